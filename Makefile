@@ -1,0 +1,44 @@
+# Two commands: `make reproduce` and `make test`. Each sets everything up on a fresh machine.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help reproduce test format fuzz bench clean
+
+VENV := .venv
+RUN := $(VENV)/bin/
+READY := $(VENV)/.ready
+READY_BENCH := $(VENV)/.ready-bench
+
+help:  ## Say what can be made
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+reproduce: $(READY)  ## Show what works of the paper, end to end
+	@$(RUN)boundit reproduce
+
+test: $(READY)  ## Format check, lint, types, import contracts, tests, doctests
+	$(RUN)ruff format --check .
+	$(RUN)ruff check .
+	$(RUN)mypy
+	$(RUN)lint-imports --no-logo
+	$(RUN)pytest -n 2
+
+format: $(READY)  ## Format the code and mend what lint can mend
+	$(RUN)ruff format .
+	$(RUN)ruff check --fix .
+
+fuzz: $(READY)  ## A million hostile inputs to every parser
+	$(RUN)python -m tests.fuzz --inputs 1000000
+
+bench: $(READY_BENCH)  ## Speed beside other libraries, as ratios of one run
+	$(RUN)python -m benchmarks
+
+clean:  ## Remove what was installed and built
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(READY): pyproject.toml tools/make_venv.sh
+	@bash tools/make_venv.sh $(VENV)
+	@$(RUN)python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(READY_BENCH): $(READY)
+	@$(RUN)python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	@touch $@

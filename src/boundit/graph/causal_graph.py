@@ -1,0 +1,218 @@
+"""The mixed graph that carries every assumption.
+
+A directed edge ``A -> B`` says that A may cause B; a bidirected edge ``A <-> B`` that something
+unobserved may cause both. At most one node, the *selection* node, says which rows were logged:
+the log shows the population given ``S = 1``. Hidden variables exist only as bidirected edges:
+``boundit.graph.projection`` folds them away before a ``CausalGraph`` is made.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self, TypeAlias
+
+from boundit.graph.notation import as_text
+from boundit.graph.order import causal_order
+from boundit.terms.errors import (
+    EmptyGraph,
+    InvalidName,
+    SelectionHasChildren,
+    SelfLoop,
+    UnknownNode,
+)
+from boundit.terms.names import Names, Nodes, as_nodes, in_order, is_name
+
+Edge: TypeAlias = tuple[str, str]
+
+
+class Links(NamedTuple):
+    """The neighbours of one node: by edges into it, out of it, and bidirected."""
+
+    parents: tuple[str, ...]
+    children: tuple[str, ...]
+    siblings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CausalGraph:
+    """An acyclic mixed graph over observed variables and one optional selection node.
+
+    >>> g = CausalGraph.of(directed=[("X", "Y"), ("Y", "S")], bidirected=[("Y", "X")], selection="S")
+    >>> print(g)
+    X -> Y; Y -> [S]; X <-> Y
+    >>> sorted(g.observed), g.selection
+    (['X', 'Y'], 'S')
+    """
+
+    nodes: Nodes
+    directed: frozenset[Edge]
+    bidirected: frozenset[Edge]
+    selection: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        nodes: Names = (),
+        *,
+        directed: Iterable[Edge] = (),
+        bidirected: Iterable[Edge] = (),
+        selection: str | None = None,
+    ) -> Self:
+        """Build a graph from edges; nodes that have an edge need not be listed."""
+        arrows = frozenset((a, b) for a, b in directed)
+        arcs = frozenset((a, b) if a <= b else (b, a) for a, b in bidirected)
+        named = as_nodes(nodes).union(*arrows, *arcs, (selection,) if selection else ())
+        return cls(named, arrows, arcs, selection)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be a causal graph. ``_valid`` makes parts of graphs that can."""
+        for name in self.nodes:
+            if not is_name(name):
+                raise InvalidName(name)
+        for a, b in sorted(self.directed | self.bidirected):
+            self.require((a, b))
+            if a == b:
+                raise SelfLoop(a)
+        if self.selection is not None:
+            self.require(self.selection)
+            if children := self.links[self.selection].children:
+                raise SelectionHasChildren(self.selection, children)
+        if not self.observed:
+            raise EmptyGraph("it has no observed node" if self.nodes else "it has no nodes")
+        _ = self.order
+
+    @classmethod
+    def _valid(
+        cls,
+        nodes: Nodes,
+        directed: frozenset[Edge],
+        bidirected: frozenset[Edge],
+        selection: str | None,
+    ) -> Self:
+        """Make a part of a valid graph: valid by construction, and possibly empty."""
+        graph = object.__new__(cls)
+        vars(graph).update(
+            nodes=nodes, directed=directed, bidirected=bidirected, selection=selection
+        )
+        return graph
+
+    @property
+    def observed(self) -> Nodes:
+        """``V``: every node but the selection node."""
+        return self.nodes - {self.selection} if self.selection else self.nodes
+
+    @cached_property
+    def links(self) -> Mapping[str, Links]:
+        """The neighbours of every node, each kind sorted, so that searches repeat."""
+        parents: dict[str, list[str]] = {node: [] for node in self.nodes}
+        children: dict[str, list[str]] = {node: [] for node in self.nodes}
+        siblings: dict[str, list[str]] = {node: [] for node in self.nodes}
+        for a, b in sorted(self.directed):
+            children[a].append(b)
+            parents[b].append(a)
+        for a, b in sorted(self.bidirected):
+            siblings[a].append(b)
+            siblings[b].append(a)
+        return {
+            node: Links(tuple(parents[node]), tuple(children[node]), tuple(siblings[node]))
+            for node in self.nodes
+        }
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Every node after its causes; the selection node last; ties by name."""
+        return causal_order(
+            {node: links.children for node, links in self.links.items()}, last=self.selection
+        )
+
+    def require(self, names: Names) -> Nodes:
+        """Return ``names`` as a set, or raise UnknownNode for the first that is missing."""
+        asked = as_nodes(names)
+        if not asked <= self.nodes:
+            raise UnknownNode(in_order(asked - self.nodes)[0], self.nodes)
+        return asked
+
+    def ancestors(self, of: Names) -> Nodes:
+        """``An(of)``, the nodes themselves included."""
+        return self._closure(self.require(of), 0)
+
+    def descendants(self, of: Names) -> Nodes:
+        """``De(of)``, the nodes themselves included."""
+        return self._closure(self.require(of), 1)
+
+    def parents(self, of: Names) -> Nodes:
+        """``Pa(of)``: the direct causes of the set that lie outside it."""
+        asked = self.require(of)
+        return frozenset().union(*(self.links[n].parents for n in asked)) - asked
+
+    def district(self, of: Names) -> Nodes:
+        """The nodes joined to ``of`` by bidirected edges alone, the nodes themselves included."""
+        return self._closure(self.require(of), 2)
+
+    def selecting(self) -> Nodes:
+        """``An(S)``: whatever has a say in who was logged; empty without selection."""
+        return self._closure(frozenset((self.selection,)), 0) if self.selection else frozenset()
+
+    def components(self) -> tuple[Nodes, ...]:
+        """The c-components, the selection node's included, in the causal order of their heads.
+
+        >>> front_door = CausalGraph.of(directed=[("X", "M"), ("M", "Y")], bidirected=[("X", "Y")])
+        >>> [sorted(c) for c in front_door.components()]
+        [['X', 'Y'], ['M']]
+        """
+        found: list[Nodes] = []
+        placed: set[str] = set()
+        for node in self.order:
+            if node not in placed:
+                found.append(self._closure(frozenset((node,)), 2))
+                placed |= found[-1]
+        return tuple(found)
+
+    def induced(self, kept: Names) -> Self:
+        """``G_kept``: these nodes and the edges among them."""
+        inside = self.require(kept)
+        return self._valid(
+            inside,
+            frozenset(e for e in self.directed if e[0] in inside and e[1] in inside),
+            frozenset(e for e in self.bidirected if e[0] in inside and e[1] in inside),
+            self.selection if self.selection in inside else None,
+        )
+
+    def without_edges_into(self, targets: Names) -> Self:
+        """``G`` with the edges into ``targets`` cut, bidirected ones too (the overline)."""
+        cut = self.require(targets)
+        return self._valid(
+            self.nodes,
+            frozenset(e for e in self.directed if e[1] not in cut),
+            frozenset(e for e in self.bidirected if e[0] not in cut and e[1] not in cut),
+            self.selection,
+        )
+
+    def without_edges_out_of(self, sources: Names) -> Self:
+        """``G`` with the edges out of ``sources`` cut (the underline)."""
+        cut = self.require(sources)
+        return self._valid(
+            self.nodes,
+            frozenset(e for e in self.directed if e[0] not in cut),
+            self.bidirected,
+            self.selection,
+        )
+
+    def without_edges(self, edges: Iterable[Edge]) -> Self:
+        """``G`` without these directed edges."""
+        kept = self.directed - frozenset(edges)
+        return self._valid(self.nodes, kept, self.bidirected, self.selection)
+
+    def __str__(self) -> str:
+        return as_text(self.nodes, self.directed, self.bidirected, self.selection)
+
+    def _closure(self, start: Nodes, kind: int) -> Nodes:
+        """Everything reached from ``start`` along one kind of link."""
+        links, reached, queue = self.links, set(start), deque(start)
+        while queue:
+            for node in links[queue.pop()][kind]:
+                if node not in reached:
+                    reached.add(node)
+                    queue.append(node)
+        return frozenset(reached)

@@ -1,0 +1,31 @@
+"""Our own graph text, written: ``X -> Y; X <-> Y; Y -> [S]``. ``text.py`` reads it back."""
+
+from collections.abc import Collection
+
+from boundit.terms.names import Nodes, in_order, spelled
+
+
+def as_text(
+    nodes: Nodes,
+    directed: Collection[tuple[str, str]],
+    bidirected: Collection[tuple[str, str]],
+    selection: str | None,
+) -> str:
+    """Write one statement an edge, directed first, then the nodes that have no edge.
+
+    >>> as_text(frozenset("XYZ"), {("X", "Y")}, {("X", "Y")}, "Y")
+    'X -> [Y]; X <-> [Y]; Z'
+    """
+
+    def spell(name: str) -> str:
+        return f"[{spelled(name)}]" if name == selection else spelled(name)
+
+    arrows = [f"{spell(a)} -> {spell(b)}" for a, b in _sorted(directed)]
+    arcs = [f"{spell(a)} <-> {spell(b)}" for a, b in _sorted(bidirected)]
+    alone = nodes.difference(*directed, *bidirected)
+    return "; ".join([*arrows, *arcs, *(spell(node) for node in in_order(alone))])
+
+
+def _sorted(edges: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+    place = {name: i for i, name in enumerate(in_order({n for edge in edges for n in edge}))}
+    return sorted(edges, key=lambda edge: (place[edge[0]], place[edge[1]]))

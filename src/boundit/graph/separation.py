@@ -1,0 +1,88 @@
+"""m-separation, answered with the walk that refutes it.
+
+A *walk* is a chain of edges. A node in the middle of it is a *collider* when both its edges on
+the walk point at it (``-> C <-``, ``<-> C <-`` and so on). A set ``given`` leaves the walk
+*open* when every collider on it causes something in ``given`` (or is in it) and no other node
+on it is in ``given``. Two sets are *separated* by ``given`` when no walk between them is open,
+and then every distribution of every model with this graph makes them independent given it.
+
+Why colliders are different: two independent causes of an effect become dependent once the
+effect is known. Talent and looks may be unrelated in the population and opposed among the
+famous. The selection node is such an effect, and the log is what is known of it.
+"""
+
+from collections import deque
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.errors import OverlappingRoles
+from boundit.terms.names import Names, Nodes, in_order
+
+_Reached = dict[str, tuple[str, bool, str] | None]
+
+
+def open_walk(
+    graph: CausalGraph, sources: Names, targets: Names, *, given: Names = ()
+) -> tuple[str, ...] | None:
+    """Find a shortest walk that ``given`` leaves open; None when it blocks every walk.
+
+    None is therefore the claim ``(sources _||_ targets | given)`` in the graph. The walk reads
+    as it would be drawn:
+
+    >>> berkson = CausalGraph.of(directed=[("Talent", "Fame"), ("Looks", "Fame")])
+    >>> open_walk(berkson, "Talent", "Looks", given="Fame")
+    ('Talent', '->', 'Fame', '<-', 'Looks')
+    >>> open_walk(berkson, "Talent", "Looks") is None
+    True
+
+    Notes
+    -----
+    Time is linear in the edges once ``graph.links`` is built: a node is entered at most twice,
+    by an arrowhead and by a tail. ``tests/graph/test_separation.py`` counts it.
+    """
+    start, goal, known = graph.require(sources), graph.require(targets), graph.require(given)
+    _disjoint(start, "a source", goal, "a target")
+    _disjoint(start, "a source", known, "given")
+    _disjoint(goal, "a target", known, "given")
+    opening = graph.ancestors(known)
+    links = graph.links
+    # How each node was first entered: from which node, how that one was entered, by which edge.
+    by_head: _Reached = {}
+    by_tail: _Reached = dict.fromkeys(in_order(start))
+    queue = deque((node, False) for node in by_tail)
+    while queue:
+        node, head = queue.popleft()
+        parents, children, siblings = links[node]
+        if node in known:
+            # Reached by an arrowhead: only a collider lets the walk go on.
+            children = ()
+        elif head and node not in opening:
+            # An arrowhead again would make a collider that causes nothing given.
+            parents = siblings = ()
+        for into_tail, neighbours, edge in (
+            (True, parents, "<-"),
+            (False, children, "->"),
+            (False, siblings, "<->"),
+        ):
+            reached = by_tail if into_tail else by_head
+            for other in neighbours:
+                if other in reached or (into_tail and other in known):
+                    continue
+                reached[other] = (node, head, edge)
+                if other in goal:
+                    return _retraced(other, not into_tail, by_head, by_tail)
+                queue.append((other, not into_tail))
+    return None
+
+
+def _disjoint(one: Nodes, role: str, other: Nodes, other_role: str) -> None:
+    if both := one & other:
+        raise OverlappingRoles(in_order(both)[0], role, other_role)
+
+
+def _retraced(node: str, head: bool, by_head: _Reached, by_tail: _Reached) -> tuple[str, ...]:  # noqa: FBT001
+    """Read the walk back from its end to the source it began at."""
+    walk = [node]
+    while step := (by_head if head else by_tail)[node]:
+        node, head, edge = step
+        walk += [edge, node]
+    return tuple(reversed(walk))

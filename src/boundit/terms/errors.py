@@ -1,0 +1,180 @@
+"""Every error boundit raises on purpose, each a class that writes its own one-line message.
+
+.. code-block:: text
+
+    BounditError
+    ├── InvalidGraph
+    │   ├── MalformedText          a line that is no graph, with its line and column
+    │   ├── InvalidName            a node name that cannot be written down
+    │   ├── EmptyGraph
+    │   ├── HasCycle               and which
+    │   ├── SelfLoop
+    │   ├── SelectionHasChildren
+    │   ├── TwoSelectionNodes
+    │   ├── HiddenSelection
+    │   └── UnknownNode            and the near one
+    ├── InvalidQuery
+    │   ├── MalformedQuery         with its column
+    │   ├── RepeatedVariable
+    │   └── OverlappingRoles       an outcome that is a treatment, and the like
+    ├── UnreadableFile
+    └── MissingExtra               and the command that installs it
+
+Messages are lower case without a full stop: what is wrong, where, and what would work. The
+facts stay on the error, so that a program can read them too.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+
+from boundit.terms.names import in_order, listed, spelled
+
+
+class BounditError(Exception):
+    """The root: catch this to catch everything boundit refuses."""
+
+
+class InvalidGraph(BounditError):
+    """Something that cannot be a causal graph."""
+
+
+class MalformedText(InvalidGraph):
+    """Text that is not a graph in its format."""
+
+    def __init__(self, reason: str, *, line: int, column: int) -> None:
+        self.reason, self.line, self.column = reason, line, column
+        super().__init__(f"line {line}, column {column}: {reason}")
+
+
+class InvalidName(InvalidGraph):
+    """A name that cannot be written down and read back."""
+
+    def __init__(self, name: object) -> None:
+        self.name = name
+        super().__init__(
+            f"{shortened(repr(name))} cannot name a node; "
+            "a name is printable text without blanks at its ends"
+        )
+
+
+class EmptyGraph(InvalidGraph):
+    """A graph that says nothing of any observed variable."""
+
+    def __init__(self, reason: str = "it has no nodes") -> None:
+        super().__init__(f"the graph is empty: {reason}; write at least one, as in 'X -> Y'")
+
+
+class HasCycle(InvalidGraph):
+    """Causes that chase each other."""
+
+    def __init__(self, cycle: Sequence[str]) -> None:
+        self.cycle = tuple(cycle)
+        shown = " -> ".join(map(spelled, cycle))
+        super().__init__(f"the graph has a cycle: {shortened(shown)}; a cause precedes its effect")
+
+
+class SelfLoop(InvalidGraph):
+    """An edge from a node to itself."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"{spelled(name)} has an edge to itself; remove it")
+
+
+class SelectionHasChildren(InvalidGraph):
+    """A selection node that causes something."""
+
+    def __init__(self, selection: str, children: Iterable[str]) -> None:
+        self.selection, self.children = selection, in_order(children)
+        super().__init__(
+            f"the selection node {spelled(selection)} has an edge to "
+            f"{shortened(', '.join(map(spelled, self.children)))}; "
+            "being logged happens last and causes nothing"
+        )
+
+
+class TwoSelectionNodes(InvalidGraph):
+    """More than one selection node."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = in_order(names)
+        super().__init__(
+            f"the graph marks {len(self.names)} selection nodes, "
+            f"{shortened(', '.join(map(spelled, self.names)))}; "
+            "a row is logged or not: give one node the parents of all of them"
+        )
+
+
+class HiddenSelection(InvalidGraph):
+    """A selection node that is declared unobserved."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"{spelled(name)} is marked both hidden and selection; "
+            "every logged row shows that it was selected"
+        )
+
+
+class UnknownNode(InvalidGraph):
+    """A question names a variable the graph does not have."""
+
+    def __init__(self, name: str, known: Collection[str]) -> None:
+        self.name, self.known = name, in_order(known)
+        near = get_close_matches(name, self.known, n=1) or [
+            k for k in self.known if k.casefold() == name.casefold()
+        ]
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {shortened(listed(self.known))}"
+        super().__init__(f"the graph has no node {name!r}; {hint}")
+
+
+class InvalidQuery(BounditError):
+    """A question that makes no sense."""
+
+
+class MalformedQuery(InvalidQuery):
+    """Text that is not a query."""
+
+    def __init__(self, text: str, reason: str, *, column: int) -> None:
+        self.text, self.reason, self.column = text, reason, column
+        super().__init__(
+            f"query {shortened(text)!r}, column {column}: {reason}; "
+            "a query reads like 'Y | do(X), Z'"
+        )
+
+
+class RepeatedVariable(InvalidQuery):
+    """A variable named twice in the same role."""
+
+    def __init__(self, name: str, role: str) -> None:
+        self.name, self.role = name, role
+        super().__init__(f"{name!r} is named twice among the {role}; name it once")
+
+
+class OverlappingRoles(InvalidQuery):
+    """A variable in two roles that exclude each other."""
+
+    def __init__(self, name: str, first: str, second: str) -> None:
+        self.name, self.first, self.second = name, first, second
+        super().__init__(f"{name!r} is {first} and {second} at once; it can only be one of them")
+
+
+class UnreadableFile(BounditError):
+    """A file that cannot be opened or decoded."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        self.path, self.reason = str(path), reason
+        super().__init__(f"cannot read {self.path!r}: {reason}")
+
+
+class MissingExtra(BounditError):
+    """A feature whose optional package is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        self.package, self.extra = package, extra
+        super().__init__(f"this needs {package}; install it with: pip install 'boundit[{extra}]'")
+
+
+def shortened(text: str, limit: int = 120) -> str:
+    """Cut a long listing in the middle of a message, so that the message stays one line."""
+    return text if len(text) <= limit else f"{text[: limit - 4]} ..."

@@ -1,0 +1,78 @@
+"""Variables are plain strings, sets of them are frozensets, and what people read is sorted."""
+
+import re
+from collections.abc import Iterable
+from typing import TypeAlias
+
+Nodes: TypeAlias = frozenset[str]
+Names: TypeAlias = str | Iterable[str]
+"""What a door accepts for a set of variables: one name, or any iterable of names."""
+
+_PLAIN = re.compile(r"[\w.]+")
+# Digit runs count as numbers when sorting, so that X2 comes before X10.
+_RUNS = re.compile(r"(\d+)")
+KEYWORDS = frozenset({"hidden", "do"})
+
+
+def nodes(*names: str) -> Nodes:
+    """Collect names into a set.
+
+    >>> sorted(nodes("X", "Y"))
+    ['X', 'Y']
+    """
+    return frozenset(names)
+
+
+def as_nodes(names: Names) -> Nodes:
+    """Read a set of variables as a door meets it; a lone string is one name, not its letters.
+
+    >>> as_nodes("X1") == as_nodes(["X1"]) == nodes("X1")
+    True
+    """
+    return frozenset((names,)) if isinstance(names, str) else frozenset(names)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Sort names as people number them.
+
+    >>> in_order({"X10", "X2", "U"})
+    ['U', 'X2', 'X10']
+    """
+    return sorted(names, key=_natural)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Spell a set the same way every time.
+
+    >>> listed({"Y", "I1"})
+    'I1, Y'
+    """
+    return ", ".join(in_order(names))
+
+
+def spelled(name: str) -> str:
+    r"""Write a name as graph and query text read it back, quoted only where it must be.
+
+    >>> print(spelled("X1"), spelled("time of day"), spelled("hidden"), spelled('6" pipe'))
+    X1 "time of day" "hidden" "6\" pipe"
+    """
+    if _PLAIN.fullmatch(name) and name not in KEYWORDS:
+        return name
+    return quoted(name)
+
+
+def quoted(name: str) -> str:
+    r"""Put a name between double quotes, with ``"`` and ``\`` escaped."""
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def is_name(name: object) -> bool:
+    """Tell whether something can name a variable: printable text without outer blanks."""
+    return isinstance(name, str) and name != "" and name.isprintable() and name == name.strip()
+
+
+def _natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
+    runs = _RUNS.split(name)
+    key = [(0, int(r), "") if r.isdecimal() and r.isascii() else (1, 0, r) for r in runs if r]
+    return key, name
