@@ -17,6 +17,7 @@ from boundit.graph.order import causal_order
 from boundit.terms.errors import (
     EmptyGraph,
     InvalidName,
+    NotAnEdge,
     SelectionHasChildren,
     SelfLoop,
     UnknownNode,
@@ -38,7 +39,8 @@ class Links(NamedTuple):
 class CausalGraph:
     """An acyclic mixed graph over observed variables and one optional selection node.
 
-    >>> g = CausalGraph.of(directed=[("X", "Y"), ("Y", "S")], bidirected=[("Y", "X")], selection="S")
+    >>> arrows = [("X", "Y"), ("Y", "S")]
+    >>> g = CausalGraph.of(directed=arrows, bidirected=[("Y", "X")], selection="S")
     >>> print(g)
     X -> Y; Y -> [S]; X <-> Y
     >>> sorted(g.observed), g.selection
@@ -60,8 +62,8 @@ class CausalGraph:
         selection: str | None = None,
     ) -> Self:
         """Build a graph from edges; nodes that have an edge need not be listed."""
-        arrows = frozenset((a, b) for a, b in directed)
-        arcs = frozenset((a, b) if a <= b else (b, a) for a, b in bidirected)
+        arrows = frozenset(map(_pair, directed))
+        arcs = frozenset((a, b) if a <= b else (b, a) for a, b in map(_pair, bidirected))
         named = as_nodes(nodes).union(*arrows, *arcs, (selection,) if selection else ())
         return cls(named, arrows, arcs, selection)
 
@@ -147,7 +149,7 @@ class CausalGraph:
         return frozenset().union(*(self.links[n].parents for n in asked)) - asked
 
     def district(self, of: Names) -> Nodes:
-        """The nodes joined to ``of`` by bidirected edges alone, the nodes themselves included."""
+        """The nodes joined to ``of`` by bidirected edges alone, themselves included."""
         return self._closure(self.require(of), 2)
 
     def selecting(self) -> Nodes:
@@ -157,7 +159,8 @@ class CausalGraph:
     def components(self) -> tuple[Nodes, ...]:
         """The c-components, the selection node's included, in the causal order of their heads.
 
-        >>> front_door = CausalGraph.of(directed=[("X", "M"), ("M", "Y")], bidirected=[("X", "Y")])
+        >>> chain = [("X", "M"), ("M", "Y")]
+        >>> front_door = CausalGraph.of(directed=chain, bidirected=[("X", "Y")])
         >>> [sorted(c) for c in front_door.components()]
         [['X', 'Y'], ['M']]
         """
@@ -216,3 +219,11 @@ class CausalGraph:
                     reached.add(node)
                     queue.append(node)
         return frozenset(reached)
+
+
+def _pair(edge: Edge) -> Edge:
+    match edge:
+        case (str(a), str(b)):
+            return a, b
+        case _:
+            raise NotAnEdge(edge)

@@ -5,7 +5,11 @@
     BounditError
     ├── InvalidGraph
     │   ├── MalformedText          a line that is no graph, with its line and column
+    │   ├── MalformedRecord        JSON that is no graph
+    │   ├── UnknownKey             of a JSON graph, and the near one
+    │   ├── NotCausal              a networkx graph without a causal reading
     │   ├── InvalidName            a node name that cannot be written down
+    │   ├── NotAnEdge
     │   ├── EmptyGraph
     │   ├── HasCycle               and which
     │   ├── SelfLoop
@@ -18,12 +22,15 @@
     │   ├── RepeatedVariable
     │   └── OverlappingRoles       an outcome that is a treatment, and the like
     ├── UnreadableFile
+    ├── NotText
+    ├── UnknownFormat
     └── MissingExtra               and the command that installs it
 
 Messages are lower case without a full stop: what is wrong, where, and what would work. The
 facts stay on the error, so that a program can read them too.
 """
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
@@ -46,6 +53,30 @@ class MalformedText(InvalidGraph):
         super().__init__(f"line {line}, column {column}: {reason}")
 
 
+class MalformedRecord(InvalidGraph):
+    """JSON that is well formed but no graph."""
+
+    def __init__(self, key: str, expected: str, found: object) -> None:
+        self.key, self.expected = key, expected
+        where = f"key {key!r} of the graph" if key else "the graph"
+        shown = shortened(json.dumps(found, default=repr), 40)
+        super().__init__(f"{where} must be {expected}, found {shown}")
+
+
+class UnknownKey(InvalidGraph):
+    """A key that means nothing here, so its writer meant something else."""
+
+    def __init__(self, key: str, known: Sequence[str]) -> None:
+        self.key = key
+        near = get_close_matches(key, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
+        super().__init__(f"a graph has no key {shortened(key, 40)!r}; {hint}")
+
+
+class NotCausal(InvalidGraph):
+    """A networkx graph whose parts have no causal reading."""
+
+
 class InvalidName(InvalidGraph):
     """A name that cannot be written down and read back."""
 
@@ -55,6 +86,14 @@ class InvalidName(InvalidGraph):
             f"{shortened(repr(name))} cannot name a node; "
             "a name is printable text without blanks at its ends"
         )
+
+
+class NotAnEdge(InvalidGraph):
+    """Something other than a pair of names where an edge was to be."""
+
+    def __init__(self, found: object) -> None:
+        shown = shortened(repr(found), 40)
+        super().__init__(f"an edge is a pair of names such as ('X', 'Y'), found {shown}")
 
 
 class EmptyGraph(InvalidGraph):
@@ -70,7 +109,9 @@ class HasCycle(InvalidGraph):
     def __init__(self, cycle: Sequence[str]) -> None:
         self.cycle = tuple(cycle)
         shown = " -> ".join(map(spelled, cycle))
-        super().__init__(f"the graph has a cycle: {shortened(shown)}; a cause precedes its effect")
+        super().__init__(
+            f"the graph has a cycle: {shortened(shown)}; a cause precedes its effect"
+        )
 
 
 class SelfLoop(InvalidGraph):
@@ -124,7 +165,9 @@ class UnknownNode(InvalidGraph):
         near = get_close_matches(name, self.known, n=1) or [
             k for k in self.known if k.casefold() == name.casefold()
         ]
-        hint = f"did you mean {near[0]!r}?" if near else f"it has {shortened(listed(self.known))}"
+        hint = (
+            f"did you mean {near[0]!r}?" if near else f"it has {shortened(listed(self.known))}"
+        )
         super().__init__(f"the graph has no node {name!r}; {hint}")
 
 
@@ -156,7 +199,9 @@ class OverlappingRoles(InvalidQuery):
 
     def __init__(self, name: str, first: str, second: str) -> None:
         self.name, self.first, self.second = name, first, second
-        super().__init__(f"{name!r} is {first} and {second} at once; it can only be one of them")
+        super().__init__(
+            f"{name!r} is {first} and {second} at once; it can only be one of them"
+        )
 
 
 class UnreadableFile(BounditError):
@@ -167,12 +212,30 @@ class UnreadableFile(BounditError):
         super().__init__(f"cannot read {self.path!r}: {reason}")
 
 
+class NotText(BounditError):
+    """Something other than text where text was to be read."""
+
+    def __init__(self, what: str, found: object, hint: str) -> None:
+        self.what = what
+        super().__init__(f"a {what} is read from text, found {type(found).__name__}; {hint}")
+
+
+class UnknownFormat(BounditError):
+    """A format name that is none of ours."""
+
+    def __init__(self, name: object, known: Sequence[str]) -> None:
+        self.name = name
+        super().__init__(f"no graph format {name!r}; there are {', '.join(known)}")
+
+
 class MissingExtra(BounditError):
     """A feature whose optional package is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
         self.package, self.extra = package, extra
-        super().__init__(f"this needs {package}; install it with: pip install 'boundit[{extra}]'")
+        super().__init__(
+            f"this needs {package}; install it with: pip install 'boundit[{extra}]'"
+        )
 
 
 def shortened(text: str, limit: int = 120) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 Nodes: TypeAlias = frozenset[str]
 Names: TypeAlias = str | Iterable[str]
@@ -67,7 +67,7 @@ def quoted(name: str) -> str:
     return f'"{escaped}"'
 
 
-def is_name(name: object) -> bool:
+def is_name(name: object) -> TypeGuard[str]:
     """Tell whether something can name a variable: printable text without outer blanks."""
     return isinstance(name, str) and name != "" and name.isprintable() and name == name.strip()
 

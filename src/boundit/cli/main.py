@@ -1,0 +1,70 @@
+"""The command ``boundit``: its one error handler and its exit codes.
+
+0 yes or done, 1 no, 2 a question that makes no sense, 3 our own bug, 130 interrupted.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from boundit import __version__
+from boundit.cli.graph import graph
+from boundit.terms.errors import BounditError
+
+NONSENSE, BUG, INTERRUPTED = 2, 3, 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96})
+@click.version_option(__version__, message="boundit %(version)s")
+def app() -> None:
+    """Bound what each arm would earn, from a causal graph and a biased log.
+
+    GRAPH is a file (our own text, DOT, dagitty or JSON), '-' for standard input, or the text
+    itself, as in 'X -> Y; X <-> Y; Y -> [S]'.
+
+    Exit codes: 0 yes or done, 1 no, 2 a question that makes no sense, 3 a bug of ours,
+    130 interrupted.
+    """
+
+
+app.add_command(graph)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit; whatever goes wrong becomes one line and a code."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        answer = app.main(arguments, prog_name="boundit", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
+    except click.ClickException as error:
+        return _refused(error.format_message().rstrip("."))
+    except BounditError as error:
+        return _refused(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except (BrokenPipeError, SystemExit):
+        # The reader (head, less) has seen enough: click leaves by SystemExit(1), which would
+        # read as "no". Keep Python from flushing into the closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except Exception:  # noqa: BLE001, the last door: anything else is a bug and is shown whole
+        traceback.print_exc()
+        click.echo("error: this is a bug in boundit; please report the lines above", err=True)
+        return BUG
+    return answer if isinstance(answer, int) else 0
+
+
+def _refused(message: str) -> int:
+    one_line = " ".join(message.split())
+    click.echo(f"error: {one_line}", err=True)
+    return NONSENSE

@@ -1,0 +1,150 @@
+"""The question: ``P(y | do(x), c)``, what each arm would earn in each context."""
+
+import re
+from dataclasses import dataclass
+from itertools import combinations
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.tokens import END, Tokens, unquoted
+from boundit.terms.errors import (
+    InvalidName,
+    MalformedQuery,
+    MalformedText,
+    NotText,
+    OverlappingRoles,
+    RepeatedVariable,
+)
+from boundit.terms.names import Nodes, is_name, spelled
+
+_PATTERN = re.compile(
+    r"""
+      (?P<skip>\s+)
+    | (?P<name>[\w.]+)
+    | (?P<quoted>"(?:[^"\\]|\\[\s\S])*")
+    | (?P<mark>[|(),])
+    """,
+    re.VERBOSE,
+)
+_HINT = "variables are named without values, other names in double quotes"
+
+
+@dataclass(frozen=True)
+class EffectQuery:
+    """Which outcomes, under which treatments, in which context; each in the asker's order.
+
+    >>> print(EffectQuery(outcomes=("Y",), treatments=("X1", "X2"), context=("U",)))
+    P(Y | do(X1, X2), U)
+    """
+
+    outcomes: tuple[str, ...]
+    treatments: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for role in ("outcomes", "treatments", "context"):
+            names = getattr(self, role)
+            # A lone string is one name, not its letters.
+            object.__setattr__(self, role, (names,) if isinstance(names, str) else tuple(names))
+        roles = {
+            "outcomes": ("an outcome", self.outcomes),
+            "treatments": ("a treatment", self.treatments),
+            "context": ("context", self.context),
+        }
+        if not self.outcomes:
+            raise MalformedQuery("", "it names no outcome", column=1)
+        for role, (_, names) in roles.items():
+            for name in names:
+                if not is_name(name):
+                    raise InvalidName(name)
+                if names.count(name) > 1:
+                    raise RepeatedVariable(name, role)
+        for (first, some), (second, others) in combinations(roles.values(), 2):
+            for name in some:
+                if name in others:
+                    raise OverlappingRoles(name, first, second)
+
+    @property
+    def variables(self) -> Nodes:
+        """Every variable the question names."""
+        return frozenset(self.outcomes + self.treatments + self.context)
+
+    def require_in(self, graph: CausalGraph) -> None:
+        """Raise when the graph lacks a variable, or selection itself is asked about."""
+        graph.require(self.variables)
+        if graph.selection in self.variables:
+            raise OverlappingRoles(str(graph.selection), "the selection node", "in the query")
+
+    def __str__(self) -> str:
+        given = [spelled(name) for name in self.context]
+        if self.treatments:
+            given.insert(0, f"do({', '.join(map(spelled, self.treatments))})")
+        bar = f" | {', '.join(given)}" if given else ""
+        return f"P({', '.join(map(spelled, self.outcomes))}{bar})"
+
+
+def parse_query(text: str) -> EffectQuery:
+    """Read a question as it is written on paper.
+
+    >>> parse_query("Y | do(X1, X2), U1")
+    EffectQuery(outcomes=('Y',), treatments=('X1', 'X2'), context=('U1',))
+    >>> parse_query("P(Y | do(X))") == parse_query("Y | do(X)")
+    True
+    """
+    if not isinstance(text, str):
+        raise NotText("query", text, "as in 'Y | do(X), Z'")
+    try:
+        return _Reader(text).read()
+    except MalformedText as error:
+        # A query is one line: what lies past a line break is counted on from there.
+        before = sum(len(line) + 1 for line in text.split("\n")[: error.line - 1])
+        raise MalformedQuery(text, error.reason, column=before + error.column) from None
+
+
+class _Reader:
+    """The grammar: ``[P(] names [| item, ...] [)]``, an item a name or ``do(names)``."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = Tokens(text, _PATTERN, hint=_HINT)
+
+    def read(self) -> EffectQuery:
+        first = self._name("an outcome")
+        wrapped = first in {"P", "p"} and self._take("(")
+        outcomes = [self._name("an outcome") if wrapped else first]
+        while self._take(","):
+            outcomes.append(self._name("an outcome"))
+        treatments, context = list[str](), list[str]()
+        if self._take("|"):
+            self._given(treatments, context)
+            while self._take(","):
+                self._given(treatments, context)
+        if wrapped and not self._take(")"):
+            self._tokens.now.refuse(f"expected ')', found {self._tokens.now.shown}")
+        if self._tokens.now.kind != END:
+            self._tokens.now.refuse(f"expected ',' or the end, found {self._tokens.now.shown}")
+        return EffectQuery(tuple(outcomes), tuple(treatments), tuple(context))
+
+    def _given(self, treatments: list[str], context: list[str]) -> None:
+        acts = self._tokens.now.kind == "name" and self._tokens.now.text == "do"
+        name = self._name("a variable or do(...)")
+        if not acts:
+            context.append(name)
+            return
+        if not self._take("("):
+            self._tokens.now.refuse(f"expected '(' after do, found {self._tokens.now.shown}")
+        treatments.append(self._name("a treatment"))
+        while self._take(","):
+            treatments.append(self._name("a treatment"))
+        if not self._take(")"):
+            self._tokens.now.refuse(
+                f"expected ')' after the treatments, found {self._tokens.now.shown}"
+            )
+
+    def _name(self, what: str) -> str:
+        token = self._tokens.now
+        if token.kind not in {"name", "quoted"}:
+            token.refuse(f"expected {what}, found {token.shown}")
+        self._tokens.take()
+        return unquoted(token.text) if token.kind == "quoted" else token.text
+
+    def _take(self, mark: str) -> bool:
+        return self._tokens.take_if("mark", mark) is not None

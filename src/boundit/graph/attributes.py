@@ -1,0 +1,28 @@
+"""Words that formats hang on nodes and edges, and what we make of them."""
+
+from collections.abc import Mapping
+
+_NO = frozenset({"", "0", "false", "no", "none", "off"})
+HIDDEN_WORDS = frozenset({"latent", "unobserved"})
+SELECTED_WORDS = frozenset({"selected"})
+
+
+def is_on(value: object) -> bool:
+    """Read a flag as files write it: true, yes, 1 or the bare word; not false, no, 0.
+
+    >>> is_on("yes"), is_on(True), is_on("False"), is_on(0), is_on(None)
+    (True, True, False, False, False)
+    """
+    return value is not None and str(value).strip().casefold() not in _NO
+
+
+def says_hidden(attributes: Mapping[str, object]) -> bool:
+    """Tell whether a node's attributes make it unobserved; ``observed=no`` does too."""
+    if "observed" in attributes and not is_on(attributes["observed"]):
+        return True
+    return any(is_on(attributes.get(word)) for word in HIDDEN_WORDS)
+
+
+def says_selected(attributes: Mapping[str, object]) -> bool:
+    """Tell whether a node's attributes make it the selection node."""
+    return any(is_on(attributes.get(word)) for word in SELECTED_WORDS)

@@ -1,0 +1,136 @@
+"""Graphs as dagitty text, both ways: ``dag { X -> Y; X <-> Y; C [latent]; S [selected] }``."""
+
+import re
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.drawing import Drawing
+from boundit.graph.tokens import END, Token, Tokens, unquoted
+from boundit.terms.names import in_order, spelled
+
+_PATTERN = re.compile(
+    r"""
+      (?P<skip>\s+|//[^\n]*|\#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)
+    | (?P<edge><->|->|<-)
+    | (?P<other>--|@->|<-@|@-@|@--|--@)
+    | (?P<name>[\w.]+)
+    | (?P<quoted>"(?:[^"\\]|\\[\s\S])*")
+    | (?P<number>[-+]?[\d.]+(?:[eE][-+]?\d+)?)
+    | (?P<mark>[\[\]{};,=])
+    """,
+    re.VERBOSE,
+)
+_HINT = "edges are written ->, <- and <->, other names in double quotes"
+# dagitty's own words, with its abbreviations.
+_HIDDEN = frozenset({"latent", "l", "unobserved", "u"})
+_SELECTED = frozenset({"selected", "s"})
+
+
+def parse_dagitty(text: str) -> CausalGraph:
+    """Read a graph from dagitty text; positions, exposures and outcomes are passed over.
+
+    >>> text = 'dag { C [latent, pos="0,1"] X <- C -> Y  X -> Y -> S  S [selected] }'
+    >>> print(parse_dagitty(text))
+    X -> Y; Y -> [S]; X <-> Y
+    """
+    return _Reader(text).read().graph()
+
+
+def as_dagitty(graph: CausalGraph) -> str:
+    """Write a graph as dagitty reads it."""
+    lines = [
+        f"  {spelled(node)}{' [selected]' if node == graph.selection else ''}"
+        for node in in_order(graph.nodes)
+    ]
+    lines += [f"  {spelled(a)} -> {spelled(b)}" for a, b in sorted(graph.directed)]
+    lines += [f"  {spelled(a)} <-> {spelled(b)}" for a, b in sorted(graph.bidirected)]
+    return "\n".join(["dag {", *lines, "}", ""])
+
+
+class _Reader:
+    """The grammar of dagitty's graph text, one method a rule."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT)
+        self._drawing = Drawing()
+
+    def read(self) -> Drawing:
+        kind = self._tokens.expect("name", "'dag'")
+        if kind.text.casefold() != "dag":
+            kind.refuse(f"expected 'dag', found {kind.shown}; only a dag has a causal reading")
+        if not self._at("{"):
+            self._name("a graph name or '{'")
+        if not self._take("{"):
+            self._tokens.now.refuse(f"expected '{{', found {self._tokens.now.shown}")
+        while not self._take("}"):
+            if not self._take(";"):
+                self._statement()
+        if self._tokens.now.kind != END:
+            self._tokens.now.refuse(
+                f"expected one graph, found {self._tokens.now.shown} after it"
+            )
+        return self._drawing
+
+    def _statement(self) -> None:
+        left = self._end()
+        if self._take("="):  # such as bb="0,0,1,1": where it was drawn
+            self._value()
+            return
+        self._drawing.nodes.update(left)
+        chained = False
+        while edge := self._edge():
+            right = self._end()
+            for a in left:
+                for b in right:
+                    self._drawing.connect(a, edge.text, b)
+            left, chained = right, True
+        self._attributes([] if chained else left)
+
+    def _edge(self) -> Token | None:
+        if self._tokens.now.kind == "other":
+            self._tokens.now.refuse(
+                f"{self._tokens.now.text!r} has no causal reading; edges are ->, <- and <->"
+            )
+        return self._tokens.take_if("edge")
+
+    def _end(self) -> list[str]:
+        """Read one end of an edge: a node, or several in braces."""
+        if not self._take("{"):
+            return [self._name("a node")]
+        inside: list[str] = []
+        while not self._take("}"):
+            if not (self._take(";") or self._take(",")):
+                inside.append(self._name("a node or '}'"))
+        return inside
+
+    def _attributes(self, nodes: list[str]) -> None:
+        if not self._take("["):
+            return
+        while not self._take("]"):
+            word = self._tokens.now
+            key = self._name("an attribute or ']'").casefold()
+            if self._take("="):
+                self._value()
+            if key in _HIDDEN | _SELECTED and not nodes:
+                word.refuse(f"{key!r} on an edge says nothing; write it after the node alone")
+            if key in _HIDDEN:
+                self._drawing.hidden.update(nodes)
+            if key in _SELECTED:
+                self._drawing.selections.update(nodes)
+            self._take(",")
+
+    def _value(self) -> None:
+        if not self._tokens.take_if("number"):
+            self._name("a value")
+
+    def _name(self, what: str) -> str:
+        token = self._tokens.now
+        if token.kind not in {"name", "quoted"}:
+            token.refuse(f"expected {what}, found {token.shown}")
+        self._tokens.take()
+        return unquoted(token.text) if token.kind == "quoted" else token.text
+
+    def _at(self, mark: str) -> bool:
+        return self._tokens.now.kind == "mark" and self._tokens.now.text == mark
+
+    def _take(self, mark: str) -> bool:
+        return self._tokens.take_if("mark", mark) is not None

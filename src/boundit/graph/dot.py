@@ -1,0 +1,203 @@
+"""Graphs as Graphviz DOT, both ways.
+
+A bidirected edge is ``A -> B [dir=both]``, or one with both ``arrowhead`` and ``arrowtail``,
+or with ``bidirected=true``. A hidden node has ``latent=true`` (or ``observed=no``), the
+selection node ``selected=true``. Subgraphs, chains and default attributes are read; anything
+that only concerns looks is passed over.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from boundit.graph.attributes import is_on, says_hidden, says_selected
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.drawing import BACKWARD, BIDIRECTED, FORWARD, Drawing
+from boundit.graph.tokens import END, Token, Tokens, unquoted
+from boundit.terms.names import in_order, quoted
+
+_PATTERN = re.compile(
+    r"""
+      (?P<skip>\s+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|^\#[^\n]*|(?<=\n)\#[^\n]*)
+    | (?P<edge>->|--)
+    | (?P<name>-?(?:\.\d+|\d+(?:\.\d*)?)(?![\w.])|[\w.]+)
+    | (?P<quoted>"(?:[^"\\]|\\[\s\S])*")
+    | (?P<html><[^<>]*>)
+    | (?P<mark>[\[\]{};,=:+])
+    """,
+    re.VERBOSE,
+)
+_HINT = "edges are written ->, other names in double quotes"
+_DEEPEST = 40
+
+
+@dataclass
+class _Scope:
+    """Default attributes, as they stand inside one pair of braces."""
+
+    node: dict[str, str] = field(default_factory=dict)
+    edge: dict[str, str] = field(default_factory=dict)
+
+    def inner(self) -> "_Scope":
+        return _Scope(dict(self.node), dict(self.edge))
+
+
+def parse_dot(text: str) -> CausalGraph:
+    """Read a graph from DOT.
+
+    >>> print(parse_dot("digraph { X -> Y; X -> Y [dir=both]; Y -> S; S [selected=true] }"))
+    X -> Y; Y -> [S]; X <-> Y
+    """
+    return _Reader(text).read().graph()
+
+
+def as_dot(graph: CausalGraph) -> str:
+    """Write a graph as DOT: bidirected edges dashed, the selection node a box."""
+    lines = ["digraph {"]
+    for node in in_order(graph.nodes):
+        mark = " [selected=true, shape=box]" if node == graph.selection else ""
+        lines.append(f"  {quoted(node)}{mark};")
+    lines += [f"  {quoted(a)} -> {quoted(b)};" for a, b in sorted(graph.directed)]
+    lines += [
+        f"  {quoted(a)} -> {quoted(b)} [dir=both, style=dashed];"
+        for a, b in sorted(graph.bidirected)
+    ]
+    return "\n".join([*lines, "}", ""])
+
+
+class _Reader:
+    """The grammar of DOT, one method a rule."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT)
+        self._drawing = Drawing()
+        self._attributes: dict[str, dict[str, str]] = {}
+
+    def read(self) -> Drawing:
+        self._keyword("strict")
+        if not (self._keyword("digraph") or self._keyword("graph")):
+            self._tokens.now.refuse(f"expected 'digraph', found {self._tokens.now.shown}")
+        if not self._at("{"):
+            self._name("a graph name or '{'")
+        self._braces(_Scope(), depth=0)
+        if self._tokens.now.kind != END:
+            self._tokens.now.refuse(
+                f"expected one graph, found {self._tokens.now.shown} after it"
+            )
+        for node, attributes in self._attributes.items():
+            if says_hidden(attributes):
+                self._drawing.hidden.add(node)
+            if says_selected(attributes):
+                self._drawing.selections.add(node)
+        return self._drawing
+
+    def _braces(self, scope: _Scope, *, depth: int) -> list[str]:
+        """Read ``{ ... }`` and return the nodes named inside."""
+        if depth > _DEEPEST:
+            self._tokens.now.refuse(f"subgraphs are nested more than {_DEEPEST} deep")
+        self._expect("{")
+        inside: list[str] = []
+        while not self._take("}"):
+            if not self._take(";"):
+                inside += self._statement(scope, depth)
+        return inside
+
+    def _statement(self, scope: _Scope, depth: int) -> list[str]:
+        for word in ("node", "edge", "graph"):
+            if self._keyword(word):
+                given = self._attribute_lists()
+                {"node": scope.node, "edge": scope.edge, "graph": {}}[word].update(given)
+                return []
+        if self._assignment():
+            return []
+        ends, edges = [self._end(scope, depth)], list[Token]()
+        while edge := self._tokens.take_if("edge"):
+            edges.append(edge)
+            ends.append(self._end(scope, depth))
+        attributes = self._attribute_lists()
+        for left, edge, right in zip(ends, edges, ends[1:], strict=False):
+            kind = _kind(edge, scope.edge | attributes)
+            for a in left:
+                for b in right:
+                    self._drawing.connect(a, kind, b)
+        if not edges:
+            for node in ends[0]:
+                self._attributes[node].update(attributes)
+        return [node for end in ends for node in end]
+
+    def _assignment(self) -> bool:
+        """Read ``rankdir=LR`` and the like: how the graph is drawn, not what it says."""
+        if self._tokens.ahead.text != "=" or self._tokens.ahead.kind != "mark":
+            return False
+        self._name("an attribute")
+        self._take("=")
+        self._name("a value")
+        return True
+
+    def _end(self, scope: _Scope, depth: int) -> list[str]:
+        """Read one end of an edge: a node, or a subgraph that stands for all its nodes."""
+        if self._keyword("subgraph"):
+            if not self._at("{"):
+                self._name("a subgraph name or '{'")
+            return self._braces(scope.inner(), depth=depth + 1)
+        if self._at("{"):
+            return self._braces(scope.inner(), depth=depth + 1)
+        name = self._name("a node")
+        while self._take(":"):
+            self._name("a port")
+        self._drawing.nodes.add(name)
+        self._attributes.setdefault(name, dict(scope.node))
+        return [name]
+
+    def _attribute_lists(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        while self._take("["):
+            while not self._take("]"):
+                key = self._name("an attribute or ']'")
+                found[key.casefold()] = self._name("a value") if self._take("=") else "true"
+                _ = self._take(",") or self._take(";")
+        return found
+
+    def _name(self, what: str) -> str:
+        token = self._tokens.now
+        if token.kind not in {"name", "quoted", "html"}:
+            token.refuse(f"expected {what}, found {token.shown}")
+        self._tokens.take()
+        name = unquoted(token.text) if token.kind == "quoted" else token.text
+        while token.kind == "quoted" and self._take("+"):
+            name += unquoted(self._tokens.expect("quoted", "a quoted text after '+'").text)
+        return name
+
+    def _keyword(self, word: str) -> bool:
+        here = self._tokens.now
+        if here.kind == "name" and here.text.casefold() == word:
+            self._tokens.take()
+            return True
+        return False
+
+    def _at(self, mark: str) -> bool:
+        return self._tokens.now.kind == "mark" and self._tokens.now.text == mark
+
+    def _take(self, mark: str) -> bool:
+        return self._tokens.take_if("mark", mark) is not None
+
+    def _expect(self, mark: str) -> None:
+        if not self._take(mark):
+            self._tokens.now.refuse(f"expected {mark!r}, found {self._tokens.now.shown}")
+
+
+def _kind(edge: Token, attributes: dict[str, str]) -> str:
+    """Say which arrowheads an edge has, and so what it claims."""
+    if is_on(attributes.get("bidirected")):
+        return BIDIRECTED
+    ends = {end: attributes.get(end) for end in ("arrowhead", "arrowtail")}
+    direction = attributes.get("dir", "forward" if edge.text == "->" else "none").casefold()
+    if "dir" not in attributes and all(map(is_on, ends.values())):
+        return BIDIRECTED
+    head = direction in {"forward", "both"} and ends["arrowhead"] != "none"
+    tail = direction in {"back", "both"} and ends["arrowtail"] != "none"
+    if not (head or tail):
+        edge.refuse(
+            "this edge has no arrowhead; a cause is 'A -> B', "
+            "a hidden common cause 'A -> B [dir=both]'"
+        )
+    return BIDIRECTED if head and tail else FORWARD if head else BACKWARD

@@ -1,0 +1,48 @@
+"""A graph as a reader finds it in a file: edges, hidden nodes and marks, not yet judged."""
+
+from dataclasses import dataclass, field
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.projection import project
+from boundit.terms.errors import EmptyGraph, HiddenSelection, TwoSelectionNodes
+
+FORWARD, BACKWARD, BIDIRECTED = "->", "<-", "<->"
+
+
+@dataclass
+class Drawing:
+    """What a format said so far. Every reader fills one; ``graph`` judges it, once for all."""
+
+    nodes: set[str] = field(default_factory=set)
+    directed: set[tuple[str, str]] = field(default_factory=set)
+    bidirected: set[tuple[str, str]] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)
+    selections: set[str] = field(default_factory=set)
+
+    def connect(self, left: str, edge: str, right: str) -> None:
+        """Take in one edge as written: ``->``, ``<-`` or ``<->``."""
+        self.nodes |= {left, right}
+        match edge:
+            case "->":
+                self.directed.add((left, right))
+            case "<-":
+                self.directed.add((right, left))
+            case _:
+                self.bidirected.add((left, right))
+
+    def graph(self) -> CausalGraph:
+        """Judge the drawing, then fold its hidden nodes away."""
+        if not self.nodes:
+            raise EmptyGraph
+        if len(self.selections) > 1:
+            raise TwoSelectionNodes(self.selections)
+        if both := self.selections & self.hidden:
+            raise HiddenSelection(min(both))
+        drawn = CausalGraph.of(
+            self.nodes,
+            directed=self.directed,
+            bidirected=self.bidirected,
+            selection=next(iter(self.selections), None),
+        )
+        drawn.require(self.hidden)
+        return project(drawn, self.hidden) if self.hidden else drawn

@@ -1,0 +1,104 @@
+"""The doors for graphs: text of any known format, files, and back."""
+
+import re
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.dagitty import as_dagitty, parse_dagitty
+from boundit.graph.dot import as_dot, parse_dot
+from boundit.graph.record import as_json, parse_json
+from boundit.graph.text import parse
+from boundit.terms.errors import BounditError, NotText, UnknownFormat, UnreadableFile
+
+GraphFormat: TypeAlias = Literal["text", "dot", "dagitty", "json"]
+
+_READERS: dict[GraphFormat, Callable[[str], CausalGraph]] = {
+    "text": parse,
+    "dot": parse_dot,
+    "dagitty": parse_dagitty,
+    "json": parse_json,
+}
+_WRITERS: dict[GraphFormat, Callable[[CausalGraph], str]] = {
+    "text": str,
+    "dot": as_dot,
+    "dagitty": as_dagitty,
+    "json": as_json,
+}
+_SUFFIXES: dict[str, GraphFormat] = {
+    ".dot": "dot",
+    ".gv": "dot",
+    ".dagitty": "dagitty",
+    ".json": "json",
+}
+# What a text opens with, after blanks and comments. A node of ours may be called "dag", but is
+# never followed by a brace.
+_BLANKS = r"(?:\s|\ufeff|//[^\n]*\n|\#[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*"
+_TITLE = r'\s*(?:"[^"]*"|[\w.]*)\s*\{'
+_OPENINGS: tuple[tuple[GraphFormat, re.Pattern[str]], ...] = (
+    ("json", re.compile(r"[\s\ufeff]*[{\[]\s*[\"{}\]]")),
+    ("dot", re.compile(_BLANKS + r"(?:strict\s+)?(?:di)?graph\b" + _TITLE, re.IGNORECASE)),
+    ("dagitty", re.compile(_BLANKS + r"(?:dag|pdag|mag|pag)\b" + _TITLE, re.IGNORECASE)),
+)
+
+
+def parse_graph(text: str) -> CausalGraph:
+    """Read a graph from text: our own, or DOT, dagitty or JSON, told apart by how they open.
+
+    >>> print(parse_graph("U -> X -> Y; U -> Y; hidden U; Y -> [S]"))
+    X -> Y; Y -> [S]; X <-> Y
+    >>> parse_graph("dag { X -> Y }") == parse_graph('{"directed": [["X", "Y"]]}')
+    True
+    """
+    if not isinstance(text, str):
+        raise NotText("graph", text, "for a file use read_graph, for networkx from_networkx")
+    return _READERS[_opening(text) or "text"](text)
+
+
+def read_graph(path: str | PathLike[str]) -> CausalGraph:
+    """Read a graph file, by its content; its suffix speaks only where the content does not."""
+    text, named = _contents(path), _SUFFIXES.get(Path(path).suffix.casefold())
+    if _opening(text) or not named:
+        return parse_graph(text)
+    try:
+        return parse(text)
+    except BounditError:
+        # Neither our text nor, by its opening, another format: judge it by its suffix.
+        return _READERS[named](text)
+
+
+def format_graph(graph: CausalGraph, to: GraphFormat = "text") -> str:
+    """Write a graph as ``"text"``, ``"dot"``, ``"dagitty"`` or ``"json"``.
+
+    >>> print(format_graph(parse_graph("X -> [S]; X <-> Y"), "dagitty"))
+    dag {
+      S [selected]
+      X
+      Y
+      X -> S
+      X <-> Y
+    }
+    <BLANKLINE>
+    """
+    if to not in _WRITERS:
+        raise UnknownFormat(to, get_args(GraphFormat))
+    return _WRITERS[to](graph)
+
+
+def _opening(text: str) -> GraphFormat | None:
+    return next((name for name, opening in _OPENINGS if opening.match(text)), None)
+
+
+def _contents(path: str | PathLike[str]) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UnreadableFile(path, "there is no such file") from None
+    except IsADirectoryError:
+        raise UnreadableFile(path, "it is a directory; name one file") from None
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(path, f"byte {error.start} is not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        raise UnreadableFile(path, getattr(error, "strerror", None) or str(error)) from None

@@ -1,0 +1,117 @@
+"""Graphs as JSON, both ways.
+
+.. code-block:: json
+
+    {"nodes": ["X", "Y", "S"], "directed": [["X", "Y"], ["Y", "S"]],
+     "bidirected": [["X", "Y"]], "selection": "S", "hidden": []}
+
+Every key may be left out. A line of a benchmark collection carries a question beside the graph
+(``query``, ``external``, ``adjustment``); the variables it names are nodes of the graph too.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.drawing import BIDIRECTED, FORWARD, Drawing
+from boundit.terms.errors import InvalidName, MalformedRecord, MalformedText, UnknownKey
+from boundit.terms.names import in_order, is_name
+
+_GRAPH_KEYS = ("nodes", "directed", "bidirected", "selection", "hidden")
+_QUESTION_KEYS = ("query", "external", "adjustment")
+_OTHER_KEYS = ("name", "answer", "by", "expression", "numeric_gap")
+
+
+def parse_json(text: str) -> CausalGraph:
+    """Read a graph from JSON text.
+
+    >>> print(parse_json('{"directed": [["X", "Y"], ["Y", "S"]], "selection": "S"}'))
+    X -> Y; Y -> [S]
+    """
+    try:
+        record = json.loads(text.removeprefix("\ufeff"))
+    except json.JSONDecodeError as error:
+        raise MalformedText(error.msg, line=error.lineno, column=error.colno) from None
+    except (ValueError, RecursionError):
+        reason = "too deep a nesting or too long a number for a graph"
+        raise MalformedText(reason, line=1, column=1) from None
+    return from_record(record)
+
+
+def as_json(graph: CausalGraph) -> str:
+    """Write a graph as one line of JSON."""
+    return json.dumps(as_record(graph), ensure_ascii=False)
+
+
+def from_record(record: object) -> CausalGraph:
+    """Build a graph from what JSON text holds."""
+    if not isinstance(record, Mapping):
+        raise MalformedRecord("", f"an object with keys {', '.join(_GRAPH_KEYS)}", record)
+    for key in record:
+        if key not in (*_GRAPH_KEYS, *_QUESTION_KEYS, *_OTHER_KEYS):
+            raise UnknownKey(str(key), _GRAPH_KEYS)
+    drawing = Drawing(nodes=set(_names(record, "nodes")))
+    for key, edge in (("directed", FORWARD), ("bidirected", BIDIRECTED)):
+        for a, b in _pairs(record, key):
+            drawing.connect(a, edge, b)
+    for key in _QUESTION_KEYS:
+        drawing.nodes.update(_leaves(record.get(key)))
+    selection = record.get("selection")
+    if selection is not None:
+        if not is_name(selection):
+            raise MalformedRecord("selection", "one name", selection)
+        drawing.nodes.add(selection)
+        drawing.selections.add(selection)
+    drawing.hidden.update(_names(record, "hidden"))
+    return drawing.graph()
+
+
+def as_record(graph: CausalGraph) -> dict[str, object]:
+    """Spell a graph with the keys of the JSON form, in a stable order."""
+    return {
+        "nodes": in_order(graph.nodes),
+        "directed": [list(edge) for edge in sorted(graph.directed)],
+        "bidirected": [list(edge) for edge in sorted(graph.bidirected)],
+        "selection": graph.selection,
+        "hidden": [],
+    }
+
+
+def _names(record: Mapping[object, object], key: str) -> list[str]:
+    found = record.get(key)
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise MalformedRecord(key, "a list of names", found)
+    return [_name(item) for item in found]
+
+
+def _pairs(record: Mapping[object, object], key: str) -> Iterator[tuple[str, str]]:
+    found = record.get(key)
+    if found is None:
+        return
+    if not isinstance(found, list):
+        raise MalformedRecord(key, "a list of pairs of names", found)
+    for item in found:
+        if not (isinstance(item, list) and len(item) == 2):
+            raise MalformedRecord(key, 'pairs such as ["X", "Y"]', item)
+        yield _name(item[0]), _name(item[1])
+
+
+def _name(item: object) -> str:
+    if is_name(item):
+        return item
+    raise InvalidName(item)
+
+
+def _leaves(question: object) -> Iterator[str]:
+    """Every name in a question, however its lists are nested."""
+    waiting = [question]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield _name(item)
+        elif isinstance(item, Mapping):
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item

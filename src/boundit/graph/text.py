@@ -1,0 +1,96 @@
+"""Our own graph text, read.
+
+.. code-block:: text
+
+    U1 -> X1 -> I1 -> Y      # statements end at a line break or a semicolon
+    U1 -> Y; I1 <- C1 -> Y
+    hidden C1                # unobserved: folded into I1 <-> Y
+    I1 -> [S]                # brackets mark the selection node
+    Weather                  # a node without edges
+    "time of day" -> Y       # any name, in double quotes
+"""
+
+import re
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.drawing import Drawing
+from boundit.graph.tokens import END, Token, Tokens, unquoted
+
+_PATTERN = re.compile(
+    r"""
+      (?P<skip>[^\S\n]+|\#[^\n]*)
+    | (?P<edge><->|->|<-)
+    | (?P<name>[\w.]+)
+    | (?P<quoted>"(?:[^"\\\n]|\\[^\n])*")
+    | (?P<stop>[;\n])
+    | (?P<mark>[\[\],])
+    """,
+    re.VERBOSE,
+)
+_HINT = "edges are written ->, <- and <->, other names in double quotes"
+
+
+def parse(text: str) -> CausalGraph:
+    """Read a graph from our own text.
+
+    >>> print(parse("X -> Y <- C -> X; hidden C; Y -> [S]"))
+    X -> Y; Y -> [S]; X <-> Y
+    """
+    tokens, drawing = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT), Drawing()
+    hidden: list[Token] = []
+    while tokens.now.kind != END:
+        if not tokens.take_if("stop"):
+            _statement(tokens, drawing, hidden)
+    drawing.hidden = {_name(token) for token in hidden}
+    return drawing.graph()
+
+
+def _statement(tokens: Tokens, drawing: Drawing, hidden: list[Token]) -> None:
+    first = tokens.now
+    if first.kind == "name" and first.text == "hidden":
+        tokens.take()
+        if tokens.now.kind != "edge":
+            _hidden(tokens, hidden)
+            return
+        left = "hidden"
+    else:
+        left = _node(tokens, drawing)
+    drawing.nodes.add(left)
+    while edge := tokens.take_if("edge"):
+        right = _node(tokens, drawing)
+        drawing.connect(left, edge.text, right)
+        left = right
+    _stop(tokens, "an edge (->, <- or <->)")
+
+
+def _hidden(tokens: Tokens, hidden: list[Token]) -> None:
+    while True:
+        if tokens.now.kind not in {"name", "quoted"}:
+            tokens.now.refuse(f"expected a name to hide, found {tokens.now.shown}")
+        hidden.append(tokens.take())
+        if not tokens.take_if("mark", ","):
+            return _stop(tokens, "a comma")
+
+
+def _node(tokens: Tokens, drawing: Drawing) -> str:
+    """Read ``X``, ``"X"`` or, marking the selection node, ``[X]``."""
+    marked = tokens.take_if("mark", "[")
+    if tokens.now.kind not in {"name", "quoted"}:
+        tokens.now.refuse(f"expected a node, found {tokens.now.shown}")
+    token = tokens.take()
+    if marked:
+        drawing.selections.add(_name(token))
+        if not tokens.take_if("mark", "]"):
+            tokens.now.refuse(
+                f"expected ']' after the selection node, found {tokens.now.shown}"
+            )
+    return _name(token)
+
+
+def _name(token: Token) -> str:
+    return unquoted(token.text) if token.kind == "quoted" else token.text
+
+
+def _stop(tokens: Tokens, otherwise: str) -> None:
+    if tokens.now.kind not in {"stop", END}:
+        tokens.now.refuse(f"expected {otherwise}, ';' or a new line, found {tokens.now.shown}")

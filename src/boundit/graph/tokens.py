@@ -1,0 +1,91 @@
+"""Text cut into tokens that remember where they stood. Every graph format reads through it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+from boundit.terms.errors import MalformedText, shortened
+
+END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of text, what it is, and where it begins (both counted from one)."""
+
+    kind: str
+    text: str
+    line: int
+    column: int
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Say what is wrong at this place."""
+        raise MalformedText(reason, line=self.line, column=self.column)
+
+    @property
+    def shown(self) -> str:
+        """How a message speaks of it."""
+        if self.kind == END:
+            return "the end of the text"
+        return "the end of the line" if self.text == "\n" else repr(shortened(self.text, 40))
+
+
+class Tokens:
+    """A stream of tokens: ``now`` is the one to look at, ``ahead`` the one after it.
+
+    ``pattern`` has one named group a kind; a group named ``skip`` is passed over. What it does
+    not match is refused at its line and column, with ``hint`` for what would work.
+    """
+
+    def __init__(self, text: str, pattern: re.Pattern[str], *, hint: str) -> None:
+        self._rest = _cut(text, pattern, hint)
+        self.now = next(self._rest)
+        self.ahead = next(self._rest, self.now)
+
+    def take(self) -> Token:
+        """Return the token to look at and step to the one after it."""
+        token, self.now = self.now, self.ahead
+        self.ahead = next(self._rest, self.ahead)
+        return token
+
+    def take_if(self, kind: str, *texts: str) -> Token | None:
+        """Take the token if it is of this kind (and one of these texts)."""
+        here = self.now.kind == kind and (not texts or self.now.text in texts)
+        return self.take() if here else None
+
+    def expect(self, kind: str, what: str) -> Token:
+        """Take a token of this kind or refuse, naming what was expected."""
+        if self.now.kind != kind:
+            self.now.refuse(f"expected {what}, found {self.now.shown}")
+        return self.take()
+
+
+def unquoted(text: str) -> str:
+    r"""Take the quotes off and resolve ``\"`` and ``\\``; other backslashes stay."""
+    return re.sub(r'\\(["\\])', r"\1", text[1:-1])
+
+
+def _cut(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[Token]:
+    line, line_start, at = 1, 0, 0
+    while at < len(text):
+        found = pattern.match(text, at)
+        column = at - line_start + 1
+        if found is None or found.end() == at:
+            raise MalformedText(_unreadable(text[at], hint), line=line, column=column)
+        kind = found.lastgroup or "skip"
+        if kind != "skip":
+            yield Token(kind, found[0], line, column)
+        at = found.end()
+        if breaks := found[0].count("\n"):
+            line += breaks
+            line_start = found.start() + found[0].rfind("\n") + 1
+    yield Token(END, "", line, at - line_start + 1)
+
+
+def _unreadable(character: str, hint: str) -> str:
+    return (
+        "this quote is never closed"
+        if character == '"'
+        else f"cannot read {character!r}; {hint}"
+    )

@@ -1,0 +1,20 @@
+import io
+
+import pytest
+
+from boundit.cli.options import load
+from boundit.graph.text import parse
+from boundit.terms.errors import UnreadableFile
+
+
+def test_a_graph_comes_from_text_or_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("digraph { X -> Y }"))
+
+    assert load("-") == load("X -> Y") == parse("X -> Y")
+
+
+def test_bytes_that_are_no_text_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"X\xff"), encoding="utf-8"))
+
+    with pytest.raises(UnreadableFile, match="byte 1 is not UTF-8 text"):
+        load("-")

@@ -1,0 +1,206 @@
+import random
+from itertools import pairwise, permutations
+
+import networkx as nx
+import pytest
+from hypothesis import given
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.errors import (
+    EmptyGraph,
+    HasCycle,
+    InvalidName,
+    NotAnEdge,
+    SelectionHasChildren,
+    SelfLoop,
+    UnknownNode,
+)
+from tests.strategies import graphs, random_graph, some_of
+
+FIGURE_2 = CausalGraph.of(
+    directed=[
+        ("U1", "X1"),
+        ("U1", "Y"),
+        ("U2", "X2"),
+        ("X2", "Y"),
+        ("X1", "I1"),
+        ("I1", "Y"),
+        ("I1", "S"),
+    ],
+    bidirected=[("I1", "Y")],
+    selection="S",
+)
+
+
+def test_the_papers_graph_has_these_components_and_these_steer_selection() -> None:
+    """Figure 2 with C1 hidden."""
+    assert FIGURE_2.selecting() == {"U1", "X1", "I1", "S"}
+    assert set(FIGURE_2.components()) == {
+        frozenset({"I1", "Y"}),
+        *(frozenset({n}) for n in ("U1", "U2", "X1", "X2", "S")),
+    }
+
+
+def test_ancestors_of_the_reward_without_the_arms_include_the_mediator() -> None:
+    """The worked example below Algorithm 3 leaves I1 out of D (D-1)."""
+    untreated = FIGURE_2.induced(FIGURE_2.observed - {"X1", "X2"})
+
+    assert untreated.ancestors({"Y", "U1", "U2"}) == {"Y", "I1", "U1", "U2"}
+
+
+def test_relatives_agree_with_networkx() -> None:
+    rng = random.Random(1)
+    for _ in range(300):
+        graph = random_graph(rng, rng.randint(1, 8), selection=rng.random() < 0.5)
+        twin = nx.DiGraph(list(graph.directed))
+        arcs = nx.Graph(list(graph.bidirected))
+        for peer in (twin, arcs):
+            peer.add_nodes_from(graph.nodes)
+        of = some_of(rng, sorted(graph.nodes))
+
+        assert graph.ancestors(of) == of.union(*(nx.ancestors(twin, n) for n in of))
+        assert graph.descendants(of) == of.union(*(nx.descendants(twin, n) for n in of))
+        assert graph.parents(of) == of.union(*(twin.predecessors(n) for n in of)) - of
+        assert set(graph.components()) == set(map(frozenset, nx.connected_components(arcs)))
+        assert graph.district(of) == of.union(*(c for c in graph.components() if c & of))
+
+
+@given(graphs())
+def test_order_puts_causes_first_and_selection_last(graph: CausalGraph) -> None:
+    place = {node: i for i, node in enumerate(graph.order)}
+
+    assert set(place) == graph.nodes
+    assert all(place[a] < place[b] for a, b in graph.directed)
+    assert graph.selection in {None, graph.order[-1]}
+
+
+@given(graphs())
+def test_cuts_take_away_exactly_the_edges_they_name(graph: CausalGraph) -> None:
+    """An edge A <-> B points into both, so the overline cuts it and the underline does not."""
+    cut = frozenset(sorted(graph.nodes)[::2])
+    into, out = graph.without_edges_into(cut), graph.without_edges_out_of(cut)
+
+    assert into.directed == {(a, b) for a, b in graph.directed if b not in cut}
+    assert into.bidirected == {(a, b) for a, b in graph.bidirected if not {a, b} & cut}
+    assert out.directed == {(a, b) for a, b in graph.directed if a not in cut}
+    assert out.bidirected == graph.bidirected
+    assert into.nodes == out.nodes == graph.nodes
+
+
+@given(graphs())
+def test_an_induced_graph_keeps_the_edges_inside(graph: CausalGraph) -> None:
+    kept = frozenset(sorted(graph.nodes)[1:])
+    inside = graph.induced(kept)
+
+    assert inside.nodes == kept
+    assert inside.directed == {e for e in graph.directed if kept.issuperset(e)}
+    assert inside.bidirected == {e for e in graph.bidirected if kept.issuperset(e)}
+    assert inside.selection == (graph.selection if graph.selection in kept else None)
+
+
+def test_the_direction_of_a_bidirected_edge_does_not_matter() -> None:
+    assert CausalGraph.of(bidirected=[("A", "B")]) == CausalGraph.of(bidirected=[("B", "A")])
+
+
+def test_a_graph_can_be_hashed_and_cannot_be_changed() -> None:
+    graph = CausalGraph.of(directed=[("X", "Y")])
+
+    assert {graph: 1}[CausalGraph.of(directed=[("X", "Y")])] == 1
+    with pytest.raises(AttributeError):
+        graph.selection = "X"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "message"),
+    [
+        (
+            lambda: CausalGraph.of(directed=[("A", "B"), ("B", "C"), ("C", "A"), ("C", "D")]),
+            HasCycle,
+            "the graph has a cycle: A -> B -> C -> A; a cause precedes its effect",
+        ),
+        (
+            lambda: CausalGraph.of(directed=[("A", "A")]),
+            SelfLoop,
+            "A has an edge to itself; remove it",
+        ),
+        (
+            lambda: CausalGraph.of(bidirected=[("A", "A")]),
+            SelfLoop,
+            "A has an edge to itself; remove it",
+        ),
+        (
+            lambda: CausalGraph.of(directed=[("S", "Y")], selection="S"),
+            SelectionHasChildren,
+            (
+                "the selection node S has an edge to Y; "
+                "being logged happens last and causes nothing"
+            ),
+        ),
+        (
+            CausalGraph.of,
+            EmptyGraph,
+            "the graph is empty: it has no nodes; write at least one, as in 'X -> Y'",
+        ),
+        (
+            lambda: CausalGraph.of(selection="S"),
+            EmptyGraph,
+            "the graph is empty: it has no observed node; write at least one, as in 'X -> Y'",
+        ),
+        (
+            lambda: CausalGraph.of(["a\nb"]),
+            InvalidName,
+            r"'a\nb' cannot name a node; a name is printable text without blanks at its ends",
+        ),
+        (
+            lambda: CausalGraph.of(directed=["XY"]),  # type: ignore[list-item]
+            NotAnEdge,
+            "an edge is a pair of names such as ('X', 'Y'), found 'XY'",
+        ),
+        (
+            lambda: FIGURE_2.ancestors("X11"),
+            UnknownNode,
+            "the graph has no node 'X11'; did you mean 'X1'?",
+        ),
+        (
+            lambda: CausalGraph.of("A").require("Weather"),
+            UnknownNode,
+            "the graph has no node 'Weather'; it has A",
+        ),
+    ],
+)
+def test_what_cannot_be_a_causal_graph_is_refused_in_one_line(
+    build: object, error: type[Exception], message: str
+) -> None:
+    assert callable(build)
+    with pytest.raises(error) as refused:
+        build()
+    assert str(refused.value) == message
+
+
+def test_a_named_cycle_is_a_cycle() -> None:
+    rng = random.Random(2)
+    cycles: list[tuple[str, ...]] = []
+    for _ in range(400):
+        nodes = [f"V{i}" for i in range(rng.randint(2, 7))]
+        edges = [e for e in permutations(nodes, 2) if rng.random() < 0.25]
+        if nx.is_directed_acyclic_graph(nx.DiGraph(edges)):
+            assert CausalGraph.of(nodes, directed=edges).directed == set(edges)
+            continue
+        with pytest.raises(HasCycle) as refused:
+            CausalGraph.of(nodes, directed=edges)
+        cycle = refused.value.cycle
+        cycles.append(cycle)
+
+        assert cycle[0] == cycle[-1]
+        assert len(set(cycle)) == len(cycle) - 1
+        assert set(pairwise(cycle)) <= set(edges)
+    assert len(cycles) > 50
+
+
+def test_long_chains_do_not_exhaust_the_stack() -> None:
+    names = [f"V{i}" for i in range(20_000)]
+    graph = CausalGraph.of(directed=list(pairwise(names)))
+
+    assert len(graph.ancestors(names[-1])) == len(names)
+    with pytest.raises(HasCycle, match=r"V0 -> V1 -> .* \.\.\.;"):
+        CausalGraph.of(directed=[*pairwise(names), (names[-1], names[0])])

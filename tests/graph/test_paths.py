@@ -1,0 +1,89 @@
+"""Sets of nodes on paths are compared with the paths themselves, walked one by one."""
+
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+from random import Random
+
+import pytest
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.paths import back_door_graph, proper_causal_effects, proper_causal_nodes
+from boundit.terms.errors import OverlappingRoles, UnknownNode
+from boundit.terms.names import Nodes, nodes
+
+
+def proper_causal_paths(
+    graph: CausalGraph, treatments: Nodes, outcomes: Nodes
+) -> Iterator[tuple[str, ...]]:
+    """Walk forward from every treatment, never through another one."""
+    ways: list[tuple[str, ...]] = [(x,) for x in treatments]
+    while ways:
+        way = ways.pop()
+        if way[-1] in outcomes:
+            yield way
+        ways += [(*way, c) for c in graph.links[way[-1]].children if c not in treatments]
+
+
+def random_graphs(n: int, seed: int) -> Iterator[tuple[CausalGraph, Nodes, Nodes]]:
+    rng = Random(seed)
+    for _ in range(n):
+        names = [f"V{i}" for i in range(rng.randint(2, 7))]
+        pairs = list(combinations(names, 2))
+        graph = CausalGraph.of(
+            names,
+            directed=[p for p in pairs if rng.random() < 0.4],
+            bidirected=[p for p in pairs if rng.random() < 0.2],
+        )
+        rng.shuffle(names)
+        cut = rng.randint(1, min(2, len(names) - 1))
+        yield graph, frozenset(names[:cut]), frozenset(names[cut : cut + rng.randint(1, 2)])
+
+
+def test_the_nodes_are_those_of_the_paths() -> None:
+    """Definition 2: W, not in X, lying on a proper causal path from X to Y."""
+    for graph, treatments, outcomes in random_graphs(1000, seed=1):
+        walked = frozenset[str]().union(*proper_causal_paths(graph, treatments, outcomes))
+
+        assert walked - treatments == proper_causal_nodes(
+            graph, treatments=treatments, outcomes=outcomes
+        )
+
+
+def test_only_the_first_edges_of_the_paths_are_cut() -> None:
+    for graph, treatments, outcomes in random_graphs(1000, seed=2):
+        first = {way[:2] for way in proper_causal_paths(graph, treatments, outcomes)}
+        left = back_door_graph(graph, treatments=treatments, outcomes=outcomes)
+
+        assert graph.directed - left.directed == first
+        assert left.bidirected == graph.bidirected
+        assert not list(proper_causal_paths(left, treatments, outcomes))
+
+
+def test_effects_of_the_path_that_pass_a_treatment_do_not_count() -> None:
+    """Definition 2 (i) speaks of descendants in the graph cut into X."""
+    graph = CausalGraph.of(directed=[*pairwise(["X1", "W", "X2", "N"]), ("W", "Y"), ("Y", "D")])
+
+    effects = proper_causal_effects(graph, treatments=["X1", "X2"], outcomes="Y")
+
+    assert effects == nodes("W", "Y", "D")
+
+
+def test_long_chains_are_no_trouble() -> None:
+    names = [f"V{i}" for i in range(10_000)]
+    graph = CausalGraph.of(directed=pairwise(names))
+
+    found = proper_causal_nodes(graph, treatments="V0", outcomes="V9999")
+
+    assert found == graph.nodes - {"V0"}
+
+
+@pytest.mark.parametrize(
+    "question", [proper_causal_nodes, proper_causal_effects, back_door_graph]
+)
+def test_senseless_questions_are_refused(question) -> None:  # type: ignore[no-untyped-def]
+    graph = CausalGraph.of(directed=[("X", "Y")])
+
+    with pytest.raises(UnknownNode, match="no node 'Q'"):
+        question(graph, treatments="Q", outcomes="Y")
+    with pytest.raises(OverlappingRoles, match="'X' is a treatment and an outcome"):
+        question(graph, treatments="X", outcomes=["X", "Y"])

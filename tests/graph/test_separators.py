@@ -1,0 +1,223 @@
+"""Separators are compared with the list of all of them, taken subset by subset."""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain, combinations, islice, pairwise
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from boundit.graph.causal_graph import CausalGraph, Links
+from boundit.graph.separation import open_walk
+from boundit.graph.separators import (
+    connected_nodes,
+    find_separator,
+    list_between,
+    list_separators,
+    minimal_separator,
+    nearest_separator,
+)
+from boundit.terms.errors import OverlappingRoles, UnknownNode
+from boundit.terms.names import Nodes, nodes
+
+
+class Question(NamedTuple):
+    graph: CausalGraph
+    sources: Nodes
+    targets: Nodes
+    include: Nodes
+    within: Nodes
+
+    def separates(self, given: Nodes) -> bool:
+        return open_walk(self.graph, self.sources, self.targets, given=given) is None
+
+    def separators(self) -> list[Nodes]:
+        free = sorted(self.within - self.include)
+        return [z for z in (self.include | s for s in subsets(free)) if self.separates(z)]
+
+    def limits(self) -> dict[str, Nodes]:
+        return {"include": self.include, "within": self.within}
+
+
+def subsets(names: list[str]) -> Iterator[Nodes]:
+    sizes = (combinations(names, k) for k in range(len(names) + 1))
+    return map(frozenset, chain.from_iterable(sizes))
+
+
+def random_question(rng: Random) -> Question:
+    names = [f"V{i}" for i in range(rng.randint(3, 6))]
+    pairs = list(combinations(names, 2))
+    density, confounding = rng.choice([0.3, 0.5]), rng.choice([0.0, 0.2, 0.4])
+    graph = CausalGraph.of(
+        names,
+        directed=[p for p in pairs if rng.random() < density],
+        bidirected=[p for p in pairs if rng.random() < confounding],
+    )
+    rng.shuffle(names)
+    n_sources, n_targets = rng.choice([(1, 1), (1, 1), (2, 1), (1, 2)])
+    rest = names[n_sources + n_targets :]
+    return Question(
+        graph,
+        frozenset(names[:n_sources]),
+        frozenset(names[n_sources : n_sources + n_targets]),
+        frozenset(n for n in rest if rng.random() < 0.2),
+        frozenset(n for n in rest if rng.random() < 0.8),
+    )
+
+
+def questions(n: int, seed: int) -> Iterator[Question]:
+    rng = Random(seed)
+    return (random_question(rng) for _ in range(n))
+
+
+def test_one_is_found_exactly_when_some_subset_separates() -> None:
+    """If any allowed set separates, all allowed ancestors together do."""
+    for q in questions(4000, seed=1):
+        found = find_separator(q.graph, q.sources, q.targets, **q.limits())
+
+        assert (found is not None) == bool(q.separators())
+        assert found is None or found in q.separators()
+
+
+def test_of_a_minimal_one_nothing_can_be_spared() -> None:
+    for q in questions(4000, seed=2):
+        found = minimal_separator(q.graph, q.sources, q.targets, **q.limits())
+
+        assert (found is not None) == bool(q.separators())
+        if found is not None:
+            assert found in q.separators()
+            assert not [z for z in q.separators() if z < found]
+
+
+def test_no_separator_comes_between_the_sources_and_the_nearest_one() -> None:
+    """Whatever another separator leaves out of the nearest one, it leaves connected."""
+    for q in questions(4000, seed=3):
+        found = nearest_separator(q.graph, q.sources, q.targets, **q.limits())
+
+        assert (found is not None) == bool(q.separators())
+        if found is not None:
+            assert found in q.separators()
+            for other in q.separators():
+                for node in found - other:
+                    assert open_walk(q.graph, q.sources, node, given=other) is not None
+
+
+def test_the_list_is_complete_and_free_of_repetition() -> None:
+    for q in questions(3000, seed=4):
+        listed = list(list_separators(q.graph, q.sources, q.targets, **q.limits()))
+
+        assert len(listed) == len(set(listed))
+        assert set(listed) == set(q.separators())
+
+
+def test_what_is_connected_is_what_is_not_separated() -> None:
+    for q in questions(3000, seed=6):
+        others = q.graph.nodes - q.sources - q.within
+        walks = {n: open_walk(q.graph, q.sources, n, given=q.within) for n in others}
+
+        found = connected_nodes(q.graph, q.sources, given=q.within)
+
+        assert found == {node for node, walk in walks.items() if walk is not None}
+
+
+def test_any_property_can_be_listed_once_ranges_can_be_searched() -> None:
+    rng = Random(5)
+    every = [nodes("A") | s for s in subsets(["B", "C", "D", "E"])]
+    for _ in range(200):
+        liked = [z for z in every if rng.random() < 0.4]
+
+        def find(low: Nodes, high: Nodes, liked: list[Nodes] = liked) -> Nodes | None:
+            return next((z for z in liked if low <= z <= high), None)
+
+        listed = list(list_between(nodes("A"), nodes(*"ABCDE"), find))
+
+        assert len(listed) == len(set(listed))
+        assert set(listed) == set(liked)
+
+
+def test_by_default_the_selection_node_is_only_used_when_included() -> None:
+    graph = CausalGraph.of(
+        directed=[("X", "A"), ("A", "Y"), ("A", "S"), ("B", "S")], selection="S"
+    )
+
+    assert find_separator(graph, "X", "Y") == nodes("A")
+    assert find_separator(graph, "X", "Y", include="S") == nodes("A", "B", "S")
+    assert minimal_separator(graph, "X", "Y", include="S") == nodes("A", "S")
+
+
+def test_an_included_node_need_not_be_allowed_and_an_end_is_never_used() -> None:
+    graph = CausalGraph.of(directed=[("X", "A"), ("A", "Y"), ("B", "A")])
+
+    assert find_separator(graph, "X", "Y", include="A", within=["X", "Y"]) == nodes("A")
+    assert find_separator(graph, "X", "Y", within=()) is None
+
+
+def test_a_bidirected_edge_cannot_be_separated() -> None:
+    graph = CausalGraph.of(directed=[("X", "Y")], bidirected=[("Y", "I")])
+
+    assert find_separator(graph, "I", "Y") is None
+    assert list(list_separators(graph, "I", "Y")) == []
+
+
+@pytest.mark.parametrize(
+    "search", [find_separator, nearest_separator, minimal_separator, list_separators]
+)
+def test_senseless_questions_are_refused_at_once(search) -> None:  # type: ignore[no-untyped-def]
+    graph = CausalGraph.of(directed=[("X", "A"), ("A", "Y")])
+
+    with pytest.raises(UnknownNode, match="no node 'Q'"):
+        search(graph, "X", "Q")
+    with pytest.raises(UnknownNode, match="no node 'Q'"):
+        search(graph, "X", "Y", within="Q")
+    with pytest.raises(OverlappingRoles, match="'X' is a source and a target"):
+        search(graph, ["X", "A"], "X")
+    with pytest.raises(OverlappingRoles, match="'Y' is a target and included"):
+        search(graph, "X", "Y", include="Y")
+
+
+class Tally(dict[str, Links]):
+    """The links of a graph, counting how often a node is left."""
+
+    looked = 0
+
+    def __getitem__(self, node: str) -> Links:
+        self.looked += 1
+        return super().__getitem__(node)
+
+
+def ladder(length: int) -> CausalGraph:
+    """Two long chains with confounded rungs."""
+    left, right = [f"A{i}" for i in range(length)], [f"B{i}" for i in range(length)]
+    return CausalGraph.of(
+        directed=[*pairwise(left), *pairwise(right)],
+        bidirected=zip(left, right, strict=True),
+    )
+
+
+def tallied(graph: CausalGraph) -> Tally:
+    links: Mapping[str, Links] = graph.links
+    vars(graph)["links"] = tally = Tally(links)
+    return tally
+
+
+@pytest.mark.parametrize("length", [50, 500, 5_000])
+def test_a_search_is_linear_and_does_not_recur(length: int) -> None:
+    """Counted, not clocked: ancestors look once at a node, each search at most twice."""
+    graph = ladder(length)
+    tally = tallied(graph)
+
+    found = minimal_separator(graph, "A0", f"B{length - 1}")
+
+    assert found is not None
+    assert tally.looked <= 5 * len(graph.nodes)
+
+
+def test_the_first_separators_of_a_wide_graph_come_soon() -> None:
+    """Thousands of nodes: a separator costs a few searches, not one for each node."""
+    graph = ladder(1_000)
+    tally = tallied(graph)
+
+    few = list(islice(list_separators(graph, "A0", "B999"), 10))
+
+    assert len(set(few)) == 10
+    assert tally.looked <= 10 * 10 * len(graph.nodes)
