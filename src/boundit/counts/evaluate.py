@@ -1,0 +1,152 @@
+"""A formula's numbers: an ``Expression`` and the laws it speaks of in, a ``NamedArray`` out.
+
+A formula is a function of its free variables, so its value is an array with one axis for each
+of them. That is all there is to scope: ``Sum`` takes its axes away from its body, and outside
+of it a variable of the same name is another factor's axis.
+
+Whatever is divided by zero is nan, and nan stays nan in sums and products, also where its
+weight is zero: a number comes out only when every cell the formula asks for has been seen.
+"""
+
+from collections.abc import Iterable
+from math import prod
+from typing import assert_never
+
+import numpy as np
+
+from boundit.counts.named_array import Floats, NamedArray, divided, same_levels
+from boundit.estimand.expression import CFactor, Expression, P, Product, Ratio, Sum
+from boundit.terms.errors import BounditError
+from boundit.terms.names import Nodes, in_order, listed
+
+
+class CannotEvaluate(BounditError):
+    """A formula that the given tables have no numbers for."""
+
+
+class NeedsPopulation(CannotEvaluate):
+    """A term of the whole population that no unselected table covers."""
+
+    def __init__(self, term: P, tables: Iterable[NamedArray]) -> None:
+        self.term = term
+        self.tables = tuple(table.axes for table in tables)
+        held = "; ".join(listed(axes) for axes in self.tables) or "none"
+        super().__init__(
+            f"{_shown(term)} is of the whole population, which the log does not show; "
+            f"give an external table over {listed(term.of | term.given)} (given: {held})"
+        )
+
+
+class NotLogged(CannotEvaluate):
+    """A term of the log about a variable the log does not have."""
+
+    def __init__(self, name: str, axes: Iterable[str]) -> None:
+        self.name, self.axes = name, tuple(axes)
+        super().__init__(f"the log has no variable {name!r}; it has {listed(self.axes)}")
+
+
+class NotRecovered(CannotEvaluate):
+    """A c-factor that is still a symbol."""
+
+    def __init__(self, of: Nodes) -> None:
+        self.of = of
+        super().__init__(f"Q[{listed(of)}] is a symbol without numbers; recover it first")
+
+
+def evaluate(
+    expression: Expression, log: NamedArray, *, external: Iterable[NamedArray] = ()
+) -> NamedArray:
+    """Compute a formula at every value of its free variables.
+
+    ``log`` is the law (or the counts) of the logged rows, which ``P(..., logged=True)`` reads.
+    ``external`` are tables of the whole population, each over some of the variables; a term
+    with ``logged=False`` reads the smallest that covers it. Without selection the log is the
+    population: pass it as both.
+
+    >>> law = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
+    >>> x, y = frozenset("X"), frozenset("Y")
+    >>> answer = evaluate(Sum(x, Product((P(y, x), P(x)))), law)
+    >>> answer.axes, answer.values.round(3)
+    (('Y',), array([0.3, 0.7]))
+    """
+    return _Evaluation(log, tuple(external)).answer(expression)
+
+
+class _Evaluation:
+    """One pass over one formula; every node that is shared is computed once."""
+
+    def __init__(self, log: NamedArray, external: tuple[NamedArray, ...]) -> None:
+        self.log, self.external = log, sorted(external, key=lambda table: table.values.size)
+        self.levels = same_levels(log, *external)
+        self.axes = tuple(self.levels)
+        self.place = {axis: i for i, axis in enumerate(self.axes)}
+        # By identity: hashing a formula walks all of it, and shared parts many times.
+        self.seen: dict[int, tuple[Nodes, Floats]] = {}
+        self.marginals: dict[tuple[int, Nodes], Floats] = {}
+
+    def answer(self, expression: Expression) -> NamedArray:
+        free, values = self.value(expression)
+        bound = tuple(i for i, axis in enumerate(self.axes) if axis not in free)
+        return NamedArray(tuple(a for a in self.axes if a in free), values.squeeze(bound))
+
+    def value(self, node: Expression) -> tuple[Nodes, Floats]:
+        """The free variables of a node and its numbers, one axis for every known variable."""
+        if id(node) not in self.seen:
+            self.seen[id(node)] = self.computed(node)
+        return self.seen[id(node)]
+
+    def computed(self, node: Expression) -> tuple[Nodes, Floats]:
+        match node:
+            case P():
+                return node.of | node.given, self.probability(node)
+            case Sum(over, body):
+                return self.summed(over, *self.value(body))
+            case Product(factors):
+                return self.multiplied([self.value(factor) for factor in factors])
+            case Ratio(top, bottom):
+                (above, numerator), (below, denominator) = self.value(top), self.value(bottom)
+                return above | below, divided(numerator, denominator)
+            case CFactor(of):
+                raise NotRecovered(of)
+            case _:
+                assert_never(node)
+
+    def probability(self, term: P) -> Floats:
+        asked = term.of | term.given
+        source = self.source(term, asked)
+        return divided(self.marginal(source, asked), self.marginal(source, term.given))
+
+    def source(self, term: P, asked: Nodes) -> NamedArray:
+        if term.logged:
+            if missing := asked - self.log.names:
+                raise NotLogged(in_order(missing)[0], self.log.axes)
+            return self.log
+        for table in self.external:
+            if asked <= table.names:
+                return table
+        raise NeedsPopulation(term, self.external)
+
+    def marginal(self, source: NamedArray, names: Nodes) -> Floats:
+        key = (id(source), names)
+        if key not in self.marginals:
+            self.marginals[key] = source.marginal(names).aligned(self.axes)
+        return self.marginals[key]
+
+    def summed(self, over: Nodes, free: Nodes, values: Floats) -> tuple[Nodes, Floats]:
+        if missing := over - self.levels.keys():
+            raise NotLogged(in_order(missing)[0], self.axes)
+        gone = tuple(self.place[name] for name in over & free)
+        # A variable the body does not speak of repeats it once for each of its levels.
+        times = prod(self.levels[name] for name in over - free)
+        return free - over, values.sum(axis=gone, keepdims=True) * times
+
+    def multiplied(self, factors: list[tuple[Nodes, Floats]]) -> tuple[Nodes, Floats]:
+        free, product = frozenset[str](), np.ones([1] * len(self.axes))
+        for names, values in factors:
+            free, product = free | names, product * values
+        return free, product
+
+
+def _shown(term: P) -> str:
+    bar = f" | {listed(term.given)}" if term.given else ""
+    return f"P({listed(term.of)}{bar})"

@@ -1,0 +1,164 @@
+"""Numbers with named axes: a law, a conditional table, or what a formula comes to.
+
+An axis is a variable and a place on it one of its levels, coded 0, 1, 2 and so on. Arrays with
+different axes meet by name, so nobody has to remember which axis was which.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.terms.errors import BounditError
+from boundit.terms.names import Names, Nodes, as_nodes, in_order, listed
+
+Floats = NDArray[np.float64]
+
+
+class MissingAxis(BounditError):
+    """A table is asked about a variable it does not have."""
+
+    def __init__(self, name: str, axes: Sequence[str]) -> None:
+        self.name, self.axes = name, tuple(axes)
+        super().__init__(f"the table has no variable {name!r}; it has {listed(axes) or 'none'}")
+
+
+class LevelsDiffer(BounditError):
+    """Two tables count different levels of one variable."""
+
+    def __init__(self, name: str, one: int, other: int) -> None:
+        self.name, self.one, self.other = name, one, other
+        super().__init__(
+            f"{name!r} has {one} levels in one table and {other} in another; "
+            "tables must share each variable's levels, in one order"
+        )
+
+
+class NoSuchLevel(BounditError):
+    """A value that a variable does not take."""
+
+    def __init__(self, name: str, value: object, n_levels: int) -> None:
+        self.name, self.value, self.n_levels = name, value, n_levels
+        super().__init__(
+            f"{name!r} has no level {value!r}; it has the whole numbers 0 to {n_levels - 1}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NamedArray:
+    """One number for every combination of levels of ``axes``.
+
+    >>> law = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
+    >>> law.marginal("Y").values.round(3)
+    array([0.3, 0.7])
+    >>> float(law.given("Y").at({"X": 0, "Y": 1}).values.round(3))
+    0.429
+    """
+
+    axes: tuple[str, ...]
+    values: Floats
+
+    def __post_init__(self) -> None:
+        """Refuse axes that do not fit the numbers, and keep the numbers from changing."""
+        n_axes = np.ndim(self.values)
+        if len(set(self.axes)) != len(self.axes) or len(self.axes) != n_axes:
+            msg = f"{n_axes} axes cannot be named {self.axes}"
+            raise ValueError(msg)
+        fixed = np.array(self.values, dtype=np.float64)
+        fixed.flags.writeable = False
+        object.__setattr__(self, "values", fixed)
+
+    @property
+    def names(self) -> Nodes:
+        """The axes as a set."""
+        return frozenset(self.axes)
+
+    @property
+    def n_levels(self) -> Mapping[str, int]:
+        """How many levels each variable has."""
+        return dict(zip(self.axes, self.values.shape, strict=True))
+
+    def require(self, names: Names) -> Nodes:
+        """Return ``names`` as a set, or raise MissingAxis for the first that is missing."""
+        asked = as_nodes(names)
+        if missing := asked - self.names:
+            raise MissingAxis(in_order(missing)[0], self.axes)
+        return asked
+
+    def marginal(self, names: Names) -> Self:
+        """Sum over every variable but ``names``; they keep their order."""
+        kept = self.require(names)
+        gone = tuple(i for i, axis in enumerate(self.axes) if axis not in kept)
+        return type(self)(tuple(a for a in self.axes if a in kept), self.values.sum(axis=gone))
+
+    def given(self, names: Names) -> Self:
+        """Divide by the marginal of ``names``; nan where that is zero.
+
+        Of a law, this is the conditional law of the other variables given these.
+        """
+        below = self.marginal(names).aligned(self.axes)
+        return type(self)(self.axes, divided(self.values, below))
+
+    def at(self, values: Mapping[str, int]) -> Self:
+        """Fix some variables at a level each; their axes go."""
+        self.require(values)
+        levels = self.n_levels
+        index = tuple(
+            level(axis, values[axis], levels[axis]) if axis in values else slice(None)
+            for axis in self.axes
+        )
+        left = tuple(axis for axis in self.axes if axis not in values)
+        return type(self)(left, self.values[index])
+
+    def aligned(self, axes: Sequence[str]) -> Floats:
+        """Show the numbers with these axes in this order; length 1 where we do not have one."""
+        if missing := self.names.difference(axes):
+            raise MissingAxis(in_order(missing)[0], axes)
+        own = [axis for axis in axes if axis in self.names]
+        moved = self.values.transpose([self.axes.index(axis) for axis in own])
+        levels = self.n_levels
+        return moved.reshape([levels.get(axis, 1) for axis in axes])
+
+    def gap_to(self, other: Self) -> float:
+        """Find the largest difference, each number stretched over the axes it lacks.
+
+        It is nan when either side is nan somewhere.
+        """
+        same_levels(self, other)
+        axes = tuple(dict.fromkeys(self.axes + other.axes))
+        return float(np.abs(self.aligned(axes) - other.aligned(axes)).max())
+
+    def __float__(self) -> float:
+        if self.axes:
+            msg = f"one number is asked for, but {listed(self.axes)} is free; fix it with at()"
+            raise TypeError(msg)
+        return float(self.values)
+
+
+def same_levels(*arrays: NamedArray) -> dict[str, int]:
+    """Gather every variable's number of levels, or raise LevelsDiffer where two disagree."""
+    levels: dict[str, int] = {}
+    for array in arrays:
+        for name, n in array.n_levels.items():
+            if levels.setdefault(name, n) != n:
+                raise LevelsDiffer(name, levels[name], n)
+    return levels
+
+
+def level(name: str, value: object, n_levels: int) -> int:
+    """Read one level of a variable, or raise NoSuchLevel."""
+    if isinstance(value, int | np.integer) and 0 <= value < n_levels:
+        return int(value)
+    raise NoSuchLevel(name, value, n_levels)
+
+
+def divided(top: Floats, bottom: Floats) -> Floats:
+    """Divide; whatever is divided by zero is nan.
+
+    >>> divided(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 2.0]))
+    array([nan, nan, 0.5])
+    """
+    safe = np.where(bottom == 0, np.nan, bottom)
+    return np.asarray(top / safe)

@@ -1,0 +1,1 @@
+"""A world to try it in: discrete models that are sampled, selected, and answered exactly."""

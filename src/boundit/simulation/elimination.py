@@ -1,0 +1,59 @@
+"""Sums of products of tables, one variable summed out at a time."""
+
+from collections.abc import Iterable, Sequence
+from math import prod
+
+import numpy as np
+
+from boundit.counts.named_array import Floats, NamedArray, same_levels
+from boundit.simulation.errors import TooLarge
+from boundit.terms.names import Nodes, in_order
+
+LARGEST = 2**22
+"""No table of more numbers is made: 22 binary variables, or 13 of three levels."""
+
+
+def sum_of_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedArray:
+    """Multiply all tables and sum over every variable but ``kept``, which order the answer.
+
+    Each table is multiplied in as late as it can be: a variable is summed out of the product
+    of the tables that have it, the one with the smallest such product first.
+
+    >>> coin = NamedArray(("A",), np.array([0.5, 0.5]))
+    >>> copy = NamedArray(("A", "B"), np.array([[0.9, 0.1], [0.2, 0.8]]))
+    >>> sum_of_product([coin, copy], ["B"]).values
+    array([0.55, 0.45])
+
+    Raises TooLarge when some product on the way has more than 4,194,304 numbers.
+    """
+    levels = same_levels(*tables)
+    left = list(tables)
+    waiting = set(levels).difference(kept)
+    while waiting:
+        reach = {name: _together(left, name) for name in in_order(waiting)}
+        name = min(reach, key=lambda n: prod(levels[other] for other in reach[n]))
+        waiting.remove(name)
+        touched = [table for table in left if name in table.names]
+        left = [table for table in left if name not in table.names]
+        left.append(_contracted(touched, in_order(reach[name] - {name}), levels))
+    return _contracted(left, kept, levels)
+
+
+def _together(tables: Iterable[NamedArray], name: str) -> Nodes:
+    """Every variable that shares a table with ``name``."""
+    return frozenset().union(*(table.names for table in tables if name in table.names))
+
+
+def _contracted(
+    tables: Sequence[NamedArray], kept: Sequence[str], levels: dict[str, int]
+) -> NamedArray:
+    names = frozenset(kept).union(*(table.names for table in tables))
+    cells = prod(levels[name] for name in names)
+    if cells > LARGEST:
+        raise TooLarge(names, cells, LARGEST)
+    axes = [*kept, *in_order(names.difference(kept))]
+    product: Floats = np.ones([1] * len(axes))
+    for table in sorted(tables, key=lambda t: t.values.size):
+        product = product * table.aligned(axes)
+    gone = tuple(range(len(kept), len(axes)))
+    return NamedArray(tuple(kept), product.sum(axis=gone))

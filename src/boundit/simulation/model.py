@@ -1,0 +1,202 @@
+"""Discrete structural models: what nature knows and the log does not show.
+
+Every variable, hidden ones included, has a table of its chances given its direct causes. Hidden
+variables are what bidirected edges stand for: whatever causes two observed variables and is not
+observed. From the tables every question about the world has an exact answer, which is what the
+methods that only see the log are measured against.
+"""
+
+from collections.abc import Mapping
+from typing import Self, TypeAlias, final
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from boundit.counts.named_array import NamedArray, level
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.projection import project
+from boundit.simulation.elimination import sum_of_product
+from boundit.simulation.errors import (
+    MissingTable,
+    NeverSelected,
+    NotInGraph,
+    SelectionNotBinary,
+)
+from boundit.simulation.tables import TableSpec, read_tables
+from boundit.terms.errors import OverlappingRoles
+from boundit.terms.names import Names, Nodes, in_order
+
+Rows: TypeAlias = dict[str, NDArray[np.int64]]
+"""One column of levels for each variable."""
+
+
+@final
+class Model:
+    """A causal graph with a table for every node, and for every hidden cause.
+
+    Tables are written ``node: (parents, probabilities)``, see ``TableSpec``. Whatever has a
+    table and is no node of the graph is hidden. The graph may have edges that the tables do
+    not use, never the other way round.
+
+    >>> graph = CausalGraph.of(directed=[("X", "Y")], bidirected=[("X", "Y")])
+    >>> model = Model(graph, {
+    ...     "C": ([], 0.5),
+    ...     "X": (["C"], [0.2, 0.8]),
+    ...     "Y": (["X", "C"], lambda x, c: 0.1 + 0.2 * x + 0.5 * c),
+    ... })
+    >>> model.effect(outcomes="Y", treatments="X").at({"Y": 1}).values
+    array([0.35, 0.55])
+    >>> model.law().given("X").at({"Y": 1}).values
+    array([0.2, 0.7])
+    """
+
+    def __init__(self, graph: CausalGraph, tables: Mapping[str, TableSpec]) -> None:
+        if missing := graph.nodes - tables.keys():
+            raise MissingTable(in_order(missing)[0], frozenset(tables))
+        self.graph = graph
+        self.tables = read_tables(tables)
+        self.hidden: Nodes = frozenset(tables) - graph.nodes
+        seen = project(_drawn(self.tables, graph.selection), self.hidden)
+        for edges, ours, edge in (
+            (seen.directed, graph.directed, "->"),
+            (seen.bidirected, graph.bidirected, "<->"),
+        ):
+            for one, other in sorted(edges - ours):
+                raise NotInGraph(one, other, edge)
+        if graph.selection and (n := self.n_levels[graph.selection]) != 2:
+            raise SelectionNotBinary(graph.selection, n)
+
+    @classmethod
+    def of(
+        cls,
+        tables: Mapping[str, TableSpec],
+        *,
+        hidden: Names = (),
+        selection: str | None = None,
+    ) -> Self:
+        """Build a model from its tables alone; the graph is what an onlooker would draw.
+
+        >>> tables = {"C": ([], 0.5), "X": (["C"], [0.2, 0.8]), "Y": (["C"], [0.4, 0.9])}
+        >>> print(Model.of(tables, hidden="C").graph)
+        X <-> Y
+        """
+        drawn = _drawn(read_tables(tables), selection)
+        return cls(project(drawn, drawn.require(hidden)), tables)
+
+    @property
+    def n_levels(self) -> Mapping[str, int]:
+        """How many levels each variable has."""
+        return {node: table.values.shape[-1] for node, table in self.tables.items()}
+
+    def law(self, names: Names | None = None) -> NamedArray:
+        """``P(names)`` in the whole population; of all observed variables when not named."""
+        return self._law(self.graph.observed if names is None else self.graph.require(names))
+
+    def log(self) -> NamedArray:
+        """``P(v | S = 1)``, what endless logging shows; without selection ``P(v)``."""
+        selection = self.graph.selection
+        if selection is None:
+            return self.law()
+        chosen = self._law(self.graph.nodes).at({selection: 1})
+        if not chosen.values.any():
+            raise NeverSelected(selection)
+        return chosen.given(())
+
+    def selection_rate(self) -> float:
+        """``P(S = 1)``: the share of the population that is logged."""
+        selection = self.graph.selection
+        return float(self.law(selection).at({selection: 1})) if selection else 1.0
+
+    def intervened(self, treatments: Names, names: Names | None = None) -> NamedArray:
+        """``P(names | do(treatments))`` with an axis for each treatment's values too."""
+        fixed = self.graph.require(treatments)
+        asked = self.graph.observed - fixed if names is None else self.graph.require(names)
+        if both := fixed & asked:
+            raise OverlappingRoles(in_order(both)[0], "a treatment", "asked about")
+        return self._law(asked, fixed)
+
+    def effect(
+        self, *, outcomes: Names, treatments: Names = (), context: Names = ()
+    ) -> NamedArray:
+        """``P(outcomes | do(treatments), context)`` at every value of all of them.
+
+        It is nan where a context has no probability under the treatment.
+        """
+        known, asked = self.graph.require(context), self.graph.require(outcomes)
+        fixed = self.graph.require(treatments)
+        if both := known & asked:
+            raise OverlappingRoles(in_order(both)[0], "an outcome", "a context")
+        return self.intervened(fixed, asked | known).given(known | fixed)
+
+    def c_factor(self, component: Names) -> NamedArray:
+        r"""``Q[component]``: its law when every other node is set by hand.
+
+        .. math:: Q[C](v) = \sum_u P(u) \prod_{V_i \in C} P(v_i \mid pa_i, u_i)
+
+        It has axes for the component and for what its tables read.
+        """
+        inside = self.graph.require(component)
+        outside = self.graph.nodes - inside
+        needed = self._drawn_above(inside, outside)
+        read = frozenset().union(*(self.tables[node].names for node in needed))
+        return self._law(inside, outside & read)
+
+    def sample(self, n: int, rng: Generator, *, do: Mapping[str, int] | None = None) -> Rows:
+        """Draw ``n`` rows of the population, the selection node among the columns.
+
+        ``do`` sets nodes by hand. Every node uses up its share of luck all the same, so the
+        same generator state gives the same people under every intervention.
+        """
+        self.graph.require(do or {})
+        fixed = {x: level(x, value, self.n_levels[x]) for x, value in (do or {}).items()}
+        rows: Rows = {}
+        for node, table in self.tables.items():
+            luck = rng.random(n)
+            if node in fixed:
+                rows[node] = np.full(n, fixed[node])
+                continue
+            chances = table.values[tuple(rows[parent] for parent in table.axes[:-1])]
+            ends = chances.cumsum(axis=-1)[..., :-1]
+            rows[node] = (luck[:, None] >= ends).sum(axis=-1)
+        return {node: rows[node] for node in self.graph.order}
+
+    def sample_log(self, n: int, rng: Generator) -> Rows:
+        """Draw ``n`` rows of the population and keep those that are logged, without S."""
+        rows = self.sample(n, rng)
+        if self.graph.selection:
+            kept = rows.pop(self.graph.selection) == 1
+            rows = {node: column[kept] for node, column in rows.items()}
+        return rows
+
+    def __repr__(self) -> str:
+        return f"<Model of {self.graph}>"
+
+    def _law(self, names: Nodes, fixed: Nodes = frozenset()) -> NamedArray:
+        """``P(names | do(fixed))`` by the truncated product; axes in causal order."""
+        needed = self._drawn_above(names, fixed)
+        tables = [self.tables[node] for node in in_order(needed)]
+        # A treatment that changes nothing still gets its axis.
+        tables += [NamedArray((x,), np.ones(self.n_levels[x])) for x in in_order(fixed)]
+        axes = [node for node in self.graph.order if node in names | fixed]
+        return sum_of_product(tables, axes)
+
+    def _drawn_above(self, names: Nodes, fixed: Nodes) -> Nodes:
+        """The nodes that have to be drawn to know ``names`` when ``fixed`` are set by hand."""
+        needed: set[str] = set()
+        queue = list(names)
+        while queue:
+            node = queue.pop()
+            if node not in needed and node not in fixed:
+                needed.add(node)
+                queue += self.tables[node].axes[:-1]
+        return frozenset(needed)
+
+
+def _drawn(tables: Mapping[str, NamedArray], selection: str | None) -> CausalGraph:
+    """The graph with its hidden nodes, as the tables draw it."""
+    return CausalGraph.of(
+        tables,
+        directed=[(cause, node) for node, table in tables.items() for cause in table.axes[:-1]],
+        selection=selection,
+    )

@@ -1,0 +1,86 @@
+"""Random graphs and models, for claims that begin "for every model such that"."""
+
+from itertools import combinations
+
+import numpy as np
+from numpy.random import Generator
+
+from boundit.counts.named_array import Floats
+from boundit.graph.causal_graph import CausalGraph
+from boundit.simulation.model import Model
+
+
+def random_graph(
+    n: int,
+    rng: Generator,
+    *,
+    directed: float = 0.4,
+    bidirected: float = 0.2,
+    selection: bool = False,
+) -> CausalGraph:
+    """Draw a graph over ``V1 .. Vn``, and ``S`` when there is selection.
+
+    Each pair gets an arrow with chance ``directed``, in an order that is drawn first, and a
+    bidirected edge with chance ``bidirected``. The selection node takes part in both, always
+    as an effect, and has at least one cause or hidden companion.
+
+    >>> graph = random_graph(4, np.random.default_rng(0), selection=True)
+    >>> sorted(graph.observed), graph.selection
+    (['V1', 'V2', 'V3', 'V4'], 'S')
+    """
+    observed = [f"V{i + 1}" for i in rng.permutation(n)]
+    order = [*observed, "S"] if selection else observed
+    pairs = list(combinations(order, 2))
+    arrows = [pair for pair in pairs if rng.random() < directed]
+    arcs = [pair for pair in pairs if rng.random() < bidirected]
+    if selection and not any("S" in pair for pair in arrows + arcs):
+        arrows.append((observed[rng.integers(n)], "S"))
+    return CausalGraph.of(
+        order, directed=arrows, bidirected=arcs, selection="S" if selection else None
+    )
+
+
+def random_model(
+    graph: CausalGraph,
+    rng: Generator,
+    *,
+    levels: tuple[int, ...] = (2, 3),
+    floor: float = 0.02,
+    zeros: float = 0.0,
+) -> Model:
+    """Draw a model of ``graph`` with one hidden cause for each bidirected edge.
+
+    Every variable has one of these numbers of ``levels``, the selection node two. Each row of a
+    table is drawn evenly from all distributions (Dirichlet) and then lifted, so that no chance
+    is below ``floor``: every law of the model is positive. With ``zeros``, each chance but one
+    of its row is then struck out with this probability; it may happen that none is logged.
+
+    >>> bow = CausalGraph.of(directed=[("X", "Y")], bidirected=[("X", "Y")])
+    >>> model = random_model(bow, np.random.default_rng(0), levels=(2,))
+    >>> sorted(model.hidden), model.law().values.shape
+    (['X<->Y'], (2, 2))
+    """
+    hidden = {f"{a}<->{b}": (a, b) for a, b in sorted(graph.bidirected)}
+    parents = {node: [*graph.links[node].parents] for node in graph.order}
+    for name, ends in hidden.items():
+        for end in ends:
+            parents[end].append(name)
+    parents |= {name: [] for name in hidden}
+    n_levels = {node: int(rng.choice(levels)) for node in parents}
+    if graph.selection:
+        n_levels[graph.selection] = 2
+    tables = {}
+    for node, above in parents.items():
+        shape = [n_levels[parent] for parent in above]
+        tables[node] = (above, _random_table(shape, n_levels[node], rng, floor, zeros))
+    return Model(graph, tables)
+
+
+def _random_table(
+    shape: list[int], n: int, rng: Generator, floor: float, zeros: float
+) -> Floats:
+    chances = floor + (1 - n * floor) * rng.dirichlet(np.ones(n), size=shape)
+    spared = rng.integers(n, size=[*shape, 1]) == np.arange(n)
+    struck = (rng.random(chances.shape) < zeros) & ~spared
+    chances[struck] = 0
+    return np.asarray(chances / chances.sum(axis=-1, keepdims=True))

@@ -1,0 +1,101 @@
+"""Conditional tables as people write them, read into arrays that are checked."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boundit.counts.named_array import Floats, NamedArray
+from boundit.graph.order import causal_order
+from boundit.simulation.errors import MalformedTable, NotADistribution, UnknownParent
+from boundit.terms.errors import InvalidName
+from boundit.terms.names import is_name
+
+TableSpec: TypeAlias = tuple[Sequence[str], ArrayLike | Callable[..., ArrayLike]]
+"""Parents in an order of one's own, and the probabilities given them.
+
+The probabilities are a nested list or array with one axis for each parent, or a function of
+the parents' levels. Each entry is the chance of level 1 of a binary node, or the list of the
+chances of all its levels.
+"""
+
+_TOLERANCE = 1e-9
+
+
+def read_tables(specs: Mapping[str, TableSpec]) -> dict[str, NamedArray]:
+    """Read one table for each node, causes first, each with the node as its last axis.
+
+    >>> tables = read_tables({"Y": (["X"], lambda x: x / 4), "X": ([], [0.5, 0.3, 0.2])})
+    >>> {node: table.axes for node, table in tables.items()}
+    {'X': ('X',), 'Y': ('X', 'Y')}
+    >>> tables["Y"].values[:, 1]
+    array([0.  , 0.25, 0.5 ])
+    """
+    children: dict[str, list[str]] = {node: [] for node in specs}
+    for node in specs:
+        if not is_name(node):
+            raise InvalidName(node)
+        for parent in _parents(node, specs[node]):
+            if parent not in specs:
+                raise UnknownParent(node, parent, frozenset(specs))
+            children[parent].append(node)
+    levels: dict[str, int] = {}
+    tables: dict[str, NamedArray] = {}
+    for node in causal_order(children):
+        parents, entries = specs[node]
+        values = _filled(node, entries, [levels[parent] for parent in parents])
+        tables[node] = NamedArray((*parents, node), _checked(node, parents, values))
+        levels[node] = values.shape[-1]
+    return tables
+
+
+def _parents(node: str, spec: TableSpec) -> Sequence[str]:
+    match spec:
+        case ([*parents], _) if all(map(is_name, parents)):
+            if len(set(parents)) < len(parents):
+                raise MalformedTable(node, f"names a parent twice among {', '.join(parents)}")
+            return parents
+        case _:
+            raise MalformedTable(
+                node, "is not written (parents, probabilities), as in (['X'], [0.2, 0.8])"
+            )
+
+
+def _filled(
+    node: str, entries: ArrayLike | Callable[..., ArrayLike], shape: Sequence[int]
+) -> Floats:
+    """Bring every way of writing a table into one array, the node's levels on the last axis."""
+    if callable(entries):
+        rows = [_numbers(node, entries(*at)) for at in product(*map(range, shape))]
+        if len({row.shape for row in rows}) > 1:
+            raise MalformedTable(node, "has different numbers of levels at different parents")
+        values = np.reshape(rows, (*shape, *rows[0].shape))
+    else:
+        values = _numbers(node, entries)
+    if values.ndim == len(shape):
+        values = np.stack([1 - values, values], axis=-1)
+    if values.shape[:-1] != tuple(shape) or values.ndim != len(shape) + 1:
+        raise MalformedTable(
+            node,
+            f"has {values.ndim} axes of lengths {values.shape}; its parents have "
+            f"{tuple(shape)} levels, and one more axis may hold its own",
+        )
+    return values
+
+
+def _numbers(node: str, entries: ArrayLike) -> Floats:
+    try:
+        return np.array(entries, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise MalformedTable(node, "is no regular array of numbers") from None
+
+
+def _checked(node: str, parents: Sequence[str], values: Floats) -> Floats:
+    off = np.abs(values.sum(axis=-1) - 1) > _TOLERANCE
+    wrong = np.argwhere(~((values >= 0).all(axis=-1) & ~off))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        raise NotADistribution(node, dict(zip(parents, at, strict=True)), values[at].tolist())
+    return values
