@@ -27,6 +27,10 @@ def test_a_suffix_that_lies_does_no_harm(tmp_path: Path, suffix: str, to: GraphF
     assert read_graph(path) == read_graph(str(path)) == graph
 
 
+def test_a_marked_node_in_quotes_is_not_taken_for_json() -> None:
+    assert parse_graph('["was it kept"] <-> Y').selection == "was it kept"
+
+
 def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "graph.txt"
     for to in FORMATS:

@@ -38,7 +38,7 @@ _SUFFIXES: dict[str, GraphFormat] = {
 _BLANKS = r"(?:\s|\ufeff|//[^\n]*\n|\#[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*"
 _TITLE = r'\s*(?:"[^"]*"|[\w.]*)\s*\{'
 _OPENINGS: tuple[tuple[GraphFormat, re.Pattern[str]], ...] = (
-    ("json", re.compile(r"[\s\ufeff]*[{\[]\s*[\"{}\]]")),
+    ("json", re.compile(r"[\s\ufeff]*\{")),
     ("dot", re.compile(_BLANKS + r"(?:strict\s+)?(?:di)?graph\b" + _TITLE, re.IGNORECASE)),
     ("dagitty", re.compile(_BLANKS + r"(?:dag|pdag|mag|pag)\b" + _TITLE, re.IGNORECASE)),
 )

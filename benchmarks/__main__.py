@@ -1,0 +1,13 @@
+"""Run every benchmark, or those named: ``python -m benchmarks separation``."""
+
+import sys
+import warnings
+from importlib import import_module
+
+NAMES = ("separation",)
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # what peers warn of is theirs
+    for name in sys.argv[1:] or NAMES:
+        import_module(f"benchmarks.{name}").run()
+        print(flush=True)
