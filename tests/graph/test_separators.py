@@ -16,6 +16,7 @@ from boundit.graph.separators import (
     list_separators,
     minimal_separator,
     nearest_separator,
+    needed_nodes,
 )
 from boundit.terms.errors import OverlappingRoles, UnknownNode
 from boundit.terms.names import Nodes, nodes
@@ -110,6 +111,15 @@ def test_the_list_is_complete_and_free_of_repetition() -> None:
         assert set(listed) == set(q.separators())
 
 
+def test_what_is_needed_is_in_every_separator() -> None:
+    for q in questions(3000, seed=7):
+        needed = needed_nodes(q.graph, q.sources, q.targets, **q.limits())
+
+        assert (needed is not None) == bool(q.separators())
+        if needed is not None:
+            assert needed == frozenset.intersection(*q.separators()) - q.include
+
+
 def test_what_is_connected_is_what_is_not_separated() -> None:
     for q in questions(3000, seed=6):
         others = q.graph.nodes - q.sources - q.within
@@ -160,7 +170,8 @@ def test_a_bidirected_edge_cannot_be_separated() -> None:
 
 
 @pytest.mark.parametrize(
-    "search", [find_separator, nearest_separator, minimal_separator, list_separators]
+    "search",
+    [find_separator, nearest_separator, minimal_separator, needed_nodes, list_separators],
 )
 def test_senseless_questions_are_refused_at_once(search) -> None:  # type: ignore[no-untyped-def]
     graph = CausalGraph.of(directed=[("X", "A"), ("A", "Y")])

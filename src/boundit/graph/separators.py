@@ -91,6 +91,25 @@ def minimal_separator(
     return _task(graph, sources, targets, include, within).minimal()
 
 
+def needed_nodes(
+    graph: CausalGraph,
+    sources: Names,
+    targets: Names,
+    *,
+    include: Names = (),
+    within: Names | None = None,
+) -> Nodes | None:
+    """Find the nodes that every separator holds, beside ``include``; None when there is none.
+
+    They are the nodes of the widest separator that both ends reach.
+
+    >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("C", "Y")])
+    >>> sorted(needed_nodes(chain, "X", "Y")), sorted(needed_nodes(chain, "X", "Y", within="A"))
+    ([], ['A'])
+    """
+    return _task(graph, sources, targets, include, within).needed()
+
+
 def list_separators(
     graph: CausalGraph,
     sources: Names,
@@ -190,6 +209,18 @@ class _Task:
             return None
         reached = _reached(self.graph, self.targets, nearest, inside=inside, opening=inside)
         return nearest & (reached | self.include)
+
+    def needed(self) -> Nodes | None:
+        inside = self.ancestral()
+        widest = self.within & inside
+        if self.near(inside, widest) is None:
+            return None
+        return (widest - self.include).intersection(
+            *(
+                _reached(self.graph, end, widest, inside=inside, opening=inside)
+                for end in (self.sources, self.targets)
+            )
+        )
 
     def ancestral(self) -> Nodes:
         return self.graph.ancestors(self.sources | self.targets | self.include)

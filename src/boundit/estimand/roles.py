@@ -1,0 +1,42 @@
+"""The parts a variable can play in a question, checked before anything is computed."""
+
+from collections.abc import Mapping
+from itertools import combinations
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.errors import InvalidQuery, OverlappingRoles
+from boundit.terms.names import Names, Nodes, in_order
+
+
+class NoOutcome(InvalidQuery):
+    """A question about nothing."""
+
+    def __init__(self) -> None:
+        super().__init__("the question names no outcome; name at least one")
+
+
+def cast(graph: CausalGraph, roles: Mapping[str, Names]) -> tuple[Nodes, ...]:
+    """Read a question's sets of variables, role by role.
+
+    Raises UnknownNode for a name the graph does not have, OverlappingRoles for a variable in
+    two roles or for the selection node in any, and NoOutcome when there is none.
+
+    >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Y", "S")], selection="S")
+    >>> [sorted(part) for part in cast(graph, {"an outcome": "Y", "a treatment": ["X"]})]
+    [['Y'], ['X']]
+    >>> cast(graph, {"an outcome": "Y", "a covariate": "S"})
+    Traceback (most recent call last):
+    ...
+    boundit.terms.errors.OverlappingRoles: 'S' is the selection node and a covariate at once; \
+it can only be one of them
+    """
+    parts = {role: graph.require(names) for role, names in roles.items()}
+    for role, part in parts.items():
+        if graph.selection is not None and graph.selection in part:
+            raise OverlappingRoles(graph.selection, "the selection node", role)
+    for (role, part), (other_role, other) in combinations(parts.items(), 2):
+        if both := part & other:
+            raise OverlappingRoles(in_order(both)[0], role, other_role)
+    if not parts.get("an outcome", frozenset("?")):
+        raise NoOutcome
+    return tuple(parts.values())

@@ -1,0 +1,250 @@
+r"""Substitutes: variables ``W`` over whose values an effect can be bracketed (Algorithm 3).
+
+Where ``P(y | do(x), c)`` itself cannot be had, it may be had at each value of further variables
+``W``, and it lies between the least and the greatest of these. Three forms:
+
+``paper``
+    FindRSI as printed: every ``W`` for which some adjustment set recovers
+    ``P(y, c | do(x, w))`` by Theorem 1. Theorem 4 divides by ``P(c | do(x))`` and brackets.
+    That is not sound: setting ``W`` by hand may lead where no value of ``W`` leads by itself.
+``guarded``
+    The same idea, with the guard that the text asks for and the listing drops. Rule 2,
+    ``(Y _||_ W | X, C)`` in the graph cut into ``X`` and out of ``W``, makes
+    ``P(y | do(x, w), c)`` equal to ``P(y | do(x), c, w)``, and the effect is an average of
+    these. Where a quotient is needed, it is by ``P(c | do(x, w))``.
+``conditioning``
+    ``W`` is observed, not set. ``P(y | do(x), c, w) = P(y | x, c, w, S=1)`` if (a)
+    ``(Y _||_ S | X, C, W)`` in the graph cut into ``X`` (Rule 1) and (b)
+    ``(Y _||_ X | C, W, S)`` in the graph cut out of ``X`` (Rule 2). ``W`` may hold effects of
+    the treatments.
+
+In the last two a superset never brackets more closely, since averaging over what it adds gives
+the smaller set's values. So only sets that hold no smaller one are returned, and it suffices to
+look among the causes of treatments, outcomes, context and selection. The empty set counts: it
+says that the effect itself is known.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+from boundit.estimand.adjustment import adjustment_formula, adjusts
+from boundit.estimand.adjustment_sets import find_adjustment
+from boundit.estimand.context_adjustment import (
+    adjusts_in_context,
+    context_formula,
+    find_context_adjustment,
+)
+from boundit.estimand.expression import Expression, P, Ratio, Sum
+from boundit.estimand.relevance import shortlist
+from boundit.estimand.roles import cast
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import open_walk
+from boundit.terms.names import Names, Nodes, in_order, listed
+from boundit.terms.verdict import Verdict
+
+Form: TypeAlias = Literal["paper", "guarded", "conditioning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """Variables ``W``, what is known at each of their values, and why.
+
+    ``formula`` is ``P(y, c | do(x, w))`` in the paper's form, ``P(y | do(x, w), c)`` in the
+    guarded and ``P(y | do(x), c, w)`` in the conditioning form. ``covariates`` are the ``Z`` it
+    averages over.
+    """
+
+    variables: Nodes
+    form: Form
+    formula: Expression
+    covariates: Nodes
+    reasons: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubstituteSearch:
+    """The substitutes found, smallest first, and the variables that were never tried."""
+
+    found: tuple[Substitute, ...]
+    left_out: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[Substitute]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+
+def find_substitutes(
+    graph: CausalGraph,
+    *,
+    outcomes: Names,
+    treatments: Names,
+    context: Names = (),
+    form: Form = "guarded",
+    tables: Iterable[Names] = (),
+    max_size: int = 3,
+    max_sets: int = 1_000,
+) -> SubstituteSearch:
+    """Search the sets of at most ``max_size`` variables, smallest first (Algorithm 3).
+
+    ``tables`` are unselected tables, each a set of variables. Where there are more than
+    ``max_sets`` sets, only the most relevant variables are combined: those of separators
+    between outcomes, selection and treatments, then the nearest to the outcomes by edges;
+    ``left_out`` names the others. ``max_size`` counts for those too.
+
+    >>> from boundit.graph.text import parse
+    >>> figure_2 = parse("U1 -> X1 -> I1 -> Y; U1 -> Y; U2 -> X2 -> Y; I1 <-> Y; I1 -> [S]")
+    >>> roles = {"outcomes": "Y", "treatments": ["X1", "X2"], "context": ["U1", "U2"]}
+    >>> [sorted(s.variables) for s in find_substitutes(figure_2, **roles, form="conditioning")]
+    [['I1']]
+    >>> len(find_substitutes(figure_2, **roles, form="paper"))
+    0
+    """
+    question = _question(graph, outcomes, treatments, context, tables)
+    usable = _usable(question, form)
+    pool = shortlist(
+        graph,
+        usable,
+        outcomes=question.outcomes,
+        treatments=question.treatments,
+        context=question.context,
+        max_size=max_size,
+        max_sets=max_sets,
+    )
+    found: list[Substitute] = []
+    for size in range(min(max_size, len(pool)) + 1):
+        for chosen in map(frozenset, combinations(pool, size)):
+            if form != "paper" and any(smaller.variables <= chosen for smaller in found):
+                continue
+            answer = _JUDGES[form](question, chosen)
+            if isinstance(answer, Substitute):
+                found.append(answer)
+    return SubstituteSearch(tuple(found), tuple(in_order(usable.difference(pool))))
+
+
+def try_substitute(
+    graph: CausalGraph,
+    *,
+    variables: Names,
+    outcomes: Names,
+    treatments: Names,
+    context: Names = (),
+    form: Form = "guarded",
+    tables: Iterable[Names] = (),
+) -> Substitute | Verdict:
+    """Judge one set of variables: the substitute it is, or the verdict that rules it out.
+
+    >>> from boundit.graph.text import parse
+    >>> graph = parse("Z -> W -> Y; Z -> Y; X; [S]")
+    >>> print(try_substitute(graph, variables="W", outcomes="Y", treatments="X"))
+    no, by Rule 2: setting W by hand is not observing it [Y <- Z -> W]
+    """
+    question = _question(graph, outcomes, treatments, context, tables)
+    y, x, c = question.outcomes, question.treatments, question.context
+    *_, w = cast(
+        graph,
+        {"an outcome": y, "a treatment": x, "context": c, "a substitute": variables},
+    )
+    return _JUDGES[form](question, w)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """The roles, checked, and the graph cut into (``ahead``) and out of the treatments."""
+
+    graph: CausalGraph
+    outcomes: Nodes
+    treatments: Nodes
+    context: Nodes
+    selection: Nodes
+    tables: tuple[Nodes, ...]
+    ahead: CausalGraph
+    behind: CausalGraph
+
+
+def _question(
+    graph: CausalGraph,
+    outcomes: Names,
+    treatments: Names,
+    context: Names,
+    tables: Iterable[Names],
+) -> _Question:
+    y, x, c = cast(
+        graph, {"an outcome": outcomes, "a treatment": treatments, "context": context}
+    )
+    selection = frozenset((graph.selection,)) if graph.selection else frozenset()
+    measured = tuple(map(graph.require, tables))
+    ahead, behind = graph.without_edges_into(x), graph.without_edges_out_of(x)
+    return _Question(graph, y, x, c, selection, measured, ahead, behind)
+
+
+def _usable(q: _Question, form: Form) -> Nodes:
+    named = q.outcomes | q.treatments | q.context
+    causes = q.graph.observed if form == "paper" else q.graph.ancestors(named | q.selection)
+    return (causes & q.graph.observed) - named
+
+
+def _as_printed(q: _Question, w: Nodes) -> Substitute | Verdict:
+    """Look for an adjustment set for ``P(y, c | do(x, w))`` (Algorithm 3, line 6)."""
+    roles = {"treatments": q.treatments | w, "outcomes": q.outcomes | q.context}
+    for table in (frozenset[str](), *q.tables):
+        if pair := find_adjustment(q.graph, **roles, external=table):
+            sets = {**roles, "covariates": pair.covariates, "external": pair.external}
+            formula = adjustment_formula(q.graph, **sets)
+            return Substitute(w, "paper", formula, pair.covariates, (adjusts(q.graph, **sets),))
+    reason = f"no covariates adjust for the effect of {listed(q.treatments | w)}"
+    return Verdict(holds=False, clause="Theorem 1", reason=reason)
+
+
+def _guarded(q: _Question, w: Nodes) -> Substitute | Verdict:
+    """Ask for Rule 2, then recover the effect at each context, or else the joint one."""
+    y, c, acting = q.outcomes, q.context, q.treatments | w
+    cut = q.ahead.without_edges_out_of(w)
+    if walk := open_walk(cut, y, w, given=q.treatments | c):
+        reason = f"setting {listed(w)} by hand is not observing it"
+        return Verdict(holds=False, clause="Rule 2", reason=reason, witness=walk)
+    guard = Verdict(
+        holds=True, clause="Rule 2", reason="acting on the substitute is observing it"
+    )
+    if found := find_context_adjustment(
+        q.graph, treatments=acting, outcomes=y, context=c, tables=q.tables
+    ):
+        formula = context_formula(found, treatments=acting, outcomes=y, context=c)
+        why = adjusts_in_context(
+            q.graph,
+            covariates=found.covariates,
+            treatments=acting,
+            outcomes=y,
+            context=c,
+            table=found.table,
+        )
+        return Substitute(w, "guarded", formula, found.covariates, (guard, why))
+    joint = _as_printed(q, w)
+    if isinstance(joint, Verdict):
+        return joint
+    formula = Ratio(joint.formula, Sum(y, joint.formula)) if c else joint.formula
+    return Substitute(w, "guarded", formula, joint.covariates, (guard, *joint.reasons))
+
+
+def _conditioning(q: _Question, w: Nodes) -> Substitute | Verdict:
+    """Ask that neither selection nor the treatments' causes tell of the outcome given ``W``."""
+    y, x, c, s = q.outcomes, q.treatments, q.context, q.selection
+    if walk := open_walk(q.ahead, y, s, given=x | c | w):
+        reason = "selection depends on the outcome"
+        return Verdict(holds=False, clause="conditioning (a)", reason=reason, witness=walk)
+    if walk := open_walk(q.behind, y, x, given=c | w | s):
+        reason = "a back-door path stays open"
+        return Verdict(holds=False, clause="conditioning (b)", reason=reason, witness=walk)
+    reason = "given it, neither selection nor how treatments came about tells of the outcome"
+    why = Verdict(holds=True, clause="conditioning", reason=reason)
+    return Substitute(w, "conditioning", P(y, x | c | w), frozenset(), (why,))
+
+
+_JUDGES: dict[Form, Callable[[_Question, Nodes], Substitute | Verdict]] = {
+    "paper": _as_printed,
+    "guarded": _guarded,
+    "conditioning": _conditioning,
+}
