@@ -1,0 +1,1 @@
+"""What can be bounded? A graph, a query and counts in; a ``BoundTable`` with reasons out."""

@@ -1,0 +1,55 @@
+"""What is asked, checked against the graph once, before any row is read."""
+
+from boundit.estimand.query import EffectQuery, parse_query
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.projection import project
+from boundit.terms.errors import InvalidQuery
+from boundit.terms.names import in_order
+
+
+class NotABanditQuestion(InvalidQuery):
+    """A query that no arm and context answer."""
+
+
+def bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
+    """Check that a query asks for one reward, under arms, in contexts known beforehand."""
+    asked = parse_query(query) if isinstance(query, str) else query
+    asked.require_in(graph)
+    if len(asked.outcomes) != 1:
+        shown = ", ".join(asked.outcomes)
+        raise NotABanditQuestion(f"bounds are for one reward, found {shown}; ask for one")
+    if not asked.treatments:
+        raise NotABanditQuestion(f"{asked} has no treatment; write the arms as do(...)")
+    late = graph.descendants(asked.treatments).intersection(asked.context)
+    if late:
+        raise NotABanditQuestion(
+            f"the context {in_order(late)[0]!r} is an effect of the treatments; "
+            "a context is known before the arm is chosen"
+        )
+    return asked
+
+
+def coin_graph(graph: CausalGraph, outcome: str) -> CausalGraph:
+    """Redraw the graph for a coin tossed by a reward that is no 0/1 variable.
+
+    The coin follows the reward and causes nothing; the reward itself is then hidden. Where the
+    reward causes nothing either, the graph stays as it is.
+
+    >>> from boundit.graph.text import parse
+    >>> print(coin_graph(parse("X -> Y -> [S]"), "Y"))
+    X -> [S]; X -> Y; Y <-> [S]
+    """
+    if not graph.links[outcome].children:
+        return graph
+    hidden = f"{outcome} itself"
+    names = {outcome: hidden}
+    drawn = CausalGraph.of(
+        [names.get(n, n) for n in graph.nodes],
+        directed=[
+            *((names.get(a, a), names.get(b, b)) for a, b in graph.directed),
+            (hidden, outcome),
+        ],
+        bidirected=[(names.get(a, a), names.get(b, b)) for a, b in graph.bidirected],
+        selection=graph.selection,
+    )
+    return project(drawn, hidden)

@@ -1,0 +1,72 @@
+"""The range of the reward: declared, or plain to see when it is 0/1; never guessed."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from boundit.counts.table import CountTable
+from boundit.terms.errors import BounditError
+
+
+class NeedsRange(BounditError):
+    """A numeric reward whose range nobody declared."""
+
+    def __init__(self, reward: str, low: float, high: float) -> None:
+        self.reward = reward
+        super().__init__(
+            f"the reward {reward!r} is not 0/1 (the log has {low:g} to {high:g}); declare what "
+            "it can be with reward_range=(low, high): the log may not show the extremes"
+        )
+
+
+class OutsideRange(BounditError):
+    """A reward beyond its declared range."""
+
+    def __init__(self, reward: str, value: float, declared: tuple[float, float]) -> None:
+        self.reward, self.value = reward, value
+        low, high = declared
+        super().__init__(
+            f"the log has {reward} = {value:g}, outside reward_range=({low:g}, {high:g}); "
+            "widen the range or mend the log"
+        )
+
+
+class NoRange(BounditError):
+    """A range that is none."""
+
+    def __init__(self, found: object) -> None:
+        super().__init__(f"reward_range must be (low, high) with low < high, found {found!r}")
+
+
+def reward_range(
+    tables: Sequence[CountTable], declared: tuple[float, float] | None
+) -> tuple[float, float]:
+    """Settle the range of the reward that these tables add up."""
+    low, high = _declared(declared) if declared is not None else (0.0, 1.0)
+    for table in tables:
+        if table.reward is None or table.lowest is None or table.highest is None:
+            continue
+        least, most = float(table.lowest.min()), float(table.highest.max())
+        if declared is None and not is_binary(table):
+            raise NeedsRange(table.reward, least, most)
+        for value in (least, most):
+            if not low <= value <= high:
+                raise OutsideRange(table.reward, value, (low, high))
+    return low, high
+
+
+def is_binary(table: CountTable) -> bool:
+    """Tell whether every reward added up is 0 or 1: only then do sums and squares agree."""
+    if table.sums is None or table.squares is None or table.lowest is None:
+        return True
+    return bool((table.lowest >= 0).all() and np.array_equal(table.squares, table.sums))
+
+
+def _declared(given: tuple[float, float]) -> tuple[float, float]:
+    try:
+        low, high = (float(end) for end in given)
+    except (TypeError, ValueError):
+        raise NoRange(given) from None
+    if not low < high < float("inf") or low == float("-inf"):
+        raise NoRange(given)
+    return low, high

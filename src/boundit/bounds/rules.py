@@ -1,0 +1,147 @@
+"""Which rules a profile tries, decided by the graph alone, before any row is read."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from boundit.bounds import chain as chains
+from boundit.bounds.factorization import Factorization, factorization
+from boundit.bounds.sequential import Ends, bracket, seen_cells
+from boundit.bounds.substitution import Substitution
+from boundit.counts.evaluate import Evaluator
+from boundit.estimand.expression import Expression, P
+from boundit.estimand.query import EffectQuery
+from boundit.estimand.question import Question
+from boundit.estimand.simplify import simplify
+from boundit.estimand.solver import Solver
+from boundit.estimand.substitutes import find_substitutes
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.bound import Rule
+from boundit.terms.names import Nodes
+
+Profile: TypeAlias = Literal["sound", "paper"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One rule applied to one question, ready to be tried on counts."""
+
+    rule: Rule
+    needs: Nodes
+    ends: Callable[[Evaluator], Ends]
+    cells: Callable[[Evaluator, tuple[int, ...]], list[tuple[dict[str, int], float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The rules to try, and what a reader should know of how they were chosen."""
+
+    candidates: tuple[Candidate, ...]
+    caveats: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, candidates: Iterable[Candidate], *caveats: str) -> "Plan":
+        """Number rules that go by one name but claim different formulas."""
+        named = list[Candidate]()
+        for candidate in candidates:
+            same = [c for c in named if c.rule.name.split(" #")[0] == candidate.rule.name]
+            if all(c.rule.claim != candidate.rule.claim for c in same):
+                name = candidate.rule.name + (f" #{len(same) + 1}" if same else "")
+                named.append(replace(candidate, rule=replace(candidate.rule, name=name)))
+        return cls(tuple(named), caveats)
+
+
+def sound_plan(
+    graph: CausalGraph,
+    query: EffectQuery,
+    tables: Iterable[Nodes],
+    *,
+    max_condition: int,
+    time_limit: float | None,
+) -> Plan:
+    """Exact recovery, conditioning, guarded substitutes and sequences; and Theorem 3's sum.
+
+    What the log alone gives is tried beside what it gives with the tables, so that more
+    information never widens a bound.
+    """
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    held = tuple(tables)
+    found: dict[chains.Chain, None] = {}
+    for external in dict.fromkeys(((), held)):
+        planner = chains.Planner(graph, query, external)
+        found |= dict.fromkeys(planner.chains(longest=max_condition, deadline=deadline))
+    candidates = [_from_chain(chain, query) for chain in found]
+    if (sums := _sound_sum(graph, query, held)) is not None:
+        candidates.append(_from_sum(sums))
+    late = deadline is not None and time.monotonic() > deadline
+    words = f"the search for rules stopped at time_limit={time_limit} s; what it found holds"
+    return Plan.of(candidates, *((words,) if late else ()))
+
+
+def paper_plan(
+    graph: CausalGraph, query: EffectQuery, tables: Iterable[Nodes], *, max_condition: int
+) -> Plan:
+    """BCE as printed (Algorithm 1): Theorem 3, and Theorem 4 with FindRSI unguarded."""
+    context, held = frozenset(query.context), tuple(tables)
+    base: Expression | None = None
+    caveats = ["profile 'paper' follows the printed method, whose bounds can miss the truth"]
+    if context:
+        external = any(context <= table for table in held)
+        base = P(context, logged=graph.selection is not None and not external)
+        if base.logged:
+            caveats.append("P(context) was read from the selected rows, not the population")
+    found = find_substitutes(
+        graph,
+        outcomes=query.outcomes,
+        treatments=query.treatments,
+        context=query.context,
+        form="paper",
+        tables=held,
+        max_size=max_condition,
+        max_sets=chains.MOST_SETS,
+    )
+    substitutions = [Substitution(query, substitute, base) for substitute in found]
+    return Plan.of(
+        [
+            _from_sum(factorization(graph, query, base)),
+            *(Candidate(s.rule(), s.needs, s.ends, _no_cells) for s in substitutions),
+        ],
+        *caveats,
+    )
+
+
+def _from_chain(chain: chains.Chain, query: EffectQuery) -> Candidate:
+    (outcome,) = query.outcomes
+    axes = query.treatments + query.context
+    return Candidate(
+        chains.rule(chain, query),
+        chains.needs(chain),
+        lambda evaluator: bracket(chain, evaluator, outcome=outcome, axes=axes),
+        lambda evaluator, place: seen_cells(chain, evaluator, outcome, axes, place),
+    )
+
+
+def _from_sum(sums: Factorization) -> Candidate:
+    return Candidate(sums.rule(), sums.needs, sums.ends, _no_cells)
+
+
+def _sound_sum(
+    graph: CausalGraph, query: EffectQuery, tables: tuple[Nodes, ...]
+) -> Factorization | None:
+    """Theorem 3's sum, which holds when ``P(c)`` is that of the population."""
+    base: Expression | None = None
+    if query.context:
+        found = Solver(graph, tables).solve(Question(frozenset(query.context)))
+        if found.expression is None:
+            return None
+        base = simplify(found.expression)
+    sums = factorization(graph, query, base)
+    (outcome,) = query.outcomes
+    known = any(outcome in part and answer for part, answer in sums.factors)
+    return sums if known else None
+
+
+def _no_cells(_: Evaluator, __: tuple[int, ...]) -> list[tuple[dict[str, int], float]]:
+    """A sum over many cells has no short list of numbers."""
+    return []

@@ -1,0 +1,56 @@
+"""One row of a bound table, and the rule behind an end of it: finished words and numbers."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from boundit.terms.interval import Interval
+
+Value: TypeAlias = object
+"""One level of a variable, with the type it has in the log."""
+Arm: TypeAlias = tuple[Value, ...]
+Context: TypeAlias = tuple[Value, ...]
+Key: TypeAlias = tuple[Arm, Context]
+
+MEASURES = (
+    "lower",
+    "upper",
+    "lower_estimate",
+    "upper_estimate",
+    "n",
+    "lower_rule",
+    "upper_rule",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Why a kind of bound holds: its name, the claim as a formula, and the steps to it."""
+
+    name: str
+    claim: str
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One row: the interval, its ends without sampling error, and what gave each end.
+
+    ``lower_cells`` and ``upper_cells`` are the numbers that went in, one line each. ``marks``
+    say what a reader must know of this row alone.
+    """
+
+    lower: float
+    upper: float
+    lower_estimate: float
+    upper_estimate: float
+    n: float
+    lower_rule: str
+    upper_rule: str
+    lower_cells: tuple[str, ...] = ()
+    upper_cells: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+
+    @property
+    def interval(self) -> Interval:
+        """Both ends."""
+        return Interval(self.lower, self.upper)

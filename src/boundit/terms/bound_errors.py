@@ -1,0 +1,69 @@
+"""What can be wrong with a table of bounds, or with what it is asked."""
+
+from collections.abc import Sequence
+
+from boundit.terms.errors import BounditError, shortened
+
+
+class InvalidBounds(BounditError):
+    """Something that cannot be a table of bounds."""
+
+
+class ReservedName(InvalidBounds):
+    """A variable that is called like a column of ours."""
+
+    def __init__(self, name: str, reserved: Sequence[str]) -> None:
+        self.name = name
+        super().__init__(
+            f"a variable cannot be called {name!r}: bound tables use {', '.join(reserved)} "
+            "for their own columns; rename it with columns="
+        )
+
+
+class MalformedRow(InvalidBounds):
+    """A row that is no bound."""
+
+    def __init__(self, row: int, reason: str) -> None:
+        self.row, self.reason = row, reason
+        super().__init__(f"row {row} of the bounds: {reason}")
+
+
+class NotAKey(InvalidBounds):
+    """A look-up that does not name an arm and a context."""
+
+    def __init__(self, key: object) -> None:
+        super().__init__(
+            f"bounds are looked up by arm and context, as in bounds[(1, 0), (0,)], "
+            f"found {shortened(repr(key), 60)}; without context it is bounds[arm, ()]"
+        )
+
+
+class WrongLength(InvalidBounds):
+    """An arm or a context with too many or too few values."""
+
+    def __init__(self, what: str, found: Sequence[object], names: Sequence[str]) -> None:
+        self.what = what
+        wanted = f"one value each for {', '.join(names)}" if names else "no values"
+        super().__init__(f"the {what} {tuple(found)!r} must have {wanted}")
+
+
+class OutsideDomain(InvalidBounds):
+    """A value that the variable does not take."""
+
+    def __init__(self, name: str, value: object, levels: Sequence[object]) -> None:
+        self.name, self.value = name, value
+        near = [level for level in levels if str(level) == str(value)]
+        hint = (
+            f"did you mean {near[0]!r} ({type(near[0]).__name__})?"
+            if near
+            else f"it has {shortened(', '.join(map(repr, levels)))}; domain= declares others"
+        )
+        super().__init__(f"{name!r} has no level {value!r} ({type(value).__name__}); {hint}")
+
+
+class DamagedFile(InvalidBounds):
+    """A file that is no bound table, or no longer one."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        self.path, self.reason = str(path), reason
+        super().__init__(f"{self.path!r} is no bound table of ours: {shortened(reason)}")

@@ -1,0 +1,232 @@
+"""What each arm would earn in each context: an interval, and where each of its ends came from.
+
+A table of bounds stands by itself: it carries its explanations as finished words and numbers,
+so a bandit, a service or a report can read it without any of the rooms that made it. Experts
+write one with ``BoundTable.from_rows``; ``save`` and ``load`` keep it in a file.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+from boundit.terms import bound_file
+from boundit.terms.bound import MEASURES, Arm, Bound, Context, Key, Rule, Value
+from boundit.terms.bound_errors import (
+    DamagedFile,
+    MalformedRow,
+    NotAKey,
+    OutsideDomain,
+    ReservedName,
+    WrongLength,
+)
+from boundit.terms.errors import BounditError, MissingExtra
+from boundit.terms.explanation import explained
+from boundit.terms.interval import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXPERT = "given"
+
+
+@dataclass(frozen=True)
+class BoundTable:
+    """An interval for every arm and context.
+
+    >>> table = BoundTable.from_rows(
+    ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
+    ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
+    ... )
+    >>> table["B", ()]
+    Interval(lower=0.2, upper=0.6)
+    """
+
+    outcome: str
+    treatments: tuple[str, ...]
+    context: tuple[str, ...]
+    levels: Mapping[str, tuple[Value, ...]]
+    reward_range: tuple[float, float]
+    bounds: Mapping[Key, Bound]
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    profile: str = EXPERT
+    confidence: float | None = None
+    caveats: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.treatments + self.context:
+            if name in MEASURES:
+                raise ReservedName(name, MEASURES)
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Iterable[Mapping[str, object]],
+        *,
+        outcome: str,
+        treatments: Sequence[str],
+        context: Sequence[str] = (),
+        reward_range: tuple[float, float],
+    ) -> Self:
+        """Take bounds as an expert or another tool wrote them, one mapping a row.
+
+        A row has a value for every treatment and context, ``lower`` and ``upper``; the other
+        columns that ``rows`` writes may be there too.
+        """
+        found: dict[Key, Bound] = {}
+        for i, row in enumerate(rows):
+            key = _picked(row, treatments, i), _picked(row, context, i)
+            if key in found:
+                raise MalformedRow(i, f"the arm {key[0]} in context {key[1]} has a row already")
+            found[key] = _read_bound(row, i, reward_range)
+        levels = {
+            name: tuple(dict.fromkeys((arm + where)[k] for arm, where in found))
+            for k, name in enumerate((*treatments, *context))
+        }
+        return cls(outcome, tuple(treatments), tuple(context), levels, reward_range, found)
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms that have a row, in order."""
+        return tuple(dict.fromkeys(arm for arm, _ in self.bounds))
+
+    @property
+    def contexts(self) -> tuple[Context, ...]:
+        """The contexts that have a row, in order."""
+        return tuple(dict.fromkeys(context for _, context in self.bounds))
+
+    def __getitem__(self, key: tuple[object, object]) -> Interval:
+        if not (isinstance(key, tuple) and len(key) == 2):
+            raise NotAKey(key)
+        found = self.bounds.get(self._key(*key))
+        return found.interval if found else Interval(*self.reward_range)
+
+    def rows(self) -> list[dict[str, object]]:
+        """Spell every row: one entry for each treatment and context, then the measures."""
+        return [
+            dict(zip(self.treatments + self.context, arm + context, strict=True))
+            | {measure: getattr(bound, measure) for measure in MEASURES}
+            for (arm, context), bound in self.bounds.items()
+        ]
+
+    def frame(self) -> "pd.DataFrame":
+        """Give the rows as a pandas frame."""
+        try:
+            import pandas as pd  # noqa: PLC0415, an optional package
+        except ImportError:
+            raise MissingExtra("pandas", "pandas") from None
+        return pd.DataFrame(self.rows(), columns=[*self.treatments, *self.context, *MEASURES])
+
+    def explain(self, arm: object, context: object = ()) -> str:
+        """Say how one interval came about: ends, formulas with numbers, steps, caveats."""
+        key = self._key(arm, context)
+        low, high = self.reward_range
+        unseen = Bound(low, high, low, high, 0, "range", "range", marks=("it has no row",))
+        return explained(
+            self._question(key),
+            self.bounds.get(key, unseen),
+            self.rules,
+            confidence=self.confidence,
+            caveats=self.caveats,
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the table to a JSON file, whole or not at all."""
+        spell = bound_file.encoded
+        record: dict[str, object] = {
+            "outcome": self.outcome,
+            "treatments": self.treatments,
+            "context": self.context,
+            "levels": {name: [spell(v) for v in found] for name, found in self.levels.items()},
+            "reward_range": self.reward_range,
+            "profile": self.profile,
+            "confidence": self.confidence,
+            "caveats": self.caveats,
+            "rules": [asdict(rule) for rule in self.rules.values()],
+            "bounds": [
+                [[spell(v) for v in arm], [spell(v) for v in context], asdict(bound)]
+                for (arm, context), bound in self.bounds.items()
+            ],
+        }
+        bound_file.write(path, record)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a table that ``save`` wrote; anything else is refused whole."""
+        record = bound_file.read(path)
+        try:
+            return cls._from_record(record)
+        except (KeyError, TypeError, ValueError, AttributeError, BounditError) as error:
+            raise DamagedFile(path, f"{type(error).__name__}: {error}") from None
+
+    @classmethod
+    def _from_record(cls, record: Mapping[str, Any]) -> Self:
+        read = bound_file.decoded
+        low, high = record["reward_range"]
+        rules = [bound_file.rule_from(rule) for rule in record["rules"]]
+        return cls(
+            outcome=str(record["outcome"]),
+            treatments=tuple(map(str, record["treatments"])),
+            context=tuple(map(str, record["context"])),
+            levels={name: tuple(map(read, found)) for name, found in record["levels"].items()},
+            reward_range=(float(low), float(high)),
+            bounds={
+                (tuple(map(read, arm)), tuple(map(read, context))): bound_file.bound_from(bound)
+                for arm, context, bound in record["bounds"]
+            },
+            rules={rule.name: rule for rule in rules},
+            profile=str(record["profile"]),
+            confidence=record["confidence"],
+            caveats=tuple(map(str, record["caveats"])),
+        )
+
+    def _key(self, arm: object, context: object) -> Key:
+        return (
+            self._values("arm", arm, self.treatments),
+            self._values("context", context, self.context),
+        )
+
+    def _values(self, what: str, given: object, names: tuple[str, ...]) -> tuple[Value, ...]:
+        """Read an arm or a context; a scalar will do where there is one variable."""
+        values = tuple(given) if isinstance(given, tuple | list) else (given,)
+        if len(values) != len(names):
+            raise WrongLength(what, values, names)
+        for name, value in zip(names, values, strict=True):
+            if value not in self.levels[name]:
+                raise OutsideDomain(name, value, self.levels[name])
+        return values
+
+    def _question(self, key: Key) -> str:
+        arm, context = key
+        done = ", ".join(f"{n}={v!r}" for n, v in zip(self.treatments, arm, strict=True))
+        seen = [f"{n}={v!r}" for n, v in zip(self.context, context, strict=True)]
+        return f"E[{self.outcome} | {', '.join([f'do({done})', *seen])}]"
+
+
+def _picked(row: Mapping[str, object], names: Sequence[str], i: int) -> tuple[Value, ...]:
+    for name in names:
+        if name not in row:
+            raise MalformedRow(i, f"it has no value for {name!r}")
+    return tuple(row[name] for name in names)
+
+
+def _read_bound(row: Mapping[str, object], i: int, reward_range: tuple[float, float]) -> Bound:
+    ends = {}
+    for name in ("lower", "upper"):
+        value = row.get(name)
+        if not isinstance(value, int | float) or math.isnan(value):
+            raise MalformedRow(i, f"{name!r} must be a number, found {value!r}")
+        ends[name] = float(value)
+    low, high = reward_range
+    if not low <= ends["lower"] <= ends["upper"] <= high:
+        shown = f"[{ends['lower']}, {ends['upper']}]"
+        raise MalformedRow(i, f"{shown} is no interval inside the range [{low}, {high}]")
+    others = {
+        "lower_estimate": ends["lower"],
+        "upper_estimate": ends["upper"],
+        "n": 0,
+        "lower_rule": EXPERT,
+        "upper_rule": EXPERT,
+    }
+    return Bound(**ends, **{name: row.get(name, value) for name, value in others.items()})  # type: ignore[arg-type]

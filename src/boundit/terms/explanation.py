@@ -1,0 +1,61 @@
+"""An interval in words, as a colleague would explain it."""
+
+from collections.abc import Mapping, Sequence
+
+from boundit.terms.bound import Bound, Rule
+
+_MOST_CELLS = 16
+
+
+def explained(
+    question: str,
+    bound: Bound,
+    rules: Mapping[str, Rule],
+    *,
+    confidence: float | None,
+    caveats: Sequence[str],
+) -> str:
+    """Say the interval, then for each end the rule, the formula, the numbers and the steps."""
+    sure = (
+        f"With confidence {confidence:g}, for all rows of the table at once, "
+        if confidence
+        else ""
+    )
+    lines = [f"{sure}{question} lies in {bound.interval}."]
+    same = bound.lower_rule == bound.upper_rule and bound.lower_cells == bound.upper_cells
+    if same:
+        lines += _end("Both ends", None, bound.lower_rule, bound.lower_cells, rules)
+    else:
+        lines += _end("Lower end", bound.lower, bound.lower_rule, bound.lower_cells, rules)
+        lines += _end("Upper end", bound.upper, bound.upper_rule, bound.upper_cells, rules)
+    lines += ["", f"Logged for this arm and context: {counted(bound.n)}."]
+    if notes := [*bound.marks, *caveats]:
+        lines += ["", "Caveats:", *(f"  - {note}" for note in notes)]
+    return "\n".join(lines)
+
+
+def counted(n: float) -> str:
+    """Spell a number of rows; an exact law has shares instead.
+
+    >>> counted(12345.0), counted(1), counted(0.03125)
+    ('12,345 rows', '1 row', 'a share of 0.03125 of the rows')
+    """
+    if not float(n).is_integer():
+        return f"a share of {n:.4g} of the rows"
+    return f"{n:,.0f} row{'' if n == 1 else 's'}"
+
+
+def _end(
+    which: str, value: float | None, name: str, cells: Sequence[str], rules: Mapping[str, Rule]
+) -> list[str]:
+    shown = f"{which}{'' if value is None else f' {value:.4g}'}: {name}"
+    rule = rules.get(name)
+    lines = ["", f"{shown}."]
+    if rule:
+        lines.append(f"  {rule.claim}")
+    lines += [f"    {cell}" for cell in cells[:_MOST_CELLS]]
+    if len(cells) > _MOST_CELLS:
+        lines.append(f"    and {len(cells) - _MOST_CELLS} more")
+    if rule and rule.steps:
+        lines += ["  Why it holds:", *(f"    - {step}" for step in rule.steps)]
+    return lines
