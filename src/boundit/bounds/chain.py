@@ -55,6 +55,7 @@ class Chain:
 
     links: tuple[Link, ...]
     reward: Known
+    called: str | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -64,6 +65,8 @@ class Chain:
     @property
     def name(self) -> str:
         """What the bound is called in tables."""
+        if self.called is not None:
+            return self.called
         unknown = [link.variable for link in self.links if link.weights is None]
         known = [link.variable for link in self.links if link.weights is not None]
         if not self.links:

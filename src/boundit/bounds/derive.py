@@ -1,16 +1,12 @@
 """The offline half in one call: a graph, a question and a log in, a bound table out."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import get_args
 
-from boundit.bounds.coin import Coin
+from boundit.bounds.assemble import assembled
 from boundit.bounds.question import bandit_query, coin_graph
 from boundit.bounds.reward import is_binary
-from boundit.bounds.reward import reward_range as settled_range
 from boundit.bounds.rules import Plan, Profile, paper_plan, sound_plan
-from boundit.bounds.tighten import tightest
-from boundit.counts.evaluate import Evaluator
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable, shared_domain
@@ -71,7 +67,7 @@ def derive_bounds(
     asked = bandit_query(graph, query)
     opened, others = read_log(log), [read_log(source) for source in external]
 
-    def bounded_on(drawn: CausalGraph) -> tuple[Plan, "_Counts"]:
+    def bounded_on(drawn: CausalGraph) -> tuple[Plan, tuple[CountTable, ...]]:
         tables = [frozenset(other.columns) & drawn.observed for other in others]
         if profile == "paper":
             plan = paper_plan(drawn, asked, tables, max_condition=max_condition)
@@ -81,61 +77,30 @@ def derive_bounds(
         needed = frozenset(asked.treatments + asked.context).union(
             *(candidate.needs for candidate in plan.candidates)
         )
-        return plan, _counted(drawn, asked, opened, others, needed, domain or {})
+        return plan, counted(drawn, asked, opened, others, needed, domain or {})
 
-    plan, counts = bounded_on(graph)
+    plan, tables = bounded_on(graph)
     (outcome,) = asked.outcomes
-    if graph.links[outcome].children and not all(map(is_binary, counts.rewarded)):
-        plan, counts = bounded_on(coin_graph(graph, outcome))
-    low, high = settled_range(counts.rewarded, reward_range)
-    coins = [
-        Coin(table, outcome if table.reward else None, low, high) for table in counts.tables
-    ]
-    # Without selection the log is the population, and formulas speak of that.
-    population = coins[1:] if graph.selection else coins
-    evaluator = Evaluator(coins[0], population)
-    names = asked.treatments + asked.context
-    levels = {name: counts.log.levels[name] for name in names}
-    return BoundTable(
-        outcome=outcome,
-        treatments=asked.treatments,
-        context=asked.context,
-        levels=levels,
-        reward_range=(low, high),
-        bounds=tightest(plan, evaluator, counts.log, asked, (low, high)),
-        rules={c.rule.name: c.rule for c in plan.candidates},
+    if graph.links[outcome].children and not all(map(is_binary, tables)):
+        plan, tables = bounded_on(coin_graph(graph, outcome))
+    return assembled(
+        plan,
+        tables,
+        asked,
         profile=profile,
-        caveats=(*plan.caveats, *counts.caveats),
+        reward_range=reward_range,
+        selected=graph.selection is not None,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """The log's table first, then those of the external logs, all with the same levels."""
-
-    tables: tuple[CountTable, ...]
-
-    @property
-    def log(self) -> CountTable:
-        return self.tables[0]
-
-    @property
-    def rewarded(self) -> list[CountTable]:
-        return [table for table in self.tables if table.reward]
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(note for table in self.tables for note in table.caveats))
-
-
-def _counted(
+def counted(
     graph: CausalGraph,
     query: EffectQuery,
     log: Log,
     others: Sequence[Log],
     needed: Nodes,
     domain: Mapping[str, Sequence[object]],
-) -> _Counts:
+) -> tuple[CountTable, ...]:
     """Count what the rules read, one pass a log, and give every table the same levels."""
     (outcome,) = query.outcomes
     graph.require(domain)
@@ -147,7 +112,7 @@ def _counted(
         tables.append(other.count(held, reward=outcome if outcome in other.columns else None))
     declared = {name: levels for name, levels in domain.items() if name in needed}
     levels = shared_domain([table.with_levels(_of(table, declared)) for table in tables])
-    return _Counts(tuple(table.with_levels(_of(table, levels)) for table in tables))
+    return tuple(table.with_levels(_of(table, levels)) for table in tables)
 
 
 def _of(

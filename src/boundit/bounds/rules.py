@@ -71,7 +71,7 @@ def sound_plan(
     for external in dict.fromkeys(((), held)):
         planner = chains.Planner(graph, query, external)
         found |= dict.fromkeys(planner.chains(longest=max_condition, deadline=deadline))
-    candidates = [_from_chain(chain, query) for chain in found]
+    candidates = [from_chain(chain, query) for chain in found]
     if (sums := _sound_sum(graph, query, held)) is not None:
         candidates.append(_from_sum(sums))
     late = deadline is not None and time.monotonic() > deadline
@@ -111,7 +111,8 @@ def paper_plan(
     )
 
 
-def _from_chain(chain: chains.Chain, query: EffectQuery) -> Candidate:
+def from_chain(chain: chains.Chain, query: EffectQuery) -> Candidate:
+    """Make a candidate of a chain."""
     (outcome,) = query.outcomes
     axes = query.treatments + query.context
     return Candidate(

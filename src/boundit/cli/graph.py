@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from boundit.cli.options import graph_argument, json_option, show
+from boundit.cli.options import graph_argument, json_option, names_in, show
 from boundit.graph.implications import implications as testable
 from boundit.graph.read import GraphFormat, format_graph
 from boundit.graph.record import as_record
@@ -81,7 +81,7 @@ def separate(
     \b
     Example: boundit graph separate 'Talent -> Fame <- Looks' Talent Looks --given Fame
     """
-    walk = open_walk(graph, _names(one), _names(other), given=_names(given))
+    walk = open_walk(graph, names_in(one), names_in(other), given=names_in(given))
     if as_json:
         show({"separated": walk is None, "open_walk": walk})
     else:
@@ -113,7 +113,3 @@ def implications(graph: "CausalGraph", *, as_json: bool) -> None:
         )
     else:
         click.echo("\n".join(map(str, found)) or "nothing: every pair stays connected")
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(name for part in text.split(",") if (name := part.strip()))

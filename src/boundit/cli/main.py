@@ -11,7 +11,10 @@ from collections.abc import Sequence
 import click
 
 from boundit import __version__
+from boundit.cli.audit import audit
+from boundit.cli.bound import bound
 from boundit.cli.graph import graph
+from boundit.cli.recover import recover
 from boundit.terms.errors import BounditError
 
 NONSENSE, BUG, INTERRUPTED = 2, 3, 130
@@ -30,7 +33,8 @@ def app() -> None:
     """
 
 
-app.add_command(graph)
+for command in (audit, bound, graph, recover):
+    app.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

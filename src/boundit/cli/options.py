@@ -41,3 +41,8 @@ def load(source: str) -> CausalGraph:
 def show(record: object) -> None:
     """Print a record as one line of JSON."""
     click.echo(json.dumps(record, ensure_ascii=False))
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Read names separated by commas."""
+    return frozenset(name for part in text.split(",") if (name := part.strip()))

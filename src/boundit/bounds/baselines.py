@@ -1,0 +1,85 @@
+"""The biased estimates the paper compares with: points, not bounds, and wrong by design.
+
+They come as tables of intervals of no width, so that they can be read, saved and drawn like
+bounds; their profile and a caveat say what they neglect.
+"""
+
+from boundit.bounds.assemble import assembled
+from boundit.bounds.chain import Chain, Known
+from boundit.bounds.derive import counted
+from boundit.bounds.question import bandit_query
+from boundit.bounds.rules import Plan, from_chain
+from boundit.counts.read import read_log
+from boundit.estimand.adjustment_sets import find_adjustment
+from boundit.estimand.expression import Expression, P, Product, Sum
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.names import listed
+
+CP, BIASED = "condition only", "adjust for confounding only"
+
+
+def condition_only(
+    graph: CausalGraph,
+    query: EffectQuery | str,
+    log: object,
+    *,
+    reward_range: tuple[float, float] | None = None,
+) -> BoundTable:
+    """Estimate each arm by its logged mean in each context (CP): neglects both biases."""
+    asked = bandit_query(graph, query)
+    given = frozenset(asked.treatments + asked.context)
+    formula = P(frozenset(asked.outcomes), given, logged=graph.selection is not None)
+    return _estimated(graph, asked, log, formula, CP, "neither bias is corrected", reward_range)
+
+
+def adjust_for_confounding_only(
+    graph: CausalGraph,
+    query: EffectQuery | str,
+    log: object,
+    *,
+    reward_range: tuple[float, float] | None = None,
+) -> BoundTable:
+    """Estimate each arm by back-door adjustment, eq. 2, as if every row had been kept (Biased).
+
+    It speaks of the arm alone: the context plays no part. Where no set of covariates satisfies
+    Definition 2 the range is all there is.
+    """
+    asked = bandit_query(graph, query)
+    everyone = graph.induced(graph.observed)
+    found = find_adjustment(everyone, treatments=asked.treatments, outcomes=asked.outcomes)
+    if found is None:
+        return _estimated(graph, asked, log, None, BIASED, "no covariates adjust", reward_range)
+    logged, z = graph.selection is not None, found.covariates
+    given = frozenset(asked.treatments) | z
+    inner = P(frozenset(asked.outcomes), given, logged=logged)
+    formula = Sum(z, Product((inner, P(z, logged=logged)))) if z else inner
+    why = f"adjusted for {listed(z) or 'nothing'}; selection is not corrected"
+    return _estimated(graph, asked, log, formula, BIASED, why, reward_range)
+
+
+def _estimated(
+    graph: CausalGraph,
+    query: EffectQuery,
+    log: object,
+    formula: Expression | None,
+    profile: str,
+    why: str,
+    reward_range: tuple[float, float] | None,
+) -> BoundTable:
+    caveat = f"this is a biased estimate, not a bound: {why}"
+    candidates = []
+    if formula is not None:
+        candidates = [from_chain(Chain((), Known(formula, (why,)), profile), query)]
+    plan = Plan.of(candidates, caveat)
+    needed = frozenset(query.treatments + query.context).union(*(c.needs for c in candidates))
+    tables = counted(graph, query, read_log(log), (), needed, {})
+    return assembled(
+        plan,
+        tables,
+        query,
+        profile=profile,
+        selected=graph.selection is not None,
+        reward_range=reward_range,
+    )

@@ -1,0 +1,87 @@
+"""``boundit bound``: from a graph, a question and a log to intervals with reasons."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from boundit.cli.options import graph_argument, json_option, show
+
+if TYPE_CHECKING:
+    from boundit.graph.causal_graph import CausalGraph
+    from boundit.terms.bound_table import BoundTable
+
+
+@click.command()
+@graph_argument
+@click.argument("query")
+@click.argument("log", nargs=-1, required=True)
+@click.option("--profile", type=click.Choice(["sound", "paper"]), default="sound")
+@click.option(
+    "--external", multiple=True, metavar="FILE", help="A log without selection; repeatable."
+)
+@click.option("--weight", help="The column that says how many rows a row stands for.")
+@click.option("--reward-range", type=(float, float), metavar="LOW HIGH")
+@click.option("--max-condition", default=3, show_default=True)
+@click.option("--time-limit", type=float, metavar="SECONDS")
+@click.option("--explain", "explained", is_flag=True, help="Explain every interval.")
+@click.option("--out", type=click.Path(path_type=Path), help="Save the table as JSON.")
+@json_option
+def bound(
+    graph: "CausalGraph",
+    query: str,
+    log: tuple[str, ...],
+    profile: str,
+    external: tuple[str, ...],
+    weight: str | None,
+    reward_range: tuple[float, float] | None,
+    max_condition: int,
+    time_limit: float | None,
+    out: Path | None,
+    *,
+    explained: bool,
+    as_json: bool,
+) -> None:
+    r"""Bound what every arm of QUERY would earn in every context, from LOG files.
+
+    \b
+    Examples:
+      boundit bound graph.txt 'Click | do(Ad), Age' log.csv
+      boundit bound graph.dot 'Y | do(X1, X2), U' 'logs/*.parquet' --explain --out bounds.json
+    """
+    from boundit.bounds.derive import derive_bounds  # noqa: PLC0415, keeps --help quick
+    from boundit.counts.read import read_log  # noqa: PLC0415
+
+    table = derive_bounds(
+        graph,
+        query,
+        read_log(list(log), weight=weight),
+        profile=profile,  # type: ignore[arg-type]
+        external=external,
+        reward_range=reward_range,
+        max_condition=max_condition,
+        time_limit=time_limit,
+    )
+    if out is not None:
+        table.save(out)
+    if as_json:
+        show({"rows": table.rows(), "caveats": table.caveats, "profile": table.profile})
+    elif explained:
+        click.echo("\n\n".join(table.explain(*key) for key in table.bounds))
+    else:
+        _print_rows(table)
+
+
+def _print_rows(table: "BoundTable") -> None:
+    head = [*table.treatments, *table.context, "lower", "upper", "n", "by"]
+    body = []
+    for (arm, context), bound in table.bounds.items():
+        rules = dict.fromkeys((bound.lower_rule, bound.upper_rule))
+        ends = f"{bound.lower:.4g}", f"{bound.upper:.4g}"
+        body.append([*map(str, arm + context), *ends, f"{bound.n:,.6g}", " / ".join(rules)])
+    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+    for row in [head, *body]:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
+    for note in table.caveats:
+        click.echo(f"caveat: {note}", err=True)

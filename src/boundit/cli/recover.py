@@ -1,0 +1,66 @@
+"""``boundit recover``: what can be known exactly, and by which steps."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from boundit.cli.options import graph_argument, json_option, names_in, show
+from boundit.estimand.ask import recover as answer
+from boundit.estimand.query import parse_query
+from boundit.estimand.render import as_json as formula_record
+
+if TYPE_CHECKING:
+    from boundit.graph.causal_graph import CausalGraph
+
+
+@click.command()
+@graph_argument
+@click.argument("query")
+@click.option(
+    "--external",
+    multiple=True,
+    metavar="NAMES",
+    help="Variables of one table without selection, separated by commas; repeatable.",
+)
+@click.option("--latex", "as_latex", is_flag=True, help="Print the formula as LaTeX.")
+@json_option
+@click.pass_context
+def recover(
+    context: click.Context,
+    graph: "CausalGraph",
+    query: str,
+    external: tuple[str, ...],
+    *,
+    as_latex: bool,
+    as_json: bool,
+) -> None:
+    r"""Say whether the log determines QUERY, by which formula, and why; exit 1 when not found.
+
+    \b
+    Examples:
+      boundit recover 'X -> M -> Y; X <-> Y' 'Y | do(X)'
+      boundit recover graph.dot 'Y | do(X), Z' --external Z,C
+    """
+    asked = parse_query(query)
+    found = answer(graph, asked, external=[names_in(part) for part in external])
+    if as_json:
+        show(
+            {
+                "query": str(asked),
+                "found": bool(found),
+                "formula": None if found.expression is None else str(found),
+                "latex": None if found.expression is None else found.latex(),
+                "expression": (
+                    None if found.expression is None else formula_record(found.expression)
+                ),
+                "proof": found.proof,
+                "steps": [str(step) for step in found.steps],
+            }
+        )
+    elif as_latex:
+        click.echo(found.latex())
+    else:
+        click.echo(f"{asked} = {found}" if found else f"{asked}: {found}")
+        for step in found.steps:
+            click.echo(f"  {step}")
+    context.exit(0 if found else 1)
