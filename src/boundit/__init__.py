@@ -8,8 +8,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from boundit.bounds.baselines import (
+        adjust_for_confounding_only as adjust_for_confounding_only,
+    )
+    from boundit.bounds.baselines import condition_only as condition_only
+    from boundit.bounds.derive import derive_bounds as derive_bounds
+    from boundit.counts.evaluate import evaluate as evaluate
+    from boundit.counts.log import Log as Log
+    from boundit.counts.read import read_log as read_log
+    from boundit.estimand.adjustment import adjusts as adjusts
+    from boundit.estimand.adjustment_sets import find_adjustment as find_adjustment
+    from boundit.estimand.adjustment_sets import list_adjustments as list_adjustments
+    from boundit.estimand.ask import recover as recover
+    from boundit.estimand.exchange import exchanges as exchanges
     from boundit.estimand.query import EffectQuery as EffectQuery
     from boundit.estimand.query import parse_query as parse_query
+    from boundit.estimand.recovery import Recovery as Recovery
+    from boundit.estimand.substitutes import find_substitutes as find_substitutes
     from boundit.graph.causal_graph import CausalGraph as CausalGraph
     from boundit.graph.implications import Independence as Independence
     from boundit.graph.implications import implications as implications
@@ -22,27 +37,50 @@ if TYPE_CHECKING:
     from boundit.graph.separation import open_walk as open_walk
     from boundit.graph.separators import minimal_separator as minimal_separator
     from boundit.graph.separators import nearest_separator as nearest_separator
+    from boundit.simulation.model import Model as Model
+    from boundit.simulation.world import World as World
+    from boundit.simulation.worlds import paper_world as paper_world
+    from boundit.terms.bound_table import BoundTable as BoundTable
     from boundit.terms.errors import BounditError as BounditError
+    from boundit.terms.interval import Interval as Interval
     from boundit.terms.verdict import Verdict as Verdict
 
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "BoundTable": "terms.bound_table",
     "BounditError": "terms.errors",
     "CausalGraph": "graph.causal_graph",
     "EffectQuery": "estimand.query",
     "Independence": "graph.implications",
+    "Interval": "terms.interval",
+    "Log": "counts.log",
+    "Model": "simulation.model",
+    "Recovery": "estimand.recovery",
     "Verdict": "terms.verdict",
+    "World": "simulation.world",
+    "adjust_for_confounding_only": "bounds.baselines",
+    "adjusts": "estimand.adjustment",
+    "condition_only": "bounds.baselines",
+    "derive_bounds": "bounds.derive",
+    "evaluate": "counts.evaluate",
+    "exchanges": "estimand.exchange",
+    "find_adjustment": "estimand.adjustment_sets",
+    "find_substitutes": "estimand.substitutes",
     "format_graph": "graph.read",
     "from_networkx": "graph.nx",
     "implications": "graph.implications",
+    "list_adjustments": "estimand.adjustment_sets",
     "minimal_separator": "graph.separators",
     "nearest_separator": "graph.separators",
     "open_walk": "graph.separation",
+    "paper_world": "simulation.worlds",
     "parse_graph": "graph.read",
     "parse_query": "estimand.query",
     "project": "graph.projection",
     "read_graph": "graph.read",
+    "read_log": "counts.read",
+    "recover": "estimand.ask",
     "to_networkx": "graph.nx",
 }
 

@@ -15,6 +15,7 @@ from boundit.cli.audit import audit
 from boundit.cli.bound import bound
 from boundit.cli.graph import graph
 from boundit.cli.recover import recover
+from boundit.cli.reproduce import reproduce
 from boundit.terms.errors import BounditError
 
 NONSENSE, BUG, INTERRUPTED = 2, 3, 130
@@ -33,7 +34,7 @@ def app() -> None:
     """
 
 
-for command in (audit, bound, graph, recover):
+for command in (audit, bound, graph, recover, reproduce):
     app.add_command(command)
 
 

@@ -5,9 +5,6 @@ from typing import TYPE_CHECKING
 import click
 
 from boundit.cli.options import graph_argument, json_option, names_in, show
-from boundit.estimand.ask import recover as answer
-from boundit.estimand.query import parse_query
-from boundit.estimand.render import as_json as formula_record
 
 if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph
@@ -41,6 +38,10 @@ def recover(
       boundit recover 'X -> M -> Y; X <-> Y' 'Y | do(X)'
       boundit recover graph.dot 'Y | do(X), Z' --external Z,C
     """
+    from boundit.estimand.ask import recover as answer  # noqa: PLC0415, keeps --help quick
+    from boundit.estimand.query import parse_query  # noqa: PLC0415
+    from boundit.estimand.render import as_json as formula_record  # noqa: PLC0415
+
     asked = parse_query(query)
     found = answer(graph, asked, external=[names_in(part) for part in external])
     if as_json:

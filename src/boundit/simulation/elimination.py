@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from boundit.counts.named_array import Floats, NamedArray, same_levels
+from boundit.counts.named_array import Floats, NamedArray, shared_levels
 from boundit.simulation.errors import TooLarge
 from boundit.terms.names import Nodes, in_order
 
@@ -26,7 +26,7 @@ def sum_of_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedAr
 
     Raises TooLarge when some product on the way has more than 4,194,304 numbers.
     """
-    levels = same_levels(*tables)
+    levels = shared_levels(*tables)
     left = list(tables)
     waiting = set(levels).difference(kept)
     while waiting:

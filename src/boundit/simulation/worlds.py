@@ -1,6 +1,8 @@
 """Named worlds, the paper's first."""
 
+from boundit.estimand.query import parse_query
 from boundit.simulation.model import Model
+from boundit.simulation.world import World
 
 
 def paper_model() -> Model:
@@ -31,3 +33,12 @@ def paper_model() -> Model:
         hidden="C1",
         selection="S",
     )
+
+
+def paper_world() -> World:
+    """The paper's model with its question: what each item earns with each user.
+
+    >>> round(paper_world().mean(arm=(0, 0), context=(0, 0)), 6)
+    0.254167
+    """
+    return World(paper_model(), parse_query("Y | do(X1, X2), U1, U2"))

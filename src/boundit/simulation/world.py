@@ -1,0 +1,76 @@
+"""A model with a question: what every arm earns in every context is known exactly."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from boundit.counts.log import Log
+from boundit.counts.named_array import NamedArray
+from boundit.counts.read import read_log
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
+from boundit.simulation.model import Model
+from boundit.terms.bound_errors import WrongLength
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A model, and which of its variables are arms, context and a 0/1 reward."""
+
+    model: Model
+    query: EffectQuery
+
+    def __post_init__(self) -> None:
+        self.query.require_in(self.model.graph)
+
+    @property
+    def graph(self) -> CausalGraph:
+        """What an onlooker may assume."""
+        return self.model.graph
+
+    def mean(self, arm: object, context: object = ()) -> float:
+        """``E[reward | do(arm), context]``, exactly."""
+        place = dict(
+            zip(self.query.treatments, _values(arm, self.query.treatments), strict=True)
+        )
+        place |= dict(
+            zip(self.query.context, _values(context, self.query.context), strict=True)
+        )
+        return float(self._means.at(place))
+
+    def log(self, n: int, *, seed: int) -> Log:
+        """Draw ``n`` rows of the population and keep those that are logged."""
+        rows = self.model.sample_log(n, np.random.default_rng(seed))
+        return read_log({name: column.tolist() for name, column in rows.items()})
+
+    def exact_log(self) -> Log:
+        """The law of the logged rows as a log of its own: what endless logging shows."""
+        law = self.model.log()
+        places = np.indices(law.values.shape).reshape(len(law.axes), law.values.size)
+        cells = {axis: column.tolist() for axis, column in zip(law.axes, places, strict=True)}
+        share = {"share": law.values.ravel().tolist()}
+        return read_log(cells | share, weight="share", exact=True)
+
+    def means(self) -> Mapping[tuple[tuple[int, ...], tuple[int, ...]], float]:
+        """Every arm and context with its mean, in order."""
+        n = len(self.query.treatments)
+        numbers = self._means.aligned(self.query.treatments + self.query.context)
+        return {(at[:n], at[n:]): float(value) for at, value in np.ndenumerate(numbers)}
+
+    @cached_property
+    def _means(self) -> NamedArray:
+        effect = self.model.effect(
+            outcomes=self.query.outcomes,
+            treatments=self.query.treatments,
+            context=self.query.context,
+        )
+        return effect.at({self.query.outcomes[0]: 1})
+
+
+def _values(given: object, names: tuple[str, ...]) -> tuple[int, ...]:
+    values = tuple(given) if isinstance(given, tuple | list) else (given,)
+    if len(values) != len(names):
+        raise WrongLength("arm or context", values, names)
+    return values
