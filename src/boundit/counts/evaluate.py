@@ -8,14 +8,22 @@ Whatever is divided by zero is nan, and nan stays nan in sums and products, also
 weight is zero: a number comes out only when every cell the formula asks for has been seen.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import prod
-from typing import assert_never
+from typing import Protocol, assert_never
 
 import numpy as np
 
-from boundit.counts.named_array import Floats, NamedArray, divided, same_levels
-from boundit.estimand.expression import CFactor, Expression, P, Product, Ratio, Sum
+from boundit.counts.named_array import Floats, NamedArray, divided, shared_levels
+from boundit.estimand.expression import (
+    CFactor,
+    Expression,
+    P,
+    Product,
+    Ratio,
+    Sum,
+    all_variables,
+)
 from boundit.terms.errors import BounditError
 from boundit.terms.names import Nodes, in_order, listed
 
@@ -27,10 +35,10 @@ class CannotEvaluate(BounditError):
 class NeedsPopulation(CannotEvaluate):
     """A term of the whole population that no unselected table covers."""
 
-    def __init__(self, term: P, tables: Iterable[NamedArray]) -> None:
+    def __init__(self, term: P, tables: "Iterable[Table]") -> None:
         self.term = term
-        self.tables = tuple(table.axes for table in tables)
-        held = "; ".join(listed(axes) for axes in self.tables) or "none"
+        self.tables = tuple(tuple(in_order(table.names)) for table in tables)
+        held = "; ".join(listed(names) for names in self.tables) or "none"
         super().__init__(
             f"{_shown(term)} is of the whole population, which the log does not show; "
             f"give an external table over {listed(term.of | term.given)} (given: {held})"
@@ -53,8 +61,23 @@ class NotRecovered(CannotEvaluate):
         super().__init__(f"Q[{listed(of)}] is a symbol without numbers; recover it first")
 
 
+class Table(Protocol):
+    """Numbers of rows, or shares of them, by the levels of some variables."""
+
+    @property
+    def names(self) -> Nodes:
+        """The variables."""
+
+    @property
+    def n_levels(self) -> Mapping[str, int]:
+        """How many levels each has."""
+
+    def marginal(self, names: Nodes) -> NamedArray:
+        """The numbers by some of the variables."""
+
+
 def evaluate(
-    expression: Expression, log: NamedArray, *, external: Iterable[NamedArray] = ()
+    expression: Expression, log: Table, *, external: Iterable[Table] = ()
 ) -> NamedArray:
     """Compute a formula at every value of its free variables.
 
@@ -69,20 +92,59 @@ def evaluate(
     >>> answer.axes, answer.values.round(3)
     (('Y',), array([0.3, 0.7]))
     """
-    return _Evaluation(log, tuple(external)).answer(expression)
+    return Evaluator(log, external)(expression)
+
+
+class Evaluator:
+    """One log and its external tables; what formulas share is computed once."""
+
+    def __init__(self, log: Table, external: Iterable[Table] = ()) -> None:
+        tables = tuple(external)
+        self.levels = shared_levels(log, *tables)
+        self._log = log
+        self._external = sorted(tables, key=lambda t: prod(t.n_levels.values()))
+        self._marginals: dict[tuple[int, Nodes], NamedArray] = {}
+        self._terms: dict[P, NamedArray] = {}
+
+    def __call__(self, expression: Expression) -> NamedArray:
+        """Compute one formula."""
+        return _Evaluation(self, in_order(all_variables(expression))).answer(expression)
+
+    def term(self, term: P) -> NamedArray:
+        """``P(of | given)`` from the table that it speaks of; nan where nothing was seen."""
+        if term not in self._terms:
+            asked = term.of | term.given
+            source = self._source(term, asked)
+            joint, below = self._marginal(source, asked), self._marginal(source, term.given)
+            values = divided(joint.values, below.aligned(joint.axes))
+            self._terms[term] = NamedArray(joint.axes, values)
+        return self._terms[term]
+
+    def _source(self, term: P, asked: Nodes) -> Table:
+        if term.logged:
+            if missing := asked - self._log.names:
+                raise NotLogged(in_order(missing)[0], self._log.names)
+            return self._log
+        for table in self._external:
+            if asked <= table.names:
+                return table
+        raise NeedsPopulation(term, self._external)
+
+    def _marginal(self, source: Table, names: Nodes) -> NamedArray:
+        key = (id(source), names)
+        if key not in self._marginals:
+            self._marginals[key] = source.marginal(names)
+        return self._marginals[key]
 
 
 class _Evaluation:
     """One pass over one formula; every node that is shared is computed once."""
 
-    def __init__(self, log: NamedArray, external: tuple[NamedArray, ...]) -> None:
-        self.log, self.external = log, sorted(external, key=lambda table: table.values.size)
-        self.levels = same_levels(log, *external)
-        self.axes = tuple(self.levels)
+    def __init__(self, tables: Evaluator, axes: Iterable[str]) -> None:
+        self.tables, self.axes = tables, tuple(axes)
         self.place = {axis: i for i, axis in enumerate(self.axes)}
         # By identity: hashing a formula walks all of it, and shared parts many times.
         self.seen: dict[int, tuple[Nodes, Floats]] = {}
-        self.marginals: dict[tuple[int, Nodes], Floats] = {}
 
     def answer(self, expression: Expression) -> NamedArray:
         free, values = self.value(expression)
@@ -90,15 +152,15 @@ class _Evaluation:
         return NamedArray(tuple(a for a in self.axes if a in free), values.squeeze(bound))
 
     def value(self, node: Expression) -> tuple[Nodes, Floats]:
-        """The free variables of a node and its numbers, one axis for every known variable."""
+        """The free variables of a node and its numbers, one axis for every variable."""
         if id(node) not in self.seen:
             self.seen[id(node)] = self.computed(node)
         return self.seen[id(node)]
 
     def computed(self, node: Expression) -> tuple[Nodes, Floats]:
         match node:
-            case P():
-                return node.of | node.given, self.probability(node)
+            case P(of, given):
+                return of | given, self.tables.term(node).aligned(self.axes)
             case Sum(over, body):
                 return self.summed(over, *self.value(body))
             case Product(factors):
@@ -111,33 +173,12 @@ class _Evaluation:
             case _:
                 assert_never(node)
 
-    def probability(self, term: P) -> Floats:
-        asked = term.of | term.given
-        source = self.source(term, asked)
-        return divided(self.marginal(source, asked), self.marginal(source, term.given))
-
-    def source(self, term: P, asked: Nodes) -> NamedArray:
-        if term.logged:
-            if missing := asked - self.log.names:
-                raise NotLogged(in_order(missing)[0], self.log.axes)
-            return self.log
-        for table in self.external:
-            if asked <= table.names:
-                return table
-        raise NeedsPopulation(term, self.external)
-
-    def marginal(self, source: NamedArray, names: Nodes) -> Floats:
-        key = (id(source), names)
-        if key not in self.marginals:
-            self.marginals[key] = source.marginal(names).aligned(self.axes)
-        return self.marginals[key]
-
     def summed(self, over: Nodes, free: Nodes, values: Floats) -> tuple[Nodes, Floats]:
-        if missing := over - self.levels.keys():
-            raise NotLogged(in_order(missing)[0], self.axes)
+        if missing := over - self.tables.levels.keys():
+            raise NotLogged(in_order(missing)[0], self.tables.levels)
         gone = tuple(self.place[name] for name in over & free)
         # A variable the body does not speak of repeats it once for each of its levels.
-        times = prod(self.levels[name] for name in over - free)
+        times = prod(self.tables.levels[name] for name in over - free)
         return free - over, values.sum(axis=gone, keepdims=True) * times
 
     def multiplied(self, factors: list[tuple[Nodes, Floats]]) -> tuple[Nodes, Floats]:

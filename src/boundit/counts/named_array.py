@@ -6,7 +6,7 @@ different axes meet by name, so nobody has to remember which axis was which.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +126,7 @@ class NamedArray:
 
         It is nan when either side is nan somewhere.
         """
-        same_levels(self, other)
+        shared_levels(self, other)
         axes = tuple(dict.fromkeys(self.axes + other.axes))
         return float(np.abs(self.aligned(axes) - other.aligned(axes)).max())
 
@@ -137,11 +137,19 @@ class NamedArray:
         return float(self.values)
 
 
-def same_levels(*arrays: NamedArray) -> dict[str, int]:
+class HasLevels(Protocol):
+    """Anything that knows how many levels its variables have."""
+
+    @property
+    def n_levels(self) -> Mapping[str, int]:
+        """How many levels each variable has."""
+
+
+def shared_levels(*tables: HasLevels) -> dict[str, int]:
     """Gather every variable's number of levels, or raise LevelsDiffer where two disagree."""
     levels: dict[str, int] = {}
-    for array in arrays:
-        for name, n in array.n_levels.items():
+    for table in tables:
+        for name, n in table.n_levels.items():
             if levels.setdefault(name, n) != n:
                 raise LevelsDiffer(name, levels[name], n)
     return levels

@@ -1,0 +1,114 @@
+"""What is asked of an engine, and what comes back: the one pass over the data.
+
+Every engine answers the same ``Plan`` with the same ``Cells``. It groups the rows by the keys,
+nulls and NaN being one more value, and adds up a few columns; whatever is judged about the
+data (bad weights, nulls, levels) is judged from the cells, the same way for all engines.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.counts.named_array import Floats
+
+Column: TypeAlias = NDArray[np.generic] | Sequence[object]
+CELL_LIMIT = 2**24
+"""The most cells that are brought back; an engine may stop at one more."""
+
+
+class Kind(Enum):
+    """What a column holds, in the words of an error message."""
+
+    NUMBERS = "numbers"
+    BOOLEANS = "booleans"
+    TEXT = "text"
+    TIMES = "dates or times"
+    OBJECTS = "Python objects"
+    NESTED = "lists or structures"
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether a sum of these may mean something; of objects only the rows can tell."""
+        return self in {Kind.NUMBERS, Kind.BOOLEANS, Kind.OBJECTS}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One GROUP BY: the columns to group by, where to cut them, and what to add up."""
+
+    keys: tuple[str, ...]
+    cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    reward: str | None = None
+    weight: str | None = None
+    selection: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """One line per combination of key values; a key that is cut holds the number of its bin.
+
+    ``lines`` are the rows of a cell. The other aggregates are there when the plan asks:
+
+    - ``weighed``: rows whose weight is a number; ``weight``, ``least_weight``,
+      ``most_weight`` their sum and range, ``part_weight`` the largest fractional part;
+    - ``rewarded``: rows whose reward is a number; ``rewarded_weight``, ``sums``, ``squares``
+      their weight and weighted sums, ``lowest``, ``highest`` the range where weights are
+      positive;
+    - ``selected``: rows whose selection is 1 or true.
+    """
+
+    keys: tuple[Column, ...]
+    aggregates: Mapping[str, Floats]
+
+    def __getitem__(self, name: str) -> Floats:
+        return self.aggregates[name]
+
+
+class Source(Protocol):
+    """Rows somewhere, and an engine that can group them."""
+
+    @property
+    def label(self) -> str:
+        """What to call it in a message."""
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The columns, and what they hold."""
+
+    def cells(self, plan: Plan) -> Cells:
+        """Make the one pass."""
+
+
+AGGREGATES = {
+    "lines": ("", "rows"),
+    "weighed": ("weight", "count"),
+    "weight": ("weight", "sum"),
+    "least_weight": ("weight", "min"),
+    "most_weight": ("weight", "max"),
+    "part_weight": ("part", "max"),
+    "rewarded": ("reward", "count"),
+    "rewarded_weight": ("given", "sum"),
+    "sums": ("once", "sum"),
+    "squares": ("twice", "sum"),
+    "lowest": ("counted", "min"),
+    "highest": ("counted", "max"),
+    "selected": ("selected", "count"),
+}
+"""Each aggregate: the derived column it is made of, and how."""
+
+
+def wanted(plan: Plan) -> dict[str, tuple[str, str]]:
+    """Choose the aggregates that a plan needs; an unweighted one needs fewer."""
+    names = ["lines"]
+    if plan.weight:
+        names += ["weighed", "weight", "least_weight", "most_weight", "part_weight"]
+    if plan.reward:
+        names += ["rewarded", "sums", "squares", "lowest", "highest"]
+        names += ["rewarded_weight"] if plan.weight else []
+    if plan.selection:
+        names += ["selected"]
+    return {name: AGGREGATES[name] for name in names}

@@ -1,0 +1,125 @@
+"""Columns as plain Python sequences, for logs small enough to type."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.counts.cells import Cells, Column, Kind, Plan, wanted
+from boundit.counts.errors import InvalidOption, NotNumeric
+from boundit.counts.levels import coded, native
+from boundit.counts.named_array import Floats
+from boundit.counts.table import distinct
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSource:
+    """Sequences of one length, by name."""
+
+    columns: Mapping[str, Sequence[object]]
+    label: str = "the dict of columns"
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """The columns, and what their values are."""
+        return {name: _kind(values) for name, values in self.columns.items()}
+
+    def cells(self, plan: Plan) -> Cells:
+        """Group in memory."""
+        pairs = [coded(name, self._key(name, plan)) for name in plan.keys]
+        n_rows = len(next(iter(self.columns.values()), ()))
+        codes = np.array([codes for _, codes in pairs], dtype=np.int64)
+        first, group = distinct(
+            codes.reshape(len(pairs), n_rows).T, [len(levels) for levels, _ in pairs]
+        )
+        numbers = self._derived(plan)
+        aggregates = {
+            name: _added(numbers.get(of, np.ones(n_rows)), how, group, len(first))
+            for name, (of, how) in wanted(plan).items()
+        }
+        keys = [[levels[c] for c in codes[first]] for levels, codes in pairs]
+        return Cells(tuple(keys), aggregates)
+
+    def _key(self, name: str, plan: Plan) -> Column:
+        if name not in plan.cuts:
+            return self.columns[name]
+        numbers = self._number(name, "the binned column")
+        bins: list[int] = np.searchsorted(plan.cuts[name], numbers, side="right").tolist()
+        return [None if x != x else i for x, i in zip(numbers.tolist(), bins, strict=True)]
+
+    def _number(self, name: str, role: str) -> Floats:
+        try:
+            numbers = [native(value) for value in self.columns[name]]
+            return np.array([np.nan if v is None else v for v in numbers], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise NotNumeric(name, role, self.kinds[name].value) from None
+
+    def _derived(self, plan: Plan) -> dict[str, Floats]:
+        columns: dict[str, Floats] = {}
+        weight: Floats = np.array(1.0)
+        if plan.weight:
+            weight = self._number(plan.weight, "weight")
+            columns |= {"weight": weight, "part": np.where(np.isinf(weight), 0, weight) % 1}
+        if plan.reward:
+            reward = self._number(plan.reward, "reward")
+            columns |= {
+                "reward": reward,
+                "given": np.where(np.isnan(reward), np.nan, weight),
+                "once": weight * reward,
+                "twice": weight * reward * reward,
+                "counted": np.where(weight > 0, reward, np.nan),
+            }
+        if plan.selection:
+            selection = self._number(plan.selection, "selection")
+            columns["selected"] = np.where(selection == 1, 1.0, np.nan)
+        return columns
+
+
+def read_columns(columns: Mapping[str, object]) -> ColumnSource:
+    """Check that the columns are sequences of one length."""
+    held = {}
+    for name, found in columns.items():
+        values = found.tolist() if isinstance(found, np.ndarray) else found
+        if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+            msg = f"column {name!r} is {type(values).__name__}; give a list of its values"
+            raise InvalidOption(msg)
+        held[name] = values
+    lengths = {name: len(values) for name, values in held.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name!r} has {n}" for name, n in lengths.items())
+        raise InvalidOption(f"columns differ in length: {shown}; every row needs all of them")
+    return ColumnSource(held)
+
+
+def _kind(values: Sequence[object]) -> Kind:
+    types = {type(v) for v in values if v is not None}
+    if types and types <= {bool, np.bool_}:
+        return Kind.BOOLEANS
+    if types and all(issubclass(t, int | float | Decimal | np.number) for t in types):
+        return Kind.NUMBERS
+    if any(issubclass(t, list | dict | set | tuple) for t in types):
+        return Kind.NESTED
+    return Kind.TEXT if types == {str} else Kind.OBJECTS
+
+
+def _added(numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int) -> Floats:
+    known = ~np.isnan(numbers)
+    match how:
+        case "sum":
+            added = np.bincount(group, np.where(known, numbers, 0.0), n_groups)
+            return np.asarray(added, dtype=np.float64)
+        case "min":
+            return -_most(-numbers[known], group[known], n_groups)
+        case "max":
+            return _most(numbers[known], group[known], n_groups)
+        case _:
+            return np.bincount(group[known], minlength=n_groups).astype(np.float64)
+
+
+def _most(numbers: Floats, group: NDArray[np.intp], n_groups: int) -> Floats:
+    most = np.full(n_groups, np.nan)
+    np.fmax.at(most, group, numbers)
+    return most

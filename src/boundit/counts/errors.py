@@ -1,0 +1,213 @@
+"""What can be wrong with a log: each a class that writes its own one-line message."""
+
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+
+from boundit.terms.errors import BounditError, shortened
+from boundit.terms.names import in_order, listed
+
+# Of an engine's message: the data, and its plans.
+_ECHOES = ("Original Line", "Resolved plan", "--->")
+
+
+class InvalidLog(BounditError):
+    """Something that cannot be read or counted as a log."""
+
+
+class UnknownSource(InvalidLog):
+    """Something that is neither files nor a frame."""
+
+    def __init__(self, found: object) -> None:
+        kind = type(found)
+        self.kind = kind.__name__ if kind.__module__ == "builtins" else _full_name(kind)
+        super().__init__(
+            f"cannot read a log from {self.kind}; give paths of Parquet or CSV files, a frame "
+            "(pandas, Polars, PyArrow, DuckDB relation, PySpark, Ibis) or a dict of columns"
+        )
+
+
+class NoFiles(InvalidLog):
+    """A path or pattern that leads to no data."""
+
+    def __init__(self, pattern: str, reason: str) -> None:
+        self.pattern, self.reason = pattern, reason
+        super().__init__(f"no log at {pattern!r}: {reason}")
+
+
+class MixedFiles(InvalidLog):
+    """Files of two kinds, which have no common schema."""
+
+    def __init__(self, one: str, other: str) -> None:
+        self.one, self.other = one, other
+        super().__init__(
+            f"{one!r} and {other!r} are of different kinds; "
+            "give either Parquet or CSV files, such as 'logs/*.parquet'"
+        )
+
+
+class InvalidOption(InvalidLog):
+    """An argument of ``read_log`` or ``count`` that makes no sense."""
+
+
+class MissingColumn(InvalidLog):
+    """A variable for which the log has no column."""
+
+    def __init__(self, name: str, known: Collection[str], *, is_node: bool = True) -> None:
+        self.name, self.known = name, in_order(known)
+        near = get_close_matches(name, self.known, n=1) or [
+            k for k in self.known if k.casefold() == name.casefold()
+        ]
+        has = shortened(listed(self.known)) or "none"
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {has}"
+        column = repr(near[0]) if near else "..."
+        rename = f" (columns={{{name!r}: {column}}} renames)" if is_node else ""
+        super().__init__(f"the log has no column {name!r}; {hint}{rename}")
+
+
+class SameName(InvalidLog):
+    """Columns of a file that differ in nothing but case."""
+
+    def __init__(self, path: str, name: str) -> None:
+        self.path, self.name = path, name
+        super().__init__(
+            f"{path!r} has several columns called {name!r}, or that differ from it only in "
+            "case; rename all but one"
+        )
+
+
+class NotACategory(InvalidLog):
+    """A column whose values cannot be levels."""
+
+    def __init__(self, name: str, held: str) -> None:
+        self.name, self.held = name, held
+        super().__init__(
+            f"{name!r} holds {held}; a category is a whole number, text, a boolean or a date"
+        )
+
+
+class Continuous(InvalidLog):
+    """A measurement where a category was meant."""
+
+    def __init__(self, name: str, n_levels: int, *, rows: int, numeric: bool) -> None:
+        self.name, self.n_levels, self.rows = name, n_levels, rows
+        what = "looks continuous" if numeric else "looks like an identifier"
+        fix = (
+            f"cut it with bins={{{name!r}: [...]}} (the graph must then hold for the bins)"
+            if numeric
+            else "group its values first, or leave it out of the graph"
+        )
+        super().__init__(
+            f"{name!r} {what}: {n_levels:,} levels in {rows:,} rows; {fix}",
+        )
+
+
+class TooManyCells(InvalidLog):
+    """A table with nearly as many cells as a log has rows."""
+
+    def __init__(self, limit: int, widest: Sequence[tuple[str, int]]) -> None:
+        self.limit, self.widest = limit, tuple(widest)
+        shown = ", ".join(f"{name!r} ({n:,} levels or more)" for name, n in widest)
+        super().__init__(
+            f"the log has more than {limit:,} distinct rows; widest are {shown}: "
+            "leave them out, or cut them with bins="
+        )
+
+
+class NotNumeric(InvalidLog):
+    """A column that is to be added up but holds no numbers."""
+
+    def __init__(self, name: str, role: str, held: str) -> None:
+        self.name, self.role, self.held = name, role, held
+        super().__init__(f"{role} {name!r} must be numeric or boolean; it holds {held}")
+
+
+class NotFinite(InvalidLog):
+    """A reward or weight that is infinite."""
+
+    def __init__(self, name: str, role: str) -> None:
+        self.name, self.role = name, role
+        super().__init__(f"{role} {name!r} is infinite in some rows; correct or filter them")
+
+
+class BadWeight(InvalidLog):
+    """Weights that count nothing."""
+
+    def __init__(self, name: str, problem: str, fix: str) -> None:
+        self.name, self.problem = name, problem
+        super().__init__(f"weight {name!r} {problem}; {fix}")
+
+
+class HasNulls(InvalidLog):
+    """Nulls where the log's rule has no place for them."""
+
+    def __init__(self, name: str, n: int, rows: int, fix: str) -> None:
+        self.name, self.n, self.rows = name, n, rows
+        super().__init__(f"{name!r} is null or NaN in {n:,} of {rows:,} rows; {fix}")
+
+
+class EmptyLog(InvalidLog):
+    """A log without a row to count."""
+
+    def __init__(self, label: str, reason: str) -> None:
+        self.label = label
+        super().__init__(f"nothing to count in {label}: {reason}")
+
+
+class NotAllSelected(InvalidLog):
+    """A log that also holds rows that were not selected."""
+
+    def __init__(self, name: str, n: int, rows: int) -> None:
+        self.name, self.n, self.rows = name, n, rows
+        super().__init__(
+            f"selection {name!r} is not 1 in {n:,} of {rows:,} rows; "
+            f"filter the log to {name} = 1 and pass the rest as external"
+        )
+
+
+class TooLarge(InvalidLog):
+    """A dense table that would not fit."""
+
+    def __init__(self, names: Iterable[str], size: int, limit: int) -> None:
+        self.names, self.size = tuple(names), size
+        super().__init__(
+            f"a dense table over {shortened(listed(self.names))} has {size:,} cells, "
+            f"more than {limit:,}; ask for fewer variables or levels"
+        )
+
+
+class NotALevel(InvalidLog):
+    """A value outside a variable's domain."""
+
+    def __init__(self, name: str, value: object, levels: Sequence[object]) -> None:
+        self.name, self.value, self.levels = name, value, tuple(levels)
+        same = [known for known in levels if str(known) == str(value)]
+        has = shortened(", ".join(map(repr, levels))) or "none"
+        hint = f"did you mean {same[0]!r}?" if same else f"it has {has}"
+        super().__init__(f"{name!r} has no level {value!r}; {hint}")
+
+
+class LevelsClash(InvalidLog):
+    """One level written in two types."""
+
+    def __init__(self, name: str, one: object, other: object) -> None:
+        self.name, self.one, self.other = name, one, other
+        super().__init__(
+            f"{name!r} has both {one!r} and {other!r} as levels; "
+            "give its values one type in the log, the external tables and the domain"
+        )
+
+
+def one_line(error: Exception) -> str:
+    r"""Shorten an engine's message to one line.
+
+    >>> one_line(ValueError("CSV Error on Line: 3\nOriginal Line: 1,2,3\nToo many columns."))
+    'CSV Error on Line: 3; Too many columns'
+    """
+    lines = [line.strip().removesuffix(".") for line in str(error).splitlines()]
+    # Echoes of the data and headings of longer explanations say nothing by themselves.
+    said = [s.rstrip(":") for s in lines if s and not s.startswith(_ECHOES)]
+    return shortened("; ".join(said[:2]) or type(error).__name__, 200)
+
+
+def _full_name(kind: type) -> str:
+    return f"{kind.__module__.split('.')[0]}.{kind.__qualname__}"

@@ -1,0 +1,178 @@
+"""Files: Parquet and CSV, one or many, through an embedded DuckDB."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from glob import escape, glob, has_magic
+from os import SEEK_END
+from pathlib import Path
+from typing import TypeAlias
+
+import duckdb
+from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+from boundit.counts.cells import Cells, Kind, Plan
+from boundit.counts.errors import EmptyLog, MixedFiles, NoFiles, SameName, one_line
+from boundit.counts.relations import grouped, kinds_of
+from boundit.terms.errors import UnreadableFile
+
+Paths: TypeAlias = str | Path | Sequence[str | Path]
+_PARQUET = (".parquet", ".parq", ".pq")
+_CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst")
+_MAGIC = b"PAR1"
+# What looks like a preamble or a comment would be skipped in silence.
+_CSV_RULES = "skip=0, comment=''"
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """Files of one kind, read as one table; columns that a file lacks are null in it."""
+
+    paths: tuple[str, ...]
+    parquet: bool
+
+    @property
+    def label(self) -> str:
+        """The file, or the first and how many more."""
+        more = len(self.paths) - 1
+        return repr(self.paths[0]) + (f" and {more} more" if more else "")
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """The columns, and what they hold: read from footers and first rows."""
+        if not self.parquet and all(_is_empty(path) for path in self.paths):
+            raise EmptyLog(self.label, "the file is empty, it has not even a header")
+        with self._opened() as relation:
+            kinds = kinds_of(relation)
+        self._check_names(kinds)
+        header = next(iter(kinds))
+        if not self.parquet and len(kinds) == 1 and any(mark in header for mark in ",;\t|"):
+            raise UnreadableFile(self.paths[0], f"its rows do not fit its header {header!r}")
+        return kinds
+
+    def cells(self, plan: Plan) -> Cells:
+        """Scan the files once."""
+        try:
+            with self._opened() as relation:
+                return grouped(relation, plan)
+        except UnreadableFile as error:
+            if self.parquet or not isinstance(error.__cause__, duckdb.ConversionException):
+                raise
+        # The first rows of a CSV file misled about a column: look at all of them first.
+        with self._opened(sample_size=-1) as relation:
+            return grouped(relation, plan)
+
+    def _opened(self, sample_size: int = 20_480) -> AbstractContextManager[DuckDBPyRelation]:
+        if self.parquet:
+            return self._selected("* FROM read_parquet(?, union_by_name=true)")
+        # A header of text over text is not recognised as one, and a log always has one.
+        rules = f"union_by_name=true, header=true, sample_size={sample_size}"
+        return self._selected(f"* FROM read_csv(?, {_CSV_RULES}, {rules})")
+
+    @contextmanager
+    def _selected(self, sql: str) -> Iterator[DuckDBPyRelation]:
+        paths = list(map(escape, self.paths))
+        try:
+            with closing(_connection()) as connection:
+                yield connection.sql(f"SELECT {sql}", params=[paths])
+        except duckdb.Error as error:
+            raise self._unreadable(error) from error
+
+    def _check_names(self, kinds: Iterable[str]) -> None:
+        """Refuse names that DuckDB takes for one and so has numbered, as in Y and y_1."""
+        folded = {name.casefold() for name in kinds}
+        numbered = [(name, *name.rpartition("_")[::2]) for name in kinds]
+        suspects = [(n, of) for n, of, i in numbered if of.casefold() in folded and i.isdigit()]
+        if not suspects:
+            return
+        sql = "DISTINCT name FROM parquet_schema(?)"
+        if not self.parquet:
+            rules = "header=false, all_varchar=true"
+            sql = f"* FROM read_csv(?, {_CSV_RULES}, {rules}) LIMIT 1"
+        with self._selected(sql) as relation:
+            real = {value for row in relation.fetchall() for value in row}
+        for name, of in suspects:
+            if name not in real:
+                raise SameName(self.paths[0], of)
+
+    def _unreadable(self, error: duckdb.Error) -> UnreadableFile:
+        if self.parquet and (broken := next(filter(_is_cut, self.paths), None)):
+            reason = "not a whole Parquet file; was it cut short, or is it still being written?"
+            return UnreadableFile(broken, reason)
+        path = next((p for p in self.paths if p in str(error)), self.paths[0])
+        return UnreadableFile(path, one_line(error))
+
+
+def find_files(paths: Paths) -> FileSource:
+    """Find the files that paths, patterns and directories stand for."""
+    asked = [paths] if isinstance(paths, str | Path) else list(paths)
+    found = [file for path in asked for file in _found(str(path))]
+    if not found:
+        raise NoFiles(str(paths), "the list is empty")
+    first = found[0]
+    for file in found:
+        if _is_parquet(file) != _is_parquet(first):
+            raise MixedFiles(first, file)
+    return FileSource(tuple(dict.fromkeys(found)), _is_parquet(first))
+
+
+def _found(path: str) -> list[str]:
+    if "://" in path:
+        raise NoFiles(path, "only local files; open it with a frame library and pass the frame")
+    if Path(path).is_dir():
+        return _inside(Path(path))
+    if Path(path).is_file():
+        if not path.lower().endswith(_PARQUET + _CSV):
+            raise NoFiles(path, f"unknown kind; name it {', '.join(_PARQUET[:1] + _CSV[:2])}")
+        return [path]
+    if not has_magic(path):
+        raise NoFiles(path, "there is no such file or directory")
+    # Unlike Path.glob, this takes absolute and relative patterns alike.
+    matches = sorted(p for p in glob(path, recursive=True) if Path(p).is_file())  # noqa: PTH207
+    kept = [p for p in matches if p.lower().endswith(_PARQUET + _CSV)]
+    if not kept:
+        raise NoFiles(path, "no Parquet or CSV file matches")
+    return kept
+
+
+def _inside(directory: Path) -> list[str]:
+    # Engines keep their own notes beside the data, under names such as _SUCCESS or .crc.
+    files = sorted(
+        str(p)
+        for p in directory.rglob("*")
+        if p.is_file() and not any(part[0] in "._" for part in p.relative_to(directory).parts)
+    )
+    kept = [p for p in files if p.lower().endswith(_PARQUET + _CSV)]
+    if not kept:
+        raise NoFiles(str(directory), "the directory holds no Parquet or CSV file")
+    return kept
+
+
+def _connection() -> DuckDBPyConnection:
+    temp = tempfile.gettempdir()
+    connection = duckdb.connect(
+        config={"autoinstall_known_extensions": False, "temp_directory": temp}
+    )
+    # On where there is no script file, and it writes to standard output.
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+def _is_parquet(path: str) -> bool:
+    return path.lower().endswith(_PARQUET)
+
+
+def _is_empty(path: str) -> bool:
+    return Path(path).stat().st_size == 0
+
+
+def _is_cut(path: str) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            head, size = file.read(4), file.seek(0, SEEK_END)
+            file.seek(max(4, size - 4))
+            return not head == file.read() == _MAGIC
+    except OSError:
+        return False

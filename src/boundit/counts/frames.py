@@ -1,0 +1,185 @@
+"""Frames: one group-by through Narwhals, on the engine that already holds the rows."""
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, reduce
+from operator import add
+from typing import TypeAlias
+
+import narwhals as nw
+import numpy as np
+from narwhals.exceptions import NarwhalsError
+from narwhals.typing import IntoDataFrame, IntoLazyFrame, IntoSeries
+
+from boundit.counts.cells import CELL_LIMIT, Cells, Column, Kind, Plan, wanted
+from boundit.counts.errors import (
+    InvalidLog,
+    NotACategory,
+    NotNumeric,
+    UnknownSource,
+    one_line,
+)
+from boundit.terms.errors import MissingExtra
+from boundit.terms.names import listed
+
+# What pandas turns into a float, its missing values included.
+_NUMBERS = (int, float, Decimal, np.number, np.bool_, type(None))
+Lazy: TypeAlias = nw.LazyFrame[IntoLazyFrame]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameSource:
+    """A frame of any library that Narwhals knows; only the grouped table is collected."""
+
+    frame: Lazy
+    label: str
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """The columns with a name, and what they hold."""
+        with self._refusing():
+            schema = self.frame.collect_schema()
+        return {name: _kind(of) for name, of in schema.items() if isinstance(name, str)}
+
+    def cells(self, plan: Plan) -> Cells:
+        """Group on the frame's own engine."""
+        self._check_objects(plan)
+        with self._refusing():
+            return self._grouped(plan)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Give one line to whatever an engine raises: each has errors of its own."""
+        try:
+            yield
+        except ModuleNotFoundError as error:
+            raise MissingExtra(str(error.name), "spark") from None
+        except Exception as error:
+            raise InvalidLog(f"cannot read {self.label}: {one_line(error)}") from error
+
+    def _check_objects(self, plan: Plan) -> None:
+        """Look into columns of Python objects: no engine does before it is too late."""
+        numeric = {"weight": plan.weight, "reward": plan.reward, "selection": plan.selection}
+        roles = {of: role for role, of in numeric.items() if of is not None}
+        roles |= dict.fromkeys(plan.cuts, "the binned column")
+        for name in dict.fromkeys([*roles, *plan.keys]):
+            if self.frame.collect_schema()[name] != nw.Object:
+                continue
+            held = {type(v) for v in self.frame.select(name).collect()[name].to_list()}
+            fits = _NUMBERS if name in roles else (Hashable,)
+            if odd := listed(t.__name__ for t in held if not issubclass(t, fits)):
+                if name in roles:
+                    raise NotNumeric(name, roles[name], odd)
+                raise NotACategory(name, odd)
+
+    def _grouped(self, plan: Plan) -> Cells:
+        keys = [f"key_{i}" for i in range(len(plan.keys))]
+        aggregates = wanted(plan)
+        added = [_added(of, how).alias(name) for name, (of, how) in aggregates.items()]
+        # Without a key the rows are one group, and some column must say how many there are.
+        anchor = [] if keys else [nw.col(next(iter(self.kinds))).alias("all")]
+        prepared = self.frame.select(
+            *anchor,
+            *(self._key(c, plan).alias(k) for c, k in zip(plan.keys, keys, strict=True)),
+            *self._numbers(plan),
+        ).with_columns(nw.lit(0).alias("all"), *_derived(plan))
+        grouped = prepared.group_by(*keys or ["all"]).agg(*added).head(CELL_LIMIT + 1)
+        answer = self._collected(grouped)
+        return Cells(
+            tuple(_column(answer[key]) for key in keys),
+            {name: _floats(answer[name]) for name in aggregates},
+        )
+
+    def _key(self, column: str, plan: Plan) -> nw.Expr:
+        key = nw.col(column)
+        if column in plan.cuts:
+            number, edges = self._number(column), plan.cuts[column]
+            passed = reduce(add, ((number >= edge).cast(nw.Int64) for edge in edges))
+            return nw.when(~number.is_null()).then(passed)
+        return self._number(column) if self._may_be_nan(column) else key
+
+    def _numbers(self, plan: Plan) -> list[nw.Expr]:
+        named = {"weight": plan.weight, "reward": plan.reward, "selection": plan.selection}
+        return [self._number(of).alias(name) for name, of in named.items() if of is not None]
+
+    def _number(self, column: str) -> nw.Expr:
+        number = nw.col(column).cast(nw.Float64)
+        return nw.when(~number.is_nan()).then(number) if self._may_be_nan(column) else number
+
+    def _may_be_nan(self, column: str) -> bool:
+        return self.frame.collect_schema()[column].is_float()
+
+    def _collected(self, grouped: Lazy) -> nw.DataFrame[IntoDataFrame]:
+        # Streaming needs an eighth of the memory that the default engine takes.
+        streaming = self.frame.implementation.is_polars()
+        return grouped.collect(engine="streaming") if streaming else grouped.collect()
+
+
+def read_frame(source: object) -> FrameSource:
+    """Wrap a frame, or raise UnknownSource."""
+    try:
+        frame = nw.from_native(source)  # type: ignore[call-overload]
+        return FrameSource(frame.lazy(), f"the {frame.implementation.value} frame")
+    except TypeError:
+        raise UnknownSource(source) from None
+    except NarwhalsError as error:
+        raise InvalidLog(f"cannot read the frame: {one_line(error)}") from None
+
+
+def _kind(of: nw.dtypes.DType) -> Kind:
+    if of.is_numeric():
+        return Kind.NUMBERS
+    if of == nw.Boolean:
+        return Kind.BOOLEANS
+    if of.is_temporal():
+        return Kind.TIMES
+    if of.is_nested():
+        return Kind.NESTED
+    return Kind.TEXT if of in {nw.String, nw.Categorical, nw.Enum} else Kind.OBJECTS
+
+
+def _derived(plan: Plan) -> list[nw.Expr]:
+    weight, reward = nw.col("weight"), nw.col("reward")
+    columns = []
+    if plan.weight:
+        columns.append((weight - weight.floor()).alias("part"))
+    if plan.reward:
+        times = weight * reward if plan.weight else reward
+        columns += [times.alias("once"), (times * reward).alias("twice")]
+        counted = nw.when(weight > 0).then(reward) if plan.weight else reward
+        columns.append(counted.alias("counted"))
+        if plan.weight:
+            columns.append(nw.when(~reward.is_null()).then(weight).alias("given"))
+    if plan.selection:
+        selection = nw.col("selection")
+        columns.append(nw.when(selection == 1).then(selection).alias("selected"))
+    return columns
+
+
+def _added(of: str, how: str) -> nw.Expr:
+    column = nw.col(of) if of else None
+    match how, column:
+        case "count", nw.Expr():
+            return column.count()
+        case "sum", nw.Expr():
+            return column.sum()
+        case "min", nw.Expr():
+            return column.min()
+        case "max", nw.Expr():
+            return column.max()
+        case _:
+            return nw.len()
+
+
+def _column(series: nw.Series[IntoSeries]) -> Column:
+    # With nulls, integers would come back as floats, and neighbours become one level.
+    plain = series.dtype.is_numeric() and not series.dtype.is_decimal()
+    if plain and series.null_count() == 0:
+        return series.to_numpy()
+    return series.to_list()
+
+
+def _floats(series: nw.Series[IntoSeries]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)

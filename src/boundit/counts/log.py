@@ -1,0 +1,169 @@
+"""A log: rows somewhere, and the rules by which they are counted, when they are."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+
+from boundit.counts.cells import Kind, Plan, Source
+from boundit.counts.errors import (
+    EmptyLog,
+    InvalidOption,
+    MissingColumn,
+    NotACategory,
+    NotNumeric,
+)
+from boundit.counts.table import CountTable
+from boundit.counts.tabulate import Nulls, Request, tabulated
+from boundit.terms.names import in_order
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Log:
+    """Rows to be counted, with the graph's names for its columns.
+
+    Made by ``read_log``. ``count`` makes the one pass over the rows, on the engine that holds
+    them, and brings back only the contingency table.
+
+    >>> from boundit.counts.read import read_log
+    >>> log = read_log({"x": [0, 1, 1], "Y": [True, False, True]}, columns={"X": "x"})
+    >>> print(log)
+    a log of X, Y in the dict of columns
+    >>> log.count(["X"], reward="Y").marginal_sums("X").values
+    array([1., 1.])
+    """
+
+    source: Source
+    renamed: Mapping[str, str]
+    weight: str | None
+    exact: bool
+    bins: Mapping[str, Sequence[float]]
+    nulls: Nulls
+
+    def __post_init__(self) -> None:
+        """Check the schema: whatever the rules name is there and of the right kind."""
+        kinds = self.source.kinds
+        if not kinds:
+            raise EmptyLog(self.source.label, "it has no columns")
+        named = [*self.renamed.values(), *([self.weight] if self.weight is not None else [])]
+        for column in named:
+            if column not in kinds:
+                raise MissingColumn(column, kinds, is_node=False)
+        if self.weight is not None:
+            self._check_adds_up(self.weight, self.weight, "weight")
+        for name in self.bins:
+            self._check_adds_up(name, self._column(name), "the binned column")
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """From the graph's name of each column to its name in the source."""
+        nodes = {column: node for node, column in self.renamed.items()}
+        hidden = (self.renamed.keys() - nodes.keys()) | {self.weight}
+        kept = [column for column in self.source.kinds if column not in hidden]
+        return {nodes.get(column, column): column for column in kept}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The variables that can be counted."""
+        return tuple(self.names)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader of any number from this log should know."""
+        return self._caveats(self.bins)
+
+    def describe(self) -> str:
+        """Say in one line what is logged, where, and how it is counted."""
+        rules = [
+            f"weighted by {self.weight}" if self.weight else "",
+            "as an exact law" if self.exact else "",
+            f"{', '.join(self.bins)} in bins" if self.bins else "",
+            f"nulls={self.nulls!r}" if self.nulls != "drop" else "",
+        ]
+        shown = [f"a log of {', '.join(self.columns)} in {self.source.label}", *rules]
+        return ", ".join(filter(None, shown))
+
+    __str__ = __repr__ = describe
+
+    def count(
+        self,
+        variables: Iterable[str],
+        *,
+        reward: str | None = None,
+        selection: str | None = None,
+        domain: Mapping[str, Sequence[object]] | None = None,
+    ) -> CountTable:
+        """Count every combination of values of ``variables``, in one pass over the rows.
+
+        ``reward`` is a numeric or boolean column that is added up in the same pass, not
+        counted. If the log has a column ``selection``, it must be 1 in every row. ``domain``
+        adds levels to those seen. The table keeps the order of ``variables``.
+        """
+        asked = _listed_once(variables)
+        selection = selection if selection in self.names else None
+        self._check_asked(asked, reward, selection)
+        cuts = {name: self.bins[name] for name in asked if name in self.bins}
+        plan = Plan(
+            keys=tuple(self.names[name] for name in asked),
+            cuts={self.names[name]: edges for name, edges in cuts.items()},
+            reward=None if reward is None else self.names[reward],
+            weight=self.weight,
+            selection=None if selection is None else self.names[selection],
+        )
+        request = Request(
+            label=self.source.label,
+            variables=asked,
+            reward=reward,
+            weight=self.weight,
+            selection=selection,
+            exact=self.exact,
+            nulls=self.nulls,
+            cuts=cuts,
+            domain=domain or {},
+            caveats=self._caveats(cuts),
+        )
+        return tabulated(self.source.cells(plan), request)
+
+    def _column(self, name: str) -> str:
+        if name not in self.names:
+            raise MissingColumn(name, self.names)
+        return self.names[name]
+
+    def _check_asked(
+        self, variables: Sequence[str], reward: str | None, selection: str | None
+    ) -> None:
+        for name in variables:
+            if self.source.kinds[self._column(name)] is Kind.NESTED:
+                raise NotACategory(name, Kind.NESTED.value)
+        if selection is not None:
+            self._check_adds_up(selection, self.names[selection], "selection")
+        if reward is None:
+            return
+        if reward in variables:
+            msg = f"{reward!r} is both counted and added up; leave it out of the variables"
+            raise InvalidOption(msg)
+        if reward in self.bins:
+            raise InvalidOption(f"the reward {reward!r} is a number; take it out of bins")
+        self._check_adds_up(reward, self._column(reward), "reward")
+
+    def _check_adds_up(self, name: str, column: str, role: str) -> None:
+        kind = self.source.kinds[column]
+        if not kind.adds_up:
+            # A file with a header and no rows holds no numbers either.
+            if not self.source.cells(Plan(()))["lines"].sum():
+                raise EmptyLog(self.source.label, "it has no rows")
+            raise NotNumeric(name, role, kind.value)
+
+    def _caveats(self, cut: Iterable[str]) -> tuple[str, ...]:
+        return tuple(
+            f"{name} was cut into bins; the graph must hold for the binned {name}, "
+            "and within a bin it may still confound"
+            for name in cut
+        )
+
+
+def _listed_once(variables: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(variables, str):
+        return (variables,)
+    # A set has no order of its own, and an answer may not depend on hashes.
+    in_turn = in_order(variables) if isinstance(variables, Set) else variables
+    return tuple(dict.fromkeys(in_turn))

@@ -1,0 +1,109 @@
+"""The door of this room: files, frames or columns in, a ``Log`` out."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import isfinite
+from pathlib import Path
+from typing import get_args
+
+from duckdb import DuckDBPyRelation
+
+from boundit.counts.cells import Source
+from boundit.counts.columns import read_columns
+from boundit.counts.errors import InvalidOption
+from boundit.counts.files import find_files
+from boundit.counts.frames import read_frame
+from boundit.counts.log import Log
+from boundit.counts.relations import RelationSource
+from boundit.counts.tabulate import Nulls
+
+
+def read_log(
+    source: object,
+    *,
+    columns: Mapping[str, str] | None = None,
+    weight: str | None = None,
+    exact: bool = False,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    nulls: Nulls = "drop",
+) -> Log:
+    """Open a log and check its schema; rows are read when they are counted.
+
+    Parameters
+    ----------
+    source
+        Paths, patterns or directories of Parquet or CSV files; a pandas, Polars, PyArrow,
+        PySpark or Ibis frame, or a DuckDB relation, which count on their own engine; a dict of
+        columns; or a Log, which is returned as it is.
+    columns
+        ``{"node": "column"}``: the graph's names for columns that are called otherwise.
+    weight
+        A column that says how many rows each row stands for.
+    exact
+        The weights are an exact law: any non-negative numbers, which are made to sum to 1.
+    bins
+        ``{"Age": [18, 30, 50]}`` cuts a numeric column into categories named by their
+        interval, from ``"< 18"`` to ``">= 50"``. The graph must then hold for the bins.
+    nulls
+        Rows with a null or NaN in a column in use: ``"drop"`` counts and drops them and says
+        so in the caveats, ``"level"`` makes null a level of its own, ``None``, and
+        ``"refuse"`` is an error.
+
+    Examples
+    --------
+    >>> log = read_log({"Age": [17, 30, 44, None], "n": [5, 1, 2, 3]}, weight="n",
+    ...                bins={"Age": [18, 40]})
+    >>> table = log.count(["Age"])
+    >>> table.levels["Age"], table.n, dict(table.dropped)
+    (('< 18', '[18, 40)', '>= 40'), array([5., 1., 2.]), {'Age': 3})
+    """
+    options = (columns, weight, bins) == (None, None, None) and not exact and nulls == "drop"
+    if isinstance(source, Log):
+        if not options:
+            msg = "the log is open already; give its options to the read_log that opened it"
+            raise InvalidOption(msg)
+        return source
+    if nulls not in get_args(Nulls):
+        raise InvalidOption(f"nulls={nulls!r} is no rule; use 'drop', 'level' or 'refuse'")
+    if exact and weight is None:
+        raise InvalidOption("exact=True needs weight=, the column that holds the law")
+    cuts = {name: _edges(name, edges) for name, edges in _named("bins", bins).items()}
+    renamed = {node: str(column) for node, column in _named("columns", columns).items()}
+    if len(set(renamed.values())) < len(renamed):
+        raise InvalidOption(f"two nodes share a column in columns={renamed!r}")
+    return Log(_source(source), renamed, weight, exact, cuts, nulls)
+
+
+def _source(source: object) -> Source:
+    match source:
+        case str() | Path():
+            return find_files(source)
+        case list() | tuple() if all(isinstance(path, str | Path) for path in source):
+            return find_files(source)
+        case DuckDBPyRelation():
+            return RelationSource(source)
+        case dict():
+            return read_columns(source)
+        case _:
+            return read_frame(source)
+
+
+def _named(option: str, value: object) -> Mapping[str, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        example = {"bins": "{'Age': [18, 30]}", "columns": "{'node': 'column'}"}[option]
+        raise InvalidOption(f"{option} must be a mapping such as {example}; found {value!r}")
+    return value
+
+
+def _edges(name: str, edges: object) -> tuple[float, ...]:
+    try:
+        numbers = tuple(map(float, edges))  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        numbers = ()
+    increasing = all(a < b for a, b in pairwise(numbers))
+    if not numbers or not increasing or not all(map(isfinite, numbers)):
+        msg = f"bins of {name!r} must be increasing numbers such as [18, 30]; found {edges!r}"
+        raise InvalidOption(msg)
+    return numbers

@@ -1,0 +1,139 @@
+"""DuckDB relations: one GROUP BY in SQL, wherever the relation's connection keeps its rows."""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+from duckdb import DuckDBPyRelation
+
+from boundit.counts.cells import CELL_LIMIT, Cells, Column, Kind, Plan, wanted
+from boundit.counts.errors import InvalidLog, one_line
+
+_WHOLE = {"tinyint", "smallint", "integer", "bigint", "hugeint"}
+_WHOLE |= {f"u{name}" for name in _WHOLE} | {"bignum"}
+_KINDS = {
+    **dict.fromkeys([*_WHOLE, "float", "double", "decimal"], Kind.NUMBERS),
+    "boolean": Kind.BOOLEANS,
+    **dict.fromkeys(["list", "struct", "map", "array", "union", "variant"], Kind.NESTED),
+    **dict.fromkeys(["varchar", "enum", "uuid", "blob", "bit"], Kind.TEXT),
+}
+_SQL = {"rows": "count(*)", "count": "count({})", "sum": "sum({})", "min": "min({})"}
+_SQL["max"] = "max({})"
+
+
+@dataclass(frozen=True, eq=False)
+class RelationSource:
+    """A relation that the user made, on the user's own connection."""
+
+    relation: DuckDBPyRelation
+    label: str = "the DuckDB relation"
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """The columns, and what they hold."""
+        with self._refusing():
+            return kinds_of(self.relation)
+
+    def cells(self, plan: Plan) -> Cells:
+        """Group on the relation's connection."""
+        with self._refusing():
+            return grouped(self.relation, plan)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.Error as error:
+            raise InvalidLog(f"cannot read {self.label}: {one_line(error)}") from error
+
+
+def kinds_of(relation: DuckDBPyRelation) -> dict[str, Kind]:
+    """Read a relation's schema; whatever has no other word is a date or a time."""
+    types = zip(relation.columns, relation.types, strict=True)
+    return {name: _KINDS.get(kind.id, Kind.TIMES) for name, kind in types}
+
+
+def grouped(relation: DuckDBPyRelation, plan: Plan) -> Cells:
+    """Group the rows of a relation by the keys of a plan."""
+    types = dict(zip(relation.columns, (kind.id for kind in relation.types), strict=True))
+    keys = [_key(name, types[name], plan.cuts.get(name)) for name in plan.keys]
+    names = [f"key_{i}" for i in range(len(keys))]
+    prepared = dict(zip(names, keys, strict=True)) | _derived(plan, types)
+    aggregates = wanted(plan)
+    added = [f"{_SQL[how].format(of)} AS {name}" for name, (of, how) in aggregates.items()]
+    answer = (
+        relation.project(", ".join(f"{e} AS {name}" for name, e in prepared.items()) or "1")
+        .aggregate(", ".join(names + added), ", ".join(names))
+        .limit(CELL_LIMIT + 1)
+        .fetchnumpy()
+    )
+    columns = [
+        _zoned(answer[name]) if types[key] == "timestamp with time zone" else answer[name]
+        for name, key in zip(names, plan.keys, strict=True)
+    ]
+    return Cells(tuple(columns), {name: _floats(answer[name]) for name in aggregates})
+
+
+def quoted(name: str) -> str:
+    """Write an identifier in SQL.
+
+    >>> print(quoted('6" pipe'))
+    "6"" pipe"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _key(name: str, kind: str, edges: Sequence[float] | None) -> str:
+    column = quoted(name)
+    if edges is not None:
+        number = _number(name, kind)
+        return " + ".join(f"CAST({number} >= {edge!r}::DOUBLE AS INTEGER)" for edge in edges)
+    match kind:
+        case "float" | "double":
+            return f"nullif({column}, 'nan'::DOUBLE)"
+        case "hugeint" | "uhugeint" | "bignum":
+            # NumPy has no such integers; as floats, neighbours would become one level.
+            return f"CAST({column} AS BIGINT)"
+        case "enum" | "uuid" | "bit":
+            return f"CAST({column} AS VARCHAR)"
+        case "blob":
+            return f"decode({column})"
+        case _:
+            return column
+
+
+def _number(name: str, kind: str) -> str:
+    number = f"CAST({quoted(name)} AS DOUBLE)"
+    return f"nullif({number}, 'nan'::DOUBLE)" if kind in {"float", "double"} else number
+
+
+def _derived(plan: Plan, types: Mapping[str, str]) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    if plan.weight:
+        weight = _number(plan.weight, types[plan.weight])
+        columns |= {"weight": weight, "part": f"{weight} % 1"}
+    if plan.reward:
+        reward = _number(plan.reward, types[plan.reward])
+        columns["reward"] = reward
+        times = f"{weight} * " if plan.weight else ""
+        columns |= {"once": f"{times}{reward}", "twice": f"{times}{reward} * {reward}"}
+        counted = f"CASE WHEN {weight} > 0 THEN {reward} END" if plan.weight else reward
+        columns["counted"] = counted
+        if plan.weight:
+            columns["given"] = f"CASE WHEN {reward} IS NOT NULL THEN {weight} END"
+    if plan.selection:
+        selection = _number(plan.selection, types[plan.selection])
+        columns["selected"] = f"CASE WHEN {selection} = 1 THEN 1 END"
+    return columns
+
+
+def _floats(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan)
+
+
+def _zoned(column: Column) -> list[object]:
+    moments = np.ma.asarray(column).astype("M8[us]").tolist()
+    return [m if m is None else m.replace(tzinfo=dt.UTC) for m in moments]

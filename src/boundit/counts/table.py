@@ -1,0 +1,223 @@
+"""The contingency table: how often each combination of levels was logged, empty cells left out.
+
+A log of many variables fills few of its cells, so the table is sparse: one line per cell that
+was seen. Whatever a rule needs is a dense marginal over a few variables, made here by packing
+the codes of a line into one number and adding up the lines that share it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import prod
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.counts.errors import NotALevel, NotNumeric, TooLarge
+from boundit.counts.levels import Codes, Levels, by_level, native, united
+from boundit.counts.named_array import Floats, MissingAxis, NamedArray
+from boundit.terms.names import Names, as_nodes, in_order
+
+DENSE_LIMIT = 2**24
+"""The most cells a dense table may have: 128 MiB of numbers."""
+_PACKED_LIMIT = 2**62
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CountTable:
+    """Counts per cell, and of a reward its sum, sum of squares and range.
+
+    Line ``i`` is the cell ``codes[i]``, places in ``levels`` in the order of ``variables``; it
+    was logged ``n[i]`` times, a whole number, or has the probability ``n[i]`` of an ``exact``
+    law. Lines are sorted by code, and no cell has two. Without a ``reward`` the arrays
+    ``sums``, ``squares``, ``lowest`` and ``highest`` are None.
+
+    >>> from boundit.counts.read import read_log
+    >>> log = read_log({"X": ["a", "b", "a"], "C": [0, 0, 1], "Y": [0.5, 1, 0]})
+    >>> table = log.count(["X", "C"], reward="Y")
+    >>> print(table)
+    CountTable of X, C: 3 rows in 3 of 4 cells, with the reward Y
+    >>> table.levels["X"], table.marginal("X").values, table.marginal_sums("X").values
+    (('a', 'b'), array([2., 1.]), array([0.5, 1. ]))
+    """
+
+    variables: tuple[str, ...]
+    levels: Mapping[str, Levels]
+    codes: Codes
+    n: Floats
+    reward: str | None = None
+    sums: Floats | None = None
+    squares: Floats | None = None
+    lowest: Floats | None = None
+    highest: Floats | None = None
+    exact: bool = False
+    caveats: tuple[str, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Keep the numbers from changing, and columns of codes close together."""
+        object.__setattr__(self, "codes", np.asfortranarray(self.codes, dtype=np.int64))
+        for array in (self.codes, self.n, *self._of_the_reward().values()):
+            array.flags.writeable = False
+
+    def __str__(self) -> str:
+        unit = "an exact law" if self.exact else f"{self.rows:,.0f} rows"
+        reward = f", with the reward {self.reward}" if self.reward else ""
+        n_cells, size = len(self.n), prod(self.shape)
+        names = ", ".join(self.variables) or "no variables"
+        return f"CountTable of {names}: {unit} in {n_cells:,} of {size:,} cells{reward}"
+
+    __repr__ = __str__
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many levels each variable has."""
+        return tuple(len(self.levels[name]) for name in self.variables)
+
+    @cached_property
+    def rows(self) -> float:
+        """How many rows were counted, or the total weight: 1 of an exact law."""
+        return float(self.n.sum())
+
+    def marginal(self, names: Names) -> NamedArray:
+        """Count each combination of levels of ``names``, which keep the table's order."""
+        return self._dense(names, self.n)
+
+    def marginal_sums(self, names: Names) -> NamedArray:
+        """Add up the reward over each combination of levels of ``names``."""
+        return self._dense(names, self._rewarded(self.sums))
+
+    def marginal_squares(self, names: Names) -> NamedArray:
+        """Add up the squared reward over each combination of levels of ``names``."""
+        return self._dense(names, self._rewarded(self.squares))
+
+    def law(self) -> NamedArray:
+        """Share of each combination of levels of all variables."""
+        counts = self.marginal(self.variables)
+        return NamedArray(counts.axes, counts.values / self.rows)
+
+    def code(self, name: str, value: object) -> int:
+        """Find a value's place among the levels of a variable, or raise NotALevel."""
+        self._places([name])
+        try:
+            return self._codes_of[name][native(value)]
+        except (KeyError, TypeError):
+            raise NotALevel(name, value, self.levels[name]) from None
+
+    def restricted(self, names: Names) -> Self:
+        """Forget every variable but ``names``, and stay sparse."""
+        places = self._places(names)
+        kept = tuple(self.variables[i] for i in places)
+        levels = {name: self.levels[name] for name in kept}
+        shape = [len(of) for of in levels.values()]
+        codes, n, reward = merged(self.codes[:, places], shape, self.n, self._of_the_reward())
+        return replace(
+            self,
+            variables=kept,
+            levels=levels,
+            codes=codes,
+            n=n,
+            sums=reward.get("sums"),
+            squares=reward.get("squares"),
+            lowest=reward.get("lowest"),
+            highest=reward.get("highest"),
+        )
+
+    def with_levels(self, levels: Mapping[str, Iterable[object]]) -> Self:
+        """Add levels to some variables, such as those another table has seen.
+
+        >>> from boundit.counts.read import read_log
+        >>> table = read_log({"X": [2, 1]}).count("X").with_levels({"X": [0, 1]})
+        >>> table.levels["X"], table.marginal("X").values
+        ((0, 1, 2), array([0., 1., 1.]))
+        """
+        widened = {
+            name: united(name, self.levels[name], levels.get(name, ()))
+            for name in self.variables
+        }
+        at = by_level(widened)
+        codes = self.codes.copy(order="F")
+        for i, name in enumerate(self.variables):
+            moved = np.array([at[name][v] for v in self.levels[name]], dtype=np.int64)
+            codes[:, i] = moved[codes[:, i]] if len(moved) else 0
+        return replace(self, levels=widened, codes=codes)
+
+    @cached_property
+    def _codes_of(self) -> dict[str, dict[object, int]]:
+        return by_level(self.levels)
+
+    def _places(self, names: Names) -> list[int]:
+        asked = as_nodes(names)
+        if missing := asked.difference(self.variables):
+            raise MissingAxis(in_order(missing)[0], self.variables)
+        return [i for i, name in enumerate(self.variables) if name in asked]
+
+    def _dense(self, names: Names, numbers: Floats) -> NamedArray:
+        places = self._places(names)
+        axes, shape = [self.variables[i] for i in places], [self.shape[i] for i in places]
+        if (size := prod(shape)) > DENSE_LIMIT:
+            raise TooLarge(axes, size, DENSE_LIMIT)
+        packed = np.zeros(len(numbers), dtype=np.int64)
+        for i, n_levels in zip(places, shape, strict=True):
+            packed *= n_levels
+            packed += self.codes[:, i]
+        added: Floats = np.bincount(packed, numbers, size).astype(np.float64, copy=False)
+        return NamedArray(tuple(axes), added.reshape(shape))
+
+    def _rewarded(self, numbers: Floats | None) -> Floats:
+        if numbers is None:
+            raise NotNumeric("none", "the reward", "nothing: count with reward=")
+        return numbers
+
+    def _of_the_reward(self) -> dict[str, Floats]:
+        named = {
+            "sums": self.sums,
+            "squares": self.squares,
+            "lowest": self.lowest,
+            "highest": self.highest,
+        }
+        return {name: array for name, array in named.items() if array is not None}
+
+
+def merged(
+    codes: Codes, shape: Sequence[int], n: Floats, reward: Mapping[str, Floats]
+) -> tuple[Codes, Floats, dict[str, Floats]]:
+    """Join the lines that share a cell, in order of their codes."""
+    first, group = distinct(codes, shape)
+    joined: dict[str, Floats] = {}
+    for name, numbers in {"n": n, **reward}.items():
+        joined[name] = np.zeros(len(first))
+        if name in {"lowest", "highest"}:
+            joined[name][group] = numbers
+        how = {"lowest": np.minimum, "highest": np.maximum}.get(name, np.add)
+        how.at(joined[name], group, numbers)
+    return codes[first], joined.pop("n"), joined
+
+
+def distinct(codes: Codes, shape: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each distinct line its first place, for each line which distinct one it is."""
+    packed, size = np.zeros(len(codes), dtype=np.int64), 1
+    for column, n_levels in zip(codes.T, shape, strict=True):
+        if size * n_levels >= _PACKED_LIMIT:
+            seen, packed = np.unique(packed, return_inverse=True)
+            size = len(seen)
+        packed = packed * n_levels + column
+        size *= n_levels
+    _, first, group = np.unique(packed, return_index=True, return_inverse=True)
+    return first, group
+
+
+def shared_domain(tables: Iterable[CountTable]) -> dict[str, Levels]:
+    """Join the levels of every variable of several tables.
+
+    >>> from boundit.counts.read import read_log
+    >>> one, other = read_log({"X": [0, 1]}).count("X"), read_log({"X": [2], "Z": ["a"]})
+    >>> shared_domain([one, other.count(["X", "Z"])])
+    {'X': (0, 1, 2), 'Z': ('a',)}
+    """
+    parts: dict[str, list[Levels]] = {}
+    for table in tables:
+        for name in table.variables:
+            parts.setdefault(name, []).append(table.levels[name])
+    return {name: united(name, *levels) for name, levels in parts.items()}

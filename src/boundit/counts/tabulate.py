@@ -1,0 +1,210 @@
+"""From cells to a table: what is wrong with the data is found here, alike for every engine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.counts.cells import CELL_LIMIT, Cells, Column
+from boundit.counts.errors import (
+    BadWeight,
+    Continuous,
+    EmptyLog,
+    HasNulls,
+    NotAllSelected,
+    NotFinite,
+    TooManyCells,
+)
+from boundit.counts.levels import Codes, Levels, bin_labels, by_level, coded, united
+from boundit.counts.named_array import Floats
+from boundit.counts.table import CountTable, merged
+
+Nulls: TypeAlias = Literal["drop", "level", "refuse"]
+Keys: TypeAlias = dict[str, tuple[Levels, Codes]]
+FRACTION_LIMIT = 32
+"""Numbers with a fractional part are categories up to so many levels."""
+IDENTIFIER_LIMIT = 100
+"""With more levels than this, values that mostly occur once are no categories."""
+LEVEL_LIMIT = 10_000
+"""No category has more levels than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a table is to be about, in the names of the graph."""
+
+    label: str
+    variables: tuple[str, ...]
+    reward: str | None
+    weight: str | None
+    selection: str | None
+    exact: bool
+    nulls: Nulls
+    cuts: Mapping[str, Sequence[float]]
+    domain: Mapping[str, Sequence[object]]
+    caveats: tuple[str, ...]
+
+
+def tabulated(cells: Cells, asked: Request) -> CountTable:
+    """Judge the cells of a log, leave out what the rules say, and make the table."""
+    if not cells["lines"].sum():
+        raise EmptyLog(asked.label, "it has no rows")
+    _check_selection(cells, asked)
+    _check_weights(cells, asked)
+    pairs = zip(asked.variables, cells.keys, strict=True)
+    keys = {name: _key(name, column, asked.cuts.get(name)) for name, column in pairs}
+    _check_size(keys, len(cells["lines"]))
+    heads = cells["weight" if asked.weight and not asked.exact else "lines"]
+    for name, (levels, codes) in keys.items():
+        _check_category(name, levels, _spread(codes, heads, levels), asked)
+    complete, nulls = _complete(cells, keys, heads, asked)
+    n, reward = _counted(cells, asked)
+    kept = complete & (n > 0)
+    total = float(n[kept].sum())
+    if not total:
+        raise EmptyLog(asked.label, _why_nothing_is_left(nulls))
+    scale = total if asked.exact else 1.0
+    levels_of, codes = _in_domain(keys, len(n), asked)
+    codes, n, reward = merged(
+        codes[kept],
+        [len(levels) for levels in levels_of.values()],
+        n[kept] / scale,
+        {name: of[kept] / (scale if name in _ADDED else 1.0) for name, of in reward.items()},
+    )
+    return CountTable(
+        variables=asked.variables,
+        levels=levels_of,
+        codes=codes,
+        n=n,
+        reward=asked.reward,
+        exact=asked.exact,
+        caveats=asked.caveats + _said(nulls, heads),
+        dropped=nulls,
+        **reward,
+    )
+
+
+_ADDED = {"sums", "squares"}
+
+
+def _key(name: str, column: Column, edges: Sequence[float] | None) -> tuple[Levels, Codes]:
+    levels, codes = coded(name, column)
+    if edges is None:
+        return levels, codes
+    labels = bin_labels(edges)
+    return tuple(labels[i] if isinstance(i, int) else None for i in levels), codes
+
+
+def _check_selection(cells: Cells, asked: Request) -> None:
+    if asked.selection:
+        rows = int(cells["lines"].sum())
+        if others := rows - int(cells["selected"].sum()):
+            raise NotAllSelected(asked.selection, others, rows)
+
+
+def _check_weights(cells: Cells, asked: Request) -> None:
+    name = asked.weight
+    if name is None:
+        return
+    if missing := int((cells["lines"] - cells["weighed"]).sum()):
+        problem = f"is null or NaN in {missing:,} of {cells['lines'].sum():,.0f} rows"
+        raise BadWeight(name, problem, "give each row its weight, 0 if it is not to count")
+    if np.isinf([cells["least_weight"], cells["most_weight"]]).any():
+        raise NotFinite(name, "weight")
+    if (least := cells["least_weight"].min()) < 0:
+        raise BadWeight(name, f"is negative ({least:g}) in some rows", "a weight counts rows")
+    if not asked.exact and np.nanmax(cells["part_weight"]) > 0:
+        fix = "counts are whole numbers; for the probabilities of an exact law add exact=True"
+        raise BadWeight(name, "has a fractional part in some rows", fix)
+
+
+def _check_size(keys: Keys, n_cells: int) -> None:
+    if n_cells > CELL_LIMIT:
+        wide = sorted(((len(of), name) for name, (of, _) in keys.items()), reverse=True)
+        raise TooManyCells(CELL_LIMIT, [(name, n) for n, name in wide[:3]])
+
+
+def _check_category(name: str, levels: Levels, rows: int, asked: Request) -> None:
+    """Refuse a measurement or an identifier, where a category was meant."""
+    known = [level for level in levels if level is not None]
+    fractional = any(isinstance(level, float) for level in known)
+    few = FRACTION_LIMIT if fractional else LEVEL_LIMIT
+    # Of an exact law we see probabilities, and cannot tell how often a value occurred.
+    scarce = not asked.exact and 2 * len(known) > rows
+    lonely = scarce and (fractional or len(known) > IDENTIFIER_LIMIT)
+    if len(known) > few or lonely:
+        numeric = all(isinstance(level, int | float) for level in known)
+        raise Continuous(name, len(known), rows=rows, numeric=numeric)
+
+
+def _spread(codes: Codes, heads: Floats, levels: Levels) -> int:
+    """How many rows have a value at all."""
+    return int(heads.sum() - (heads[codes == len(levels) - 1].sum() if None in levels else 0))
+
+
+def _complete(
+    cells: Cells, keys: Keys, heads: Floats, asked: Request
+) -> tuple[NDArray[np.bool_], dict[str, int]]:
+    """Which cells have a value in every key, and how many rows lack one, by variable."""
+    complete, nulls = np.ones(len(heads), dtype=np.bool_), dict[str, int]()
+    for name, (levels, codes) in keys.items():
+        if None in levels and asked.nulls != "level":
+            gone = codes == levels.index(None)
+            complete &= ~gone
+            nulls[name] = int(heads[gone].sum())
+    if asked.reward:
+        valid = "rewarded_weight" if asked.weight and not asked.exact else "rewarded"
+        if lost := int((heads - np.nan_to_num(cells[valid])).sum()):
+            nulls[asked.reward] = lost
+    if nulls and asked.nulls != "drop":
+        name = next(iter(nulls))
+        fix = "drop such rows with nulls='drop'"
+        fix += "; a reward cannot be a level" if name == asked.reward else " or nulls='level'"
+        raise HasNulls(name, nulls[name], int(heads.sum()), fix)
+    return complete, nulls
+
+
+def _counted(cells: Cells, asked: Request) -> tuple[Floats, dict[str, Floats]]:
+    """The weight of each cell's rows, and the sums and range of their reward."""
+    if not asked.reward:
+        return cells["weight" if asked.weight else "lines"], {}
+    n = np.nan_to_num(cells["rewarded_weight" if asked.weight else "rewarded"])
+    reward = {name: cells[name] for name in ("sums", "squares", "lowest", "highest")}
+    if np.isinf([reward["lowest"], reward["highest"]]).any():
+        raise NotFinite(asked.reward, "reward")
+    return n, reward
+
+
+def _in_domain(keys: Keys, n_cells: int, asked: Request) -> tuple[dict[str, Levels], Codes]:
+    """Join the levels seen with those declared, and code the cells in them."""
+    seen = {
+        name: levels if asked.nulls == "level" else [v for v in levels if v is not None]
+        for name, (levels, _) in keys.items()
+    }
+    joined = {name: united(name, seen[name], asked.domain.get(name, ())) for name in keys}
+    at = by_level(joined)
+    # A dropped null has no code: its line goes before anyone looks.
+    coded_again = np.zeros((n_cells, len(keys)), dtype=np.int64, order="F")
+    for i, (name, (levels, codes)) in enumerate(keys.items()):
+        moved = np.array([at[name].get(level, 0) for level in levels], dtype=np.int64)
+        coded_again[:, i] = moved[codes]
+    return joined, coded_again
+
+
+def _said(nulls: Mapping[str, int], heads: Floats) -> tuple[str, ...]:
+    if not nulls:
+        return ()
+    shown = ", ".join(f"{name} ({n:,})" for name, n in nulls.items())
+    return (
+        f"of {heads.sum():,.0f} rows, those with a null were dropped: {shown}; "
+        "the numbers speak of complete rows, and being complete may itself be a selection",
+    )
+
+
+def _why_nothing_is_left(nulls: Mapping[str, int]) -> str:
+    if not nulls:
+        return "every weight is zero"
+    shown = ", ".join(f"{name} ({n:,})" for name, n in nulls.items())
+    return f"every row has a null: {shown}"

@@ -1,0 +1,92 @@
+"""The door: what it takes, and what it sends away."""
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from boundit.counts.columns import ColumnSource
+from boundit.counts.errors import (
+    EmptyLog,
+    InvalidLog,
+    InvalidOption,
+    MissingColumn,
+    UnknownSource,
+)
+from boundit.counts.files import FileSource
+from boundit.counts.frames import FrameSource
+from boundit.counts.read import read_log
+from boundit.counts.relations import RelationSource
+from tests.counts.backends import BACKENDS, arrow
+
+ROWS = {"X": [0, 1], "n": [1, 2]}
+
+
+@pytest.mark.parametrize("backend", sorted(BACKENDS))
+def test_every_source_finds_its_engine(backend: str, tmp_path: Path) -> None:
+    log = read_log(BACKENDS[backend](arrow(ROWS), tmp_path))
+
+    engines = {
+        "dict": ColumnSource, "parquet": FileSource, "directory": FileSource, "csv": FileSource,
+        "duckdb": RelationSource,
+    }  # fmt: skip
+    assert type(log.source) is engines.get(backend, FrameSource)
+
+
+def test_a_list_of_paths_is_one_log(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("X\n1\n2\n")
+
+    assert read_log([tmp_path / "a.csv", str(tmp_path / "b.csv")]).count("X").rows == 4
+
+
+def test_an_open_log_is_returned_as_it_is() -> None:
+    log = read_log(ROWS)
+
+    assert read_log(log) is log
+    with pytest.raises(InvalidOption, match="the log is open already"):
+        read_log(log, weight="n")
+
+
+@pytest.mark.parametrize("source", [None, 3, b"log.csv", {1, 2}, [1, 2], object(), duckdb])
+def test_what_is_no_log(source: object) -> None:
+    with pytest.raises(
+        UnknownSource, match=r"cannot read a log from .*; give paths of Parquet"
+    ):
+        read_log(source)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"nulls": "keep"}, InvalidOption,
+         "nulls='keep' is no rule; use 'drop', 'level' or 'refuse'"),
+        ({"exact": True}, InvalidOption,
+         "exact=True needs weight=, the column that holds the law"),
+        ({"weight": "m"}, MissingColumn, "the log has no column 'm'; it has X, n"),
+        ({"columns": {"Y": "m"}}, MissingColumn, "the log has no column 'm'; it has X, n"),
+        ({"columns": {"A": "X", "B": "X"}}, InvalidOption,
+         "two nodes share a column in columns={'A': 'X', 'B': 'X'}"),
+        ({"columns": "X"}, InvalidOption,
+         "columns must be a mapping such as {'node': 'column'}; found 'X'"),
+        ({"bins": [1]}, InvalidOption,
+         "bins must be a mapping such as {'Age': [18, 30]}; found [1]"),
+        ({"bins": {"Q": [1]}}, MissingColumn,
+         "the log has no column 'Q'; it has X, n (columns={'Q': ...} renames)"),
+        *(({"bins": {"X": edges}}, InvalidOption,
+           f"bins of 'X' must be increasing numbers such as [18, 30]; found {edges!r}")
+          for edges in ([], [2, 1], [1, 1], ["a"], [float("nan")], 3)),
+    ],
+)  # fmt: skip
+def test_options_that_make_no_sense(
+    options: dict[str, Any], error: type[InvalidLog], message: str
+) -> None:
+    with pytest.raises(error) as caught:
+        read_log(ROWS, **options)
+    assert str(caught.value) == message
+
+
+def test_a_log_without_columns_is_empty() -> None:
+    with pytest.raises(EmptyLog, match="it has no columns"):
+        read_log({})

@@ -1,0 +1,43 @@
+"""Spark counts on its own cluster, here one thread of this machine."""
+
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from boundit.counts.read import read_log
+from tests.counts.backends import arrow, shown
+from tests.counts.test_frames import ASKED, mixed_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(not shutil.which("java"), reason="Spark needs Java"),
+]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator["SparkSession"]:
+    pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    builder = pyspark.SparkSession.builder.master("local[1]")
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.codegen.wholeStage": "false",
+    }
+    session = builder.config(map=options).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def test_a_cluster_makes_the_same_tables(spark: "SparkSession") -> None:
+    table = arrow(mixed_rows(60))
+    frame = spark.createDataFrame(table)
+
+    for opened, asked in ASKED[1:4]:
+        expected = read_log(table.to_pydict(), **opened).count(**asked)
+        assert shown(read_log(frame, **opened).count(**asked)) == shown(expected)

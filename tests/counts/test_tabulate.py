@@ -1,0 +1,162 @@
+"""What is wrong with the data is said in one line; what is left out is counted."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundit.counts import tabulate
+from boundit.counts.errors import (
+    Continuous,
+    EmptyLog,
+    HasNulls,
+    InvalidLog,
+    NotAllSelected,
+    NotFinite,
+    TooManyCells,
+)
+from boundit.counts.read import read_log
+
+
+def test_dropped_rows_are_counted_and_said() -> None:
+    log = read_log({"X": [0, None, 1, 1], "Z": ["a", None, None, "b"], "Y": [1, 1, 1, None]})
+    table = log.count(["X", "Z"], reward="Y")
+
+    assert table.rows == 1
+    assert table.dropped == {"X": 1, "Z": 2, "Y": 1}
+    assert table.caveats == (
+        "of 4 rows, those with a null were dropped: X (1), Z (2), Y (1); the numbers speak of "
+        "complete rows, and being complete may itself be a selection",
+    )
+    assert table.levels == {"X": (0, 1), "Z": ("a", "b")}
+
+
+def test_dropped_rows_of_a_weighted_log_count_by_their_weight() -> None:
+    rows = {"X": [0, None, 1], "Y": [1, 1, None], "n": [2, 5, 3]}
+
+    assert read_log(rows, weight="n").count("X", reward="Y").dropped == {"X": 5, "Y": 3}
+    exact = read_log(rows, weight="n", exact=True).count("X", reward="Y")
+    assert exact.dropped == {"X": 1, "Y": 1}
+    assert exact.n.tolist() == [1]
+
+
+def test_an_exact_law_sums_to_one_and_so_do_its_rewards_scale() -> None:
+    rows = {"X": [0, 0, 1], "Y": [4, 0, 2], "p": [0.5, 0.5, 3.0]}
+    table = read_log(rows, weight="p", exact=True).count("X", reward="Y")
+
+    assert table.n.tolist() == [0.25, 0.75]
+    assert table.sums is not None
+    assert table.squares is not None
+    assert table.sums.tolist() == [0.5, 1.5]
+    assert table.squares.tolist() == [2, 3]
+
+
+def test_a_row_of_weight_zero_shows_a_level_and_no_more() -> None:
+    rows = {"X": [0, 1, 2], "Y": [0, 1, 99], "n": [4, 1, 0]}
+    table = read_log(rows, weight="n").count("X", reward="Y")
+
+    assert table.levels["X"] == (0, 1, 2)
+    assert table.n.tolist() == [4, 1]
+    assert table.highest is not None
+    assert table.highest.max() == 1
+
+
+def test_null_may_be_a_level_and_comes_last() -> None:
+    table = read_log({"X": ["b", None, "a", None]}, nulls="level").count("X")
+
+    assert table.levels["X"] == ("a", "b", None)
+    assert table.n.tolist() == [1, 1, 2]
+    assert (table.dropped, table.caveats) == ({}, ())
+    assert table.code("X", float("nan")) == 2
+
+
+def test_a_domain_adds_levels_that_were_never_logged() -> None:
+    table = read_log({"X": [2, 1]}).count("X", domain={"X": [0, 1.0], "Q": [5]})
+
+    assert table.levels == {"X": (0, 1, 2)}
+    assert table.marginal("X").values.tolist() == [0, 1, 1]
+
+
+def test_cells_that_become_one_are_added_up() -> None:
+    table = read_log({"X": [1, True, 1.0], "Y": [0, 1, 5]}).count("X", reward="Y")
+
+    assert table.n.tolist() == [3]
+    assert table.highest is not None
+    assert table.highest.tolist() == [5]
+
+
+REFUSED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], type[InvalidLog], str]] = [
+    ({"X": []}, {}, {"variables": "X"}, EmptyLog,
+     "nothing to count in the dict of columns: it has no rows"),
+    ({"X": [None, 1], "Y": [1, None]}, {}, {"variables": "X", "reward": "Y"}, EmptyLog,
+     "nothing to count in the dict of columns: every row has a null: X (1), Y (1)"),
+    ({"X": [1], "n": [0]}, {"weight": "n"}, {"variables": "X"}, EmptyLog,
+     "nothing to count in the dict of columns: every weight is zero"),
+    ({"X": [1, None]}, {"nulls": "refuse"}, {"variables": "X"}, HasNulls,
+     "'X' is null or NaN in 1 of 2 rows; drop such rows with nulls='drop' or nulls='level'"),
+    ({"Y": [1.0, np.nan]}, {"nulls": "level"}, {"variables": (), "reward": "Y"}, HasNulls,
+     "'Y' is null or NaN in 1 of 2 rows; drop such rows with nulls='drop'; "
+     "a reward cannot be a level"),
+    ({"X": [1, 2, 3], "S": [1, 0, None]}, {}, {"variables": "X", "selection": "S"},
+     NotAllSelected, "selection 'S' is not 1 in 2 of 3 rows; "
+     "filter the log to S = 1 and pass the rest as external"),
+    ({"Y": [1, float("inf")]}, {}, {"variables": (), "reward": "Y"}, NotFinite,
+     "reward 'Y' is infinite in some rows; correct or filter them"),
+    ({"X": [1, 2], "n": [1, float("inf")]}, {"weight": "n"}, {"variables": "X"}, NotFinite,
+     "weight 'n' is infinite in some rows; correct or filter them"),
+    ({"X": [1, 2], "n": [1, -2]}, {"weight": "n", "exact": True}, {"variables": "X"},
+     InvalidLog, "weight 'n' is negative (-2) in some rows; a weight counts rows"),
+    ({"X": [0.1, 0.2, 0.7]}, {}, {"variables": "X"}, Continuous,
+     "'X' looks continuous: 3 levels in 3 rows; cut it with bins={'X': [...]} "
+     "(the graph must then hold for the bins)"),
+    ({"X": [i / 2 for i in range(33)] * 9}, {}, {"variables": "X"}, Continuous,
+     "'X' looks continuous: 33 levels in 297 rows; cut it with bins={'X': [...]} "
+     "(the graph must then hold for the bins)"),
+    ({"X": list(range(101))}, {}, {"variables": "X"}, Continuous,
+     "'X' looks continuous: 101 levels in 101 rows; cut it with bins={'X': [...]} "
+     "(the graph must then hold for the bins)"),
+    ({"X": [f"user {i}" for i in range(101)]}, {}, {"variables": "X"}, Continuous,
+     "'X' looks like an identifier: 101 levels in 101 rows; "
+     "group its values first, or leave it out of the graph"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "opened", "asked", "error", "message"), REFUSED)
+def test_bad_data_is_refused_in_one_line(
+    rows: dict[str, Any],
+    opened: dict[str, Any],
+    asked: dict[str, Any],
+    error: type[InvalidLog],
+    message: str,
+) -> None:
+    with pytest.raises(error) as caught:
+        read_log(rows, **opened).count(**asked)
+    assert str(caught.value) == message
+
+
+def test_few_doses_many_days_and_an_exact_law_are_categories() -> None:
+    assert read_log({"X": [0.5, 1.5, 0.5, 2] * 2}).count("X").levels["X"] == (0.5, 1.5, 2)
+    assert read_log({"X": list(range(101)) * 2}).count("X").shape == (101,)
+    law = {"X": [0.5, 1.5], "p": [0.25, 0.75]}
+    assert read_log(law, weight="p", exact=True).count("X").shape == (2,)
+
+
+def test_a_bin_makes_a_measurement_a_category() -> None:
+    rows = {"Age": [17, 18.0, 29.9, 30, 80, None]}
+    table = read_log(rows, bins={"Age": [18, 30]}).count("Age")
+
+    assert table.levels["Age"] == ("< 18", "[18, 30)", ">= 30")
+    assert table.n.tolist() == [1, 2, 2]
+    assert table.dropped == {"Age": 1}
+    assert table.caveats[0] == (
+        "Age was cut into bins; the graph must hold for the binned Age, "
+        "and within a bin it may still confound"
+    )
+
+
+def test_more_cells_than_fit_name_the_widest_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tabulate, "CELL_LIMIT", 3)
+    with pytest.raises(
+        TooManyCells, match=r"more than 3 distinct rows; widest are 'Z' \(4 lev"
+    ):
+        read_log({"X": [0, 1] * 2, "Z": [1, 2, 3, 4]}).count(["X", "Z"])

@@ -1,0 +1,72 @@
+"""Habits as programs: the house is as its documents say."""
+
+import ast
+import importlib
+import pkgutil
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import boundit
+from boundit.terms import errors
+
+ROOT = Path(__file__).parents[1]
+MODULES = [
+    name
+    for _, name, is_package in pkgutil.walk_packages(boundit.__path__, "boundit.")
+    if not is_package
+]
+
+
+def test_every_module_has_a_test_file_of_its_name() -> None:
+    missing = [
+        module
+        for module in MODULES
+        if not (
+            ROOT / "tests" / module.split(".")[1] / f"test_{module.split('.')[-1]}.py"
+        ).exists()
+    ]
+    assert missing == []
+
+
+def test_all_is_exactly_what_can_be_imported() -> None:
+    assert sorted(boundit.__all__) == boundit.__all__
+    for name in boundit.__all__:
+        assert getattr(boundit, name).__module__.startswith("boundit.")
+    assert set(boundit.__all__) <= set(dir(boundit))
+
+
+def test_the_error_tree_is_drawn_whole() -> None:
+    drawn = set(re.findall(r"[├└]── (\w+)", str(errors.__doc__))) | {"BounditError"}
+    for module in MODULES:
+        importlib.import_module(module)
+    found, waiting = set(), [errors.BounditError]
+    while waiting:
+        error = waiting.pop()
+        found.add(error.__name__)
+        waiting += error.__subclasses__()
+    assert drawn == found
+
+
+def test_declared_packages_are_those_in_use() -> None:
+    """Every outside import of the package is declared, and nothing unused is installed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    name = re.compile(r"[\w-]+")
+    core = {name.match(line)[0] for line in project["dependencies"]}  # type: ignore[index]
+    extras = {
+        name.match(line)[0]  # type: ignore[index]
+        for extra, lines in project["optional-dependencies"].items()
+        if extra not in {"bench", "test", "dev"}
+        for line in lines
+    }
+    used = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                used |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                used.add(node.module.split(".")[0])
+    outside = used - set(sys.stdlib_module_names) - {"boundit"}
+
+    assert core <= outside <= core | extras
