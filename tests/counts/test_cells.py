@@ -10,5 +10,5 @@ def test_a_plan_asks_for_no_more_than_it_needs() -> None:
     assert wanted(Plan((), reward="Y", weight="n", selection="S")) == AGGREGATES
 
 
-def test_only_numbers_and_booleans_add_up_for_certain_not() -> None:
+def test_text_times_and_lists_do_not_add_up() -> None:
     assert [kind for kind in Kind if not kind.adds_up] == [Kind.TEXT, Kind.TIMES, Kind.NESTED]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundit.counts.errors import LevelsClash, NotALevel, NotNumeric, TooLarge
+from boundit.counts.errors import LevelsClash, NoReward, NotALevel, TooLarge
 from boundit.counts.named_array import MissingAxis
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable, merged, shared_domain
@@ -106,7 +106,7 @@ def test_without_a_reward_there_are_no_sums() -> None:
     table = read_log({"X": [1]}).count("X")
 
     assert table.sums is None
-    with pytest.raises(NotNumeric, match="count with reward="):
+    with pytest.raises(NoReward, match="the table holds no reward; count with reward="):
         table.marginal_sums("X")
 
 

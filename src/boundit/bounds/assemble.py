@@ -1,15 +1,21 @@
 """From a plan and counts to the finished table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import prod
 
 from boundit.bounds.coin import Coin
+from boundit.bounds.confidence import Confident, terms_in
+from boundit.bounds.reward import is_binary
 from boundit.bounds.reward import reward_range as settled_range
-from boundit.bounds.rules import Plan
+from boundit.bounds.rules import Candidate, Plan
 from boundit.bounds.tighten import tightest
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound_table import BoundTable
+
+MOST_RULES = 3
+"""With a confidence, how many rules share the error: each costs the others width."""
 
 
 def assembled(
@@ -20,6 +26,7 @@ def assembled(
     profile: str,
     selected: bool,
     reward_range: tuple[float, float] | None = None,
+    confidence: float | None = None,
 ) -> BoundTable:
     """Try every rule of the plan on the counts and keep the best ends.
 
@@ -28,9 +35,18 @@ def assembled(
     (outcome,) = query.outcomes
     log, rewarded = tables[0], [table for table in tables if table.reward]
     low, high = settled_range(rewarded, reward_range)
-    coins = [Coin(table, outcome if table.reward else None, low, high) for table in tables]
+    coins = [
+        Coin(table, outcome if table.reward else None, low, high, is_binary(table))
+        for table in tables
+    ]
     # Without selection the log is the population, and formulas speak of that.
-    evaluator = Evaluator(coins[0], coins[1:] if selected else coins)
+    population = coins[1:] if selected else coins
+    evaluator = Evaluator(coins[0], population)
+    confident = None
+    if confidence is not None:
+        plan = few(plan, evaluator.levels)
+        terms = terms_in(formula for c in plan.candidates for formula in c.formulas)
+        confident = Confident(coins[0], population, terms, confidence=confidence)
     notes = dict.fromkeys(note for table in tables for note in table.caveats)
     return BoundTable(
         outcome=outcome,
@@ -38,8 +54,25 @@ def assembled(
         context=query.context,
         levels={name: log.levels[name] for name in query.treatments + query.context},
         reward_range=(low, high),
-        bounds=tightest(plan, evaluator, log, query, (low, high)),
+        bounds=tightest(plan, evaluator, log, query, (low, high), confident=confident),
         rules={candidate.rule.name: candidate.rule for candidate in plan.candidates},
         profile=profile,
+        confidence=confidence,
         caveats=(*plan.caveats, *notes),
     )
+
+
+def few(plan: Plan, levels: Mapping[str, int]) -> Plan:
+    """Keep the rules likeliest to win, judged by the graph and the levels alone.
+
+    Fewest unknown variables first, then fewest cells: a rule with more of either is wider, or
+    has fewer rows in each. Rewards must have no say, or the confidence would not hold.
+    """
+
+    def size(candidate: Candidate) -> tuple[int, int]:
+        terms = terms_in(candidate.formulas)
+        cells = sum(prod(levels[name] for name in term.of | term.given) for term in terms)
+        return candidate.unknown, cells
+
+    kept = sorted(plan.candidates, key=size)[:MOST_RULES]
+    return Plan(tuple(kept), plan.caveats)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import final
 
-from boundit.estimand.expression import Expression, all_variables
+from boundit.estimand.expression import Expression
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.question import Question
 from boundit.estimand.relevance import shortlist
@@ -61,6 +61,12 @@ class Chain:
     def variables(self) -> tuple[str, ...]:
         """The variables in their order."""
         return tuple(link.variable for link in self.links)
+
+    @property
+    def formulas(self) -> tuple[Expression, ...]:
+        """What it reads off counts."""
+        weights = (link.weights.expression for link in self.links if link.weights)
+        return (self.reward.expression, *weights)
 
     @property
     def name(self) -> str:
@@ -152,13 +158,6 @@ class Planner:
                 else Known(simplify(found.expression), tuple(map(str, found.steps)))
             )
         return self._known[key]
-
-
-def needs(chain: Chain) -> Nodes:
-    """Collect the variables whose counts a chain reads."""
-    known = [chain.reward, *(link.weights for link in chain.links if link.weights)]
-    parts = [all_variables(part.expression) for part in known]
-    return frozenset(chain.variables).union(*parts)
 
 
 def rule(chain: Chain, query: EffectQuery) -> Rule:

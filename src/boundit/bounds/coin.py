@@ -28,6 +28,7 @@ class Coin:
     outcome: str | None
     low: float
     high: float
+    binary: bool = True
 
     @property
     def names(self) -> Nodes:
@@ -51,3 +52,13 @@ class Coin:
         heads = np.clip(heads, 0, n.values)
         tossed = np.stack([n.values - heads, heads], axis=-1)
         return NamedArray((*n.axes, self.outcome), tossed)
+
+    def marginal_squares(self, names: Nodes) -> NamedArray:
+        """Sums of squared chances, of tails and of heads, by some of the variables."""
+        rest = names - {self.outcome}
+        n, sums = self.table.marginal(rest).values, self.table.marginal_sums(rest).values
+        squares = self.table.marginal_squares(rest)
+        low, width = self.low, self.high - self.low
+        heads = (squares.values - 2 * low * sums + low**2 * n) / width**2
+        tails = n - 2 * (sums - low * n) / width + heads
+        return NamedArray((*squares.axes, str(self.outcome)), np.stack([tails, heads], axis=-1))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 from boundit.bounds.assemble import assembled
+from boundit.bounds.confidence import NoConfidence, check_confidence
 from boundit.bounds.question import bandit_query, coin_graph
 from boundit.bounds.reward import is_binary
 from boundit.bounds.rules import Plan, Profile, paper_plan, sound_plan
@@ -30,6 +31,7 @@ def derive_bounds(
     log: object,
     *,
     profile: Profile = "sound",
+    confidence: float | None = 0.95,
     external: Iterable[object] = (),
     reward_range: tuple[float, float] | None = None,
     domain: Mapping[str, Sequence[object]] | None = None,
@@ -39,8 +41,7 @@ def derive_bounds(
     """Bound what every arm would earn in every context, with the reason for each end.
 
     The rules are chosen from the graph first; then one pass over the log counts only the
-    columns they read. Ends are plug-in estimates: exact for an exact law, and without sampling
-    error for counted rows.
+    columns they read.
 
     Parameters
     ----------
@@ -51,6 +52,10 @@ def derive_bounds(
     profile
         ``"sound"``: everything that holds, intersected. ``"paper"``: the printed method under
         its own name, which can miss the truth.
+    confidence
+        The chance that *every* interval of the table holds, over logs drawn the same way. None
+        for plug-in ends, which neglect sampling error; an exact law and profile ``"paper"``
+        have no others.
     external
         Unselected logs of some of the variables.
     reward_range
@@ -65,7 +70,12 @@ def derive_bounds(
     if profile not in get_args(Profile):
         raise UnknownProfile(profile)
     asked = bandit_query(graph, query)
+    if profile == "paper":
+        confidence = None
+    check_confidence(confidence)
     opened, others = read_log(log), [read_log(source) for source in external]
+    if opened.exact and confidence is not None:
+        raise NoConfidence("an exact law has no sampling error; pass confidence=None")
 
     def bounded_on(drawn: CausalGraph) -> tuple[Plan, tuple[CountTable, ...]]:
         tables = [frozenset(other.columns) & drawn.observed for other in others]
@@ -90,6 +100,7 @@ def derive_bounds(
         profile=profile,
         reward_range=reward_range,
         selected=graph.selection is not None,
+        confidence=confidence,
     )
 
 

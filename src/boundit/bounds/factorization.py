@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boundit.bounds.coin import HEADS
-from boundit.bounds.sequential import Ends, values_of
-from boundit.counts.evaluate import Evaluator
+from boundit.bounds.sequential import Ends, Numbers
 from boundit.counts.named_array import Floats
-from boundit.estimand.expression import Expression, all_variables
+from boundit.estimand.expression import Expression
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recover_factor import recover_factor
 from boundit.estimand.recovery import Recovery
@@ -37,13 +35,15 @@ class Factorization:
     base: Expression | None
 
     @property
-    def needs(self) -> Nodes:
-        """The variables whose counts it reads; those it sums over need their levels."""
-        found = frozenset(self.summed)
-        for _, answer in self.factors:
-            if answer.expression is not None:
-                found |= all_variables(answer.expression)
-        return found | (all_variables(self.base) if self.base is not None else frozenset())
+    def formulas(self) -> tuple[Expression, ...]:
+        """What it reads off counts."""
+        found = [answer.expression for _, answer in self.factors]
+        return tuple(formula for formula in (*found, self.base) if formula is not None)
+
+    @property
+    def n_lost(self) -> int:
+        """How many factors could not be recovered."""
+        return sum(answer.expression is None for _, answer in self.factors)
 
     def rule(self) -> Rule:
         """Say what it claims and which factors are lost."""
@@ -60,36 +60,36 @@ class Factorization:
         )
         return Rule(NAME, f"{self.query} lies within {over}{shown}{below}", said)
 
-    def ends(self, evaluator: Evaluator) -> Ends:
+    def ends(self, numbers: Numbers) -> Ends:
         """Multiply the ends of the factors, sum, divide and clip (eq. 7)."""
+        (outcome,) = self.query.outcomes
         axes = self.query.treatments + self.query.context
         order = (*axes, *self.summed)
-        lower = upper = np.ones([evaluator.levels[axis] for axis in order])
+        lower = upper = np.ones([numbers.levels[axis] for axis in order])
         for _, answer in self.factors:
-            low, high = self._factor(answer, evaluator, order)
-            lower, upper = lower * low, upper * high
+            if answer.expression is None:
+                lower = lower * 0
+                continue
+            low, high = numbers.between(answer.expression, (*order, outcome))
+            lower, upper = (
+                lower * low[..., -1],
+                upper * high[..., -1],
+            )  # -1: heads, if it has any
         over = tuple(range(len(axes), len(order)))
-        below = np.ones([1] * len(axes))
+        least = most = np.ones(())
         if self.base is not None:
-            below = values_of(self.base, evaluator, axes).aligned(axes)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            ends = lower.sum(axis=over) / below, upper.sum(axis=over) / below
-        return Ends(
-            np.nan_to_num(ends[0], nan=0.0, posinf=0.0).clip(0, 1),
-            np.nan_to_num(ends[1], nan=1.0, posinf=1.0).clip(0, 1),
-        )
+            least, most = numbers.between(self.base, axes)
+        return quotient(lower.sum(axis=over), upper.sum(axis=over), least, most)
 
-    def _factor(
-        self, answer: Recovery, evaluator: Evaluator, order: tuple[str, ...]
-    ) -> tuple[Floats, Floats]:
-        (outcome,) = self.query.outcomes
-        if answer.expression is None:
-            return np.zeros(()), np.ones(())
-        found = values_of(answer.expression, evaluator, (*order, outcome))
-        if outcome in found.names:
-            found = found.at({outcome: HEADS})
-        numbers = found.aligned(order)
-        return np.nan_to_num(numbers, nan=0.0), np.nan_to_num(numbers, nan=1.0)
+
+def quotient(lower: Floats, upper: Floats, least: Floats, most: Floats) -> Ends:
+    """Divide ends by a number between two others and clip; what is undefined is unknown."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = lower / most, upper / least
+    return Ends(
+        np.nan_to_num(low, nan=0.0, posinf=0.0).clip(0, 1),
+        np.nan_to_num(high, nan=1.0, posinf=1.0).clip(0, 1),
+    )
 
 
 def factorization(

@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 
 from boundit.bounds import chain as chains
 from boundit.bounds.factorization import Factorization, factorization
-from boundit.bounds.sequential import Ends, bracket, seen_cells
+from boundit.bounds.sequential import Ends, Numbers, bracket, seen_cells
 from boundit.bounds.substitution import Substitution
 from boundit.counts.evaluate import Evaluator
-from boundit.estimand.expression import Expression, P
+from boundit.estimand.expression import Expression, P, all_variables
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.question import Question
 from boundit.estimand.simplify import simplify
@@ -28,9 +28,16 @@ class Candidate:
     """One rule applied to one question, ready to be tried on counts."""
 
     rule: Rule
-    needs: Nodes
-    ends: Callable[[Evaluator], Ends]
+    formulas: tuple[Expression, ...]
+    variables: Nodes
+    ends: Callable[[Numbers], Ends]
     cells: Callable[[Evaluator, tuple[int, ...]], list[tuple[dict[str, int], float]]]
+    unknown: int = 0
+
+    @property
+    def needs(self) -> Nodes:
+        """The variables whose counts or levels it reads."""
+        return self.variables.union(*map(all_variables, self.formulas))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +112,7 @@ def paper_plan(
     return Plan.of(
         [
             _from_sum(factorization(graph, query, base)),
-            *(Candidate(s.rule(), s.needs, s.ends, _no_cells) for s in substitutions),
+            *map(_from_substitution, substitutions),
         ],
         *caveats,
     )
@@ -117,14 +124,23 @@ def from_chain(chain: chains.Chain, query: EffectQuery) -> Candidate:
     axes = query.treatments + query.context
     return Candidate(
         chains.rule(chain, query),
-        chains.needs(chain),
-        lambda evaluator: bracket(chain, evaluator, outcome=outcome, axes=axes),
+        chain.formulas,
+        frozenset(chain.variables),
+        lambda numbers: bracket(chain, numbers, outcome=outcome, axes=axes),
         lambda evaluator, place: seen_cells(chain, evaluator, outcome, axes, place),
+        sum(link.weights is None for link in chain.links),
     )
 
 
 def _from_sum(sums: Factorization) -> Candidate:
-    return Candidate(sums.rule(), sums.needs, sums.ends, _no_cells)
+    return Candidate(
+        sums.rule(), sums.formulas, frozenset(sums.summed), sums.ends, _no_cells, sums.n_lost
+    )
+
+
+def _from_substitution(found: Substitution) -> Candidate:
+    acted = found.substitute.variables
+    return Candidate(found.rule(), found.formulas, acted, found.ends, _no_cells, len(acted))
 
 
 def _sound_sum(

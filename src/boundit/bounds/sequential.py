@@ -1,8 +1,9 @@
 """Sequential bounds: the numeric half (what a chain comes to on a table of counts)."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, final
 
 import numpy as np
 
@@ -21,37 +22,70 @@ class Ends:
     upper: Floats
 
 
-def bracket(chain: Chain, evaluator: Evaluator, *, outcome: str, axes: Sequence[str]) -> Ends:
+class Numbers(Protocol):
+    """What the counts say of formulas: an estimate, or an interval that allows for chance."""
+
+    @property
+    def levels(self) -> Mapping[str, int]:
+        """How many levels each variable has."""
+
+    def between(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
+        """Both ends of a formula over the ``wanted`` axes; 0 and 1 where nothing is known."""
+
+
+def bracket(chain: Chain, numbers: Numbers, *, outcome: str, axes: Sequence[str]) -> Ends:
     """Go backwards along a chain from the reward: expect what is known, else take the worst.
 
-    Whatever the counts leave undefined is unknown: a reward in [0, 1], or any weights. The
-    induction: if ``L <= P(y | do(x), c, w_<=j) <= U`` then the expectation of L over the true
-    law of ``w_j`` is at most that of the middle, and is at least the least L.
+    The induction: if ``L <= P(y | do(x), c, w_<=j) <= U`` then the expectation of L over the
+    true law of ``w_j`` is at most that of the middle, and is at least the least expectation
+    over all laws that the numbers allow. Where they say nothing, that is the least L.
     """
     order = (*axes, *chain.variables)
-    reward = rewards(chain, evaluator, outcome=outcome, axes=axes).aligned(order)
-    lower, upper = np.nan_to_num(reward, nan=0.0), np.nan_to_num(reward, nan=1.0)
-    lower, upper = lower.clip(0, 1), upper.clip(0, 1)
+    low, high = numbers.between(chain.reward.expression, (*order, outcome))
+    lower, upper = low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1)
     for place in reversed(range(len(axes), len(order))):
         link = chain.links[place - len(axes)]
-        worst, best = lower.min(axis=place), upper.max(axis=place)
-        if link.weights is not None:
-            known = order[: place + 1]
-            weights = values_of(link.weights.expression, evaluator, known).aligned(known)
-            lower = _expected(weights, lower, worst)
-            upper = _expected(weights, upper, best)
+        if link.weights is None:
+            lower, upper = lower.min(axis=place), upper.max(axis=place)
         else:
-            lower, upper = worst, best
-    shape = [evaluator.levels[axis] for axis in axes]
+            weights = numbers.between(link.weights.expression, order[: place + 1])
+            lower, upper = least(*weights, lower), -least(*weights, -upper)
+    shape = [numbers.levels[axis] for axis in axes]
     return Ends(np.broadcast_to(lower, shape), np.broadcast_to(upper, shape))
 
 
-def rewards(
-    chain: Chain, evaluator: Evaluator, *, outcome: str, axes: Sequence[str]
-) -> NamedArray:
-    """``P(y = 1 | do(x), c, w)`` as the chain knows it; nan where nothing was seen."""
-    wanted = (*axes, *chain.variables, outcome)
-    return values_of(chain.reward.expression, evaluator, wanted).at({outcome: HEADS})
+def least(low: Floats, high: Floats, values: Floats) -> Floats:
+    """Find the least expectation of ``values``, along the last axis, over laws between bounds.
+
+    Every level gets its least weight, and what is left goes to the smallest values first.
+
+    >>> low, high = np.array([0.2, 0.1, 0.0]), np.array([0.6, 1.0, 1.0])
+    >>> float(least(low, high, np.array([0.0, 1.0, 0.5])).round(3))
+    0.25
+    """
+    low, high, values = np.broadcast_arrays(low.clip(0, 1), high.clip(0, 1), values)
+    order = values.argsort(axis=-1)
+    low, high, values = (np.take_along_axis(a, order, axis=-1) for a in (low, high, values))
+    left = np.maximum(1 - low.sum(axis=-1, keepdims=True), 0)
+    room = (high - low).clip(0)
+    before = room.cumsum(axis=-1) - room
+    weights = low + np.minimum(room, (left - before).clip(0))
+    # Bounds that leave no law between them: share out, the missing rest to the smallest value.
+    weights[..., :1] += (1 - weights.sum(axis=-1, keepdims=True)).clip(0)
+    return np.asarray((weights * values).sum(axis=-1) / weights.sum(axis=-1))
+
+
+@final
+class PlugIn:
+    """Formulas taken at their estimates, as if the counts were the law itself."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator, self.levels = evaluator, evaluator.levels
+
+    def between(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
+        """Both ends are the estimate; what was never seen is anything from 0 to 1."""
+        found = values_of(expression, self.evaluator, wanted).aligned(wanted)
+        return np.nan_to_num(found, nan=0.0), np.nan_to_num(found, nan=1.0)
 
 
 def values_of(
@@ -68,14 +102,6 @@ def values_of(
     return NamedArray(tuple(a for a in found.axes if a in wanted), mean)
 
 
-def _expected(weights: Floats, values: Floats, otherwise: Floats) -> Floats:
-    """Average over the last axis of ``weights``; where a weight is nan, fall back."""
-    total = weights.sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = (weights * values).sum(axis=-1) / total
-    return np.where(np.isfinite(mean), mean, otherwise)
-
-
 def seen_cells(
     chain: Chain,
     evaluator: Evaluator,
@@ -85,7 +111,8 @@ def seen_cells(
 ) -> list[tuple[dict[str, int], float]]:
     """List the rewards that one row was made from: the chain's levels and the number there."""
     order = (*axes, *chain.variables)
-    found = rewards(chain, evaluator, outcome=outcome, axes=axes).aligned(order)
+    wanted = (*order, outcome)
+    found = values_of(chain.reward.expression, evaluator, wanted).aligned(wanted)[..., HEADS]
     shape = [evaluator.levels[name] for name in order]
     at = np.broadcast_to(found, shape)[place]
     return [

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from boundit.bounds.coin import HEADS
-from boundit.bounds.sequential import Ends, values_of
-from boundit.counts.evaluate import Evaluator
-from boundit.estimand.expression import Expression, all_variables
+from boundit.bounds.factorization import quotient
+from boundit.bounds.sequential import Ends, Numbers
+from boundit.estimand.expression import Expression
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.render import text
 from boundit.estimand.substitutes import Substitute
 from boundit.terms.bound import Rule
-from boundit.terms.names import Nodes, in_order, listed
+from boundit.terms.names import in_order, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,9 @@ class Substitution:
     base: Expression | None
 
     @property
-    def needs(self) -> Nodes:
-        """The variables whose counts it reads."""
-        below = all_variables(self.base) if self.base is not None else frozenset[str]()
-        return self.substitute.variables | all_variables(self.substitute.formula) | below
+    def formulas(self) -> tuple[Expression, ...]:
+        """What it reads off counts."""
+        return (self.substitute.formula, *((self.base,) if self.base is not None else ()))
 
     def rule(self) -> Rule:
         """Say what it claims."""
@@ -49,19 +48,19 @@ class Substitution:
             tuple(map(str, self.substitute.reasons)),
         )
 
-    def ends(self, evaluator: Evaluator) -> Ends:
+    def ends(self, numbers: Numbers) -> Ends:
         """Take the least and the greatest over the substitute's values (eq. 10)."""
         (outcome,) = self.query.outcomes
         axes = self.query.treatments + self.query.context
         order = (*axes, *in_order(self.substitute.variables))
-        found = values_of(self.substitute.formula, evaluator, (*order, outcome))
-        numbers = found.at({outcome: HEADS}).aligned(order)
+        low, high = numbers.between(self.substitute.formula, (*order, outcome))
+        least = most = np.ones(())
         if self.base is not None:
-            below = values_of(self.base, evaluator, axes).aligned(order)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                numbers = numbers / below
+            least, most = numbers.between(self.base, order)
+        ends = quotient(low[..., HEADS], high[..., HEADS], least, most)
         over = tuple(range(len(axes), len(order)))
-        shape = [evaluator.levels[axis] for axis in axes]
-        lower = np.nan_to_num(numbers, nan=0.0, posinf=0.0).min(axis=over).clip(0, 1)
-        upper = np.nan_to_num(numbers, nan=1.0, posinf=1.0).max(axis=over).clip(0, 1)
-        return Ends(np.broadcast_to(lower, shape), np.broadcast_to(upper, shape))
+        shape = [numbers.levels[axis] for axis in axes]
+        return Ends(
+            np.broadcast_to(ends.lower.min(axis=over), shape),
+            np.broadcast_to(ends.upper.max(axis=over), shape),
+        )

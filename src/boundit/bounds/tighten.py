@@ -5,12 +5,14 @@ counted rows cross by noise; such a row keeps the narrowest single rule and says
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundit.bounds.rules import Candidate, Plan
-from boundit.bounds.sequential import Ends
+from boundit.bounds.sequential import Ends, Numbers, PlugIn
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
@@ -20,10 +22,12 @@ from boundit.terms.errors import BounditError, shortened
 from boundit.terms.explanation import counted
 
 RANGE = "range"
+NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules disagree by chance here; this is the narrowest single one"
 MOST_EXPLAINED = 5_000
 """Up to how many rows each carry the numbers they were made from."""
 _ROUNDING = 1e-9
+Places = NDArray[np.intp]
 
 
 class EndsCross(BounditError):
@@ -37,39 +41,67 @@ class EndsCross(BounditError):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Tightened:
+    """The best ends of all rules, which rule gave each, and where they cross."""
+
+    lower: Floats
+    upper: Floats
+    low_by: Places
+    high_by: Places
+    crossed: NDArray[np.bool_]
+
+
 def tightest(
     plan: Plan,
     evaluator: Evaluator,
     log: CountTable,
     query: EffectQuery,
     reward_range: tuple[float, float],
+    *,
+    confident: Numbers | None = None,
 ) -> dict[Key, Bound]:
     """Intersect the candidates for every arm and context, and keep which gave each end."""
     axes = query.treatments + query.context
     shape = [len(log.levels[axis]) for axis in axes]
+    estimates = _intersected(plan, PlugIn(evaluator), shape, strict=log.exact)
+    best = estimates
+    if confident is not None:
+        best = _intersected(plan, confident, shape, strict=True)
+    if best.crossed.any() and (log.exact or confident is not None):
+        raise EndsCross(_named(best, plan, log, axes))
+    writer = _Writer(plan.candidates, evaluator, log, query, reward_range)
+    numbers = np.broadcast_to(log.marginal(axes).aligned(axes), shape)
+    return {
+        writer.key(place): writer.bound(place, best, estimates, float(numbers[place]))
+        for place in product(*map(range, shape))
+    }
+
+
+def _intersected(
+    plan: Plan, numbers: Numbers, shape: Sequence[int], *, strict: bool
+) -> Tightened:
+    """Take the largest lower and the smallest upper end; where they cross, the narrowest.
+
+    ``strict`` leaves crossing ends to be named and refused.
+    """
     all_ends = [Ends(np.zeros(shape), np.ones(shape))]
-    all_ends += [candidate.ends(evaluator) for candidate in plan.candidates]
+    all_ends += [candidate.ends(numbers) for candidate in plan.candidates]
     lowers = np.stack([ends.lower for ends in all_ends])
     uppers = np.stack([ends.upper for ends in all_ends])
     low_by, high_by = lowers.argmax(axis=0), uppers.argmin(axis=0)
-    crossed = lowers.max(axis=0) > uppers.min(axis=0) + _ROUNDING
-    if crossed.any():
-        if log.exact:
-            raise EndsCross(_named(crossed, low_by, high_by, plan, log, axes))
-        narrowest = (uppers - lowers).argmin(axis=0)
-        low_by = np.where(crossed, narrowest, low_by)
-        high_by = np.where(crossed, narrowest, high_by)
+    lower, upper = lowers.max(axis=0), uppers.min(axis=0)
+    crossed = lower > upper + _ROUNDING
+    if not crossed.any() or strict:
+        return Tightened(lower, np.maximum(upper, lower), low_by, high_by, crossed)
+    narrowest = (uppers - lowers).argmin(axis=0)
+    low_by, high_by = (
+        np.where(crossed, narrowest, low_by),
+        np.where(crossed, narrowest, high_by),
+    )
     lower = np.take_along_axis(lowers, low_by[None], 0)[0]
-    upper = np.maximum(np.take_along_axis(uppers, high_by[None], 0)[0], lower)
-    writer = _Writer(plan.candidates, evaluator, log, query, reward_range)
-    numbers = log.marginal(axes).aligned(axes)
-    return {
-        writer.key(place): writer.bound(
-            place, lower[place], upper[place], low_by[place], high_by[place], numbers[place],
-            marks=(CROSSED,) if crossed[place] else (),
-        )
-        for place in product(*map(range, shape))
-    }  # fmt: skip
+    upper = np.take_along_axis(uppers, high_by[None], 0)[0]
+    return Tightened(lower, np.maximum(upper, lower), low_by, high_by, crossed)
 
 
 class _Writer:
@@ -94,28 +126,25 @@ class _Writer:
         return values[: self.n_arms], values[self.n_arms :]
 
     def bound(
-        self,
-        place: tuple[int, ...],
-        lower: float,
-        upper: float,
-        low_by: int,
-        high_by: int,
-        n: float,
-        *,
-        marks: tuple[str, ...],
+        self, place: tuple[int, ...], best: Tightened, estimates: Tightened, n: float
     ) -> Bound:
-        ends = self.scaled(lower), self.scaled(upper)
+        marks: tuple[str, ...] = (
+            (CROSSED,) if estimates.crossed[place] and best is estimates else ()
+        )
         if not n:
-            marks += ("this arm was never logged in this context",)
+            marks += (NEVER_LOGGED,)
+        low_by, high_by = int(best.low_by[place]), int(best.high_by[place])
         return Bound(
-            *ends,
-            *ends,
-            float(n),
-            self.name(low_by),
-            self.name(high_by),
-            self.cells(low_by, place),
-            self.cells(high_by, place),
-            marks,
+            lower=self.scaled(best.lower[place]),
+            upper=self.scaled(best.upper[place]),
+            lower_estimate=self.scaled(estimates.lower[place]),
+            upper_estimate=self.scaled(estimates.upper[place]),
+            n=n,
+            lower_rule=self.name(low_by),
+            upper_rule=self.name(high_by),
+            lower_cells=self.cells(low_by, place),
+            upper_cells=self.cells(high_by, place),
+            marks=marks,
         )
 
     def scaled(self, share: float) -> float:
@@ -140,17 +169,10 @@ class _Writer:
         return tuple(lines)
 
 
-def _named(
-    crossed: Floats,
-    low_by: Floats,
-    high_by: Floats,
-    plan: Plan,
-    log: CountTable,
-    axes: Sequence[str],
-) -> list[str]:
+def _named(best: Tightened, plan: Plan, log: CountTable, axes: Sequence[str]) -> list[str]:
     names = [RANGE, *(candidate.rule.name for candidate in plan.candidates)]
     return [
         ", ".join(f"{a}={log.levels[a][i]!r}" for a, i in zip(axes, place, strict=True))
-        + f" ({names[int(low_by[place])]!r} against {names[int(high_by[place])]!r})"
-        for place in map(tuple, np.argwhere(crossed))
+        + f" ({names[int(best.low_by[place])]!r} against {names[int(best.high_by[place])]!r})"
+        for place in map(tuple, np.argwhere(best.crossed))
     ]

@@ -121,6 +121,13 @@ class NotNumeric(InvalidLog):
         super().__init__(f"{role} {name!r} must be numeric or boolean; it holds {held}")
 
 
+class NoReward(InvalidLog):
+    """Sums asked of a table that was counted without a reward."""
+
+    def __init__(self) -> None:
+        super().__init__("the table holds no reward; count with reward= to add one up")
+
+
 class NotFinite(InvalidLog):
     """A reward or weight that is infinite."""
 

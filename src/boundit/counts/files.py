@@ -121,6 +121,7 @@ def find_files(paths: Paths) -> FileSource:
 def _found(path: str) -> list[str]:
     if "://" in path:
         raise NoFiles(path, "only local files; open it with a frame library and pass the frame")
+    path = str(Path(path).expanduser())
     if Path(path).is_dir():
         return _inside(Path(path))
     if Path(path).is_file():

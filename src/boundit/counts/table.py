@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.errors import NotALevel, NotNumeric, TooLarge
+from boundit.counts.errors import NoReward, NotALevel, TooLarge
 from boundit.counts.levels import Codes, Levels, by_level, native, united
 from boundit.counts.named_array import Floats, MissingAxis, NamedArray
 from boundit.terms.names import Names, as_nodes, in_order
@@ -167,7 +167,7 @@ class CountTable:
 
     def _rewarded(self, numbers: Floats | None) -> Floats:
         if numbers is None:
-            raise NotNumeric("none", "the reward", "nothing: count with reward=")
+            raise NoReward
         return numbers
 
     def _of_the_reward(self) -> dict[str, Floats]:

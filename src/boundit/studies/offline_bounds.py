@@ -50,7 +50,7 @@ def offline_bounds(*, points: int = POINTS, seed: int = 0) -> OfflineStudy:
     world = paper_world()
     graph, query, log = world.graph, world.query, world.log(points, seed=seed)
     ours = derive_bounds(graph, query, log)
-    exact = derive_bounds(graph, query, world.exact_log())
+    exact = derive_bounds(graph, query, world.exact_log(), confidence=None)
     cp = condition_only(graph, query, log)
     biased = adjust_for_confounding_only(graph, query, log)
     return OfflineStudy(

@@ -1,33 +1,8 @@
-"""Every error boundit raises on purpose, each a class that writes its own one-line message.
+"""The errors every room may need; rooms keep their own beside them.
 
-.. code-block:: text
-
-    BounditError
-    ├── InvalidGraph
-    │   ├── MalformedText          a line that is no graph, with its line and column
-    │   ├── MalformedRecord        JSON that is no graph
-    │   ├── UnknownKey             of a JSON graph, and the near one
-    │   ├── NotCausal              a networkx graph without a causal reading
-    │   ├── InvalidName            a node name that cannot be written down
-    │   ├── NotAnEdge
-    │   ├── EmptyGraph
-    │   ├── HasCycle               and which
-    │   ├── SelfLoop
-    │   ├── SelectionHasChildren
-    │   ├── TwoSelectionNodes
-    │   ├── HiddenSelection
-    │   └── UnknownNode            and the near one
-    ├── InvalidQuery
-    │   ├── MalformedQuery         with its column
-    │   ├── RepeatedVariable
-    │   └── OverlappingRoles       an outcome that is a treatment, and the like
-    ├── UnreadableFile
-    ├── NotText
-    ├── UnknownFormat
-    └── MissingExtra               and the command that installs it
-
-Messages are lower case without a full stop: what is wrong, where, and what would work. The
-facts stay on the error, so that a program can read them too.
+Each is a class that writes its own message: lower case, one line, without a full stop: what is
+wrong, where, and what would work. The facts stay on the error, so that a program can read them
+too. ``docs/errors.md`` draws the whole tree.
 """
 
 import json

@@ -28,10 +28,22 @@ def explained(
     else:
         lines += _end("Lower end", bound.lower, bound.lower_rule, bound.lower_cells, rules)
         lines += _end("Upper end", bound.upper, bound.upper_rule, bound.upper_cells, rules)
+    if confidence:
+        lines += ["", _widths(bound)]
     lines += ["", f"Logged for this arm and context: {counted(bound.n)}."]
     if notes := [*bound.marks, *caveats]:
         lines += ["", "Caveats:", *(f"  - {note}" for note in notes)]
     return "\n".join(lines)
+
+
+def _widths(bound: Bound) -> str:
+    """Say how much of the width more rows would take away, and how much they never can."""
+    whole = bound.upper - bound.lower
+    lasting = min(bound.upper_estimate - bound.lower_estimate, whole)
+    return (
+        f"Of the width {whole:.3g}, about {lasting:.3g} is what the graph leaves open, however "
+        f"many rows; {whole - lasting:.3g} is sampling error, which more rows make smaller."
+    )
 
 
 def counted(n: float) -> str:

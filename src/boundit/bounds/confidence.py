@@ -1,0 +1,227 @@
+r"""Numbers that allow for chance: intervals that hold for every cell at once.
+
+A formula is made of terms ``P(of | given)``, each read off counts. Given how many rows fall in
+a cell of ``given``, the count of ``of`` in it is binomial, so an exact interval holds with any
+chance we choose. The error :math:`\delta = 1 - confidence` is shared out over the terms by the
+number of cells each can have, which the graph and the levels fix beforehand; a term's share is
+split evenly over those of its cells that were seen. That may depend on the rows' ``given`` but
+never on what is counted in them, so all intervals hold at once with probability at least
+:math:`1 - \delta`, and whatever is computed from them by taking worst cases holds too, however
+the best rule is then chosen. A cell that was never seen may be anything and costs nothing.
+
+Binary counts get exact (Clopper-Pearson) intervals. The mean of a bounded reward that is no
+0/1 variable gets the tighter of Hoeffding's and the empirical Bernstein interval, each with
+half the chance (Maurer and Pontil 2009).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import assert_never, final
+
+import numpy as np
+from scipy.special import betaincinv
+
+from boundit.bounds.coin import Coin
+from boundit.counts.named_array import Floats, NamedArray
+from boundit.estimand.expression import (
+    CFactor,
+    Expression,
+    P,
+    Product,
+    Ratio,
+    Sum,
+    all_variables,
+)
+from boundit.terms.errors import BounditError
+from boundit.terms.names import Nodes, in_order
+
+Pair = tuple[Floats, Floats]
+
+
+class NoConfidence(BounditError):
+    """A confidence that is none, or that an exact law has no use for."""
+
+
+def check_confidence(confidence: float | None) -> None:
+    """Refuse a confidence that is no chance."""
+    if confidence is not None and not (
+        isinstance(confidence, int | float) and 0 < confidence < 1
+    ):
+        raise NoConfidence(
+            f"confidence must be a chance such as 0.95, or None, found {confidence!r}"
+        )
+
+
+def terms_in(expressions: Iterable[Expression]) -> frozenset[P]:
+    """Collect the terms that formulas read off counts."""
+    found, seen, waiting = set[P](), set[int](), list(expressions)
+    kept = list[Expression]()  # keeps identities from being used again
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        kept.append(node)
+        match node:
+            case P():
+                found.add(node)
+            case Sum(_, body):
+                waiting.append(body)
+            case Product(factors):
+                waiting += factors
+            case Ratio(top, bottom):
+                waiting += (top, bottom)
+            case CFactor():
+                pass
+            case _:
+                assert_never(node)
+    return frozenset(found)
+
+
+@final
+class Confident:
+    """Formulas with simultaneous intervals, from the counts of a log and of external tables."""
+
+    def __init__(
+        self,
+        log: Coin,
+        external: Sequence[Coin],
+        terms: Iterable[P],
+        *,
+        confidence: float,
+    ) -> None:
+        self._log = log
+        self._external = sorted(external, key=lambda coin: prod(coin.n_levels.values()))
+        self.levels: Mapping[str, int] = {}
+        for coin in (*external, log):
+            self.levels = {**self.levels, **coin.n_levels}
+        sizes = {term: self._n_intervals(term) for term in terms}
+        total = sum(sizes.values())
+        self._shares = {t: (1 - confidence) * size / total for t, size in sizes.items()}
+        self._terms: dict[P, tuple[NamedArray, NamedArray]] = {}
+
+    @property
+    def n_intervals(self) -> int:
+        """Over how many intervals the error is shared, seen or not."""
+        return sum(map(self._n_intervals, self._shares))
+
+    def between(self, expression: Expression, wanted: Sequence[str]) -> Pair:
+        """Both ends of a formula over ``wanted``; of values that may be any, the best ends."""
+        order = tuple(in_order(all_variables(expression)))
+        free, pair = _Arithmetic(self, order).value(expression)
+        kept = tuple(axis for axis in order if axis in wanted and axis in free)
+        gone = tuple(i for i, axis in enumerate(order) if axis not in kept)
+        full = [self.levels[axis] if axis in free else 1 for axis in order]
+        low = np.nan_to_num(np.broadcast_to(pair[0], full), nan=0.0).clip(0, 1)
+        high = np.nan_to_num(np.broadcast_to(pair[1], full), nan=1.0).clip(0, 1)
+        lower, upper = low.max(axis=gone), high.min(axis=gone)
+        return NamedArray(kept, lower).aligned(wanted), NamedArray(kept, upper).aligned(wanted)
+
+    def term(self, term: P) -> tuple[NamedArray, NamedArray]:
+        """Both ends of ``P(of | given)``, one axis for each of its variables."""
+        if term not in self._terms:
+            self._terms[term] = self._interval(term)
+        return self._terms[term]
+
+    def _interval(self, term: P) -> tuple[NamedArray, NamedArray]:
+        coin = self._source(term)
+        joint, below = coin.marginal(term.of | term.given), coin.marginal(term.given)
+        n = np.broadcast_to(below.aligned(joint.axes), joint.values.shape)
+        if coin.table.exact:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                share = joint.values / n
+            ends = np.nan_to_num(share, nan=0.0), np.nan_to_num(share, nan=1.0)
+        elif coin.outcome in term.given and not coin.binary:
+            ends = np.zeros_like(n), np.ones_like(n)
+        else:
+            seen = int((below.values > 0).sum())
+            alpha = self._shares[term] / max(seen * self._n_of(term), 1)
+            if coin.outcome in term.of and not coin.binary:
+                squares = coin.marginal_squares(term.of | term.given).aligned(joint.axes)
+                ends = mean_interval(joint.values, squares, n, alpha)
+            else:
+                ends = share_interval(joint.values, n, alpha)
+        return NamedArray(joint.axes, ends[0]), NamedArray(joint.axes, ends[1])
+
+    def _source(self, term: P) -> Coin:
+        if term.logged:
+            return self._log
+        return next(c for c in self._external if term.of | term.given <= c.names)
+
+    def _n_of(self, term: P) -> int:
+        size = prod(self.levels[name] for name in term.of)
+        return 1 if size == 2 else size  # of two shares, one interval gives the other
+
+    def _n_intervals(self, term: P) -> int:
+        return self._n_of(term) * prod(self.levels[name] for name in term.given)
+
+
+class _Arithmetic:
+    """Worst cases through sums, products and ratios of numbers that are never negative.
+
+    What is divided by nothing is nan or infinite here, and unknown in the end.
+    """
+
+    def __init__(self, numbers: Confident, axes: Sequence[str]) -> None:
+        self.numbers, self.axes = numbers, tuple(axes)
+
+    def value(self, node: Expression) -> tuple[Nodes, Pair]:
+        match node:
+            case P(of, given):
+                low, high = self.numbers.term(node)
+                return of | given, (low.aligned(self.axes), high.aligned(self.axes))
+            case Sum(over, body):
+                return self.summed(over, *self.value(body))
+            case Product(factors):
+                return self.multiplied([self.value(factor) for factor in factors])
+            case Ratio(top, bottom):
+                (above, up), (below, down) = self.value(top), self.value(bottom)
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    return above | below, (up[0] / down[1], up[1] / down[0])
+            case CFactor():
+                return frozenset(), (np.zeros(()), np.ones(()))
+            case _:
+                assert_never(node)
+
+    def multiplied(self, factors: Sequence[tuple[Nodes, Pair]]) -> tuple[Nodes, Pair]:
+        free, low, high = frozenset[str](), np.ones(()), np.ones(())
+        for names, pair in factors:
+            free |= names
+            with np.errstate(invalid="ignore"):  # nothing times anything is unknown
+                low, high = np.asarray(low * pair[0]), np.asarray(high * pair[1])
+        return free, (low, high)
+
+    def summed(self, over: Nodes, free: Nodes, pair: Pair) -> tuple[Nodes, Pair]:
+        gone = tuple(i for i, axis in enumerate(self.axes) if axis in over & free)
+        times = prod(self.numbers.levels[name] for name in over - free)
+        low, high = (end.sum(axis=gone, keepdims=True) * times for end in pair)
+        return free - over, (low, high)
+
+
+def share_interval(k: Floats, n: Floats, alpha: float) -> Pair:
+    """Exact two-sided interval for a share from ``k`` of ``n``; everything where n is 0.
+
+    >>> low, high = share_interval(np.array([0.0, 5.0]), np.array([10.0, 10.0]), 0.05)
+    >>> low.round(3), high.round(3)
+    (array([0.   , 0.187]), array([0.308, 0.813]))
+    """
+    k = np.clip(np.rint(k), 0, n)
+    with np.errstate(invalid="ignore"):
+        low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, alpha / 2), 0.0)
+        high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - alpha / 2), 1.0)
+    return low, high
+
+
+def mean_interval(sums: Floats, squares: Floats, n: Floats, alpha: float) -> Pair:
+    """Two-sided interval for a mean in [0, 1]: the tighter of Hoeffding's and Bernstein's.
+
+    Each has half the chance ``alpha`` of missing.
+    """
+    m = np.maximum(n, 2.0)
+    mean = sums / np.maximum(n, 1.0)
+    variance = np.clip(squares / m - mean**2, 0, None) * m / (m - 1)
+    hoeffding = np.sqrt(np.log(4 / alpha) / (2 * m))
+    bernstein = np.sqrt(2 * variance * np.log(8 / alpha) / m)
+    bernstein += 7 * np.log(8 / alpha) / (3 * (m - 1))
+    radius = np.where(n >= 2, np.minimum(hoeffding, bernstein), 1.0)
+    return np.clip(mean - radius, 0, 1), np.clip(mean + radius, 0, 1)

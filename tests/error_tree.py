@@ -1,0 +1,41 @@
+"""Draw every error of the package: ``python -m tests.error_tree > docs/errors.md``."""
+
+import importlib
+import pkgutil
+
+import click
+
+import boundit
+from boundit.terms.errors import BounditError
+
+HEAD = """# Errors
+
+With this page you can catch exactly what you mean to. Every error boundit raises is a
+`bd.BounditError` with a message of one line: what is wrong, where, what would work. The facts
+stay on the error as attributes. The command line prints the line and exits with 2.
+
+```text
+"""
+
+
+def page() -> str:
+    """Write the page."""
+    for _, name, _ in pkgutil.walk_packages(boundit.__path__, "boundit."):
+        importlib.import_module(name)
+    return HEAD + "\n".join(["BounditError", *_below(BounditError, "")]) + "\n```\n"
+
+
+def _below(error: type[Exception], lead: str) -> list[str]:
+    lines: list[str] = []
+    ours = [e for e in error.__subclasses__() if e.__module__.startswith("boundit.")]
+    below = sorted(ours, key=lambda e: (e.__name__, e.__module__))
+    for i, one in enumerate(below):
+        last = i == len(below) - 1
+        said = str(one.__doc__).splitlines()[0].rstrip(".")
+        lines.append(f"{lead}{'└── ' if last else '├── '}{one.__name__}: {said}")
+        lines += _below(one, lead + ("    " if last else "│   "))
+    return lines
+
+
+if __name__ == "__main__":
+    click.echo(page(), nl=False)
