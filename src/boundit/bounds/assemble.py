@@ -1,10 +1,11 @@
 """From a plan and counts to the finished table."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 
 from boundit.bounds.coin import Coin
-from boundit.bounds.confidence import Confident, terms_in
+from boundit.bounds.confidence import Confident, extreme_terms, terms_in
 from boundit.bounds.reward import is_binary
 from boundit.bounds.reward import reward_range as settled_range
 from boundit.bounds.rules import Candidate, Plan
@@ -27,26 +28,35 @@ def assembled(
     selected: bool,
     reward_range: tuple[float, float] | None = None,
     confidence: float | None = None,
+    sparing: bool = True,
 ) -> BoundTable:
     """Try every rule of the plan on the counts and keep the best ends.
 
     The first of ``tables`` is the log; the others are external. All have the same levels.
+    ``sparing=False`` shares the error over every cell of every rule, for comparison.
     """
     (outcome,) = query.outcomes
-    log, rewarded = tables[0], [table for table in tables if table.reward]
+    # Chance plays a part as soon as one table was counted from rows.
+    log = replace(tables[0], exact=all(table.exact for table in tables))
+    rewarded = [table for table in tables if table.reward]
     low, high = settled_range(rewarded, reward_range)
+    binary = (low, high) == (0, 1)
+    binary = (low, high) == (0.0, 1.0)
     coins = [
-        Coin(table, outcome if table.reward else None, low, high, is_binary(table))
+        Coin(table, outcome if table.reward else None, low, high, binary and is_binary(table))
         for table in tables
     ]
-    # Without selection the log is the population, and formulas speak of that.
-    population = coins[1:] if selected else coins
+    # Without selection the log is the population, and formulas speak of that alone: of two
+    # tables the smaller would be read, however few rows it has.
+    population = coins[1:] if selected else coins[:1]
     evaluator = Evaluator(coins[0], population)
     confident = None
     if confidence is not None:
-        plan = few(plan, evaluator.levels)
-        terms = terms_in(formula for c in plan.candidates for formula in c.formulas)
-        confident = Confident(coins[0], population, terms, confidence=confidence)
+        plan = few(plan, evaluator.levels) if sparing else plan
+        terms = extreme_terms(plan.candidates)
+        confident = Confident(
+            coins[0], population, terms, confidence=confidence, sparing=sparing
+        )
     notes = dict.fromkeys(note for table in tables for note in table.caveats)
     return BoundTable(
         outcome=outcome,
@@ -54,7 +64,15 @@ def assembled(
         context=query.context,
         levels={name: log.levels[name] for name in query.treatments + query.context},
         reward_range=(low, high),
-        bounds=tightest(plan, evaluator, log, query, (low, high), confident=confident),
+        bounds=tightest(
+            plan,
+            evaluator,
+            log,
+            query,
+            (low, high),
+            confident=confident,
+            refutes=profile == "sound",
+        ),
         rules={candidate.rule.name: candidate.rule for candidate in plan.candidates},
         profile=profile,
         confidence=confidence,

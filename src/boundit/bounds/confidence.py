@@ -9,6 +9,10 @@ never on what is counted in them, so all intervals hold at once with probability
 :math:`1 - \delta`, and whatever is computed from them by taking worst cases holds too, however
 the best rule is then chosen. A cell that was never seen may be anything and costs nothing.
 
+Where only the least of several cells matters, as in a conditioning bound, the whole row of
+cells costs no more than one: the least lower end is at most that of the cell which truly is the
+least, whichever that is, so it is enough that this one interval holds. So for the greatest.
+
 Binary counts get exact (Clopper-Pearson) intervals. The mean of a bounded reward that is no
 0/1 variable gets the tighter of Hoeffding's and the empirical Bernstein interval, each with
 half the chance (Maurer and Pontil 2009).
@@ -16,7 +20,7 @@ half the chance (Maurer and Pontil 2009).
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
-from typing import assert_never, final
+from typing import Protocol, assert_never, final
 
 import numpy as np
 from scipy.special import betaincinv
@@ -78,19 +82,47 @@ def terms_in(expressions: Iterable[Expression]) -> frozenset[P]:
     return frozenset(found)
 
 
+class Reads(Protocol):
+    """A rule that reads formulas off counts."""
+
+    @property
+    def formulas(self) -> tuple[Expression, ...]:
+        """What it reads."""
+
+    @property
+    def extremes(self) -> Nodes:
+        """Over which variables it only takes the least and the greatest of one formula."""
+
+
+def extreme_terms(rules: Iterable[Reads]) -> dict[P, Nodes]:
+    """Collect the terms of some rules, and over which variables all of them take extremes."""
+    found: dict[P, Nodes] = {}
+    for rule in rules:
+        for term in terms_in(rule.formulas):
+            extremes = rule.extremes & term.given if term in rule.formulas else frozenset[str]()
+            found[term] = found.get(term, extremes) & extremes
+    return found
+
+
 @final
 class Confident:
-    """Formulas with simultaneous intervals, from the counts of a log and of external tables."""
+    """Formulas with simultaneous intervals, from the counts of a log and of external tables.
+
+    ``terms`` says of each term over which of its variables only the extremes are ever taken.
+    ``sparing=False`` makes every cell cost alike, seen or not: plain Bonferroni.
+    """
 
     def __init__(
         self,
         log: Coin,
         external: Sequence[Coin],
-        terms: Iterable[P],
+        terms: Mapping[P, Nodes],
         *,
         confidence: float,
+        sparing: bool = True,
     ) -> None:
-        self._log = log
+        self._log, self._sparing = log, sparing
+        self._extreme = dict(terms) if sparing else dict.fromkeys(terms, frozenset[str]())
         self._external = sorted(external, key=lambda coin: prod(coin.n_levels.values()))
         self.levels: Mapping[str, int] = {}
         for coin in (*external, log):
@@ -134,7 +166,7 @@ class Confident:
         elif coin.outcome in term.given and not coin.binary:
             ends = np.zeros_like(n), np.ones_like(n)
         else:
-            seen = int((below.values > 0).sum())
+            seen = self._n_seen(term, below)
             alpha = self._shares[term] / max(seen * self._n_of(term), 1)
             if coin.outcome in term.of and not coin.binary:
                 squares = coin.marginal_squares(term.of | term.given).aligned(joint.axes)
@@ -142,6 +174,12 @@ class Confident:
             else:
                 ends = share_interval(joint.values, n, alpha)
         return NamedArray(joint.axes, ends[0]), NamedArray(joint.axes, ends[1])
+
+    def _n_seen(self, term: P, below: NamedArray) -> int:
+        if not self._sparing:
+            return below.values.size
+        over = tuple(i for i, axis in enumerate(below.axes) if axis in self._extreme[term])
+        return int((below.values > 0).any(axis=over).sum())
 
     def _source(self, term: P) -> Coin:
         if term.logged:
@@ -153,7 +191,8 @@ class Confident:
         return 1 if size == 2 else size  # of two shares, one interval gives the other
 
     def _n_intervals(self, term: P) -> int:
-        return self._n_of(term) * prod(self.levels[name] for name in term.given)
+        rows = term.given - self._extreme[term]
+        return self._n_of(term) * prod(self.levels[name] for name in rows)
 
 
 class _Arithmetic:

@@ -5,8 +5,9 @@ from typing import get_args
 
 from boundit.bounds.assemble import assembled
 from boundit.bounds.confidence import NoConfidence, check_confidence
+from boundit.bounds.options import check_limits, external_logs
 from boundit.bounds.question import bandit_query, coin_graph
-from boundit.bounds.reward import is_binary
+from boundit.bounds.reward import tosses_itself
 from boundit.bounds.rules import Plan, Profile, paper_plan, sound_plan
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
@@ -73,7 +74,8 @@ def derive_bounds(
     if profile == "paper":
         confidence = None
     check_confidence(confidence)
-    opened, others = read_log(log), [read_log(source) for source in external]
+    check_limits(max_condition=max_condition, time_limit=time_limit, domain=domain)
+    opened, others = read_log(log), external_logs(graph, external)
     if opened.exact and confidence is not None:
         raise NoConfidence("an exact law has no sampling error; pass confidence=None")
 
@@ -91,7 +93,7 @@ def derive_bounds(
 
     plan, tables = bounded_on(graph)
     (outcome,) = asked.outcomes
-    if graph.links[outcome].children and not all(map(is_binary, tables)):
+    if graph.links[outcome].children and not tosses_itself(tables, reward_range):
         plan, tables = bounded_on(coin_graph(graph, outcome))
     return assembled(
         plan,

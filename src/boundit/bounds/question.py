@@ -3,6 +3,8 @@
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
+from boundit.terms.bound import MEASURES
+from boundit.terms.bound_errors import ReservedName
 from boundit.terms.errors import InvalidQuery
 from boundit.terms.names import in_order
 
@@ -13,13 +15,16 @@ class NotABanditQuestion(InvalidQuery):
 
 def bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
     """Check that a query asks for one reward, under arms, in contexts known beforehand."""
-    asked = parse_query(query) if isinstance(query, str) else query
+    asked = query if isinstance(query, EffectQuery) else parse_query(query)
     asked.require_in(graph)
     if len(asked.outcomes) != 1:
         shown = ", ".join(asked.outcomes)
         raise NotABanditQuestion(f"bounds are for one reward, found {shown}; ask for one")
     if not asked.treatments:
         raise NotABanditQuestion(f"{asked} has no treatment; write the arms as do(...)")
+    for name in asked.treatments + asked.context:
+        if name in MEASURES:
+            raise ReservedName(name, MEASURES)
     late = graph.descendants(asked.treatments).intersection(asked.context)
     if late:
         raise NotABanditQuestion(

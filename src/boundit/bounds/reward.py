@@ -1,6 +1,6 @@
 """The range of the reward: declared, or plain to see when it is 0/1; never guessed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -55,11 +55,22 @@ def reward_range(
     return low, high
 
 
+def tosses_itself(tables: Iterable[CountTable], declared: tuple[float, float] | None) -> bool:
+    """Tell whether the coin is the reward itself: it is 0/1, and its range says so too.
+
+    With another range a reward of 0/1 still tosses a coin of its own, and what the reward
+    causes the coin does not.
+    """
+    return all(map(is_binary, tables)) and (declared is None or _declared(declared) == (0, 1))
+
+
 def is_binary(table: CountTable) -> bool:
     """Tell whether every reward added up is 0 or 1: only then do sums and squares agree."""
-    if table.sums is None or table.squares is None or table.lowest is None:
+    sums, squares, lowest, highest = table.sums, table.squares, table.lowest, table.highest
+    if sums is None or squares is None or lowest is None or highest is None:
         return True
-    return bool((table.lowest >= 0).all() and np.array_equal(table.squares, table.sums))
+    inside = (lowest >= 0).all() and (highest <= 1).all()
+    return bool(inside and np.array_equal(squares, sums))
 
 
 def _declared(given: tuple[float, float]) -> tuple[float, float]:

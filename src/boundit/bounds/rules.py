@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Literal, TypeAlias
 
 from boundit.bounds import chain as chains
@@ -18,9 +19,11 @@ from boundit.estimand.solver import Solver
 from boundit.estimand.substitutes import find_substitutes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import Rule
-from boundit.terms.names import Nodes
+from boundit.terms.names import Nodes, in_order
 
 Profile: TypeAlias = Literal["sound", "paper"]
+MOST_TABLES = 3
+"""Up to how many unbiased tables every combination of them is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Candidate:
     ends: Callable[[Numbers], Ends]
     cells: Callable[[Evaluator, tuple[int, ...]], list[tuple[dict[str, int], float]]]
     unknown: int = 0
+    extremes: Nodes = frozenset()
 
     @property
     def needs(self) -> Nodes:
@@ -69,18 +73,18 @@ def sound_plan(
 ) -> Plan:
     """Exact recovery, conditioning, guarded substitutes and sequences; and Theorem 3's sum.
 
-    What the log alone gives is tried beside what it gives with the tables, so that more
-    information never widens a bound.
+    What the log alone gives is tried beside what it gives with the tables, and with some of
+    them, so that more information never widens a bound: with all of them another formula may
+    be found, and that may ask for cells that nobody saw.
     """
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    held = tuple(tables)
     found: dict[chains.Chain, None] = {}
-    for external in dict.fromkeys(((), held)):
+    sums: dict[Factorization, None] = {}
+    for external in _some_of(tables) if graph.selection else [()]:
         planner = chains.Planner(graph, query, external)
         found |= dict.fromkeys(planner.chains(longest=max_condition, deadline=deadline))
-    candidates = [from_chain(chain, query) for chain in found]
-    if (sums := _sound_sum(graph, query, held)) is not None:
-        candidates.append(_from_sum(sums))
+        sums |= dict.fromkeys(_sound_sums(graph, query, external))
+    candidates = [*(from_chain(chain, query) for chain in found), *map(_from_sum, sums)]
     late = deadline is not None and time.monotonic() > deadline
     words = f"the search for rules stopped at time_limit={time_limit} s; what it found holds"
     return Plan.of(candidates, *((words,) if late else ()))
@@ -129,6 +133,7 @@ def from_chain(chain: chains.Chain, query: EffectQuery) -> Candidate:
         lambda numbers: bracket(chain, numbers, outcome=outcome, axes=axes),
         lambda evaluator, place: seen_cells(chain, evaluator, outcome, axes, place),
         sum(link.weights is None for link in chain.links),
+        frozenset(chain.variables) if not any(k.weights for k in chain.links) else frozenset(),
     )
 
 
@@ -143,20 +148,27 @@ def _from_substitution(found: Substitution) -> Candidate:
     return Candidate(found.rule(), found.formulas, acted, found.ends, _no_cells, len(acted))
 
 
-def _sound_sum(
+def _some_of(tables: Iterable[Nodes]) -> list[tuple[Nodes, ...]]:
+    """List the sets of tables to try, none first and all last, whatever order they came in."""
+    held = sorted({table for table in tables if table}, key=in_order)
+    sizes = range(len(held) + 1) if len(held) <= MOST_TABLES else (0, 1, len(held))
+    return [chosen for size in sizes for chosen in combinations(held, size)]
+
+
+def _sound_sums(
     graph: CausalGraph, query: EffectQuery, tables: tuple[Nodes, ...]
-) -> Factorization | None:
+) -> list[Factorization]:
     """Theorem 3's sum, which holds when ``P(c)`` is that of the population."""
     base: Expression | None = None
     if query.context:
         found = Solver(graph, tables).solve(Question(frozenset(query.context)))
         if found.expression is None:
-            return None
+            return []
         base = simplify(found.expression)
     sums = factorization(graph, query, base)
     (outcome,) = query.outcomes
     known = any(outcome in part and answer for part, answer in sums.factors)
-    return sums if known else None
+    return [sums] if known else []
 
 
 def _no_cells(_: Evaluator, __: tuple[int, ...]) -> list[tuple[dict[str, int], float]]:

@@ -23,7 +23,7 @@ from boundit.terms.explanation import counted
 
 RANGE = "range"
 NEVER_LOGGED = "this arm was never logged in this context"
-CROSSED = "the rules disagree by chance here; this is the narrowest single one"
+CROSSED = "the rules contradict each other here; this is the narrowest single one"
 MOST_EXPLAINED = 5_000
 """Up to how many rows each carry the numbers they were made from."""
 _ROUNDING = 1e-9
@@ -60,15 +60,20 @@ def tightest(
     reward_range: tuple[float, float],
     *,
     confident: Numbers | None = None,
+    refutes: bool = True,
 ) -> dict[Key, Bound]:
-    """Intersect the candidates for every arm and context, and keep which gave each end."""
+    """Intersect the candidates for every arm and context, and keep which gave each end.
+
+    ``refutes`` says that the rules hold, so that ends which cross can only blame the graph.
+    """
     axes = query.treatments + query.context
     shape = [len(log.levels[axis]) for axis in axes]
-    estimates = _intersected(plan, PlugIn(evaluator), shape, strict=log.exact)
+    sure = refutes and (log.exact or confident is not None)
+    estimates = _intersected(plan, PlugIn(evaluator), shape, strict=sure and log.exact)
     best = estimates
     if confident is not None:
-        best = _intersected(plan, confident, shape, strict=True)
-    if best.crossed.any() and (log.exact or confident is not None):
+        best = _intersected(plan, confident, shape, strict=sure)
+    if sure and best.crossed.any():
         raise EndsCross(_named(best, plan, log, axes))
     writer = _Writer(plan.candidates, evaluator, log, query, reward_range)
     numbers = np.broadcast_to(log.marginal(axes).aligned(axes), shape)

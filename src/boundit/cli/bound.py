@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 )
 @click.option("--weight", help="The column that says how many rows a row stands for.")
 @click.option("--reward-range", type=(float, float), metavar="LOW HIGH")
-@click.option("--max-condition", default=3, show_default=True)
-@click.option("--time-limit", type=float, metavar="SECONDS")
+@click.option("--max-condition", type=click.IntRange(0), default=3, show_default=True)
+@click.option("--time-limit", type=click.FloatRange(0), metavar="SECONDS")
 @click.option("--explain", "explained", is_flag=True, help="Explain every interval.")
 @click.option("--out", type=click.Path(path_type=Path), help="Save the table as JSON.")
 @json_option
@@ -65,11 +65,20 @@ def bound(
     if out is not None:
         table.save(out)
     if as_json:
-        show({"rows": table.rows(), "caveats": table.caveats, "profile": table.profile})
+        show({"rows": _spelled(table), "caveats": table.caveats, "profile": table.profile})
     elif explained:
         click.echo("\n\n".join(table.explain(*key) for key in table.bounds))
     else:
         _print_rows(table)
+
+
+def _spelled(table: "BoundTable") -> list[dict[str, object]]:
+    """Write dates and times as text, which is all that JSON has for them."""
+    plain = int | float | str | None
+    return [
+        {name: v if isinstance(v, plain) else str(v) for name, v in row.items()}
+        for row in table.rows()
+    ]
 
 
 def _print_rows(table: "BoundTable") -> None:

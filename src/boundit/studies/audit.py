@@ -114,7 +114,7 @@ def problems(seed: int, n: int) -> Iterator[Problem]:
 def drawn(rng: Generator) -> Problem:
     """Draw one problem."""
     graph = random_graph(int(rng.integers(4, 7)), rng, selection=bool(rng.random() < 0.85))
-    query = _query(graph, rng)
+    query = drawn_query(graph, rng)
     levels = (2, 3) if rng.random() < 0.3 else (2,)
     while (model := random_model(graph, rng, levels=levels)).n_levels[query.outcomes[0]] != 2:
         pass
@@ -140,7 +140,8 @@ def bounded(problem: Problem, profile: Profile) -> BoundTable:
     return assembled(plan, tables, query, profile=profile, selected=graph.selection is not None)
 
 
-def _query(graph: CausalGraph, rng: Generator) -> EffectQuery:
+def drawn_query(graph: CausalGraph, rng: Generator) -> EffectQuery:
+    """Draw a question: one outcome, one or two arms, up to two contexts."""
     names = [str(name) for name in rng.permutation(in_order(graph.observed))]
     outcome, *rest = names
     n_arms = 2 if rng.random() < 1 / 3 else 1

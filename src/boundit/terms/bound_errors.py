@@ -67,3 +67,22 @@ class DamagedFile(InvalidBounds):
     def __init__(self, path: object, reason: str) -> None:
         self.path, self.reason = str(path), reason
         super().__init__(f"{self.path!r} is no bound table of ours: {shortened(reason)}")
+
+
+class CannotWrite(InvalidBounds):
+    """A place that takes no file."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        self.path, self.reason = str(path), reason
+        super().__init__(f"cannot write {self.path!r}: {reason}")
+
+
+class CannotSave(InvalidBounds):
+    """A level that has no spelling in a file."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+        super().__init__(
+            f"{shortened(repr(value), 40)} ({type(value).__name__}) cannot be kept in a file; "
+            "a level is a number, text, a boolean, a date or a time"
+        )

@@ -2,35 +2,40 @@
 
 import json
 import os
-import tempfile
-from collections.abc import Mapping
-from datetime import date, datetime
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, timedelta
+from hashlib import sha256
 from pathlib import Path
+from uuid import uuid4
 
 from boundit.terms.bound import Bound, Rule
-from boundit.terms.bound_errors import DamagedFile
+from boundit.terms.bound_errors import CannotSave, CannotWrite, DamagedFile
 from boundit.terms.errors import UnreadableFile
 
 FORMAT, VERSION = "boundit bounds", 1
+_MOMENTS: Mapping[str, Callable[[str], object]] = {
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "time": time.fromisoformat,
+}
 
 
 def write(path: str | os.PathLike[str], record: Mapping[str, object]) -> None:
     """Write beside the target and move into place: a crash leaves the old file or the new."""
-    text = json.dumps({"format": FORMAT, "version": VERSION, **record}, ensure_ascii=False)
+    head = {"format": FORMAT, "version": VERSION, "checksum": checksum(record)}
+    text = json.dumps({**head, **record}, ensure_ascii=False)
     target = Path(path)
+    beside = target.parent / f".{target.name}.{uuid4().hex}"
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise UnreadableFile(path, f"cannot be written: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with beside.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        beside.replace(target)
+    except OSError as error:
+        raise CannotWrite(path, error.strerror or str(error)) from None
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, object]:
@@ -46,23 +51,36 @@ def read(path: str | os.PathLike[str]) -> dict[str, object]:
     if record.get("version") != VERSION:
         found = record.get("version")
         raise DamagedFile(path, f"it has version {found!r}, and this release reads {VERSION}")
-    return record
+    body = {k: v for k, v in record.items() if k not in {"format", "version", "checksum"}}
+    if record.get("checksum") != checksum(body):
+        raise DamagedFile(path, "it was changed after it was saved; save it anew")
+    return body
+
+
+def checksum(record: Mapping[str, object]) -> str:
+    """Sum up a record, so that a single changed digit shows."""
+    spelled = json.dumps(record, sort_keys=True, ensure_ascii=True)
+    return sha256(spelled.encode()).hexdigest()
 
 
 def encoded(value: object) -> object:
     """Spell one level of a variable so that JSON keeps its type."""
-    if isinstance(value, datetime):
-        return {"datetime": value.isoformat()}
-    if isinstance(value, date):
-        return {"date": value.isoformat()}
-    return value
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case datetime() | date() | time():
+            return {type(value).__name__: value.isoformat()}
+        case timedelta():
+            return {"timedelta": [value.days, value.seconds, value.microseconds]}
+        case _:
+            raise CannotSave(value)
 
 
 def decoded(value: object) -> object:
     """Read one level back."""
     if isinstance(value, dict):
-        ((kind, text),) = value.items()
-        return {"date": date, "datetime": datetime}[kind].fromisoformat(text)
+        ((kind, spelled),) = value.items()
+        return timedelta(*spelled) if kind == "timedelta" else _MOMENTS[kind](spelled)
     if isinstance(value, list):
         raise TypeError("a list is no level")
     return value

@@ -6,7 +6,7 @@ write one with ``BoundTable.from_rows``; ``save`` and ``load`` keep it in a file
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
@@ -74,6 +74,7 @@ class BoundTable:
         A row has a value for every treatment and context, ``lower`` and ``upper``; the other
         columns that ``rows`` writes may be there too.
         """
+        treatments, context = _names(treatments), _names(context)
         found: dict[Key, Bound] = {}
         for i, row in enumerate(rows):
             key = _picked(row, treatments, i), _picked(row, context, i)
@@ -84,7 +85,7 @@ class BoundTable:
             name: tuple(dict.fromkeys((arm + where)[k] for arm, where in found))
             for k, name in enumerate((*treatments, *context))
         }
-        return cls(outcome, tuple(treatments), tuple(context), levels, reward_range, found)
+        return cls(outcome, treatments, context, levels, reward_range, found)
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -208,7 +209,19 @@ def _picked(row: Mapping[str, object], names: Sequence[str], i: int) -> tuple[Va
     for name in names:
         if name not in row:
             raise MalformedRow(i, f"it has no value for {name!r}")
-    return tuple(row[name] for name in names)
+    return tuple(_plain(row[name], name, i) for name in names)
+
+
+def _names(given: Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _plain(value: object, name: str, i: int) -> Value:
+    """Take a level as Python has it; NumPy's scalars know how to become that."""
+    plain = getattr(value, "item", lambda: value)()
+    if not isinstance(plain, Hashable):
+        raise MalformedRow(i, f"{name!r} has {plain!r}, which is no level")
+    return plain
 
 
 def _read_bound(row: Mapping[str, object], i: int, reward_range: tuple[float, float]) -> Bound:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from boundit.terms.bound import Bound, Rule
 
+RANGE = "range"
+"""What an end is called that no rule gave."""
 _MOST_CELLS = 16
 
 
@@ -60,7 +62,8 @@ def counted(n: float) -> str:
 def _end(
     which: str, value: float | None, name: str, cells: Sequence[str], rules: Mapping[str, Rule]
 ) -> list[str]:
-    shown = f"{which}{'' if value is None else f' {value:.4g}'}: {name}"
+    said = name if name != RANGE else "the reward's range, no rule says more"
+    shown = f"{which}{'' if value is None else f' {value:.4g}'}: {said}"
     rule = rules.get(name)
     lines = ["", f"{shown}."]
     if rule:

@@ -1,0 +1,167 @@
+r"""Two measures of what an independence leaves unexplained, and what chance makes of them.
+
+Within a group of N rows with margins r and c, and all margins fixed, the count of a cell has
+mean :math:`e_{ij} = r_i c_j / N` under independence. ``any_association`` adds up
+
+.. math:: (N - 1) / N \cdot \sum_{ij} (n_{ij} - e_{ij})^2 / e_{ij}
+
+over the groups: Pearson's statistic with the factor that makes its mean *exactly* the degrees
+of freedom, which matters when groups are many and small. It sees an association of whatever
+shape, also one that turns around from group to group, and pays for it with many degrees of
+freedom. ``steady_association`` first adds up the cells of all groups and then measures how far
+the sum is from its mean (the general association statistic of Cochran, Mantel and Haenszel).
+It has few degrees of freedom however many groups there are, and sees what is alike in them.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from boundit.checks.strata import Strata
+from boundit.counts.named_array import Floats
+
+MOST_LEVELS = 20
+"""A steady association is looked for among so many levels of each variable, the commonest."""
+_CHUNK = 2**22
+_RANK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A statistic that chance makes about as large as its degrees of freedom.
+
+    ``weight`` turns what is beyond chance into Cramér's V: V² = (value - df) / weight.
+    """
+
+    value: float
+    df: int
+    weight: float
+
+    def strength(self, excess: float | None = None) -> float:
+        """Cramér's V, corrected for chance: 0 nothing, 1 one variable tells the other."""
+        beyond = self.value - self.df if excess is None else excess
+        return float(np.sqrt(max(beyond, 0.0) / self.weight))
+
+
+def any_association(strata: Strata) -> Statistic:
+    """Measure association of whatever shape, group by group."""
+    ones, others = strata.sizes
+    df = int(((ones - 1) * (others - 1)).sum())
+    spare = strata.totals - 1
+    weight = float((spare * (np.minimum(ones, others) - 1)).sum())
+    return Statistic(float(spare @ phi_squared(strata)), df, weight)
+
+
+def phi_squared(strata: Strata) -> Floats:
+    """Pearson's statistic per row, for each group."""
+    ratio = np.bincount(strata.group, strata.n / strata.expected * strata.n, len(strata))
+    return np.asarray(ratio / strata.totals - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """The cells of all groups added up: what was seen, its mean, and how it varies by chance.
+
+    The last level of each variable is left out: the others tell its counts.
+    """
+
+    strata: Strata
+
+    @cached_property
+    def levels(self) -> tuple[list[int], list[int]]:
+        """The levels of the two variables that occur."""
+        return np.unique(self.strata.one).tolist(), np.unique(self.strata.other).tolist()
+
+    @cached_property
+    def margins(self) -> tuple[Floats, Floats]:
+        """Rows of each level in each group, for the two variables."""
+        n_groups, (one, other) = len(self.strata), self.strata.n_levels
+        rows = self.strata.ones.dense(n_groups, one)[:, self.levels[0]]
+        return rows, self.strata.others.dense(n_groups, other)[:, self.levels[1]]
+
+    @cached_property
+    def seen(self) -> Floats:
+        """How often each pair of levels met."""
+        table = np.zeros(self.strata.n_levels)
+        np.add.at(table, (self.strata.one, self.strata.other), self.strata.n)
+        return np.asarray(table[np.ix_(*self.levels)])
+
+    @cached_property
+    def expected(self) -> Floats:
+        """How often it would, if groups were all that matters."""
+        rows, columns = self.margins
+        return np.asarray(rows.T @ (columns / self.strata.totals[:, None]))
+
+    @cached_property
+    def whitener(self) -> Floats:
+        """Turns deviations into independent ones of variance 1, one for each degree."""
+        rows, columns = (margin[:, :-1] for margin in self.margins)
+        n, (r, c) = self.strata.totals, (rows.shape[1], columns.shape[1])
+        added = np.zeros((r * r, c * c))
+        size = max(1, _CHUNK // (r * r + c * c))
+        for i in range(0, len(n), size):
+            part = slice(i, i + size)
+            left = _spread(rows[part], n[part]) / (n[part] - 1)[:, None, None]
+            right = _spread(columns[part], n[part])
+            added += left.reshape(-1, r * r).T @ right.reshape(-1, c * c)
+        covariance = added.reshape(r, r, c, c).transpose(0, 2, 1, 3).reshape(r * c, r * c)
+        values, vectors = np.linalg.eigh(covariance)
+        full = values > _RANK * values.max()
+        return np.asarray(vectors[:, full] / np.sqrt(values[full]))
+
+    @property
+    def df(self) -> int:
+        """In how many ways the counts can deviate."""
+        return int(self.whitener.shape[1])
+
+    def deviation(self, seen: Floats) -> Floats:
+        """The statistic, for one table of counts or a stack of them."""
+        away = (seen - self.expected)[..., :-1, :-1]
+        free = away.reshape(*away.shape[:-2], away.shape[-2] * away.shape[-1]) @ self.whitener
+        return np.asarray((free * free).sum(axis=-1))
+
+    def statistic(self) -> Statistic:
+        """What was seen, as a statistic."""
+        fewest = min(self.seen.shape) - 1
+        return Statistic(float(self.deviation(self.seen)), self.df, self.strata.rows * fewest)
+
+
+def _spread(margin: Floats, n: Floats) -> Floats:
+    """``diag(m) - m m' / N`` of each group."""
+    squares = -margin[:, :, None] * margin[:, None, :] / n[:, None, None]
+    each = np.arange(margin.shape[1])
+    squares[:, each, each] += margin
+    return np.asarray(squares)
+
+
+def pooled(strata: Strata, least: float = 0.0) -> Pooled | None:
+    """Add up the groups over levels common enough to judge; None when too few are.
+
+    Every cell of the sum is to have an expected count of ``least``.
+    """
+    common = _commonest(strata.one, strata.n) & _commonest(strata.other, strata.n)
+    kept = strata if common.all() else strata.where(common)
+    while len(kept):
+        total = Pooled(kept)
+        if (total.expected >= least).all():
+            return total
+        kept = kept.where(~_rarest(total)[kept.one, kept.other])
+    return None
+
+
+def _commonest(level: Floats, n: Floats) -> Floats:
+    rows = np.bincount(level, n)
+    last = np.sort(rows)[::-1][:MOST_LEVELS][-1]
+    return np.asarray(rows[level] >= last)
+
+
+def _rarest(total: Pooled) -> Floats:
+    """The cells of the level whose smallest cell is smallest, preferring the rarer level."""
+    i, j = np.unravel_index(total.expected.argmin(), total.expected.shape)
+    gone = np.zeros(total.strata.n_levels, dtype=np.bool_)
+    if total.expected[i].sum() <= total.expected[:, j].sum():
+        gone[total.levels[0][i]] = True
+    else:
+        gone[:, total.levels[1][j]] = True
+    return gone

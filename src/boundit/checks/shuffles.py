@@ -1,0 +1,106 @@
+"""Chance itself: tables drawn with the margins of the log, all as likely as independence makes.
+
+When counts are small no formula says how large a statistic gets by chance. Shuffling one
+variable among the rows of each group does, exactly: given the margins, every shuffle is as
+likely as what was logged, if the statement is true. A shuffled table is drawn cell by cell, so
+a draw costs the same for ten rows and for ten million.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from boundit.checks.association import Pooled
+from boundit.counts.named_array import Floats
+
+ENOUGH = 50
+"""A statistic that so many shuffles reach is explained by chance: no more are drawn."""
+_CHUNK = 2**20
+_FIRST = 200
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """How often shuffles do what the log did; ``draws`` is how many were looked at."""
+
+    p: float
+    draws: int
+
+
+def cells_drawn(total: Pooled) -> int:
+    """What one shuffle costs."""
+    one, other = total.levels
+    return len(total.strata) * (len(one) - 1) * (len(other) - 1)
+
+
+def shuffled(total: Pooled, draws: int, rng: Generator) -> Floats:
+    """Draw tables with the margins of ``total``: axes draw, group, one, other."""
+    rows, columns = (margin.astype(np.int64) for margin in total.margins)
+    (n_groups, r), c = rows.shape, columns.shape[1]
+    tables = np.zeros((draws, n_groups, r, c), dtype=np.int64)
+    left = np.broadcast_to(columns, (draws, n_groups, c)).copy()
+    for i in range(r - 1):
+        to_place = np.broadcast_to(rows[:, i], (draws, n_groups)).copy()
+        beyond = left.sum(axis=-1)
+        for j in range(c - 1):
+            beyond -= left[:, :, j]
+            tables[:, :, i, j] = rng.hypergeometric(left[:, :, j], beyond, to_place)
+            to_place -= tables[:, :, i, j]
+        tables[:, :, i, -1] = to_place
+        left -= tables[:, :, i]
+    tables[:, :, -1] = left
+    return tables.astype(np.float64)
+
+
+def chances(total: Pooled, most: int, rng: Generator) -> tuple[Chance, Chance]:
+    """Say how often chance alone gives any, and steady, association as strong as was seen.
+
+    Drawing stops early once both are explained (Besag and Clifford's sequential test); with l
+    draws for h that reach it, p is h / l, and with all ``most`` it is (h + 1) / (most + 1).
+    Either way p is at most a with a chance of at most a.
+    """
+    measures: Sequence[Callable[[Floats], Floats]] = (
+        _any_measure(total),
+        lambda tables: total.deviation(tables.sum(axis=1)),
+    )
+    seen = [float(measure(_own(total)[None])[0]) for measure in measures]
+    reached = [np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.bool_)]
+    per_draw = len(total.strata) * len(total.levels[0]) * len(total.levels[1])
+    while len(reached[0]) < most and min(r.sum() for r in reached) < ENOUGH:
+        batch = min(_FIRST if not len(reached[0]) else most, most - len(reached[0]))
+        tables = shuffled(total, max(1, min(batch, _CHUNK // per_draw)), rng)
+        for i, measure in enumerate(measures):
+            hits = measure(tables) >= seen[i] - _ROUNDING * (1 + abs(seen[i]))
+            reached[i] = np.concatenate([reached[i], hits])
+    return _judged(reached[0], most), _judged(reached[1], most)
+
+
+def _judged(reached: NDArray[np.bool_], most: int) -> Chance:
+    hits = np.flatnonzero(reached)
+    if len(hits) >= ENOUGH:
+        draws = int(hits[ENOUGH - 1]) + 1
+        return Chance(ENOUGH / draws, draws)
+    return Chance((len(hits) + 1) / (most + 1), most)
+
+
+def _any_measure(total: Pooled) -> Callable[[Floats], Floats]:
+    rows, columns = total.margins
+    n = total.strata.totals
+    product = rows[:, :, None] * columns[:, None, :]
+    weights = np.divide(
+        (n - 1)[:, None, None], product, out=np.zeros_like(product), where=product > 0
+    )
+    constant = float((n - 1).sum())
+    return lambda tables: np.tensordot(tables * tables, weights, axes=3) - constant
+
+
+def _own(total: Pooled) -> Floats:
+    """The log's own tables, as one draw."""
+    strata = total.strata
+    dense = np.zeros((len(strata), *strata.n_levels))
+    dense[strata.group, strata.one, strata.other] = strata.n
+    return np.asarray(dense[:, total.levels[0]][:, :, total.levels[1]])

@@ -1,0 +1,179 @@
+"""Two-way tables in groups: how often two variables met, among rows alike in all others.
+
+Only what can speak about an independence is kept: groups of rows in which both variables take
+two values or more. Which rows those are depends on the margins alone, so the choice does not
+favour any answer. Cells without rows are left out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.counts.levels import Codes, Levels
+from boundit.counts.named_array import Floats
+from boundit.counts.table import CountTable
+from boundit.graph.implications import Independence
+from boundit.terms.names import in_order
+
+Mask: TypeAlias = NDArray[np.bool_]
+_DENSE = 2**20
+"""Up to so many cells, adding up in place beats sorting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """The levels of one variable in each group: one line per group and level."""
+
+    group: Codes
+    level: Codes
+    n: Floats
+    line: NDArray[np.intp]
+    """For each cell of the tables, its line here."""
+
+    @classmethod
+    def of(cls, group: Codes, level: Codes, n: Floats, n_levels: int) -> Self:
+        """Add up the cells of each group and level."""
+        seen, line = np.unique(group * n_levels + level, return_inverse=True)
+        added = np.bincount(line, n, len(seen))
+        return cls(seen // n_levels, seen % n_levels, np.asarray(added, np.float64), line)
+
+    def n_levels(self, n_groups: int) -> Codes:
+        """How many levels each group has."""
+        return np.bincount(self.group, minlength=n_groups)
+
+    def least(self, n_groups: int) -> Floats:
+        """The rows of each group's rarest level."""
+        least = np.full(n_groups, np.inf)
+        np.minimum.at(least, self.group, self.n)
+        return least
+
+    def dense(self, n_groups: int, n_levels: int) -> Floats:
+        """The same with a column for every level."""
+        table = np.zeros((n_groups, n_levels))
+        table[self.group, self.level] = self.n
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """The cells of all groups: group, level of one variable, level of the other, rows.
+
+    ``places`` holds, for each group, the codes of what its rows have in common; ``n_levels``
+    the number of levels of the two variables, seen or not.
+    """
+
+    group: Codes
+    one: Codes
+    other: Codes
+    n: Floats
+    places: Codes
+    n_levels: tuple[int, int]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @cached_property
+    def ones(self) -> Margin:
+        """The first variable's rows, by group."""
+        return Margin.of(self.group, self.one, self.n, self.n_levels[0])
+
+    @cached_property
+    def others(self) -> Margin:
+        """The second variable's rows, by group."""
+        return Margin.of(self.group, self.other, self.n, self.n_levels[1])
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The rows of each group."""
+        return np.bincount(self.group, self.n, len(self)).astype(np.float64, copy=False)
+
+    @cached_property
+    def expected(self) -> Floats:
+        """For each cell with rows, how many there would be if one told nothing of the other."""
+        rows, columns = self.ones.n[self.ones.line], self.others.n[self.others.line]
+        return np.asarray(rows * columns / self.totals[self.group])
+
+    @cached_property
+    def sizes(self) -> tuple[Codes, Codes]:
+        """How many levels the two variables have in each group."""
+        return self.ones.n_levels(len(self)), self.others.n_levels(len(self))
+
+    @cached_property
+    def least_expected(self) -> Floats:
+        """The smallest expected count of each group, its empty cells included."""
+        return self.ones.least(len(self)) * self.others.least(len(self)) / self.totals
+
+    @property
+    def rows(self) -> float:
+        """How many rows have a say."""
+        return float(self.n.sum())
+
+    def where(self, kept: Mask) -> "Strata":
+        """Keep some cells, and of them the groups in which both variables still vary."""
+        group, one, other, n = (x[kept] for x in (self.group, self.one, self.other, self.n))
+        rest = Strata(group, one, other, n, self.places, self.n_levels)
+        ones, others = rest.sizes
+        varied = (ones > 1) & (others > 1)
+        held = varied[group]
+        renumbered = np.cumsum(varied) - 1
+        return Strata(
+            renumbered[group[held]],
+            one[held],
+            other[held],
+            n[held],
+            self.places[varied],
+            self.n_levels,
+        )
+
+    def filled(self, least: float) -> "Strata":
+        """Leave out rare levels, group by group, until every expected count is ``least``.
+
+        Within the levels that stay, independence says what it said before.
+        """
+        kept = self
+        while len(kept) and (low := kept.least_expected < least).any():
+            ones, others = kept.ones.least(len(kept)), kept.others.least(len(kept))
+            rare_one = low & (ones <= others)
+            rare_other = low & ~rare_one
+            of_one, of_other = kept.ones.n[kept.ones.line], kept.others.n[kept.others.line]
+            gone = rare_one[kept.group] & (of_one <= ones[kept.group])
+            gone |= rare_other[kept.group] & (of_other <= others[kept.group])
+            kept = kept.where(~gone)
+        return kept
+
+
+def stratified(table: CountTable, statement: Independence, *, drop_nulls: bool) -> Strata:
+    """Lay out the rows of a table for one statement; nulls are dropped where it meets them."""
+    given = in_order(statement.given)
+    names = [*given, statement.one, statement.other]
+    codes, n = _cells(table, names)
+    if drop_nulls:
+        complete = _complete(codes, names, table.levels)
+        codes, n = codes[complete], n[complete]
+    places, group = np.unique(codes[:, :-2], axis=0, return_inverse=True)
+    n_levels = len(table.levels[statement.one]), len(table.levels[statement.other])
+    whole = Strata(group.ravel(), codes[:, -2], codes[:, -1], n, places, n_levels)
+    return whole.where(np.ones(len(n), dtype=np.bool_))
+
+
+def _cells(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
+    """The seen combinations of ``names``, in their order, and how often each was seen."""
+    if prod(len(table.levels[name]) for name in names) > _DENSE:
+        kept = table.restricted(names)
+        return kept.codes[:, [kept.variables.index(name) for name in names]], kept.n
+    counts = table.marginal(names).aligned(names)
+    at = np.nonzero(counts)
+    return np.stack(at, axis=1).astype(np.int64, copy=False), counts[at]
+
+
+def _complete(codes: Codes, names: list[str], levels: Mapping[str, Levels]) -> Mask:
+    complete = np.ones(len(codes), dtype=np.bool_)
+    for i, name in enumerate(names):
+        if None in levels[name]:
+            complete &= codes[:, i] != levels[name].index(None)
+    return complete

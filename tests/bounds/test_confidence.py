@@ -1,0 +1,143 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from boundit.bounds.coin import Coin
+from boundit.bounds.confidence import (
+    Confident,
+    NoConfidence,
+    check_confidence,
+    mean_interval,
+    share_interval,
+    terms_in,
+)
+from boundit.bounds.derive import derive_bounds
+from boundit.counts.read import read_log
+from boundit.estimand.expression import P, Product, Ratio, Sum
+from boundit.graph.text import parse
+from boundit.simulation.worlds import paper_world
+
+X, Y, Z = frozenset("X"), frozenset("Y"), frozenset("Z")
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.2, 0.05, 1e-4]))
+def test_shares_get_the_exact_interval(k: int, more: int, alpha: float) -> None:
+    """Clopper-Pearson, as scipy computes it."""
+    n = k + more
+    low, high = share_interval(np.array(float(k)), np.array(float(n)), alpha)
+    if n == 0:
+        assert (low, high) == (0, 1)
+    else:
+        peer = binomtest(k, n).proportion_ci(confidence_level=1 - alpha, method="exact")
+        assert (float(low), float(high)) == pytest.approx((peer.low, peer.high), abs=1e-9)
+
+
+def test_means_are_covered_as_often_as_they_should() -> None:
+    """A skewed reward in [0, 1]: 2,000 samples of each size, alpha = 0.2."""
+    rng = np.random.default_rng(0)
+    for n in (2, 20, 500):
+        rewards = rng.beta(0.3, 2.0, (2_000, n))
+        sums, squares = rewards.sum(axis=1), (rewards**2).sum(axis=1)
+        low, high = mean_interval(sums, squares, np.full(2_000, float(n)), 0.2)
+
+        assert np.mean((low <= 0.3 / 2.3) & (high >= 0.3 / 2.3)) > 0.8
+    assert mean_interval(np.zeros(1), np.zeros(1), np.zeros(1), 0.05) == (0, 1)
+
+
+def test_terms_are_found_in_every_corner_of_a_formula() -> None:
+    formula = Ratio(Sum(Z, Product((P(Y, X | Z), P(Z)))), P(X))
+
+    assert terms_in([formula, P(X)]) == {P(Y, X | Z), P(Z), P(X)}
+
+
+def test_the_error_is_shared_by_cells_and_unseen_cells_cost_nothing() -> None:
+    """Two seen cells of three: each gets half of the term's share."""
+    table = read_log({"X": [0, 0, 1, 1], "Y": [0, 1, 1, 1]}).count(["X"], reward="Y")
+    coin = Coin(table.with_levels({"X": [2]}), "Y", 0, 1)
+    numbers = Confident(coin, (), {P(Y, X): frozenset()}, confidence=0.9)
+    low, high = numbers.between(P(Y, X), ("X", "Y"))
+    expected = share_interval(np.array([1.0, 2.0]), np.array([2.0, 2.0]), 0.1 / 2)
+
+    assert numbers.n_intervals == 3
+    assert low[:2, 1] == pytest.approx(expected[0])
+    assert high[:2, 1] == pytest.approx(expected[1])
+    assert (low[2, 1], high[2, 1]) == (0, 1)
+
+
+def test_a_row_of_which_only_the_extremes_matter_costs_as_much_as_one_cell() -> None:
+    """Four cells of (X, Z); over Z only the least and the greatest are taken."""
+    rows = {"X": [0, 0, 1, 1], "Z": [0, 1, 0, 1], "Y": [0, 1, 1, 1]}
+    coin = Coin(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
+    term = P(Y, X | Z)
+
+    assert Confident(coin, (), {term: Z}, confidence=0.9).n_intervals == 2
+    assert Confident(coin, (), {term: Z}, confidence=0.9, sparing=False).n_intervals == 4
+
+
+def test_formulas_take_the_worst_case_of_their_terms() -> None:
+    rng = np.random.default_rng(1)
+    rows = {name: rng.integers(0, 2, 300).tolist() for name in "XYZ"}
+    coin = Coin(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
+    formula = Sum(Z, Product((P(Y, X | Z), P(Z))))
+    numbers = Confident(
+        coin, (), dict.fromkeys(terms_in([formula]), frozenset[str]()), confidence=0.9
+    )
+    (y_low, y_high), (z_low, z_high) = numbers.term(P(Y, X | Z)), numbers.term(P(Z))
+    low, high = numbers.between(formula, ("X", "Y"))
+    order = ("X", "Y", "Z")
+    by_hand = [
+        (of_y.aligned(order) * of_z.aligned(order)).sum(axis=2)
+        for of_y, of_z in ((y_low, z_low), (y_high, z_high))
+    ]
+
+    assert low == pytest.approx(by_hand[0])
+    assert high == pytest.approx(np.minimum(by_hand[1], 1))
+
+
+def test_the_whole_table_holds_at_least_as_often_as_stated() -> None:
+    """The paper's world, 60 logs at confidence 0.8: conservative, so all but a few hold."""
+    world, held = paper_world(), 0
+    domain = {name: [0, 1] for name in ("X1", "X2", "U1", "U2", "I1")}
+    for seed in range(60):
+        log = world.log(1_500, seed=seed)
+        table = derive_bounds(world.graph, world.query, log, confidence=0.8, domain=domain)
+        held += all(
+            table.bounds[key].lower <= mean <= table.bounds[key].upper
+            for key, mean in world.means().items()
+        )
+    assert held >= 48
+
+
+def test_confident_ends_lie_outside_the_estimates() -> None:
+    world = paper_world()
+    table = derive_bounds(world.graph, world.query, world.log(20_000, seed=0))
+
+    assert table.confidence == 0.95
+    for bound in table.bounds.values():
+        assert bound.lower <= bound.lower_estimate <= bound.upper_estimate <= bound.upper
+
+
+def test_numeric_rewards_get_intervals_for_means() -> None:
+    rng = np.random.default_rng(2)
+    arms = rng.integers(0, 2, 4_000)
+    prices = rng.uniform(0, 10, 4_000) * (0.5 + 0.5 * arms)
+    log = {"X": arms.tolist(), "Y": prices.tolist()}
+    table = derive_bounds(parse("X -> Y"), "Y | do(X)", log, reward_range=(0, 10))
+
+    assert 2.5 in table[0, ()]
+    assert 5.0 in table[1, ()]
+    assert table[0, ()].width < 1
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 95, -0.1, "0.95", float("nan")])
+def test_what_is_no_chance_is_refused(confidence: float) -> None:
+    with pytest.raises(NoConfidence, match="must be a chance such as"):
+        check_confidence(confidence)
+
+
+def test_an_exact_law_has_no_sampling_error() -> None:
+    world = paper_world()
+    with pytest.raises(NoConfidence, match="pass confidence=None"):
+        derive_bounds(world.graph, world.query, world.exact_log())
