@@ -21,7 +21,7 @@ Peer = Callable[[CausalGraph, Question], Ask]
 
 
 def by_y0(graph: CausalGraph, asked: Question) -> Ask:
-    """y0's ID; its conditional form is left out, since it fails too often to be compared."""
+    """Ask y0's ID; its conditional form fails too often to be compared."""
     variable = import_module("y0.dsl").Variable
     identify = import_module("y0.algorithm.identify").identify_outcomes
     mixed = import_module("y0.graph").NxMixedGraph.from_str_edges(
@@ -34,7 +34,7 @@ def by_y0(graph: CausalGraph, asked: Question) -> Ask:
 
 
 def by_causaleffect(graph: CausalGraph, asked: Question) -> Ask:
-    """The Python package causaleffect: ID, and IDC when there are conditions."""
+    """Ask the Python package causaleffect: ID, or IDC when there are conditions."""
     module = import_module("causaleffect")
     edges = [f"{a}->{b}" for a, b in sorted(graph.directed)]
     edges += [f"{a}<->{b}" for a, b in sorted(graph.bidirected)]
@@ -44,7 +44,7 @@ def by_causaleffect(graph: CausalGraph, asked: Question) -> Ask:
 
 
 def by_dowhy(graph: CausalGraph, asked: Question) -> Ask:
-    """dowhy's search for a general adjustment set, bidirected edges as hidden causes.
+    """Ask dowhy for a general adjustment set, bidirected edges being hidden causes.
 
     Its ID takes no bidirected edges and no hidden variables, so it is no peer here.
     """

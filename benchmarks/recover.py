@@ -166,14 +166,14 @@ def _line(
     tired: set[str],
 ) -> None:
     tallies = {name: Tally() for name in peers if name not in tired}
-    own = []
+    patience, own = min(PATIENCE, len(cases)), list[float]()
     for case in cases:
         truth, spent = timed(partial(ask, case))
         own.append(spent)
         for name, tally in tallies.items():
-            if truth is not None and tally.late < PATIENCE:
+            if truth is not None and tally.late < patience:
                 tally.ask(peers[name], case.graph, case.asked, truth, own=spent, limit=LIMIT)
-    tired.update(name for name, tally in tallies.items() if tally.late >= PATIENCE)
+    tired.update(name for name, tally in tallies.items() if tally.late >= patience)
     cells = [tallies[name].shown() if name in tallies else "-" for name in peers]
     click.echo(f"{label:<30}{median(own) * 1e3:>14.1f}" + "".join(f"{c:>34}" for c in cells))
 
@@ -207,6 +207,8 @@ def run() -> None:
     click.echo(f"\npeers as multiples of recover, {LIMIT:.0f} s a question: effect")
     both: dict[str, Peer] = {"y0": by_y0, "causaleffect": by_causaleffect}
     beside_peers(EFFECT, recovered, both, SIZES)
+    click.echo("\nthe same as multiples of the first formula: effect")
+    beside_peers(EFFECT, first_formula, both, SIZES)
     click.echo("\nthe same: effect given 2 conditions")
     beside_peers(GIVEN, recovered, {"causaleffect": by_causaleffect}, SIZES)
     click.echo("\npeers as multiples of find_adjustment: effect")

@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
+
+from boundit.counts.evaluate import evaluate
 from boundit.estimand.conditional import through_factors, through_selected_factors
 from boundit.estimand.question import Question, feels_selection, lightened
 from boundit.estimand.recover_factor import recover_factor
 from boundit.graph.text import parse
+from boundit.simulation.random_models import random_model
 from boundit.terms.names import nodes
 from tests.estimand.truth import gap, random_cases
 
@@ -56,3 +60,20 @@ def test_both_ways_are_true_on_exact_models() -> None:
                 found[way] += 1
                 assert gap(case, answer.expression, i) < 1e-9
     assert min(found) > 30
+
+
+def test_what_is_known_up_to_a_constant_is_normed() -> None:
+    """The constant may vary with what the outcomes do not feel; here it was P(V1, V5 | S=1)."""
+    graph = parse(
+        "V1 -> [S]; V1 -> V4; V1 -> V6; V2 -> V6; V4 -> V2; V5 -> V1; V5 -> V2; V5 -> V4; "
+        "[S] <-> V2; [S] <-> V5; V1 <-> V4; V2 <-> V5; V4 <-> V6"
+    )
+    asked = Question(frozenset({"V6"}), frozenset({"V1", "V2"}), selected=True)
+    found = through_selected_factors(graph, asked, recover_factor)
+    model = random_model(graph, np.random.default_rng(0))
+    log = model.log()
+    assert found.expression is not None
+    numbers = evaluate(found.expression, log)
+    truth = model.effect(outcomes="V6", treatments=("V1", "V2"))
+
+    assert numbers.gap_to(truth) < 1e-9

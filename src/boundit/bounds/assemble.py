@@ -40,7 +40,6 @@ def assembled(
     log = replace(tables[0], exact=all(table.exact for table in tables))
     rewarded = [table for table in tables if table.reward]
     low, high = settled_range(rewarded, reward_range)
-    binary = (low, high) == (0, 1)
     binary = (low, high) == (0.0, 1.0)
     coins = [
         Coin(table, outcome if table.reward else None, low, high, binary and is_binary(table))

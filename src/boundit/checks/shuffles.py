@@ -6,7 +6,7 @@ likely as what was logged, if the statement is true. A shuffled table is drawn c
 a draw costs the same for ten rows and for ten million.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,27 +56,28 @@ def shuffled(total: Pooled, draws: int, rng: Generator) -> Floats:
     return tables.astype(np.float64)
 
 
-def chances(total: Pooled, most: int, rng: Generator) -> tuple[Chance, Chance]:
+def chances(total: Pooled, most: int, rng: Generator) -> tuple[Chance, ...]:
     """Say how often chance alone gives any, and steady, association as strong as was seen.
 
-    Drawing stops early once both are explained (Besag and Clifford's sequential test); with l
-    draws for h that reach it, p is h / l, and with all ``most`` it is (h + 1) / (most + 1).
-    Either way p is at most a with a chance of at most a.
+    With a single group the two are one. Drawing stops early once chance explains both (Besag
+    and Clifford's sequential test): with l draws for h that reach what was seen, p is h / l,
+    and with all ``most`` it is (h + 1) / (most + 1). Either way p is at most a with a chance
+    of at most a.
     """
-    measures: Sequence[Callable[[Floats], Floats]] = (
-        _any_measure(total),
-        lambda tables: total.deviation(tables.sum(axis=1)),
-    )
+    measures = [_any_measure(total)]
+    if len(total.strata) > 1:
+        measures.append(lambda tables: total.deviation(tables.sum(axis=1)))
     seen = [float(measure(_own(total)[None])[0]) for measure in measures]
-    reached = [np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.bool_)]
-    per_draw = len(total.strata) * len(total.levels[0]) * len(total.levels[1])
+    reached = [np.zeros(0, dtype=np.bool_) for _ in measures]
+    batch = max(1, _CHUNK // (len(total.strata) * total.seen.size))
     while len(reached[0]) < most and min(r.sum() for r in reached) < ENOUGH:
-        batch = min(_FIRST if not len(reached[0]) else most, most - len(reached[0]))
-        tables = shuffled(total, max(1, min(batch, _CHUNK // per_draw)), rng)
+        left = most - len(reached[0])
+        first = _FIRST if not len(reached[0]) else left
+        tables = shuffled(total, min(first, batch, left), rng)
         for i, measure in enumerate(measures):
             hits = measure(tables) >= seen[i] - _ROUNDING * (1 + abs(seen[i]))
             reached[i] = np.concatenate([reached[i], hits])
-    return _judged(reached[0], most), _judged(reached[1], most)
+    return tuple(_judged(hits, most) for hits in reached)
 
 
 def _judged(reached: NDArray[np.bool_], most: int) -> Chance:

@@ -12,7 +12,7 @@ J. Tian, Identifying conditional causal effects, UAI 2004.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from boundit.estimand.algebra import product, ratio, total
 from boundit.estimand.expression import Expression
@@ -79,6 +79,8 @@ def through_selected_factors(
             return Recovery(None, (*steps, Step(None, reason, NAME)))
         steps.append(Step(None, f"Q[{listed(wanted)}] up to a constant", NAME))
         parts.append(law.formula())
+        # The constant is one to the outcomes alone, so it must be divided away.
+        group = replace(group, conditioned=True)
     return Recovery(_assembled(product(*parts), group, asked), tuple(steps))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.tokens import END, Tokens, unquoted
+from boundit.graph.tokens import END, Tokens
 from boundit.terms.errors import (
     InvalidName,
     MalformedQuery,
@@ -107,44 +107,30 @@ class _Reader:
         self._tokens = Tokens(text, _PATTERN, hint=_HINT)
 
     def read(self) -> EffectQuery:
-        first = self._name("an outcome")
-        wrapped = first in {"P", "p"} and self._take("(")
-        outcomes = [self._name("an outcome") if wrapped else first]
-        while self._take(","):
-            outcomes.append(self._name("an outcome"))
+        first = self._tokens.expect_name("an outcome")
+        wrapped = first in {"P", "p"} and self._tokens.take_mark("(")
+        outcomes = [self._tokens.expect_name("an outcome") if wrapped else first]
+        while self._tokens.take_mark(","):
+            outcomes.append(self._tokens.expect_name("an outcome"))
         treatments, context = list[str](), list[str]()
-        if self._take("|"):
+        if self._tokens.take_mark("|"):
             self._given(treatments, context)
-            while self._take(","):
+            while self._tokens.take_mark(","):
                 self._given(treatments, context)
-        if wrapped and not self._take(")"):
-            self._tokens.now.refuse(f"expected ')', found {self._tokens.now.shown}")
+        if wrapped:
+            self._tokens.expect_mark(")")
         if self._tokens.now.kind != END:
             self._tokens.now.refuse(f"expected ',' or the end, found {self._tokens.now.shown}")
         return EffectQuery(tuple(outcomes), tuple(treatments), tuple(context))
 
     def _given(self, treatments: list[str], context: list[str]) -> None:
         acts = self._tokens.now.kind == "name" and self._tokens.now.text == "do"
-        name = self._name("a variable or do(...)")
+        name = self._tokens.expect_name("a variable or do(...)")
         if not acts:
             context.append(name)
             return
-        if not self._take("("):
-            self._tokens.now.refuse(f"expected '(' after do, found {self._tokens.now.shown}")
-        treatments.append(self._name("a treatment"))
-        while self._take(","):
-            treatments.append(self._name("a treatment"))
-        if not self._take(")"):
-            self._tokens.now.refuse(
-                f"expected ')' after the treatments, found {self._tokens.now.shown}"
-            )
-
-    def _name(self, what: str) -> str:
-        token = self._tokens.now
-        if token.kind not in {"name", "quoted"}:
-            token.refuse(f"expected {what}, found {token.shown}")
-        self._tokens.take()
-        return unquoted(token.text) if token.kind == "quoted" else token.text
-
-    def _take(self, mark: str) -> bool:
-        return self._tokens.take_if("mark", mark) is not None
+        self._tokens.expect_mark("(", " after do")
+        treatments.append(self._tokens.expect_name("a treatment"))
+        while self._tokens.take_mark(","):
+            treatments.append(self._tokens.expect_name("a treatment"))
+        self._tokens.expect_mark(")", " after the treatments")

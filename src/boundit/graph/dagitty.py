@@ -4,7 +4,7 @@ import re
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.drawing import Drawing
-from boundit.graph.tokens import END, Token, Tokens, unquoted
+from boundit.graph.tokens import END, Token, Tokens
 from boundit.terms.names import in_order, spelled
 
 _PATTERN = re.compile(
@@ -57,12 +57,11 @@ class _Reader:
         kind = self._tokens.expect("name", "'dag'")
         if kind.text.casefold() != "dag":
             kind.refuse(f"expected 'dag', found {kind.shown}; only a dag has a causal reading")
-        if not self._at("{"):
-            self._name("a graph name or '{'")
-        if not self._take("{"):
-            self._tokens.now.refuse(f"expected '{{', found {self._tokens.now.shown}")
-        while not self._take("}"):
-            if not self._take(";"):
+        if not self._tokens.at("{"):
+            self._tokens.expect_name("a graph name or '{'")
+        self._tokens.expect_mark("{")
+        while not self._tokens.take_mark("}"):
+            if not self._tokens.take_mark(";"):
                 self._statement()
         if self._tokens.now.kind != END:
             self._tokens.now.refuse(
@@ -72,7 +71,7 @@ class _Reader:
 
     def _statement(self) -> None:
         left = self._end()
-        if self._take("="):  # such as bb="0,0,1,1": where it was drawn
+        if self._tokens.take_mark("="):  # such as bb="0,0,1,1": where it was drawn
             self._value()
             return
         self._drawing.nodes.update(left)
@@ -94,21 +93,21 @@ class _Reader:
 
     def _end(self) -> list[str]:
         """Read one end of an edge: a node, or several in braces."""
-        if not self._take("{"):
-            return [self._name("a node")]
+        if not self._tokens.take_mark("{"):
+            return [self._tokens.expect_name("a node")]
         inside: list[str] = []
-        while not self._take("}"):
-            if not (self._take(";") or self._take(",")):
-                inside.append(self._name("a node or '}'"))
+        while not self._tokens.take_mark("}"):
+            if not (self._tokens.take_mark(";") or self._tokens.take_mark(",")):
+                inside.append(self._tokens.expect_name("a node or '}'"))
         return inside
 
     def _attributes(self, nodes: list[str]) -> None:
-        if not self._take("["):
+        if not self._tokens.take_mark("["):
             return
-        while not self._take("]"):
+        while not self._tokens.take_mark("]"):
             word = self._tokens.now
-            key = self._name("an attribute or ']'").casefold()
-            if self._take("="):
+            key = self._tokens.expect_name("an attribute or ']'").casefold()
+            if self._tokens.take_mark("="):
                 self._value()
             if key in _HIDDEN | _SELECTED and not nodes:
                 word.refuse(f"{key!r} on an edge says nothing; write it after the node alone")
@@ -116,21 +115,8 @@ class _Reader:
                 self._drawing.hidden.update(nodes)
             if key in _SELECTED:
                 self._drawing.selections.update(nodes)
-            self._take(",")
+            self._tokens.take_mark(",")
 
     def _value(self) -> None:
         if not self._tokens.take_if("number"):
-            self._name("a value")
-
-    def _name(self, what: str) -> str:
-        token = self._tokens.now
-        if token.kind not in {"name", "quoted"}:
-            token.refuse(f"expected {what}, found {token.shown}")
-        self._tokens.take()
-        return unquoted(token.text) if token.kind == "quoted" else token.text
-
-    def _at(self, mark: str) -> bool:
-        return self._tokens.now.kind == "mark" and self._tokens.now.text == mark
-
-    def _take(self, mark: str) -> bool:
-        return self._tokens.take_if("mark", mark) is not None
+            self._tokens.expect_name("a value")

@@ -76,7 +76,7 @@ class _Reader:
         self._keyword("strict")
         if not (self._keyword("digraph") or self._keyword("graph")):
             self._tokens.now.refuse(f"expected 'digraph', found {self._tokens.now.shown}")
-        if not self._at("{"):
+        if not self._tokens.at("{"):
             self._name("a graph name or '{'")
         self._braces(_Scope(), depth=0)
         if self._tokens.now.kind != END:
@@ -94,10 +94,10 @@ class _Reader:
         """Read ``{ ... }`` and return the nodes named inside."""
         if depth > _DEEPEST:
             self._tokens.now.refuse(f"subgraphs are nested more than {_DEEPEST} deep")
-        self._expect("{")
+        self._tokens.expect_mark("{")
         inside: list[str] = []
-        while not self._take("}"):
-            if not self._take(";"):
+        while not self._tokens.take_mark("}"):
+            if not self._tokens.take_mark(";"):
                 inside += self._statement(scope, depth)
         return inside
 
@@ -129,20 +129,20 @@ class _Reader:
         if self._tokens.ahead.text != "=" or self._tokens.ahead.kind != "mark":
             return False
         self._name("an attribute")
-        self._take("=")
+        self._tokens.take_mark("=")
         self._name("a value")
         return True
 
     def _end(self, scope: _Scope, depth: int) -> list[str]:
         """Read one end of an edge: a node, or a subgraph that stands for all its nodes."""
         if self._keyword("subgraph"):
-            if not self._at("{"):
+            if not self._tokens.at("{"):
                 self._name("a subgraph name or '{'")
             return self._braces(scope.inner(), depth=depth + 1)
-        if self._at("{"):
+        if self._tokens.at("{"):
             return self._braces(scope.inner(), depth=depth + 1)
         name = self._name("a node")
-        while self._take(":"):
+        while self._tokens.take_mark(":"):
             self._name("a port")
         self._drawing.nodes.add(name)
         self._attributes.setdefault(name, dict(scope.node))
@@ -150,11 +150,13 @@ class _Reader:
 
     def _attribute_lists(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        while self._take("["):
-            while not self._take("]"):
+        while self._tokens.take_mark("["):
+            while not self._tokens.take_mark("]"):
                 key = self._name("an attribute or ']'")
-                found[key.casefold()] = self._name("a value") if self._take("=") else "true"
-                _ = self._take(",") or self._take(";")
+                found[key.casefold()] = (
+                    self._name("a value") if self._tokens.take_mark("=") else "true"
+                )
+                _ = self._tokens.take_mark(",") or self._tokens.take_mark(";")
         return found
 
     def _name(self, what: str) -> str:
@@ -163,7 +165,7 @@ class _Reader:
             token.refuse(f"expected {what}, found {token.shown}")
         self._tokens.take()
         name = unquoted(token.text) if token.kind == "quoted" else token.text
-        while token.kind == "quoted" and self._take("+"):
+        while token.kind == "quoted" and self._tokens.take_mark("+"):
             name += unquoted(self._tokens.expect("quoted", "a quoted text after '+'").text)
         return name
 
@@ -173,16 +175,6 @@ class _Reader:
             self._tokens.take()
             return True
         return False
-
-    def _at(self, mark: str) -> bool:
-        return self._tokens.now.kind == "mark" and self._tokens.now.text == mark
-
-    def _take(self, mark: str) -> bool:
-        return self._tokens.take_if("mark", mark) is not None
-
-    def _expect(self, mark: str) -> None:
-        if not self._take(mark):
-            self._tokens.now.refuse(f"expected {mark!r}, found {self._tokens.now.shown}")
 
 
 def _kind(edge: Token, attributes: dict[str, str]) -> str:

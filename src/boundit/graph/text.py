@@ -14,7 +14,7 @@ import re
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.drawing import Drawing
-from boundit.graph.tokens import END, Token, Tokens, unquoted
+from boundit.graph.tokens import END, Tokens
 
 _PATTERN = re.compile(
     r"""
@@ -37,20 +37,18 @@ def parse(text: str) -> CausalGraph:
     X -> Y; Y -> [S]; X <-> Y
     """
     tokens, drawing = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT), Drawing()
-    hidden: list[Token] = []
     while tokens.now.kind != END:
         if not tokens.take_if("stop"):
-            _statement(tokens, drawing, hidden)
-    drawing.hidden = {_name(token) for token in hidden}
+            _statement(tokens, drawing)
     return drawing.graph()
 
 
-def _statement(tokens: Tokens, drawing: Drawing, hidden: list[Token]) -> None:
+def _statement(tokens: Tokens, drawing: Drawing) -> None:
     first = tokens.now
     if first.kind == "name" and first.text == "hidden":
         tokens.take()
         if tokens.now.kind != "edge":
-            _hidden(tokens, hidden)
+            _hidden(tokens, drawing)
             return
         left = "hidden"
     else:
@@ -63,32 +61,21 @@ def _statement(tokens: Tokens, drawing: Drawing, hidden: list[Token]) -> None:
     _stop(tokens, "an edge (->, <- or <->)")
 
 
-def _hidden(tokens: Tokens, hidden: list[Token]) -> None:
-    while True:
-        if tokens.now.kind not in {"name", "quoted"}:
-            tokens.now.refuse(f"expected a name to hide, found {tokens.now.shown}")
-        hidden.append(tokens.take())
-        if not tokens.take_if("mark", ","):
-            return _stop(tokens, "a comma")
+def _hidden(tokens: Tokens, drawing: Drawing) -> None:
+    drawing.hidden.add(tokens.expect_name("a name to hide"))
+    while tokens.take_mark(","):
+        drawing.hidden.add(tokens.expect_name("a name to hide"))
+    _stop(tokens, "a comma")
 
 
 def _node(tokens: Tokens, drawing: Drawing) -> str:
     """Read ``X``, ``"X"`` or, marking the selection node, ``[X]``."""
-    marked = tokens.take_if("mark", "[")
-    if tokens.now.kind not in {"name", "quoted"}:
-        tokens.now.refuse(f"expected a node, found {tokens.now.shown}")
-    token = tokens.take()
+    marked = tokens.take_mark("[")
+    name = tokens.expect_name("a node")
     if marked:
-        drawing.selections.add(_name(token))
-        if not tokens.take_if("mark", "]"):
-            tokens.now.refuse(
-                f"expected ']' after the selection node, found {tokens.now.shown}"
-            )
-    return _name(token)
-
-
-def _name(token: Token) -> str:
-    return unquoted(token.text) if token.kind == "quoted" else token.text
+        drawing.selections.add(name)
+        tokens.expect_mark("]", " after the selection node")
+    return name
 
 
 def _stop(tokens: Tokens, otherwise: str) -> None:

@@ -54,6 +54,26 @@ class Tokens:
         here = self.now.kind == kind and (not texts or self.now.text in texts)
         return self.take() if here else None
 
+    def at(self, mark: str) -> bool:
+        """Tell whether this mark comes now."""
+        return self.now.kind == "mark" and self.now.text == mark
+
+    def take_mark(self, mark: str) -> bool:
+        """Take this mark if it comes now."""
+        return self.take_if("mark", mark) is not None
+
+    def expect_mark(self, mark: str, where: str = "") -> None:
+        """Take this mark or refuse."""
+        if not self.take_mark(mark):
+            self.now.refuse(f"expected {mark!r}{where}, found {self.now.shown}")
+
+    def expect_name(self, what: str) -> str:
+        """Take a name, plain or quoted, or refuse, saying what it would have named."""
+        if self.now.kind not in {"name", "quoted"}:
+            self.now.refuse(f"expected {what}, found {self.now.shown}")
+        token = self.take()
+        return unquoted(token.text) if token.kind == "quoted" else token.text
+
     def expect(self, kind: str, what: str) -> Token:
         """Take a token of this kind or refuse, naming what was expected."""
         if self.now.kind != kind:

@@ -1,0 +1,135 @@
+"""The test of one independence, calibrated for the counts at hand.
+
+Two questions are put to the groups: is there any association, and is there a steady one
+(``association.py``). With two answers the smaller p-value counts double. Where every expected
+count is large, chi-square says what chance does; where one is small, shuffles do; where one is
+small and there are too many groups to shuffle, chi-square does for those groups and levels that
+are filled, of which there are then many.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from scipy.stats import chi2
+
+from boundit.checks.association import (
+    Pooled,
+    Statistic,
+    any_association,
+    phi_squared,
+    pooled,
+)
+from boundit.checks.power import detectable
+from boundit.checks.shuffles import cells_drawn, chances
+from boundit.checks.strata import Strata
+
+PLENTY = 20.0
+"""Where every expected count is as large, the tail of chi-square is trusted."""
+ENOUGH_OF_MANY = 5.0
+"""The same for one group of a great many, whose errors average out."""
+WORK = 2 * 10**7
+"""So many cells may be drawn for one statement: some seconds."""
+EXACT = 1e-6
+"""An exact law that is independent up to rounding has a Cramér's V below this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One question put to the groups, and its answer; ``draws`` is 0 without shuffles."""
+
+    pattern: str
+    statistic: Statistic
+    p: float
+    draws: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answers to one statement, the deciding one first; ``rows`` had a say in it."""
+
+    tests: tuple[Test, ...]
+    rows: float
+    groups: int
+
+    @property
+    def decisive(self) -> Test:
+        """The answer with the smallest p-value."""
+        return self.tests[0]
+
+    @property
+    def p(self) -> float:
+        """The chance of so much association if the statement is true, at most."""
+        return min(1.0, len(self.tests) * self.decisive.p)
+
+    def detectable(self, level: float, pattern: str | None = None) -> float:
+        """The weakest association of a pattern that 8 logs of 10 would show at a level."""
+        asked = [t for t in self.tests if pattern in {None, t.pattern}] or self.tests
+        return min(detectable(t.statistic, level / len(self.tests)) for t in asked)
+
+
+def tested(strata: Strata, *, draws: int, rng: Generator) -> Outcome | None:
+    """Test independence in every group at once; None when no group can tell.
+
+    At most ``draws`` shuffles are made. They are the smallest p-value's resolution, so there
+    should be a few times as many as one over the level.
+    """
+    if not len(strata):
+        return None
+    plenty = bool((strata.least_expected >= PLENTY).all())
+    total = Pooled(strata)
+    if not plenty and cells_drawn(total) * draws <= WORK:
+        tests = _by_shuffles(total, draws, rng)
+    else:
+        tests = _by_formula(strata)
+    if not tests:
+        return None
+    by_p = sorted(tests, key=lambda t: (t.p, -t.statistic.value / t.statistic.df))
+    return Outcome(tuple(by_p), strata.rows, len(strata))
+
+
+def judged_exactly(strata: Strata) -> Outcome | None:
+    """Judge an exact law, which has no chance in it: it is independent or it is not."""
+    if not len(strata):
+        return None
+    ones, others = strata.sizes
+    away = float(strata.totals @ phi_squared(strata))
+    weight = float(strata.totals @ (np.minimum(ones, others) - 1))
+    measure = Statistic(max(away, 0.0), 0, weight)
+    found = Test("any", measure, 0.0 if measure.strength() > EXACT else 1.0)
+    return Outcome((found,), strata.rows, len(strata))
+
+
+def _by_shuffles(total: Pooled, draws: int, rng: Generator) -> list[Test]:
+    statistics = [any_association(total.strata)]
+    if len(total.strata) > 1:
+        statistics.append(total.statistic())
+    found = zip(("any", "steady"), statistics, chances(total, draws, rng), strict=False)
+    return [Test(pattern, stat, chance.p, chance.draws) for pattern, stat, chance in found]
+
+
+def _by_formula(strata: Strata) -> list[Test]:
+    tests = []
+    if len(filled := strata.filled(ENOUGH_OF_MANY)):
+        tests.append(_by_chi_square("any", any_association(filled)))
+    if len(strata) > 1 and (total := pooled(strata, PLENTY)):
+        tests.append(_by_chi_square("steady", total.statistic()))
+    return tests
+
+
+def _by_chi_square(pattern: str, statistic: Statistic) -> Test:
+    return Test(pattern, statistic, float(chi2.sf(statistic.value, statistic.df)))
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Correct p-values for their number, so that all of them hold at once (Holm).
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    corrected, floor, left = [0.0] * len(p_values), 0.0, len(p_values)
+    for place in sorted(range(left), key=p_values.__getitem__):
+        floor = max(floor, min(1.0, left * p_values[place]))
+        corrected[place] = floor
+        left -= 1
+    return corrected

@@ -1,0 +1,285 @@
+"""The whole of the offline half: what holds of every table of bounds."""
+
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from boundit.bounds.derive import derive_bounds
+from boundit.bounds.tighten import CROSSED, NEVER_LOGGED, EndsCross
+from boundit.counts.read import read_log
+from boundit.graph.text import parse
+from boundit.simulation.model import Model
+from boundit.simulation.worlds import paper_model, paper_world
+from boundit.terms.bound_errors import OutsideDomain
+from boundit.terms.errors import BounditError
+from boundit.terms.interval import Interval
+from tests.bounds.exact import as_log, ends, questions
+from tests.paper import TABLE_1_ROWS
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+CONFOUNDED = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
+MEDIATED = parse("Z -> X -> M -> Y; Z -> Y")
+ROWS: dict[str, list[object]] = {
+    "Z": [0, 0, 1, 1, 0, 1],
+    "X": [0, 1, 0, 1, 1, 0],
+    "Y": [0, 1, 1, 1, 0, 0],
+}
+
+
+def test_the_papers_table_is_what_its_probabilities_imply() -> None:
+    """Appendix, Table 1: 16 rows; conditioning on I1 brackets the effect in each."""
+    model, world = paper_model(), paper_world()
+    logged = model.log().given(("X1", "X2", "U1", "U2", "I1")).at({"Y": 1})
+    table = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+
+    for row in TABLE_1_ROWS:
+        arm, context = (row["X1"], row["X2"]), (row["U1"], row["U2"])
+        by_mediator = logged.at(row).values
+        found = table[arm, context]
+        assert found.lower == pytest.approx(by_mediator.min(), abs=1e-9)
+        assert found.upper == pytest.approx(by_mediator.max(), abs=1e-9)
+        assert found.lower < world.mean(arm, context) < found.upper
+        assert table.bounds[arm, context].lower_rule == "conditioning on I1"
+    assert len(table.bounds) == 16
+
+
+def test_the_first_row_is_explained_as_a_colleague_would() -> None:
+    world = paper_world()
+    table = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+
+    said = table.explain(arm=(0, 0), context=(0, 0)) + "\n"
+
+    assert said == (GOLDEN / "explain_paper_row_1.txt").read_text()
+
+
+def test_the_printed_method_says_nothing_of_its_own_example() -> None:
+    """Figure 2: no c-factor of the reward and no substitute is recovered, so [0, 1]."""
+    world = paper_world()
+    table = derive_bounds(world.graph, world.query, world.exact_log(), profile="paper")
+
+    assert {(b.lower, b.upper) for b in table.bounds.values()} == {(0.0, 1.0)}
+    assert "P(context) was read from the selected rows, not the population" in table.caveats
+    assert "no rule says more" in table.explain((0, 0), (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("n", "seed", "zeros", "worth"),
+    [(70, 1, 0.0, 2), (70, 2, 0.3, 2), (40, 3, 0.9, 2), (50, 4, 0.0, 3), (50, 5, 0.3, 3)],
+)
+def test_no_bound_misses_the_truth(n: int, seed: int, zeros: float, worth: int) -> None:
+    """Exact laws in: zeros in the tables, rewards of three levels with effects of their own."""
+    for asked in questions(n, seed, zeros=zeros, worth=worth):
+        truth = asked.truth()
+        lower, upper = ends(asked.bounds(*asked.tables), truth.shape)
+
+        missed = (truth < lower - 1e-9) | (truth > upper + 1e-9)
+        assert not missed.any(), (asked.model, asked.query, asked.tables)
+
+
+@pytest.mark.parametrize("zeros", [0.0, 0.2])
+def test_more_information_never_widens_a_bound(zeros: float) -> None:
+    """Adding unselected tables one by one: every interval lies within the one before it."""
+    for asked in questions(35, 6, zeros=zeros, selection=True):
+        shape = asked.truth().shape
+        tables = asked.tables
+        lower, upper = ends(asked.bounds(), shape)
+        for k in range(1, len(tables) + 1):
+            low, high = ends(asked.bounds(*tables[:k]), shape)
+            assert (low >= lower - 1e-9).all()
+            assert (high <= upper + 1e-9).all()
+            lower, upper = low, high
+        again = ends(asked.bounds(*reversed(tables)), shape)
+        assert np.allclose(lower, again[0])
+        assert np.allclose(upper, again[1])
+
+
+def test_a_reward_with_effects_and_a_wider_range_is_not_taken_for_its_coin() -> None:
+    """Z tells of Y, not of a coin that shows heads half as often as Y is 1."""
+    model = Model(
+        parse("X; Y -> Z; Y -> [S]"),
+        {
+            "X": ([], 0.5),
+            "Y": ([], 0.3),
+            "Z": (["Y"], [0.2, 0.7]),
+            "S": (["Y"], [0.9, 0.2]),
+        },
+    )
+    log, everyone = as_log(model.log()), as_log(model.law("Y"))
+    asked = {"external": [everyone], "confidence": None}
+    known = derive_bounds(model.graph, "Y | do(X), Z", log, **asked)  # type: ignore[arg-type]
+    wider = derive_bounds(
+        model.graph,
+        "Y | do(X), Z",
+        log,
+        reward_range=(0, 2),
+        external=[everyone],
+        confidence=None,
+    )
+
+    assert known[1, 1].lower == pytest.approx(0.6)
+    assert 0.6 in wider[1, 1]
+
+
+def test_numeric_rewards_are_bounded_on_their_own_scale() -> None:
+    columns = ROWS | {"Y": [0, 20, 15, 5, -10, 0]}
+    table = derive_bounds(
+        CONFOUNDED, "Y | do(X), Z", columns, confidence=None, reward_range=(-10, 30)
+    )
+
+    assert table[1, 0] == Interval(5.0, 5.0)
+    assert table[0, 1] == Interval(7.5, 7.5)
+    assert derive_bounds(
+        CONFOUNDED, "Y | do(X)", columns, confidence=None, reward_range=(-10, 30)
+    )[0, ()] == Interval(0.0, 7.5)
+
+
+def test_levels_keep_the_type_they_have_in_the_log() -> None:
+    columns = {
+        "Z": [date(2024, 1, 1), date(2024, 1, 2)] * 3,
+        "X": ["a", "b", "b", "a", "a", "b"],
+        "Y": [True, False, True, False, False, True],
+    }
+    table = derive_bounds(CONFOUNDED, "Y | do(X), Z", columns, confidence=None)
+
+    assert table.arms == (("a",), ("b",))
+    assert table.contexts == ((date(2024, 1, 1),), (date(2024, 1, 2),))
+    assert table["b", date(2024, 1, 1)] == table[("b",), (date(2024, 1, 1),)]
+    flags = derive_bounds(CONFOUNDED, "Y | do(X)", ROWS | {"X": [True, False] * 3})
+    assert flags.arms == ((False,), (True,))
+    assert flags[True, ()] == flags[1, ()]
+
+
+def test_text_is_no_number_and_the_error_says_so() -> None:
+    table = derive_bounds(CONFOUNDED, "Y | do(X), Z", ROWS)
+
+    with pytest.raises(OutsideDomain, match=r"no level '1' \(str\); did you mean 1 \(int\)\?"):
+        _ = table["1", 0]
+
+
+def test_a_declared_level_that_was_never_logged_gets_the_range_and_a_mark() -> None:
+    domain = {"X": [0, 1, 2], "Z": [7]}
+    table = derive_bounds(CONFOUNDED, "Y | do(X), Z", ROWS, domain=domain, confidence=None)
+
+    assert table[2, 0] == table[0, 7] == Interval(0.0, 1.0)
+    assert table.bounds[(2,), (0,)].marks == (NEVER_LOGGED,)
+    assert NEVER_LOGGED in table.explain(2, 0)
+    assert table[1, 1] == Interval(1.0, 1.0)
+
+
+def test_rows_with_nulls_are_dropped_and_the_table_says_so() -> None:
+    table = derive_bounds(CONFOUNDED, "Y | do(X)", ROWS | {"Z": [0, 0, 1, None, 0, 1]})
+
+    assert any("with a null were dropped: Z (1)" in note for note in table.caveats)
+
+
+def test_a_wrong_graph_is_refuted_by_an_exact_law() -> None:
+    """The graph denies that X acts on Y past M: the ways by Z and by M then differ."""
+    model = Model.of(
+        {
+            "Z": ([], 0.5),
+            "X": (["Z"], [0.2, 0.7]),
+            "M": (["X"], [0.3, 0.6]),
+            "Y": (["M", "Z", "X"], lambda m, z, x: 0.1 + 0.2 * m + 0.1 * z + 0.5 * x),
+        }
+    )
+
+    with pytest.raises(EndsCross) as caught:
+        derive_bounds(MEDIATED, "Y | do(X)", as_log(model.law()), confidence=None)
+
+    said = str(caught.value)
+    assert "\n" not in said
+    assert "the data refute the graph" in said
+    assert all(f"X={x}" in said for x in (0, 1))
+    assert "' against '" in said
+    assert len(caught.value.rows) == 2
+
+
+def test_plug_in_ends_that_cross_leave_the_narrowest_rule_and_a_mark() -> None:
+    """Few rows of a graph that holds: rules differ by chance."""
+    columns = {
+        "Z": [0, 0, 0, 1, 1, 1, 0, 1, 0, 1],
+        "X": [0, 1, 0, 1, 0, 1, 1, 0, 0, 1],
+        "M": [0, 0, 1, 1, 0, 1, 1, 1, 0, 0],
+        "Y": [0, 1, 1, 1, 0, 0, 1, 1, 0, 1],
+    }
+    table = derive_bounds(MEDIATED, "Y | do(X)", columns, confidence=None)
+
+    marked = [bound for bound in table.bounds.values() if CROSSED in bound.marks]
+    assert marked
+    for bound in marked:
+        assert bound.lower_rule == bound.upper_rule
+        assert bound.lower <= bound.upper
+
+
+def test_crossing_ends_are_noise_when_an_external_table_was_counted() -> None:
+    model = paper_model()
+    few = {"U1": [0, 1, 1], "U2": [0, 0, 1], "I1": [1, 0, 1], "X1": [0, 0, 1]}
+
+    table = derive_bounds(
+        model.graph,
+        "Y | do(X1, X2), U1, U2",
+        as_log(model.log()),
+        external=[few],
+        confidence=None,
+    )
+
+    assert len(table.bounds) == 16
+
+
+def test_without_selection_the_log_outweighs_a_small_table() -> None:
+    """A table of two rows must not replace what a thousand rows say."""
+    graph = parse("Z -> X -> Y; Z -> Y")
+    columns = {name: column * 50 for name, column in ROWS.items()}
+    alone = derive_bounds(graph, "Y | do(X)", columns, confidence=None)
+    beside = derive_bounds(graph, "Y | do(X)", columns, external=[{"Z": [1]}], confidence=None)
+
+    assert alone.rows() == beside.rows()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"query": "Y, Z | do(X)"}, "bounds are for one reward"),
+        ({"query": "Y | Z"}, "has no treatment"),
+        ({"query": "Z | do(X), Y"}, "is an effect of the treatments"),
+        ({"query": 5}, "a query is read from text, found int"),
+        ({"log": ROWS | {"Y": [0, 1, 2, 1, 0, 1]}}, "declare what it can be with reward_range"),
+        ({"reward_range": (0, 0.5)}, "outside reward_range"),
+        ({"reward_range": (1, 0)}, "low < high"),
+        ({"profile": "best"}, "no profile 'best'"),
+        ({"domain": ["X"]}, "domain must be a mapping"),
+        ({"domain": {"X": ["1"]}}, "both 1 and '1'"),
+        ({"domain": {"Q": [1]}}, "no node 'Q'"),
+        ({"max_condition": -1}, "max_condition must be a whole number"),
+        ({"time_limit": "soon"}, "time_limit must be seconds"),
+        ({"external": "pop.csv"}, "external must be a list of tables"),
+        ({"external": read_log(ROWS)}, "external must be a list of tables"),
+        ({"external": [{"Q": [1]}]}, "none of which is in the graph"),
+        ({"external": [{"Z": ["0", "1"]}]}, "both 0 and '0'"),
+        ({"log": {"X": [0], "Y": [1]}}, "no column 'Z'"),
+        ({"log": ROWS | {"S": [1, 1, 0, 1, 1, 1]}}, "filter the log to S = 1"),
+        ({"log": ROWS | {"Y": list("abcabc")}}, "must be numeric or boolean"),
+    ],
+)
+def test_bad_input_gets_one_clear_line(change: dict[str, object], said: str) -> None:
+    asked: dict[str, object] = {"graph": CONFOUNDED, "query": "Y | do(X)", "log": ROWS}
+
+    with pytest.raises(BounditError) as caught:
+        derive_bounds(**(asked | change))  # type: ignore[arg-type]
+
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_a_time_limit_leaves_holds_and_says_so() -> None:
+    world = paper_world()
+    table = derive_bounds(
+        world.graph, world.query, world.exact_log(), confidence=None, time_limit=0
+    )
+
+    assert all(world.mean(*key) in table[key] for key in table.bounds)
+    assert (
+        "the search for rules stopped at time_limit=0 s; what it found holds" in table.caveats
+    )

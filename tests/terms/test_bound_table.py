@@ -1,0 +1,227 @@
+import json
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from boundit.terms import bound_file
+from boundit.terms.bound import MEASURES, Bound, Rule
+from boundit.terms.bound_errors import (
+    DamagedFile,
+    MalformedRow,
+    NotAKey,
+    OutsideDomain,
+    ReservedName,
+    WrongLength,
+)
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.interval import Interval
+
+ROWS: list[dict[str, object]] = [
+    {"Ad": "A", "Age": 0, "lower": 0.1, "upper": 0.3},
+    {"Ad": "B", "Age": 0, "lower": 0.2, "upper": 0.6},
+    {"Ad": "A", "Age": 1, "lower": 0, "upper": 1},
+]
+
+
+def expert(rows: list[dict[str, object]] = ROWS) -> BoundTable:
+    return BoundTable.from_rows(
+        rows, outcome="Click", treatments=["Ad"], context=["Age"], reward_range=(0, 1)
+    )
+
+
+def derived() -> BoundTable:
+    """A table with every kind of level and every field filled."""
+    moment, day = datetime(2024, 1, 1, 8, tzinfo=UTC), date(2024, 2, 29)
+    arms = ((moment, True), (moment, False))
+    bounds = {
+        (arm, (day, "x")): Bound(0.1, 0.5, 0.2, 0.4, 7, "r", "range", ("a: 1",), (), ("odd",))
+        for arm in arms
+    }
+    return BoundTable(
+        outcome="Y",
+        treatments=("T", "F"),
+        context=("D", "W"),
+        levels={"T": (moment,), "F": (False, True), "D": (day,), "W": ("x", None)},
+        reward_range=(0.0, 1.0),
+        bounds=bounds,
+        rules={"r": Rule("r", "it is", ("because",))},
+        profile="sound",
+        confidence=0.95,
+        caveats=("mind the gap",),
+    )
+
+
+def test_an_expert_writes_rows_and_looks_them_up() -> None:
+    table = expert()
+
+    assert table.arms == (("A",), ("B",))
+    assert table.contexts == ((0,), (1,))
+    assert table[("B",), (0,)] == table["B", 0] == table[["B"], [0]] == Interval(0.2, 0.6)
+    assert table.bounds[("B",), (0,)].lower_rule == "given"
+
+
+def test_in_the_domain_without_a_row_is_the_whole_range() -> None:
+    assert expert()["B", 1] == Interval(0, 1)
+    assert "it has no row" in expert().explain("B", 1)
+
+
+def test_rows_have_the_settled_columns_and_can_be_read_back() -> None:
+    table = expert()
+    rows = table.rows()
+
+    assert list(rows[0]) == ["Ad", "Age", *MEASURES]
+    assert expert(rows) == table
+    frame = table.frame()
+    assert list(frame.columns) == ["Ad", "Age", *MEASURES]
+    assert expert(frame.to_dict("records")) == table
+
+
+def test_without_context_the_key_is_an_empty_tuple() -> None:
+    table = BoundTable.from_rows(
+        [{"Ad": "A", "lower": 0.1, "upper": 0.3}],
+        outcome="Click",
+        treatments="Ad",
+        reward_range=(0, 1),
+    )
+
+    assert table.treatments == ("Ad",)
+    assert table["A", ()] == table[("A",), ()] == Interval(0.1, 0.3)
+    assert table.explain("A").startswith("E[Click | do(Ad='A')] lies in [0.1, 0.3].")
+
+
+def test_levels_of_numpy_become_pythons(tmp_path: Path) -> None:
+    table = expert([{"Ad": np.str_("A"), "Age": np.int64(3), "lower": 0.0, "upper": 1.0}])
+    table.save(tmp_path / "b.json")
+
+    assert BoundTable.load(tmp_path / "b.json") == table
+    assert type(table.levels["Age"][0]) is int
+
+
+@pytest.mark.parametrize("key", ["A", ("A",), ("A", 0, 1), 5])
+def test_a_key_is_an_arm_and_a_context(key: object) -> None:
+    with pytest.raises(NotAKey):
+        _ = expert()[key]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("key", [(("A", "B"), 0), ("A", ()), ((), 0)])
+def test_an_arm_or_context_of_another_length_is_refused(key: tuple[object, object]) -> None:
+    with pytest.raises(WrongLength):
+        _ = expert()[key]
+
+
+def test_a_value_outside_the_domain_is_refused_with_a_hint() -> None:
+    with pytest.raises(OutsideDomain, match="did you mean 0 "):
+        _ = expert()["A", "0"]
+    with pytest.raises(OutsideDomain, match="it has 'A', 'B'"):
+        _ = expert()["C", 0]
+    with pytest.raises(OutsideDomain):
+        _ = expert()["A", [[0]]]
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({"Age": 0, "lower": 0, "upper": 1}, "it has no value for 'Ad'"),
+        ({"Ad": "A", "Age": 0, "lower": 0}, "'upper' must be a number, found None"),
+        ({"Ad": "A", "Age": 0, "lower": "0", "upper": 1}, "'lower' must be a number"),
+        ({"Ad": "A", "Age": 0, "lower": float("nan"), "upper": 1}, "'lower' must be a number"),
+        ({"Ad": "A", "Age": 0, "lower": 0.5, "upper": 0.4}, "is no interval inside the range"),
+        ({"Ad": "A", "Age": 0, "lower": 0, "upper": 2}, "is no interval inside the range"),
+        ({"Ad": [1], "Age": 0, "lower": 0, "upper": 1}, "which is no level"),
+    ],
+)
+def test_a_row_that_is_no_bound_is_refused_with_its_number(
+    row: dict[str, object], reason: str
+) -> None:
+    with pytest.raises(MalformedRow, match=reason) as caught:
+        expert([ROWS[2], row])
+    assert caught.value.row == 1
+
+
+def test_two_rows_for_one_pair_are_refused() -> None:
+    with pytest.raises(MalformedRow, match="has a row already"):
+        expert([ROWS[0], ROWS[0]])
+
+
+def test_a_variable_called_like_a_column_is_refused() -> None:
+    with pytest.raises(ReservedName, match="cannot be called 'n'"):
+        BoundTable.from_rows(
+            [{"n": 1, "lower": 0, "upper": 1}],
+            outcome="Y",
+            treatments=["n"],
+            reward_range=(0, 1),
+        )
+
+
+def test_save_and_load_keep_everything(tmp_path: Path) -> None:
+    for table in (derived(), expert()):
+        table.save(tmp_path / "b.json")
+        found = BoundTable.load(tmp_path / "b.json")
+
+        assert found == table
+        assert found.rows() == table.rows()
+        key = next(iter(table.bounds))
+        assert found.explain(*key) == table.explain(*key)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"levels": {"T": [{"year": 2024}]}},
+        {"levels": {"T": [[1]]}},
+        {"levels": 5},
+        {"bounds": [[[1], [2], {"lower": 1}]]},
+        {"bounds": [5]},
+        {"reward_range": [0]},
+        {"rules": [{"name": "r"}]},
+        {"treatments": ["lower"]},
+    ],
+)
+def test_a_record_that_is_no_table_is_refused_whole(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    """Even one with the right checksum, written by somebody else."""
+    derived().save(tmp_path / "b.json")
+    record = bound_file.read(tmp_path / "b.json")
+    bound_file.write(tmp_path / "b.json", record | change)
+
+    with pytest.raises(DamagedFile) as caught:
+        BoundTable.load(tmp_path / "b.json")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["outcome", "bounds", "rules", "confidence"])
+def test_a_record_without_a_part_is_refused(tmp_path: Path, key: str) -> None:
+    derived().save(tmp_path / "b.json")
+    record = bound_file.read(tmp_path / "b.json")
+    del record[key]
+    bound_file.write(tmp_path / "b.json", record)
+
+    with pytest.raises(DamagedFile):
+        BoundTable.load(tmp_path / "b.json")
+
+
+def test_a_changed_digit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "b.json"
+    expert().save(path)
+    path.write_text(path.read_text().replace("0.3", "0.4"))
+
+    with pytest.raises(DamagedFile, match="changed after it was saved"):
+        BoundTable.load(path)
+
+
+def test_the_file_is_plain_json_with_a_version(tmp_path: Path) -> None:
+    expert().save(tmp_path / "b.json")
+    record = json.loads((tmp_path / "b.json").read_text())
+
+    assert (record["format"], record["version"]) == ("boundit bounds", 1)
+
+
+def test_a_confidence_is_said_first() -> None:
+    table = replace(derived(), confidence=0.9)
+    key = next(iter(table.bounds))
+
+    assert table.explain(*key).startswith("With confidence 0.9, for all rows of the table")

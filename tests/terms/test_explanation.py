@@ -1,0 +1,52 @@
+from boundit.terms.bound import Bound, Rule
+from boundit.terms.explanation import counted, explained
+
+RULES = {"by W": Rule("by W", "mu lies between min/max over W of P(Y | W)", ("W blocks S",))}
+
+
+def test_both_ends_by_one_rule_are_explained_once() -> None:
+    bound = Bound(0.2, 0.4, 0.2, 0.4, 1200, "by W", "by W", ("W=0: 0.2",), ("W=0: 0.2",))
+
+    assert explained("mu", bound, RULES, confidence=None, caveats=["take care"]) == (
+        "mu lies in [0.2, 0.4].\n"
+        "\n"
+        "Both ends: by W.\n"
+        "  mu lies between min/max over W of P(Y | W)\n"
+        "    W=0: 0.2\n"
+        "  Why it holds:\n"
+        "    - W blocks S\n"
+        "\n"
+        "Logged for this arm and context: 1,200 rows.\n"
+        "\n"
+        "Caveats:\n"
+        "  - take care"
+    )
+
+
+def test_ends_by_different_rules_are_explained_apart_with_their_values() -> None:
+    bound = Bound(0.2, 1, 0.2, 1, 0, "by W", "range", marks=("never logged",))
+    said = explained("mu", bound, RULES, confidence=None, caveats=())
+
+    assert "Lower end 0.2: by W." in said
+    assert "Upper end 1: the reward's range, no rule says more." in said
+    assert said.endswith("0 rows.\n\nCaveats:\n  - never logged")
+
+
+def test_with_a_confidence_the_width_is_split_into_chance_and_the_rest() -> None:
+    bound = Bound(0.1, 0.5, 0.2, 0.4, 10, "by W", "by W")
+    said = explained("mu", bound, RULES, confidence=0.95, caveats=())
+
+    assert said.startswith("With confidence 0.95, for all rows of the table at once, mu lies")
+    assert "Of the width 0.4, about 0.2 is what the graph leaves open" in said
+
+
+def test_a_long_list_of_numbers_is_cut_and_says_so() -> None:
+    cells = tuple(f"W={i}: 0" for i in range(20))
+    bound = Bound(0, 1, 0, 1, 1, "by W", "by W", cells, cells)
+
+    assert "    and 4 more" in explained("mu", bound, RULES, confidence=None, caveats=())
+
+
+def test_shares_of_an_exact_law_are_no_rows() -> None:
+    assert counted(0.25) == "a share of 0.25 of the rows"
+    assert counted(1) == "1 row"
