@@ -35,7 +35,8 @@ def test_unknown_weights_leave_the_least_and_the_greatest() -> None:
 def test_known_weights_give_the_expectation_and_a_cell_of_no_weight_costs_nothing() -> None:
     found = bracket(Chain((Link("W", WEIGHTS),), REWARD), numbers(), outcome="Y", axes=("X",))
 
-    assert found.lower == found.upper == pytest.approx([4 / 6, 0.25])
+    assert found.lower == pytest.approx([4 / 6, 0.25])
+    assert found.upper == pytest.approx([4 / 6, 0.25])
 
 
 def test_weights_that_are_undefined_fall_back_to_the_worst() -> None:

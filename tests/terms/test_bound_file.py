@@ -1,4 +1,5 @@
 import json
+import os
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
@@ -103,7 +104,7 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_else(
     if method == "replace":
         monkeypatch.setattr(Path, "replace", fail)
     else:
-        monkeypatch.setattr(bound_file.os, "fsync", fail)
+        monkeypatch.setattr(os, "fsync", fail)
 
     with pytest.raises(CannotWrite, match="No space left on device"):
         bound_file.write(path, {"outcome": "Z"})

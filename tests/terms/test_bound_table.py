@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from boundit.terms import bound_file
-from boundit.terms.bound import MEASURES, Bound, Rule
+from boundit.terms.bound import MEASURES, Bound, Key, Rule
 from boundit.terms.bound_errors import (
     DamagedFile,
     MalformedRow,
@@ -36,7 +36,7 @@ def derived() -> BoundTable:
     """A table with every kind of level and every field filled."""
     moment, day = datetime(2024, 1, 1, 8, tzinfo=UTC), date(2024, 2, 29)
     arms = ((moment, True), (moment, False))
-    bounds = {
+    bounds: dict[Key, Bound] = {
         (arm, (day, "x")): Bound(0.1, 0.5, 0.2, 0.4, 7, "r", "range", ("a: 1",), (), ("odd",))
         for arm in arms
     }

@@ -18,7 +18,8 @@ from functools import cached_property
 
 import numpy as np
 
-from boundit.checks.strata import Strata
+from boundit.checks.strata import Mask, Strata
+from boundit.counts.levels import Codes
 from boundit.counts.named_array import Floats
 
 MOST_LEVELS = 20
@@ -150,13 +151,13 @@ def pooled(strata: Strata, least: float = 0.0) -> Pooled | None:
     return None
 
 
-def _commonest(level: Floats, n: Floats) -> Floats:
+def _commonest(level: Codes, n: Floats) -> Mask:
     rows = np.bincount(level, n)
     last = np.sort(rows)[::-1][:MOST_LEVELS][-1]
     return np.asarray(rows[level] >= last)
 
 
-def _rarest(total: Pooled) -> Floats:
+def _rarest(total: Pooled) -> Mask:
     """The cells of the level whose smallest cell is smallest, preferring the rarer level."""
     i, j = np.unravel_index(total.expected.argmin(), total.expected.shape)
     gone = np.zeros(total.strata.n_levels, dtype=np.bool_)

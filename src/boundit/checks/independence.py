@@ -8,6 +8,8 @@ are filled, of which there are then many.
 """
 
 from dataclasses import dataclass
+from math import inf
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -34,11 +36,14 @@ EXACT = 1e-6
 """An exact law that is independent up to rounding has a Cramér's V below this."""
 
 
+Pattern: TypeAlias = Literal["any", "steady", "exact"]
+
+
 @dataclass(frozen=True, slots=True)
 class Test:
     """One question put to the groups, and its answer; ``draws`` is 0 without shuffles."""
 
-    pattern: str
+    pattern: Pattern
     statistic: Statistic
     p: float
     draws: int = 0
@@ -62,10 +67,17 @@ class Outcome:
         """The chance of so much association if the statement is true, at most."""
         return min(1.0, len(self.tests) * self.decisive.p)
 
-    def detectable(self, level: float, pattern: str | None = None) -> float:
-        """The weakest association of a pattern that 8 logs of 10 would show at a level."""
-        asked = [t for t in self.tests if pattern in {None, t.pattern}] or self.tests
-        return min(detectable(t.statistic, level / len(self.tests)) for t in asked)
+    def detectable(self, level: float, *, any_pattern: bool = False) -> float:
+        """The weakest association that 8 logs of 10 would show at this level; inf if none.
+
+        One that is alike in every group is seen by either question, one of ``any_pattern``
+        only by the first.
+        """
+        if self.decisive.pattern == "exact":
+            return 0.0
+        asked = [t for t in self.tests if t.pattern == "any" or not any_pattern]
+        each = level / len(self.tests)
+        return min((detectable(t.statistic, each) for t in asked), default=inf)
 
 
 def tested(strata: Strata, *, draws: int, rng: Generator) -> Outcome | None:
@@ -96,7 +108,7 @@ def judged_exactly(strata: Strata) -> Outcome | None:
     away = float(strata.totals @ phi_squared(strata))
     weight = float(strata.totals @ (np.minimum(ones, others) - 1))
     measure = Statistic(max(away, 0.0), 0, weight)
-    found = Test("any", measure, 0.0 if measure.strength() > EXACT else 1.0)
+    found = Test("exact", measure, 0.0 if measure.strength() > EXACT else 1.0)
     return Outcome((found,), strata.rows, len(strata))
 
 
@@ -104,7 +116,8 @@ def _by_shuffles(total: Pooled, draws: int, rng: Generator) -> list[Test]:
     statistics = [any_association(total.strata)]
     if len(total.strata) > 1:
         statistics.append(total.statistic())
-    found = zip(("any", "steady"), statistics, chances(total, draws, rng), strict=False)
+    patterns: tuple[Pattern, ...] = ("any", "steady")
+    found = zip(patterns, statistics, chances(total, draws, rng), strict=False)
     return [Test(pattern, stat, chance.p, chance.draws) for pattern, stat, chance in found]
 
 
@@ -117,7 +130,7 @@ def _by_formula(strata: Strata) -> list[Test]:
     return tests
 
 
-def _by_chi_square(pattern: str, statistic: Statistic) -> Test:
+def _by_chi_square(pattern: Pattern, statistic: Statistic) -> Test:
     return Test(pattern, statistic, float(chi2.sf(statistic.value, statistic.df)))
 
 

@@ -6,7 +6,7 @@ favour any answer. Cells without rows are left out.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Self, TypeAlias
@@ -115,20 +115,12 @@ class Strata:
 
     def where(self, kept: Mask) -> "Strata":
         """Keep some cells, and of them the groups in which both variables still vary."""
-        group, one, other, n = (x[kept] for x in (self.group, self.one, self.other, self.n))
-        rest = Strata(group, one, other, n, self.places, self.n_levels)
+        rest = _only(self, kept)
         ones, others = rest.sizes
         varied = (ones > 1) & (others > 1)
-        held = varied[group]
+        held = _only(rest, varied[rest.group])
         renumbered = np.cumsum(varied) - 1
-        return Strata(
-            renumbered[group[held]],
-            one[held],
-            other[held],
-            n[held],
-            self.places[varied],
-            self.n_levels,
-        )
+        return replace(held, group=renumbered[held.group], places=self.places[varied])
 
     def filled(self, least: float) -> "Strata":
         """Leave out rare levels, group by group, until every expected count is ``least``.
@@ -151,7 +143,7 @@ def stratified(table: CountTable, statement: Independence, *, drop_nulls: bool) 
     """Lay out the rows of a table for one statement; nulls are dropped where it meets them."""
     given = in_order(statement.given)
     names = [*given, statement.one, statement.other]
-    codes, n = _cells(table, names)
+    codes, n = _seen(table, names)
     if drop_nulls:
         complete = _complete(codes, names, table.levels)
         codes, n = codes[complete], n[complete]
@@ -161,7 +153,12 @@ def stratified(table: CountTable, statement: Independence, *, drop_nulls: bool) 
     return whole.where(np.ones(len(n), dtype=np.bool_))
 
 
-def _cells(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
+def _only(strata: Strata, kept: Mask) -> Strata:
+    group, one, other = strata.group[kept], strata.one[kept], strata.other[kept]
+    return replace(strata, group=group, one=one, other=other, n=strata.n[kept])
+
+
+def _seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
     """The seen combinations of ``names``, in their order, and how often each was seen."""
     if prod(len(table.levels[name]) for name in names) > _DENSE:
         kept = table.restricted(names)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def audit(
     context: click.Context, subject: str, models: int, seed: int, *, as_json: bool
 ) -> None:
-    r"""Try our claims on models whose truth is known, and count what misses.
+    """Try our claims on models whose truth is known, and count what misses.
 
     Exits 1 when an interval of profile 'sound' misses the truth, a recovered formula is wrong,
     or whole tables hold less often than their confidence says. Ctrl-C keeps what is done.

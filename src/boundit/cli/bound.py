@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 @click.argument("log", nargs=-1, required=True)
 @click.option("--profile", type=click.Choice(["sound", "paper"]), default="sound")
 @click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="The chance that every interval of the table holds.",
+)
+@click.option("--plug-in", is_flag=True, help="Neglect sampling error instead.")
+@click.option(
     "--external", multiple=True, metavar="FILE", help="A log without selection; repeatable."
 )
 @click.option("--weight", help="The column that says how many rows a row stands for.")
@@ -32,6 +40,7 @@ def bound(
     query: str,
     log: tuple[str, ...],
     profile: str,
+    confidence: float,
     external: tuple[str, ...],
     weight: str | None,
     reward_range: tuple[float, float] | None,
@@ -39,10 +48,11 @@ def bound(
     time_limit: float | None,
     out: Path | None,
     *,
+    plug_in: bool,
     explained: bool,
     as_json: bool,
 ) -> None:
-    r"""Bound what every arm of QUERY would earn in every context, from LOG files.
+    """Bound what every arm of QUERY would earn in every context, from LOG files.
 
     \b
     Examples:
@@ -57,6 +67,7 @@ def bound(
         query,
         read_log(list(log), weight=weight),
         profile=profile,  # type: ignore[arg-type]
+        confidence=None if plug_in else confidence,
         external=external,
         reward_range=reward_range,
         max_condition=max_condition,
@@ -65,7 +76,14 @@ def bound(
     if out is not None:
         table.save(out)
     if as_json:
-        show({"rows": _spelled(table), "caveats": table.caveats, "profile": table.profile})
+        show(
+            {
+                "rows": _spelled(table),
+                "caveats": table.caveats,
+                "profile": table.profile,
+                "confidence": table.confidence,
+            }
+        )
     elif explained:
         click.echo("\n\n".join(table.explain(*key) for key in table.bounds))
     else:

@@ -24,7 +24,7 @@ def graph() -> None:
 @graph_argument
 @json_option
 def show_graph(graph: "CausalGraph", *, as_json: bool) -> None:
-    r"""Check a graph and show what it assumes.
+    """Check a graph and show what it assumes.
 
     \b
     Example: boundit graph show 'U -> X -> Y; U -> Y; hidden U; Y -> [S]'
@@ -52,7 +52,7 @@ def show_graph(graph: "CausalGraph", *, as_json: bool) -> None:
     "--to", type=click.Choice(get_args(GraphFormat)), default="text", show_default=True
 )
 def convert(graph: "CausalGraph", to: GraphFormat) -> None:
-    r"""Write a graph in another format; hidden nodes are projected away.
+    """Write a graph in another format; hidden nodes are projected away.
 
     \b
     Example: boundit graph convert model.dagitty --to dot
@@ -76,7 +76,7 @@ def separate(
     *,
     as_json: bool,
 ) -> None:
-    r"""Say whether GIVEN separates ONE from OTHER; exit 1 with the open walk when not.
+    """Say whether GIVEN separates ONE from OTHER; exit 1 with the open walk when not.
 
     \b
     Example: boundit graph separate 'Talent -> Fame <- Looks' Talent Looks --given Fame

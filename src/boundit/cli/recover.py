@@ -31,7 +31,7 @@ def recover(
     as_latex: bool,
     as_json: bool,
 ) -> None:
-    r"""Say whether the log determines QUERY, by which formula, and why; exit 1 when not found.
+    """Say whether the log determines QUERY, by which formula, and why; exit 1 when not found.
 
     \b
     Examples:

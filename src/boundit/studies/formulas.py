@@ -34,7 +34,7 @@ def audit_formulas(
 ) -> FormulaReport:
     """Ask random questions and compare every formula found with its model's truth.
 
-    Graphs have three to six variables of two or three levels; two in three are selected, one in
+    Graphs have three to seven variables of two or three levels; two in three are selected, one in
     three has external tables. Questions have one or two outcomes, up to two treatments and two
     conditions.
 
@@ -54,7 +54,7 @@ def audit_formulas(
 
 
 def _ask(rng: Generator, report: FormulaReport) -> None:
-    graph = random_graph(int(rng.integers(3, 7)), rng, selection=bool(rng.random() < 2 / 3))
+    graph = random_graph(int(rng.integers(3, 8)), rng, selection=bool(rng.random() < 2 / 3))
     names = [str(name) for name in rng.permutation(in_order(graph.observed))]
     n_out, n_do, n_given = (
         int(rng.integers(1, 3)),

@@ -1,0 +1,186 @@
+"""The door of this room: a graph and a log in, what the log says against the graph out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import ceil
+
+from numpy.random import Generator, SeedSequence, default_rng
+
+from boundit.checks.counting import counted, variables
+from boundit.checks.evidence import Evidence, strongest
+from boundit.checks.independence import Outcome, holm, judged_exactly, tested
+from boundit.checks.report import CheckReport, Finding, Status, ranked
+from boundit.checks.strata import stratified
+from boundit.counts.errors import TooManyCells
+from boundit.counts.read import read_log
+from boundit.counts.table import CountTable
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.implications import Independence, implications
+from boundit.graph.separators import minimal_separator
+from boundit.terms.errors import BounditError
+from boundit.terms.names import Nodes, listed
+
+MOST_DRAWS = 10**5
+_RESOLUTION = 4
+_ONE_SIDED = "In no group of alike rows do both take two values often enough."
+
+
+class NoLevel(BounditError):
+    """A level that is no chance."""
+
+    def __init__(self, found: object) -> None:
+        self.found = found
+        super().__init__(f"level={found!r} is no chance of a false alarm; use 0.05 or such")
+
+
+def check(
+    graph: CausalGraph,
+    log: object,
+    *,
+    level: float = 0.05,
+    seed: int = 0,
+    told: Callable[[int, int], None] = lambda *_: None,
+) -> CheckReport:
+    """Test on the log every statement that the graph makes about logged rows.
+
+    Each pair of variables that the graph keeps apart, given others and that the row was logged,
+    is tested for association in the log. A contradiction says that the graph is wrong somewhere
+    around that pair; silence is worth as much as the ``detectable`` association is small.
+
+    Parameters
+    ----------
+    graph
+        What is assumed.
+    log
+        Anything ``read_log`` takes; every column in use must hold categories. Statements about
+        variables without a column are untestable.
+    level
+        The chance of any false alarm, over all statements.
+    seed
+        For the shuffles that stand in for chi-square where counts are small.
+    told
+        Hears how many of how many statements are done.
+
+    Examples
+    --------
+    >>> chain = CausalGraph.of(directed=[("Age", "Ad"), ("Ad", "Click")])
+    >>> rows = {"Age": [0, 0, 1, 1] * 50, "Ad": [0, 0, 0, 1] * 50, "Click": [0, 0, 1, 1] * 50}
+    >>> report = check(chain, rows)
+    >>> bool(report), report.findings[0].status
+    (False, 'contradicted')
+    """
+    if not isinstance(level, int | float) or not 0 < level < 1:
+        raise NoLevel(level)
+    opened = read_log(log)
+    statements, untestable = _testable(graph, frozenset(opened.columns))
+    streams = dict(zip(statements, SeedSequence(seed).spawn(len(statements)), strict=True))
+    trial = _Trial(level, _shuffles(len(statements), level), drop_nulls=opened.nulls == "drop")
+    met: list[_Met] = []
+    caveats: dict[str, None] = {}
+    for served, table in counted(opened, statements, graph.selection):
+        if isinstance(table, TooManyCells):
+            untestable += [Finding(s, "untestable", reason=f"{table}.") for s in served]
+            continue
+        caveats |= dict.fromkeys([*table.caveats, *_dropped(table, trial)])
+        for statement in served:
+            met.append(trial.meet(statement, table, default_rng(streams[statement])))
+            told(len(met), len(statements))
+    return CheckReport(ranked(untestable + _judged(met, level)), level, seed, tuple(caveats))
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """A statement that met the log."""
+
+    statement: Independence
+    outcome: Outcome | None
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """How statements are tested."""
+
+    level: float
+    draws: int
+    drop_nulls: bool
+
+    def meet(self, statement: Independence, table: CountTable, rng: Generator) -> _Met:
+        """Test one statement; evidence is kept where it may be needed."""
+        strata = stratified(table, statement, drop_nulls=self.drop_nulls)
+        if table.exact:
+            outcome = judged_exactly(strata)
+        else:
+            outcome = tested(strata, draws=self.draws, rng=rng)
+        if outcome is None or outcome.p > self.level:
+            return _Met(statement, outcome)
+        steady = outcome.decisive.pattern == "steady"
+        return _Met(
+            statement, outcome, strongest(strata, statement, table.levels, steady=steady)
+        )
+
+
+def _testable(graph: CausalGraph, columns: Nodes) -> tuple[list[Independence], list[Finding]]:
+    """Restate what the graph says in columns of the log; what cannot be said is untestable."""
+    include = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
+    found: list[Independence] = []
+    others: list[Finding] = []
+    for statement in implications(graph):
+        missing = variables(statement) - columns
+        if missing & statement.given and not {statement.one, statement.other} & missing:
+            within = (columns & graph.observed) | include
+            instead = minimal_separator(
+                graph, statement.one, statement.other, include=include, within=within
+            )
+            if instead is not None:
+                found.append(replace(statement, given=instead - include))
+                continue
+        if missing:
+            reason = f"The log has no column for {listed(missing)}."
+            others.append(Finding(statement, "untestable", reason=reason))
+        else:
+            found.append(statement)
+    return found, others
+
+
+def _shuffles(n_statements: int, level: float) -> int:
+    """So many that a p-value can be small enough for a contradiction, with room to spare."""
+    return min(MOST_DRAWS, ceil(_RESOLUTION * max(1, n_statements) / level) - 1)
+
+
+def _judged(met: list[_Met], level: float) -> list[Finding]:
+    """Correct for the number of tests, and say of each what it came to."""
+    findings = [
+        Finding(m.statement, "untestable", reason=_ONE_SIDED) for m in met if m.outcome is None
+    ]
+    known = [(m, m.outcome) for m in met if m.outcome is not None]
+    corrected = holm([outcome.p for _, outcome in known])
+    for (m, outcome), p in zip(known, corrected, strict=True):
+        status: Status = "contradicted" if p <= level else "consistent"
+        findings.append(
+            Finding(
+                m.statement,
+                status,
+                outcome,
+                p,
+                outcome.detectable(level / len(known)),
+                outcome.detectable(level / len(known), any_pattern=True),
+                m.evidence if status == "contradicted" else None,
+            )
+        )
+    return findings
+
+
+def _dropped(table: CountTable, trial: _Trial) -> list[str]:
+    """Say which columns had nulls, where rows with nulls are dropped."""
+    if not trial.drop_nulls:
+        return []
+    said = []
+    for name in table.variables:
+        if None in table.levels[name]:
+            gone = table.marginal(name).values[table.code(name, None)]
+            said.append(
+                f"{name} is null in {gone:,.6g} of {table.rows:,.6g} rows, which are left out "
+                f"where {name} is tested; being complete may itself be a selection"
+            )
+    return said

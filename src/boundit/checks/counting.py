@@ -1,0 +1,81 @@
+"""How the log is counted for many statements: one pass if its rows fit, else a few."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import prod
+
+from boundit.counts.cells import Plan
+from boundit.counts.errors import TooManyCells
+from boundit.counts.log import Log
+from boundit.counts.table import CountTable
+from boundit.graph.implications import Independence
+from boundit.terms.names import Nodes, in_order
+
+ONE_PASS = 2 * 10**6
+"""A log of so many rows is brought back whole: its table has no more cells than it has rows."""
+SMALL = 2**20
+"""Of a longer log, statements share a pass while their table stays below so many cells."""
+
+
+def variables(statement: Independence) -> Nodes:
+    """The columns that a statement needs."""
+    return statement.given | {statement.one, statement.other}
+
+
+def counted(
+    log: Log, statements: Sequence[Independence], selection: str | None
+) -> Iterator[tuple[list[Independence], CountTable | TooManyCells]]:
+    """Count what the statements need, and hand each table out with those it serves.
+
+    Of a log that drops nulls, they come as a level: each statement drops them in its own
+    columns only, so that it does not matter which others shared its pass. A statement whose
+    table is too large comes with the error.
+    """
+    if not statements:
+        return
+    whole = replace(log, nulls="level") if log.nulls == "drop" else log
+    for names, served in _passes(whole, statements, selection):
+        try:
+            yield served, whole.count(in_order(names), selection=selection)
+        except TooManyCells as error:
+            yield served, error
+
+
+def _passes(
+    log: Log, statements: Sequence[Independence], selection: str | None
+) -> list[tuple[Nodes, list[Independence]]]:
+    everything = frozenset[str]().union(*map(variables, statements))
+    if log.source.cells(Plan(()))["lines"].sum() <= ONE_PASS:
+        return [(everything, list(statements))]
+    sizes = {
+        name: len(log.count([name], selection=selection).levels[name])
+        for name in in_order(everything)
+    }
+    return grouped(statements, sizes)
+
+
+def grouped(
+    statements: Sequence[Independence], n_levels: dict[str, int]
+) -> list[tuple[Nodes, list[Independence]]]:
+    """Let statements share a table, the widest first, where it grows least and stays small.
+
+    >>> pairs = [("A", "B"), ("C", "D"), ("B", "C")]
+    >>> each = [Independence(*pair, frozenset(), selected=False) for pair in pairs]
+    >>> [in_order(names) for names, _ in grouped(each, dict.fromkeys("ABCD", 100))]
+    [['A', 'B', 'C'], ['C', 'D']]
+    """
+
+    def size(names: Nodes) -> int:
+        return prod(n_levels[name] for name in names)
+
+    found: list[tuple[Nodes, list[Independence]]] = []
+    for statement in sorted(statements, key=lambda s: (-size(variables(s)), str(s))):
+        needed = variables(statement)
+        joined = [(size(names | needed), i) for i, (names, _) in enumerate(found)]
+        fits = [(cells, i) for cells, i in joined if cells <= max(SMALL, size(found[i][0]))]
+        if not fits:
+            found.append((needed, [statement]))
+            continue
+        _, i = min(fits)
+        found[i] = (found[i][0] | needed, [*found[i][1], statement])
+    return found

@@ -1,0 +1,80 @@
+"""Where the log disagrees: the pair of levels that strays furthest from independence."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from boundit.checks.association import Pooled, pooled
+from boundit.checks.strata import Strata
+from boundit.counts.levels import Levels
+from boundit.counts.named_array import Floats
+from boundit.graph.implications import Independence
+from boundit.terms.names import in_order
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Among ``rows`` with one level, how often the other has its own, and how often it should.
+
+    ``where`` says in which group; it is empty when all groups are added up.
+    """
+
+    one: object
+    other: object
+    where: tuple[tuple[str, object], ...]
+    share: float
+    expected: float
+    rows: float
+    pooled: bool
+
+
+def strongest(
+    strata: Strata,
+    statement: Independence,
+    levels: Mapping[str, Levels],
+    *,
+    steady: bool,
+) -> Evidence:
+    """Show the plainest disagreement: in one group, or over all of them if it is steady."""
+    ones, others = levels[statement.one], levels[statement.other]
+    if steady and (total := pooled(strata)):
+        return _over_all(total, ones, others)
+    i = int(_surprise(strata.n, strata.expected).argmax())
+    group = strata.group[i]
+    names = in_order(statement.given)
+    place = tuple(
+        (name, levels[name][code])
+        for name, code in zip(names, strata.places[group], strict=True)
+    )
+    rows = float(strata.ones.n[strata.ones.line[i]])
+    return Evidence(
+        ones[strata.one[i]],
+        others[strata.other[i]],
+        place,
+        float(strata.n[i]) / rows,
+        float(strata.expected[i]) / rows,
+        rows,
+        pooled=False,
+    )
+
+
+def _over_all(total: Pooled, ones: Levels, others: Levels) -> Evidence:
+    surprise = _surprise(total.seen, total.expected)
+    i, j = np.unravel_index(surprise.argmax(), surprise.shape)
+    rows = float(total.seen[i].sum())
+    return Evidence(
+        ones[total.levels[0][i]],
+        others[total.levels[1][j]],
+        (),
+        float(total.seen[i, j]) / rows,
+        float(total.expected[i, j]) / rows,
+        rows,
+        pooled=True,
+    )
+
+
+def _surprise(seen: Floats, expected: Floats) -> Floats:
+    """How unlikely a count is, on the log scale; a few rows in a rare cell do not shout."""
+    ratio = np.divide(seen, expected, out=np.ones_like(seen), where=seen > 0)
+    return np.asarray(seen * np.log(ratio) - (seen - expected))

@@ -1,0 +1,169 @@
+"""What a check found: one finding for each statement, the strongest contradiction first."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import isinf
+from typing import Literal, TypeAlias
+
+from boundit.checks.evidence import Evidence
+from boundit.checks.independence import Outcome
+from boundit.checks.words import question, sentence, shown, silence
+from boundit.graph.implications import Independence
+from boundit.terms.explanation import counted
+from boundit.terms.names import in_order
+
+Status: TypeAlias = Literal["contradicted", "consistent", "untestable"]
+_ORDER: dict[Status, int] = {"contradicted": 0, "consistent": 1, "untestable": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A statement of the graph, and what the log says of it.
+
+    ``corrected`` is the p-value after Holm's correction. ``detectable`` is the weakest
+    association, as Cramér's V, that 8 logs of 10 would show if it is alike in all groups, and
+    ``detectable_any`` if it is not. ``reason`` says why there was nothing to test.
+    """
+
+    statement: Independence
+    status: Status
+    outcome: Outcome | None = None
+    corrected: float | None = None
+    detectable: float | None = None
+    detectable_any: float | None = None
+    evidence: Evidence | None = None
+    reason: str = ""
+
+    @property
+    def strength(self) -> float | None:
+        """Cramér's V beyond chance: 0 no association, 1 one variable tells the other."""
+        return None if self.outcome is None else self.outcome.decisive.statistic.strength()
+
+    @property
+    def p(self) -> float | None:
+        """The p-value before correction."""
+        return None if self.outcome is None else self.outcome.p
+
+    def row(self) -> dict[str, object]:
+        """The finding as a flat record."""
+        test = None if self.outcome is None else self.outcome.decisive
+        return {
+            "one": self.statement.one,
+            "other": self.statement.other,
+            "given": in_order(self.statement.given),
+            "selected": self.statement.selected,
+            "status": self.status,
+            "n": 0 if self.outcome is None else self.outcome.rows,
+            "groups": 0 if self.outcome is None else self.outcome.groups,
+            "pattern": test and test.pattern,
+            "statistic": test and test.statistic.value,
+            "df": test and test.statistic.df,
+            "draws": test and test.draws,
+            "p": self.p,
+            "corrected_p": self.corrected,
+            "strength": self.strength,
+            "detectable": _finite(self.detectable),
+            "detectable_any": _finite(self.detectable_any),
+            "statement": sentence(self.statement),
+            "explanation": self.explain(),
+        }
+
+    def explain(self) -> str:
+        """Say in a sentence or two what speaks against the statement, or what could have."""
+        if self.evidence is not None:
+            return shown(self.statement, self.evidence, exact=self._exact)
+        if self.outcome is None or self.detectable is None or self.detectable_any is None:
+            return self.reason
+        if self._exact:
+            return "The law is exactly so."
+        return silence(self.detectable, self.detectable_any)
+
+    def numbers(self) -> str:
+        """The test in one line; empty when there was none."""
+        if self.outcome is None:
+            return ""
+        test = self.outcome.decisive
+        if self._exact:
+            return f"V = {self.strength:.2g} in an exact law"
+        how = f", {test.draws:,} shuffles" if test.draws else ""
+        return (
+            f"V = {self.strength:.2g}, chi-square {test.statistic.value:.4g} on "
+            f"{test.statistic.df:,} df ({test.pattern}{how}), p = {self.p:.2g}, "
+            f"corrected {self.corrected:.2g}; {counted(self.outcome.rows)} in "
+            f"{self.outcome.groups:,} group{'' if self.outcome.groups == 1 else 's'}"
+        )
+
+    @property
+    def _exact(self) -> bool:
+        return self.outcome is not None and self.outcome.decisive.pattern == "exact"
+
+    def __str__(self) -> str:
+        lines = [f"{self.status}: {sentence(self.statement)}", f"  {self.explain()}"]
+        lines += [f"  {numbers}"] if (numbers := self.numbers()) else []
+        if self.status == "contradicted":
+            lines.append(f"  {question(self.statement)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What the log says of the graph; true when nothing contradicts.
+
+    ``findings`` come strongest contradiction first, then what was consistent, then what could
+    not be tested. If the graph is right, the chance that anything is called contradicted is at
+    most ``level``.
+    """
+
+    findings: tuple[Finding, ...]
+    level: float
+    seed: int
+    caveats: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return not self.contradictions
+
+    @cached_property
+    def contradictions(self) -> tuple[Finding, ...]:
+        """The findings that speak against the graph."""
+        return self._of("contradicted")
+
+    def rows(self) -> list[dict[str, object]]:
+        """One flat record for each finding."""
+        return [finding.row() for finding in self.findings]
+
+    def verdict(self) -> str:
+        """Say in a line what came of it."""
+        if not self.findings:
+            return "the graph cannot be contradicted by this log: every pair stays connected"
+        tested = len(self.findings) - len(self._of("untestable"))
+        if not tested:
+            return "the log can test none of the graph's statements"
+        of = f"{tested} tested statement{'' if tested == 1 else 's'}"
+        found = f"{len(self.contradictions) or 'none'} of {of} contradicted"
+        return f"{found} (level {self.level:g} for all at once, Holm)"
+
+    def __str__(self) -> str:
+        notes = [f"caveat: {note}" for note in self.caveats]
+        return "\n\n".join([self.verdict(), *map(str, self.findings), *notes])
+
+    def _of(self, status: Status) -> tuple[Finding, ...]:
+        return tuple(f for f in self.findings if f.status == status)
+
+
+def ranked(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Sort findings: contradictions by p-value, then by how far beyond chance."""
+
+    def rank(finding: Finding) -> tuple[int, float, float, str]:
+        beyond = 0.0
+        if finding.outcome is not None:
+            statistic = finding.outcome.decisive.statistic
+            beyond = statistic.value / max(statistic.df, 1)
+        p = 1.0 if finding.p is None else finding.p
+        return _ORDER[finding.status], p, -beyond, str(finding.statement)
+
+    return tuple(sorted(findings, key=rank))
+
+
+def _finite(number: float | None) -> float | None:
+    """JSON has no infinity."""
+    return None if number is None or isinf(number) else number

@@ -1,0 +1,76 @@
+"""Statements, evidence and verdicts in the words of someone who knows the field."""
+
+from math import inf, isinf
+
+from boundit.checks.evidence import Evidence
+from boundit.graph.implications import Independence
+from boundit.terms.explanation import counted
+from boundit.terms.names import in_order
+
+MEDIUM = 0.3
+"""Cohen's medium effect: a test that can miss it says little."""
+
+
+def sentence(statement: Independence) -> str:
+    """Say an independence so that it can be agreed with or not.
+
+    >>> print(sentence(Independence("Ad", "Income", frozenset({"Age"}), selected=True)))
+    Among logged rows with the same Age, Ad tells nothing about Income.
+    """
+    rows = "logged rows" if statement.selected else "rows"
+    alike = f" with the same {_all(statement.given)}" if statement.given else ""
+    return f"Among {rows}{alike}, {statement.one} tells nothing about {statement.other}."
+
+
+def question(statement: Independence) -> str:
+    """Ask what would make the statement false; whoever says yes should change the graph.
+
+    >>> print(question(Independence("Ad", "Fee", frozenset({"Age"}), selected=False)))
+    Can Ad move Fee, or Fee move Ad, or something else move both, other than by way of Age?
+    """
+    one, other = statement.one, statement.other
+    aside = f", other than by way of {_all(statement.given)}" if statement.given else ""
+    logging = " Or do both have a say in which rows are logged?" if statement.selected else ""
+    return (
+        f"Can {one} move {other}, or {other} move {one}, "
+        f"or something else move both{aside}?{logging}"
+    )
+
+
+def shown(statement: Independence, evidence: Evidence, *, exact: bool = False) -> str:
+    """Say where the log disagrees, in shares of rows; an ``exact`` law has no rows to count."""
+    if evidence.where:
+        place = ", ".join(f"{name} = {level}" for name, level in evidence.where)
+        head = f"Where {place}: "
+    else:
+        head = "Over all groups: " if evidence.pooled else ""
+    those = "rows" if exact else counted(evidence.rows)
+    return (
+        f"{head}{statement.other} = {evidence.other} in {evidence.share:.1%} of the "
+        f"{those} with {statement.one} = {evidence.one}; "
+        f"if {statement.one} told nothing it would be {evidence.expected:.1%}."
+    )
+
+
+def silence(steady: float, any_pattern: float) -> str:
+    """Say what a test without a finding could have found, and whether that is much.
+
+    >>> print(silence(0.05, 0.05))
+    An association of V = 0.05 would be found in 8 logs of 10.
+    >>> print(silence(float("inf"), float("inf")))
+    This says little: even a perfect association could go unnoticed.
+    """
+    if isinf(steady):
+        return "This says little: even a perfect association could go unnoticed."
+    little = "This says little: only an" if steady > MEDIUM else "An"
+    found = f"{little} association of V = {steady:.2g} would be found in 8 logs of 10"
+    if any_pattern == steady:
+        return f"{found}."
+    if any_pattern == inf:
+        return f"{found} if it is alike in all groups, and none if it turns around among them."
+    return f"{found} if it is alike in all groups, and of V = {any_pattern:.2g} if it is not."
+
+
+def _all(names: frozenset[str]) -> str:
+    *rest, last = in_order(names)
+    return f"{', '.join(rest)} and {last}" if rest else last

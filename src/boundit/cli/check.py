@@ -1,0 +1,73 @@
+"""``boundit check``: whether the log contradicts the graph, before its bounds are used."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from boundit.cli.options import graph_argument, json_option, show
+
+if TYPE_CHECKING:
+    from boundit.checks.report import CheckReport
+    from boundit.graph.causal_graph import CausalGraph
+
+
+@click.command()
+@graph_argument
+@click.argument("log", nargs=-1, required=True)
+@click.option(
+    "--level",
+    default=0.05,
+    show_default=True,
+    help="The chance of any false alarm, over all statements.",
+)
+@click.option("--weight", help="The column that says how many rows a row stands for.")
+@click.option("--seed", default=0, show_default=True, help="For shuffles of small counts.")
+@json_option
+@click.pass_context
+def check(
+    context: click.Context,
+    graph: "CausalGraph",
+    log: tuple[str, ...],
+    level: float,
+    weight: str | None,
+    seed: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Test on LOG files what GRAPH says of logged rows; exit 1 when something contradicts.
+
+    \b
+    Examples:
+      boundit check graph.txt log.csv
+      boundit check 'Age -> Ad -> Click; Click -> [S]' 'logs/*.parquet' --level 0.01
+    """
+    from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
+    from boundit.counts.read import read_log  # noqa: PLC0415
+
+    with click.progressbar(
+        length=1, label="statements", file=sys.stderr, hidden=not sys.stderr.isatty()
+    ) as bar:
+
+        def told(_: int, of: int) -> None:
+            bar.length = of
+            bar.update(1)
+
+        opened = read_log(list(log), weight=weight)
+        report = run(graph, opened, level=level, seed=seed, told=told)
+    if as_json:
+        show(_record(report))
+    else:
+        click.echo(str(report))
+    context.exit(0 if report else 1)
+
+
+def _record(report: "CheckReport") -> dict[str, object]:
+    return {
+        "contradicted": not report,
+        "verdict": report.verdict(),
+        "level": report.level,
+        "seed": report.seed,
+        "findings": report.rows(),
+        "caveats": report.caveats,
+    }

@@ -1,0 +1,151 @@
+"""Does ``check`` cry wolf, and does it see the wolf? Random graphs whose truth is known.
+
+A world is a random graph with random tables. Logs of several sizes are drawn from it; each is
+checked against the true graph, where every contradiction is a false alarm, and against the
+graph without one of its edges, where a contradiction is a find. Only edges are taken whose loss
+makes the graph say something untrue about logged rows: no log can show that others are missing.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.random import Generator, SeedSequence, default_rng
+
+from boundit.checks.check import check
+from boundit.counts.log import Log
+from boundit.counts.named_array import NamedArray
+from boundit.counts.read import read_log
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.implications import Independence, implications
+from boundit.graph.separation import open_walk
+from boundit.simulation.random_models import random_graph, random_model
+
+SIZES = (200, 1_000, 5_000, 20_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A true graph, the same without one edge, and the law of the logged rows."""
+
+    true: CausalGraph
+    wrong: CausalGraph
+    law: NamedArray
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The share of logs of one size in which something was contradicted."""
+
+    n: int
+    logs: int
+    false_alarms: float
+    finds: float
+
+    @property
+    def margin(self) -> float:
+        """Two standard errors of a share, at most."""
+        return 1 / sqrt(self.logs)
+
+
+def check_power(
+    logs: int = 400,
+    *,
+    sizes: Sequence[int] = SIZES,
+    level: float = 0.05,
+    seed: int = 0,
+    told: Callable[[int], None] = lambda _: None,
+) -> tuple[Point, ...]:
+    """Draw ``logs`` worlds, one log of each size from every one, and count contradictions.
+
+    The worlds are the same for every size; ``told`` hears of each one that is done.
+
+    >>> (point,) = check_power(5, sizes=[500])
+    >>> point.n, point.logs
+    (500, 5)
+    """
+    alarms, finds = dict.fromkeys(sizes, 0), dict.fromkeys(sizes, 0)
+    for done, (trial, rng) in enumerate(trials(logs, seed), start=1):
+        for n in sizes:
+            log = drawn_log(trial.law, n, rng)
+            alarms[n] += not check(trial.true, log, level=level)
+            finds[n] += not check(trial.wrong, log, level=level)
+        told(done)
+    return tuple(Point(n, logs, alarms[n] / logs, finds[n] / logs) for n in sizes)
+
+
+def trials(n: int, seed: int) -> Iterator[tuple[Trial, Generator]]:
+    """Draw worlds, each with the generator that its logs come from."""
+    for stream in SeedSequence(seed).spawn(n):
+        rng = default_rng(stream)
+        trial = None
+        while trial is None:
+            trial = drawn_trial(rng)
+        yield trial, rng
+
+
+def drawn_trial(rng: Generator) -> Trial | None:
+    """Draw a graph of four to six variables and leave out an edge; None if none is missed."""
+    size, selection = int(rng.integers(4, 7)), bool(rng.random() < 0.5)
+    true = random_graph(size, rng, directed=0.3, bidirected=0.1, selection=selection)
+    if not implications(true):
+        return None
+    missed = [graph for graph in _one_edge_less(true) if _says_untruth(graph, true)]
+    if not missed:
+        return None
+    wrong = missed[int(rng.integers(len(missed)))]
+    return Trial(true, wrong, random_model(true, rng).log())
+
+
+def drawn_log(law: NamedArray, n: int, rng: Generator) -> Log:
+    """Draw ``n`` logged rows, as counts of their combinations."""
+    counts = rng.multinomial(n, law.values.ravel())
+    seen = np.flatnonzero(counts)
+    places = np.unravel_index(seen, law.values.shape)
+    columns = {axis: at.tolist() for axis, at in zip(law.axes, places, strict=True)}
+    return read_log(columns | {"rows": counts[seen].tolist()}, weight="rows")
+
+
+def _one_edge_less(graph: CausalGraph) -> list[CausalGraph]:
+    def with_edges(
+        directed: frozenset[tuple[str, str]], bidirected: frozenset[tuple[str, str]]
+    ) -> CausalGraph:
+        return CausalGraph.of(
+            graph.nodes, directed=directed, bidirected=bidirected, selection=graph.selection
+        )
+
+    arrows, arcs = graph.directed, graph.bidirected
+    return [
+        *(with_edges(arrows - {edge}, arcs) for edge in sorted(arrows)),
+        *(with_edges(arrows, arcs - {edge}) for edge in sorted(arcs)),
+    ]
+
+
+def _says_untruth(graph: CausalGraph, true: CausalGraph) -> bool:
+    """Whether a statement of ``graph`` about logged rows does not follow from ``true``."""
+
+    def is_open(statement: Independence) -> bool:
+        given = statement.given | ({true.selection} if true.selection else set())
+        return open_walk(true, statement.one, statement.other, given=given) is not None
+
+    return any(map(is_open, implications(graph)))
+
+
+def table(points: Sequence[Point], level: float = 0.05) -> str:
+    """Write the two curves as a table."""
+    head = f"false alarms on the true graph (level {level:g}), finds with one edge missing"
+    lines = [
+        head,
+        f"{'rows':>8}{'logs':>8}{'false alarms':>15}{'finds':>9}{'give or take':>15}",
+    ]
+    lines += [
+        f"{p.n:>8,}{p.logs:>8,}{p.false_alarms:>15.3f}{p.finds:>9.3f}{p.margin:>15.3f}"
+        for p in points
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table(check_power()) + "\n")

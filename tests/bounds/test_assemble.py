@@ -1,0 +1,58 @@
+from boundit.bounds.assemble import MOST_RULES, assembled, few
+from boundit.bounds.rules import sound_plan
+from boundit.counts.read import read_log
+from boundit.estimand.query import parse_query
+from boundit.graph.text import parse
+from boundit.terms.interval import Interval
+
+GRAPH = parse("Z -> X -> M -> Y; Z -> Y")
+QUERY = parse_query("Y | do(X)")
+PLAN = sound_plan(GRAPH, QUERY, (), max_condition=3, time_limit=None)
+LOG = read_log(
+    {
+        "Z": [0, 1, 0, 1],
+        "X": [0, 1, 1, 0],
+        "M": [0, 1, 1, 0],
+        "Y": [0, 1, 1, 1],
+        "n": [9, 8, 7, 6],
+    },
+    weight="n",
+)
+
+
+def test_a_plan_and_counts_become_a_table_that_stands_by_itself() -> None:
+    table = assembled(
+        PLAN, [LOG.count(["Z", "X", "M"], reward="Y")], QUERY, profile="sound", selected=False
+    )
+
+    assert (table.outcome, table.treatments, table.context) == ("Y", ("X",), ())
+    assert table.levels == {"X": (0, 1)}
+    assert table.reward_range == (0.0, 1.0)
+    assert {row["n"] for row in table.rows()} == {15.0}
+    assert set(table.rules) == {c.rule.name for c in PLAN.candidates}
+    assert isinstance(table[0, ()], Interval)
+
+
+def test_the_rules_that_share_an_error_are_chosen_without_the_rewards() -> None:
+    levels = {"Z": 2, "X": 2, "M": 2, "Y": 2}
+    kept = few(PLAN, levels)
+
+    assert len(kept.candidates) == min(MOST_RULES, len(PLAN.candidates))
+    assert max(c.unknown for c in kept.candidates) <= max(c.unknown for c in PLAN.candidates)
+
+
+def test_an_external_table_that_was_counted_brings_chance_with_it() -> None:
+    """An exact log beside a sampled table: ends may cross, and that refutes nothing."""
+    graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
+    query = parse_query("Y | do(X)")
+    exact = read_log(
+        {"Z": [0, 0, 1, 1], "X": [0, 1, 0, 1], "Y": [0, 1, 1, 0], "p": [1, 2, 3, 4]},
+        weight="p",
+        exact=True,
+    ).count(["X", "Z"], reward="Y")
+    sampled = read_log({"Z": [0, 1, 1]}).count(["Z"])
+    plan = sound_plan(graph, query, [frozenset("Z")], max_condition=1, time_limit=None)
+
+    table = assembled(plan, [exact, sampled], query, profile="sound", selected=True)
+
+    assert table[1, ()] == Interval(1 / 3, 1 / 3)

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+from boundit.bounds.coin import Coin
+from boundit.bounds.rules import Candidate, Plan
+from boundit.bounds.sequential import Ends
+from boundit.bounds.tighten import CROSSED, NEVER_LOGGED, EndsCross, tightest
+from boundit.counts.evaluate import Evaluator
+from boundit.counts.read import read_log
+from boundit.counts.table import CountTable
+from boundit.estimand.query import parse_query
+from boundit.terms.bound import Bound, Rule
+
+QUERY = parse_query("Y | do(X)")
+COUNTED = read_log({"X": ["a", "b", "b"], "Y": [0, 1, 1]}).count(["X"], reward="Y")
+EXACT = read_log({"X": ["a", "b"], "Y": [0, 1], "p": [0.5, 0.5]}, weight="p", exact=True).count(
+    ["X"], reward="Y"
+)
+
+
+def says(name: str, lower: list[float], upper: list[float]) -> Candidate:
+    ends = Ends(np.array(lower), np.array(upper))
+    return Candidate(Rule(name, name), (), frozenset(), lambda _: ends, lambda _, __: [])
+
+
+def rows(log: CountTable, *candidates: Candidate) -> dict[object, Bound]:
+    found = tightest(Plan(candidates), Evaluator(Coin(log, "Y", 0, 1)), log, QUERY, (0, 10))
+    return {arm[0]: bound for (arm, _), bound in found.items()}
+
+
+def test_each_end_is_the_best_and_names_its_rule() -> None:
+    one, other = says("one", [0.2, 0.0], [0.9, 1.0]), says("other", [0.1, 0.0], [0.6, 1.0])
+    found = rows(COUNTED, one, other)
+
+    assert (found["a"].lower, found["a"].upper) == (2.0, 6.0)
+    assert (found["a"].lower_rule, found["a"].upper_rule) == ("one", "other")
+    assert (found["b"].lower, found["b"].upper) == (0.0, 10.0)
+    assert (found["b"].lower_rule, found["b"].upper_rule) == ("range", "range")
+    assert (found["a"].n, found["b"].n) == (1.0, 2.0)
+
+
+def test_ends_that_cross_in_an_exact_law_refute_the_graph_and_name_both_rules() -> None:
+    one, other = says("one", [0.7, 0.1], [0.9, 0.2]), says("other", [0.1, 0.1], [0.6, 0.2])
+
+    with pytest.raises(EndsCross, match=r"X='a'.*'one' against 'other'") as caught:
+        rows(EXACT, one, other)
+    assert len(caught.value.rows) == 1
+
+
+def test_plug_in_ends_that_cross_leave_the_narrowest_rule_and_a_mark() -> None:
+    one, other = says("one", [0.7, 0.1], [0.9, 0.2]), says("other", [0.1, 0.15], [0.6, 0.3])
+    found = rows(COUNTED, one, other)
+
+    assert (found["a"].lower, found["a"].upper) == (7.0, 9.0)
+    assert found["a"].lower_rule == found["a"].upper_rule == "one"
+    assert found["a"].marks == (CROSSED,)
+    assert found["b"].marks == ()
+    assert (found["b"].lower, found["b"].upper) == (1.5, 2.0)
+
+
+def test_rounding_is_no_crossing() -> None:
+    one, other = says("one", [0.5, 0.5], [1, 1]), says("other", [0, 0], [0.5 - 1e-12] * 2)
+
+    found = rows(EXACT, one, other)
+    assert found["a"].lower <= found["a"].upper
+
+
+def test_a_level_never_logged_is_marked() -> None:
+    log = COUNTED.with_levels({"X": ["c"]})
+
+    assert rows(log)["c"].marks == (NEVER_LOGGED,)
+    assert (rows(log)["c"].lower, rows(log)["c"].upper) == (0.0, 10.0)

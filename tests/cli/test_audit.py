@@ -1,0 +1,55 @@
+import json
+
+import pytest
+
+from boundit.cli import audit as door
+from boundit.cli.main import main
+from boundit.studies import audit as room
+from boundit.studies.audit import AuditReport, Miss
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as left:
+        main(["audit", *arguments])
+    said = capsys.readouterr()
+    assert isinstance(left.value.code, int)
+    return left.value.code, said.out, said.err
+
+
+def test_an_audit_without_a_miss_exits_0(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = answer(capsys, "--models", "5")
+
+    assert (code, err) == (0, "")
+    assert out.startswith("5 random models, seed 0, exact laws\n")
+    assert [line.split()[0] for line in out.splitlines()[1:]] == ["profile", "sound", "paper"]
+
+
+def test_an_audit_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    record = json.loads(answer(capsys, "--models", "3", "--seed", "7", "--json")[1])
+
+    assert (record["models"], record["seed"]) == (3, 7)
+    assert record["profiles"]["sound"]["missed_intervals"] == 0
+
+
+def test_an_audit_with_a_miss_exits_1_and_shows_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = AuditReport(0, 1)
+    report.tallies["sound"].missed_rows = 1
+    report.misses.append(Miss("X -> Y", "P(Y | do(X))", "X=0: 0.5 outside [0, 0.4]", "sound"))
+    monkeypatch.setattr(room, "audit", lambda *_, **__: report)
+    code, out, _ = answer(capsys, "--models", "1")
+
+    assert code == 1
+    assert out.splitlines()[-1] == ("missed: P(Y | do(X)) on X -> Y; X=0: 0.5 outside [0, 0.4]")
+    assert door.audit.name == "audit"
+
+
+@pytest.mark.parametrize("arguments", [("--models", "0"), ("--seed", "-1"), ("--models", "x")])
+def test_nonsense_is_one_line_and_code_2(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    code, out, err = answer(capsys, *arguments)
+
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1

@@ -1,0 +1,74 @@
+import pytest
+
+from boundit.bounds.derive import derive_bounds
+from boundit.simulation.model import Model
+from boundit.studies.audit import AuditReport, Tally, audit, bounded, problems
+from tests.bounds.exact import as_log
+
+
+def test_no_sound_bound_misses_and_the_same_seed_finds_the_same() -> None:
+    """Exact laws of random models in, both profiles judged."""
+    one, other = audit(60, seed=3), audit(60, seed=3)
+
+    assert one == other
+    assert one
+    assert one.models == 60
+    sound, paper = one.tallies["sound"], one.tallies["paper"]
+    assert sound.missed_rows == 0
+    assert sound.rows == paper.rows
+    assert sound.mean_width <= paper.mean_width
+    assert sound.share_useful >= paper.share_useful
+
+
+def test_every_model_is_told() -> None:
+    heard: list[int] = []
+    audit(3, told=heard.append)
+
+    assert heard == [1, 2, 3]
+
+
+def test_a_miss_is_counted_and_makes_the_report_false(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The truth moved out of reach: every interval but the trivial ones misses."""
+    true_effect = Model.effect
+
+    def wrong(self: Model, **roles: object) -> object:
+        found = true_effect(self, **roles)  # type: ignore[arg-type]
+        return type(found)(found.axes, found.values + 2)
+
+    monkeypatch.setattr(Model, "effect", wrong)
+    report = audit(2)
+
+    assert not report
+    assert report.tallies["sound"].missed_models == 2
+    assert report.misses
+    assert "outside [" in report.misses[0].row
+
+
+def test_an_interrupt_keeps_what_is_done() -> None:
+    def stop(done: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    assert audit(10, told=stop).models == 2
+
+
+def test_a_problem_is_bounded_as_derive_bounds_would() -> None:
+    """The audit's short cut from laws to tables changes nothing."""
+    for problem in problems(5, 12):
+        found = bounded(problem, "sound")
+        model = problem.model
+        peer = derive_bounds(
+            model.graph,
+            problem.query,
+            as_log(model.log()),
+            external=[as_log(model.law(table)) for table in problem.tables],
+            confidence=None,
+        )
+        for key, bound in peer.bounds.items():
+            assert bound.lower == pytest.approx(found.bounds[key].lower, abs=1e-9)
+            assert bound.upper == pytest.approx(found.bounds[key].upper, abs=1e-9)
+
+
+def test_an_empty_report_divides_by_nothing() -> None:
+    assert Tally().mean_width == Tally().share_useful == 0.0
+    assert AuditReport(0)
