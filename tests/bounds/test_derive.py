@@ -283,3 +283,28 @@ def test_what_a_time_limit_leaves_holds_and_says_so() -> None:
     assert (
         "the search for rules stopped at time_limit=0 s; what it found holds" in table.caveats
     )
+
+
+def test_a_level_that_selection_hides_is_warned_of_and_counts_once_declared() -> None:
+    """M = 2 is never logged: without it the interval misses, with it nothing is known."""
+    model = Model.of(
+        {
+            "X": ([], 0.5),
+            "M": (["X"], [[0.3, 0.3, 0.4], [0.2, 0.2, 0.6]]),
+            "Y": (["M"], [0.2, 0.4, 1.0]),
+            "S": (["M"], [0.5, 0.5, 0.0]),
+        },
+        selection="S",
+    )
+    law = model.log()
+    seen = [(*place, share) for place, share in np.ndenumerate(law.values) if share > 0]
+    columns = dict(zip((*law.axes, "share"), map(list, zip(*seen, strict=True)), strict=True))
+    log = read_log(columns, weight="share", exact=True)
+    short = derive_bounds(model.graph, "Y | do(X)", log, confidence=None)
+    whole = derive_bounds(model.graph, "Y | do(X)", log, confidence=None, domain={"M": [2]})
+    truth = float(model.effect(outcomes="Y", treatments="X").at({"X": 0, "Y": 1}))
+
+    assert truth not in short[0, ()]
+    assert any("only levels of M that were logged count" in note for note in short.caveats)
+    assert whole[0, ()].width == 1
+    assert not any("only levels" in note for note in whole.caveats)

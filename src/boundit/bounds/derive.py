@@ -1,6 +1,7 @@
 """The offline half in one call: a graph, a question and a log in, a bound table out."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import get_args
 
 from boundit.bounds.assemble import assembled
@@ -16,7 +17,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, in_order, listed
 
 
 class UnknownProfile(BounditError):
@@ -89,7 +90,8 @@ def derive_bounds(
         needed = frozenset(asked.treatments + asked.context).union(
             *(candidate.needs for candidate in plan.candidates)
         )
-        return plan, counted(drawn, asked, opened, others, needed, domain or {})
+        counts = counted(drawn, asked, opened, others, needed, domain or {})
+        return _noting_levels(plan, drawn, domain or {}), counts
 
     plan, tables = bounded_on(graph)
     (outcome,) = asked.outcomes
@@ -104,6 +106,19 @@ def derive_bounds(
         selected=graph.selection is not None,
         confidence=confidence,
     )
+
+
+def _noting_levels(plan: Plan, graph: CausalGraph, declared: Mapping[str, object]) -> Plan:
+    """Warn that selection may hide a level, which no rule can then reckon with."""
+    tried = frozenset[str]().union(*(candidate.variables for candidate in plan.candidates))
+    guessed = tried.difference(declared)
+    if graph.selection is None or not guessed:
+        return plan
+    note = (
+        f"only levels of {listed(guessed)} that were logged count; if selection hides others, "
+        "declare them with domain="
+    )
+    return replace(plan, caveats=(*plan.caveats, note))
 
 
 def counted(

@@ -42,7 +42,7 @@ def coin_graph(graph: CausalGraph, outcome: str) -> CausalGraph:
 
     >>> from boundit.graph.text import parse
     >>> print(coin_graph(parse("X -> Y -> [S]"), "Y"))
-    X -> [S]; X -> Y; Y <-> [S]
+    X -> [S]; X -> Y; [S] <-> Y
     """
     if not graph.links[outcome].children:
         return graph

@@ -19,9 +19,8 @@ from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import Bound, Key
 from boundit.terms.errors import BounditError, shortened
-from boundit.terms.explanation import counted
+from boundit.terms.explanation import RANGE, counted
 
-RANGE = "range"
 NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
 MOST_EXPLAINED = 5_000
