@@ -107,7 +107,9 @@ class Tally:
         more = ">" if 2 * self.late >= len(self.ratios) else ""
         words = {"too late": self.late, "otherwise": self.otherwise, "failed": self.failed}
         said = ", ".join(f"{n} {word}" for word, n in words.items() if n)
-        return f"{more}{median(self.ratios):.1f}x" + (f" ({said})" if said else "")
+        times = median(self.ratios)
+        shown = f"{times:.1f}" if times >= 1 else f"{times:.2g}"
+        return f"{more}{shown}x" + (f" ({said})" if said else "")
 
 
 class OutOfTime(Exception):

@@ -152,10 +152,14 @@ def beside_peers(
     family: Family, ask: Callable[[Case], bool], peers: dict[str, Peer], sizes: Sequence[int]
 ) -> None:
     """Print how many times longer each peer takes, question by question, the median of it."""
-    click.echo(f"{'nodes':<30}{'boundit, ms':>14}" + "".join(f"{name:>34}" for name in peers))
+    _head("nodes", peers)
     tired = set[str]()
     for n in sizes:
         _line(f"{n}", family.drawn(n), ask, peers, tired)
+
+
+def _head(label: str, peers: dict[str, Peer]) -> None:
+    click.echo(f"{label:<30}{'boundit, ms':>14}" + "".join(f"{name:>34}" for name in peers))
 
 
 def _line(
@@ -213,7 +217,8 @@ def run() -> None:
     beside_peers(GIVEN, recovered, {"causaleffect": by_causaleffect}, SIZES)
     click.echo("\npeers as multiples of find_adjustment: effect")
     beside_peers(EFFECT, adjusted, {"dowhy": by_dowhy}, SIZES)
-    click.echo("\nIdentify nested in itself (the formula doubles with every level): recover")
+    click.echo("\npeers as multiples of recover: Identify nested in itself")
+    _head("", both)
     tired = set[str]()
     for depth in (2, 4, 6, 8, 10, 12):
         _line(f"{depth} levels, {2 * depth + 1} nodes", [nested(depth)], recovered, both, tired)

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from boundit.bounds.rules import Candidate, Plan
 from boundit.bounds.sequential import Ends, Numbers, PlugIn
 from boundit.counts.evaluate import Evaluator
-from boundit.counts.named_array import Floats
+from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import Bound, Key
 from boundit.terms.errors import BounditError, shortened
 from boundit.terms.explanation import RANGE, counted
+from boundit.terms.names import Nodes
 
 NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
@@ -122,8 +123,16 @@ class _Writer:
         self.candidates, self.evaluator, self.log = candidates, evaluator, log
         self.axes, self.n_arms = query.treatments + query.context, len(query.treatments)
         self.low, self.high = reward_range
+        self.needs = [candidate.needs for candidate in candidates]
+        self.marginals: dict[Nodes, NamedArray] = {}
         rows = np.prod([len(log.levels[axis]) for axis in self.axes])
         self.explains = rows <= MOST_EXPLAINED
+
+    def marginal(self, names: Nodes) -> NamedArray:
+        """Count by some variables, once however many rows ask."""
+        if names not in self.marginals:
+            self.marginals[names] = self.log.marginal(names)
+        return self.marginals[names]
 
     def key(self, place: tuple[int, ...]) -> Key:
         values = tuple(self.log.levels[a][i] for a, i in zip(self.axes, place, strict=True))
@@ -163,11 +172,11 @@ class _Writer:
             return ()
         here = dict(zip(self.axes, place, strict=True))
         lines = []
-        candidate = self.candidates[which - 1]
+        candidate, needs = self.candidates[which - 1], self.needs[which - 1]
         for levels, share in candidate.cells(self.evaluator, place):
             where = ", ".join(f"{n}={self.log.levels[n][i]!r}" for n, i in levels.items())
-            read = {n: i for n, i in (here | levels).items() if n in candidate.needs}
-            rows = counted(float(self.log.marginal(read).at(read)))
+            read = {n: i for n, i in (here | levels).items() if n in needs}
+            rows = counted(float(self.marginal(frozenset(read)).at(read)))
             worth = "never logged" if np.isnan(share) else f"{self.scaled(share):.4g}"
             lines.append(f"{where or 'value'}: {worth} ({rows})")
         return tuple(lines)
