@@ -4,9 +4,13 @@ import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+from boundit.bounds.derive import derive_bounds
 from boundit.counts.read import read_log
+from boundit.simulation.worlds import paper_world
 from tests.counts.backends import arrow, shown
 from tests.counts.test_frames import ASKED, mixed_rows
 
@@ -41,3 +45,14 @@ def test_a_cluster_makes_the_same_tables(spark: "SparkSession") -> None:
     for opened, asked in ASKED[1:4]:
         expected = read_log(table.to_pydict(), **opened).count(**asked)
         assert shown(read_log(frame, **opened).count(**asked)) == shown(expected)
+
+
+def test_a_cluster_gives_the_identical_bound_table(spark: "SparkSession") -> None:
+    world = paper_world()
+    rows = world.model.sample_log(3_000, np.random.default_rng(0))
+    columns = {name: column.tolist() for name, column in rows.items()}
+    frame = spark.createDataFrame(pa.table(columns))
+
+    assert derive_bounds(world.graph, world.query, frame) == derive_bounds(
+        world.graph, world.query, columns
+    )
