@@ -8,11 +8,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from boundit.bandit.decision import Decision as Decision
+    from boundit.bandit.kl_ucb import KLUCB as KLUCB
+    from boundit.bandit.lin_ts import LinTS as LinTS
+    from boundit.bandit.lin_ucb import LinUCB as LinUCB
+    from boundit.bandit.oam import OAM as OAM
+    from boundit.bandit.theory import count_ruled_out as count_ruled_out
+    from boundit.bandit.ts import TS as TS
+    from boundit.bandit.ucb import UCB as UCB
+    from boundit.bandit.warm_start import WarmStart as WarmStart
     from boundit.bounds.baselines import (
         adjust_for_confounding_only as adjust_for_confounding_only,
     )
     from boundit.bounds.baselines import condition_only as condition_only
     from boundit.bounds.derive import derive_bounds as derive_bounds
+    from boundit.checks.check import check as check
+    from boundit.checks.report import CheckReport as CheckReport
     from boundit.counts.evaluate import evaluate as evaluate
     from boundit.counts.log import Log as Log
     from boundit.counts.read import read_log as read_log
@@ -51,17 +62,28 @@ _HOMES = {
     "BoundTable": "terms.bound_table",
     "BounditError": "terms.errors",
     "CausalGraph": "graph.causal_graph",
+    "CheckReport": "checks.report",
+    "Decision": "bandit.decision",
     "EffectQuery": "estimand.query",
     "Independence": "graph.implications",
     "Interval": "terms.interval",
+    "KLUCB": "bandit.kl_ucb",
+    "LinTS": "bandit.lin_ts",
+    "LinUCB": "bandit.lin_ucb",
     "Log": "counts.log",
     "Model": "simulation.model",
+    "OAM": "bandit.oam",
     "Recovery": "estimand.recovery",
+    "TS": "bandit.ts",
+    "UCB": "bandit.ucb",
     "Verdict": "terms.verdict",
+    "WarmStart": "bandit.warm_start",
     "World": "simulation.world",
     "adjust_for_confounding_only": "bounds.baselines",
     "adjusts": "estimand.adjustment",
+    "check": "checks.check",
     "condition_only": "bounds.baselines",
+    "count_ruled_out": "bandit.theory",
     "derive_bounds": "bounds.derive",
     "evaluate": "counts.evaluate",
     "exchanges": "estimand.exchange",

@@ -23,7 +23,7 @@ NOON = dt.datetime(2024, 2, 29, 12)  # noqa: DTZ001 - without a zone on purpose
         (float("inf"), float("inf")), ("1", "1"), (np.str_("a"), "a"), (b"ab", "ab"),
         (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
         (None, None), (float("nan"), None), (Decimal("NaN"), None), (pd.NaT, None),
-        (pd.NA, None), (np.datetime64("NaT"), None),
+        (pd.NA, None), (np.datetime64("NaT", "s"), None),
         (NOON, NOON), (pd.Timestamp(NOON), NOON), (np.datetime64(NOON, "ns"), NOON),
         (pd.Timestamp("2024-02-29"), dt.date(2024, 2, 29)),
         (pd.Timestamp("2024-02-29 01:00+01:00"), dt.datetime(2024, 2, 29, tzinfo=dt.UTC)),

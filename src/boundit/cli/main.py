@@ -13,6 +13,7 @@ import click
 from boundit import __version__
 from boundit.cli.audit import audit
 from boundit.cli.bound import bound
+from boundit.cli.check import check
 from boundit.cli.graph import graph
 from boundit.cli.recover import recover
 from boundit.cli.reproduce import reproduce
@@ -34,7 +35,7 @@ def app() -> None:
     """
 
 
-for command in (audit, bound, graph, recover, reproduce):
+for command in (audit, bound, check, graph, recover, reproduce):
     app.add_command(command)
 
 

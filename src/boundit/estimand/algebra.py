@@ -6,11 +6,10 @@ is never changed into one that holds for fewer models.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
 
 from boundit.estimand.expression import (
     ONE,
-    CFactor,
     Expression,
     P,
     Product,
@@ -95,7 +94,7 @@ def row(factors: list[Expression]) -> Expression:
     """Write factors, none of them a product or a ratio, in their one order."""
     if len(factors) == 1:
         return factors[0]
-    return Product(tuple(sorted(factors, key=_key))) if factors else ONE
+    return Product(tuple(sorted(factors, key=lambda factor: factor.rank))) if factors else ONE
 
 
 def _conditioned(
@@ -200,20 +199,3 @@ def _groups(
         joined[1].append(factor)
         groups = [g for g in groups if g not in touched] + [joined]
     return outside, groups
-
-
-def _key(expression: Expression) -> tuple[object, ...]:
-    """Order factors: probabilities by what they speak of, then sums, then what is left."""
-    match expression:
-        case P(of, given, logged):
-            return (0, tuple(sorted(of)), tuple(sorted(given)), logged)
-        case CFactor(of):
-            return (1, tuple(sorted(of)))
-        case Sum(over, body):
-            return (2, tuple(sorted(over)), _key(body))
-        case Product(factors):
-            return (3, *map(_key, factors))
-        case Ratio(top, bottom):
-            return (4, _key(top), _key(bottom))
-        case _:
-            assert_never(expression)

@@ -6,12 +6,17 @@ the formula is a function of its value.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias, assert_never
 
 from boundit.terms.names import Nodes
 
+Rank: TypeAlias = tuple[object, ...]
+"""Sorts formulas: probabilities by what they speak of, then sums, then what is left. Found once
+for each formula, as its free variables are: parts are shared, and have endlessly many paths."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class P:
     """``P(of | given)``, of the logged rows (given S = 1 too) or else of everyone."""
 
@@ -19,35 +24,85 @@ class P:
     given: Nodes = frozenset()
     logged: bool = True
 
+    @cached_property
+    def free(self) -> Nodes:
+        """See ``free_variables``."""
+        return self.of | self.given
 
-@dataclass(frozen=True, slots=True)
+    @cached_property
+    def rank(self) -> Rank:
+        """See ``Rank``."""
+        return 0, tuple(sorted(self.of)), tuple(sorted(self.given)), self.logged
+
+
+@dataclass(frozen=True)
 class Sum:
     """``body`` summed over every value of ``over``; it hides outer values of the same names."""
 
     over: Nodes
     body: "Expression"
 
+    @cached_property
+    def free(self) -> Nodes:
+        """See ``free_variables``."""
+        return self.body.free - self.over
 
-@dataclass(frozen=True, slots=True)
+    @cached_property
+    def rank(self) -> Rank:
+        """See ``Rank``."""
+        return 2, tuple(sorted(self.over)), self.body.rank
+
+
+@dataclass(frozen=True)
 class Product:
     """All ``factors`` multiplied; the empty product is 1."""
 
     factors: "tuple[Expression, ...]"
 
+    @cached_property
+    def free(self) -> Nodes:
+        """See ``free_variables``."""
+        return frozenset[str]().union(*(factor.free for factor in self.factors))
 
-@dataclass(frozen=True, slots=True)
+    @cached_property
+    def rank(self) -> Rank:
+        """See ``Rank``."""
+        return 3, *(factor.rank for factor in self.factors)
+
+
+@dataclass(frozen=True)
 class Ratio:
     """``top`` divided by ``bottom``."""
 
     top: "Expression"
     bottom: "Expression"
 
+    @cached_property
+    def free(self) -> Nodes:
+        """See ``free_variables``."""
+        return self.top.free | self.bottom.free
 
-@dataclass(frozen=True, slots=True)
+    @cached_property
+    def rank(self) -> Rank:
+        """See ``Rank``."""
+        return 4, self.top.rank, self.bottom.rank
+
+
+@dataclass(frozen=True)
 class CFactor:
     """``Q[of]``: the law of ``of`` when everything else is set by hand; not yet recovered."""
 
     of: Nodes
+
+    @property
+    def free(self) -> Nodes:
+        """See ``free_variables``."""
+        return self.of
+
+    @cached_property
+    def rank(self) -> Rank:
+        """See ``Rank``."""
+        return 1, tuple(sorted(self.of))
 
 
 Expression: TypeAlias = P | Sum | Product | Ratio | CFactor
@@ -61,19 +116,7 @@ def free_variables(expression: Expression) -> Nodes:
     >>> sorted(free_variables(Sum(frozenset("Z"), P(frozenset("YZ"), frozenset("X")))))
     ['X', 'Y']
     """
-    match expression:
-        case P(of, given):
-            return of | given
-        case Sum(over, body):
-            return free_variables(body) - over
-        case Product(factors):
-            return frozenset[str]().union(*map(free_variables, factors))
-        case Ratio(top, bottom):
-            return free_variables(top) | free_variables(bottom)
-        case CFactor(of):
-            return of
-        case _:
-            assert_never(expression)
+    return expression.free
 
 
 def all_variables(expression: Expression) -> Nodes:

@@ -74,7 +74,7 @@ class Table:
         @cache
         def conditional(node: str) -> Expression:
             before = frozenset(order[: places[node]])
-            given = touched(graph, node, given=before)
+            given = touched(graph, node, given=before, closed=before)
             return self._conditional(frozenset((node,)), given)
 
         return Law(order, conditional)

@@ -7,7 +7,6 @@ variable drops its conditional. Only a variable that later ones depend on costs 
 """
 
 import heapq
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -90,56 +89,99 @@ def observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
     @cache
     def conditional(node: str) -> Expression:
         before = frozenset(order[: places[node]])
-        given = touched(graph, node, given=before | selected) - selected
+        given = touched(graph, node, given=before | selected, closed=before) - selected
         return P(frozenset((node,)), given, logged)
 
     return Law(order, conditional)
 
 
-def touched(graph: CausalGraph, names: Names, *, given: Nodes) -> Nodes:
+def touched(
+    graph: CausalGraph,
+    names: Names,
+    *,
+    given: Nodes,
+    closed: Nodes = frozenset(),
+    into: Nodes = frozenset(),
+    out_of: Nodes = frozenset(),
+) -> Nodes:
     """Find which of ``given`` the law of ``names`` depends on: their Markov boundary in it.
+
+    What is not found is separated from ``names`` by the rest of ``given``, so one search
+    answers for all. Edges ``into`` and ``out_of`` these nodes count as cut. ``closed`` is a
+    part of ``given`` that is known to hold all its causes, so that they need no search.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
     >>> sorted(touched(chain, "Y", given=frozenset("XM")))
     ['M']
+    >>> sorted(touched(chain, "Y", given=frozenset("XM"), out_of=frozenset("M")))
+    []
     """
-    opening = graph.ancestors(given)
-    links, met = graph.links, set[str]()
-    seen = {(node, False) for node in as_nodes(names)}
-    queue = deque(seen)
+    start = as_nodes(names)
+    opening = causes(graph, given, closed=closed, into=into, out_of=out_of)
+    # An open walk between two nodes never leaves the causes of the two and of what is given.
+    inside = causes(graph, start, closed=opening, into=into, out_of=out_of)
+    links, by_head, by_tail = graph.links, set[str](), set(start)
+    queue = [(node, False) for node in start]
     while queue:
-        here, head = queue.popleft()
+        here, head = queue.pop()
         parents, children, siblings = links[here]
         if here in given:
-            met.add(here)
             if not head:
                 continue
             children = ()
         elif head and here not in opening:
             parents = siblings = ()
-        for other, into_head in (
-            *((n, False) for n in parents),
-            *((n, True) for n in children),
-            *((n, True) for n in siblings),
-        ):
-            if (other, into_head) not in seen:
-                seen.add((other, into_head))
-                queue.append((other, into_head))
-    return frozenset(met)
+        if here in into:
+            parents = siblings = ()
+        if here in out_of:
+            children = ()
+        for other in parents:
+            if other not in by_tail and other not in out_of:
+                by_tail.add(other)
+                queue.append((other, False))
+        for other in children + siblings:
+            if other not in by_head and other in inside and other not in into:
+                by_head.add(other)
+                queue.append((other, True))
+    return given & (by_head | by_tail)
+
+
+def causes(
+    graph: CausalGraph,
+    of: Nodes,
+    *,
+    closed: Nodes = frozenset(),
+    into: Nodes = frozenset(),
+    out_of: Nodes = frozenset(),
+) -> Nodes:
+    """``An(of)`` without the edges into and out of these, and ``closed``, which is ancestral.
+
+    >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
+    >>> sorted(causes(chain, frozenset("Y"), into=frozenset("M")))
+    ['M', 'Y']
+    """
+    links, found, queue = graph.links, set(closed | of), list(of - closed)
+    while queue:
+        if (here := queue.pop()) in into:
+            continue
+        for cause in links[here][0]:
+            if cause not in found and cause not in out_of:
+                found.add(cause)
+                queue.append(cause)
+    return frozenset(found)
 
 
 def late_order(graph: CausalGraph, late: Sequence[Nodes]) -> tuple[str, ...]:
     """Order the observed nodes causally, from the last to the first."""
     rank = {node: i for i, nodes in reversed([*enumerate(late)]) for node in nodes}
-    waiting = {
-        v: len(graph.observed.intersection(graph.links[v].children)) for v in graph.observed
-    }
+    observed, links = graph.observed, graph.links
+    waiting = {v: len(observed.intersection(links[v].children)) for v in observed}
     ready = [(rank.get(v, len(late)), v) for v, n in waiting.items() if n == 0]
     heapq.heapify(ready)
     backwards = list[str]()
     while ready:
         backwards.append(heapq.heappop(ready)[1])
-        for cause in graph.links[backwards[-1]].parents:
+        for cause in links[backwards[-1]].parents:
             waiting[cause] -= 1
             if waiting[cause] == 0:
                 heapq.heappush(ready, (rank.get(cause, len(late)), cause))

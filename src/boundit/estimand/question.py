@@ -9,6 +9,7 @@ IDC, which moves conditions into interventions first.
 
 from dataclasses import dataclass, replace
 
+from boundit.estimand.law import causes, touched
 from boundit.estimand.recovery import Step
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
@@ -65,8 +66,8 @@ def doing_is_seeing(graph: CausalGraph, asked: Question) -> bool:
     >>> doing_is_seeing(graph, Question(frozenset("Y"), frozenset("X")))
     False
     """
-    cut = graph.without_edges_out_of(asked.treatments)
-    return open_walk(cut, asked.outcomes, asked.treatments, given=asked.known(graph)) is None
+    given, treatments = asked.treatments | asked.known(graph), asked.treatments
+    return not treatments & touched(graph, asked.outcomes, given=given, out_of=treatments)
 
 
 def lightened(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, ...]]:
@@ -80,57 +81,61 @@ def lightened(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step
     """
     steps = list[Step]()
     while move := _first_move(graph, asked):
-        asked, step = move
-        steps.append(step)
+        asked, made = move
+        steps += made
     return asked, tuple(steps)
 
 
-def _first_move(graph: CausalGraph, asked: Question) -> tuple[Question, Step] | None:
+def _first_move(graph: CausalGraph, asked: Question) -> tuple[Question, list[Step]] | None:
     """Make the first move that is open: drop what can be dropped before exchanging."""
-    for rule, number, words in (
-        (_rule_3, 3, "drop do({})"),
-        (_rule_1, 1, "drop the condition {}"),
-        (_rule_2, 2, "{} may be set by hand"),
-    ):
-        for node in in_order(asked.treatments | asked.context):
-            if (after := rule(graph, asked, node)) is not None:
-                return after, Step(None, words.format(spelled(node)), f"Rule {number}")
+    if (node := _by_rule_3(graph, asked)) is not None:
+        lighter = replace(asked, treatments=asked.treatments - {node})
+        return lighter, [Step(None, f"drop do({spelled(node)})", "Rule 3")]
+    if idle := _by_rule_1(graph, asked):
+        lighter = replace(asked, context=asked.context - idle)
+        words = [f"drop the condition {spelled(node)}" for node in in_order(idle)]
+        return lighter, [Step(None, reason, "Rule 1") for reason in words]
+    if (node := _by_rule_2(graph, asked)) is not None:
+        treatments, context = asked.treatments | {node}, asked.context - {node}
+        exchanged = replace(asked, treatments=treatments, context=context)
+        return exchanged, [Step(None, f"{spelled(node)} may be set by hand", "Rule 2")]
     return None
 
 
-def _rule_1(graph: CausalGraph, asked: Question, node: str) -> Question | None:
-    """Drop a condition: ``(Y _||_ node | X, rest)`` in the graph cut into X."""
-    if node not in asked.context:
-        return None
-    lighter = replace(asked, context=asked.context - {node})
-    cut = graph.without_edges_into(asked.treatments)
-    given = lighter.known(graph) | asked.treatments
-    return lighter if open_walk(cut, asked.outcomes, node, given=given) is None else None
+def _by_rule_1(graph: CausalGraph, asked: Question) -> Nodes:
+    """Find the conditions to drop: ``(Y _||_ node | X, rest)`` in the graph cut into X.
+
+    All of them may go at once: what is outside the Markov boundary does not shape it.
+    """
+    return asked.context - _felt(graph, asked, into=asked.treatments)
 
 
-def _rule_2(graph: CausalGraph, asked: Question, node: str) -> Question | None:
-    """Set a condition by hand: ``(Y _||_ node | X, rest)``, cut into X and out of the node."""
-    if node not in asked.context:
-        return None
-    rest = replace(asked, context=asked.context - {node})
-    cut = graph.without_edges_into(asked.treatments).without_edges_out_of(node)
-    given = rest.known(graph) | asked.treatments
-    if open_walk(cut, asked.outcomes, node, given=given) is not None:
-        return None
-    return replace(rest, treatments=asked.treatments | {node})
+def _by_rule_2(graph: CausalGraph, asked: Question) -> str | None:
+    """Find a condition to set: ``(Y _||_ node | X, rest)``, cut into X and out of the node."""
+    for node in in_order(asked.context):
+        out_of = frozenset((node,))
+        if node not in _felt(graph, asked, into=asked.treatments, out_of=out_of):
+            return node
+    return None
 
 
-def _rule_3(graph: CausalGraph, asked: Question, node: str) -> Question | None:
-    """Drop a treatment: cut into the others, and into it unless it acts on what is known."""
-    if node not in asked.treatments:
-        return None
-    lighter = replace(asked, treatments=asked.treatments - {node})
+def _by_rule_3(graph: CausalGraph, asked: Question) -> str | None:
+    """Find a treatment to drop: cut into the others, and it unless it acts on what is known."""
     known = asked.known(graph)
-    cut = graph.without_edges_into(lighter.treatments)
-    if node not in cut.ancestors(known):
-        cut = cut.without_edges_into(node)
-    given = known | lighter.treatments
-    return lighter if open_walk(cut, asked.outcomes, node, given=given) is None else None
+    for node in in_order(asked.treatments):
+        others = asked.treatments - {node}
+        acts = node in causes(graph, known, into=others)
+        if node not in _felt(graph, asked, into=others if acts else asked.treatments):
+            return node
+    return None
+
+
+def _felt(
+    graph: CausalGraph, asked: Question, *, into: Nodes, out_of: Nodes = frozenset()
+) -> Nodes:
+    """Collect what the outcomes are not separated from by all else that is given or done."""
+    given = asked.known(graph) | asked.treatments
+    return touched(graph, asked.outcomes, given=given, into=into, out_of=out_of)
 
 
 def _spelled(names: Nodes) -> str:

@@ -16,15 +16,26 @@ def simplify(expression: Expression) -> Expression:
     >>> simplify(Sum(b, Product((P(b), P(a, b))))) == P(a)
     True
     """
+    return _simple(expression, {})
+
+
+def _simple(expression: Expression, done: dict[int, Expression]) -> Expression:
+    """Simplify each part once: nested formulas share parts, and have endlessly many paths."""
+    if id(expression) not in done:
+        done[id(expression)] = _simplified(expression, done)
+    return done[id(expression)]
+
+
+def _simplified(expression: Expression, done: dict[int, Expression]) -> Expression:
     match expression:
         case P(of, given, logged):
             return probability(of - given, given, logged=logged)
         case Sum(over, body):
-            return _merged(total(over, simplify(body)))
+            return _merged(total(over, _simple(body, done)))
         case Product(factors):
-            return _merged(product(*map(simplify, factors)))
+            return _merged(product(*(_simple(factor, done) for factor in factors)))
         case Ratio(top, bottom):
-            return _merged(ratio(simplify(top), simplify(bottom)))
+            return _merged(ratio(_simple(top, done), _simple(bottom, done)))
         case CFactor(of):
             return expression if of else ONE
         case _:

@@ -9,6 +9,7 @@ the outcomes from selection, and Bayes' rule.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache, partial
 from typing import final
 
 from boundit.estimand.algebra import product, ratio, total
@@ -41,6 +42,8 @@ class Solver:
         self.tables = [Table.of(graph, t) for t in tables if t] if graph.selection else []
         self._answers: dict[tuple[Question, int], Recovery] = {}
         self._factors: dict[Nodes, Recovery] = {}
+        self._light = cache(partial(lightened, graph))
+        self._among_selected = cache(self._selected)
         self._left = max(2, work // len(graph.nodes))
 
     def solve(self, asked: Question, depth: int = _DEPTH) -> Recovery:
@@ -56,7 +59,7 @@ class Solver:
         return self._answers[key]
 
     def _solved(self, asked: Question, depth: int) -> Recovery:
-        light, steps = lightened(self.graph, asked)
+        light, steps = self._light(asked)
         if found := self._seen(light).after(*steps) or self._seen(asked):
             return found
         for table in self.tables:
@@ -65,7 +68,7 @@ class Solver:
         first = through_factors(self.graph, light, lambda t, _: self._factor(t, depth))
         if first or not self.graph.selection:
             return first.after(*steps)
-        found = self._selected(light)
+        found = self._among_selected(light)
         failed = Recovery(None, (*steps, *first.steps, *found.steps))
         if not found and self.tables and depth:
             found = (
@@ -74,6 +77,11 @@ class Solver:
                 or self._divided(light, depth)
             )
         return found.after(*steps) if found else failed
+
+    def _is_hopeless(self, asked: Question, depth: int) -> bool:
+        """Tell whether it is known without work that ``solve`` finds nothing."""
+        found = self._answers.get((asked, depth))
+        return not found if found is not None else self._left == 0
 
     def _seen(self, asked: Question) -> Recovery:
         """Read the answer off the log: selection does not matter and doing is seeing."""
@@ -105,7 +113,7 @@ class Solver:
         if (walk := feels_selection(self.graph, asked)) is not None:
             reason = f"{asked} is not the same given S=1 [{' '.join(walk)}]"
             return Recovery(None, (Step(None, reason, "Rule 1"),))
-        light, steps = lightened(self.graph, replace(asked, selected=True))
+        light, steps = self._light(replace(asked, selected=True))
         found = through_selected_factors(self.graph, light, lambda t, _: self._factor(t, 0))
         return found.after(Step(None, f"{asked} is the same given S=1", "Rule 1"), *steps)
 
@@ -132,11 +140,13 @@ class Solver:
     def _summed(self, asked: Question, depth: int) -> Recovery:
         """Sum over variables given which selection no longer matters."""
         for through in self._separators(asked):
-            given = replace(asked, context=asked.context | through)
-            later = self._selected(given)
+            first = replace(asked, outcomes=through)
+            if self._is_hopeless(first, depth - 1):
+                continue
+            later = self._among_selected(replace(asked, context=asked.context | through))
             if not later:
                 continue
-            earlier = self.solve(replace(asked, outcomes=through), depth - 1)
+            earlier = self.solve(first, depth - 1)
             if earlier.expression is not None and later.expression is not None:
                 formula = total(through, product(later.expression, earlier.expression))
                 step = Step(None, f"sum over {listed(through)}", "chain rule")
