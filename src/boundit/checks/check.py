@@ -8,7 +8,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.checks.counting import counted, variables
 from boundit.checks.evidence import Evidence, strongest
-from boundit.checks.independence import Outcome, holm, judged_exactly, tested
+from boundit.checks.independence import Outcome, holm, judge, judge_law
 from boundit.checks.report import CheckReport, Finding, Status, ranked
 from boundit.checks.strata import stratified
 from boundit.counts.errors import TooManyCells
@@ -108,10 +108,8 @@ class _Trial:
     def meet(self, statement: Independence, table: CountTable, rng: Generator) -> _Met:
         """Test one statement; evidence is kept where it may be needed."""
         strata = stratified(table, statement, drop_nulls=self.drop_nulls)
-        if table.exact:
-            outcome = judged_exactly(strata)
-        else:
-            outcome = tested(strata, draws=self.draws, rng=rng)
+        exact = table.exact
+        outcome = judge_law(strata) if exact else judge(strata, draws=self.draws, rng=rng)
         if outcome is None or outcome.p > self.level:
             return _Met(statement, outcome)
         steady = outcome.decisive.pattern == "steady"

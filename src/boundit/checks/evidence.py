@@ -40,8 +40,9 @@ def strongest(
     ones, others = levels[statement.one], levels[statement.other]
     if steady and (total := pooled(strata)):
         return _over_all(total, ones, others)
-    i = int(_surprise(strata.n, strata.expected).argmax())
-    group = strata.group[i]
+    group = _strongest_group(strata)
+    inside = np.where(strata.group == group, _surprise(strata.n, strata.expected), -np.inf)
+    i = int(inside.argmax())
     names = in_order(statement.given)
     place = tuple(
         (name, levels[name][code])
@@ -72,6 +73,13 @@ def _over_all(total: Pooled, ones: Levels, others: Levels) -> Evidence:
         rows,
         pooled=True,
     )
+
+
+def _strongest_group(strata: Strata) -> int:
+    """The group whose counts stray furthest beyond chance, by likelihood ratio."""
+    ratio = np.bincount(strata.group, strata.n * np.log(strata.n / strata.expected))
+    ones, others = strata.sizes
+    return int((2 * ratio - (ones - 1) * (others - 1)).argmax())
 
 
 def _surprise(seen: Floats, expected: Floats) -> Floats:

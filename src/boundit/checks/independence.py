@@ -3,8 +3,8 @@
 Two questions are put to the groups: is there any association, and is there a steady one
 (``association.py``). With two answers the smaller p-value counts double. Where every expected
 count is large, chi-square says what chance does; where one is small, shuffles do; where one is
-small and there are too many groups to shuffle, chi-square does for those groups and levels that
-are filled, of which there are then many.
+small and there are too many cells to shuffle, rare levels are joined first, and groups that
+stay thin count in the second question only.
 """
 
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ from boundit.checks.association import (
     phi_squared,
     pooled,
 )
+from boundit.checks.joining import filled
 from boundit.checks.power import detectable
 from boundit.checks.shuffles import cells_drawn, chances
 from boundit.checks.strata import Strata
@@ -32,6 +33,8 @@ ENOUGH_OF_MANY = 5.0
 """The same for one group of a great many, whose errors average out."""
 WORK = 2 * 10**7
 """So many cells may be drawn for one statement: some seconds."""
+MOST_ROWS = 10**9
+"""NumPy draws shuffles of smaller groups than this."""
 EXACT = 1e-6
 """An exact law that is independent up to rounding has a Cramér's V below this."""
 
@@ -40,7 +43,7 @@ Pattern: TypeAlias = Literal["any", "steady", "exact"]
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Answer:
     """One question put to the groups, and its answer; ``draws`` is 0 without shuffles."""
 
     pattern: Pattern
@@ -53,19 +56,19 @@ class Test:
 class Outcome:
     """The answers to one statement, the deciding one first; ``rows`` had a say in it."""
 
-    tests: tuple[Test, ...]
+    answers: tuple[Answer, ...]
     rows: float
     groups: int
 
     @property
-    def decisive(self) -> Test:
+    def decisive(self) -> Answer:
         """The answer with the smallest p-value."""
-        return self.tests[0]
+        return self.answers[0]
 
     @property
     def p(self) -> float:
         """The chance of so much association if the statement is true, at most."""
-        return min(1.0, len(self.tests) * self.decisive.p)
+        return min(1.0, len(self.answers) * self.decisive.p)
 
     def detectable(self, level: float, *, any_pattern: bool = False) -> float:
         """The weakest association that 8 logs of 10 would show at this level; inf if none.
@@ -75,32 +78,30 @@ class Outcome:
         """
         if self.decisive.pattern == "exact":
             return 0.0
-        asked = [t for t in self.tests if t.pattern == "any" or not any_pattern]
-        each = level / len(self.tests)
-        return min((detectable(t.statistic, each) for t in asked), default=inf)
+        asked = [a for a in self.answers if a.pattern == "any" or not any_pattern]
+        each = level / len(self.answers)
+        return min((detectable(a.statistic, each) for a in asked), default=inf)
 
 
-def tested(strata: Strata, *, draws: int, rng: Generator) -> Outcome | None:
-    """Test independence in every group at once; None when no group can tell.
+def judge(strata: Strata, *, draws: int, rng: Generator) -> Outcome | None:
+    """Answer independence in every group at once; None when no group can tell.
 
     At most ``draws`` shuffles are made. They are the smallest p-value's resolution, so there
     should be a few times as many as one over the level.
     """
     if not len(strata):
         return None
-    plenty = bool((strata.least_expected >= PLENTY).all())
     total = Pooled(strata)
-    if not plenty and cells_drawn(total) * draws <= WORK:
-        tests = _by_shuffles(total, draws, rng)
-    else:
-        tests = _by_formula(strata)
-    if not tests:
+    plenty = (strata.least_expected >= PLENTY).all()
+    cheap = cells_drawn(total) * draws <= WORK and strata.totals.max() < MOST_ROWS
+    answers = _by_shuffles(total, draws, rng) if cheap and not plenty else _by_formula(strata)
+    if not answers:
         return None
-    by_p = sorted(tests, key=lambda t: (t.p, -t.statistic.value / t.statistic.df))
+    by_p = sorted(answers, key=lambda a: (a.p, -a.statistic.value / a.statistic.df))
     return Outcome(tuple(by_p), strata.rows, len(strata))
 
 
-def judged_exactly(strata: Strata) -> Outcome | None:
+def judge_law(strata: Strata) -> Outcome | None:
     """Judge an exact law, which has no chance in it: it is independent or it is not."""
     if not len(strata):
         return None
@@ -108,30 +109,30 @@ def judged_exactly(strata: Strata) -> Outcome | None:
     away = float(strata.totals @ phi_squared(strata))
     weight = float(strata.totals @ (np.minimum(ones, others) - 1))
     measure = Statistic(max(away, 0.0), 0, weight)
-    found = Test("exact", measure, 0.0 if measure.strength() > EXACT else 1.0)
+    found = Answer("exact", measure, 0.0 if measure.strength() > EXACT else 1.0)
     return Outcome((found,), strata.rows, len(strata))
 
 
-def _by_shuffles(total: Pooled, draws: int, rng: Generator) -> list[Test]:
+def _by_shuffles(total: Pooled, draws: int, rng: Generator) -> list[Answer]:
     statistics = [any_association(total.strata)]
     if len(total.strata) > 1:
         statistics.append(total.statistic())
     patterns: tuple[Pattern, ...] = ("any", "steady")
     found = zip(patterns, statistics, chances(total, draws, rng), strict=False)
-    return [Test(pattern, stat, chance.p, chance.draws) for pattern, stat, chance in found]
+    return [Answer(pattern, stat, chance.p, chance.draws) for pattern, stat, chance in found]
 
 
-def _by_formula(strata: Strata) -> list[Test]:
-    tests = []
-    if len(filled := strata.filled(ENOUGH_OF_MANY)):
-        tests.append(_by_chi_square("any", any_association(filled)))
+def _by_formula(strata: Strata) -> list[Answer]:
+    answers = []
+    if len(full := filled(strata, ENOUGH_OF_MANY)):
+        answers.append(_by_chi_square("any", any_association(full)))
     if len(strata) > 1 and (total := pooled(strata, PLENTY)):
-        tests.append(_by_chi_square("steady", total.statistic()))
-    return tests
+        answers.append(_by_chi_square("steady", total.statistic()))
+    return answers
 
 
-def _by_chi_square(pattern: Pattern, statistic: Statistic) -> Test:
-    return Test(pattern, statistic, float(chi2.sf(statistic.value, statistic.df)))
+def _by_chi_square(pattern: Pattern, statistic: Statistic) -> Answer:
+    return Answer(pattern, statistic, float(chi2.sf(statistic.value, statistic.df)))
 
 
 def holm(p_values: list[float]) -> list[float]:

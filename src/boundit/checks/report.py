@@ -13,6 +13,7 @@ from boundit.terms.explanation import counted
 from boundit.terms.names import in_order
 
 Status: TypeAlias = Literal["contradicted", "consistent", "untestable"]
+_SHAPES = {"any": "of any shape", "steady": "alike in all groups"}
 _ORDER: dict[Status, int] = {"contradicted": 0, "consistent": 1, "untestable": 2}
 
 
@@ -46,7 +47,7 @@ class Finding:
 
     def row(self) -> dict[str, object]:
         """The finding as a flat record."""
-        test = None if self.outcome is None else self.outcome.decisive
+        answer = None if self.outcome is None else self.outcome.decisive
         return {
             "one": self.statement.one,
             "other": self.statement.other,
@@ -55,10 +56,10 @@ class Finding:
             "status": self.status,
             "n": 0 if self.outcome is None else self.outcome.rows,
             "groups": 0 if self.outcome is None else self.outcome.groups,
-            "pattern": test and test.pattern,
-            "statistic": test and test.statistic.value,
-            "df": test and test.statistic.df,
-            "draws": test and test.draws,
+            "pattern": answer and answer.pattern,
+            "statistic": answer and answer.statistic.value,
+            "df": answer and answer.statistic.df,
+            "draws": answer and answer.draws,
             "p": self.p,
             "corrected_p": self.corrected,
             "strength": self.strength,
@@ -82,13 +83,13 @@ class Finding:
         """The test in one line; empty when there was none."""
         if self.outcome is None:
             return ""
-        test = self.outcome.decisive
+        answer = self.outcome.decisive
         if self._exact:
             return f"V = {self.strength:.2g} in an exact law"
-        how = f", {test.draws:,} shuffles" if test.draws else ""
+        how = f", {answer.draws:,} shuffles" if answer.draws else ""
         return (
-            f"V = {self.strength:.2g}, chi-square {test.statistic.value:.4g} on "
-            f"{test.statistic.df:,} df ({test.pattern}{how}), p = {self.p:.2g}, "
+            f"V = {self.strength:.2g}, chi-square {answer.statistic.value:.4g} on "
+            f"{answer.statistic.df:,} df ({_SHAPES[answer.pattern]}{how}), p = {self.p:.2g}, "
             f"corrected {self.corrected:.2g}; {counted(self.outcome.rows)} in "
             f"{self.outcome.groups:,} group{'' if self.outcome.groups == 1 else 's'}"
         )

@@ -113,6 +113,16 @@ class Strata:
         """How many rows have a say."""
         return float(self.n.sum())
 
+    def relevelled(self, one: Codes, other: Codes, n_levels: tuple[int, int]) -> "Strata":
+        """Give each cell new levels, and add up the cells that became one."""
+        packed = (self.group * n_levels[0] + one) * n_levels[1] + other
+        seen, line = np.unique(packed, return_inverse=True)
+        pair, new_other = np.divmod(seen, n_levels[1])
+        group, new_one = np.divmod(pair, n_levels[0])
+        n = np.bincount(line, self.n, len(seen)).astype(np.float64, copy=False)
+        merged = Strata(group, new_one, new_other, n, self.places, n_levels)
+        return merged.where(np.ones(len(n), dtype=np.bool_))
+
     def where(self, kept: Mask) -> "Strata":
         """Keep some cells, and of them the groups in which both variables still vary."""
         rest = _only(self, kept)
@@ -121,22 +131,6 @@ class Strata:
         held = _only(rest, varied[rest.group])
         renumbered = np.cumsum(varied) - 1
         return replace(held, group=renumbered[held.group], places=self.places[varied])
-
-    def filled(self, least: float) -> "Strata":
-        """Leave out rare levels, group by group, until every expected count is ``least``.
-
-        Within the levels that stay, independence says what it said before.
-        """
-        kept = self
-        while len(kept) and (low := kept.least_expected < least).any():
-            ones, others = kept.ones.least(len(kept)), kept.others.least(len(kept))
-            rare_one = low & (ones <= others)
-            rare_other = low & ~rare_one
-            of_one, of_other = kept.ones.n[kept.ones.line], kept.others.n[kept.others.line]
-            gone = rare_one[kept.group] & (of_one <= ones[kept.group])
-            gone |= rare_other[kept.group] & (of_other <= others[kept.group])
-            kept = kept.where(~gone)
-        return kept
 
 
 def stratified(table: CountTable, statement: Independence, *, drop_nulls: bool) -> Strata:
@@ -162,7 +156,9 @@ def _seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
     """The seen combinations of ``names``, in their order, and how often each was seen."""
     if prod(len(table.levels[name]) for name in names) > _DENSE:
         kept = table.restricted(names)
-        return kept.codes[:, [kept.variables.index(name) for name in names]], kept.n
+        codes = kept.codes[:, [kept.variables.index(name) for name in names]]
+        in_turn = np.lexsort(codes.T[::-1])
+        return codes[in_turn], kept.n[in_turn]
     counts = table.marginal(names).aligned(names)
     at = np.nonzero(counts)
     return np.stack(at, axis=1).astype(np.int64, copy=False), counts[at]

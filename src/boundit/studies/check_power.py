@@ -44,10 +44,9 @@ class Point:
     false_alarms: float
     finds: float
 
-    @property
-    def margin(self) -> float:
-        """Two standard errors of a share, at most."""
-        return 1 / sqrt(self.logs)
+    def margin(self, share: float) -> float:
+        """Two standard errors of a share of the logs."""
+        return 2 * sqrt(share * (1 - share) / self.logs)
 
 
 def check_power(
@@ -136,14 +135,10 @@ def _says_untruth(graph: CausalGraph, true: CausalGraph) -> bool:
 def table(points: Sequence[Point], level: float = 0.05) -> str:
     """Write the two curves as a table."""
     head = f"false alarms on the true graph (level {level:g}), finds with one edge missing"
-    lines = [
-        head,
-        f"{'rows':>8}{'logs':>8}{'false alarms':>15}{'finds':>9}{'give or take':>15}",
-    ]
-    lines += [
-        f"{p.n:>8,}{p.logs:>8,}{p.false_alarms:>15.3f}{p.finds:>9.3f}{p.margin:>15.3f}"
-        for p in points
-    ]
+    lines = [head, f"{'rows':>8}{'logs':>8}{'false alarms':>17}{'finds':>17}"]
+    for p in points:
+        shares = [f"{x:.3f} +- {p.margin(x):.3f}" for x in (p.false_alarms, p.finds)]
+        lines.append(f"{p.n:>8,}{p.logs:>8,}{shares[0]:>17}{shares[1]:>17}")
     return "\n".join(lines)
 
 

@@ -1,0 +1,97 @@
+from math import prod
+
+import numpy as np
+import pytest
+
+from boundit.checks import counting
+from boundit.checks.counting import counted, grouped, variables
+from boundit.counts.errors import HasNulls, NotAllSelected, TooManyCells
+from boundit.counts.log import Log
+from boundit.counts.read import read_log
+from boundit.counts.table import CountTable
+from boundit.graph.implications import Independence
+
+
+def statement(one: str, other: str, given: str = "") -> Independence:
+    return Independence(one, other, frozenset(given), selected=False)
+
+
+THREE = [statement("A", "B"), statement("B", "C", "D"), statement("C", "E", "A")]
+
+
+def log(**options: object) -> Log:
+    rng = np.random.default_rng(0)
+    columns = {name: rng.integers(0, 3, 60).tolist() for name in "ABCDE"}
+    return read_log({**columns, "S": [1] * 60}, **options)  # type: ignore[arg-type]
+
+
+def test_a_log_that_fits_is_counted_once() -> None:
+    ((served, table),) = counted(log(), THREE, "S")
+
+    assert served == THREE
+    assert isinstance(table, CountTable)
+    assert table.variables == ("A", "B", "C", "D", "E")
+
+
+def test_a_longer_log_is_counted_in_few_passes_with_the_same_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ((_, whole),) = counted(log(), THREE, None)
+    monkeypatch.setattr(counting, "ONE_PASS", 0)
+    monkeypatch.setattr(counting, "SMALL", 100)
+    parts = list(counted(log(), THREE, None))
+
+    assert sorted(str(s) for served, _ in parts for s in served) == sorted(map(str, THREE))
+    assert len(parts) == 2
+    assert isinstance(whole, CountTable)
+    for served, table in parts:
+        assert isinstance(table, CountTable)
+        for each in served:
+            names = variables(each)
+            assert (table.marginal(names).values == whole.marginal(names).values).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_statement_is_served_by_a_table_that_stays_small(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "SMALL", 200)
+    rng = np.random.default_rng(seed)
+    sizes = {name: int(rng.integers(2, 9)) for name in "ABCDEFGH"}
+    drawn = [rng.permutation(list(sizes))[: rng.integers(2, 5)] for _ in range(15)]
+    statements = [statement(x[0], x[1], "".join(x[2:])) for x in drawn]
+    found = grouped(statements, sizes)
+
+    assert sum(len(served) for _, served in found) == 15
+    for names, served in found:
+        assert all(variables(each) <= names for each in served)
+        assert prod(sizes[n] for n in names) <= max(
+            200, *(prod(sizes[n] for n in variables(each)) for each in served)
+        )
+
+
+def test_without_statements_nothing_is_read() -> None:
+    assert list(counted(log(), [], None)) == []
+
+
+def test_a_table_too_large_comes_as_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boundit.counts.tabulate.CELL_LIMIT", 10)
+    ((served, found),) = counted(log(), THREE, None)
+
+    assert served == THREE
+    assert isinstance(found, TooManyCells)
+
+
+def test_nulls_follow_the_rule_of_the_log() -> None:
+    columns = {"A": [0, 1, None], "B": [0, None, 1]}
+    ((_, dropped),) = counted(read_log(columns), THREE[:1], None)
+
+    assert isinstance(dropped, CountTable)
+    assert None in dropped.levels["A"]
+    with pytest.raises(HasNulls):
+        list(counted(read_log(columns, nulls="refuse"), THREE[:1], None))
+
+
+def test_a_selection_column_must_be_1_throughout() -> None:
+    with pytest.raises(NotAllSelected):
+        list(counted(read_log({"A": [0, 1], "B": [1, 0], "S": [1, 0]}), THREE[:1], "S"))

@@ -1,0 +1,152 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
+
+from boundit.checks import independence
+from boundit.checks.independence import holm, judge, judge_law
+from tests.checks.groups import independent, strata_of
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_of_one_full_group_p_is_that_of_pearsons_test(seed: int) -> None:
+    counts = np.random.default_rng(seed).poisson(200, size=(3, 4))
+    found = judge(strata_of([counts]), draws=100, rng=np.random.default_rng(0))
+
+    assert found is not None
+    assert found.decisive.draws == 0
+    assert found.p == pytest.approx(chi2_contingency(counts, correction=False).pvalue, rel=0.02)
+
+
+FEW, FULL = 1999, 20_000
+CASES = {
+    "one full group": (1, 400, [0.5, 0.5], [0.3, 0.3, 0.4], 800, FEW),
+    "one lopsided group": (1, 300, [0.95, 0.05], [0.9, 0.1], 600, FEW),
+    "few rows in few groups": (15, 10, [0.6, 0.3, 0.1], [0.5, 0.5], 150, FEW),
+    "three rows in each of many groups": (120, 3, [0.5, 0.5], [0.4, 0.6], 150, FEW),
+    "more small groups than can be shuffled": (3000, 12, [0.5, 0.5], [0.6, 0.4], 300, FULL),
+    "a great many groups with a rare level": (
+        2000,
+        30,
+        [0.7, 0.29, 0.01],
+        [0.5, 0.5],
+        150,
+        FULL,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_p_is_as_small_as_it_says_no_more_often(case: str) -> None:
+    """At 0.2, 0.05 and 0.01, of a few hundred logs; margin 3.5 standard errors."""
+    n_groups, n, one, other, logs, draws = CASES[case]
+    rng = np.random.default_rng(sum(map(ord, case)))
+    found = [
+        judge(independent(rng, n_groups, n, one, other), draws=draws, rng=rng)
+        for _ in range(logs)
+    ]
+    p = np.array([1.0 if outcome is None else outcome.p for outcome in found])
+
+    for level in (0.2, 0.05, 0.01):
+        assert (p <= level).mean() <= level + 3.5 * np.sqrt(level * (1 - level) / logs)
+
+
+def test_where_nothing_is_discrete_p_is_uniform() -> None:
+    """The mean of 600 uniform p-values, and their share below 0.5; margin 3.5 errors."""
+    rng = np.random.default_rng(5)
+    found = [judge(independent(rng, 1, 900, [0.3, 0.7], [0.2] * 5), draws=9, rng=rng)
+             for _ in range(600)]  # fmt: skip
+    p = np.array([outcome.p for outcome in found if outcome is not None])
+
+    assert len(p) == 600
+    assert p.mean() == pytest.approx(0.5, abs=3.5 * 0.289 / np.sqrt(600))
+    assert (p < 0.5).mean() == pytest.approx(0.5, abs=3.5 * 0.5 / np.sqrt(600))
+
+
+def test_full_tables_need_no_shuffles_and_small_ones_get_them() -> None:
+    rng = np.random.default_rng(0)
+    full = judge(strata_of(np.full((2, 2, 2), 50)), draws=999, rng=rng)
+    small = judge(strata_of(np.full((2, 2, 2), 5)), draws=999, rng=rng)
+
+    assert full is not None
+    assert small is not None
+    assert full.decisive.draws == 0
+    assert small.decisive.draws > 0
+
+
+def test_a_steady_association_over_many_thin_groups_is_found() -> None:
+    """Forty per cent against sixty, three rows in each of 2,000 groups."""
+    rng = np.random.default_rng(1)
+    law = np.array([0.3, 0.2, 0.2, 0.3])
+    strata = strata_of(rng.multinomial(3, law, size=2000).reshape(-1, 2, 2))
+    found = judge(strata, draws=50_000, rng=rng)
+
+    assert found is not None
+    assert found.decisive.pattern == "steady"
+    assert found.p < 1e-10
+
+
+def test_an_association_that_turns_around_is_found() -> None:
+    counts = np.tile([[[60, 40], [40, 60]], [[40, 60], [60, 40]]], (5, 1, 1))
+    found = judge(strata_of(counts), draws=999, rng=np.random.default_rng(0))
+
+    assert found is not None
+    assert found.decisive.pattern == "any"
+    assert found.p < 1e-8
+
+
+def test_with_two_questions_the_smaller_p_counts_double() -> None:
+    counts = np.full((3, 2, 2), 50) + np.array([[9, 0], [0, 9]])
+    found = judge(strata_of(counts), draws=9, rng=np.random.default_rng(0))
+
+    assert found is not None
+    assert len(found.answers) == 2
+    assert found.p == 2 * min(answer.p for answer in found.answers)
+
+
+def test_where_nothing_varies_there_is_nothing_to_judge() -> None:
+    nothing = strata_of([[[4, 5], [0, 0]]])
+
+    assert judge(nothing, draws=9, rng=np.random.default_rng(0)) is None
+    assert judge_law(nothing) is None
+
+
+def test_groups_too_thin_for_either_question_are_not_judged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(independence, "WORK", 0)
+
+    assert judge(strata_of([[[2, 1], [1, 2]]]), draws=9, rng=np.random.default_rng(0)) is None
+
+
+def test_what_turns_around_is_not_called_detectable_when_groups_are_too_thin() -> None:
+    rng = np.random.default_rng(2)
+    strata = independent(rng, 3000, 3, [0.5, 0.5], [0.5, 0.5])
+    found = judge(strata, draws=50_000, rng=rng)
+
+    assert found is not None
+    assert found.detectable(0.05) < 0.1
+    assert found.detectable(0.05, any_pattern=True) == float("inf")
+
+
+def test_an_exact_law_is_independent_or_it_is_not() -> None:
+    law = np.multiply.outer([0.4, 0.6], np.outer([0.1, 0.9], [0.3, 0.7]))
+    other = law + 1e-4 * np.multiply.outer([1, 0], [[1, -1], [-1, 1]])
+    holds, fails = judge_law(strata_of(law)), judge_law(strata_of(other))
+
+    assert holds is not None
+    assert fails is not None
+    assert (holds.p, fails.p) == (1, 0)
+    assert holds.detectable(0.05) == 0
+
+
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_holm_rejects_what_stepping_down_rejects(p_values: list[float]) -> None:
+    """Corrected p <= a exactly when p and all smaller ones pass a / (number left)."""
+    corrected, level = holm(p_values), 0.05
+    in_turn = sorted(range(len(p_values)), key=p_values.__getitem__)
+    going = True
+    for left, place in zip(range(len(p_values), 0, -1), in_turn, strict=True):
+        going = going and left * p_values[place] <= level
+        assert (corrected[place] <= level) == going

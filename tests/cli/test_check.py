@@ -1,0 +1,59 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from boundit.cli.check import check
+from boundit.counts.errors import NoFiles
+
+RIGHT, WRONG = "X -> Z -> Y; X -> Y", "X -> Z -> Y"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, 800)
+    z = (rng.random(800) < 0.3 + 0.4 * x).astype(int)
+    y = (rng.random(800) < 0.2 + 0.2 * z + 0.4 * x).astype(int)
+    path = tmp_path / "log.csv"
+    np.savetxt(path, np.stack([x, z, y], axis=1), "%d", ",", header="X,Z,Y", comments="")
+    return str(path)
+
+
+def test_a_contradiction_is_shown_and_exits_1(log: str) -> None:
+    answer = CliRunner().invoke(check, [WRONG, log])
+
+    assert answer.exit_code == 1
+    assert answer.output.startswith("1 of 1 tested statement contradicted")
+    assert "contradicted: Among rows with the same Z, X tells nothing about Y." in answer.output
+
+
+def test_a_graph_that_nothing_contradicts_exits_0(log: str) -> None:
+    answer = CliRunner().invoke(check, [RIGHT, log])
+
+    assert answer.exit_code == 0
+    assert answer.output == (
+        "the graph cannot be contradicted by this log: every pair stays connected\n"
+    )
+
+
+def test_json_is_one_line_of_findings(log: str) -> None:
+    answer = CliRunner().invoke(check, [WRONG, log, "--json", "--level", "0.01", "--seed", "3"])
+    record = json.loads(answer.output)
+
+    assert answer.exit_code == 1
+    assert (record["contradicted"], record["level"], record["seed"]) == (True, 0.01, 3)
+    assert record["findings"][0]["given"] == ["Z"]
+    assert record["findings"][0]["corrected_p"] < 0.01
+
+
+def test_the_same_error_as_from_python_comes_out(log: str) -> None:
+    answer = CliRunner().invoke(check, [WRONG, f"{log}.none"])
+
+    assert isinstance(answer.exception, NoFiles)
+
+
+def test_the_log_is_required() -> None:
+    assert CliRunner().invoke(check, [WRONG]).exit_code == 2
