@@ -34,9 +34,9 @@ def audit_formulas(
 ) -> FormulaReport:
     """Ask random questions and compare every formula found with its model's truth.
 
-    Graphs have three to seven variables of two or three levels; two in three are selected, one in
-    three has external tables. Questions have one or two outcomes, up to two treatments and two
-    conditions.
+    Graphs have three to seven variables of two or three levels; two in three are selected, one
+    in three has external tables. Questions have one or two outcomes, up to two treatments and
+    two conditions.
 
     >>> report = audit_formulas(30)
     >>> report.questions, report.wrong

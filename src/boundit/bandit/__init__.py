@@ -1,0 +1,1 @@
+"""How to act: bounds, features and rewards in, a ``Decision`` out."""

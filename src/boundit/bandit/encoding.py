@@ -1,0 +1,88 @@
+"""Features of an arm in a context: ``[1, context values, treatment values]``."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bandit.errors import BadFeatures
+from boundit.bandit.scene import Levels, Scene
+from boundit.terms.bound import Arm, Context, Value
+
+Vector: TypeAlias = NDArray[np.float64]
+Features: TypeAlias = Callable[[Context, Arm], Sequence[float]]
+"""A user's own features: a function of context and arm."""
+Words: TypeAlias = tuple[str, ...]
+"""The sorted domain of a variable that is text; empty for a number."""
+
+
+@final
+@dataclass(frozen=True)
+class Encoding:
+    """Numbers and booleans as they are, text one-hot over its sorted domain without the first.
+
+    >>> scene = Scene((("a",), ("b",), ("c",)), (("a", "b", "c"),), ("Age",), ((),))
+    >>> Encoding.of(scene).vector((30,), ("c",)).tolist()
+    [1.0, 30.0, 0.0, 1.0]
+    """
+
+    context_words: tuple[Words, ...]
+    arm_words: tuple[Words, ...]
+    own: Features | None = None
+
+    @classmethod
+    def of(cls, scene: Scene, own: Features | None = None) -> "Encoding":
+        """Encode as the scene's levels tell, or by the user's own function."""
+        return cls(
+            tuple(map(_words, scene.context_levels)), tuple(map(_words, scene.arm_levels)), own
+        )
+
+    def vector(self, context: Context, arm: Arm) -> Vector:
+        """Write the features of one arm in one context, or say why there are none."""
+        if self.own is not None:
+            return as_vector(self.own(context, arm), arm)
+        numbers = [1.0]
+        for value, words in zip(context, self.context_words or repeat(()), strict=False):
+            numbers += _encoded(value, words, arm, "the context")
+        for value, words in zip(arm, self.arm_words or repeat(()), strict=False):
+            numbers += _encoded(value, words, arm, "the arm")
+        return np.array(numbers)
+
+
+def as_vector(given: object, arm: Arm) -> Vector:
+    """Take a feature vector: finite numbers, at least one, in one row."""
+    try:
+        x = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadFeatures(arm, "are no numbers; give one finite number for each") from None
+    if x.ndim != 1 or not x.size:
+        raise BadFeatures(arm, f"have shape {x.shape}; give one row of numbers")
+    if not np.isfinite(x).all():
+        raise BadFeatures(arm, "are not all finite")
+    return x
+
+
+def require_length(x: Vector, n_features: int | None, arm: Arm) -> None:
+    """Refuse a vector of another length than those before it."""
+    if n_features is not None and x.size != n_features:
+        raise BadFeatures(arm, f"are {x.size} numbers, and this policy learns {n_features}")
+
+
+def _words(levels: Levels) -> Words:
+    return tuple(sorted({level for level in levels if isinstance(level, str)}))
+
+
+def _encoded(value: Value, words: Words, arm: Arm, where: str) -> list[float]:
+    if words and value in words:
+        return [float(value == word) for word in words[1:]]
+    if not words and isinstance(value, int | float):
+        return [float(value)]
+    reason = (
+        f"{where} has {value!r}, and its domain has {', '.join(words)}"
+        if words
+        else f"{where} has {value!r}, which is no number and of no known domain"
+    )
+    raise BadFeatures(arm, f"cannot be written: {reason}; declare it, or give features=")

@@ -1,0 +1,137 @@
+"""What a policy cannot be, cannot do, and cannot be restored from.
+
+.. code-block:: text
+
+    InvalidPolicy                  options that make no policy
+    ├── BadOption                  a number where another kind of number belongs
+    ├── NeedsArms                  nothing to choose from
+    ├── NeedsHorizon               an algorithm that must know how long it plays
+    └── ForeignBounds              bounds of other arms, contexts or rewards
+    InvalidStep                    a decision or a reward that cannot be
+    ├── BadArm                     an arm that is none
+    ├── BadContext                 a context that is none
+    ├── BadFeatures                a feature vector that does not fit
+    ├── BadReward                  not a number inside its range
+    └── NotADecision               something else, or a damaged one
+    InvalidState
+    ├── DamagedState               it is not one of ours, or no longer
+    └── CannotMerge                two policies whose statistics do not add up
+"""
+
+from collections.abc import Sequence
+
+from boundit.terms.errors import BounditError, shortened
+
+
+class InvalidPolicy(BounditError):
+    """Options that make no policy."""
+
+
+class BadOption(InvalidPolicy):
+    """An option whose value makes no sense."""
+
+    def __init__(self, name: str, expected: str, found: object) -> None:
+        self.name, self.expected = name, expected
+        super().__init__(f"{name} must be {expected}, found {shortened(repr(found), 60)}")
+
+
+class NeedsArms(InvalidPolicy):
+    """A policy that has nothing to choose from."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "there are no arms to choose from; give the policy arms=[...] or prior=, "
+            "or pass arms=[...] to decide"
+        )
+
+
+class NeedsHorizon(InvalidPolicy):
+    """An algorithm that must know how many rounds it plays."""
+
+    def __init__(self, policy: str, instead: str) -> None:
+        self.policy = policy
+        super().__init__(
+            f"{policy} needs to know how long it plays: give horizon=, or {instead}="
+        )
+
+
+class ForeignBounds(InvalidPolicy):
+    """A table of bounds about other arms, other contexts or another reward."""
+
+    def __init__(self, what: str, expected: object, found: object) -> None:
+        self.what = what
+        super().__init__(
+            f"the bounds are for other {what}: the policy has "
+            f"{shortened(repr(expected), 60)}, the table {shortened(repr(found), 60)}"
+        )
+
+
+class InvalidStep(BounditError):
+    """A decision or a reward that cannot be."""
+
+
+class BadArm(InvalidStep):
+    """Something that is no arm of this policy."""
+
+    def __init__(self, arm: object, reason: str) -> None:
+        self.arm = arm
+        super().__init__(f"{shortened(repr(arm), 60)} is no arm here: {reason}")
+
+
+class BadContext(InvalidStep):
+    """Something that is no context of this policy."""
+
+    def __init__(self, context: object, reason: str) -> None:
+        self.context = context
+        super().__init__(f"{shortened(repr(context), 60)} is no context here: {reason}")
+
+
+class BadFeatures(InvalidStep):
+    """A feature vector that does not fit."""
+
+    def __init__(self, arm: object, reason: str) -> None:
+        self.arm = arm
+        super().__init__(f"the features of arm {shortened(repr(arm), 60)} {reason}")
+
+
+class BadReward(InvalidStep):
+    """A reward that is no number, or not one of its range."""
+
+    def __init__(self, reward: object, reward_range: Sequence[float], where: str) -> None:
+        self.reward, self.where = reward, where
+        low, high = reward_range
+        super().__init__(
+            f"the reward of decision {shortened(repr(where), 60)} must be a number from "
+            f"{low:g} to {high:g}, found {shortened(repr(reward), 40)}; "
+            "reward_range= declares another"
+        )
+
+
+class NotADecision(InvalidStep):
+    """Something other than a decision, or a damaged one."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"{shortened(reason)}; learn takes what decide gave, "
+            "or what Decision.from_json reads back"
+        )
+
+
+class InvalidState(BounditError):
+    """A state that no policy can be made from."""
+
+
+class DamagedState(InvalidState):
+    """A state that is not one of ours, or no longer."""
+
+    def __init__(self, policy: str, reason: str) -> None:
+        self.policy, self.reason = policy, reason
+        super().__init__(f"this is no state of {policy}: {shortened(reason)}")
+
+
+class CannotMerge(InvalidState):
+    """Two policies whose statistics do not add up."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"cannot merge: {shortened(reason)}")

@@ -1,0 +1,75 @@
+"""The one interface of every policy, contextual or not, with bounds or without."""
+
+from collections.abc import Mapping
+from typing import Protocol, Self, runtime_checkable
+
+from boundit.bandit.decision import Decision
+from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.state import State
+from boundit.bandit.watch import Refutation
+from boundit.terms.bound_table import BoundTable
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Decide, act, learn; keep the state, and come back from it.
+
+    A policy may be shared between threads: each call is done as a whole before the next.
+    """
+
+    def decide(
+        self,
+        context: object = (),
+        *,
+        arms: Arms | None = None,
+        id: str | None = None,  # noqa: A002, the word users know
+    ) -> Decision:
+        """Choose an arm for one visitor; changes nothing, so it may be asked again.
+
+        ``arms`` restricts or replaces the arms held, for this call. ``id`` names the decision;
+        it never influences the choice.
+        """
+        ...
+
+    def learn(self, decision: Decision, reward: float) -> None:
+        """Take in what a decision earned: in any order, late or never; a repeat is a no-op."""
+        ...
+
+    def refresh(self, prior: BoundTable) -> None:
+        """Go on with other bounds; what was learned stays."""
+        ...
+
+    @property
+    def refutation(self) -> Refutation | None:
+        """What contradicted the bounds, once they were dropped; needs ``watch``."""
+        ...
+
+    def fresh(
+        self,
+        *,
+        arms: Arms | None = None,
+        context: ContextNames | None = None,
+        horizon: int | None = None,
+        seed: int | None = None,
+    ) -> Self:
+        """A new policy with the same settings and nothing learned.
+
+        Arms, context names and horizon fill what is unbound; a seed replaces the old one.
+        """
+        ...
+
+    def merged(self, other: Self, *, since: Self | None = None) -> Self:
+        """A new policy that has learned what both have.
+
+        ``since`` is what both were copies of when they parted, nothing learned if None.
+        """
+        ...
+
+    def state(self) -> State:
+        """Everything, as an object that JSON keeps exactly."""
+        ...
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object]) -> Self:
+        """Make the policy that ``state()`` described; it goes on bit for bit."""
+        ...

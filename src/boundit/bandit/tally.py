@@ -1,0 +1,93 @@
+"""How often each arm was played in each context, and what it earned: statistics that add up."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, final
+
+from boundit.bandit.codec import read_values, spelled_values
+from boundit.bandit.scene import Scene
+from boundit.terms.bound import Arm, Context
+
+
+class Cell(NamedTuple):
+    """Rewards of one arm in one context: how many, and their sum."""
+
+    n: int = 0
+    total: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """What it earned on average; there must be something."""
+        return self.total / self.n
+
+
+_EMPTY = Cell()
+
+
+@final
+class Tally:
+    """Counts and sums for every pair that was played.
+
+    >>> tally = Tally()
+    >>> tally.add((), ("A",), 1.0)
+    >>> tally[(), ("A",)], tally.plays(())
+    (Cell(n=1, total=1.0), 1)
+    """
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[Context, Arm], Cell] = {}
+        self._plays: dict[Context, int] = {}
+
+    def __getitem__(self, pair: tuple[Context, Arm]) -> Cell:
+        return self._cells.get(pair, _EMPTY)
+
+    def __iter__(self) -> Iterator[tuple[Context, Arm]]:
+        return iter(self._cells)
+
+    def plays(self, context: Context) -> int:
+        """How many rewards came from this context, whatever the arm."""
+        return self._plays.get(context, 0)
+
+    def add(self, context: Context, arm: Arm, reward: float) -> None:
+        """Take in one reward."""
+        self._put(context, arm, Cell(1, reward))
+
+    def joined(self, other: "Tally", shared: "Tally") -> "Tally":
+        """Put two tallies together; what is in ``shared`` is in both and counts once."""
+        result = Tally()
+        for pair in dict.fromkeys((*self, *other)):
+            one, two, base = self[pair], other[pair], shared[pair]
+            cell = Cell(one.n + two.n - base.n, one.total + two.total - base.total)
+            result._put(pair[0], pair[1], cell)
+        return result
+
+    def record(self) -> list[list[object]]:
+        """Spell it for JSON."""
+        return [
+            [spelled_values(context), spelled_values(arm), cell.n, cell.total]
+            for (context, arm), cell in self._cells.items()
+        ]
+
+    def fresh(self, scene: Scene) -> "Tally":  # noqa: ARG002, pairs are pairs
+        """An empty one."""
+        return Tally()
+
+    def restored(self, record: list[list[object]], scene: Scene) -> "Tally":  # noqa: ARG002
+        """Read back what ``record`` wrote."""
+        return Tally.read(record)
+
+    @classmethod
+    def read(cls, record: list[list[object]]) -> "Tally":
+        """Read back what ``record`` wrote."""
+        tally = cls()
+        for context, arm, n, total in record:
+            if not (isinstance(context, list) and isinstance(arm, list) and isinstance(n, int)):
+                raise TypeError("a cell is no cell")
+            if n < 1 or not isinstance(total, int | float):
+                raise ValueError("a cell has no count or sum")
+            tally._put(read_values(context), read_values(arm), Cell(n, float(total)))
+        return tally
+
+    def _put(self, context: Context, arm: Arm, cell: Cell) -> None:
+        old = self[context, arm]
+        self._cells[context, arm] = Cell(old.n + cell.n, old.total + cell.total)
+        self._plays[context] = self.plays(context) + cell.n

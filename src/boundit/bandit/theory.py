@@ -1,0 +1,208 @@
+r"""What the paper's theorems promise about regret, as functions of stated quantities.
+
+The bounds :math:`[L_{a,c}, U_{a,c}]` must hold: every promise below is void otherwise. An arm
+is *ruled out* in a context when its upper end lies below the best mean there.
+
+Theorem 6 has no function. It says that bounds which rule out an arm lower LinUCB's regret, and
+that does not hold, not even in expectation (D-29): bounds lower the ceilings of this page.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from boundit.bandit.allocation import allocate
+from boundit.bandit.errors import BadOption
+from boundit.terms.bound import Context, Key
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.errors import BounditError
+
+K = TypeVar("K", bound=Key)
+
+_NO_GAP = 1e-12  # what rounding leaves of a gap of zero
+
+
+class OutsideTheorem(BounditError):
+    """Quantities for which a theorem's proof does not go through."""
+
+    def __init__(self, ridge: float, norm: float) -> None:
+        self.ridge, self.norm = ridge, norm
+        super().__init__(
+            f"Lemma 3 needs a ridge of at least {max(1.0, norm**2):g} for features of length "
+            f"{norm:g}, found {ridge:g}; scale the features down or the ridge up"
+        )
+
+
+def ruled_out(bounds: BoundTable, means: Mapping[K, float]) -> tuple[K, ...]:
+    r"""List the pairs whose upper end lies below the best mean of their context.
+
+    ``means`` has :math:`\mu_{a,c}` for every arm and context, as ``World.means`` gives them.
+    """
+    best = _best(means)
+    return tuple(key for key in means if bounds[key].upper < best[key[1]])
+
+
+def count_ruled_out(bounds: BoundTable, means: Mapping[K, float]) -> int:
+    r"""Count the pairs whose upper end lies below the best mean, :math:`N_{pcb}^-`.
+
+    >>> table = BoundTable.from_rows(
+    ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
+    ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
+    ... )
+    >>> count_ruled_out(table, {(("A",), ()): 0.25, (("B",), ()): 0.5})
+    1
+    """
+    return len(ruled_out(bounds, means))
+
+
+def largest_norm(
+    features: Mapping[K, Sequence[float]],
+    means: Mapping[K, float],
+    bounds: BoundTable | None = None,
+) -> float:
+    r"""Measure the longest vector that may be pulled, :math:`L` of Theorem 5.
+
+    .. math:: L = \max_{a,c:\; U_{a,c} \ge \mu^*_c} \lVert x_{a,c} \rVert_2
+
+    Bounds never raise it, and need not lower it: the best arm is never ruled out (D-27).
+    """
+    gone = set(ruled_out(bounds, means)) if bounds else set()
+    return max(float(np.linalg.norm(features[key])) for key in means if key not in gone)
+
+
+def log_volume(*, horizon: int, n_features: int, norm: float, ridge: float = 1.0) -> float:
+    r"""Bound how much a regression can know, :math:`d \log(1 + T L^2 / (d \lambda))`.
+
+    Lemma 4: :math:`\log(|A_T| / \lambda^d)` is at most this after ``horizon`` :math:`T` vectors
+    of ``n_features`` :math:`d` numbers, none longer than ``norm`` :math:`L`, with ``ridge``
+    :math:`\lambda`. Lemma 3: twice this bounds the sum of
+    :math:`\lVert x_t \rVert^2_{A_{t-1}^{-1}}`, where the ridge is at least
+    :math:`\max(1, L^2)`.
+    """
+    return n_features * math.log1p(horizon * norm**2 / (n_features * ridge))
+
+
+def confidence_radius(
+    *,
+    horizon: int,
+    n_features: int,
+    norm: float,
+    theta_norm: float,
+    ridge: float = 1.0,
+    delta: float,
+) -> float:
+    r"""The radius of the confidence ellipsoid, which LinUCB's ``alpha`` must reach (Lemma 5).
+
+    .. math:: \sqrt\lambda M + \sqrt{2 \log(1/\delta) + d \log(1 + T L^2 / (d \lambda))}
+
+    With probability :math:`1 - \delta` the coefficients lie in it in every round up to
+    ``horizon`` :math:`T`, the noise being 1-sub-Gaussian; ``theta_norm`` is :math:`M`, at least
+    their length. ``horizon`` is in the radius, so later rounds are not covered (D-25).
+    """
+    volume = log_volume(horizon=horizon, n_features=n_features, norm=norm, ridge=ridge)
+    return math.sqrt(ridge) * theta_norm + math.sqrt(2 * math.log(1 / delta) + volume)
+
+
+def lin_ucb_ceiling(
+    *,
+    horizon: int,
+    n_features: int,
+    norm: float,
+    theta_norm: float,
+    ridge: float = 1.0,
+    delta: float,
+    regressions: int = 1,
+) -> float:
+    r"""A ceiling on the regret of LinUCB and LinUCB-PCB (Theorem 5).
+
+    .. math:: 2 \alpha \sqrt{2 T d \log(1 + T L^2 / (d \lambda))}
+
+    with :math:`\alpha` the ``confidence_radius`` and its symbols; ``norm`` is the
+    ``largest_norm`` with the bounds, or without. What holds differs from what is printed:
+
+    - it holds with probability :math:`1 - \delta`, not in expectation, and for an ``alpha`` of
+      at least the radius (D-25);
+    - the proof is for one regression shared by all arms. For one regression an arm give their
+      number: the same steps cost a factor :math:`\sqrt k`, and :math:`\delta` is divided among
+      them (D-24);
+    - Lemma 3 needs a ridge of at least :math:`\max(1, L^2)`, or this raises (D-26).
+    """
+    if ridge < max(1.0, norm**2):
+        raise OutsideTheorem(ridge, norm)
+    volume = log_volume(horizon=horizon, n_features=n_features, norm=norm, ridge=ridge)
+    radius = confidence_radius(
+        horizon=horizon,
+        n_features=n_features,
+        norm=norm,
+        theta_norm=theta_norm,
+        ridge=ridge,
+        delta=delta / regressions,
+    )
+    return 2 * radius * math.sqrt(2 * horizon * regressions * volume)
+
+
+def oam_rate(
+    features: Mapping[K, Sequence[float]],
+    means: Mapping[K, float],
+    bounds: BoundTable | None = None,
+    *,
+    pull_ruled_out: bool = False,
+) -> float:
+    r"""What OAM and OAM-PCB regret for each unit of :math:`\log T`, in the limit (Theorem 7).
+
+    The optimal value :math:`\mathcal V(\theta, \mathcal A)` of
+
+    .. math::
+
+       \inf_{\alpha \ge 0} \sum \alpha_{a,c} \Delta_{a,c} \quad\text{such that}\quad
+       x_{a,c}^T \Bigl(\sum \alpha_{a,c} x_{a,c} x_{a,c}^T\Bigr)^{-1} x_{a,c}
+       \le \Delta_{a,c}^2 / 2
+
+    over pairs with :math:`U_{a,c} \ge \mu^*_c`, where :math:`\Delta_{a,c}` is the gap of the
+    means, linear in the ``features`` :math:`x_{a,c}`, and the noise is 1-sub-Gaussian. It is
+    the limit superior of :math:`R(T) / \log T`; of a finite :math:`T` it says nothing (D-35).
+
+    The constraints of ruled-out arms go too (D-33). Even so bounds can *raise* the value: an
+    arm that is bad may be the cheapest way to learn about the others, and is not pulled any
+    more. With ``pull_ruled_out`` it may be, and then no valid bound raises the value.
+    """
+    gone = set(ruled_out(bounds, means)) if bounds else set()
+    keys = [key for key in means if pull_ruled_out or key not in gone]
+    best = _best(means)
+    x = np.array([features[key] for key in keys], dtype=np.float64)
+    gaps = np.array([best[key[1]] - means[key] for key in keys])
+    tested = np.array([key not in gone for key in keys])
+    return allocate(x, gaps, width=2.0, cap=math.inf, smallest_gap=0.0, tested=tested).cost
+
+
+def ucb_ceiling(
+    means: Mapping[K, float], *, horizon: int, bounds: BoundTable | None = None
+) -> float:
+    r"""A ceiling on the expected regret of UCB and UCB-PCB (Theorem 8).
+
+    .. math::
+
+       3 \sum_a \Delta_a + \sum_{a:\; U_a \ge \mu^*,\, \Delta_a > 0} \frac{16 \log T}{\Delta_a}
+
+    for ``horizon`` :math:`T`, 1-sub-Gaussian rewards (those in [0, 1] are) and
+    :math:`\delta = 1/T^2` in the index; :math:`\Delta_a` is the gap of arm :math:`a`. It is an
+    upper bound, where the text has an equality, and the best arm is no term of the sum (D-37).
+    With contexts, one index for each pair: the sum over contexts, none of which is met more
+    than :math:`T` times.
+    """
+    if horizon < 1:
+        raise BadOption("horizon", "a whole number, 1 or more", horizon)
+    gone = set(ruled_out(bounds, means)) if bounds else set()
+    best = _best(means)
+    gaps = {key: best[key[1]] - mean for key, mean in means.items()}
+    searched = sum(1 / gap for key, gap in gaps.items() if gap > _NO_GAP and key not in gone)
+    return 3 * sum(gaps.values()) + 16 * math.log(horizon) * searched
+
+
+def _best(means: Mapping[K, float]) -> dict[Context, float]:
+    best: dict[Context, float] = {}
+    for (_, context), mean in means.items():
+        best[context] = max(mean, best.get(context, mean))
+    return best

@@ -1,0 +1,141 @@
+"""UCB on each context by itself, clipped by prior bounds (Algorithm 6, UCB-PCB)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Self, final
+
+from boundit.bandit.codec import Record
+from boundit.bandit.contest import Outcome, Score, contest
+from boundit.bandit.decision import Decision
+from boundit.bandit.desk import Desk
+from boundit.bandit.errors import NeedsHorizon
+from boundit.bandit.options import chance, positive, rounds
+from boundit.bandit.prior import Entrant
+from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.state import State, opened, sealed
+from boundit.bandit.tally import Tally
+from boundit.bandit.watch import Refutation, Watch
+from boundit.terms.bound import Context
+from boundit.terms.bound_table import BoundTable
+
+
+@final
+class UCB:
+    """Optimism about the mean of every (context, arm): UCB, and with a prior UCB-PCB.
+
+    The index is ``mean + sigma sqrt(2 log(1/delta) / n)``, clipped to the prior's ``[L, U]``;
+    an arm not yet played there has index ``U``. ``delta`` is ``1/horizon**2`` unless given. The
+    paper's noise is 1-sub-Gaussian for rewards from 0 to 1, so ``sigma`` is the width of the
+    reward's range; half of it suffices.
+
+    >>> policy = UCB(arms=["A", "B"], horizon=100)
+    >>> decision = policy.decide()
+    >>> policy.learn(decision, 1.0)
+    >>> decision.arm, policy.decide().arm
+    (('A',), ('B',))
+    """
+
+    def __init__(
+        self,
+        *,
+        horizon: int | None = None,
+        delta: float | None = None,
+        sigma: float | None = None,
+        prior: BoundTable | None = None,
+        arms: Arms | None = None,
+        context: ContextNames | None = None,
+        reward_range: tuple[float, float] | None = None,
+        watch: bool | Watch = False,
+    ) -> None:
+        self._horizon = rounds(horizon)
+        self._delta = None if delta is None else chance("delta", delta)
+        self._sigma = None if sigma is None else positive("sigma", sigma)
+        self.desk = Desk.of(
+            lambda _: Tally(),
+            prior=prior,
+            arms=arms,
+            context=context,
+            reward_range=reward_range,
+            watch=watch,
+        )
+
+    def decide(
+        self,
+        context: object = (),
+        *,
+        arms: Arms | None = None,
+        id: str | None = None,  # noqa: A002, the word users know
+    ) -> Decision:
+        """Choose the arm with the highest clipped index (lines 4-8); changes nothing."""
+        return self.desk.decide(context, arms, id, self._choose)
+
+    def learn(self, decision: Decision, reward: float) -> None:
+        """Take in one reward (line 9); a repeat is a no-op."""
+        self.desk.learn(decision, reward, self._take)
+
+    def refresh(self, prior: BoundTable) -> None:
+        """Go on with other bounds; what was learned stays."""
+        self.desk.refresh(prior)
+
+    @property
+    def refutation(self) -> Refutation | None:
+        """What contradicted the bounds, once they were dropped."""
+        return self.desk.guard.refutation
+
+    def fresh(
+        self,
+        *,
+        arms: Arms | None = None,
+        context: ContextNames | None = None,
+        horizon: int | None = None,
+        seed: int | None = None,  # noqa: ARG002, nothing is drawn
+    ) -> Self:
+        """A new policy with the same settings and nothing learned; fills what is unbound."""
+        options = {**self._options(), "horizon": self._horizon or horizon}
+        return self._with(options, self.desk.fresh(arms=arms, context=context))
+
+    def merged(self, other: Self, *, since: Self | None = None) -> Self:
+        """A new policy that has learned what both have; ``since`` is what they share."""
+        joined = self.desk.joined(other.desk, since.desk if since else None)
+        return self._with(self._options(), joined)
+
+    def state(self) -> State:
+        """Everything, as an object that JSON keeps exactly."""
+        return sealed("UCB", {"options": self._options(), "desk": self.desk.record()})
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object]) -> Self:
+        """Make the policy that ``state()`` described; it goes on bit for bit."""
+        with opened("UCB", state) as body:
+            made = cls(**body["options"])
+            made.desk = made.desk.restored(body["desk"])
+        return made
+
+    def _choose(self, context: Context, entrants: Sequence[Entrant]) -> Outcome:
+        width = self._width()
+
+        def score(entrant: Entrant) -> Score:
+            cell = self.desk.book[context, entrant.arm]
+            free = cell.mean + width / math.sqrt(cell.n) if cell.n else math.inf
+            return Score(max(min(free, entrant.upper), entrant.lower), free)
+
+        return contest(entrants, score)
+
+    def _take(self, decision: Decision, reward: float) -> None:
+        self.desk.book.add(decision.context, decision.arm, reward)
+
+    def _width(self) -> float:
+        if self._delta is None and self._horizon is None:
+            raise NeedsHorizon("UCB", "delta")
+        low, high = self.desk.scene.reward_range
+        sigma = high - low if self._sigma is None else self._sigma
+        surprise = -math.log(self._delta) if self._delta else 2 * math.log(self._horizon or 1)
+        return sigma * math.sqrt(2 * surprise)
+
+    def _options(self) -> Record:
+        return {"horizon": self._horizon, "delta": self._delta, "sigma": self._sigma}
+
+    def _with(self, options: Record, desk: Desk[Tally]) -> Self:
+        made = type(self)(**options)
+        made.desk = desk
+        return made

@@ -1,0 +1,115 @@
+"""Every policy of the room, found by looking, and a small world for them to play in."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import boundit.bandit
+from boundit.bandit.decision import Decision
+from boundit.bandit.policy import Policy
+from boundit.terms.bound import Arm, Context
+from boundit.terms.bound_table import BoundTable
+
+ARMS = tuple(product((0, 1), repeat=2))
+CONTEXTS = tuple(product((0, 1), repeat=2))
+METHODS = {name for name in vars(Policy) if not name.startswith("_")}
+
+
+def mean(arm: tuple[object, ...], context: tuple[object, ...]) -> float:
+    """What an arm earns in a context, in this world."""
+    (x1, x2), (u1, u2) = arm, context
+    return 0.2 + 0.3 * (x1 == u1) + 0.2 * (x2 == 1) + 0.1 * (u2 == 1)
+
+
+def table(width: float | None = 0.1, **others: Any) -> BoundTable:
+    """Bounds around the truth, or the whole range when there is no width."""
+    rows = []
+    for (x1, x2), (u1, u2) in product(ARMS, CONTEXTS):
+        truth = mean((x1, x2), (u1, u2))
+        lower, upper = (0.0, 1.0) if width is None else (truth - width, truth + width)
+        row = {"X1": x1, "X2": x2, "U1": u1, "U2": u2}
+        rows.append(row | {"lower": max(lower, 0.0), "upper": min(upper, 1.0)})
+    return BoundTable.from_rows(
+        rows,
+        outcome="Y",
+        treatments=["X1", "X2"],
+        context=["U1", "U2"],
+        reward_range=(0, 1),
+        **others,
+    )
+
+
+def kinds() -> Iterator[type[Any]]:
+    """Every class of the room that has all the methods of a policy."""
+    for _, name, _ in pkgutil.iter_modules(boundit.bandit.__path__):
+        module = importlib.import_module(f"boundit.bandit.{name}")
+        for _, kind in inspect.getmembers(module, inspect.isclass):
+            ours = kind.__module__ == module.__name__ and kind is not Policy
+            if ours and set(dir(kind)) >= METHODS:
+                yield kind
+
+
+def players() -> dict[str, tuple[type[Any], dict[str, object]]]:
+    """The policies with the options they cannot do without; shared models apart."""
+    found: dict[str, tuple[type[Any], dict[str, object]]] = {}
+    for kind in kinds():
+        takes = inspect.signature(kind).parameters
+        options: dict[str, object] = {"horizon": 1000} if "horizon" in takes else {}
+        found[kind.__name__] = (kind, options)
+        if "shared" in takes:
+            found[f"{kind.__name__} shared"] = (kind, {**options, "shared": True})
+    return found
+
+
+PLAYERS = players()
+NAMES = sorted(PLAYERS)
+SAMPLING = sorted(
+    n for n, (k, _) in PLAYERS.items() if "seed" in inspect.signature(k).parameters
+)
+DETERMINISTIC = sorted(set(NAMES) - set(SAMPLING))
+
+
+# OAM remembers in which rounds it explored, so its beliefs hang on the order of the rewards.
+ORDER_FREE = sorted(set(NAMES) - {"OAM"})
+
+
+def some(name: str, rounds: int) -> int:
+    """Fewer rounds for the policy that solves a program in many of them."""
+    return rounds // 3 if name == "OAM" else rounds
+
+
+def make(name: str, *, prior: BoundTable | None = None, **options: object) -> Any:
+    """Make a policy of this world, with bounds or without."""
+    kind, needed = PLAYERS[name]
+    if prior is None and "arms" not in options:
+        options = {"arms": ARMS, "context": ["U1", "U2"], **options}
+    return kind(prior=prior, **{**needed, **options})
+
+
+def play(policy: Any, rounds: int, *, seed: int = 0, start: int = 0) -> list[Decision]:
+    """Let users come; each brings luck of his own, whatever the policy does."""
+    decisions = []
+    for t in range(start, start + rounds):
+        luck = np.random.default_rng([seed, t])
+        context = CONTEXTS[int(luck.integers(len(CONTEXTS)))]
+        decision = policy.decide(context, id=str(t))
+        policy.learn(decision, float(luck.random() < mean(decision.arm, decision.context)))
+        decisions.append(decision)
+    return decisions
+
+
+def reward_of(decision: Decision, *, seed: int = 0) -> float:
+    """The reward ``play`` gave for a decision, worked out again."""
+    luck = np.random.default_rng([seed, int(decision.id)])
+    luck.integers(len(CONTEXTS))
+    return float(luck.random() < mean(decision.arm, decision.context))
+
+
+def pulls(decisions: list[Decision]) -> list[tuple[Context, Arm]]:
+    """Only which arm was played for whom."""
+    return [(decision.context, decision.arm) for decision in decisions]

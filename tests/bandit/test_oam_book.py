@@ -1,0 +1,145 @@
+"""What optimal allocation matching remembers."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from boundit.bandit.errors import BadFeatures
+from boundit.bandit.oam_book import Matching, Pairs, worthwhile
+from boundit.bandit.prior import Entrant, Prior
+from boundit.bandit.scene import Scene
+from boundit.terms.bound_table import BoundTable
+
+SCENE = Scene((("A",), ("B",)), (("A", "B"),), ("Age",), ((0, 1),))
+
+
+def filled(rounds: int, seed: int = 0) -> Matching:
+    rng, book = np.random.default_rng(seed), Matching(SCENE, None)
+    for _ in range(rounds):
+        context, arm = (int(rng.integers(2)),), ("AB"[rng.integers(2)],)
+        book.add(context, arm, book.vector(context, arm), float(rng.random()))
+    return book
+
+
+def test_the_estimate_is_least_squares() -> None:
+    rng, book = np.random.default_rng(1), Matching(SCENE, None)
+    rows, rewards = [], []
+    for _ in range(40):
+        context, arm = (int(rng.integers(2)),), ("AB"[rng.integers(2)],)
+        rows.append(book.vector(context, arm))
+        rewards.append(float(rng.random()))
+        book.add(context, arm, rows[-1], rewards[-1])
+
+    theta, spreads, unseen = book.estimates(np.array(rows))
+
+    exact = np.linalg.lstsq(np.array(rows), np.array(rewards), rcond=None)[0]
+    assert theta == pytest.approx(exact, abs=1e-5)
+    assert spreads.sum() == pytest.approx(3, abs=1e-4)  # leverages add up to the rank
+    assert unseen.max() < 1e-5
+
+
+def test_what_was_never_pulled_is_unseen_until_its_direction_is() -> None:
+    """D-32: the third vector is the sum of the first two."""
+    book = Matching(SCENE, None)
+    x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+
+    assert book.estimates(x)[2] == pytest.approx([1, 1, 1])
+    book.add((0,), ("A",), x[0], 0.5)
+    assert book.estimates(x)[2] == pytest.approx([0, 1, 0.5], abs=1e-4)
+    book.add((0,), ("B",), x[1], 0.5)
+    assert book.estimates(x)[2] == pytest.approx([0, 0, 0], abs=1e-4)
+
+
+def test_gaps_are_taken_within_each_context() -> None:
+    x = np.array([[0.1], [0.5], [0.9], [0.2]])
+    pairs = Pairs(tuple(((i,), ()) for i in range(4)), x, np.array([0, 0, 1, 1]))
+
+    assert pairs.gaps(np.array([1.0])) == pytest.approx([0.4, 0, 0, 0.7])
+
+
+def test_pairs_are_those_of_contexts_met_and_arms_not_ruled_out() -> None:
+    """D-34: B is out in context 1, where its upper end is below A's lower end."""
+    table = BoundTable.from_rows(
+        [
+            {"Arm": "A", "Age": 1, "lower": 0.5, "upper": 0.9},
+            {"Arm": "B", "Age": 1, "lower": 0.1, "upper": 0.4},
+        ],
+        outcome="Y",
+        treatments=["Arm"],
+        context=["Age"],
+        reward_range=(0, 1),
+    )
+    book = Matching(SCENE, None)
+    assert book.pairs(Prior()).keys == ()
+
+    book.add((1,), ("A",), book.vector((1,), ("A",)), 1.0)
+    assert book.pairs(Prior()).keys == (((1,), ("A",)), ((1,), ("B",)))
+    assert book.pairs(Prior(table)).keys == (((1,), ("A",)),)
+
+    book.add((0,), ("B",), book.vector((0,), ("B",)), 1.0)
+    book.add((0,), ("C",), np.array([1.0, 0.0, 0.0]), 1.0)
+    with pytest.raises(BadFeatures):
+        book.pairs(Prior())
+
+
+def test_the_allocation_is_worked_out_on_a_geometric_schedule() -> None:
+    book, solved = filled(50), []
+    for _ in range(400):
+        before = book.allocation
+        book.explored(Prior(), width=5.0, smallest_gap=0.002)
+        if book.allocation is not before:
+            solved.append(book.explorations)
+
+    assert solved[:3] == [1, 2, 3]
+    assert len(solved) < 100
+    assert all(b <= 1.05 * a + 1 for a, b in pairwise(solved))
+    assert set(book.allocation) == set(book.pairs(Prior()).keys)
+
+
+def test_two_books_add_up() -> None:
+    shared = filled(10)
+    one, two = (shared.restored(shared.record(), SCENE) for _ in range(2))
+    both = shared.restored(shared.record(), SCENE)
+    for i, book in enumerate((one, two)):
+        arm = (("A",), ("B",))[i]
+        for target in (book, both):
+            target.add((i,), arm, target.vector((i,), arm), 0.25 * (i + 1))
+            target.explored(Prior(), width=5.0, smallest_gap=0.002)
+
+    joined = one.joined(two, shared)
+
+    x = np.eye(3)
+    for a, b in zip(joined.estimates(x), both.estimates(x), strict=True):
+        assert a == pytest.approx(b)
+    assert joined.explorations == both.explorations == 2
+    assert joined.tally.record() == both.tally.record()
+    assert joined.allocation == {}
+    joined.explored(Prior(), width=5.0, smallest_gap=0.002)
+    assert joined.allocation
+
+
+def test_nothing_joined_with_nothing_is_nothing() -> None:
+    empty = Matching(SCENE, None)
+
+    assert empty.joined(empty, empty).rows is None
+
+
+def test_a_record_gives_the_book_back() -> None:
+    book = filled(30)
+    book.explored(Prior(), width=5.0, smallest_gap=0.002)
+
+    again = Matching(SCENE, None).restored(book.record(), SCENE)
+
+    assert again.record() == book.record()
+    assert again.allocation == book.allocation
+    with pytest.raises(TypeError):
+        book.restored([], SCENE)
+    with pytest.raises(ValueError, match="do not fit"):
+        book.restored({**book.record(), "moment": [1.0]}, SCENE)
+
+
+def test_an_upper_end_that_equals_the_best_lower_end_stays() -> None:
+    tied = [Entrant(("A",), 0.5, 0.9, 1), Entrant(("B",), 0.1, 0.5, 0)]
+
+    assert [entrant.arm for entrant in worthwhile(tied)] == [("B",), ("A",)]

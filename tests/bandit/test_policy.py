@@ -1,0 +1,458 @@
+"""The contract: what every policy of the room does, whatever its algorithm."""
+
+import copy
+import importlib
+import json
+import pickle
+import random
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from boundit.bandit.contest import Outcome, Score, contest
+from boundit.bandit.decision import Decision
+from boundit.bandit.policy import Policy
+from boundit.bandit.prior import Entrant
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.errors import BounditError
+from tests.bandit.players import (
+    ARMS,
+    CONTEXTS,
+    DETERMINISTIC,
+    NAMES,
+    ORDER_FREE,
+    PLAYERS,
+    SAMPLING,
+    make,
+    play,
+    pulls,
+    reward_of,
+    some,
+    table,
+)
+
+ROUNDS = 60
+PRIORS = [None, table(0.15)]
+each_policy = pytest.mark.parametrize("name", NAMES)
+with_and_without_bounds = pytest.mark.parametrize("prior", PRIORS, ids=["plain", "bounded"])
+
+
+def test_the_policies_are_found() -> None:
+    assert {"UCB", "KLUCB", "LinUCB", "LinUCB shared", "TS", "LinTS", "LinTS shared"} <= set(
+        NAMES
+    )
+    assert {"TS", "LinTS", "LinTS shared"} == set(SAMPLING)
+
+
+@each_policy
+def test_it_is_a_policy_whose_options_go_by_name(name: str) -> None:
+    policy = make(name)
+
+    assert isinstance(policy, Policy)
+    with pytest.raises(TypeError):
+        PLAYERS[name][0](1.0)
+
+
+@each_policy
+@with_and_without_bounds
+def test_deciding_twice_changes_nothing(name: str, prior: BoundTable | None) -> None:
+    policy = make(name, prior=prior)
+    play(policy, some(name, ROUNDS))
+    before = policy.state()
+
+    first, second = (policy.decide((1, 0), id="x") for _ in range(2))
+
+    assert first == second
+    assert policy.state() == before
+
+
+@each_policy
+def test_the_id_never_influences_the_choice(name: str) -> None:
+    policy = make(name, prior=table())
+    play(policy, some(name, ROUNDS))
+
+    first, second = policy.decide((1, 0)), policy.decide((1, 0))
+
+    assert first.id != second.id
+    assert (first.arm, first.index) == (second.arm, second.index)
+
+
+@each_policy
+@with_and_without_bounds
+def test_the_same_events_give_the_same_state_bit_for_bit(
+    name: str, prior: BoundTable | None
+) -> None:
+    one, two = make(name, prior=prior), make(name, prior=prior)
+
+    assert play(one, some(name, ROUNDS)) == play(two, some(name, ROUNDS))
+    assert one.state() == two.state()
+
+
+@pytest.mark.parametrize("name", SAMPLING)
+def test_another_seed_is_another_run(name: str) -> None:
+    one, two = play(make(name), ROUNDS), play(make(name, seed=1), ROUNDS)
+
+    assert pulls(one) != pulls(two)
+    assert pulls(one) == pulls(play(make(name, seed=1).fresh(seed=0), ROUNDS))
+
+
+@each_policy
+def test_a_mapping_a_tuple_and_a_list_are_one_context(name: str) -> None:
+    policy = make(name, prior=table())
+    play(policy, some(name, ROUNDS))
+    given = [{"U2": 0, "U1": 1, "Other": "ignored"}, (1, 0), [1, 0]]
+
+    decisions = [policy.decide(context, id="x") for context in given]
+
+    assert decisions[0] == decisions[1] == decisions[2]
+
+
+@each_policy
+@with_and_without_bounds
+def test_arms_come_and_go(name: str, prior: BoundTable | None) -> None:
+    policy = make(name, prior=prior)
+    play(policy, some(name, ROUNDS))
+
+    assert policy.decide((0, 0), arms=[(1, 1)]).arm == (1, 1)
+    for i in range(8):
+        decision = policy.decide((0, 0), arms=[(1, 0), (2, 1)], id=f"new {i}")
+        assert decision.arm in {(1, 0), (2, 1)}
+        policy.learn(decision, 1.0)
+    assert policy.decide((0, 0)).arm in ARMS
+
+
+@each_policy
+def test_the_order_in_which_arms_are_passed_does_not_matter(name: str) -> None:
+    policy = make(name, prior=table())
+    play(policy, some(name, ROUNDS))
+
+    there, back = (
+        policy.decide((1, 1), arms=arms, id="x") for arms in (ARMS, tuple(reversed(ARMS)))
+    )
+
+    assert there == back
+
+
+@each_policy
+@with_and_without_bounds
+def test_state_survives_json_and_goes_on_bit_for_bit(
+    name: str, prior: BoundTable | None
+) -> None:
+    policy = make(name, prior=prior, watch=True)
+    play(policy, some(name, ROUNDS))
+    text = json.dumps(policy.state(), allow_nan=False)
+
+    twin = type(policy).from_state(json.loads(text))
+
+    assert twin.state() == policy.state() == json.loads(text)
+    assert play(twin, 20, start=ROUNDS) == play(policy, 20, start=ROUNDS)
+    assert twin.state() == policy.state()
+
+
+@each_policy
+@with_and_without_bounds
+def test_a_repeated_reward_counts_once(name: str, prior: BoundTable | None) -> None:
+    policy = make(name, prior=prior, watch=True)
+    decisions = play(policy, some(name, ROUNDS))
+    before = policy.state()
+
+    for decision in decisions:
+        policy.learn(Decision.from_json(decision.to_json()), 1.0)
+
+    assert policy.state() == before
+
+
+@pytest.mark.parametrize("name", ORDER_FREE)
+@with_and_without_bounds
+def test_rewards_may_come_late_and_out_of_order(name: str, prior: BoundTable | None) -> None:
+    """A decision reloaded after a restart is learned from as if it had never left."""
+    prompt = make(name, prior=prior)
+    decisions = play(prompt, ROUNDS)
+    late = make(name, prior=prior)
+    kept = [decision.to_json() for decision in decisions]
+    random.Random(5).shuffle(kept)
+
+    for text in kept:
+        decision = Decision.from_json(text)
+        late.learn(decision, reward_of(decision))
+
+    _assert_same_beliefs(late, prompt)
+
+
+@pytest.mark.parametrize("name", ORDER_FREE)
+@with_and_without_bounds
+def test_two_halves_put_together_are_the_whole(name: str, prior: BoundTable | None) -> None:
+    whole = make(name, prior=prior, watch=True)
+    decisions = play(whole, ROUNDS)
+    one, two = (make(name, prior=prior, watch=True) for _ in range(2))
+    for i, decision in enumerate(decisions):
+        (one, two)[i % 2].learn(decision, reward_of(decision))
+
+    merged = one.merged(two)
+
+    _assert_same_beliefs(merged, whole)
+    assert sorted(merged.state()["desk"]["seen"]) == sorted(d.id for d in decisions)
+
+
+@pytest.mark.parametrize("name", ORDER_FREE)
+def test_what_two_workers_shared_when_they_parted_counts_once(name: str) -> None:
+    whole = make(name, prior=table(), watch=True)
+    decisions = play(whole, ROUNDS)
+    base = make(name, prior=table(), watch=True)
+    for decision in decisions[:20]:
+        base.learn(decision, reward_of(decision))
+    one, two = (type(base).from_state(base.state()) for _ in range(2))
+    for i, decision in enumerate(decisions[20:]):
+        (one, two)[i % 2].learn(decision, reward_of(decision))
+
+    _assert_same_beliefs(one.merged(two, since=base), whole)
+    with pytest.raises(BounditError, match="both have learned decision '0'; since= tells"):
+        one.merged(two)
+    with pytest.raises(BounditError, match="since= has learned what one of the two has not"):
+        make(name, prior=table()).merged(two, since=base)
+    with pytest.raises(BounditError, match="other arms, contexts, rewards or bounds"):
+        one.merged(make(name, prior=table(0.3)))
+
+
+@pytest.mark.parametrize("name", [*DETERMINISTIC, "TS"])
+def test_bounds_that_say_nothing_change_no_pull(name: str) -> None:
+    """The promise behind the tie rule: with [0, 1] everywhere a policy is its plain self."""
+    plain, trivial = make(name), make(name, prior=table(None))
+
+    assert pulls(play(plain, some(name, 400))) == pulls(play(trivial, some(name, 400)))
+
+
+@each_policy
+def test_stopping_early_makes_the_same_decisions(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """3.10: arms by decreasing upper end, until none can win."""
+    quick = play(make(name, prior=table(0.1)), some(name, 120))
+    for module in ("ucb", "kl_ucb", "lin_ucb", "sampling"):
+        monkeypatch.setattr(
+            importlib.import_module(f"boundit.bandit.{module}"), "contest", _scoring_all
+        )
+
+    slow = play(make(name, prior=table(0.1)), some(name, 120))
+
+    assert pulls(quick) == pulls(slow)
+    if name in ORDER_FREE:
+        assert sum(decision.skipped for decision in quick) > 0
+
+
+def _scoring_all(entrants: Sequence[Entrant], score: Callable[[Entrant], Score]) -> Outcome:
+    return contest(
+        [entrant._replace(upper=float("inf")) for entrant in entrants],
+        lambda e: score(next(entrant for entrant in entrants if entrant.arm == e.arm)),
+    )
+
+
+@each_policy
+def test_copies_and_pickles_go_on_by_themselves(name: str) -> None:
+    policy = make(name, prior=table())
+    play(policy, 20)
+    before = policy.state()
+
+    for twin in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):
+        assert twin.state() == before
+        play(twin, 5, start=20)
+
+    assert policy.state() == before
+
+
+@each_policy
+def test_a_fresh_one_has_the_settings_and_nothing_learned(name: str) -> None:
+    kind, needed = PLAYERS[name]
+    options = {key: value for key, value in needed.items() if key != "horizon"}
+    unbound = kind(**options)
+
+    bound = unbound.fresh(arms=ARMS, context=["U1", "U2"], horizon=1000)
+
+    assert play(bound, 20) == play(make(name), 20)
+    assert bound.fresh().state() == make(name).state()
+    with pytest.raises(BounditError, match="no arms to choose from; give the policy arms="):
+        unbound.decide((0, 0))
+
+
+@each_policy
+def test_refreshed_bounds_bind_from_the_next_decision_on(name: str) -> None:
+    policy = make(name, prior=table(None))
+    play(policy, some(name, ROUNDS))
+    learned = policy.state()["desk"]["statistics"]
+
+    policy.refresh(table(0.01))
+
+    assert policy.state()["desk"]["statistics"] == learned
+    for context in CONTEXTS:
+        best = policy.decide(context)
+        truth = table(0.0)[best.arm, context].upper
+        assert best.index[best.arm] <= truth + 0.01 + 1e-12
+
+
+@each_policy
+def test_a_wrong_bound_is_refuted_and_all_are_dropped(name: str) -> None:
+    """3.7: the policy goes on as its unbounded self, and says what refuted them."""
+    lies = _shifted(0.35)
+    watched = make(name, prior=lies, watch=True)
+    decisions = play(watched, 400)
+    plain = make(name)
+    for decision in decisions:
+        plain.learn(decision, reward_of(decision))
+
+    refuted = watched.refutation
+    assert refuted is not None
+    assert lies[refuted.arm, refuted.context] == refuted.bound
+    assert "every bound of the same graph and log is dropped" in str(refuted)
+    for context in CONTEXTS:
+        assert watched.decide(context, id="x") == plain.decide(context, id="x")
+    restored = type(watched).from_state(watched.state())
+    assert restored.refutation == refuted
+    assert restored.decide((0, 0), id="x") == watched.decide((0, 0), id="x")
+
+
+@each_policy
+def test_unwatched_bounds_stay(name: str) -> None:
+    policy = make(name, prior=_shifted(0.35))
+    play(policy, some(name, 200))
+
+    assert policy.refutation is None
+
+
+def _shifted(by: float) -> BoundTable:
+    rows = [
+        row | {"lower": 0.0, "upper": max(float(str(row["upper"])) - by, 0.0)}
+        for row in table(0.01).rows()
+    ]
+    return BoundTable.from_rows(
+        rows, outcome="Y", treatments=["X1", "X2"], context=["U1", "U2"], reward_range=(0, 1)
+    )
+
+
+@pytest.mark.parametrize("name", ORDER_FREE)
+def test_threads_may_share_a_policy(name: str) -> None:
+    """Every reward counts once, though eight threads hand them in, each of them twice."""
+    policy, alone = make(name, prior=table(0.15)), make(name, prior=table(0.15))
+    decisions = play(alone, 160)
+
+    def hand_in(part: int) -> None:
+        for decision in decisions[part % 4 :: 4]:
+            policy.decide(decision.context)
+            policy.learn(decision, reward_of(decision))
+            policy.state()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(hand_in, range(8)))
+
+    _assert_same_beliefs(policy, alone)
+    assert sorted(policy.state()["desk"]["seen"]) == sorted(d.id for d in decisions)
+
+
+def _good(policy: Any) -> Decision:
+    decision: Decision = policy.decide((0, 0), id="good")
+    return decision
+
+
+BAD_STEPS: dict[str, tuple[Callable[[Any], object], str]] = {
+    "a reward that is not a number": (lambda p: p.learn(_good(p), float("nan")),
+        "the reward of decision 'good' must be a number from 0 to 1, found nan"),
+    "a reward outside its range": (lambda p: p.learn(_good(p), 1.5), "found 1.5; reward_ra"),
+    "a reward that is text": (lambda p: p.learn(_good(p), "1"), "found '1'"),
+    "no reward": (lambda p: p.learn(_good(p), None), "found None"),
+    "something else than a decision": (lambda p: p.learn({}, 1.0), "dict is no decision"),
+    "a decision about another arm": (
+        lambda p: p.learn(Decision("x", ("A",), (0, 0), (1.0,), {}), 1.0),
+        r"\('A',\) is no arm here: an arm has 2 values"),
+    "an arm in text": (lambda p: p.decide((0, 0), arms=[("1", 0)]),
+        r"did you mean 1 \(int\) for '1' \(str\)\?"),
+    "no arm": (lambda p: p.decide((0, 0), arms=[]), "there are no arms to choose from"),
+    "arms that are no list": (lambda p: p.decide((0, 0), arms=3), "arms must be a list such"),
+    "a context too short": (lambda p: p.decide((0,)), "must have one value each for U1, U2"),
+    "a context in text": (lambda p: p.decide(("1", 0)), r"did you mean 1 \(int\)\?"),
+    "a context outside the domain": (lambda p: p.decide((7, 0)), "'U1' has no level 7"),
+    "a mapping with a gap": (lambda p: p.decide({"U1": 1}), "it has no value for 'U2'"),
+    "a context that is no number": (lambda p: p.decide((float("nan"), 0)), "must be finite"),
+    "a context that is a list of lists": (lambda p: p.decide(([1], 0)), "list is no level"),
+    "an id that is no text": (lambda p: p.decide((0, 0), id=7), "id must be text, found 7"),
+    "bounds of other arms": (lambda p: p.refresh(_other_table(treatments=["A"])),
+        "the bounds are for other treatments"),
+    "bounds of another reward": (lambda p: p.refresh(_other_table(reward_range=(0, 5))),
+        "the bounds are for other rewards"),
+    "bounds that are none": (lambda p: p.refresh({}), "prior must be a BoundTable"),
+}  # fmt: skip
+
+
+def _other_table(
+    *, treatments: Sequence[str] = ("X1", "X2"), reward_range: tuple[float, float] = (0, 1)
+) -> BoundTable:
+    row: dict[str, object] = {
+        "X1": 0,
+        "X2": 0,
+        "A": 0,
+        "U1": 0,
+        "U2": 0,
+        "lower": 0,
+        "upper": 1,
+    }
+    return BoundTable.from_rows(
+        [row],
+        outcome="Y",
+        treatments=treatments,
+        context=["U1", "U2"],
+        reward_range=reward_range,
+    )
+
+
+@each_policy
+@pytest.mark.parametrize("case", sorted(BAD_STEPS))
+def test_bad_input_gets_one_line_and_changes_nothing(name: str, case: str) -> None:
+    policy = make(name, prior=table())
+    play(policy, 6)
+    before, (step, line) = policy.state(), BAD_STEPS[case]
+
+    with pytest.raises(BounditError, match=line) as caught:
+        step(policy)
+
+    assert "\n" not in str(caught.value)
+    assert policy.state() == before
+
+
+@each_policy
+def test_a_foreign_or_damaged_state_is_refused(name: str) -> None:
+    policy = make(name, prior=table())
+    play(policy, 6)
+    kind, whole = type(policy), policy.state()
+    changed = json.loads(json.dumps(whole))
+    changed["desk"]["seen"][0] = "another"
+    damaged: list[Any] = [
+        None,
+        {},
+        changed,
+        {**whole, "version": 2},
+        {**whole, "policy": "Other"},
+        {**whole, "desk": object()},
+        {key: value for key, value in whole.items() if key != "desk"},
+    ]
+
+    for state in damaged:
+        with pytest.raises(BounditError, match=f"this is no state of {kind.__name__}: "):
+            kind.from_state(state)
+
+
+@each_policy
+def test_bounds_of_other_arms_are_refused_when_made(name: str) -> None:
+    with pytest.raises(BounditError, match="the bounds are for other arms"):
+        make(name, prior=table(), arms=[(5, 5)])
+    with pytest.raises(BounditError, match="the bounds are for other contexts"):
+        make(name, prior=table(), context=["U2", "U1"])
+    with pytest.raises(BounditError, match="prior must be a BoundTable"):
+        make(name, prior=[1])  # type: ignore[arg-type]
+
+
+def _assert_same_beliefs(one: Any, two: Any) -> None:
+    """Same choices and, but for rounding, the same indices."""
+    for context in CONTEXTS:
+        here, there = one.decide(context, id="x"), two.decide(context, id="x")
+        assert here.arm == there.arm
+        assert here.index == pytest.approx(there.index, rel=1e-9, abs=1e-9)

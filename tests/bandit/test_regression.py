@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from boundit.bandit.errors import BadFeatures, BadOption, CannotMerge, DamagedState
+from boundit.bandit.regression import Regression, Ridges
+from boundit.bandit.scene import Scene
+from boundit.bandit.warm_start import WarmStart
+from tests.bandit.players import table
+
+SCENE = Scene(((0,), (1,)), ((0, 1),), ("U",), ((0, 1),))
+
+
+def test_a_model_for_each_arm_or_one_for_all() -> None:
+    x = np.array([1.0, 0.0, 1.0])
+    apart, together = (Ridges(SCENE, Regression(shared=shared)) for shared in (False, True))
+    for book in (apart, together):
+        book.add((1,), x, 1.0)
+
+    assert apart.model((0,), 3).mean(x) == 0.0
+    assert together.model((0,), 3).mean(x) == together.model((1,), 3).mean(x) > 0
+
+
+def test_features_keep_their_length() -> None:
+    book = Ridges(SCENE, Regression(features=lambda context, _: [1.0] * (1 + len(context))))
+    book.add((0,), book.vector((), (0,)), 1.0)
+
+    with pytest.raises(BadFeatures, match="are 2 numbers, and this policy learns 1"):
+        book.vector((5,), (0,))
+
+
+def test_other_ways_of_learning_do_not_add_up() -> None:
+    with pytest.raises(CannotMerge, match="other features, ridge or warm start"):
+        Ridges(SCENE, Regression(ridge=2.0)).joined(
+            Ridges(SCENE, Regression()), Ridges(SCENE, Regression())
+        )
+
+
+def test_options_are_judged_when_made() -> None:
+    for options, line in [
+        ({"ridge": 0.0}, "ridge must be a number above 0, found 0"),
+        ({"shared": 1}, "shared must be True or False"),
+        ({"features": 3}, "features must be a function of context and arm"),
+        ({"warm_start": 3}, "warm_start must be a WarmStart"),
+    ]:
+        with pytest.raises(BadOption, match=line):
+            Regression(**options)  # type: ignore[arg-type]
+
+
+def test_a_function_must_be_given_again() -> None:
+    how = Regression(features=lambda *_: [1.0])
+
+    with pytest.raises(DamagedState, match="give its function again, features="):
+        Regression.read(how.record(), None, "LinUCB")
+    assert Regression.read(how.record(), how.features, "LinUCB") == how
+    with pytest.raises(DamagedState, match="its features were: none"):
+        Regression.read(Regression().record(), how.features, "LinUCB")
+
+
+def test_a_record_is_read_back() -> None:
+    how = Regression(2.0, True, None, WarmStart(table(0.0), 3))
+    book = Ridges(SCENE, how)
+    book.add((1,), np.array([1.0, 0.0, 1.0]), 1.0)
+
+    assert Regression.read(how.record(), None, "LinUCB") == how
+    assert book.restored(book.record(), SCENE).record() == book.record()
+    with pytest.raises(ValueError, match="do not fit"):
+        book.restored([[None, [[1.0]], [1.0, 2.0], [[1.0]], [1.0]]], SCENE)

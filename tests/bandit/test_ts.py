@@ -1,0 +1,74 @@
+"""B-TS: draws inside the bounds, arms as often as they are believed best."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from boundit.bandit.errors import BadOption
+from boundit.bandit.ts import TS
+from boundit.terms.bound_table import BoundTable
+from tests.bandit.players import CONTEXTS, play, table
+from tests.bandit.test_ucb import one_table
+
+
+def test_every_draw_lies_inside_its_bound() -> None:
+    policy = TS(prior=table(0.05), seed=3)
+
+    for decision in play(policy, 200):
+        for arm, draw in decision.index.items():
+            assert draw in policy.desk.guard.prior.table[arm, decision.context]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("prior", "reward_range"), [
+    (None, None), (one_table([(0.2, 0.6), (0.1, 0.5), (0.0, 1.0)], (0, 1)), None),
+    (None, (-3.0, 5.0)),
+])  # fmt: skip
+def test_arms_are_chosen_with_their_propensity(
+    prior: BoundTable | None, reward_range: tuple[float, float] | None
+) -> None:
+    """Over many seeds each arm is played as often as the decisions say."""
+    base = TS(arms=[0, 1, 2], prior=prior, reward_range=reward_range)
+    for i, (arm, reward) in enumerate([(0, 1.0), (0, 0.0), (1, 1.0), (2, 0.0)]):
+        base.learn(base.decide(arms=[arm], id=str(i)), reward)
+    told: dict[tuple[object, ...], float] = {}
+    counts: Counter[tuple[object, ...]] = Counter()
+    runs = 800
+    for seed in range(runs):
+        policy = TS(seed=seed)
+        policy.desk = base.desk
+        decision = policy.decide()
+        counts[decision.arm] += 1
+        told[decision.arm] = decision.propensity or 0.0
+
+    assert sum(told.values()) == pytest.approx(1, abs=1e-3)
+    for played, chance in told.items():
+        spread = np.sqrt(chance * (1 - chance) / runs)
+        assert abs(counts[played] / runs - chance) < 4 * spread
+
+
+def test_an_arm_whose_upper_end_lies_below_another_is_never_played() -> None:
+    policy = TS(prior=one_table([(0.0, 0.3), (0.4, 0.9)], (0, 1)), seed=1)
+
+    for i in range(50):
+        decision = policy.decide(id=str(i))
+        policy.learn(decision, 0.0)
+        assert decision.arm == (1,)
+        assert decision.propensity == 1.0
+
+
+def test_a_retry_gives_the_same_arm_and_learning_changes_the_luck() -> None:
+    policy = TS(arms=range(5), context=["U1", "U2"], seed=9)
+    draws = set()
+    for i in range(20):
+        one, two = policy.decide((0, 0), id="x"), policy.decide((0, 0), id="x")
+        assert one == two
+        draws.add(one.index[one.arm])
+        policy.learn(policy.decide(CONTEXTS[i % 4]), 1.0)
+    assert len(draws) == 20
+
+
+def test_without_propensities_there_are_none() -> None:
+    assert TS(arms=[0, 1], propensities=False).decide().propensity is None
+    with pytest.raises(BadOption, match="seed must be a whole number"):
+        TS(seed=-1)
