@@ -1,5 +1,8 @@
+from threading import Event, Thread
+
 import pytest
 
+from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
 from boundit.bandit.errors import BadOption, ForeignBounds
 from boundit.bandit.lin_ucb import LinUCB
@@ -61,3 +64,30 @@ def test_a_copy_has_a_lock_of_its_own() -> None:
     assert isinstance(twin, Desk)
     assert twin.lock is not desk.lock
     assert twin.record() == desk.record()
+
+
+def test_a_repeat_waits_until_the_first_is_done() -> None:
+    """Two threads hand in the same reward at once; the second must find it learned."""
+    policy = UCB(arms=["A"], horizon=9)
+    decision, inside, go_on = policy.decide(id="x"), Event(), Event()
+    taken: list[str] = []
+
+    def slowly(_: Decision, __: float) -> None:
+        taken.append("first")
+        inside.set()
+        go_on.wait(5)
+
+    def again(_: Decision, __: float) -> None:
+        taken.append("second")
+
+    first = Thread(target=policy.desk.learn, args=(decision, 1.0, slowly))
+    second = Thread(target=policy.desk.learn, args=(decision, 1.0, again))
+    first.start()
+    inside.wait(5)
+    second.start()
+    second.join(0.1)
+    go_on.set()
+    first.join(5)
+    second.join(5)
+
+    assert taken == ["first"]

@@ -4,8 +4,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from boundit.bandit.errors import BadOption
+from boundit.bandit.stream import stream
 from boundit.bandit.ts import TS
 from boundit.terms.bound_table import BoundTable
 from tests.bandit.players import CONTEXTS, play, table
@@ -18,6 +20,21 @@ def test_every_draw_lies_inside_its_bound() -> None:
     for decision in play(policy, 200):
         for arm, draw in decision.index.items():
             assert draw in policy.desk.guard.prior.table[arm, decision.context]  # type: ignore[index]
+
+
+def test_a_draw_is_a_quantile_of_the_beta_belief_on_the_rewards_scale() -> None:
+    """Three rewards of 5, 1 and -3 in [-3, 5] are successes of 1, 0.5 and 0."""
+    policy = TS(arms=[0], reward_range=(-3, 5), seed=6)
+    for i, reward in enumerate((5.0, 1.0, -3.0)):
+        policy.learn(policy.decide(id=str(i)), reward)
+
+    share = stream(6, 3, ()).random()
+    expected = -3 + 8 * stats.beta(1 + 1.5, 1 + 1.5).ppf(share)
+    assert policy.decide().index[0,] == pytest.approx(expected)
+    policy.learn(policy.decide(), 5.0)
+    share = stream(6, 4, ()).random()
+    expected = -3 + 8 * stats.beta(1 + 2.5, 1 + 1.5).ppf(share)
+    assert policy.decide().index[0,] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("prior", "reward_range"), [

@@ -1,12 +1,25 @@
 from pathlib import Path
 
+import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.read import GraphFormat, format_graph, parse_graph, read_graph
-from boundit.terms.errors import BounditError, NotText, UnknownFormat, UnreadableFile
+from boundit.graph.read import (
+    GraphFormat,
+    format_graph,
+    parse_graph,
+    read_graph,
+    require_graph,
+)
+from boundit.terms.errors import (
+    BounditError,
+    NotAGraph,
+    NotText,
+    UnknownFormat,
+    UnreadableFile,
+)
 from tests.strategies import graphs, odd_names
 
 FORMATS: tuple[GraphFormat, ...] = ("text", "dot", "dagitty", "json")
@@ -76,3 +89,13 @@ def test_other_things_than_text_are_refused() -> None:
         parse_graph(3)  # type: ignore[arg-type]
     with pytest.raises(UnknownFormat, match="no graph format 'xml'; there are text, dot"):
         format_graph(parse_graph("X"), "xml")  # type: ignore[arg-type]
+
+
+def test_a_door_that_takes_graphs_says_how_to_make_one() -> None:
+    graph = parse_graph("X -> Y")
+
+    assert require_graph(graph) is graph
+    with pytest.raises(NotAGraph, match="found str; make one with parse_graph or read_graph"):
+        require_graph("X -> Y")
+    with pytest.raises(NotAGraph, match="found DiGraph; make one with from_networkx"):
+        require_graph(nx.DiGraph())

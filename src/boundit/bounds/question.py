@@ -3,6 +3,7 @@
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
+from boundit.graph.read import require_graph
 from boundit.terms.bound import MEASURES
 from boundit.terms.bound_errors import ReservedName
 from boundit.terms.errors import InvalidQuery
@@ -15,6 +16,7 @@ class NotABanditQuestion(InvalidQuery):
 
 def bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
     """Check that a query asks for one reward, under arms, in contexts known beforehand."""
+    require_graph(graph)
     asked = query if isinstance(query, EffectQuery) else parse_query(query)
     asked.require_in(graph)
     if len(asked.outcomes) != 1:

@@ -16,6 +16,7 @@ from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, implications
+from boundit.graph.read import require_graph
 from boundit.graph.separators import minimal_separator
 from boundit.terms.errors import BounditError
 from boundit.terms.names import Nodes, listed
@@ -69,6 +70,7 @@ def check(
     >>> bool(report), report.findings[0].status
     (False, 'contradicted')
     """
+    require_graph(graph)
     if not isinstance(level, int | float) or not 0 < level < 1:
         raise NoLevel(level)
     opened = read_log(log)

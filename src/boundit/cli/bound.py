@@ -83,11 +83,14 @@ def bound(
                 "profile": table.profile,
                 "confidence": table.confidence,
             }
+            | ({"explanations": [table.explain(*k) for k in table.bounds]} if explained else {})
         )
     elif explained:
         click.echo("\n\n".join(table.explain(*key) for key in table.bounds))
     else:
-        _print_rows(table)
+        click.echo(str(table))
+        for note in table.caveats:
+            click.echo(f"caveat: {note}", err=True)
 
 
 def _spelled(table: "BoundTable") -> list[dict[str, object]]:
@@ -97,18 +100,3 @@ def _spelled(table: "BoundTable") -> list[dict[str, object]]:
         {name: v if isinstance(v, plain) else str(v) for name, v in row.items()}
         for row in table.rows()
     ]
-
-
-def _print_rows(table: "BoundTable") -> None:
-    head = [*table.treatments, *table.context, "lower", "upper", "n", "by"]
-    body = []
-    for (arm, context), bound in table.bounds.items():
-        rules = dict.fromkeys((bound.lower_rule, bound.upper_rule))
-        ends = f"{bound.lower:.4g}", f"{bound.upper:.4g}"
-        body.append([*map(str, arm + context), *ends, f"{bound.n:,.6g}", " / ".join(rules)])
-    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-    for row in [head, *body]:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
-    for note in table.caveats:
-        click.echo(f"caveat: {note}", err=True)

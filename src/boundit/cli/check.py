@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     help="The chance of any false alarm, over all statements.",
 )
 @click.option("--weight", help="The column that says how many rows a row stands for.")
-@click.option("--seed", default=0, show_default=True, help="For shuffles of small counts.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="For shuffles of small counts.",
+)
 @json_option
 @click.pass_context
 def check(

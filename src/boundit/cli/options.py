@@ -1,8 +1,10 @@
 """Arguments that several commands share."""
 
 import json
+import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -11,6 +13,8 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import parse_graph, read_graph
 from boundit.terms.errors import UnreadableFile
 
+# What a graph has and hardly any path: arrows, braces, blanks, statements.
+_SAYS_GRAPH = re.compile(r"[-=<>]{2}|[{}\[\];\s]")
 _Command = TypeVar("_Command", bound=Callable[..., None])
 
 
@@ -33,7 +37,7 @@ def load(source: str) -> CausalGraph:
             raise UnreadableFile(
                 "standard input", f"byte {error.start} is not UTF-8 text"
             ) from None
-    if "->" in source or "<-" in source:
+    if not source or (_SAYS_GRAPH.search(source) and not Path(source).exists()):
         return parse_graph(source)
     return read_graph(source)
 

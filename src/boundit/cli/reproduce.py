@@ -11,13 +11,19 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--points", default=30_000, show_default=True, help="How many points to draw.")
-@click.option("--seed", default=0, show_default=True)
+@click.option(
+    "--points",
+    type=click.IntRange(500, 10_000_000),
+    default=30_000,
+    show_default=True,
+    help="How many points to draw.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @json_option
 def reproduce(points: int, seed: int, *, as_json: bool) -> None:
     """Recompute the paper's worked example and its offline table.
 
-    The online half follows with the bandits.
+    The online half follows with the simulator.
     """
     from boundit.studies.offline_bounds import offline_bounds  # noqa: PLC0415
     from boundit.studies.worked_example import worked_example  # noqa: PLC0415

@@ -6,6 +6,7 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.estimand.recover import recover as recover_effect
 from boundit.estimand.recovery import Recovery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import require_graph
 from boundit.terms.names import Names
 
 
@@ -25,6 +26,7 @@ def recover(
     >>> print(recover(parse("X -> Y; X <-> Y"), "Y | do(X)"))
     not recoverable: ID and IDC are complete (Shpitser and Pearl 2006)
     """
+    require_graph(graph)
     asked = parse_query(query) if isinstance(query, str) else query
     asked.require_in(graph)
     return recover_effect(

@@ -11,7 +11,13 @@ from boundit.graph.dagitty import as_dagitty, parse_dagitty
 from boundit.graph.dot import as_dot, parse_dot
 from boundit.graph.record import as_json, parse_json
 from boundit.graph.text import parse
-from boundit.terms.errors import BounditError, NotText, UnknownFormat, UnreadableFile
+from boundit.terms.errors import (
+    BounditError,
+    NotAGraph,
+    NotText,
+    UnknownFormat,
+    UnreadableFile,
+)
 
 GraphFormat: TypeAlias = Literal["text", "dot", "dagitty", "json"]
 
@@ -67,6 +73,13 @@ def read_graph(path: str | PathLike[str]) -> CausalGraph:
     except BounditError:
         # Neither our text nor, by its opening, another format: judge it by its suffix.
         return _READERS[named](text)
+
+
+def require_graph(graph: object) -> CausalGraph:
+    """Return a graph as it is; anything else is refused with what would make one of it."""
+    if isinstance(graph, CausalGraph):
+        return graph
+    raise NotAGraph(graph)
 
 
 def format_graph(graph: CausalGraph, to: GraphFormat = "text") -> str:

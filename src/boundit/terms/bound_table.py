@@ -21,6 +21,7 @@ from boundit.terms.bound_errors import (
     ReservedName,
     WrongLength,
 )
+from boundit.terms.bound_text import tabulated
 from boundit.terms.errors import BounditError, MissingExtra
 from boundit.terms.explanation import explained
 from boundit.terms.interval import Interval
@@ -102,6 +103,9 @@ class BoundTable:
             raise NotAKey(key)
         found = self.bounds.get(self._key(*key))
         return found.interval if found else Interval(*self.reward_range)
+
+    def __str__(self) -> str:
+        return tabulated(self.treatments + self.context, self.bounds)
 
     def rows(self) -> list[dict[str, object]]:
         """Spell every row: one entry for each treatment and context, then the measures."""
@@ -189,7 +193,9 @@ class BoundTable:
         )
 
     def _values(self, what: str, given: object, names: tuple[str, ...]) -> tuple[Value, ...]:
-        """Read an arm or a context; a scalar will do where there is one variable."""
+        """Read an arm or a context: a tuple, a mapping, or a scalar for one variable."""
+        if isinstance(given, Mapping) and given.keys() == set(names):
+            given = tuple(given[name] for name in names)
         values = tuple(given) if isinstance(given, tuple | list) else (given,)
         if len(values) != len(names):
             raise WrongLength(what, values, names)

@@ -195,6 +195,16 @@ class NotText(BounditError):
         super().__init__(f"a {what} is read from text, found {type(found).__name__}; {hint}")
 
 
+class NotAGraph(BounditError):
+    """Something other than a graph where a graph was to be."""
+
+    def __init__(self, found: object) -> None:
+        maker = {"str": "parse_graph or read_graph"}.get(type(found).__name__, "from_networkx")
+        super().__init__(
+            f"a CausalGraph is needed, found {type(found).__name__}; make one with {maker}"
+        )
+
+
 class UnknownFormat(BounditError):
     """A format name that is none of ours."""
 
