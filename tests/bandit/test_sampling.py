@@ -30,3 +30,11 @@ def test_propensities_can_be_spared() -> None:
     shares = np.array([0.1, 0.95, 0.99])
 
     assert draw_best(ENTRANTS, law_of, shares, None).propensity is None
+
+
+def test_a_point_that_no_other_reaches_wins_for_sure() -> None:
+    entrants = [Entrant(("A",), 0.6, 0.6, 0), Entrant(("B",), 0.0, 0.5, 1)]
+
+    outcome = draw_best(entrants, law_of, np.array([0.5, 0.9]), win_chance)
+
+    assert (outcome.arm, outcome.propensity, outcome.skipped) == (("A",), 1.0, 1)
