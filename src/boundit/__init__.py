@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from boundit.bandit.lin_ts import LinTS as LinTS
     from boundit.bandit.lin_ucb import LinUCB as LinUCB
     from boundit.bandit.oam import OAM as OAM
+    from boundit.bandit.policy import Policy as Policy
     from boundit.bandit.theory import count_ruled_out as count_ruled_out
     from boundit.bandit.ts import TS as TS
     from boundit.bandit.ucb import UCB as UCB
     from boundit.bandit.warm_start import WarmStart as WarmStart
+    from boundit.bandit.watch import Watch as Watch
     from boundit.bounds.baselines import (
         adjust_for_confounding_only as adjust_for_confounding_only,
     )
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from boundit.graph.separators import minimal_separator as minimal_separator
     from boundit.graph.separators import nearest_separator as nearest_separator
     from boundit.simulation.model import Model as Model
+    from boundit.simulation.simulate import Regret as Regret
+    from boundit.simulation.simulate import simulate as simulate
     from boundit.simulation.world import World as World
     from boundit.simulation.worlds import paper_world as paper_world
     from boundit.terms.bound_table import BoundTable as BoundTable
@@ -73,11 +77,14 @@ _HOMES = {
     "Log": "counts.log",
     "Model": "simulation.model",
     "OAM": "bandit.oam",
+    "Policy": "bandit.policy",
     "Recovery": "estimand.recovery",
+    "Regret": "simulation.simulate",
     "TS": "bandit.ts",
     "UCB": "bandit.ucb",
     "Verdict": "terms.verdict",
     "WarmStart": "bandit.warm_start",
+    "Watch": "bandit.watch",
     "World": "simulation.world",
     "adjust_for_confounding_only": "bounds.baselines",
     "adjusts": "estimand.adjustment",
@@ -103,6 +110,7 @@ _HOMES = {
     "read_graph": "graph.read",
     "read_log": "counts.read",
     "recover": "estimand.ask",
+    "simulate": "simulation.simulate",
     "to_networkx": "graph.nx",
 }
 

@@ -17,6 +17,7 @@ from boundit.cli.check import check
 from boundit.cli.graph import graph
 from boundit.cli.recover import recover
 from boundit.cli.reproduce import reproduce
+from boundit.cli.simulate import simulate
 from boundit.terms.errors import BounditError
 
 NONSENSE, BUG, INTERRUPTED = 2, 3, 130
@@ -35,7 +36,7 @@ def app() -> None:
     """
 
 
-for command in (audit, bound, check, graph, recover, reproduce):
+for command in (audit, bound, check, graph, recover, reproduce, simulate):
     app.add_command(command)
 
 

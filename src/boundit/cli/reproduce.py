@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def reproduce(points: int, seed: int, *, as_json: bool) -> None:
     """Recompute the paper's worked example and its offline table.
 
-    The online half follows with the simulator.
+    For the online half see boundit simulate.
     """
     from boundit.studies.offline_bounds import offline_bounds  # noqa: PLC0415
     from boundit.studies.worked_example import worked_example  # noqa: PLC0415

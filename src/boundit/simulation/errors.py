@@ -102,3 +102,13 @@ class TooLarge(BounditError):
             f"an exact answer needs {cells} numbers over {shortened(listed(names))}, "
             f"and at most {limit} are made at once; ask about fewer variables, or sample"
         )
+
+
+class NothingToSimulate(BounditError):
+    """A simulation without rounds, runs or policies."""
+
+    def __init__(self, *, rounds: int, runs: int, policies: int) -> None:
+        super().__init__(
+            f"a simulation needs at least one round, run and policy, "
+            f"found rounds={rounds}, runs={runs} and {policies} policies"
+        )
