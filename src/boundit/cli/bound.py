@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boundit.cli.logs import levels, log_argument, opened
 from boundit.cli.options import graph_argument, json_option, show
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 @click.command()
 @graph_argument
 @click.argument("query")
-@click.argument("log", nargs=-1, required=True)
+@log_argument
 @click.option("--profile", type=click.Choice(["sound", "paper"]), default="sound")
 @click.option(
     "--confidence",
@@ -28,7 +29,12 @@ if TYPE_CHECKING:
 @click.option(
     "--external", multiple=True, metavar="FILE", help="A log without selection; repeatable."
 )
-@click.option("--weight", help="The column that says how many rows a row stands for.")
+@click.option(
+    "--domain",
+    multiple=True,
+    metavar="NODE=LEVEL,...",
+    help="Levels beyond those logged; repeatable.",
+)
 @click.option("--reward-range", type=(float, float), metavar="LOW HIGH")
 @click.option("--max-condition", type=click.IntRange(0), default=3, show_default=True)
 @click.option("--time-limit", type=click.FloatRange(0), metavar="SECONDS")
@@ -43,6 +49,9 @@ def bound(
     confidence: float,
     external: tuple[str, ...],
     weight: str | None,
+    columns: tuple[str, ...],
+    bins: tuple[str, ...],
+    domain: tuple[str, ...],
     reward_range: tuple[float, float] | None,
     max_condition: int,
     time_limit: float | None,
@@ -60,16 +69,16 @@ def bound(
       boundit bound graph.dot 'Y | do(X1, X2), U' 'logs/*.parquet' --explain --out bounds.json
     """
     from boundit.bounds.derive import derive_bounds  # noqa: PLC0415, keeps --help quick
-    from boundit.counts.read import read_log  # noqa: PLC0415
 
     table = derive_bounds(
         graph,
         query,
-        read_log(list(log), weight=weight),
+        opened(log, weight, columns, bins),
         profile=profile,  # type: ignore[arg-type]
         confidence=None if plug_in else confidence,
         external=external,
         reward_range=reward_range,
+        domain=levels(domain),
         max_condition=max_condition,
         time_limit=time_limit,
     )

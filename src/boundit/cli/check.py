@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boundit.cli.logs import log_argument, opened
 from boundit.cli.options import graph_argument, json_option, show
 
 if TYPE_CHECKING:
@@ -14,14 +15,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @graph_argument
-@click.argument("log", nargs=-1, required=True)
+@log_argument
 @click.option(
     "--level",
     default=0.05,
     show_default=True,
     help="The chance of any false alarm, over all statements.",
 )
-@click.option("--weight", help="The column that says how many rows a row stands for.")
 @click.option(
     "--seed",
     type=click.IntRange(0),
@@ -37,6 +37,8 @@ def check(
     log: tuple[str, ...],
     level: float,
     weight: str | None,
+    columns: tuple[str, ...],
+    bins: tuple[str, ...],
     seed: int,
     *,
     as_json: bool,
@@ -49,7 +51,6 @@ def check(
       boundit check 'Age -> Ad -> Click; Click -> [S]' 'logs/*.parquet' --level 0.01
     """
     from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
-    from boundit.counts.read import read_log  # noqa: PLC0415
 
     with click.progressbar(
         length=1, label="statements", file=sys.stderr, hidden=not sys.stderr.isatty()
@@ -59,8 +60,8 @@ def check(
             bar.length = of
             bar.update(1)
 
-        opened = read_log(list(log), weight=weight)
-        report = run(graph, opened, level=level, seed=seed, told=told)
+        rows = opened(log, weight, columns, bins)
+        report = run(graph, rows, level=level, seed=seed, told=told)
     if as_json:
         show(_record(report))
     else:
