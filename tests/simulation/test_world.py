@@ -20,7 +20,7 @@ def test_means_are_the_effects_of_the_model() -> None:
 
 def test_a_drawn_log_repeats_by_its_seed_and_holds_only_logged_rows() -> None:
     world = paper_world()
-    one, again = (world.log(1_000, seed=4).count(["I1"]) for _ in range(2))
+    one, again = (world.log(1_000, 4).count(["I1"]) for _ in range(2))
 
     assert np.array_equal(one.n, again.n)
     assert 400 < one.rows < 550  # about 47.6 percent are logged

@@ -40,7 +40,7 @@ class World:
         )
         return float(self._means.at(place))
 
-    def log(self, n: int, *, seed: int) -> Log:
+    def log(self, n: int, seed: int) -> Log:
         """Draw ``n`` rows of the population and keep those that are logged."""
         rows = self.model.sample_log(n, np.random.default_rng(seed))
         return read_log({name: column.tolist() for name, column in rows.items()})
