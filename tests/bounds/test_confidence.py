@@ -1,3 +1,5 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,13 +11,14 @@ from boundit.bounds.confidence import (
     Confident,
     NoConfidence,
     check_confidence,
+    extreme_terms,
     mean_interval,
     share_interval,
     terms_in,
 )
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.read import read_log
-from boundit.estimand.expression import P, Product, Ratio, Sum
+from boundit.estimand.expression import Expression, P, Product, Ratio, Sum
 from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
 
@@ -61,7 +64,6 @@ def test_the_error_is_shared_by_cells_and_unseen_cells_cost_nothing() -> None:
     low, high = numbers.between(P(Y, X), ("X", "Y"))
     expected = share_interval(np.array([1.0, 2.0]), np.array([2.0, 2.0]), 0.1 / 2)
 
-    assert numbers.n_intervals == 3
     assert low[:2, 1] == pytest.approx(expected[0])
     assert high[:2, 1] == pytest.approx(expected[1])
     assert (low[2, 1], high[2, 1]) == (0, 1)
@@ -73,8 +75,33 @@ def test_a_row_of_which_only_the_extremes_matter_costs_as_much_as_one_cell() -> 
     coin = Coin(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
     term = P(Y, X | Z)
 
-    assert Confident(coin, (), {term: Z}, confidence=0.9).n_intervals == 2
-    assert Confident(coin, (), {term: Z}, confidence=0.9, sparing=False).n_intervals == 4
+    sparing = Confident(coin, (), {term: Z}, confidence=0.9).between(term, ("X", "Z", "Y"))
+    every = Confident(coin, (), {term: frozenset()}, confidence=0.9)
+    one = np.array(1.0)
+
+    assert sparing[0][1, 1, 1] == pytest.approx(share_interval(one, one, 0.1 / 2)[0])
+    assert every.between(term, ("X", "Z", "Y"))[0][1, 1, 1] == pytest.approx(
+        share_interval(one, one, 0.1 / 4)[0]
+    )
+
+
+def test_extremes_are_only_taken_of_a_term_that_every_rule_takes_extremes_of() -> None:
+    """Elsewhere in a formula, or in another rule, all cells of the term must hold."""
+    alone, shared = P(Y, X | Z), P(Y, Z)
+    pure = Reading((alone,), Z)
+    inside = Reading((Sum(Z, Product((alone, shared))),), Z)
+
+    assert extreme_terms([pure]) == {alone: Z}
+    assert extreme_terms([inside]) == {alone: frozenset(), shared: frozenset()}
+    assert extreme_terms([pure, inside])[alone] == frozenset()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a rule reads."""
+
+    formulas: tuple[Expression, ...]
+    extremes: frozenset[str]
 
 
 def test_formulas_take_the_worst_case_of_their_terms() -> None:
@@ -130,6 +157,17 @@ def test_numeric_rewards_get_intervals_for_means() -> None:
     assert 2.5 in table[0, ()]
     assert 5.0 in table[1, ()]
     assert table[0, ()].width < 1
+
+
+def test_a_0_1_reward_with_a_wider_range_is_a_mean_and_not_a_share() -> None:
+    """Y is 1 in all 30 rows of each arm, of a range up to 2: the coin is tossed at one half."""
+    log = {"X": [0, 1] * 30, "Y": [1] * 60}
+    table = derive_bounds(parse("X -> Y"), "Y | do(X)", log, reward_range=(0, 2))
+    n = np.array(30.0)
+    low, high = mean_interval(n / 2, n / 4, n, 0.05 / 2)
+
+    assert table[0, ()].lower == pytest.approx(2 * float(low))
+    assert table[0, ()].upper == pytest.approx(2 * float(high))
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 95, -0.1, "0.95", float("nan")])

@@ -62,7 +62,6 @@ def test_relatives_agree_with_networkx() -> None:
         assert graph.descendants(of) == of.union(*(nx.descendants(twin, n) for n in of))
         assert graph.parents(of) == of.union(*(twin.predecessors(n) for n in of)) - of
         assert set(graph.components()) == set(map(frozenset, nx.connected_components(arcs)))
-        assert graph.district(of) == of.union(*(c for c in graph.components() if c & of))
 
 
 @given(graphs())

@@ -132,11 +132,6 @@ class Confident:
         self._shares = {t: (1 - confidence) * size / total for t, size in sizes.items()}
         self._terms: dict[P, tuple[NamedArray, NamedArray]] = {}
 
-    @property
-    def n_intervals(self) -> int:
-        """Over how many intervals the error is shared, seen or not."""
-        return sum(map(self._n_intervals, self._shares))
-
     def between(self, expression: Expression, wanted: Sequence[str]) -> Pair:
         """Both ends of a formula over ``wanted``; of values that may be any, the best ends."""
         order = tuple(in_order(all_variables(expression)))

@@ -148,10 +148,6 @@ class CausalGraph:
         asked = self.require(of)
         return frozenset().union(*(self.links[n].parents for n in asked)) - asked
 
-    def district(self, of: Names) -> Nodes:
-        """The nodes joined to ``of`` by bidirected edges alone, themselves included."""
-        return self._closure(self.require(of), 2)
-
     def selecting(self) -> Nodes:
         """``An(S)``: whatever has a say in who was logged; empty without selection."""
         return self._closure(frozenset((self.selection,)), 0) if self.selection else frozenset()
