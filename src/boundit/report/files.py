@@ -1,0 +1,28 @@
+"""Files written whole or not at all: a crash or a Ctrl-C leaves the old file or the new."""
+
+import os
+from pathlib import Path
+from uuid import uuid4
+
+from boundit.terms.bound_errors import CannotWrite
+
+
+def write_page(path: str | os.PathLike[str], page: str) -> None:
+    """Write a page, or any text."""
+    write_whole(path, page.encode("utf-8"))
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write beside the target and move into place."""
+    target = Path(path)
+    beside = target.parent / f".{target.name}.{uuid4().hex}"
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+    except OSError as error:
+        raise CannotWrite(path, error.strerror or str(error)) from None
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,53 @@
+"""Which row of the drawing each node of a causal graph stands in: causes above effects."""
+
+from collections.abc import Mapping
+
+from boundit.graph.causal_graph import CausalGraph
+
+
+def layered(
+    graph: CausalGraph, widths: Mapping[str, float], *, most: float
+) -> tuple[tuple[str, ...], ...]:
+    """Put every node below its causes, in rows that are at most ``most`` wide.
+
+    >>> from boundit.graph.text import parse
+    >>> graph = parse("U -> X -> M -> Y; V -> Y; M -> [S]")
+    >>> layered(graph, dict.fromkeys(graph.nodes, 10), most=100)
+    (('U',), ('X',), ('V', 'M'), ('Y', 'S'))
+    """
+    ranks = _near_their_effects(graph, _after_their_causes(graph))
+    rows = list[tuple[str, ...]]()
+    for rank in sorted(set(ranks.values())):
+        row = [node for node in graph.order if ranks[node] == rank]
+        rows += _split(row, widths, most)
+    return tuple(rows)
+
+
+def _after_their_causes(graph: CausalGraph) -> dict[str, int]:
+    """The longest way down to each node."""
+    ranks = dict[str, int]()
+    for node in graph.order:
+        ranks[node] = 1 + max((ranks[p] for p in graph.links[node].parents), default=-1)
+    return ranks
+
+
+def _near_their_effects(graph: CausalGraph, ranks: dict[str, int]) -> dict[str, int]:
+    """Lower what has more effects than causes, so that its edges are short."""
+    for node in reversed(graph.order):
+        parents, children, _ = graph.links[node]
+        if len(children) > len(parents):
+            ranks[node] = min(ranks[child] for child in children) - 1
+    return ranks
+
+
+def _split(row: list[str], widths: Mapping[str, float], most: float) -> list[tuple[str, ...]]:
+    """Break a row that is too wide into several of about one width."""
+    whole = sum(widths[node] for node in row)
+    share = whole / max(1, -(-whole // most))
+    rows, used = [list[str]()], 0.0
+    for node in row:
+        if rows[-1] and used + widths[node] / 2 > share * len(rows):
+            rows.append([])
+        rows[-1].append(node)
+        used += widths[node]
+    return [tuple(part) for part in rows]

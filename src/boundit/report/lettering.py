@@ -1,0 +1,94 @@
+"""Words on drawings: how wide they are, where they break, how values are spelled."""
+
+from collections.abc import Sequence
+from math import floor, isfinite, log10
+from unicodedata import combining, east_asian_width
+
+_NARROW, _BROAD = frozenset("iljtfrI.,:;|!'()[] "), frozenset("mwMW@%&—")
+_DIGITS = 3
+"""How many digits below the size of the range are shown."""
+
+
+def shown(value: object) -> str:
+    r"""Spell a level for people, with what cannot be printed escaped.
+
+    >>> shown("new\n"), shown(0), shown("")
+    ('new\\n', '0', "''")
+    """
+    text = str(value)
+    if not text.strip():
+        return repr(text)
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def cut(text: str, limit: int) -> str:
+    """Shorten what is longer than ``limit`` characters.
+
+    >>> cut("neighbourhood", 8)
+    'neighbo…'
+    """
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
+
+def labelled(names: Sequence[str], values: Sequence[object]) -> str:
+    """Spell an arm or a context; one variable needs no name.
+
+    >>> labelled(("X1", "X2"), (0, 1)), labelled(("Ad",), ("B",)), labelled((), ())
+    ('X1=0, X2=1', 'B', 'everyone')
+    """
+    if len(names) == 1:
+        return shown(values[0])
+    pairs = zip(names, values, strict=True)
+    return ", ".join(f"{shown(n)}={shown(v)}" for n, v in pairs) or "everyone"
+
+
+def text_width(text: str, size: float) -> float:
+    """Estimate how wide text runs in a sans-serif face, rather too much than too little."""
+    return size * sum(map(_advance, text))
+
+
+def _advance(char: str) -> float:
+    if combining(char):
+        return 0.0
+    if east_asian_width(char) in "WF":
+        return 1.05
+    if char in _NARROW:
+        return 0.42
+    return 1.0 if char in _BROAD else 0.72 if char.isupper() else 0.66
+
+
+def broken(text: str, limit: int) -> tuple[str, ...]:
+    """Break a label into at most two lines, at a blank or another seam where there is one.
+
+    >>> broken("time of day", 8), broken("Weather", 8), broken("neighbourhood_income", 12)
+    (('time', 'of day'), ('Weather',), ('neighbourho…', 'income'))
+    """
+    if len(text) <= limit:
+        return (text,)
+    seams = [i for i, c in enumerate(text) if c in " _.-" and 0 < i < len(text) - 1]
+    middle = len(text) // 2
+    at = min(seams, key=lambda i: abs(i - middle), default=min(limit, middle))
+    head, tail = (text[: at + 1], text[at + 1 :]) if seams else (text[:at], text[at:])
+    return cut(head.rstrip(), limit), cut(tail, limit)
+
+
+def decimals(low: float, high: float) -> int:
+    """Tell how many decimals numbers of a range deserve.
+
+    >>> decimals(0, 1), decimals(0, 250), decimals(-0.01, 0.01)
+    (3, 1, 5)
+    """
+    width = high - low
+    if not (isfinite(width) and width > 0):
+        return _DIGITS
+    # A width that is 1 up to rounding has the decimals of 1.
+    return min(max(_DIGITS - floor(log10(width) + 1e-9), 0), 9)
+
+
+def count(n: float) -> str:
+    """Spell a number of rows, or the share that an exact law has instead.
+
+    >>> count(12345.0), count(0.03125)
+    ('12,345', '0.0312')
+    """
+    return f"{n:,.0f}" if float(n).is_integer() else f"{n:.3g}"

@@ -1,0 +1,35 @@
+"""What made a page: the command, and the versions of what took part."""
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+
+from boundit.report.records import Origin
+
+_PACKAGES = ("duckdb", "highspy", "matplotlib", "narwhals", "numba", "numpy", "scipy")
+
+
+def origin(command: str, settings: Mapping[str, object] | None = None) -> Origin:
+    """Gather what repeats a run; no date, so that the same run gives the same page.
+
+    >>> origin("boundit reproduce", {"seed": 0}).settings
+    {'seed': '0'}
+    """
+    spelled = {name: str(value) for name, value in (settings or {}).items()}
+    return Origin(command, _versions(), spelled)
+
+
+def _versions() -> dict[str, str]:
+    found = {name: _version(name) for name in ("boundit", *_PACKAGES)}
+    return {
+        "Python": platform.python_version(),
+        **{name: number for name, number in found.items() if number},
+    }
+
+
+def _version(name: str) -> str:
+    """The version of an installed package; none of one that runs from its folder."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,74 @@
+"""The colours of pages and figures, light and dark, each named for what it says.
+
+Neighbouring hues differ for readers with any of the common colour deficiencies, each has three
+times the contrast of its ground, and no meaning hangs on colour alone: series differ in their
+dashes and markers too, roles in their shapes.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Shade(NamedTuple):
+    """One colour on light paper and on dark."""
+
+    light: str
+    dark: str
+
+
+SHADES: Mapping[str, Shade] = {
+    "paper": Shade("#fdfdfc", "#15181c"),
+    "raised": Shade("#f3f5f6", "#1e2329"),
+    "rule": Shade("#d8dde2", "#363d46"),
+    "muted": Shade("#59636e", "#9ba6b2"),
+    "ink": Shade("#1c2127", "#e8ebee"),
+    "accent": Shade("#0b5fa5", "#6cb8f0"),
+    "treatment": Shade("#0a6cb8", "#62b1ee"),
+    "context": Shade("#00785c", "#3fc79f"),
+    "outcome": Shade("#b84a00", "#f0955a"),
+    "selection": Shade("#9a3d85", "#dd93cb"),
+    "miss": Shade("#c2241a", "#ff8276"),
+    "good": Shade("#1d7a4d", "#58c98f"),
+    "warn": Shade("#8a5a00", "#e3b14c"),
+    "series-1": Shade("#0067b1", "#5fb3f2"),
+    "series-2": Shade("#c24c00", "#f59a5e"),
+    "series-3": Shade("#007a5e", "#45c9a2"),
+    "series-4": Shade("#a03c8c", "#e096d0"),
+    "series-5": Shade("#7d6200", "#d9bb4a"),
+    "series-6": Shade("#3f4f9e", "#98a7f0"),
+    "series-7": Shade("#a3293f", "#f28a9b"),
+    "series-8": Shade("#4d5a66", "#b4c0cc"),
+}
+SERIES = tuple(name for name in SHADES if name.startswith("series-"))
+DASHES = ("solid", (0, (5, 2)), (0, (1, 1.6)), (0, (6, 2, 1, 2)))
+"""A line's dashes turn with each round through the colours and within it."""
+
+
+def light(name: str) -> str:
+    """Give the colour a saved figure has."""
+    return SHADES[name].light
+
+
+def variable(name: str) -> str:
+    """Give the colour as a page writes it, so that it follows light and dark.
+
+    >>> variable("ink")
+    'var(--ink, #1c2127)'
+    """
+    return f"var(--{name}, {SHADES[name].light})"
+
+
+def following(svg: str) -> str:
+    """Turn the colours of a drawing into the page's variables."""
+    for name, shade in SHADES.items():
+        svg = svg.replace(shade.light, variable(name))
+    return svg
+
+
+def series(i: int) -> str:
+    """Name the colour of the ``i``-th series, counted from 0.
+
+    >>> series(0), series(8)
+    ('series-1', 'series-1')
+    """
+    return SERIES[i % len(SERIES)]

@@ -1,0 +1,122 @@
+"""What can be drawn besides bound tables and graphs: plain records, each a finished value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from boundit.report.errors import UnevenCurve
+from boundit.terms.bound import Key
+from boundit.terms.interval import Interval
+
+Judgement: TypeAlias = Literal["holds", "holds under a condition", "does not hold"]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How something grew: its mean at some rounds, and a band around it.
+
+    >>> Curve("UCB", at=(1, 2), mean=(0.3, 0.5), low=(0.2, 0.4), high=(0.4, 0.6)).name
+    'UCB'
+    """
+
+    name: str
+    at: tuple[float, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        for part in ("at", "mean", "low", "high"):
+            object.__setattr__(self, part, tuple(map(float, getattr(self, part))))
+        lengths = (len(self.at), len(self.mean), len(self.low), len(self.high))
+        if lengths[0] == 0 or set(lengths) - {lengths[0], 0} or lengths[2] != lengths[3]:
+            raise UnevenCurve(self.name, lengths)
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """One arm's bounds at growing limits of the sensitivity: ``lower[i]`` at ``limits[i]``."""
+
+    name: str
+    limits: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for part in ("limits", "lower", "upper"):
+            object.__setattr__(self, part, tuple(map(float, getattr(self, part))))
+        lengths = (len(self.limits), len(self.lower), len(self.upper))
+        if lengths[0] == 0 or len(set(lengths)) > 1:
+            raise UnevenCurve(self.name, lengths)
+
+
+@dataclass(frozen=True)
+class Points:
+    """A number for each arm and context, such as a naive estimate."""
+
+    name: str
+    values: Mapping[Key, float]
+
+
+@dataclass(frozen=True)
+class Spans:
+    """An interval for each arm and context; ``rounding`` is how far its digits reach."""
+
+    name: str
+    values: Mapping[Key, Interval]
+    rounding: float = 1e-9
+
+    def misses(self, key: Key, truth: float) -> bool:
+        """Tell whether the truth lies outside, read to the digits that are given."""
+        span = self.values.get(key)
+        if span is None:
+            return False
+        return not span.lower - self.rounding <= truth <= span.upper + self.rounding
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Intervals and estimates of the same arms and contexts, beside the truth where known."""
+
+    treatments: tuple[str, ...]
+    context: tuple[str, ...]
+    spans: tuple[Spans, ...]
+    points: tuple[Points, ...] = ()
+    truth: Mapping[Key, float] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """Every arm and context that something is said of, in order."""
+        series = (self.truth, *(s.values for s in self.spans), *(p.values for p in self.points))
+        return tuple(dict.fromkeys(key for values in series for key in values))
+
+    def missed(self, spans: Spans) -> int:
+        """Count the intervals that leave the truth out."""
+        return sum(spans.misses(key, truth) for key, truth in self.truth.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim of a text, whether it holds, and the number that shows it."""
+
+    place: str
+    said: str
+    judgement: Judgement
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A plain table: what stands above each column, and the rows; numbers stand right."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str | float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What made a page: the command, the versions, and whatever else repeats it."""
+
+    command: str
+    versions: Mapping[str, str]
+    settings: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,127 @@
+"""Tables and records that the tests of this room draw."""
+
+import random
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from boundit.report.records import Curve, Points, Spans
+from boundit.terms.bound import Bound, Key, Rule
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.interval import Interval
+
+RULE = Rule(
+    "conditioning on I1",
+    "P(Y | do(X1, X2), U1) lies between min/max over I1 of P(Y | I1, U1, X1, X2, S=1)",
+    ("Rule 1: P(Y | do(U1, X1, X2), I1) is the same given S=1", "Rule 2: U1, X1 may be seen"),
+)
+CAVEAT = "only levels of I1 that were logged count"
+
+
+def small_table(*, confidence: float | None = 0.95) -> BoundTable:
+    """Two treatments, two contexts; in the second context one arm is surely better."""
+    bounds: dict[Key, Bound] = {
+        ((a, b), (u,)): Bound(
+            lower=0.1 + 0.5 * u * a * b,
+            upper=0.4 + 0.5 * u * a * b,
+            lower_estimate=0.2 + 0.5 * u * a * b,
+            upper_estimate=0.3 + 0.5 * u * a * b,
+            n=1000 * (u + 1) + a,
+            lower_rule=RULE.name,
+            upper_rule=RULE.name,
+            lower_cells=("I1=0: 0.2 (40 rows)", "I1=1: 0.3 (60 rows)"),
+            upper_cells=("I1=0: 0.2 (40 rows)", "I1=1: 0.3 (60 rows)"),
+        )
+        for a in (0, 1)
+        for b in (0, 1)
+        for u in (0, 1)
+    }
+    return BoundTable(
+        outcome="Y",
+        treatments=("X1", "X2"),
+        context=("U1",),
+        levels=dict.fromkeys(("X1", "X2", "U1"), (0, 1)),
+        reward_range=(0.0, 1.0),
+        bounds=bounds,
+        rules={RULE.name: RULE},
+        profile="sound",
+        confidence=confidence,
+        caveats=(CAVEAT,),
+    )
+
+
+def large_table(*, arms: int = 30, contexts: int = 40, variables: int = 40) -> BoundTable:
+    """As from a log with 40 columns and 30 arms: of a context's many variables few vary."""
+    rng = random.Random(0)
+    names = tuple(f"Column{i}" for i in range(variables))
+    places = [
+        tuple((c >> i) & 1 if i < 6 else 0 for i in range(variables)) for c in range(contexts)
+    ]
+    items = [(f"item {a:02d}",) for a in range(arms)]
+    bounds: dict[Key, Bound] = {}
+    for item in items:
+        for place in places:
+            low = 0.5 * rng.random()
+            high = low + 0.4 * rng.random()
+            cells = tuple(f"Basket={i}: {rng.random():.3f} (9 rows)" for i in range(6))
+            bounds[item, place] = Bound(
+                max(low - 0.05, 0), min(high + 0.05, 1), low, high, rng.randrange(5000),
+                RULE.name, RULE.name, cells, cells,
+            )  # fmt: skip
+    levels = {name: tuple(sorted({p[i] for p in places})) for i, name in enumerate(names)}
+    return BoundTable(
+        outcome="Purchase",
+        treatments=("Item",),
+        context=names,
+        levels={"Item": tuple(item for (item,) in items), **levels},
+        reward_range=(0.0, 1.0),
+        bounds=bounds,
+        rules={RULE.name: RULE},
+        profile="sound",
+        confidence=0.95,
+        caveats=(CAVEAT,),
+    )
+
+
+def truth_of(table: BoundTable, *, off: float = 0.0) -> dict[Key, float]:
+    """A truth in the middle of every interval, or ``off`` it."""
+    return {key: (b.lower + b.upper) / 2 + off for key, b in table.bounds.items()}
+
+
+def naive(table: BoundTable, name: str = "CP") -> Points:
+    """An estimate near every upper end."""
+    return Points(name, {key: b.upper - 0.02 for key, b in table.bounds.items()})
+
+
+def printed(table: BoundTable, *, off: float = 0.0) -> Spans:
+    """Other intervals, ``off`` the truth."""
+    return Spans(
+        "printed",
+        {key: Interval(x + off - 0.05, x + off + 0.05) for key, x in truth_of(table).items()},
+        rounding=0.0005,
+    )
+
+
+def curves(*names: str) -> list[Curve]:
+    """Curves that end close to one another."""
+    at = tuple(range(1, 101))
+    return [
+        Curve(
+            name,
+            at,
+            tuple(5 + 0.1 * t + 0.05 * i for t in at),
+            tuple(4 + 0.1 * t for t in at),
+            tuple(6 + 0.1 * t for t in at),
+        )
+        for i, name in enumerate(names)
+    ]
+
+
+def x_of(line: Line2D) -> list[float]:
+    """Where the points of a line stand."""
+    return [float(x) for x in np.asarray(line.get_xdata()).ravel()]
+
+
+def y_of(line: Line2D) -> list[float]:
+    """How high the points of a line stand."""
+    return [float(y) for y in np.asarray(line.get_ydata()).ravel()]

@@ -1,0 +1,247 @@
+"""The pages as a reader meets them, at phone and desktop width, light and dark."""
+
+import random
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from boundit.graph.text import parse
+from boundit.report.bound_page import bound_page
+from boundit.report.graph_svg import graph_svg
+from boundit.report.origin import origin
+from boundit.report.page import page
+from boundit.report.records import Claim, Comparison, Grid, Ladder
+from boundit.report.sections import (
+    claims_section,
+    comparison_section,
+    curves_section,
+    graph_section,
+    intervals_section,
+    prose,
+    sensitivity_section,
+    table_section,
+)
+from boundit.report.whiskers import Whiskers
+from tests.paper import FIGURE_2
+from tests.report.browser import DESK, PHONE, Scheme, chromium, opened
+from tests.report.examples import (
+    curves,
+    large_table,
+    naive,
+    printed,
+    small_table,
+    truth_of,
+)
+from tests.strategies import random_graph
+
+OVERLAPS = """(selector) => {
+  const boxes = [...document.querySelectorAll(selector)]
+    .filter((e) => e.checkVisibility())
+    .map((e) => [e.getBoundingClientRect(), e.textContent, e.closest("svg")]);
+  const found = [];
+  for (const [i, [a, words, sheet]] of boxes.entries())
+    for (const [b, others, other] of boxes.slice(i + 1))
+      if (sheet === other && a.left < b.right - 1 && b.left < a.right - 1
+          && a.top < b.bottom - 3 && b.top < a.bottom - 3) found.push([words, others]);
+  return found;
+}"""
+OUTSIDE_THEIR_NODE = """() => [...document.querySelectorAll(".graph .node")].filter((node) => {
+  const frame = node.querySelector("rect").getBoundingClientRect();
+  return [...node.querySelectorAll("text")].some((label) => {
+    const box = label.getBoundingClientRect();
+    return box.left < frame.left || box.right > frame.right
+      || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
+  });
+}).map((node) => node.textContent)"""
+
+SHOWN = """(selector) => [...document.querySelectorAll(selector)]
+  .filter((e) => e.checkVisibility()).length"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of bounds, one of everything there is, and one with 30 arms in 40 contexts."""
+    folder = tmp_path_factory.mktemp("pages")
+    made = {
+        "bounds": bound_page(small_table(), graph=FIGURE_2, command="boundit bound g q l"),
+        "everything": everything(),
+        "large": bound_page(large_table(), command="boundit bound " + "long.csv " * 40),
+    }
+    files = {name: folder / f"{name}.html" for name in made}
+    for name, html in made.items():
+        files[name].write_text(html, encoding="utf-8")
+    return files
+
+
+def everything() -> str:
+    table = small_table()
+    truth = truth_of(table)
+    spans = (printed(table, off=0.2), printed(table))
+    comparison = Comparison(table.treatments, table.context, spans, (naive(table),), truth)
+    ladders = [Ladder(f"arm {i}", (1, 2, 4), (0.3, 0.2, 0.1), (0.4, 0.5, 0.6)) for i in (1, 2)]
+    grid = Grid(("policy", "regret"), (("LinUCB", "72 ± 36"), ("UCB", "706 ± 14")))
+    return page(
+        "The paper, end to end",
+        [
+            prose("What this is", f"Long formulas break: {'P(Y | do(X), Z) ' * 12}"),
+            graph_section(FIGURE_2, treatments=["X1", "X2"], outcomes="Y"),
+            intervals_section(Whiskers(table, truth, [naive(table)], spans)),
+            comparison_section(comparison),
+            curves_section(curves("LinUCB", "LinUCB-PCB", "OAM", "UCB"), title="Regret"),
+            sensitivity_section(ladders),
+            table_section(grid, title="Policies"),
+            claims_section([Claim("Theorem 3", "P(Y) is bounded", "holds", "0 misses")]),
+        ],
+        lead=["In short."],
+        facts={"rows": "30,000"},
+        origin=origin("boundit reproduce", {"seed": 0}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [
+        *product(("bounds", "everything"), (PHONE, DESK), ("light", "dark")),
+        ("large", PHONE, "dark"),
+        ("large", DESK, "light"),
+    ],
+)
+def test_pages_fit_say_nothing_and_ask_for_nothing(
+    browser: Browser, pages: dict[str, Path], name: str, width: int, scheme: Scheme
+) -> None:
+    with opened(browser, pages[name], width=width, scheme=scheme) as found:
+        assert found.overflow() <= 0
+        assert found.said == []
+        assert {url for url in found.asked_for if not url.startswith("data:,")} == {
+            pages[name].as_uri()
+        }
+        ground = found.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert ground == {"light": "rgb(253, 253, 252)", "dark": "rgb(21, 24, 28)"}[scheme]
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+def test_words_in_figures_never_overlap(
+    browser: Browser, pages: dict[str, Path], width: int
+) -> None:
+    with opened(browser, pages["everything"], width=width) as found:
+        assert found.page.evaluate(OVERLAPS, "figure svg text") == []
+        assert found.page.evaluate(OUTSIDE_THEIR_NODE) == []
+
+
+def test_an_explanation_is_one_click_away(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["bounds"], width=PHONE) as found:
+        told = found.page.locator("tr.why .told").nth(2)
+        assert not told.is_visible()
+
+        found.page.locator("tr.why summary").nth(2).click()
+
+        assert told.is_visible()
+        assert "lies in" in told.inner_text()
+        assert "Why it holds:" in told.inner_text()
+        assert told.locator("math munder").count() == 1
+        box = told.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE
+        assert found.overflow() <= 0
+
+
+def test_the_keyboard_opens_it_too_and_scripts_are_not_needed(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    with opened(browser, pages["large"], scripts=False) as found:
+        assert found.page.locator(".search").is_hidden()
+        found.page.locator("tr.why summary").first.focus()
+        found.page.keyboard.press("Enter")
+
+        assert found.page.locator("tr.why .told").first.is_visible()
+
+
+def test_why_stands_in_the_row_it_explains(browser: Browser, pages: dict[str, Path]) -> None:
+    for width in (PHONE, DESK):
+        with opened(browser, pages["bounds"], width=width) as found:
+            for i in range(8):
+                row = found.page.locator("tbody.row > tr:first-child").nth(i).bounding_box()
+                why = found.page.locator("tr.why summary").nth(i).bounding_box()
+                assert row is not None
+                assert why is not None
+                middles = [box["y"] + box["height"] / 2 for box in (row, why)]
+                assert middles[0] == pytest.approx(middles[1], abs=3)
+
+
+def test_many_rows_can_be_searched(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["large"]) as found:
+        found.page.get_by_role("searchbox").fill("ITEM 07 column0=1")
+
+        assert found.page.evaluate(SHOWN, "tbody.row") == 20
+        assert found.page.evaluate(SHOWN, "tbody.group") == 20
+        assert found.page.locator(".search output").inner_text() == "20 of 1200"
+        found.page.get_by_role("searchbox").fill("")
+        assert found.page.evaluate(SHOWN, "tbody.row") == 1200
+
+
+def test_the_header_stays_in_sight(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["large"]) as found:
+        box = found.page.locator(".box.tall")
+        box.evaluate("e => e.scrollTop = 9000")
+        head, frame = found.page.locator("table.bounds thead th").nth(1), box.bounding_box()
+        place = head.bounding_box()
+        assert place is not None
+        assert frame is not None
+        assert abs(place["y"] - frame["y"]) < 3
+
+
+def test_on_paper_it_is_light_whole_and_within_the_margins(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    with opened(browser, pages["bounds"], scheme="dark", width=700) as found:
+        found.page.locator("tr.why summary").first.click()
+        found.page.emulate_media(media="print", color_scheme="dark")
+
+        assert found.overflow() <= 0
+        ground = found.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert ground == "rgb(253, 253, 252)"
+        assert found.page.locator(".told:visible").count() == 1
+        assert found.page.locator("summary:visible").count() == 0
+        assert found.page.locator(".paper-only").is_visible()
+        assert found.page.pdf().startswith(b"%PDF")
+    with opened(browser, pages["everything"], width=690) as found:
+        found.page.emulate_media(media="print")
+        assert found.overflow() <= 0
+
+
+def test_labels_of_any_graph_stand_apart_and_inside_their_nodes(
+    browser: Browser, tmp_path: Path
+) -> None:
+    rng = random.Random(0)
+    graphs = [
+        random_graph(rng, n, arrows=2 / n, arcs=1 / n, selection=True) for n in range(1, 40, 4)
+    ]
+    graphs.append(
+        parse(
+            '"WWWWWWWWWW MMMMMMMMMM" -> "time of day"; neighbour_income -> iiiiii; 語語語 -> Y'
+        )
+    )
+    drawn = "".join(graph_svg(graph, treatments=min(graph.observed)) for graph in graphs)
+    file = tmp_path / "graphs.html"
+    file.write_text(f'<!doctype html><meta charset="utf-8">{drawn}', encoding="utf-8")
+    with opened(browser, file) as found:
+        assert found.page.evaluate(OVERLAPS, ".graph text") == []
+        assert found.page.evaluate(OUTSIDE_THEIR_NODE) == []
+
+
+def test_a_page_of_1200_rows_is_soon_there(browser: Browser, pages: dict[str, Path]) -> None:
+    """Counted, and the clock only as a last resort: it is a shared machine's."""
+    with opened(browser, pages["large"]) as found:
+        assert found.page.evaluate("document.querySelectorAll('*').length") < 90_000
+        took = found.page.evaluate("performance.getEntriesByType('navigation')[0].duration")
+        assert took < 20_000
