@@ -76,3 +76,16 @@ def test_a_spent_time_limit_is_said() -> None:
     assert plan.caveats == (
         "the search for rules stopped at time_limit=0 s; what it found holds",
     )
+
+
+def test_programs_are_tried_only_where_there_is_no_formula() -> None:
+    query = parse_query("Y | do(X)")
+    limits = {"max_condition": 1, "time_limit": None}
+
+    front_door = sound_plan(parse("X -> M -> Y; X <-> Y"), query, (), **limits)  # type: ignore[arg-type]
+    bow = sound_plan(parse("X -> Y; X <-> Y"), query, (), **limits)  # type: ignore[arg-type]
+
+    assert all("natural" not in name for name in names(front_door))
+    assert names(bow) == ["natural bounds of X, Y"]
+    assert bow.candidates[0].needs == {"X", "Y"}
+    assert bow.candidates[0].unknown == 1

@@ -3,8 +3,8 @@ import pytest
 
 from boundit.bounds.coin import Coin
 from boundit.bounds.rules import Candidate, Plan
-from boundit.bounds.sequential import Ends
-from boundit.bounds.tighten import CROSSED, NEVER_LOGGED, EndsCross, tightest
+from boundit.bounds.sequential import Ends, Proof
+from boundit.bounds.tighten import CROSSED, NEVER_LOGGED, EndsCross, NoModelFits, tightest
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
@@ -24,7 +24,8 @@ def says(name: str, lower: list[float], upper: list[float]) -> Candidate:
 
 
 def rows(log: CountTable, *candidates: Candidate) -> dict[object, Bound]:
-    found = tightest(Plan(candidates), Evaluator(Coin(log, "Y", 0, 1)), log, QUERY, (0, 10))
+    evaluator = Evaluator(Coin(log, "Y", 0, 1))
+    found, _ = tightest(Plan(candidates), evaluator, log, QUERY, (0, 10))
     return {arm[0]: bound for (arm, _), bound in found.items()}
 
 
@@ -70,3 +71,46 @@ def test_a_level_never_logged_is_marked() -> None:
 
     assert rows(log)["c"].marks == (NEVER_LOGGED,)
     assert (rows(log)["c"].lower, rows(log)["c"].upper) == (0.0, 10.0)
+
+
+def says_ends(name: str, ends: Ends) -> Candidate:
+    return Candidate(Rule(name, name), (), frozenset(), lambda _: ends, lambda _, __: [])
+
+
+EMPTY = Ends(np.zeros(2), np.ones(2), np.array([True, False]))
+
+
+def test_an_exact_law_that_no_model_fits_refutes_the_graph_and_names_the_rule() -> None:
+    with pytest.raises(NoModelFits, match=r"X='a' \(by 'program'\)") as caught:
+        rows(EXACT, says("one", [0, 0], [1, 1]), says_ends("program", EMPTY))
+    assert len(caught.value.rows) == 1
+
+
+def test_plug_in_numbers_that_no_model_fits_leave_the_rule_out_and_a_mark() -> None:
+    found = rows(COUNTED, says("one", [0.2, 0.2], [0.6, 0.6]), says_ends("program", EMPTY))
+
+    assert found["a"].marks == (
+        "by chance no model of the graph fits 'program' here, so that rule was left out",
+    )
+    assert (found["a"].lower, found["a"].upper) == (2.0, 6.0)
+    assert found["b"].marks == ()
+
+
+def test_a_proof_is_written_as_a_sum_with_the_levels_of_the_log() -> None:
+    terms = ((1.0, {"X": 1, "Y": 1}, 0.25), (-2.0, {"X": 0, "Y": 0}, 0.125))
+    proof = Proof(frozenset("Y"), 0.5, terms)
+    ends = Ends(np.full(2, 0.5), np.ones(2), None, lambda _, upper: None if upper else proof)
+
+    assert rows(COUNTED, says_ends("program", ends))["a"].lower_cells == (
+        "0.5",
+        "+ 1 x P(Y=10 | X='b') = 0.25",
+        "- 2 x P(Y=0 | X='a') = 0.125",
+    )
+
+
+def test_notes_of_the_rules_are_told_once() -> None:
+    ends = Ends(np.zeros(2), np.ones(2), notes=("hurried",))
+    plan = Plan((says_ends("one", ends), says_ends("other", ends)))
+    evaluator = Evaluator(Coin(COUNTED, "Y", 0, 1))
+
+    assert tightest(plan, evaluator, COUNTED, QUERY, (0, 1))[1] == ("hurried",)

@@ -69,6 +69,16 @@ def test_a_problem_is_bounded_as_derive_bounds_would() -> None:
             assert bound.upper == pytest.approx(found.bounds[key].upper, abs=1e-9)
 
 
+def test_ends_are_counted_by_rule_and_rows_by_whether_the_outcome_steers_selection() -> None:
+    tally = audit(60, seed=3).tallies["sound"]
+
+    assert sum(tally.by_rule.values()) == 2 * tally.rows
+    assert {"exact recovery", "range", "natural bounds"} <= tally.by_rule.keys()
+    assert 0 < tally.steered < tally.rows
+    assert tally.share_useful_unsteered > tally.share_useful
+
+
 def test_an_empty_report_divides_by_nothing() -> None:
     assert Tally().mean_width == Tally().share_useful == 0.0
+    assert Tally().share_useful_unsteered == 0.0
     assert AuditReport(0)

@@ -57,25 +57,26 @@ def assembled(
             coins[0], population, terms, confidence=confidence, sparing=sparing
         )
     notes = dict.fromkeys(note for table in tables for note in table.caveats)
+    bounds, told = tightest(
+        plan,
+        evaluator,
+        log,
+        query,
+        (low, high),
+        confident=confident,
+        refutes=profile == "sound",
+    )
     return BoundTable(
         outcome=outcome,
         treatments=query.treatments,
         context=query.context,
         levels={name: log.levels[name] for name in query.treatments + query.context},
         reward_range=(low, high),
-        bounds=tightest(
-            plan,
-            evaluator,
-            log,
-            query,
-            (low, high),
-            confident=confident,
-            refutes=profile == "sound",
-        ),
+        bounds=bounds,
         rules={candidate.rule.name: candidate.rule for candidate in plan.candidates},
         profile=profile,
         confidence=confidence,
-        caveats=(*plan.caveats, *notes),
+        caveats=(*plan.caveats, *told, *notes),
     )
 
 

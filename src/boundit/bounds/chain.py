@@ -127,14 +127,16 @@ class Planner:
         )
 
     def _over(self, chosen: tuple[str, ...]) -> Iterator[Chain]:
-        reward = self._law(min(self.y), frozenset(chosen))
-        if reward is None:
-            return
+        reward = self.law(min(self.y), frozenset(chosen))
+        if reward is not None:
+            yield from (Chain(links, reward) for links in self.orders(chosen))
+
+    def orders(self, chosen: tuple[str, ...]) -> Iterator[tuple[Link, ...]]:
+        """Yield the orders of some variables that know different weights."""
         seen = set[tuple[tuple[str, Nodes], ...]]()
         for order in permutations(chosen):
             links = tuple(
-                Link(node, self._law(node, frozenset(order[:i])))
-                for i, node in enumerate(order)
+                Link(node, self.law(node, frozenset(order[:i]))) for i, node in enumerate(order)
             )
             # Neighbouring unknowns may change places: the least over both is the same.
             known = tuple(
@@ -144,9 +146,9 @@ class Planner:
             )
             if known not in seen:
                 seen.add(known)
-                yield Chain(links, reward)
+                yield links
 
-    def _law(self, node: str, before: Nodes) -> Known | None:
+    def law(self, node: str, before: Nodes) -> Known | None:
         """Recover ``P(node | do(x), c, before)``; None when it is not found."""
         key = (node, before)
         if key not in self._known:

@@ -67,7 +67,8 @@ def derive_bounds(
     max_condition
         How many variables a rule may condition on.
     time_limit
-        Seconds for the search for rules; what is found until then holds.
+        Seconds for the search for rules, and as many again for linear programs; what is found
+        until then holds.
     """
     if profile not in get_args(Profile):
         raise UnknownProfile(profile)

@@ -7,9 +7,13 @@ from itertools import combinations
 from typing import Literal, TypeAlias
 
 from boundit.bounds import chain as chains
+from boundit.bounds.confounded import Confounded
 from boundit.bounds.factorization import Factorization, factorization
 from boundit.bounds.sequential import Ends, Numbers, bracket, seen_cells
+from boundit.bounds.staged import Staged, staged
+from boundit.bounds.staged_ends import staged_ends
 from boundit.bounds.substitution import Substitution
+from boundit.bounds.type_program import Clock
 from boundit.counts.evaluate import Evaluator
 from boundit.estimand.expression import Expression, P, all_variables
 from boundit.estimand.query import EffectQuery
@@ -73,6 +77,9 @@ def sound_plan(
 ) -> Plan:
     """Exact recovery, conditioning, guarded substitutes and sequences; and Theorem 3's sum.
 
+    Where no formula is found, programs and chains within chains are tried too. They get as
+    many seconds again as the search for rules.
+
     What the log alone gives is tried beside what it gives with the tables, and with some of
     them, so that more information never widens a bound: with all of them another formula may
     be found, and that may ask for cells that nobody saw.
@@ -80,11 +87,21 @@ def sound_plan(
     deadline = None if time_limit is None else time.monotonic() + time_limit
     found: dict[chains.Chain, None] = {}
     sums: dict[Factorization, None] = {}
+    stages: dict[Staged, None] = {}
     for external in _some_of(tables) if graph.selection else [()]:
         planner = chains.Planner(graph, query, external)
-        found |= dict.fromkeys(planner.chains(longest=max_condition, deadline=deadline))
+        chained = list(planner.chains(longest=max_condition, deadline=deadline))
+        found |= dict.fromkeys(chained)
         sums |= dict.fromkeys(_sound_sums(graph, query, external))
-    candidates = [*(from_chain(chain, query) for chain in found), *map(_from_sum, sums)]
+        if not any(all(link.weights for link in chain.links) for chain in chained):
+            rules = staged(planner, longest=max_condition, deadline=deadline)
+            stages |= dict.fromkeys(rules)
+    clock = Clock(time_limit)
+    candidates = [
+        *(from_chain(chain, query) for chain in found),
+        *map(_from_sum, sums),
+        *(from_stage(stage, query, clock) for stage in stages),
+    ]
     late = deadline is not None and time.monotonic() > deadline
     words = f"the search for rules stopped at time_limit={time_limit} s; what it found holds"
     return Plan.of(candidates, *((words,) if late else ()))
@@ -134,6 +151,26 @@ def from_chain(chain: chains.Chain, query: EffectQuery) -> Candidate:
         lambda evaluator, place: seen_cells(chain, evaluator, outcome, axes, place),
         sum(link.weights is None for link in chain.links),
         frozenset(chain.variables) if not any(k.weights for k in chain.links) else frozenset(),
+    )
+
+
+def from_stage(stage: Staged, query: EffectQuery, clock: Clock) -> Candidate:
+    """Make a candidate of a chain that ends in a program, or in a chain of its own."""
+    (outcome,) = query.outcomes
+    axes = query.treatments + query.context
+    links = stage.all_links
+    known = any(link.weights for link in links) or isinstance(stage.core, Confounded)
+    variables = frozenset(link.variable for link in links)
+    if isinstance(stage.core, Confounded):
+        variables |= frozenset(stage.core.inside + stage.core.varied) - {outcome}
+    return Candidate(
+        stage.rule(query),
+        stage.formulas,
+        variables,
+        lambda numbers: staged_ends(stage, numbers, outcome=outcome, axes=axes, clock=clock),
+        _no_cells,
+        stage.n_unknown,
+        frozenset() if known else frozenset(link.variable for link in links),
     )
 
 

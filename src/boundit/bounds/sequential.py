@@ -1,25 +1,48 @@
 """Sequential bounds: the numeric half (what a chain comes to on a table of counts)."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from boundit.bounds.chain import Chain
+from boundit.bounds.chain import Chain, Link
 from boundit.bounds.coin import HEADS
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.expression import Expression
+from boundit.terms.names import Nodes
+
+Place: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """A lower and an upper end for every arm and context, axes in the query's order."""
+    """A lower and an upper end for every arm and context, axes in the query's order.
+
+    ``empty`` says where no model of the graph fits the numbers. ``proof`` says how the lower
+    end at a place comes about, or, if True, the upper one. ``notes`` are for the whole table.
+    """
 
     lower: Floats
     upper: Floats
+    empty: NDArray[np.bool_] | None = None
+    proof: Callable[[Place, bool], "Proof | None"] | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """An end as a sum: a constant, and how often each observed probability counts.
+
+    A term is a multiplier, the levels of ``of`` and of what is given, and the probability.
+    """
+
+    of: Nodes
+    constant: float
+    terms: tuple[tuple[float, Mapping[str, int], float], ...]
 
 
 class Numbers(Protocol):
@@ -42,9 +65,18 @@ def bracket(chain: Chain, numbers: Numbers, *, outcome: str, axes: Sequence[str]
     """
     order = (*axes, *chain.variables)
     low, high = numbers.between(chain.reward.expression, (*order, outcome))
-    lower, upper = low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1)
+    ends = Ends(low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1))
+    return backwards(chain.links, ends, numbers, axes=axes)
+
+
+def backwards(
+    links: Sequence[Link], ends: Ends, numbers: Numbers, *, axes: Sequence[str]
+) -> Ends:
+    """Take the links away, the last first, from ends over ``axes`` and all of them."""
+    order = (*axes, *(link.variable for link in links))
+    lower, upper = ends.lower, ends.upper
     for place in reversed(range(len(axes), len(order))):
-        link = chain.links[place - len(axes)]
+        link = links[place - len(axes)]
         if link.weights is None:
             lower, upper = lower.min(axis=place), upper.max(axis=place)
         else:

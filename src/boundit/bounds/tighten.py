@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.rules import Candidate, Plan
-from boundit.bounds.sequential import Ends, Numbers, PlugIn
+from boundit.bounds.sequential import Ends, Numbers, PlugIn, Proof
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
@@ -24,6 +24,7 @@ from boundit.terms.names import Nodes
 
 NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
+NO_FIT = "by chance no model of the graph fits {!r} here, so that rule was left out"
 MOST_EXPLAINED = 5_000
 """Up to how many rows each carry the numbers they were made from."""
 _ROUNDING = 1e-9
@@ -41,6 +42,17 @@ class EndsCross(BounditError):
         )
 
 
+class NoModelFits(BounditError):
+    """Numbers that no model of the graph can give: the data refute the graph."""
+
+    def __init__(self, rows: Sequence[str]) -> None:
+        self.rows = tuple(rows)
+        super().__init__(
+            f"the data refute the graph: no model of it has these probabilities, "
+            f"{shortened('; '.join(rows), 400)}"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Tightened:
     """The best ends of all rules, which rule gave each, and where they cross."""
@@ -50,6 +62,17 @@ class Tightened:
     low_by: Places
     high_by: Places
     crossed: NDArray[np.bool_]
+    all_ends: Sequence[Ends] = ()
+
+    def empty(self, which: int) -> NDArray[np.bool_]:
+        """Where a rule says that no model of the graph fits the numbers."""
+        found = self.all_ends[which].empty
+        return np.zeros(self.lower.shape, dtype=bool) if found is None else found
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the rules have to say of the whole table, each once."""
+        return tuple(dict.fromkeys(note for ends in self.all_ends for note in ends.notes))
 
 
 def tightest(
@@ -61,10 +84,11 @@ def tightest(
     *,
     confident: Numbers | None = None,
     refutes: bool = True,
-) -> dict[Key, Bound]:
+) -> tuple[dict[Key, Bound], tuple[str, ...]]:
     """Intersect the candidates for every arm and context, and keep which gave each end.
 
     ``refutes`` says that the rules hold, so that ends which cross can only blame the graph.
+    With the bounds come notes on the whole table.
     """
     axes = query.treatments + query.context
     shape = [len(log.levels[axis]) for axis in axes]
@@ -75,12 +99,15 @@ def tightest(
         best = _intersected(plan, confident, shape, strict=sure)
     if sure and best.crossed.any():
         raise EndsCross(_named(best, plan, log, axes))
+    if sure:
+        _refuse_empty(best, plan, log, axes)
     writer = _Writer(plan.candidates, evaluator, log, query, reward_range)
     numbers = np.broadcast_to(log.marginal(axes).aligned(axes), shape)
-    return {
+    bounds = {
         writer.key(place): writer.bound(place, best, estimates, float(numbers[place]))
         for place in product(*map(range, shape))
     }
+    return bounds, best.notes
 
 
 def _intersected(
@@ -98,7 +125,8 @@ def _intersected(
     lower, upper = lowers.max(axis=0), uppers.min(axis=0)
     crossed = lower > upper + _ROUNDING
     if not crossed.any() or strict:
-        return Tightened(lower, np.maximum(upper, lower), low_by, high_by, crossed)
+        upper = np.maximum(upper, lower)
+        return Tightened(lower, upper, low_by, high_by, crossed, all_ends)
     narrowest = (uppers - lowers).argmin(axis=0)
     low_by, high_by = (
         np.where(crossed, narrowest, low_by),
@@ -106,7 +134,8 @@ def _intersected(
     )
     lower = np.take_along_axis(lowers, low_by[None], 0)[0]
     upper = np.take_along_axis(uppers, high_by[None], 0)[0]
-    return Tightened(lower, np.maximum(upper, lower), low_by, high_by, crossed)
+    upper = np.maximum(upper, lower)
+    return Tightened(lower, upper, low_by, high_by, crossed, all_ends)
 
 
 class _Writer:
@@ -146,6 +175,11 @@ class _Writer:
         )
         if not n:
             marks += (NEVER_LOGGED,)
+        marks += tuple(
+            NO_FIT.format(self.name(which))
+            for which in range(len(best.all_ends))
+            if best.empty(which)[place]
+        )
         low_by, high_by = int(best.low_by[place]), int(best.high_by[place])
         return Bound(
             lower=self.scaled(best.lower[place]),
@@ -155,8 +189,8 @@ class _Writer:
             n=n,
             lower_rule=self.name(low_by),
             upper_rule=self.name(high_by),
-            lower_cells=self.cells(low_by, place),
-            upper_cells=self.cells(high_by, place),
+            lower_cells=self.cells(low_by, place, best.all_ends[low_by], upper=False),
+            upper_cells=self.cells(high_by, place, best.all_ends[high_by], upper=True),
             marks=marks,
         )
 
@@ -166,10 +200,15 @@ class _Writer:
     def name(self, which: int) -> str:
         return RANGE if which == 0 else self.candidates[which - 1].rule.name
 
-    def cells(self, which: int, place: tuple[int, ...]) -> tuple[str, ...]:
+    def cells(
+        self, which: int, place: tuple[int, ...], ends: Ends, *, upper: bool
+    ) -> tuple[str, ...]:
         """The numbers a row was made from: where, how much, and of how many rows."""
         if which == 0 or not self.explains:
             return ()
+        if ends.proof is not None:
+            proof = ends.proof(place, upper)
+            return () if proof is None else self.proved(proof)
         here = dict(zip(self.axes, place, strict=True))
         lines = []
         candidate, needs = self.candidates[which - 1], self.needs[which - 1]
@@ -181,11 +220,44 @@ class _Writer:
             lines.append(f"{where or 'value'}: {worth} ({rows})")
         return tuple(lines)
 
+    def proved(self, proof: Proof) -> tuple[str, ...]:
+        """An end as a sum of observed probabilities, on the scale from 0 to 1."""
+        lines = [f"{proof.constant:.4g}"] if abs(proof.constant) > _ROUNDING else []
+        for times, cell, value in proof.terms:
+            of = ", ".join(self.at(n, i) for n, i in cell.items() if n in proof.of)
+            given = ", ".join(self.at(n, i) for n, i in cell.items() if n not in proof.of)
+            shown = f"P({of}{' | ' * bool(given)}{given})"
+            lines.append(
+                f"{'-' if times < 0 else '+'} {abs(times):.4g} x {shown} = {value:.4g}"
+            )
+        return tuple(lines)
+
+    def at(self, name: str, place: int) -> str:
+        """A variable at a level; of the reward one of the ends of its range."""
+        if name == self.log.reward:
+            return f"{name}={self.scaled(float(place)):g}"
+        return f"{name}={self.log.levels[name][place]!r}"
+
+
+def _refuse_empty(best: Tightened, plan: Plan, log: CountTable, axes: Sequence[str]) -> None:
+    """Say which rows no model of the graph can make, and by which rule."""
+    found = [
+        f"{_row(place, log, axes)} (by {candidate.rule.name!r})"
+        for which, candidate in enumerate(plan.candidates, start=1)
+        for place in map(tuple, np.argwhere(best.empty(which)))
+    ]
+    if found:
+        raise NoModelFits(found)
+
+
+def _row(place: tuple[int, ...], log: CountTable, axes: Sequence[str]) -> str:
+    return ", ".join(f"{a}={log.levels[a][i]!r}" for a, i in zip(axes, place, strict=True))
+
 
 def _named(best: Tightened, plan: Plan, log: CountTable, axes: Sequence[str]) -> list[str]:
     names = [RANGE, *(candidate.rule.name for candidate in plan.candidates)]
     return [
-        ", ".join(f"{a}={log.levels[a][i]!r}" for a, i in zip(axes, place, strict=True))
-        + f" ({names[int(best.low_by[place])]!r} against {names[int(best.high_by[place])]!r})"
+        f"{_row(place, log, axes)} ({names[int(best.low_by[place])]!r} "
+        f"against {names[int(best.high_by[place])]!r})"
         for place in map(tuple, np.argwhere(best.crossed))
     ]

@@ -47,7 +47,11 @@ class Miss:
 
 @dataclass
 class Tally:
-    """How one profile did: rows, misses, points, widths."""
+    """How one profile did: rows, misses, points, widths.
+
+    A row is *steered* when the outcome itself has an edge to the selection node: hardly any
+    rule can say something of it. ``by_rule`` counts the ends that each kind of rule gave.
+    """
 
     rows: int = 0
     missed_rows: int = 0
@@ -55,6 +59,9 @@ class Tally:
     points: int = 0
     trivial: int = 0
     width: float = 0.0
+    steered: int = 0
+    steered_useful: int = 0
+    by_rule: dict[str, int] = field(default_factory=dict)
 
     @property
     def mean_width(self) -> float:
@@ -65,6 +72,12 @@ class Tally:
     def share_useful(self) -> float:
         """The share of intervals that say more than the reward's range."""
         return 1 - self.trivial / self.rows if self.rows else 0.0
+
+    @property
+    def share_useful_unsteered(self) -> float:
+        """That share where the outcome has no edge of its own to the selection node."""
+        useful = self.rows - self.trivial - self.steered_useful
+        return useful / (self.rows - self.steered) if self.rows > self.steered else 0.0
 
 
 @dataclass
@@ -181,7 +194,7 @@ def _judge(problem: Problem, profile: Profile, report: AuditReport) -> None:
     truth = problem.model.effect(
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     ).at({query.outcomes[0]: 1})
-    missed = False
+    missed, steered = False, _is_steered(problem)
     for (arm, context), bound in table.bounds.items():
         place = {name: int(str(v)) for name, v in zip(axes, arm + context, strict=True)}
         value, width = float(truth.at(place)), bound.upper - bound.lower
@@ -189,9 +202,33 @@ def _judge(problem: Problem, profile: Profile, report: AuditReport) -> None:
         tally.width += width
         tally.points += width < _ROUNDING
         tally.trivial += width > 1 - _ROUNDING
+        tally.steered += steered
+        tally.steered_useful += steered and width <= 1 - _ROUNDING
+        for rule in (bound.lower_rule, bound.upper_rule):
+            kind = _kind(rule)
+            tally.by_rule[kind] = tally.by_rule.get(kind, 0) + 1
         if not bound.lower - _ROUNDING <= value <= bound.upper + _ROUNDING:
             missed = True
             tally.missed_rows += 1
             row = f"{place}: {value:.6g} outside {bound.interval}"
             report.misses.append(Miss(str(problem.model.graph), str(query), row, profile))
     tally.missed_models += missed
+
+
+def _is_steered(problem: Problem) -> bool:
+    graph = problem.model.graph
+    if graph.selection is None:
+        return False
+    beside = graph.links[graph.selection]
+    return problem.query.outcomes[0] in beside.parents + beside.siblings
+
+
+def _kind(rule: str) -> str:
+    """What sort of rule it is: the last stage of a chain, without its variables.
+
+    >>> [_kind(rule) for rule in ("exact recovery", "conditioning on M, then program over X")]
+    ['exact recovery', 'program']
+    """
+    last = rule.rsplit(", then ", maxsplit=1)[-1]
+    kinds = ("exact recovery", "natural bounds", "c-component factorization")
+    return next((kind for kind in kinds if last.startswith(kind)), last.split()[0])

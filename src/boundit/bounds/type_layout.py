@@ -1,0 +1,113 @@
+"""How a response-type program is laid out for variables with so many levels."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, final
+
+import numpy as np
+
+from boundit.bounds.coin import HEADS
+from boundit.bounds.confounded import Confounded
+from boundit.bounds.response_types import (
+    MOST_TYPES,
+    ResponseTypes,
+    Scene,
+    Variable,
+    assignments,
+    response_types,
+)
+from boundit.bounds.sequential import Numbers
+from boundit.counts.named_array import Floats
+from boundit.estimand.expression import Expression
+
+MOST_WORK = 3_000_000
+"""How many columns all searches of one rule may go through; with more it is left out."""
+_SETUP = 300  # what a search costs however few columns it has, counted in columns
+Cell: TypeAlias = Mapping[str, int]
+
+
+@final
+class Layout:
+    """The scenes, cells, conditions and arms of one program, and the numbers at each."""
+
+    def __init__(
+        self, spec: Confounded, levels: Mapping[str, int], *, most: int = MOST_TYPES
+    ) -> None:
+        self.spec, self.levels, self.most = spec, levels, most
+        self.inside = [
+            Variable(name, levels[name], arguments)
+            for name, arguments in zip(spec.inside, spec.arguments, strict=True)
+        ]
+        self.outer = list(assignments(self.of(spec.varied)))
+        self.inner = list(assignments(self.of(spec.inside)))
+        self.fixed = list(assignments(self.of(spec.fixed)))
+        self.arms = list(assignments(self.of(spec.set_by_hand)))
+
+    def law(self, numbers: Numbers) -> tuple[Floats, Floats]:
+        """Both ends of ``Q[T]``: by the fixed values, by scene, by cell."""
+        spec = self.spec
+        low, high = self.between(numbers, spec.law, spec.fixed + spec.varied + spec.inside)
+        shape = (len(self.fixed), len(self.outer), len(self.inner))
+        return low.reshape(shape), np.maximum(low, high).reshape(shape)
+
+    def weights(self, numbers: Numbers) -> tuple[Floats, Floats]:
+        """Both ends of the known factors: by the fixed values, by arm, by ``target``."""
+        spec = self.spec
+        order = spec.fixed + spec.set_by_hand + self.target
+        low = high = np.ones(tuple(self.of(order).values()))
+        for factor in spec.weights:
+            ends = self.between(numbers, factor, order)
+            low, high = low * ends[0], high * ends[1]
+        shape = (len(self.fixed), len(self.arms), -1)
+        return low.reshape(shape), high.reshape(shape)
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        """The variables that the known factors speak of and that the target follows."""
+        spec = self.spec
+        followed = tuple(v for v in spec.inside if v in spec.followed)
+        return spec.summed + followed if spec.weights else ()
+
+    def parts(self, arm: Cell) -> list[tuple[ResponseTypes, list[int]]] | None:
+        """Part the scenes until every part has few enough columns; None when that is no use."""
+        waiting, done = [list(range(len(self.outer)))], list[tuple[ResponseTypes, list[int]]]()
+        n_searches = 2 * len(self.arms) * len(self.fixed)
+        while waiting:
+            scenes = waiting.pop()
+            room = min(self.most, MOST_WORK // max(n_searches * (len(done) + 1), 1) - _SETUP)
+            runs = self.types(arm, scenes, room) if room > 0 else None
+            if runs is not None:
+                done.append((runs, scenes))
+            elif len(scenes) == 1:
+                return None
+            else:
+                half = len(scenes) // 2
+                waiting += [scenes[half:], scenes[:half]]
+        return done
+
+    def types(self, arm: Cell, scenes: Sequence[int], most: int) -> ResponseTypes | None:
+        """The runs that show in some scenes and in the target."""
+        watched = [Scene(self.outer[s], frozenset(self.spec.inside)) for s in scenes]
+        aimed = [Scene({**arm, **k}, self.spec.followed) for k in self.known]
+        after = range(len(watched), len(watched) + len(aimed))
+        shown = dict.fromkeys(after, self.spec.asked.outcomes) if not self.target else {}
+        return response_types(self.inside, [*watched, *aimed], shown=shown, most=most)
+
+    @property
+    def known(self) -> list[dict[str, int]]:
+        """Every value of the variables of known factors; of the outcome only heads."""
+        found = assignments(self.of(self.spec.summed))
+        return [
+            k for k in found if all(k[y] == HEADS for y in self.spec.asked.outcomes & k.keys())
+        ]
+
+    def of(self, names: Sequence[str]) -> dict[str, int]:
+        """How many levels these have."""
+        return {name: self.levels[name] for name in names}
+
+    def between(
+        self, numbers: Numbers, formula: Expression, order: Sequence[str]
+    ) -> tuple[Floats, Floats]:
+        """Both ends of a formula at every level of ``order``."""
+        shape = tuple(self.of(order).values())
+        low, high = numbers.between(formula, order)
+        return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
