@@ -160,3 +160,21 @@ def test_more_cells_than_fit_name_the_widest_columns(monkeypatch: pytest.MonkeyP
         TooManyCells, match=r"more than 3 distinct rows; widest are 'Z' \(4 lev"
     ):
         read_log({"X": [0, 1] * 2, "Z": [1, 2, 3, 4]}).count(["X", "Z"])
+
+
+@pytest.mark.parametrize(
+    ("rewards", "weights", "warned"),
+    [
+        ([0.25, 0.5], [4, 2], True),
+        ([0, 1], [4, 2], False),
+        ([0.25, 0.5], [1, 1], False),
+    ],
+)
+def test_averages_that_stand_for_many_rows_are_warned_of(
+    rewards: list[float], weights: list[int], warned: bool
+) -> None:
+    log = read_log({"X": [0, 1], "Y": rewards, "n": weights}, weight="n")
+
+    found = log.count("X", reward="Y").caveats
+
+    assert any("averages" in note for note in found) == warned

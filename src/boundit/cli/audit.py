@@ -1,16 +1,14 @@
 """``boundit audit``: whether the bounds hold on models whose truth is known."""
 
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from boundit.cli.options import json_option, show
+from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
-    from click._termui_impl import ProgressBar
-
     from boundit.studies.audit import AuditReport
 
 
@@ -51,16 +49,11 @@ def audit(
     context.exit(0 if answer(models, seed, as_json) else 1)
 
 
-def _progress(length: int) -> "ProgressBar[int]":
-    hidden = not sys.stderr.isatty()
-    return click.progressbar(length=length, label="audit", file=sys.stderr, hidden=hidden)
-
-
 def _bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001, a table of cases
     from boundit.studies.audit import audit as run  # noqa: PLC0415, keeps --help quick
 
-    with _progress(models) as bar:
-        report = run(models, seed=seed, told=lambda _: bar.update(1))
+    with progress("models") as told:
+        report = run(models, seed=seed, told=lambda done: told(done, models))
     if as_json:
         show(_record(report))
     else:
@@ -71,8 +64,8 @@ def _bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001, a t
 def _formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
     from boundit.studies.formulas import audit_formulas  # noqa: PLC0415
 
-    with _progress(models) as bar:
-        report = audit_formulas(models, seed=seed, told=lambda _: bar.update(1))
+    with progress("questions") as told:
+        report = audit_formulas(models, seed=seed, told=lambda done: told(done, models))
     if as_json:
         show(asdict(report))
     else:
@@ -86,8 +79,9 @@ def _formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
 def _coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
     from boundit.studies.coverage import SIZES, coverage  # noqa: PLC0415
 
-    with _progress(2 * len(SIZES) * models) as bar:
-        found = coverage(models, seed=seed, told=lambda: bar.update(1))
+    with progress("logs") as told:
+        logs = 2 * len(SIZES) * models
+        found = coverage(models, seed=seed, told=lambda done: told(done, logs))
     if as_json:
         show([asdict(entry) for entry in found])
         return all(entry.enough for entry in found)

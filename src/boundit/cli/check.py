@@ -1,12 +1,12 @@
 """``boundit check``: whether the log contradicts the graph, before its bounds are used."""
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from boundit.cli.logs import log_argument, opened
 from boundit.cli.options import graph_argument, json_option, show
+from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
     from boundit.checks.report import CheckReport
@@ -52,14 +52,7 @@ def check(
     """
     from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
 
-    with click.progressbar(
-        length=1, label="statements", file=sys.stderr, hidden=not sys.stderr.isatty()
-    ) as bar:
-
-        def told(_: int, of: int) -> None:
-            bar.length = of
-            bar.update(1)
-
+    with progress("statements") as told:
         rows = opened(log, weight, columns, bins)
         report = run(graph, rows, level=level, seed=seed, told=told)
     if as_json:

@@ -80,7 +80,7 @@ def tabulated(cells: Cells, asked: Request) -> CountTable:
         n=n,
         reward=asked.reward,
         exact=asked.exact,
-        caveats=asked.caveats + _said(nulls, heads),
+        caveats=asked.caveats + _said(nulls, heads) + _if_averaged(cells, asked),
         dropped=nulls,
         **reward,
     )
@@ -200,6 +200,20 @@ def _said(nulls: Mapping[str, int], heads: Floats) -> tuple[str, ...]:
     return (
         f"of {heads.sum():,.0f} rows, those with a null were dropped: {shown}; "
         "the numbers speak of complete rows, and being complete may itself be a selection",
+    )
+
+
+def _if_averaged(cells: Cells, asked: Request) -> tuple[str, ...]:
+    """A mean that stands for many rows looks like as many equal rewards: no spread at all."""
+    if not (asked.reward and asked.weight) or asked.exact:
+        return ()
+    repeated = np.nanmax(cells["most_weight"]) > 1
+    if not repeated or np.array_equal(cells["sums"], cells["squares"], equal_nan=True):
+        return ()
+    return (
+        f"rows stand for many by {asked.weight}, with rewards other than 0 and 1: if "
+        f"{asked.reward} holds averages their spread is lost and intervals are too narrow; "
+        "count each value of the reward in a row of its own",
     )
 
 

@@ -74,14 +74,16 @@ def coverage(
     seed: int = 0,
     confidence: float = 0.95,
     sizes: tuple[int, ...] = SIZES,
-    told: Callable[[], None] = lambda: None,
+    told: Callable[[int], None] = lambda _: None,
 ) -> list[Coverage]:
     """Draw ``logs`` logs of each size from the paper's model, and as many from random models.
+
+    ``told`` hears how many logs are done.
 
     >>> [c.held == c.logs for c in coverage(3, sizes=(200,))]
     [True, True]
     """
-    found = []
+    found = list[Coverage]()
     for world, settings in (("paper", _paper), ("random", _random)):
         for size in sizes:
             entry = Coverage(world, size, confidence)
@@ -90,7 +92,7 @@ def coverage(
                 settings(seed, logs), map(default_rng, streams), strict=True
             ):
                 _try(setting, size, rng, entry)
-                told()
+                told(sum(done.logs for done in found) + entry.logs)
             found.append(entry)
     return found
 

@@ -1,0 +1,36 @@
+"""Progress on anything longer than a second: to stderr, and only on a terminal."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+Told: TypeAlias = Callable[[int, int], None]
+"""Hears how much is done, and of how much."""
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Told]:
+    """Show a bar while the body runs; the body says how far it is.
+
+    >>> with progress("runs") as told:
+    ...     told(1, 10)
+    """
+    if not sys.stderr.isatty():
+        yield lambda _, __: None
+        return
+    from rich.console import Console  # noqa: PLC0415, keeps --help quick
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    ) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
