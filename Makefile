@@ -1,17 +1,18 @@
 # Two commands: `make reproduce` and `make test`. Each sets everything up on a fresh machine.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test format fuzz bench clean
+.PHONY: help reproduce test docs format fuzz bench clean
 
 VENV := .venv
 RUN := $(VENV)/bin/
 READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
+READY_DOCS := $(VENV)/.ready-docs
 
 help:  ## Say what can be made
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
-reproduce: $(READY)  ## Show what works of the paper, end to end
+reproduce: $(READY)  ## The paper end to end: reproduction/report.html
 	@$(RUN)boundit reproduce
 
 test: $(READY)  ## Format check, lint, types, import contracts, tests, doctests
@@ -20,6 +21,10 @@ test: $(READY)  ## Format check, lint, types, import contracts, tests, doctests
 	$(RUN)mypy
 	$(RUN)lint-imports --no-logo
 	$(RUN)pytest -n 2
+
+docs: $(READY_DOCS)  ## Build the documentation into site/
+	$(RUN)python -m tools.docs
+	$(RUN)zensical build --clean
 
 format: $(READY)  ## Format the code and mend what lint can mend
 	$(RUN)ruff format .
@@ -32,7 +37,7 @@ bench: $(READY_BENCH)  ## Speed beside other libraries, as ratios of one run
 	$(RUN)python -m benchmarks
 
 clean:  ## Remove what was installed and built
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(READY): pyproject.toml tools/make_venv.sh
 	@bash tools/make_venv.sh $(VENV)
@@ -41,4 +46,8 @@ $(READY): pyproject.toml tools/make_venv.sh
 
 $(READY_BENCH): $(READY)
 	@$(RUN)python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	@touch $@
+
+$(READY_DOCS): $(READY)
+	@$(RUN)python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
 	@touch $@

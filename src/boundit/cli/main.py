@@ -14,7 +14,9 @@ from boundit import __version__
 from boundit.cli.audit import audit
 from boundit.cli.bound import bound
 from boundit.cli.check import check
+from boundit.cli.completion import completion
 from boundit.cli.graph import graph
+from boundit.cli.init import init
 from boundit.cli.recover import recover
 from boundit.cli.reproduce import reproduce
 from boundit.cli.simulate import simulate
@@ -36,7 +38,7 @@ def app() -> None:
     """
 
 
-for command in (audit, bound, check, graph, recover, reproduce, simulate):
+for command in (audit, bound, check, completion, graph, init, recover, reproduce, simulate):
     app.add_command(command)
 
 

@@ -1,0 +1,30 @@
+"""Every page's Python runs in a folder of its own, with the data and the pharmacy's example."""  # noqa: INP001
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from boundit.cli.init import example
+
+DATA = Path(__file__).parent / "data"
+NEEDS_JAVA = "log-in-spark.md"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Pages about Spark need Java, and Spark warns of much that is not ours."""
+    for item in items:
+        if item.path.name == NEEDS_JAVA:
+            missing = not shutil.which("java")
+            item.add_marker(pytest.mark.skipif(missing, reason="Spark needs Java"))
+            item.add_marker(pytest.mark.filterwarnings("ignore"))
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ``boundit init pharmacy`` writes is there, and what a page saves goes with it."""
+    shutil.copytree(DATA, tmp_path / "data")
+    (tmp_path / "pharmacy").mkdir()
+    for name, text in example().items():
+        (tmp_path / "pharmacy" / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)

@@ -1,0 +1,182 @@
+"""``boundit init``: a small example to start from, drawn from a model with a story."""
+
+import csv
+import tempfile
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from random import Random
+from shlex import join
+
+import click
+
+from boundit.cli.options import json_option, show
+
+QUERY = "Refill | do(Reminder), Age"
+PATIENTS, SEED = 20_000, 7
+AGES, ILLNESSES = ("younger", "older"), ("mild", "serious")
+REMINDERS = ("letter", "text", "call")
+
+# The model of the story: chances as the README of the example states them.
+OLDER = 0.5
+SERIOUS = {"younger": 0.3, "older": 0.6}
+CHOSEN = {"mild": (0.35, 0.45, 0.2), "serious": (0.2, 0.2, 0.6)}
+ANSWERED = {"younger": (0.1, 0.6, 0.7), "older": (0.1, 0.2, 0.7)}
+FAMILY, ANSWERS_MORE = 0.5, 0.2
+REFILLS, IF_ANSWERED, IF_FAMILY, IF_SERIOUS = 0.2, 0.5, 0.1, -0.2
+KEPT = {"mild": 0.4, "serious": 0.9}
+
+COMMANDS = (
+    ("graph", "show", "graph.txt"),
+    ("check", "graph.txt", "log.csv"),
+    ("recover", "graph.txt", QUERY),
+    ("bound", "graph.txt", QUERY, "log.csv"),
+    ("bound", "graph.txt", QUERY, "log.csv", "--explain"),
+    ("bound", "graph.txt", QUERY, "log.csv", "--out", "bounds.json"),
+)
+
+GRAPH = """\
+# A pharmacy reminds patients to refill their prescriptions. Which reminder works, for whom?
+# One statement a line, '#' starts a comment. An edge says: may cause.
+
+Age -> Illness              # older patients are more often seriously ill
+Illness -> Reminder         # the pharmacist sees how ill you are, and calls serious cases
+Age -> Answered             # hardly any older patient reads texts
+Reminder -> Answered        # a reminder works by being answered
+Answered -> Refill          # the reward: 1 if the prescription is refilled
+Illness -> Refill           # serious cases refill less, whatever one sends them
+
+# '<->': something that nobody wrote down moves both. Here it is family at home.
+Answered <-> Refill
+
+# '[...]' marks the selection node: what decides whether a row was kept.
+Illness -> [Kept]           # files of serious cases are kept more carefully
+
+# What is *not* written is what you claim. That Age has no arrow into Reminder, say.
+"""
+
+README = """\
+# Which reminder makes patients refill?
+
+An invented pharmacy, to try boundit on. `graph.txt` says what is assumed, `log.csv` is what
+was kept: {rows:,} of {patients:,} reminders. Run, in this folder:
+
+```console
+{commands}
+```
+
+`boundit recover` exits with 1: the log alone does not determine the answer. `boundit bound`
+says what it does determine.
+
+## The truth, which a real log would not tell you
+
+The rows are drawn from this model (`boundit init` draws the same ones every time):
+
+- Half of the patients are older. 30 % of the younger and 60 % of the older are seriously ill.
+- Half have family at home. Nobody wrote that down.
+- Pharmacists send mild cases a letter, a text or a call with chances .35, .45, .20; serious
+  cases with .20, .20, .60.
+- The younger answer a letter, a text, a call with chances .1, .6, .7; the older with .1, .2,
+  .7. Family at home adds .2 to each.
+- A prescription is refilled with chance .2, plus .5 if the reminder is answered, plus .1 with
+  family at home, minus .2 if the illness is serious.
+- A row is kept with chance .4 if the illness is mild and .9 if it is serious.
+
+So, if everybody got the same reminder, these shares would refill:
+
+| | letter | text | call |
+|---|---|---|---|
+| younger | .29 | .54 | .59 |
+| older | .23 | .28 | .53 |
+
+The averages of `log.csv` say that the younger refill more after a text than after a call.
+They are wrong: calls went to those who refill less anyway.
+
+## Make it yours
+
+Replace `log.csv` by your own rows (CSV or Parquet, one column for each node that was
+measured), draw your graph in `graph.txt`, and ask `'REWARD | do(ARM), CONTEXT'`.
+"""
+
+
+@click.command()
+@click.argument(
+    "directory",
+    default="boundit-example",
+    metavar="[DIR]",
+    type=click.Path(path_type=Path, file_okay=False),
+)
+@click.option("--force", is_flag=True, help="Replace files of the same name.")
+@json_option
+def init(directory: Path, *, force: bool, as_json: bool) -> None:
+    """Write a commented example to DIR to start from: a graph, a log and the commands.
+
+    \b
+    Examples:
+      boundit init
+      boundit init pharmacy
+    """
+    files = example()
+    _place(files, directory, force=force)
+    if as_json:
+        show(
+            {
+                "directory": str(directory),
+                "files": list(files),
+                "commands": [["boundit", *command] for command in COMMANDS],
+            }
+        )
+        return
+    click.echo(f"wrote {', '.join(files)} to {directory}")
+    click.echo("next:")
+    click.echo(f"  {join(['cd', str(directory)])}")
+    for command in COMMANDS:
+        click.echo(f"  {join(['boundit', *command])}")
+
+
+def example() -> dict[str, str]:
+    """Write out every file of the example: its name and its text."""
+    log = list(_kept())
+    rows = StringIO()
+    csv.writer(rows, lineterminator="\n").writerows([_COLUMNS, *log])
+    commands = "\n".join(f"$ {join(['boundit', *command])}" for command in COMMANDS)
+    story = README.format(rows=len(log), patients=PATIENTS, commands=commands)
+    return {"graph.txt": GRAPH, "log.csv": rows.getvalue(), "README.md": story}
+
+
+_COLUMNS = ("Age", "Illness", "Reminder", "Answered", "Refill")
+
+
+def _kept() -> Iterator[tuple[str, str, str, int, int]]:
+    """Draw the patients one by one, and keep the rows that the pharmacy keeps."""
+    luck = Random(SEED)
+    for _ in range(PATIENTS):
+        draws = [luck.random() for _ in range(7)]
+        age = AGES[draws[0] < OLDER]
+        illness = ILLNESSES[draws[1] < SERIOUS[age]]
+        family = draws[2] < FAMILY
+        letter, text, _ = CHOSEN[illness]
+        sent = (draws[3] >= letter) + (draws[3] >= letter + text)
+        answered = draws[4] < ANSWERED[age][sent] + ANSWERS_MORE * family
+        refills = REFILLS + IF_ANSWERED * answered + IF_FAMILY * family
+        refill = draws[5] < refills + IF_SERIOUS * (illness == "serious")
+        if draws[6] < KEPT[illness]:
+            yield age, illness, REMINDERS[sent], int(answered), int(refill)
+
+
+def _place(files: dict[str, str], directory: Path, *, force: bool) -> None:
+    """Put the files there, each whole or not at all, and none over another by surprise."""
+    taken = [name for name in files if (directory / name).exists()]
+    if taken and not force:
+        hint = "name another directory, or replace with --force"
+        raise click.ClickException(f"{directory / taken[0]} is there already; {hint}")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=directory, prefix=".boundit-") as aside:
+            for name, text in files.items():
+                (Path(aside) / name).write_text(text, encoding="utf-8", newline="\n")
+            for name in files:
+                (Path(aside) / name).replace(directory / name)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise click.ClickException(f"cannot write to {directory}: {reason}") from None

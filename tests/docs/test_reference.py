@@ -1,0 +1,38 @@
+"""The reference has every public name and every command, in Markdown."""
+
+import re
+
+import click
+from tools.reference import as_markdown, cli_page, python_page
+
+import boundit
+from boundit.cli.main import app
+
+
+def test_every_public_name_has_an_entry_with_words() -> None:
+    page = re.sub(r"```.*?```", "", python_page(), flags=re.DOTALL)
+    entry = re.compile(r"^### `(\w+)`\n(.*?)(?=^##+ |\Z)", re.DOTALL | re.MULTILINE)
+    entries = dict(entry.findall(page))
+
+    assert sorted(entries) == boundit.__all__
+    assert [name for name, words in entries.items() if len(words.split()) < 4] == []
+
+
+def test_no_address_of_the_machine_is_shown() -> None:
+    assert " at 0x" not in python_page()
+
+
+def test_code_and_examples_become_markdown() -> None:
+    page = as_markdown("Add ``a``.\n\n>>> 1\n1\n\nParameters\n----------\na\n    A ``b``.\n")
+
+    assert page == (
+        "Add `a`.\n\n```python\n>>> 1\n1\n```\n\n**Parameters**\n\n- `a`:\n  A `b`.\n"
+    )
+
+
+def test_every_command_is_there_as_help_prints_it() -> None:
+    page = cli_page()
+    for name, command in app.commands.items():
+        assert f"## `boundit {name}`" in page
+        if isinstance(command, click.Group):
+            assert all(f"### `boundit {name} {inner}`" in page for inner in command.commands)

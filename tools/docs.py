@@ -1,0 +1,27 @@
+"""Put the pages of the site together in build/docs: those we wrote, and the reference.
+
+``make docs`` runs this and then zensical, which turns the folder into site/.
+"""
+
+import shutil
+from pathlib import Path
+
+from tools.reference import cli_page, python_page
+
+ROOT = Path(__file__).parents[1]
+STAGE = ROOT / "build" / "docs"
+
+
+def stage(target: Path) -> None:
+    """Copy docs/ to ``target`` and write the reference beside it."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(
+        ROOT / "docs", target, ignore=shutil.ignore_patterns("*.py", "__pycache__", ".*")
+    )
+    (target / "reference").mkdir()
+    for name, text in (("python.md", python_page()), ("cli.md", cli_page())):
+        (target / "reference" / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    stage(STAGE)
