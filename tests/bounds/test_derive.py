@@ -1,12 +1,14 @@
 """The whole of the offline half: what holds of every table of bounds."""
 
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.selection_facts import FactsRefuted, InvalidFact
 from boundit.bounds.tighten import CROSSED, NEVER_LOGGED, EndsCross
 from boundit.counts.read import read_log
 from boundit.graph.text import parse
@@ -310,3 +312,63 @@ def test_a_level_that_selection_hides_is_warned_of_and_counts_once_declared() ->
     assert any("only levels of M that were logged count" in note for note in short.caveats)
     assert whole[0, ()].width == 1
     assert not any("only levels" in note for note in whole.caveats)
+
+
+@pytest.mark.parametrize("arm", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_what_is_known_of_selection_narrows_and_still_holds(arm: tuple[int, int]) -> None:
+    """3.5 on the paper's model: selection rate .47625, reweighting at most 4.7625."""
+    world = paper_world()
+    rate = world.model.selection_rate()
+    tables = [
+        derive_bounds(world.graph, world.query, world.exact_log(), confidence=None, **facts)
+        for facts in (
+            {},
+            {"selection_rate": (0.2, 0.9)},
+            {"selection_rate": rate},
+            {"selection_rate": rate, "sensitivity": 4.7625 + 1e-9},
+        )
+    ]
+
+    for context in world.means():
+        key = arm, context[1]
+        truth = world.mean(*key)
+        widths = [table[key].width for table in tables]
+        assert all(t[key].lower - 1e-9 <= truth <= t[key].upper + 1e-9 for t in tables)
+        assert all(more <= less + 1e-6 for less, more in pairwise(widths))
+        assert widths[2] < 0.7 * widths[0]
+
+
+def test_with_the_rate_known_all_arms_but_the_best_are_dominated() -> None:
+    """3.8 on the paper's model: 12 of 16 pairs."""
+    world = paper_world()
+    log, rate = world.exact_log(), world.model.selection_rate()
+
+    free = derive_bounds(world.graph, world.query, log, confidence=None)
+    known = derive_bounds(world.graph, world.query, log, confidence=None, selection_rate=rate)
+
+    assert [len(t.dominated(c)) for t in (free, known) for c in t.contexts] == [2] * 4 + [3] * 4
+
+
+def test_facts_that_no_population_could_have_are_refused() -> None:
+    world = paper_world()
+    survey = read_log({"I1": [0, 1], "share": [0.9, 0.1]}, weight="share", exact=True)
+
+    with pytest.raises(FactsRefuted, match="sensitivity"):
+        derive_bounds(
+            world.graph,
+            world.query,
+            world.exact_log(),
+            confidence=None,
+            external=[survey],
+            sensitivity=1.1,
+        )
+
+
+@pytest.mark.parametrize(
+    "facts", [{"selection_rate": 0}, {"selection_rate": (0.6, 0.3)}, {"sensitivity": 0.5}]
+)
+def test_facts_that_make_no_sense_are_refused(facts: dict[str, object]) -> None:
+    world = paper_world()
+
+    with pytest.raises(InvalidFact):
+        derive_bounds(world.graph, world.query, world.exact_log(), confidence=None, **facts)  # type: ignore[arg-type]

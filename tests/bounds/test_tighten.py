@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from boundit.bounds.candidate import Candidate
 from boundit.bounds.coin import Coin
-from boundit.bounds.rules import Candidate, Plan
+from boundit.bounds.rules import Plan
 from boundit.bounds.sequential import Ends, Proof
 from boundit.bounds.tighten import CROSSED, NEVER_LOGGED, EndsCross, NoModelFits, tightest
 from boundit.counts.evaluate import Evaluator

@@ -1,27 +1,43 @@
 import json
+from pathlib import Path
 
 import pytest
 
 from boundit.cli.main import main
 
+SMALL = ("--points", "1000", "--runs", "2", "--rounds", "60")
+
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     with pytest.raises(SystemExit) as left:
-        main(["reproduce", "--points", "1000", *arguments])
+        main(["reproduce", *SMALL, *arguments])
     assert isinstance(left.value.code, int)
     return left.value.code, capsys.readouterr().out
 
 
-def test_it_shows_the_example_and_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out = answer(capsys)
+def test_it_shows_the_paper_and_leaves_the_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, out = answer(capsys, "--out", str(tmp_path / "paper"))
 
     assert code == 0
-    assert "worked example, D: does not hold" in out
-    assert out.count("misses the truth") == 4
-    assert "the printed ones 4" in out
+    assert "does not hold: worked example, D" in out
+    assert out.count(" misses\n") == 4
+    assert f"wrote {tmp_path / 'paper' / 'report.html'}" in out
+    assert (tmp_path / "paper" / "report.html").stat().st_size > 100_000
 
 
-def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out = answer(capsys, "--json")
+def test_the_same_as_json_and_the_same_seed_gives_the_same_numbers(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    _, once = answer(capsys, "--json", "--out", str(tmp_path))
+    _, again = answer(capsys, "--json", "--out", str(tmp_path))
+    found = json.loads(once)
 
-    assert len(json.loads(out)["rows"]) == 16
+    assert once == again
+    assert len(found["rows"]) == 16
+    assert {claim["judgement"] for claim in found["claims"]} <= {
+        "holds",
+        "holds under a condition",
+        "does not hold",
+    }

@@ -1,31 +1,130 @@
 import json
+from pathlib import Path
 
 import pytest
 
 from boundit.cli.main import main
+from boundit.simulation.regret import Regret
+
+SMALL = ("--rounds", "40", "--runs", "2")
 
 
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as left:
-        main(["simulate", "--rounds", "40", "--runs", "2", *arguments])
+        main(["simulate", *arguments])
     assert isinstance(left.value.code, int)
-    return left.value.code, capsys.readouterr().out
+    shown = capsys.readouterr()
+    return left.value.code, shown.out, shown.err
 
 
 def test_each_policy_has_its_line(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out = answer(capsys)
+    code, out, err = answer(capsys, *SMALL)
 
-    assert code == 0
-    assert out.startswith("2 runs of 40 rounds, seed 0\nLinUCB ")
-    assert "UCB-PCB" in out
+    assert (code, err) == (0, "")
+    assert out.startswith("the paper's world: 2 runs of 40 rounds, seed 0;")
+    lines = out.splitlines()[2:]
+    assert [line.split()[0] for line in lines] == ["LinUCB", "LinUCB-PCB", "UCB", "UCB-PCB"]
 
 
 def test_bounds_may_come_from_a_drawn_log(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out = answer(capsys, "--log-points", "2000", "--json")
+    _, out, _ = answer(
+        capsys, *SMALL, "--log-points", "2000", "--json", "--policies", "UCB,UCB-PCB"
+    )
+    record = json.loads(out)
 
-    assert [line["policy"] for line in json.loads(out)["policies"]] == [
-        "LinUCB",
-        "LinUCB-PCB",
-        "UCB",
-        "UCB-PCB",
-    ]
+    assert [line["policy"] for line in record["policies"]] == ["UCB", "UCB-PCB"]
+    assert (record["runs"], record["rounds"], record["world"]) == (2, 40, "the paper's world")
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("flipped", "the flipped world of strength 1"),
+        ("flipped:0.8", "the flipped world of strength 0.8"),
+        ("random:3", "random world 3, 4 arms, 4 contexts"),
+    ],
+)
+def test_worlds_go_by_name(capsys: pytest.CaptureFixture[str], place: str, name: str) -> None:
+    _, out, _ = answer(
+        capsys, *SMALL, "--world", place, "--policies", "LinUCB, LinUCB_CP-counts"
+    )
+
+    assert out.startswith(f"{name}: 2 runs")
+    assert "LinUCB_CP-counts" in out
+
+
+def test_a_world_may_come_from_a_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "shop.json"
+    tables = {"X": [[], 0.5], "Y": [["X"], [0.2, 0.6]]}
+    path.write_text(json.dumps({"query": "Y | do(X)", "tables": tables}))
+
+    code, out, _ = answer(capsys, *SMALL, "--world", str(path), "--policies", "UCB")
+
+    assert (code, out.split(":")[0]) == (0, "shop")
+
+
+def test_results_are_saved_and_drawn(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out, png, svg = (tmp_path / name for name in ("regret.npz", "regret.png", "regret.svg"))
+    _, text, _ = answer(capsys, *SMALL, "--out", str(out), "--plot", str(png))
+    answer(capsys, *SMALL, "--plot", str(svg))
+
+    assert str(Regret.load(out)) + "\n" == text
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in svg.read_text(encoding="utf-8")
+
+
+def test_a_study_has_its_own_size_and_record(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    kept = tmp_path / "suite.json"
+    small = ("--study", "suite", "--runs", "2", "--rounds", "20")
+    code, out, _ = answer(capsys, *small, "--out", str(kept))
+    _, shown, _ = answer(capsys, *small, "--json")
+
+    assert code == 0
+    assert out.startswith("2 runs of 20 rounds, seed 0; differences with intervals")
+    record = json.loads(kept.read_text(encoding="utf-8"))
+    assert record["study"] == "suite"
+    assert record["rows"] == json.loads(shown)["rows"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--policies", "LinUBC"), "there is no policy 'LinUBC'; did you mean 'LinUCB'?"),
+        (("--world", "nowhere.json"), "nowhere.json"),
+        (("--world", "random:x"), "'x' is no number; write flipped:0.9 or random:7"),
+        (("--study", "suite", "--world", "paper"), "--study does not go with --world"),
+        (("--study", "suite", "--plot", "a.png"), "this study has no curves to plot"),
+        (("--policies", ","), "a simulation needs at least one round, run and policy"),
+    ],
+)
+def test_nonsense_gets_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], says: str
+) -> None:
+    code, out, err = answer(capsys, "--runs", "2", "--rounds", "10", *arguments)
+
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert says in err
+
+
+def test_help_names_the_policies_and_gives_examples(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, _ = answer(capsys, "--help")
+
+    assert code == 0
+    assert "boundit simulate --world flipped --policies" in out
+    for name in ("KL-UCB", "LinTS-shared", "OAM", "LinUCB_Biased-N", "theorem6"):
+        assert name in out
+
+
+def test_what_a_watch_says_stays_out_of_the_way(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, err = answer(capsys, "--study", "watch", "--runs", "2", "--rounds", "700")
+
+    assert "wrong, watched, forced plays" in out
+    assert err == ""

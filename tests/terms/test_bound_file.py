@@ -73,8 +73,9 @@ def test_every_cut_is_noticed(tmp_path: Path) -> None:
     [
         ("[]", "it does not say so"),
         ('{"format": "another"}', "it does not say so"),
-        ('{"format": "boundit bounds", "version": 2}', "it has version 2, and this release"),
+        ('{"format": "boundit bounds", "version": 3}', "this release reads 1 and 2"),
         ('{"format": "boundit bounds", "version": 1}', "it was changed after it was saved"),
+        ('{"format": "boundit bounds", "version": 2}', "it was changed after it was saved"),
         ("[" * 100_000, "it is not whole JSON"),
         ("\ufeff{}", "it is not whole JSON"),
     ],

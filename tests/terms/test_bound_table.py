@@ -51,6 +51,7 @@ def derived() -> BoundTable:
         profile="sound",
         confidence=0.95,
         caveats=("mind the gap",),
+        contrasts={((day, "x"), arms[0], arms[1]): -0.25},
     )
 
 
@@ -178,6 +179,7 @@ def test_save_and_load_keep_everything(tmp_path: Path) -> None:
         {"reward_range": [0]},
         {"rules": [{"name": "r"}]},
         {"treatments": ["lower"]},
+        {"contrasts": [[[], [], "much"]]},
     ],
 )
 def test_a_record_that_is_no_table_is_refused_whole(
@@ -217,7 +219,38 @@ def test_the_file_is_plain_json_with_a_version(tmp_path: Path) -> None:
     expert().save(tmp_path / "b.json")
     record = json.loads((tmp_path / "b.json").read_text())
 
-    assert (record["format"], record["version"]) == ("boundit bounds", 1)
+    assert (record["format"], record["version"]) == ("boundit bounds", 2)
+
+
+def test_a_file_of_the_first_version_still_loads(tmp_path: Path) -> None:
+    """It had no contrasts."""
+    path = tmp_path / "b.json"
+    expert().save(path)
+    record = bound_file.read(path)
+    del record["contrasts"]
+    head = {"format": "boundit bounds", "version": 1, "checksum": bound_file.checksum(record)}
+    path.write_text(json.dumps(head | record))
+
+    assert BoundTable.load(path) == expert()
+
+
+def test_a_contrast_can_rule_out_an_arm_that_its_interval_does_not() -> None:
+    """Section 3.8: one shared unknown moves both arms."""
+    table = expert()
+    joint = replace(table, contrasts={((0,), ("A",), ("B",)): -0.01})
+
+    assert table.contrast("A", "B", 0) == pytest.approx(0.1)
+    assert joint.contrast("A", "B", 0) == -0.01
+    assert joint.contrast("B", "A", 0) == pytest.approx(0.5)
+    assert (table.dominated(0), joint.dominated(0)) == ({}, {("A",): ("B",)})
+    assert joint.dominated(1) == {}
+    assert joint.explain("A", 0).endswith(
+        "Dominated by arm ('B',): whatever the shared unknown, that arm earns at least 0.01 "
+        "more here."
+    )
+    assert joint.explain("B", 0) == table.explain("B", 0)
+    with pytest.raises(OutsideDomain):
+        joint.contrast("A", "C", 0)
 
 
 def test_a_confidence_is_said_first() -> None:

@@ -4,12 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
+from boundit.bounds.candidate import Candidate
 from boundit.bounds.coin import Coin
 from boundit.bounds.confidence import Confident, extreme_terms, terms_in
+from boundit.bounds.joint import contrasts
+from boundit.bounds.masses import Populations
+from boundit.bounds.population import Reweighting
 from boundit.bounds.reward import is_binary
 from boundit.bounds.reward import reward_range as settled_range
-from boundit.bounds.rules import Candidate, Plan
-from boundit.bounds.tighten import tightest
+from boundit.bounds.reweighted_chain import ReweightedChain
+from boundit.bounds.rules import Plan
+from boundit.bounds.selection_facts import FactsRefuted
+from boundit.bounds.sequential import Numbers, PlugIn
+from boundit.bounds.tighten import EndsCross, tightest
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
@@ -57,15 +64,24 @@ def assembled(
             coins[0], population, terms, confidence=confidence, sparing=sparing
         )
     notes = dict.fromkeys(note for table in tables for note in table.caveats)
-    bounds, told = tightest(
-        plan,
-        evaluator,
-        log,
-        query,
-        (low, high),
-        confident=confident,
-        refutes=profile == "sound",
-    )
+    numbers: Numbers = confident or PlugIn(evaluator)
+    if log.exact or confident:
+        require_possible(plan, numbers)
+    try:
+        bounds, told = tightest(
+            plan,
+            evaluator,
+            log,
+            query,
+            (low, high),
+            confident=confident,
+            refutes=profile == "sound",
+        )
+    except EndsCross:
+        # Rules that hold whatever is stated cross because of the graph; else who knows.
+        if stated := _stated(plan):
+            raise FactsRefuted(stated) from None
+        raise
     return BoundTable(
         outcome=outcome,
         treatments=query.treatments,
@@ -73,6 +89,15 @@ def assembled(
         levels={name: log.levels[name] for name in query.treatments + query.context},
         reward_range=(low, high),
         bounds=bounds,
+        contrasts=contrasts(
+            [c.joint for c in plan.candidates if c.joint] if profile == "sound" else [],
+            numbers,
+            query,
+            log.levels,
+            bounds,
+            (low, high),
+            deadline=plan.clock.deadline(),
+        ),
         rules={candidate.rule.name: candidate.rule for candidate in plan.candidates},
         profile=profile,
         confidence=confidence,
@@ -80,11 +105,31 @@ def assembled(
     )
 
 
+def require_possible(plan: Plan, numbers: Numbers) -> None:
+    """Refuse facts about selection that no population could have, the log being as it is."""
+    for reweighting in _stating(plan):
+        if not Populations(reweighting, numbers).exist():
+            raise FactsRefuted(reweighting.stated)
+
+
+def _stating(plan: Plan) -> list[Reweighting]:
+    """List the reweightings that lean on something stated of selection."""
+    chains = (c.joint.chain for c in plan.candidates if c.joint)
+    blocks = (b for chain in chains if isinstance(chain, ReweightedChain) for b in chain.blocks)
+    return list(dict.fromkeys(b.reweighting for b in blocks if b.reweighting.facts))
+
+
+def _stated(plan: Plan) -> str:
+    return "; ".join(dict.fromkeys(found.stated for found in _stating(plan)))
+
+
 def few(plan: Plan, levels: Mapping[str, int]) -> Plan:
     """Keep the rules likeliest to win, judged by the graph and the levels alone.
 
     Fewest unknown variables first, then fewest cells: a rule with more of either is wider, or
-    has fewer rows in each. Rewards must have no say, or the confidence would not hold.
+    has fewer rows in each. A reweighting of which nothing is known hardly ever beats
+    conditioning, and costs error all the same. Rewards must have no say, or the confidence
+    would not hold.
     """
 
     def size(candidate: Candidate) -> tuple[int, int]:
@@ -92,5 +137,14 @@ def few(plan: Plan, levels: Mapping[str, int]) -> Plan:
         cells = sum(prod(levels[name] for name in term.of | term.given) for term in terms)
         return candidate.unknown, cells
 
-    kept = sorted(plan.candidates, key=size)[:MOST_RULES]
-    return Plan(tuple(kept), plan.caveats)
+    tried = [c for c in plan.candidates if not _idle(c)] or plan.candidates
+    kept = sorted(tried, key=size)[:MOST_RULES]
+    return replace(plan, candidates=tuple(kept))
+
+
+def _idle(candidate: Candidate) -> bool:
+    """Tell whether it reweights, with no fact and no table to say by how much."""
+    chain = candidate.joint.chain if candidate.joint else None
+    return isinstance(chain, ReweightedChain) and not any(
+        block.reweighting.facts or block.reweighting.tables for block in chain.blocks
+    )

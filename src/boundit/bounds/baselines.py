@@ -5,10 +5,11 @@ bounds; their profile and a caveat say what they neglect.
 """
 
 from boundit.bounds.assemble import assembled
+from boundit.bounds.candidate import from_chain
 from boundit.bounds.chain import Chain, Known
 from boundit.bounds.derive import counted
 from boundit.bounds.question import bandit_query
-from boundit.bounds.rules import Plan, from_chain
+from boundit.bounds.rules import Plan
 from boundit.counts.read import read_log
 from boundit.estimand.adjustment_sets import find_adjustment
 from boundit.estimand.expression import Expression, P, Product, Sum
@@ -71,7 +72,7 @@ def _estimated(
     caveat = f"this is a biased estimate, not a bound: {why}"
     candidates = []
     if formula is not None:
-        candidates = [from_chain(Chain((), Known(formula, (why,)), profile), query)]
+        candidates = [from_chain(Chain((), Known(formula, (why,)), profile), graph, query)]
     plan = Plan.of(candidates, caveat)
     needed = frozenset(query.treatments + query.context).union(*(c.needs for c in candidates))
     tables = counted(graph, query, read_log(log), (), needed, {})

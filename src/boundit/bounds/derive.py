@@ -10,6 +10,7 @@ from boundit.bounds.options import check_limits, external_logs
 from boundit.bounds.question import bandit_query, coin_graph
 from boundit.bounds.reward import tosses_itself
 from boundit.bounds.rules import Plan, Profile, paper_plan, sound_plan
+from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable, shared_domain
@@ -35,6 +36,8 @@ def derive_bounds(
     profile: Profile = "sound",
     confidence: float | None = 0.95,
     external: Iterable[object] = (),
+    selection_rate: float | tuple[float, float] | None = None,
+    sensitivity: float | None = None,
     reward_range: tuple[float, float] | None = None,
     domain: Mapping[str, Sequence[object]] | None = None,
     max_condition: int = 3,
@@ -60,6 +63,11 @@ def derive_bounds(
         have no others.
     external
         Unselected logs of some of the variables.
+    selection_rate
+        Which share of the population was logged: a number, or a range such as (0.3, 0.6).
+    sensitivity
+        A limit G on how far selection may reweight: each kind of row was logged between 1/G
+        and G times as often as the average one.
     reward_range
         What the reward can be; only a 0/1 reward needs none.
     domain
@@ -77,6 +85,8 @@ def derive_bounds(
         confidence = None
     check_confidence(confidence)
     check_limits(max_condition=max_condition, time_limit=time_limit, domain=domain)
+    facts = SelectionFacts.read(selection_rate=selection_rate, sensitivity=sensitivity)
+    facts.require_in(graph)
     opened, others = read_log(log), external_logs(graph, external)
     if opened.exact and confidence is not None:
         raise NoConfidence("an exact law has no sampling error; pass confidence=None")
@@ -86,8 +96,14 @@ def derive_bounds(
         if profile == "paper":
             plan = paper_plan(drawn, asked, tables, max_condition=max_condition)
         else:
-            limits = {"max_condition": max_condition, "time_limit": time_limit}
-            plan = sound_plan(drawn, asked, tables, **limits)  # type: ignore[arg-type]
+            plan = sound_plan(
+                drawn,
+                asked,
+                tables,
+                max_condition=max_condition,
+                time_limit=time_limit,
+                facts=facts,
+            )
         needed = frozenset(asked.treatments + asked.context).union(
             *(candidate.needs for candidate in plan.candidates)
         )

@@ -1,28 +1,34 @@
 """Which rules a profile tries, decided by the graph alone, before any row is read."""
 
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal, TypeAlias
 
 from boundit.bounds import chain as chains
-from boundit.bounds.confounded import Confounded
+from boundit.bounds.candidate import (
+    Candidate,
+    from_chain,
+    from_reweighted,
+    from_stage,
+    from_substitution,
+    from_sum,
+)
 from boundit.bounds.factorization import Factorization, factorization
-from boundit.bounds.sequential import Ends, Numbers, bracket, seen_cells
+from boundit.bounds.reweighted_chain import ReweightedChain
+from boundit.bounds.reweighting import Reweighter
+from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.bounds.staged import Staged, staged
-from boundit.bounds.staged_ends import staged_ends
 from boundit.bounds.substitution import Substitution
 from boundit.bounds.type_program import Clock
-from boundit.counts.evaluate import Evaluator
-from boundit.estimand.expression import Expression, P, all_variables
+from boundit.estimand.expression import Expression, P
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.question import Question
 from boundit.estimand.simplify import simplify
 from boundit.estimand.solver import Solver
 from boundit.estimand.substitutes import find_substitutes
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound import Rule
 from boundit.terms.names import Nodes, in_order
 
 Profile: TypeAlias = Literal["sound", "paper"]
@@ -31,32 +37,17 @@ MOST_TABLES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """One rule applied to one question, ready to be tried on counts."""
-
-    rule: Rule
-    formulas: tuple[Expression, ...]
-    variables: Nodes
-    ends: Callable[[Numbers], Ends]
-    cells: Callable[[Evaluator, tuple[int, ...]], list[tuple[dict[str, int], float]]]
-    unknown: int = 0
-    extremes: Nodes = frozenset()
-
-    @property
-    def needs(self) -> Nodes:
-        """The variables whose counts or levels it reads."""
-        return self.variables.union(*map(all_variables, self.formulas))
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """The rules to try, and what a reader should know of how they were chosen."""
 
     candidates: tuple[Candidate, ...]
     caveats: tuple[str, ...] = ()
+    clock: Clock = field(default_factory=lambda: Clock(None))
 
     @classmethod
-    def of(cls, candidates: Iterable[Candidate], *caveats: str) -> "Plan":
+    def of(
+        cls, candidates: Iterable[Candidate], *caveats: str, clock: Clock | None = None
+    ) -> "Plan":
         """Number rules that go by one name but claim different formulas."""
         named = list[Candidate]()
         for candidate in candidates:
@@ -64,7 +55,7 @@ class Plan:
             if all(c.rule.claim != candidate.rule.claim for c in same):
                 name = candidate.rule.name + (f" #{len(same) + 1}" if same else "")
                 named.append(replace(candidate, rule=replace(candidate.rule, name=name)))
-        return cls(tuple(named), caveats)
+        return cls(tuple(named), caveats, clock or Clock(None))
 
 
 def sound_plan(
@@ -74,11 +65,12 @@ def sound_plan(
     *,
     max_condition: int,
     time_limit: float | None,
+    facts: SelectionFacts = NOTHING_KNOWN,
 ) -> Plan:
     """Exact recovery, conditioning, guarded substitutes and sequences; and Theorem 3's sum.
 
-    Where no formula is found, programs and chains within chains are tried too. They get as
-    many seconds again as the search for rules.
+    Where no formula is found, programs and chains within chains are tried too, and the log is
+    reweighted by what is known of selection. They get as many seconds again as the search.
 
     What the log alone gives is tried beside what it gives with the tables, and with some of
     them, so that more information never widens a bound: with all of them another formula may
@@ -88,6 +80,7 @@ def sound_plan(
     found: dict[chains.Chain, None] = {}
     sums: dict[Factorization, None] = {}
     stages: dict[Staged, None] = {}
+    weighed = dict[ReweightedChain, None]()
     for external in _some_of(tables) if graph.selection else [()]:
         planner = chains.Planner(graph, query, external)
         chained = list(planner.chains(longest=max_condition, deadline=deadline))
@@ -96,15 +89,18 @@ def sound_plan(
         if not any(all(link.weights for link in chain.links) for chain in chained):
             rules = staged(planner, longest=max_condition, deadline=deadline)
             stages |= dict.fromkeys(rules)
+        weigher = Reweighter(graph, query, facts, external)
+        weighed |= dict.fromkeys(weigher.chains(longest=max_condition, deadline=deadline))
     clock = Clock(time_limit)
     candidates = [
-        *(from_chain(chain, query) for chain in found),
-        *map(_from_sum, sums),
+        *(from_chain(chain, graph, query) for chain in found),
+        *map(from_sum, sums),
         *(from_stage(stage, query, clock) for stage in stages),
+        *(from_reweighted(chain, graph, query, clock) for chain in weighed),
     ]
     late = deadline is not None and time.monotonic() > deadline
     words = f"the search for rules stopped at time_limit={time_limit} s; what it found holds"
-    return Plan.of(candidates, *((words,) if late else ()))
+    return Plan.of(candidates, *((words,) if late else ()), clock=clock)
 
 
 def paper_plan(
@@ -132,57 +128,11 @@ def paper_plan(
     substitutions = [Substitution(query, substitute, base) for substitute in found]
     return Plan.of(
         [
-            _from_sum(factorization(graph, query, base)),
-            *map(_from_substitution, substitutions),
+            from_sum(factorization(graph, query, base)),
+            *map(from_substitution, substitutions),
         ],
         *caveats,
     )
-
-
-def from_chain(chain: chains.Chain, query: EffectQuery) -> Candidate:
-    """Make a candidate of a chain."""
-    (outcome,) = query.outcomes
-    axes = query.treatments + query.context
-    return Candidate(
-        chains.rule(chain, query),
-        chain.formulas,
-        frozenset(chain.variables),
-        lambda numbers: bracket(chain, numbers, outcome=outcome, axes=axes),
-        lambda evaluator, place: seen_cells(chain, evaluator, outcome, axes, place),
-        sum(link.weights is None for link in chain.links),
-        frozenset(chain.variables) if not any(k.weights for k in chain.links) else frozenset(),
-    )
-
-
-def from_stage(stage: Staged, query: EffectQuery, clock: Clock) -> Candidate:
-    """Make a candidate of a chain that ends in a program, or in a chain of its own."""
-    (outcome,) = query.outcomes
-    axes = query.treatments + query.context
-    links = stage.all_links
-    known = any(link.weights for link in links) or isinstance(stage.core, Confounded)
-    variables = frozenset(link.variable for link in links)
-    if isinstance(stage.core, Confounded):
-        variables |= frozenset(stage.core.inside + stage.core.varied) - {outcome}
-    return Candidate(
-        stage.rule(query),
-        stage.formulas,
-        variables,
-        lambda numbers: staged_ends(stage, numbers, outcome=outcome, axes=axes, clock=clock),
-        _no_cells,
-        stage.n_unknown,
-        frozenset() if known else frozenset(link.variable for link in links),
-    )
-
-
-def _from_sum(sums: Factorization) -> Candidate:
-    return Candidate(
-        sums.rule(), sums.formulas, frozenset(sums.summed), sums.ends, _no_cells, sums.n_lost
-    )
-
-
-def _from_substitution(found: Substitution) -> Candidate:
-    acted = found.substitute.variables
-    return Candidate(found.rule(), found.formulas, acted, found.ends, _no_cells, len(acted))
 
 
 def _some_of(tables: Iterable[Nodes]) -> list[tuple[Nodes, ...]]:
@@ -206,8 +156,3 @@ def _sound_sums(
     (outcome,) = query.outcomes
     known = any(outcome in part and answer for part, answer in sums.factors)
     return [sums] if known else []
-
-
-def _no_cells(_: Evaluator, __: tuple[int, ...]) -> list[tuple[dict[str, int], float]]:
-    """A sum over many cells has no short list of numbers."""
-    return []

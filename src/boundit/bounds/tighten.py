@@ -11,7 +11,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.rules import Candidate, Plan
+from boundit.bounds.candidate import Candidate
+from boundit.bounds.rules import Plan
 from boundit.bounds.sequential import Ends, Numbers, PlugIn, Proof
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray

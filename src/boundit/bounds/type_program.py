@@ -42,6 +42,11 @@ class Clock:
             self._end = time.monotonic() + self._seconds
         return max(self._end - time.monotonic(), 0.0)
 
+    def deadline(self) -> float | None:
+        """The time of ``time.monotonic`` at which they are over."""
+        left = self.left()
+        return None if left is None else time.monotonic() + left
+
 
 @dataclass(eq=False)
 class Found:

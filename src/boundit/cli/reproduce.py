@@ -1,16 +1,36 @@
-"""``boundit reproduce``: the paper's offline half, recomputed."""
+"""``boundit reproduce``: the paper end to end, and one page that shows it."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from boundit.cli.options import json_option, show
+from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
-    from boundit.studies.offline_bounds import OfflineRow
+    from boundit.studies.reproduction import Reproduction
 
 
 @click.command()
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reproduction"),
+    show_default=True,
+    help="The folder for the page and its figures.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(2),
+    default=100,
+    show_default=True,
+    help="How often every policy plays; OAM plays at most 20.",
+)
+@click.option(
+    "--rounds", type=click.IntRange(2), default=15_000, show_default=True, help="In each run."
+)
+@click.option("--quick", is_flag=True, help="A third of the runs.")
 @click.option(
     "--points",
     type=click.IntRange(500, 10_000_000),
@@ -20,67 +40,93 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @json_option
-def reproduce(points: int, seed: int, *, as_json: bool) -> None:
-    """Recompute the paper's worked example and its offline table.
+def reproduce(
+    out: Path, runs: int, rounds: int, points: int, seed: int, *, quick: bool, as_json: bool
+) -> None:
+    """Recompute the paper: its example, its offline table, its online study, its claims.
 
-    For the online half see boundit simulate.
+    Leaves report.html, which needs nothing else, and every figure as PNG and SVG. The same seed
+    gives the same numbers.
+
+    \b
+    Examples:
+      boundit reproduce
+      boundit reproduce --quick --out /tmp/paper
+      boundit reproduce --runs 1000 --seed 7
     """
-    from boundit.studies.offline_bounds import offline_bounds  # noqa: PLC0415
-    from boundit.studies.worked_example import worked_example  # noqa: PLC0415
+    from boundit.studies.reproduction import reproduction  # noqa: PLC0415, keeps --help quick
+    from boundit.studies.reproduction_page import write_reproduction  # noqa: PLC0415
 
-    claims, study = worked_example(), offline_bounds(points=points, seed=seed)
+    with progress("runs") as told:
+        found = reproduction(
+            points=points, runs=runs, rounds=rounds, seed=seed, quick=quick, told=told
+        )
+    size = f"--runs {runs} --rounds {rounds} --points {points} --seed {seed}"
+    command = f"boundit reproduce {size}"
+    written = write_reproduction(found, out, command=command + " --quick" * quick)
     if as_json:
-        show(
-            {
-                "claims": [
-                    {"place": c.place, "printed": c.printed, "found": c.found, "holds": c.holds}
-                    for c in claims
-                ],
-                "rows": [_record(row) for row in study.rows],
-                "points": study.points,
-                "kept": study.kept,
-                "seed": study.seed,
-            }
-        )
+        show(_record(found) | {"report": str(written)})
         return
-    click.echo("The worked example on Figure 2, C1 hidden")
-    for claim in claims:
-        click.echo(f"  {claim.place}: {'holds' if claim.holds else 'does not hold'}")
-        click.echo(f"    printed  {claim.printed}")
-        click.echo(f"    found    {claim.found}")
+    _print(found)
+    click.echo(f"\nwrote {written}")
+
+
+def _print(found: "Reproduction") -> None:
+    study = found.offline
     click.echo(
-        f"\nThe offline table: {study.points:,} points drawn, {study.kept:,} kept, "
-        f"seed {seed}. E[Y | do(x1, x2), u1, u2]"
+        f"The offline table: {study.points:,} points drawn, {study.kept:,} kept, "
+        f"seed {found.seed}. E[Y | do(x1, x2), u1, u2]"
     )
-    click.echo(f"{'arm':<8}{'context':<9}{'truth':>7}  {'bounds, exact law':<19}"
-               f"{'bounds, drawn log':<19}{'CP':>6}{'Biased':>8}   printed bounds")  # fmt: skip
+    click.echo(f"{'arm':<8}{'context':<9}{'truth':>6}  {'exact law':<16}{'plug-in':<16}"
+               f"{'conf. 0.95':<16}{'CP':>5}{'Biased':>8}  printed")  # fmt: skip
     for row in study.rows:
-        mark = "  misses the truth" if row.printed_misses else ""
+        mark = " misses" if row.printed_misses else ""
         click.echo(
-            f"{row.arm!s:<8}{row.context!s:<9}{row.truth:>7.3f}  {_shown(row.exact):<19}"
-            f"{_shown(row.ours):<19}{row.cp:>6.3f}{row.biased:>8.3f}   "
-            f"[{row.printed.lower:.3f}, {row.printed.upper:.3f}]{mark}"
+            f"{row.arm!s:<8}{row.context!s:<9}{row.truth:>6.3f}  {_shown(row.exact):<16}"
+            f"{_shown(row.plug_in):<16}{_shown(row.ours):<16}{row.cp:>5.3f}{row.biased:>8.3f}  "
+            f"{_shown(row.printed)}{mark}"
         )
-    missed = sum(row.truth not in row.ours for row in study.rows)
-    printed = sum(row.printed_misses for row in study.rows)
-    click.echo(
-        f"\nof {len(study.rows)} rows our bounds miss {missed}, the printed ones {printed}"
-    )
+    for contest in (found.online.paper, found.online.flip):
+        click.echo(f"\n{contest}")
+    click.echo("\nWhat the paper claims")
+    for claim in found.claims:
+        click.echo(f"  {claim.judgement}: {claim.place}: {claim.said}")
+        click.echo(f"    {claim.shown}")
 
 
-def _shown(interval: object) -> str:
-    return f"[{interval.lower:.3f}, {interval.upper:.3f}]"  # type: ignore[attr-defined]
+def _shown(ends: object) -> str:
+    return f"[{ends.lower:.3f}, {ends.upper:.3f}]"  # type: ignore[attr-defined]
 
 
-def _record(row: "OfflineRow") -> dict[str, object]:
+def _record(found: "Reproduction") -> dict[str, object]:
+    study = found.offline
     return {
-        "arm": row.arm,
-        "context": row.context,
-        "truth": row.truth,
-        "exact": [row.exact.lower, row.exact.upper],
-        "drawn": [row.ours.lower, row.ours.upper],
-        "cp": row.cp,
-        "biased": row.biased,
-        "printed": row.printed._asdict(),
-        "printed_misses": row.printed_misses,
+        "points": study.points,
+        "kept": study.kept,
+        "seed": found.seed,
+        "rows": [
+            {
+                "arm": row.arm,
+                "context": row.context,
+                "truth": row.truth,
+                "cp": row.cp,
+                "biased": row.biased,
+                "printed": row.printed._asdict(),
+                "printed_misses": row.printed_misses,
+            }
+            | {
+                name: [interval.lower, interval.upper]
+                for name, interval in (
+                    ("exact", row.exact),
+                    ("plug_in", row.plug_in),
+                    ("confident", row.ours),
+                )
+            }
+            for row in study.rows
+        ],
+        "online": {"paper": found.online.paper.record(), "flipped": found.online.flip.record()},
+        "claims": [
+            {"place": c.place, "said": c.said, "judgement": c.judgement, "shown": c.shown}
+            for c in found.claims
+        ],
     }

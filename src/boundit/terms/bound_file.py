@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import date, datetime, time, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -12,7 +13,9 @@ from boundit.terms.bound import Bound, Rule
 from boundit.terms.bound_errors import CannotSave, CannotWrite, DamagedFile
 from boundit.terms.errors import UnreadableFile
 
-FORMAT, VERSION = "boundit bounds", 1
+FORMAT, VERSION = "boundit bounds", 2
+READABLE = (1, VERSION)
+"""Version 1 had no contrasts."""
 _MOMENTS: Mapping[str, Callable[[str], object]] = {
     "date": date.fromisoformat,
     "datetime": datetime.fromisoformat,
@@ -48,9 +51,9 @@ def read(path: str | os.PathLike[str]) -> dict[str, object]:
         raise DamagedFile(path, f"it is not whole JSON ({error})") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise DamagedFile(path, "it does not say so")
-    if record.get("version") != VERSION:
-        found = record.get("version")
-        raise DamagedFile(path, f"it has version {found!r}, and this release reads {VERSION}")
+    if record.get("version") not in READABLE:
+        found, read = record.get("version"), " and ".join(map(str, READABLE))
+        raise DamagedFile(path, f"it has version {found!r}, and this release reads {read}")
     body = {k: v for k, v in record.items() if k not in {"format", "version", "checksum"}}
     if record.get("checksum") != checksum(body):
         raise DamagedFile(path, "it was changed after it was saved; save it anew")
@@ -84,6 +87,11 @@ def decoded(value: object) -> object:
     if isinstance(value, list):
         raise TypeError("a list is no level")
     return value
+
+
+def fields_of(value: Bound | Rule) -> dict[str, object]:
+    """Spell one row or rule; JSON has lists where we have tuples."""
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(value).items()}
 
 
 def bound_from(record: Mapping[str, object]) -> Bound:

@@ -7,7 +7,7 @@ write one with ``BoundTable.from_rows``; ``save`` and ``load`` keep it in a file
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +22,13 @@ from boundit.terms.bound_errors import (
     WrongLength,
 )
 from boundit.terms.bound_text import tabulated
+from boundit.terms.contrast import (
+    Pair,
+    dominated_arms,
+    largest_contrast,
+    read_contrasts,
+    spelled_contrasts,
+)
 from boundit.terms.errors import BounditError, MissingExtra
 from boundit.terms.explanation import explained
 from boundit.terms.interval import Interval
@@ -35,6 +42,9 @@ EXPERT = "given"
 @dataclass(frozen=True)
 class BoundTable:
     """An interval for every arm and context.
+
+    ``contrasts`` are the largest differences of two arms in a context, kept where they say more
+    than the two intervals apart.
 
     >>> table = BoundTable.from_rows(
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
@@ -54,6 +64,7 @@ class BoundTable:
     profile: str = EXPERT
     confidence: float | None = None
     caveats: tuple[str, ...] = ()
+    contrasts: Mapping[Pair, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.treatments + self.context:
@@ -104,6 +115,23 @@ class BoundTable:
         found = self.bounds.get(self._key(*key))
         return found.interval if found else Interval(*self.reward_range)
 
+    def contrast(self, arm: object, other: object, context: object = ()) -> float:
+        """Say how much more ``arm`` may earn than ``other`` at the very most.
+
+        Below zero, ``other`` is better whatever is true.
+        """
+        (one, where), (two, _) = self._key(arm, context), self._key(other, context)
+        return largest_contrast(
+            self.contrasts, (where, one, two), (self[one, where], self[two, where])
+        )
+
+    def dominated(self, context: object = ()) -> dict[Arm, Arm]:
+        """Map each arm that another surely beats in a context to the one that beats it."""
+        where = self._values("context", context, self.context)
+        return dominated_arms(
+            self.contrasts, where, {arm: self[arm, where] for arm in self.arms}
+        )
+
     def __str__(self) -> str:
         return tabulated(self.treatments + self.context, self.bounds)
 
@@ -128,45 +156,58 @@ class BoundTable:
         key = self._key(arm, context)
         low, high = self.reward_range
         unseen = Bound(low, high, low, high, 0, "range", "range", marks=("it has no row",))
-        return explained(
+        said = explained(
             self._question(key),
             self.bounds.get(key, unseen),
             self.rules,
             confidence=self.confidence,
             caveats=self.caveats,
         )
+        better = self.dominated(key[1]).get(key[0])
+        if better is None:
+            return said
+        lead = -self.contrast(key[0], better, key[1])
+        return (
+            f"{said}\n\nDominated by arm {better}: whatever the shared unknown, that arm earns "
+            f"at least {lead:.4g} more here."
+        )
+
+    def record(self) -> dict[str, object]:
+        """Spell the table whole as a JSON object, reasons included."""
+        spell, fields = bound_file.encoded, bound_file.fields_of
+        return {
+            "outcome": self.outcome,
+            "treatments": list(self.treatments),
+            "context": list(self.context),
+            "levels": {name: [spell(v) for v in found] for name, found in self.levels.items()},
+            "reward_range": list(map(float, self.reward_range)),
+            "profile": self.profile,
+            "confidence": self.confidence,
+            "caveats": list(self.caveats),
+            "rules": [fields(rule) for rule in self.rules.values()],
+            "bounds": [
+                [[spell(v) for v in arm], [spell(v) for v in context], fields(bound)]
+                for (arm, context), bound in self.bounds.items()
+            ],
+            "contrasts": spelled_contrasts(self.contrasts),
+        }
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the table to a JSON file, whole or not at all."""
-        spell = bound_file.encoded
-        record: dict[str, object] = {
-            "outcome": self.outcome,
-            "treatments": self.treatments,
-            "context": self.context,
-            "levels": {name: [spell(v) for v in found] for name, found in self.levels.items()},
-            "reward_range": self.reward_range,
-            "profile": self.profile,
-            "confidence": self.confidence,
-            "caveats": self.caveats,
-            "rules": [asdict(rule) for rule in self.rules.values()],
-            "bounds": [
-                [[spell(v) for v in arm], [spell(v) for v in context], asdict(bound)]
-                for (arm, context), bound in self.bounds.items()
-            ],
-        }
-        bound_file.write(path, record)
+        bound_file.write(path, self.record())
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read a table that ``save`` wrote; anything else is refused whole."""
         record = bound_file.read(path)
         try:
-            return cls._from_record(record)
+            return cls.from_record(record)
         except (KeyError, TypeError, ValueError, AttributeError, BounditError) as error:
             raise DamagedFile(path, f"{type(error).__name__}: {error}") from None
 
     @classmethod
-    def _from_record(cls, record: Mapping[str, Any]) -> Self:
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Read back what ``record`` wrote; what does not fit is a KeyError or the like."""
         read = bound_file.decoded
         low, high = record["reward_range"]
         rules = [bound_file.rule_from(rule) for rule in record["rules"]]
@@ -184,6 +225,7 @@ class BoundTable:
             profile=str(record["profile"]),
             confidence=record["confidence"],
             caveats=tuple(map(str, record["caveats"])),
+            contrasts=read_contrasts(record.get("contrasts", ())),
         )
 
     def _key(self, arm: object, context: object) -> Key:

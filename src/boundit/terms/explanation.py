@@ -41,7 +41,8 @@ def explained(
 def _widths(bound: Bound) -> str:
     """Say how much of the width more rows would take away, and how much they never can."""
     whole = bound.upper - bound.lower
-    lasting = min(bound.upper_estimate - bound.lower_estimate, whole)
+    # Programs leave points a width of rounding.
+    lasting = round(min(bound.upper_estimate - bound.lower_estimate, whole), 9)
     return (
         f"Of the width {whole:.3g}, about {lasting:.3g} is what the graph leaves open, however "
         f"many rows; {whole - lasting:.3g} is sampling error, which more rows make smaller."

@@ -1,0 +1,118 @@
+"""What a user may know about who was logged, checked before any row is read.
+
+Let ``r = P(S=1) / P(S=1 | m)`` say how much rarer a kind ``m`` of row is in the log than in the
+population. It averages to one over the log, and it is never below ``P(S=1)``, since no chance
+is above one. A selection rate therefore bounds ``r`` from below, of a range only its lower end
+does, and a limit ``G`` states ``1/G <= r <= G`` outright.
+"""
+
+from dataclasses import dataclass
+from math import inf, isnan
+from typing import Self, TypeGuard
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.errors import BounditError
+
+
+class InvalidFact(BounditError):
+    """Something said about selection that cannot be so."""
+
+
+class FactsRefuted(BounditError):
+    """Facts about selection that no population could show together with this log."""
+
+    def __init__(self, stated: str) -> None:
+        self.stated = stated
+        super().__init__(
+            f"no population fits the log together with what is stated ({stated}); "
+            "one of these, the graph or a table is wrong"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionFacts:
+    """A range for the selection rate, and a limit on how far the log may be from everyone.
+
+    >>> SelectionFacts.read(selection_rate=0.4, sensitivity=None)
+    SelectionFacts(rate=(0.4, 0.4), limit=None)
+    >>> print(SelectionFacts.read(selection_rate=(0.3, 0.6), sensitivity=2))
+    r >= 0.3 (selection rate), 1/2 <= r <= 2 (sensitivity)
+    """
+
+    rate: tuple[float, float] | None = None
+    limit: float | None = None
+
+    @classmethod
+    def read(cls, *, selection_rate: object, sensitivity: object) -> Self:
+        """Take the options of ``derive_bounds``; anything but a chance and a limit is refused.
+
+        ``sensitivity=inf`` says only that no kind of row is sure to be left out.
+        """
+        return cls(_rate(selection_rate), _limit(sensitivity))
+
+    def __bool__(self) -> bool:
+        """True when something is known."""
+        return self.rate is not None or self.limit is not None
+
+    def __str__(self) -> str:
+        said = []
+        if self.rate is not None:
+            said.append(f"r >= {self.rate[0]:g} (selection rate)")
+        if self.limit == inf:
+            said.append("r is finite (sensitivity)")
+        elif self.limit is not None:
+            said.append(f"1/{self.limit:g} <= r <= {self.limit:g} (sensitivity)")
+        return ", ".join(said) or "nothing is known of r"
+
+    @property
+    def least(self) -> float:
+        """How small ``r`` may be."""
+        rate = self.rate[0] if self.rate is not None else 0.0
+        return max(rate, 1 / self.limit if self.limit is not None else 0.0)
+
+    def most(self, share: float) -> float:
+        """How much of everyone a kind of row can be that is at most this share of the log."""
+        if self.limit is None:
+            return inf
+        return self.limit * share if share > 0 else 0.0
+
+    def require_in(self, graph: CausalGraph) -> None:
+        """Raise when something is said about selection and the graph has none."""
+        if self and graph.selection is None:
+            raise InvalidFact(
+                "the graph has no selection node, so selection_rate and sensitivity say "
+                "nothing; draw one, as in 'X -> [S]', or leave them out"
+            )
+
+
+NOTHING_KNOWN = SelectionFacts()
+
+
+def _rate(given: object) -> tuple[float, float] | None:
+    if given is None:
+        return None
+    pair = tuple(given) if isinstance(given, tuple | list) else (given, given)
+    numbers = [end for end in pair if _is_number(end)]
+    if len(numbers) != 2 or len(pair) != 2 or not 0 <= numbers[0] <= numbers[1] <= 1:
+        raise InvalidFact(
+            "selection_rate must be a chance such as 0.4 or a range such as (0.3, 0.6), "
+            f"found {given!r}"
+        )
+    low, high = map(float, numbers)
+    if high == 0:
+        raise InvalidFact("selection_rate is 0, yet rows were logged; give the share of rows")
+    return low, high
+
+
+def _limit(given: object) -> float | None:
+    if given is None:
+        return None
+    if not _is_number(given) or not float(given) >= 1:
+        raise InvalidFact(
+            f"sensitivity must be a limit of at least 1, as in 1/G <= r <= G, found {given!r}"
+        )
+    return float(given)
+
+
+def _is_number(given: object) -> TypeGuard[float]:
+    return isinstance(given, int | float) and not isinstance(given, bool) and not isnan(given)

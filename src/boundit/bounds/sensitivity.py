@@ -1,0 +1,87 @@
+"""Bounds against the sensitivity limit: how far the log may be from everyone before they fail.
+
+A limit ``G`` states ``1/G <= r <= G`` of the reweighting ``r``. What holds under a limit holds
+under every smaller one, so a curve is read from its largest limit down, each interval within
+the one before it.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from boundit.bounds.selection_facts import FactsRefuted
+from boundit.bounds.tighten import EndsCross
+from boundit.terms.bound import Bound, Key
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.interval import Interval
+
+
+@dataclass(frozen=True)
+class SensitivityCurve:
+    """A table of bounds for each limit, smallest first.
+
+    ``refuted`` are limits that the log itself contradicts: it is further from everyone.
+    """
+
+    limits: tuple[float, ...]
+    tables: tuple[BoundTable, ...]
+    refuted: tuple[float, ...] = ()
+
+    def intervals(self, arm: object, context: object = ()) -> list[tuple[float, Interval]]:
+        """Give the interval of one arm and context at every limit."""
+        pairs = zip(self.limits, self.tables, strict=True)
+        return [(limit, table[arm, context]) for limit, table in pairs]
+
+    def rows(self) -> list[dict[str, object]]:
+        """Spell every row of every table, with its limit first."""
+        pairs = zip(self.limits, self.tables, strict=True)
+        return [{"sensitivity": limit} | row for limit, table in pairs for row in table.rows()]
+
+
+def sensitivity_curve(
+    bounded: Callable[[float], BoundTable], limits: Iterable[float]
+) -> SensitivityCurve:
+    """Bound under every limit; ``bounded`` gives the table of one.
+
+    Intervals never widen as the limit gets smaller, whatever the confidence shares out.
+    """
+    found: dict[float, BoundTable] = {}
+    refuted, wider = list[float](), None
+    for limit in sorted(set(map(float, limits)), reverse=True):
+        try:
+            table = bounded(limit)
+            wider = table if wider is None else _within(table, wider)
+        except (EndsCross, FactsRefuted):
+            refuted.append(limit)
+            continue
+        found[limit] = wider
+    order = sorted(found)
+    return SensitivityCurve(tuple(order), tuple(found[g] for g in order), tuple(refuted[::-1]))
+
+
+def _within(table: BoundTable, wider: BoundTable) -> BoundTable:
+    """Keep of each end the better of two tables that both hold."""
+    bounds = {
+        key: _better(key, bound, wider.bounds[key]) for key, bound in table.bounds.items()
+    }
+    rules = {**wider.rules, **table.rules}
+    return replace(table, bounds=bounds, rules=rules)
+
+
+def _better(key: Key, one: Bound, other: Bound) -> Bound:
+    if max(one.lower, other.lower) > min(one.upper, other.upper):
+        raise EndsCross([f"arm {key[0]} in context {key[1]}"])
+    if other.lower > one.lower:
+        one = replace(
+            one,
+            lower=other.lower,
+            lower_rule=other.lower_rule,
+            lower_cells=other.lower_cells,
+        )
+    if other.upper < one.upper:
+        one = replace(
+            one,
+            upper=other.upper,
+            upper_rule=other.upper_rule,
+            upper_cells=other.upper_cells,
+        )
+    return one

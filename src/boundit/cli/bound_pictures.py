@@ -1,0 +1,81 @@
+"""What ``boundit bound`` draws: a page, and the bounds against a limit on selection."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from boundit.cli.progress import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from boundit.graph.causal_graph import CausalGraph
+    from boundit.report.records import Ladder
+    from boundit.terms.bound import Key
+    from boundit.terms.bound_table import BoundTable
+
+LIMITS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
+"""The limits of a plot."""
+
+
+def ladders_of(derive: "Callable[..., BoundTable]") -> "tuple[Ladder, ...]":
+    """The bounds of every arm and context at growing limits."""
+    from boundit.bounds.sensitivity import sensitivity_curve  # noqa: PLC0415
+    from boundit.report.records import Ladder  # noqa: PLC0415
+
+    with progress("limits") as told:
+
+        def bounded(limit: float) -> "BoundTable":
+            told(len(LIMITS) - LIMITS.index(limit), len(LIMITS))
+            return derive(sensitivity=limit)
+
+        curve = sensitivity_curve(bounded, LIMITS)
+    if curve.refuted:
+        shown = ", ".join(f"{limit:g}" for limit in curve.refuted)
+        click.echo(f"note: the log refutes the limits {shown}", err=True)
+    return tuple(
+        Ladder(
+            _named(curve.tables[0], key),
+            curve.limits,
+            tuple(table.bounds[key].lower for table in curve.tables),
+            tuple(table.bounds[key].upper for table in curve.tables),
+        )
+        for key in (curve.tables[0].bounds if curve.tables else ())
+    )
+
+
+def _named(table: "BoundTable", key: "Key") -> str:
+    """Spell an arm and a context."""
+    arm, context = key
+    parts = [
+        ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
+        for names, values in ((table.treatments, arm), (table.context, context))
+    ]
+    return " | ".join(filter(None, parts))
+
+
+def draw(ladders: "tuple[Ladder, ...]", path: Path) -> None:
+    """Draw the bounds against the limit into a file."""
+    from boundit.report.canvas import save  # noqa: PLC0415
+    from boundit.report.sensitivity import sensitivity_figure  # noqa: PLC0415
+
+    save(sensitivity_figure(ladders), path)
+
+
+def write_report(
+    path: Path,
+    table: "BoundTable",
+    graph: "CausalGraph",
+    query: str,
+    ladders: "tuple[Ladder, ...]",
+) -> None:
+    """Write the page of a table, with the command that repeats it."""
+    from boundit.report.bound_page import bound_page  # noqa: PLC0415
+    from boundit.report.files import write_page  # noqa: PLC0415
+
+    command = shlex.join(["boundit", *sys.argv[1:]])
+    page = bound_page(table, graph=graph, query=query, command=command, ladders=ladders)
+    write_page(path, page)

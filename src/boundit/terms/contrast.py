@@ -1,0 +1,78 @@
+"""Differences of arms: what two arms share and nobody knows moves both.
+
+Two intervals apart say that arm ``a`` earns at most ``U_a - L_b`` more than ``b``. Where one
+unknown moves both ends together, as who was logged does, the difference can be known far
+better than either arm. An arm is *dominated* when some other earns more whatever is true.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from boundit.terms.bound import Arm, Context
+from boundit.terms.bound_file import decoded, encoded
+from boundit.terms.interval import Interval
+
+Pair: TypeAlias = tuple[Context, Arm, Arm]
+"""A context, and two arms in it: the first one's mean less the second one's."""
+
+
+def largest_contrast(
+    contrasts: Mapping[Pair, float], pair: Pair, intervals: tuple[Interval, Interval]
+) -> float:
+    """Find how much more the first arm may earn: what is stored, or what the intervals say.
+
+    >>> apart = Interval(0.1, 0.5), Interval(0.2, 0.4)
+    >>> largest_contrast({((), ("a",), ("b",)): -0.01}, ((), ("a",), ("b",)), apart)
+    -0.01
+    >>> round(largest_contrast({}, ((), ("a",), ("b",)), apart), 3)
+    0.3
+    """
+    one, other = intervals
+    return min(contrasts.get(pair, float("inf")), one.upper - other.lower)
+
+
+def dominated_arms(
+    contrasts: Mapping[Pair, float], context: Context, intervals: Mapping[Arm, Interval]
+) -> dict[Arm, Arm]:
+    """Map each arm that some other surely beats to the one that beats it by most.
+
+    >>> dominated_arms({}, (), {("a",): Interval(0.1, 0.2), ("b",): Interval(0.3, 0.4)})
+    {('a',): ('b',)}
+    """
+    found: dict[Arm, Arm] = {}
+    for arm, interval in intervals.items():
+        lead, other = min(
+            (
+                (largest_contrast(contrasts, (context, arm, other), (interval, against)), other)
+                for other, against in intervals.items()
+                if other != arm
+            ),
+            key=lambda pair: pair[0],
+            default=(0.0, arm),
+        )
+        if lead < 0:
+            found[arm] = other
+    return found
+
+
+def spelled_contrasts(contrasts: Mapping[Pair, float]) -> list[list[object]]:
+    """Spell contrasts for JSON: the context, the two arms, the number."""
+    return [
+        [*([encoded(value) for value in part] for part in pair), float(most)]
+        for pair, most in contrasts.items()
+    ]
+
+
+def read_contrasts(record: Iterable[object]) -> dict[Pair, float]:
+    """Read contrasts back; whatever does not fit raises TypeError or ValueError.
+
+    >>> read_contrasts(spelled_contrasts({((0,), ("a",), ("b",)): -0.25}))
+    {((0,), ('a',), ('b',)): -0.25}
+    """
+    found: dict[Pair, float] = {}
+    for line in record:
+        if not isinstance(line, list) or not isinstance(line[-1], int | float):
+            raise TypeError("a contrast is a context, two arms and a number")
+        context, one, other = (tuple(map(decoded, part)) for part in line[:-1])
+        found[context, one, other] = float(line[-1])
+    return found

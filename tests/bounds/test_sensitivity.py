@@ -1,0 +1,49 @@
+import pytest
+
+from boundit.bounds.selection_facts import FactsRefuted
+from boundit.bounds.sensitivity import sensitivity_curve
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.interval import Interval
+
+
+def table(lower: float, upper: float) -> BoundTable:
+    return BoundTable.from_rows(
+        [{"X": 0, "lower": lower, "upper": upper, "lower_rule": f"at {lower:g}"}],
+        outcome="Y",
+        treatments=["X"],
+        reward_range=(0, 1),
+    )
+
+
+def test_intervals_never_widen_as_the_limit_gets_smaller() -> None:
+    """Whatever holds under a limit holds under a smaller one."""
+    found = {1.0: table(0.4, 0.5), 2.0: table(0.2, 0.7), 3.0: table(0.3, 0.8), 4.0: table(0, 1)}
+    curve = sensitivity_curve(found.__getitem__, [4, 1, 3, 2, 2])
+
+    assert list(curve.limits) == [1, 2, 3, 4]
+    assert curve.intervals(0) == [
+        (1, Interval(0.4, 0.5)),
+        (2, Interval(0.3, 0.7)),
+        (3, Interval(0.3, 0.8)),
+        (4, Interval(0, 1)),
+    ]
+    assert curve.tables[1].bounds[(0,), ()].lower_rule == "at 0.3"
+
+
+def test_limits_that_the_log_contradicts_are_named() -> None:
+    def bounded(limit: float) -> BoundTable:
+        if limit < 2:
+            raise FactsRefuted(f"1/{limit:g} <= r <= {limit:g}")
+        return table(0.2, 0.7) if limit < 3 else table(0.8, 0.9)
+
+    curve = sensitivity_curve(bounded, [1, 1.5, 2.5, 3, 4])
+
+    assert list(curve.limits) == [3, 4]
+    assert list(curve.refuted) == [1, 1.5, 2.5]
+
+
+def test_rows_say_their_limit_first() -> None:
+    rows = sensitivity_curve(lambda _: table(0.1, 0.2), [2]).rows()
+
+    assert list(rows[0])[:4] == ["sensitivity", "X", "lower", "upper"]
+    assert rows[0]["sensitivity"] == pytest.approx(2)
