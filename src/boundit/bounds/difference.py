@@ -22,7 +22,7 @@ from boundit.bounds.masses import greatest
 from boundit.bounds.program import Optimum, Status
 from boundit.counts.named_array import Floats
 
-ACCURACY = 1e-5
+ACCURACY = 1e-4
 """How near an end must come to what is attained, once its sign is certain."""
 FINEST = 1e-6
 """How near it must come while its sign is not."""

@@ -34,7 +34,7 @@ from boundit.terms.contrast import Pair
 from boundit.terms.names import Nodes
 
 Place = tuple[int, ...]
-MOST_PAIRS = 2_000
+MOST_PAIRS = 500
 """For how many pairs of arms, contexts counted, programs are made; each takes milliseconds."""
 MOST_PROGRAMMED = 1
 """How many chains with blocks are tried, the first ones given."""

@@ -48,11 +48,13 @@ def ladders_of(derive: "Callable[..., BoundTable]") -> "tuple[Ladder, ...]":
 
 
 def _named(table: "BoundTable", key: "Key") -> str:
-    """Spell an arm and a context."""
-    arm, context = key
+    """Spell an arm and a context: words by themselves, numbers with what they are of."""
     parts = [
-        ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
-        for names, values in ((table.treatments, arm), (table.context, context))
+        ", ".join(
+            value if isinstance(value, str) else f"{name}={value}"
+            for name, value in zip(names, values, strict=True)
+        )
+        for names, values in zip((table.treatments, table.context), key, strict=True)
     ]
     return " | ".join(filter(None, parts))
 

@@ -1,38 +1,20 @@
 """Do the bounds hold? Random models whose truth is known, exact laws in, misses counted.
 
-A model here is a random graph over four to six variables, usually selected, with random tables
-of two or three levels, and a question about one or two arms in up to two contexts. Both
-profiles bound the same effects from the same exact law; a miss is a truth outside an interval.
+Both profiles bound the same effects from the same exact law, and profile ``sound`` once more
+with the true selection rate known. A miss is a truth outside an interval, or two arms that
+differ by more than the table says they can.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.random import Generator, SeedSequence, default_rng
-
-from boundit.bounds.assemble import assembled
-from boundit.bounds.rules import Plan, Profile, paper_plan, sound_plan
-from boundit.counts.named_array import Floats, NamedArray
-from boundit.counts.table import CountTable
-from boundit.estimand.query import EffectQuery
-from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.studies.problems import Problem, bounded, problems
+from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.names import Nodes, in_order
 
-PROFILES: tuple[Profile, ...] = ("sound", "paper")
+RATE_KNOWN = "sound, selection rate known"
+PROFILES = ("sound", RATE_KNOWN, "paper")
 _ROUNDING = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A model, a question about it, and which variables were also measured without bias."""
-
-    model: Model
-    query: EffectQuery
-    tables: tuple[Nodes, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +44,13 @@ class Tally:
     steered: int = 0
     steered_useful: int = 0
     by_rule: dict[str, int] = field(default_factory=dict)
+    contrasts: int = 0
+    missed_contrasts: int = 0
+
+    @property
+    def misses(self) -> int:
+        """Intervals and differences that leave the truth out."""
+        return self.missed_rows + self.missed_contrasts
 
     @property
     def mean_width(self) -> float:
@@ -90,8 +79,8 @@ class AuditReport:
     misses: list[Miss] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        """True when profile ``sound`` never missed."""
-        return not self.tallies["sound"].missed_rows
+        """True when profile ``sound`` never missed, the rate known or not."""
+        return not any(self.tallies[name].misses for name in PROFILES if name != "paper")
 
 
 def audit(
@@ -118,101 +107,65 @@ def audit(
     return report
 
 
-def problems(seed: int, n: int) -> Iterator[Problem]:
-    """Draw problems; each has its own stream, so that one can be repeated alone."""
-    for stream in SeedSequence(seed).spawn(n):
-        yield drawn(default_rng(stream))
-
-
-def drawn(rng: Generator) -> Problem:
-    """Draw one problem."""
-    graph = random_graph(int(rng.integers(4, 7)), rng, selection=bool(rng.random() < 0.85))
-    query = drawn_query(graph, rng)
-    levels = (2, 3) if rng.random() < 0.3 else (2,)
-    while (model := random_model(graph, rng, levels=levels)).n_levels[query.outcomes[0]] != 2:
-        pass
-    tables: tuple[Nodes, ...] = ()
-    if graph.selection and rng.random() < 0.3:
-        size = int(rng.integers(1, 3))
-        chosen = rng.choice(in_order(graph.observed), size, replace=False)
-        tables = (frozenset(map(str, chosen)),)
-    return Problem(model, query, tables)
-
-
-def bounded(problem: Problem, profile: Profile) -> BoundTable:
-    """Bound a problem from its exact law."""
-    graph, query = problem.model.graph, problem.query
-    plan: Plan = (
-        paper_plan(graph, query, problem.tables, max_condition=3)
-        if profile == "paper"
-        else sound_plan(graph, query, problem.tables, max_condition=3, time_limit=None)
+def _judge(problem: Problem, profile: str, report: AuditReport) -> None:
+    table = bounded(
+        problem,
+        "paper" if profile == "paper" else "sound",
+        rate_known=profile == RATE_KNOWN,
     )
-    outcome = query.outcomes[0]
-    laws = [problem.model.log(), *map(problem.model.law, problem.tables)]
-    tables = [_exact(law, outcome) for law in laws]
-    return assembled(plan, tables, query, profile=profile, selected=graph.selection is not None)
-
-
-def drawn_query(graph: CausalGraph, rng: Generator) -> EffectQuery:
-    """Draw a question: one outcome, one or two arms, up to two contexts."""
-    names = [str(name) for name in rng.permutation(in_order(graph.observed))]
-    outcome, *rest = names
-    n_arms = 2 if rng.random() < 1 / 3 else 1
-    arms, others = rest[:n_arms], rest[n_arms:]
-    free = [name for name in others if name not in graph.descendants(arms)]
-    return EffectQuery((outcome,), tuple(arms), tuple(free[: int(rng.integers(0, 3))]))
-
-
-def _exact(law: NamedArray, outcome: str) -> CountTable:
-    """An exact law as a table of counts, with a 0/1 outcome as its reward."""
-    held = outcome in law.names
-    rest = tuple(axis for axis in law.axes if axis != outcome)
-    n = law.marginal(rest)
-    sums = law.at({outcome: 1}).aligned(rest).ravel() if held else None
-    codes = np.indices(n.values.shape).reshape(len(rest), n.values.size).T
-    ends: list[Floats | None] = [None, None]
-    if sums is not None:
-        ends = [np.zeros_like(sums), np.ones_like(sums)]
-    return CountTable(
-        variables=rest,
-        levels={axis: tuple(range(k)) for axis, k in n.n_levels.items()},
-        codes=codes,
-        n=n.values.ravel().copy(),
-        reward=outcome if held else None,
-        sums=sums,
-        squares=sums,
-        lowest=ends[0],
-        highest=ends[1],
-        exact=True,
-    )
-
-
-def _judge(problem: Problem, profile: Profile, report: AuditReport) -> None:
-    query, tally = problem.query, report.tallies[profile]
-    table = bounded(problem, profile)
-    axes = query.treatments + query.context
+    query = problem.query
     truth = problem.model.effect(
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     ).at({query.outcomes[0]: 1})
-    missed, steered = False, _is_steered(problem)
-    for (arm, context), bound in table.bounds.items():
-        place = {name: int(str(v)) for name, v in zip(axes, arm + context, strict=True)}
-        value, width = float(truth.at(place)), bound.upper - bound.lower
-        tally.rows += 1
-        tally.width += width
-        tally.points += width < _ROUNDING
-        tally.trivial += width > 1 - _ROUNDING
-        tally.steered += steered
-        tally.steered_useful += steered and width <= 1 - _ROUNDING
-        for rule in (bound.lower_rule, bound.upper_rule):
-            kind = _kind(rule)
-            tally.by_rule[kind] = tally.by_rule.get(kind, 0) + 1
-        if not bound.lower - _ROUNDING <= value <= bound.upper + _ROUNDING:
-            missed = True
-            tally.missed_rows += 1
-            row = f"{place}: {value:.6g} outside {bound.interval}"
-            report.misses.append(Miss(str(problem.model.graph), str(query), row, profile))
-    tally.missed_models += missed
+    values = {key: float(truth.at(_place(table, key))) for key in table.bounds}
+    tally, steered = report.tallies[profile], _is_steered(problem)
+    missed = [_missed_row(table, key, value, tally, steered) for key, value in values.items()]
+    missed += _missed_contrasts(table, values, tally)
+    for row in filter(None, missed):
+        report.misses.append(Miss(str(problem.model.graph), str(query), row, profile))
+    tally.missed_models += any(missed)
+
+
+def _place(table: BoundTable, key: Key) -> dict[str, int]:
+    axes = table.treatments + table.context
+    return {name: int(str(value)) for name, value in zip(axes, sum(key, ()), strict=True)}
+
+
+def _missed_row(
+    table: BoundTable,
+    key: Key,
+    value: float,
+    tally: Tally,
+    steered: bool,  # noqa: FBT001, a row is or is not
+) -> str:
+    """Count one interval; say where the truth is if it is not in it."""
+    bound = table.bounds[key]
+    width = bound.upper - bound.lower
+    tally.rows += 1
+    tally.width += width
+    tally.points += width < _ROUNDING
+    tally.trivial += width > 1 - _ROUNDING
+    tally.steered += steered
+    tally.steered_useful += steered and width <= 1 - _ROUNDING
+    for rule in (bound.lower_rule, bound.upper_rule):
+        kind = _kind(rule)
+        tally.by_rule[kind] = tally.by_rule.get(kind, 0) + 1
+    if bound.lower - _ROUNDING <= value <= bound.upper + _ROUNDING:
+        return ""
+    tally.missed_rows += 1
+    return f"{_place(table, key)}: {value:.6g} outside {bound.interval}"
+
+
+def _missed_contrasts(table: BoundTable, values: dict[Key, float], tally: Tally) -> list[str]:
+    """Count the differences of arms, and say which are larger than they can be."""
+    missed = []
+    for (context, one, other), most in table.contrasts.items():
+        tally.contrasts += 1
+        lead = values[one, context] - values[other, context]
+        if lead > most + _ROUNDING:
+            tally.missed_contrasts += 1
+            missed.append(f"{one} leads {other} in {context} by {lead:.6g}, at most {most:.6g}")
+    return missed
 
 
 def _is_steered(problem: Problem) -> bool:

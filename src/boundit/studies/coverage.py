@@ -21,7 +21,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_graph, random_model
 from boundit.simulation.worlds import paper_world
-from boundit.studies.audit import drawn_query
+from boundit.studies.problems import drawn_query
 from boundit.terms.bound_table import BoundTable
 
 if TYPE_CHECKING:
