@@ -49,6 +49,25 @@ KNOWN = frozenset({"X", "Y"})
             errors.NeverSelected("S"),
             "'S' is never 1, so there is no log; raise its table above 0",
         ),
+        (
+            errors.RewardNotBinary("Y", 3),
+            (
+                "the reward 'Y' has 3 levels, and a world pays 0 or 1; "
+                "give it two levels, 1 with the chance it should pay"
+            ),
+        ),
+        (
+            errors.PulledElsewhere("UCB", (7,), [(0,), (1,)]),
+            "policy 'UCB' pulled (7,), which is no arm of the world; it has (0,), (1,)",
+        ),
+        (
+            errors.NotAWorld("shop.json", "it has no tables"),
+            "'shop.json' describes no world: it has no tables",
+        ),
+        (
+            errors.DamagedResult("a.npz", "it does not say so"),
+            "'a.npz' is no saved simulation of ours: it does not say so",
+        ),
     ],
 )
 def test_messages_read_as_one_line(error: BounditError, says: str) -> None:

@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
 
+from boundit.bounds.question import NotABanditQuestion
 from boundit.estimand.query import parse_query
+from boundit.simulation.errors import RewardNotBinary
+from boundit.simulation.model import Model
 from boundit.simulation.world import World
-from boundit.simulation.worlds import paper_model, paper_world
+from boundit.simulation.worlds import paper_model, paper_world, random_world
 from boundit.terms.bound_errors import WrongLength
 from boundit.terms.errors import UnknownNode
 
@@ -39,3 +42,32 @@ def test_a_question_the_model_cannot_answer_is_refused() -> None:
         World(paper_model(), parse_query("Z | do(X1)"))
     with pytest.raises(WrongLength, match="must have one value each for X1, X2"):
         paper_world().mean((0,), (0, 0))
+
+
+def test_the_stage_has_the_means_by_place() -> None:
+    """Arms in the order of the query, as ``means`` lists them; contexts likewise."""
+    world = random_world(1, arms=3, contexts=2)
+    stage = world.stage
+
+    assert stage.arms == ((0,), (1,), (2,))
+    assert stage.contexts == ((0, 0), (0, 1), (1, 0), (1, 1))
+    for i, context in enumerate(stage.contexts):
+        for j, arm in enumerate(stage.arms):
+            assert stage.means[i, j] == world.mean(arm, context)
+    assert world.shares.sum() == pytest.approx(1)
+
+
+def test_a_world_without_contexts_has_one_place() -> None:
+    stage = random_world(0, arms=2, contexts=0).stage
+
+    assert (stage.contexts, stage.means.shape) == (((),), (1, 2))
+
+
+def test_a_world_pays_0_or_1_under_arms_chosen_in_time() -> None:
+    three = {"X": ([], 0.5), "Y": (["X"], [[0.2, 0.3, 0.5]] * 2)}
+    with pytest.raises(RewardNotBinary, match="'Y' has 3 levels, and a world pays 0 or 1"):
+        World(Model.of(three), parse_query("Y | do(X)"))  # type: ignore[arg-type]
+    with pytest.raises(NotABanditQuestion, match="'I1' is an effect of the treatments"):
+        World(paper_model(), parse_query("Y | do(X1), I1"))
+    with pytest.raises(NotABanditQuestion, match="has no treatment"):
+        World(paper_model(), parse_query("Y | U1"))

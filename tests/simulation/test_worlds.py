@@ -1,11 +1,18 @@
-"""The paper's model: Figure 2 and the appendix's conditional probability table."""
+"""The paper's model: Figure 2 and its probabilities; and what the other worlds are for."""
 
+import numpy as np
 import pytest
 
+from boundit.bandit.errors import BadOption
+from boundit.bandit.theory import count_ruled_out
+from boundit.bounds.baselines import adjust_for_confounding_only, condition_only
+from boundit.bounds.derive import derive_bounds
 from boundit.counts.evaluate import evaluate
 from boundit.estimand.expression import P
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.worlds import paper_model
+from boundit.simulation.world import World
+from boundit.simulation.worlds import flipped_world, paper_model, random_world, suite
+from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import nodes
 
 # Rows of the offline table at u2 = 0, which changes nothing: (x1, x2, u1), then the effect, the
@@ -79,3 +86,94 @@ def test_the_logged_mean_of_an_arm(arm: tuple[int, int], mean: float) -> None:
 
     point = {"Y": 1, "X1": arm[0], "X2": arm[1]}
     assert float(seen.at(point)) == pytest.approx(mean, abs=SIX_DECIMALS)
+
+
+def preferred(world: World, table: BoundTable) -> list[tuple[object, ...]]:
+    """The arm with the highest estimate in each context."""
+    stage = world.stage
+    return [
+        max(stage.arms, key=lambda arm, at=c: table[arm, at].lower)  # type: ignore[misc]
+        for c in stage.contexts
+    ]
+
+
+def best(world: World) -> list[tuple[object, ...]]:
+    return [world.stage.arms[i] for i in world.stage.means.argmax(axis=1)]
+
+
+def exact_bounds(world: World) -> BoundTable:
+    return derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+
+
+@pytest.mark.parametrize("strength", [0.8, 0.9, 1.0])
+def test_bias_flips_the_best_and_the_worst_arm(strength: float) -> None:
+    """Both biased estimates prefer, in every context, the arm that earns least."""
+    world = flipped_world(strength)
+    asked = world.graph, world.query, world.exact_log()
+
+    assert best(world) == [(1, 1), (1, 1)]
+    assert world.stage.means.argmin(axis=1).tolist() == [0, 0]
+    assert preferred(world, condition_only(*asked)) == [(0, 0), (0, 0)]
+    assert preferred(world, adjust_for_confounding_only(*asked)) == [(0, 0), (0, 0)]
+
+
+def test_confounding_and_selection_pull_the_same_way() -> None:
+    """The worst arm looks better and the best worse, by each bias and more by both."""
+    world = flipped_world()
+    population = world.model.law().marginal(["U", "X1", "X2", "Y"]).given(["U", "X1", "X2"])
+    cp = condition_only(world.graph, world.query, world.exact_log())
+    for arm, sign in (((0, 0), 1), ((1, 1), -1)):
+        truth = world.mean(arm, (0,))
+        at = {"X1": arm[0], "X2": arm[1], "U": 0, "Y": 1}
+        confounded = float(population.at(at)) - truth
+        compound = cp[arm, (0,)].lower - truth
+
+        assert sign * compound > sign * confounded > 0.02
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.5, 1.0])
+def test_the_bounds_of_a_flipped_world_hold_and_say_something(strength: float) -> None:
+    world = flipped_world(strength)
+    bounds = exact_bounds(world)
+
+    for key, mean in world.means().items():
+        assert bounds[key].lower - 1e-9 <= mean <= bounds[key].upper + 1e-9
+        assert bounds[key].upper - bounds[key].lower < 0.5
+    assert count_ruled_out(bounds, world.means()) == 4
+
+
+def test_without_bias_the_log_tells_the_truth() -> None:
+    world = flipped_world(0)
+    cp = condition_only(world.graph, world.query, world.exact_log())
+
+    for key, mean in world.means().items():
+        assert cp[key].lower == pytest.approx(mean)
+    with pytest.raises(BadOption, match="a number from 0 to 1"):
+        flipped_world(1.5)
+
+
+def test_the_suite_has_valid_bounds_and_linear_means() -> None:
+    """Means are linear in the context, as disjoint LinUCB assumes, so regret can be small."""
+    names = set()
+    for world in suite():
+        bounds, stage = exact_bounds(world), world.stage
+        for key, mean in world.means().items():
+            assert bounds[key].lower - 1e-9 <= mean <= bounds[key].upper + 1e-9
+        x = np.array([[1.0, *map(float, context)] for context in stage.contexts])  # type: ignore[arg-type]
+        fitted = x @ np.linalg.lstsq(x, stage.means, rcond=None)[0]
+        assert np.abs(fitted - stage.means).max() < 1e-9
+        names.add(world.name)
+    assert len(names) == 12
+
+
+def test_random_worlds_are_confounded_and_selected_as_asked() -> None:
+    whole, open_log = random_world(2), random_world(2, hidden=False, selection=False)
+
+    assert str(whole.graph).endswith("I <-> Y")
+    assert whole.graph.selection == "S"
+    assert not open_log.graph.bidirected
+    assert open_log.graph.selection is None
+    assert np.array_equal(random_world(2).stage.means, whole.stage.means)
+    assert not np.array_equal(random_world(3).stage.means, whole.stage.means)
+    with pytest.raises(BadOption, match="2 or more and 0 or more"):
+        random_world(0, arms=1)

@@ -11,7 +11,14 @@
     └── SelectionNotBinary
     NeverSelected                  no row can be logged
     TooLarge                       an exact answer of too many numbers
+    RewardNotBinary                a world that does not pay 0 or 1
+    NothingToSimulate              no rounds, runs or policies
+    PulledElsewhere                a policy that plays arms the world does not have
+    NotAWorld                      a file that describes no world
+    DamagedResult                  a file that is no saved simulation, or no longer
 """
+
+from collections.abc import Sequence
 
 from boundit.terms.errors import BounditError, shortened
 from boundit.terms.names import in_order, listed, spelled
@@ -112,3 +119,41 @@ class NothingToSimulate(BounditError):
             f"a simulation needs at least one round, run and policy, "
             f"found rounds={rounds}, runs={runs} and {policies} policies"
         )
+
+
+class RewardNotBinary(BounditError):
+    """A world whose reward is something else than 0 or 1."""
+
+    def __init__(self, name: str, n_levels: int) -> None:
+        self.name, self.n_levels = name, n_levels
+        super().__init__(
+            f"the reward {name!r} has {n_levels} levels, and a world pays 0 or 1; "
+            "give it two levels, 1 with the chance it should pay"
+        )
+
+
+class PulledElsewhere(BounditError):
+    """A policy that plays arms the world does not have."""
+
+    def __init__(self, policy: str, arm: object, arms: Sequence[object]) -> None:
+        self.policy, self.arm = policy, arm
+        held = shortened(", ".join(map(str, arms)))
+        super().__init__(
+            f"policy {policy!r} pulled {arm}, which is no arm of the world; it has {held}"
+        )
+
+
+class NotAWorld(BounditError):
+    """A file that describes no world."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        self.path, self.reason = str(path), reason
+        super().__init__(f"{self.path!r} describes no world: {shortened(reason)}")
+
+
+class DamagedResult(BounditError):
+    """A file that is no saved simulation, or no longer one."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        self.path, self.reason = str(path), reason
+        super().__init__(f"{self.path!r} is no saved simulation of ours: {shortened(reason)}")

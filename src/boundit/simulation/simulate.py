@@ -1,82 +1,28 @@
-"""Policies in a world: every policy meets the same visitors and the same luck.
+"""Policies in a world: every policy meets the same visitors and the same luck."""
 
-A visitor brings a context, drawn from the whole population, and a number between 0 and 1, the
-luck; an arm pays 1 to whoever's luck lies below its mean. So two policies that choose alike
-earn alike, and their difference is theirs alone. Each run has its own stream of randomness, and
-each policy its own seed within it: more policies or runs leave the others as they were.
-"""
-
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from math import sqrt
+import os
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from threading import Event
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
-from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from boundit import __version__
+from boundit.bandit.errors import BadOption
 from boundit.bandit.policy import Policy
+from boundit.bandit.stage import Floats, Places
+from boundit.simulation.description import policy_record, world_record
 from boundit.simulation.errors import NothingToSimulate
+from boundit.simulation.playing import Chunk
+from boundit.simulation.regret import Regret as Regret
 from boundit.simulation.world import World
 
 POINTS = 200
 """At how many rounds regret is kept, so that memory does not grow with the rounds."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """How one policy did: its regret, and beside the first policy's, with 95 % intervals."""
-
-    policy: str
-    regret: float
-    error: float
-    median: float
-    less_than_first: float
-    less_error: float
-
-    def __str__(self) -> str:
-        gap = f"{self.less_than_first:+.2f} +- {self.less_error:.2f}"
-        return (
-            f"{self.policy:<16}{self.regret:>10.2f} +- {self.error:<8.2f}"
-            f"median {self.median:>8.2f}   less than the first by {gap}"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Regret:
-    """Cumulative regret of some policies at some rounds, run by run."""
-
-    policies: tuple[str, ...]
-    at: NDArray[np.int64]
-    curves: NDArray[np.float64]
-    rounds: int
-    seed: int
-    version: str
-
-    @property
-    def runs(self) -> int:
-        """How many runs were finished."""
-        return int(self.curves.shape[1])
-
-    def summary(self) -> tuple[Line, ...]:
-        """Final regret of each policy, and paired differences from the first."""
-        final = self.curves[:, :, -1]
-        return tuple(
-            Line(
-                name,
-                float(final[i].mean()),
-                _half_width(final[i]),
-                float(np.median(final[i])),
-                float((final[0] - final[i]).mean()),
-                _half_width(final[0] - final[i]),
-            )
-            for i, name in enumerate(self.policies)
-        )
-
-    def __str__(self) -> str:
-        head = f"{self.runs} runs of {self.rounds:,} rounds, seed {self.seed}"
-        return "\n".join([head, *map(str, self.summary())])
+AT_ONCE = 2**18
+"""How many rounds a chunk of runs has, where a single run is not longer."""
+_PATIENCE = 0.25
 
 
 def simulate(
@@ -87,71 +33,77 @@ def simulate(
     runs: int,
     seed: int = 0,
     told: Callable[[int], None] = lambda _: None,
+    workers: int | None = None,
 ) -> Regret:
     """Play fresh copies of the policies in a world and keep their regret.
 
     What a policy leaves unbound (arms, context names, horizon, seed) is bound on the copy;
-    what was given is never changed. ``told`` hears of each finished run. A Ctrl-C ends the
-    simulation with the runs that are done.
+    what was given is never changed. Runs go to ``workers`` threads, one for each processor
+    unless told; the result does not depend on their number. ``told`` hears how many runs are
+    done. A Ctrl-C ends the simulation with the runs that every policy has finished: what is
+    kept is the simulation of so many runs.
+
+    >>> from boundit.bandit.ucb import UCB
+    >>> from boundit.simulation.worlds import paper_world
+    >>> regret = simulate(paper_world(), {"UCB": UCB()}, rounds=100, runs=3)
+    >>> regret.runs, regret.rounds, regret.curves.shape
+    (3, 100, (1, 3, 100))
     """
     if rounds < 1 or runs < 1 or not policies:
         raise NothingToSimulate(rounds=rounds, runs=runs, policies=len(policies))
+    hands = workers if workers is not None else os.cpu_count() or 1
+    if hands < 1:
+        raise BadOption("workers", "a whole number, 1 or more", workers)
     at = np.unique(np.linspace(1, rounds, min(rounds, POINTS)).round().astype(np.int64))
-    done = list[NDArray[np.float64]]()
+    settings = {
+        "world": world_record(world),
+        "policies": {name: policy_record(policy) for name, policy in policies.items()},
+    }
+    done, finished = list[Floats](), 0
+    chunks = _chunks(runs, rounds, hands)
     try:
-        for run, stream in enumerate(SeedSequence(seed).spawn(runs)):
-            done.append(_played(world, policies, rounds, at, stream))
-            told(run + 1)
+        with closing(_played(world, policies, chunks, at, seed, hands)) as parts:
+            for part in parts:
+                done.append(part)
+                finished += part.shape[1]
+                told(finished)
     except KeyboardInterrupt:
         if not done:
             raise
-    return Regret(tuple(policies), at, np.stack(done, axis=1), rounds, seed, __version__)
+    curves = np.concatenate(done, axis=1)
+    return Regret(tuple(policies), at, curves, world.name, seed, __version__, settings)
+
+
+def _chunks(runs: int, rounds: int, workers: int) -> list[range]:
+    """Cut the runs so that a chunk fits into memory and every worker gets several."""
+    size = max(1, min(AT_ONCE // rounds, runs // (4 * workers)))
+    return [range(start, min(start + size, runs)) for start in range(0, runs, size)]
 
 
 def _played(
     world: World,
     policies: Mapping[str, Policy],
-    rounds: int,
-    at: NDArray[np.int64],
-    stream: SeedSequence,
-) -> NDArray[np.float64]:
-    """One run: the same visitors for every policy."""
-    ours, theirs = stream.spawn(2)
-    rng = default_rng(ours)
-    visitors, luck = _visitors(world, rounds, rng.random(rounds)), rng.random(rounds)
-    means = world.means()
-    arms = list(dict.fromkeys(arm for arm, _ in means))
-    best = {c: max(means[arm, c] for arm in arms) for c in {c for _, c in means}}
-    curves = np.empty((len(policies), len(at)))
-    seeds = theirs.generate_state(len(policies))
-    for i, policy in enumerate(policies.values()):
-        player = policy.fresh(
-            arms=arms, context=world.query.context, horizon=rounds, seed=int(seeds[i])
-        )
-        lost = np.empty(rounds)
-        for t, (context, chance) in enumerate(zip(visitors, luck, strict=True)):
-            decision = player.decide(context, id=str(t))
-            mean = means[decision.arm, context]  # type: ignore[index]
-            player.learn(decision, float(chance < mean))
-            lost[t] = best[context] - mean
-        curves[i] = lost.cumsum()[at - 1]
-    return curves
+    chunks: list[range],
+    at: Places,
+    seed: int,
+    workers: int,
+) -> Generator[Floats]:
+    """Play the chunks side by side, and give them in order."""
+    stop, rounds = Event(), int(at[-1])
 
+    def curves(runs: range) -> Floats:
+        return Chunk.drawn(world, seed, runs, rounds).curves(policies, at, stop)
 
-def _visitors(world: World, n: int, luck: NDArray[np.float64]) -> list[tuple[int, ...]]:
-    """Draw contexts from the population, not from the log."""
-    names = world.query.context
-    if not names:
-        return [()] * n
-    law = world.model.law(names).aligned(names)
-    places = np.searchsorted(law.ravel().cumsum(), luck).clip(max=law.size - 1)
-    columns = np.unravel_index(places, law.shape)
-    return [tuple(map(int, place)) for place in zip(*columns, strict=True)]
-
-
-def _half_width(sample: NDArray[np.float64]) -> float:
-    """Half of a 95 % interval for the mean, by Student's t; nan of one run."""
-    n = len(sample)
-    if n < 2:
-        return float("nan")
-    return float(stdtrit(n - 1, 0.975) * sample.std(ddof=1) / sqrt(n))
+    # Worked out before the threads ask for it.
+    _ = world.stage, world.shares
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: list[Future[Floats]] = [pool.submit(curves, runs) for runs in chunks]
+        try:
+            for future in waiting:
+                # With a limit: a wait without one is deaf to a Ctrl-C that a worker hears.
+                while wait([future], timeout=_PATIENCE).not_done:
+                    pass
+                yield future.result()
+        finally:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -5,25 +5,36 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
+from boundit.bandit.stage import Stage
+from boundit.bounds.question import bandit_query
 from boundit.counts.log import Log
 from boundit.counts.named_array import NamedArray
 from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.simulation.errors import RewardNotBinary
 from boundit.simulation.model import Model
 from boundit.terms.bound_errors import WrongLength
 
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """A model, and which of its variables are arms, context and a 0/1 reward."""
+    """A model, and which of its variables are arms, context and reward.
+
+    The reward is 0 or 1. A reward of more levels is refused: make it a node that is tossed
+    with the chance it pays, which leaves every mean as it is.
+    """
 
     model: Model
     query: EffectQuery
+    name: str = "a world"
 
     def __post_init__(self) -> None:
-        self.query.require_in(self.model.graph)
+        (outcome,) = bandit_query(self.model.graph, self.query).outcomes
+        if (n := self.model.n_levels[outcome]) != 2:
+            raise RewardNotBinary(outcome, n)
 
     @property
     def graph(self) -> CausalGraph:
@@ -40,6 +51,12 @@ class World:
         )
         return float(self._means.at(place))
 
+    def means(self) -> Mapping[tuple[tuple[int, ...], tuple[int, ...]], float]:
+        """Every arm and context with its mean, in order."""
+        n = len(self.query.treatments)
+        numbers = self._means.aligned(self.query.treatments + self.query.context)
+        return {(at[:n], at[n:]): float(value) for at, value in np.ndenumerate(numbers)}
+
     def log(self, n: int, seed: int) -> Log:
         """Draw ``n`` rows of the population and keep those that are logged."""
         rows = self.model.sample_log(n, np.random.default_rng(seed))
@@ -53,11 +70,30 @@ class World:
         share = {"share": law.values.ravel().tolist()}
         return read_log(cells | share, weight="share", exact=True)
 
-    def means(self) -> Mapping[tuple[tuple[int, ...], tuple[int, ...]], float]:
-        """Every arm and context with its mean, in order."""
-        n = len(self.query.treatments)
-        numbers = self._means.aligned(self.query.treatments + self.query.context)
-        return {(at[:n], at[n:]): float(value) for at, value in np.ndenumerate(numbers)}
+    @cached_property
+    def stage(self) -> Stage:
+        """The arms, and the contexts that visitors bring, as arrays of numbers."""
+        arms, contexts = self.query.treatments, self.query.context
+        numbers = self._means.aligned(contexts + arms)
+        shape = numbers.shape[: len(contexts)]
+        met = np.flatnonzero(self._all_shares)
+        return Stage(
+            tuple(tuple(map(int, np.unravel_index(i, shape))) for i in met),
+            tuple(np.ndindex(numbers.shape[len(contexts) :])),
+            np.ascontiguousarray(numbers.reshape(len(self._all_shares), -1)[met]),
+        )
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """How many of the whole population bring each context of the stage."""
+        return self._all_shares[self._all_shares > 0]
+
+    @cached_property
+    def _all_shares(self) -> NDArray[np.float64]:
+        names = self.query.context
+        if not names:
+            return np.ones(1)
+        return np.asarray(self.model.law(names).aligned(names), dtype=np.float64).ravel()
 
     @cached_property
     def _means(self) -> NamedArray:

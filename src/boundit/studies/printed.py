@@ -6,6 +6,8 @@ its CP column agrees with its own probabilities up to sampling noise.
 
 from typing import NamedTuple
 
+from boundit.terms.interval import Interval
+
 
 class Printed(NamedTuple):
     """One row as printed."""
@@ -15,6 +17,11 @@ class Printed(NamedTuple):
     lower: float
     upper: float
     truth: float
+
+    @property
+    def interval(self) -> Interval:
+        """The printed bounds."""
+        return Interval(self.lower, self.upper)
 
 
 PRINTED: tuple[Printed, ...] = (

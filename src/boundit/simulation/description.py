@@ -1,0 +1,58 @@
+"""What was simulated, in plain records that a result carries with it."""
+
+from collections.abc import Mapping
+
+from boundit.bandit.policy import Policy
+from boundit.simulation.world import World
+from boundit.terms.bound_file import checksum
+
+
+def world_record(world: World) -> dict[str, object]:
+    """Describe a world: its name, question, graph, and a sum over its tables.
+
+    >>> from boundit.simulation.worlds import paper_world
+    >>> world_record(paper_world())["query"]
+    'P(Y | do(X1, X2), U1, U2)'
+    """
+    tables = {
+        node: [list(table.axes), table.values.tolist()]
+        for node, table in world.model.tables.items()
+    }
+    return {
+        "name": world.name,
+        "query": str(world.query),
+        "graph": str(world.graph),
+        "tables": checksum(tables),
+    }
+
+
+def policy_record(policy: Policy) -> dict[str, object]:
+    """Describe a policy: its kind, options and watch; of each table only profile and sum.
+
+    >>> from boundit.bandit.ucb import UCB
+    >>> record = policy_record(UCB(horizon=100))
+    >>> record["kind"], record["prior"]
+    ('UCB', None)
+    """
+    state = policy.state()
+    guard = _part(_part(state, "desk"), "guard")
+    options = dict(_part(state, "options"))
+    if warm := _part(options, "warm_start"):
+        options["warm_start"] = {"rows": warm["rows"], **_table(_part(warm, "estimates"))}
+    prior = _part(guard, "prior")
+    return {
+        "kind": type(policy).__name__,
+        "options": options,
+        "prior": _table(prior) if prior else None,
+        "watch": guard.get("watch"),
+    }
+
+
+def _part(record: Mapping[str, object], name: str) -> Mapping[str, object]:
+    found = record.get(name, {})
+    return found if isinstance(found, Mapping) else {}
+
+
+def _table(record: Mapping[str, object]) -> dict[str, object]:
+    names = ("profile", "confidence")
+    return {name: record.get(name) for name in names} | {"checksum": checksum(record)}

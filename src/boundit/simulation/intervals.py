@@ -1,0 +1,92 @@
+"""How sure a number is that was averaged over runs: means, medians, paired differences."""
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, stdtr, stdtrit
+
+Floats: TypeAlias = NDArray[np.float64]
+Correction: TypeAlias = Literal["none", "bonferroni", "holm"]
+"""What several comparisons at once cost; see ``adjusted``."""
+
+LEVEL = 0.95
+
+
+def half_width(sample: Floats, level: float = LEVEL) -> Floats:
+    """Half of an interval for the mean over the first axis, by Student's t; nan of one run.
+
+    >>> float(half_width(np.array([1.0, 2.0, 3.0])).round(3))
+    2.484
+    """
+    n = len(sample)
+    if n < 2:
+        return np.full(np.shape(sample)[1:], np.nan)
+    spread = np.std(sample, axis=0, ddof=1) / np.sqrt(n)
+    return np.asarray(stdtrit(n - 1, (1 + level) / 2) * spread)
+
+
+def median_interval(sample: Floats, level: float = LEVEL) -> tuple[float, float]:
+    """Two values of the sample between which the median lies, whatever the law.
+
+    The k-th lowest and the k-th highest value leave the median out with the chance that fewer
+    than k of n fair coins show heads, or fewer than k tails. A sample too small for the level
+    (five runs, at 95 %) has no such interval: nan.
+
+    >>> median_interval(np.arange(1.0, 101.0))
+    (40.0, 61.0)
+    """
+    n = len(sample)
+    missed = 2 * bdtr(np.arange(n // 2 + 1), n, 0.5)
+    k = int(np.searchsorted(missed, 1 - level, side="right"))
+    if not k:
+        return float("nan"), float("nan")
+    ordered = np.sort(sample)
+    return float(ordered[k - 1]), float(ordered[n - k])
+
+
+def paired_p(differences: Floats) -> float:
+    """The chance of a mean so far from 0, were there no difference (paired t); nan of one run.
+
+    >>> paired_p(np.array([1.0, 1.1, 0.9, 1.0])) < 0.001 < paired_p(np.array([1.0, -1.0, 0.5]))
+    True
+    """
+    n = len(differences)
+    if n < 2:
+        return float("nan")
+    mean, spread = float(differences.mean()), float(differences.std(ddof=1))
+    if spread == 0:
+        return float(mean == 0)
+    return float(2 * stdtr(n - 1, -abs(mean) / spread * np.sqrt(n)))
+
+
+def adjusted(chances: Floats, correction: Correction) -> Floats:
+    """Raise p-values so that all of them may be read at once.
+
+    Bonferroni multiplies by their number; Holm, which is never above it, by the number of those
+    not yet rejected.
+
+    >>> adjusted(np.array([0.01, 0.04, 0.03]), "holm").tolist()
+    [0.03, 0.06, 0.06]
+    >>> adjusted(np.array([0.01, 0.04, 0.03]), "bonferroni").tolist()
+    [0.03, 0.12, 0.09]
+    """
+    n = len(chances)
+    if correction == "none" or not n:
+        return chances
+    if correction == "bonferroni":
+        return np.minimum(chances * n, 1.0)
+    order = np.argsort(chances)
+    stepped = np.maximum.accumulate(chances[order] * np.arange(n, 0, -1))
+    found = np.empty(n)
+    found[order] = np.minimum(stepped, 1.0)
+    return found
+
+
+def level_of_each(n: int, correction: Correction) -> float:
+    """The level at which each of ``n`` intervals is drawn.
+
+    With a correction all hold at once, by Bonferroni: Holm's steps give p-values, not
+    intervals.
+    """
+    return LEVEL if correction == "none" or n < 2 else 1 - (1 - LEVEL) / n

@@ -1,0 +1,102 @@
+"""One chunk of runs: who comes, with what luck, and what every policy makes of them.
+
+A visitor brings a context, drawn from the whole population, and a number between 0 and 1, the
+luck; an arm pays 1 to whoever's luck lies below its mean. So two policies that choose alike
+earn alike, and their difference is theirs alone. Each run has its own stream of randomness, and
+each policy a seed of its own by its name: more policies or runs leave the others as they were.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from threading import Event
+
+import numpy as np
+from numpy.random import SeedSequence, default_rng
+
+from boundit.bandit.policy import Policy
+from boundit.bandit.stage import Floats, Places, Seeds
+from boundit.simulation.errors import PulledElsewhere
+from boundit.simulation.world import World
+
+_WORLD, _POLICIES = 0, 1
+
+
+class Stopped(Exception):
+    """Somebody else has ended the simulation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some runs of a simulation, and the draws that all policies share in them."""
+
+    world: World
+    seed: int
+    runs: range
+    visitors: Places
+    luck: Floats
+
+    @classmethod
+    def drawn(cls, world: World, seed: int, runs: range, rounds: int) -> "Chunk":
+        """Let the visitors of some runs come."""
+        chances = np.empty((2, len(runs), rounds))
+        for i, run in enumerate(runs):
+            rng = default_rng(SeedSequence(seed, spawn_key=(run, _WORLD)))
+            chances[0, i], chances[1, i] = rng.random(rounds), rng.random(rounds)
+        ends = world.shares.cumsum()
+        places = np.searchsorted(ends, chances[0], side="right").clip(max=len(ends) - 1)
+        return cls(world, seed, runs, places.astype(np.int64), chances[1])
+
+    def curves(self, policies: Mapping[str, Policy], at: Places, stop: Event) -> Floats:
+        """The regret of each policy in each run, at some rounds."""
+        means = self.world.stage.means
+        best = means.max(axis=1)[self.visitors]
+        found = np.empty((len(policies), len(self.runs), len(at)))
+        for i, (name, policy) in enumerate(policies.items()):
+            pulls = self.pulls(name, policy, stop)
+            lost = best - means[self.visitors, pulls]
+            found[i] = lost.cumsum(axis=1)[:, at - 1]
+        return found
+
+    def pulls(self, name: str, policy: Policy, stop: Event) -> Places:
+        """The place of every arm that a policy pulls, runs x rounds."""
+        if stop.is_set():
+            raise Stopped
+        seeds = self._seeds(name)
+        player = self._bound(policy, seed=None)
+        compiled = player.play(self.world.stage, self.visitors, self.luck, seeds)
+        if compiled is not None:
+            return compiled
+        found = np.empty(self.visitors.shape, dtype=np.int64)
+        for i, seed in enumerate(seeds.tolist()):
+            found[i] = self._pulled(name, self._bound(policy, seed=seed), i, stop)
+        return found
+
+    def _pulled(self, name: str, player: Policy, i: int, stop: Event) -> Places:
+        """One run through ``decide`` and ``learn``."""
+        stage, pulls = self.world.stage, np.empty(self.visitors.shape[1], dtype=np.int64)
+        place = {arm: j for j, arm in enumerate(stage.arms)}
+        rounds = zip(self.visitors[i].tolist(), self.luck[i].tolist(), strict=True)
+        for t, (visitor, chance) in enumerate(rounds):
+            if stop.is_set():
+                raise Stopped
+            decision = player.decide(stage.contexts[visitor], id=str(t))
+            if decision.arm not in place:
+                raise PulledElsewhere(name, decision.arm, stage.arms)
+            pulls[t] = arm = place[decision.arm]
+            player.learn(decision, float(chance < stage.means[visitor, arm]))
+        return pulls
+
+    def _bound(self, policy: Policy, *, seed: int | None) -> Policy:
+        return policy.fresh(
+            arms=self.world.stage.arms,
+            context=self.world.query.context,
+            horizon=self.visitors.shape[1],
+            seed=seed,
+        )
+
+    def _seeds(self, name: str) -> Seeds:
+        """One seed for each run, which hangs on the policy's name and on no other policy."""
+        word = np.frombuffer(sha256(name.encode()).digest()[:8], dtype="<u4").tolist()
+        streams = (SeedSequence(self.seed, spawn_key=(r, _POLICIES, *word)) for r in self.runs)
+        return np.array([int(s.generate_state(1)[0]) for s in streams], dtype=np.uint64)

@@ -1,0 +1,177 @@
+"""What a simulation found: cumulative regret, run by run, at a few rounds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bandit.errors import BadOption
+from boundit.report.canvas import save
+from boundit.report.curves import curve_figure
+from boundit.report.records import Curve
+from boundit.simulation import regret_file
+from boundit.simulation.intervals import Correction, Floats
+from boundit.simulation.summary import Band, Line, bands, lines, plain, tabulated
+from boundit.terms.errors import MissingExtra
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Regret:
+    """Cumulative regret of some policies at some rounds, run by run.
+
+    ``curves`` has an axis for the policies, one for the runs and one for the rounds ``at``
+    which regret was kept. ``settings`` describes the world and the policies in plain records.
+    """
+
+    policies: tuple[str, ...]
+    at: NDArray[np.int64]
+    curves: Floats
+    world: str
+    seed: int
+    version: str
+    settings: Mapping[str, object]
+
+    @property
+    def runs(self) -> int:
+        """How many runs were finished."""
+        return int(self.curves.shape[1])
+
+    @property
+    def rounds(self) -> int:
+        """How long each run was."""
+        return int(self.at[-1])
+
+    def final(self, policy: str) -> Floats:
+        """The final regret of one policy in every run; alike runs of others met alike luck."""
+        return self.curves[self._place(policy), :, -1]
+
+    def summary(self, *, correction: Correction = "none") -> tuple[Line, ...]:
+        """Final regret of each policy, and paired differences from the first.
+
+        A ``correction`` lets all differences be read at once: ``"bonferroni"``, or ``"holm"``,
+        whose p-values are lower and whose intervals are Bonferroni's.
+        """
+        if correction not in ("none", "bonferroni", "holm"):
+            raise BadOption("correction", "'none', 'bonferroni' or 'holm'", correction)
+        return lines(self.policies, self.curves[:, :, -1], correction)
+
+    def bands(self) -> tuple[Band, ...]:
+        """The curve of each policy with pointwise bands, and its paired difference."""
+        return bands(self.policies, self.at, self.curves)
+
+    def only(self, first: str, *others: str) -> "Regret":
+        """The same runs for some of the policies, compared with another ``first``."""
+        policies = (first, *others)
+        places = [self._place(policy) for policy in policies]
+        players = self.settings.get("policies")
+        told = (
+            {name: players[name] for name in policies} if isinstance(players, Mapping) else {}
+        )
+        settings = {**self.settings, "policies": told}
+        return Regret(
+            policies,
+            self.at,
+            self.curves[places],
+            self.world,
+            self.seed,
+            self.version,
+            settings,
+        )
+
+    def rows(self) -> list[dict[str, object]]:
+        """Spell the curves: one row for each policy and round kept."""
+        measures = ("mean", "lower", "upper", "less", "less_lower", "less_upper")
+        return [
+            {"policy": band.policy, "round": int(at)}
+            | {measure: float(getattr(band, measure)[i]) for measure in measures}
+            for band in self.bands()
+            for i, at in enumerate(self.at)
+        ]
+
+    def frame(self) -> "pd.DataFrame":
+        """Give the rows as a pandas frame."""
+        try:
+            import pandas as pd  # noqa: PLC0415, an optional package
+        except ImportError:
+            raise MissingExtra("pandas", "pandas") from None
+        return pd.DataFrame(self.rows())
+
+    def record(self) -> dict[str, object]:
+        """The summary and what made it, as an object for JSON."""
+        return {
+            "world": self.world,
+            "rounds": self.rounds,
+            "runs": self.runs,
+            "seed": self.seed,
+            "version": self.version,
+            "policies": [plain(line) for line in self.summary()],
+        }
+
+    def drawn(self) -> tuple[Curve, ...]:
+        """The curves as a figure takes them.
+
+        The band around a curve is that of the paired difference from the first policy, whose
+        own curve has none: where the first curve leaves it, the two differ beyond chance, at
+        that round.
+        """
+        first, *others = self.bands()
+        return (
+            Curve(first.policy, tuple(first.at), tuple(first.mean)),
+            *(
+                Curve(
+                    band.policy,
+                    tuple(band.at),
+                    tuple(band.mean),
+                    tuple(first.mean - band.less_upper),
+                    tuple(first.mean - band.less_lower),
+                )
+                for band in others
+            ),
+        )
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw the curves into a file, PNG or SVG by its suffix."""
+        save(curve_figure(self.drawn()), path)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything to a file (npz), whole or not at all."""
+        head: dict[str, object] = {
+            "policies": list(self.policies),
+            "world": self.world,
+            "seed": self.seed,
+            "version": self.version,
+            "settings": dict(self.settings),
+        }
+        regret_file.write(path, head, {"at": self.at, "curves": self.curves})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read what ``save`` wrote; anything else is refused whole."""
+        head, arrays = regret_file.read(path)
+        return cls(
+            tuple(map(str, head["policies"])),
+            arrays["at"],
+            arrays["curves"],
+            str(head["world"]),
+            int(head["seed"]),
+            str(head["version"]),
+            dict(head["settings"]),
+        )
+
+    def __str__(self) -> str:
+        head = (
+            f"{self.world}: {self.runs:,} runs of {self.rounds:,} rounds, seed {self.seed}; "
+            "final regret with 95 % intervals"
+        )
+        return tabulated(head, self.summary())
+
+    def _place(self, policy: str) -> int:
+        if policy not in self.policies:
+            raise BadOption("policy", f"one of {', '.join(self.policies)}", policy)
+        return self.policies.index(policy)

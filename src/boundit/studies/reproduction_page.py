@@ -1,0 +1,178 @@
+"""The page of ``boundit reproduce``: the paper's table, figure and claims, recomputed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from boundit.report.canvas import save
+from boundit.report.curves import curve_figure
+from boundit.report.files import write_page
+from boundit.report.intervals import interval_figure
+from boundit.report.origin import origin
+from boundit.report.page import page
+from boundit.report.records import Comparison, Curve, Grid, Points, Spans
+from boundit.report.sections import (
+    Section,
+    bounds_section,
+    claims_section,
+    comparison_section,
+    curves_section,
+    graph_section,
+    intervals_section,
+    table_section,
+)
+from boundit.report.whiskers import Whiskers
+from boundit.simulation.regret import Regret
+from boundit.simulation.worlds import paper_world
+from boundit.studies.offline_bounds import DIGIT, OfflineStudy
+from boundit.studies.online import Contest
+from boundit.studies.reproduction import Reproduction
+
+FIGURES = ("intervals", "regret-paper", "regret-flipped", "warm-starts")
+"""What the figures are called beside the page; each as PNG and SVG."""
+_OPTIMISTS = ("LinUCB", "LinUCB-PCB", "UCB", "UCB-PCB", "KL-UCB", "KL-UCB-PCB", "TS", "TS-PCB")
+_BAND = (
+    "Bands are pointwise 95 % intervals of the paired difference from LinUCB: where LinUCB's "
+    "curve leaves a band, the two differ beyond chance at that round."
+)
+
+
+def reproduction_page(found: Reproduction, *, command: str) -> str:
+    """Write the page."""
+    world, offline, online = paper_world(), found.offline, found.online
+    query = world.query
+    misses = sum(row.truth not in row.ours for row in offline.rows)
+    sections: list[Section] = [
+        claims_section(found.claims, title="What the paper claims"),
+        graph_section(
+            world.graph,
+            treatments=query.treatments,
+            context=query.context,
+            outcomes=query.outcomes,
+            title="The paper's graph",
+            caption="Users U1, U2 meet items X1, X2; the hidden C1 moves I1 and Y (dashed), "
+            "and rows are kept by I1.",
+        ),
+        comparison_section(
+            _comparison(offline),
+            title="The offline table",
+            caption=f"{offline.points:,} points drawn, {offline.kept:,} kept. Printed numbers "
+            "are read to their three digits.",
+        ),
+        intervals_section(_whiskers(offline), title="The offline figure"),
+        bounds_section(offline.table, title="Every interval, and why it holds"),
+        *_contest_sections(online.paper, "The paper's world"),
+        *_contest_sections(online.flip, "Where bias flips the best arm"),
+    ]
+    return page(
+        "Bandits from biased logs: the paper, recomputed",
+        sections,
+        lead=(
+            "Huang and Wu, Robustly Improving Bandit Algorithms with Confounded and Selection "
+            "Biased Offline Data: A Causal Approach (AAAI 2024). Every number of this page was "
+            "computed by the command at its end.",
+        ),
+        facts={
+            "rows logged": f"{offline.kept:,} of {offline.points:,}",
+            "of our bounds miss": f"{misses} of {len(offline.rows)}",
+            "of the printed ones miss": f"{sum(r.printed_misses for r in offline.rows)}",
+            "runs of each policy": f"{online.paper.regret.runs:,}",
+        },
+        origin=origin(command, {"seed": found.seed, "points": offline.points}),
+    )
+
+
+def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Path:
+    """Write the page and its figures into a folder; gives the path of the page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    figures = {
+        "intervals": interval_figure(_whiskers(found.offline)),
+        "regret-paper": curve_figure(_optimists(found.online.paper.regret)),
+        "regret-flipped": curve_figure(_optimists(found.online.flip.regret)),
+        "warm-starts": curve_figure(_warm_starts(found.online.flip.regret)),
+    }
+    for name in FIGURES:
+        for suffix in ("png", "svg"):
+            save(figures[name], folder / f"{name}.{suffix}")
+    target = folder / "report.html"
+    write_page(target, reproduction_page(found, command=command))
+    return target
+
+
+def _comparison(study: OfflineStudy) -> Comparison:
+    rows = study.rows
+    return Comparison(
+        study.table.treatments,
+        study.table.context,
+        spans=(
+            Spans("printed", {r.key: r.printed.interval for r in rows}, rounding=DIGIT),
+            Spans("exact law", {r.key: r.exact for r in rows}),
+            Spans("plug-in", {r.key: r.plug_in for r in rows}),
+            Spans("confidence 0.95", {r.key: r.ours for r in rows}),
+        ),
+        points=_naive(study),
+        truth={r.key: r.truth for r in rows},
+    )
+
+
+def _whiskers(study: OfflineStudy) -> Whiskers:
+    return Whiskers(study.table, {r.key: r.truth for r in study.rows}, _naive(study))
+
+
+def _naive(study: OfflineStudy) -> tuple[Points, Points]:
+    return (
+        Points("CP", {r.key: r.cp for r in study.rows}),
+        Points("Biased", {r.key: r.biased for r in study.rows}),
+    )
+
+
+def _contest_sections(contest: Contest, where: str) -> tuple[Section, ...]:
+    regret = contest.regret
+    size = f"{regret.runs:,} runs of {regret.rounds:,} rounds. "
+    return (
+        curves_section(
+            _optimists(regret), title=f"{where}: cumulative regret", caption=size + _BAND
+        ),
+        curves_section(
+            _warm_starts(regret), title=f"{where}: starting from biased estimates", caption=size
+        ),
+        table_section(
+            _grid(contest),
+            title=f"{where}: final regret",
+            caption=f"Means and medians with 95 % intervals; differences are paired, run by "
+            f"run. OAM plays {contest.oam.runs} runs. -PCB starts from the bounds of endless "
+            "logging, (log) from those of the drawn log at confidence 0.95.",
+        ),
+    )
+
+
+def _optimists(regret: Regret) -> Sequence[Curve]:
+    return _some(regret, [name for name in _OPTIMISTS if name in regret.policies])
+
+
+def _warm_starts(regret: Regret) -> Sequence[Curve]:
+    started = [name for name in regret.policies if name.startswith("LinUCB_")]
+    return _some(regret, ["LinUCB", "LinUCB-PCB", *started])
+
+
+def _some(regret: Regret, names: Sequence[str]) -> Sequence[Curve]:
+    return regret.only(*names).drawn()
+
+
+def _grid(contest: Contest) -> Grid:
+    lines = [*contest.regret.summary(), *contest.oam.summary()[1:]]
+    head = ("policy", "mean", "95 %", "median", "95 %", "less than LinUCB", "95 %")
+    rows = tuple(
+        (
+            line.policy,
+            f"{line.mean:.1f}",
+            f"[{line.mean_lower:.1f}, {line.mean_upper:.1f}]",
+            f"{line.median:.1f}",
+            f"[{line.median_lower:.1f}, {line.median_upper:.1f}]",
+            "" if line.policy == "LinUCB" else f"{line.less:.1f}",
+            ""
+            if line.policy == "LinUCB"
+            else f"[{line.less_lower:.1f}, {line.less_upper:.1f}]",
+        )
+        for line in lines
+    )
+    return Grid(head, rows)

@@ -1,0 +1,176 @@
+"""The paper's online claims, each simulated with fixed seeds and stated margins.
+
+Small forms of the studies that ``boundit simulate --study`` plays in full. What holds stands
+beside what does not; the latter have entries in ``docs/paper/deviations.md``.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from boundit.bandit.lin_ucb import LinUCB
+from boundit.bandit.oam import OAM
+from boundit.bandit.theory import oam_rate
+from boundit.bandit.warm_start import WarmStart
+from boundit.simulation.playing import Chunk
+from boundit.simulation.regret import Regret
+from boundit.simulation.simulate import simulate
+from boundit.simulation.world import World
+from boundit.simulation.worlds import flipped_world, paper_world, random_world, suite
+from boundit.studies.online_ceilings import ceiling_study
+from boundit.studies.online_roster import Offline, named
+from boundit.studies.online_suite import suite_study
+from boundit.studies.online_theorem6 import theorem6
+from boundit.studies.online_watch import watch_study
+
+ROUNDS = 15_000
+WARM = [f"LinUCB_{of}-{rows}" for of in ("CP", "Biased") for rows in (100, "counts")]
+
+
+@cache
+def paper() -> Regret:
+    """LinUCB without bounds, with those of the exact law, and from an estimate of the log."""
+    names = ["LinUCB", "LinUCB-PCB", *(f"LinUCB_CP-{rows}" for rows in (1, 100, "counts"))]
+    return played(PAPER, names, runs=100)
+
+
+@cache
+def flipped() -> Regret:
+    """The same where bias flips the best arm."""
+    return played(FLIPPED, ["LinUCB", "LinUCB-PCB", *WARM], runs=20)
+
+
+def played(world: World, names: list[str], runs: int) -> Regret:
+    policies = named(names, Offline.of(world), exact=True)
+    return simulate(world, policies, rounds=ROUNDS, runs=runs)
+
+
+PAPER, FLIPPED = paper_world(), flipped_world()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("world", [PAPER, FLIPPED, random_world(7)], ids=lambda w: w.name)
+def test_an_arm_ruled_out_is_not_pulled_while_the_best_has_its_due(
+    world: World, shared: bool
+) -> None:
+    """Lemma 6, round by round: it holds wherever the best arm's index is at least its mean."""
+    bounds = Offline.of(world, points=2_000).exact
+    policy = LinUCB(prior=bounds, shared=shared).fresh(
+        arms=world.stage.arms, context=world.query.context
+    )
+    chunk, kept = Chunk.drawn(world, 3, range(1), 800), 0
+    for visitor, luck in zip(chunk.visitors[0], chunk.luck[0], strict=True):
+        context, means = world.stage.contexts[visitor], world.stage.means[visitor]
+        decision = policy.decide(context)
+        best = world.stage.arms[int(means.argmax())]
+        if decision.index.get(best, -np.inf) >= means.max():
+            assert bounds[decision.arm, context].upper >= means.max() - 1e-12
+            kept += 1
+        policy.learn(decision, float(luck < world.mean(decision.arm, context)))
+    assert kept > 300
+
+
+def test_bounds_lower_the_regret_of_linucb_on_the_papers_model() -> None:
+    """Figure 4 (LinUCB-PCB below LinUCB) holds; 2,000 runs say by how much, 100 that it is."""
+    line = paper().only("LinUCB", "LinUCB-PCB").summary()[1]
+
+    assert 5 < line.less_lower < line.less < line.less_upper < 100
+
+
+def test_a_hundred_simulations_say_little() -> None:
+    """The online experiment (D-40): regret is heavy-tailed, 100 runs leave a wide margin."""
+    line, final = paper().summary()[0], paper().final("LinUCB")
+
+    assert line.median_upper < line.mean
+    assert final.std() > 0.6 * final.mean()
+    assert line.error > 0.1 * line.mean
+
+
+def test_the_outcome_of_a_warm_start_hangs_on_its_weight() -> None:
+    """The weight of a warm start (D-39): at 100 rows a cell CP beats LinUCB, in full it loses.
+
+    With one row there is no telling. The paper says that it does worse than LinUCB.
+    """
+    lines = {line.policy: line for line in paper().summary(correction="holm")}
+
+    assert lines["LinUCB_CP-100"].less > 0 > lines["LinUCB_CP-counts"].less
+    assert lines["LinUCB_CP-100"].p < 0.05 > lines["LinUCB_CP-counts"].p
+    assert lines["LinUCB_CP-1"].p > 0.1
+
+
+def test_where_bias_flips_the_best_arm_naive_warm_starts_are_worse_and_bounds_are_not() -> None:
+    """The paper's warning holds here, beyond any margin, from 100 rows a cell on."""
+    lines = {line.policy: line for line in flipped().summary(correction="holm")}
+
+    for name in WARM:
+        assert lines[name].less_upper < -100
+    assert lines["LinUCB-PCB"].less_upper > 0
+    assert lines["LinUCB-PCB"].median_upper < lines["LinUCB"].median_lower
+
+
+def test_a_full_warm_start_of_the_flipped_world_regrets_in_every_round() -> None:
+    """With the log's own counts the wrong arm is played to the end: regret is linear."""
+    curve = flipped().only("LinUCB_CP-counts").bands()[0]
+    half = len(curve.at) // 2
+
+    assert curve.mean[-1] > 1.7 * curve.mean[half]
+    assert curve.mean[-1] > 0.1 * ROUNDS
+
+
+def test_valid_bounds_cost_no_regret_on_the_suite() -> None:
+    """Theorem 6 as a measurement: in no world of the suite beyond a corrected interval."""
+    study = suite_study(runs=40, rounds=1_500)
+
+    assert study
+    assert sum(row.better for row in study.rows) >= 4
+    assert len(study.rows) == len(suite())
+
+
+def test_a_valid_bound_raises_the_regret_of_a_near_tie() -> None:
+    """Theorem 6 does not hold (D-29): 4.236 without the bound and 5.054 with it."""
+    without, bounded = theorem6(runs=4_000).summary()
+
+    assert without.mean == pytest.approx(4.236, abs=0.09)
+    assert bounded.mean == pytest.approx(5.054, abs=0.09)
+    assert bounded.less_upper < -0.6
+
+
+def test_a_wrong_bound_costs_the_gap_in_every_round_until_the_watch_drops_it() -> None:
+    """Regret goes from linear back to that of the unbounded policy; forced plays find it."""
+    study = watch_study(runs=4, rounds=2_500, plays=150)
+    gap = 0.1125  # of the best arm to the mixed items
+
+    assert study.slope("wrong bounds") == pytest.approx(gap, abs=0.01)
+    assert study.slope("wrong, watched") > 0.5 * gap
+    assert study.slope("wrong, watched, forced plays") < 0.25 * gap
+    assert study.slope("no bounds") < 0.25 * gap
+
+
+def test_regret_stays_below_the_ceilings_of_theorems_5_and_8() -> None:
+    """Theorem 5 in every run, for the alpha of its proof; Theorem 8 on average."""
+    study = ceiling_study(runs=10, rounds=3_000, oam_runs=2, worlds=(PAPER, random_world(4)))
+
+    assert all(row.holds for row in study.rows if row.theorem in (5, 8))
+    for row, bounded in zip(study.rows[1:3], study.rows[4:6], strict=True):
+        assert bounded.ceiling <= row.ceiling
+
+
+def test_theorem_7_is_a_limit() -> None:
+    """Theorem 7 (D-35): V log(T) is 85 here, and OAM-PCB regrets 132 in 15,000 rounds."""
+    bounds, means = Offline.of(FLIPPED, points=2_000).exact, FLIPPED.means()
+    x = {(arm, context): [1.0, *context, *arm] for arm, context in means}
+    found = simulate(FLIPPED, {"OAM-PCB": OAM(prior=bounds)}, rounds=ROUNDS, runs=20)
+    line = found.summary()[0]
+
+    assert oam_rate(x, means, bounds) * np.log(ROUNDS) == pytest.approx(85.47, abs=0.01)
+    assert line.mean_lower > 100
+
+
+def test_a_warm_start_without_weight_is_none() -> None:
+    """So that nothing but the weight makes the difference."""
+    cp = Offline.of(PAPER, points=2_000).cp
+    policies = {"LinUCB": LinUCB(), "hardly": LinUCB(warm_start=WarmStart(cp, 1e-12))}
+    plain, warm = simulate(PAPER, policies, rounds=300, runs=2).curves
+
+    assert np.allclose(plain, warm)

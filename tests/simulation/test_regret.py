@@ -1,0 +1,141 @@
+"""What a result says of its numbers, and that a file gives back all of them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from boundit.bandit.errors import BadOption
+from boundit.simulation.regret import Regret
+
+
+def result(runs: int = 40, seed: int = 0) -> Regret:
+    """Three policies: the second 2 better than the first in every run, the third alike."""
+    rng = np.random.default_rng(seed)
+    base = rng.exponential(10.0, (runs, 5)).cumsum(axis=1)
+    noise = rng.normal(0, 1, (runs, 1))
+    curves = np.stack([base, base - 2, base + noise * np.linspace(0.1, 1, 5)])
+    at = np.array([1, 25, 50, 75, 100])
+    settings = {"policies": {name: {"kind": name} for name in ("a", "b", "c")}}
+    return Regret(("a", "b", "c"), at, curves, "somewhere", seed, "1.0", settings)
+
+
+def test_a_line_has_mean_median_and_paired_difference() -> None:
+    found = result()
+    first, second, third = found.summary()
+    final = found.curves[:, :, -1]
+
+    assert second.mean == final[1].mean()
+    assert second.median == np.median(final[1])
+    assert second.median_lower < second.median < second.median_upper
+    low, high = stats.t.interval(0.95, 39, final[1].mean(), stats.sem(final[1]))
+    assert (second.mean_lower, second.mean_upper) == pytest.approx((low, high))
+    assert second.error == pytest.approx((high - low) / 2)
+    assert (first.less, first.less_error, first.p) == (0, 0, 1)
+    assert (second.less, second.less_error) == pytest.approx((2, 0))
+    gap = final[0] - final[2]
+    assert (third.less, third.p) == pytest.approx((gap.mean(), stats.ttest_1samp(gap, 0)[1]))
+
+
+def test_pairing_makes_a_difference_sure_that_the_means_leave_open() -> None:
+    line = result().summary()[1]
+
+    assert line.less_error < 1e-9 < line.error
+
+
+def test_a_correction_widens_intervals_and_raises_chances() -> None:
+    found = result()
+    plain, holm, bonferroni = (
+        found.summary(correction=c)[2] for c in ("none", "holm", "bonferroni")
+    )
+
+    assert plain.less_error < holm.less_error == bonferroni.less_error
+    assert plain.p <= holm.p <= bonferroni.p == pytest.approx(min(1, 2 * plain.p))
+    with pytest.raises(BadOption, match="correction"):
+        found.summary(correction="scheffe")  # type: ignore[arg-type]
+
+
+def test_bands_are_pointwise_and_paired() -> None:
+    found = result()
+    for band, line in zip(found.bands(), found.summary(), strict=True):
+        assert (band.mean[-1], band.lower[-1]) == pytest.approx((line.mean, line.mean_lower))
+        assert band.less_upper[-1] == pytest.approx(line.less_upper)
+        assert len(band.at) == len(band.less) == 5
+
+
+def test_a_drawn_band_is_where_the_first_would_have_to_be_to_be_no_different() -> None:
+    """Around each curve the paired margin; the first curve is what the others are held to."""
+    found = result()
+    first, *others = found.drawn()
+
+    assert (first.low, first.high) == ((), ())
+    for curve, line in zip(others, found.summary()[1:], strict=True):
+        assert curve.low[-1] == pytest.approx(line.mean - line.less_error)
+        assert curve.high[-1] == pytest.approx(line.mean + line.less_error)
+        assert (curve.name, curve.at[-1]) == (line.policy, 100)
+
+
+def test_rows_and_frame_hold_the_curves() -> None:
+    found = result()
+    rows, frame = found.rows(), found.frame()
+
+    assert len(rows) == 15
+    assert rows[4]["policy"] == "a"
+    assert rows[4]["round"] == 100
+    assert frame["mean"].tolist() == [row["mean"] for row in rows]
+    assert list(frame.columns[:3]) == ["policy", "round", "mean"]
+
+
+def test_other_policies_may_be_compared_with() -> None:
+    found = result()
+    (first, other) = found.only("b", "a").summary()
+
+    assert (first.policy, first.less) == ("b", 0)
+    assert other.less == pytest.approx(-2)
+    assert found.only("b").settings == {"policies": {"b": {"kind": "b"}}}
+    with pytest.raises(BadOption, match="one of a, b, c"):
+        found.only("z")
+
+
+def test_the_text_is_a_table() -> None:
+    lines = str(result()).splitlines()
+
+    assert lines[0].startswith("somewhere: 40 runs of 100 rounds, seed 0")
+    assert lines[1].split() == ["policy", "mean", "median", "less", "than", "a"]
+    assert [line.split()[0] for line in lines[2:]] == ["a", "b", "c"]
+    assert lines[3].endswith("+2.00 [2.00, 2.00]")
+
+
+def test_one_run_has_numbers_and_no_intervals() -> None:
+    one = result(runs=1)
+
+    assert np.isnan(one.summary()[0].mean_lower)
+    assert "[" not in str(one)
+
+
+def test_a_file_gives_everything_back(tmp_path: Path) -> None:
+    found, path = result(), tmp_path / "regret.npz"
+    found.save(path)
+    again = Regret.load(path)
+
+    assert np.array_equal(again.curves, found.curves)
+    assert np.array_equal(again.at, found.at)
+    assert (again.policies, again.world, again.seed) == (found.policies, found.world, 0)
+    assert (again.version, again.settings) == ("1.0", found.settings)
+    assert str(again) == str(found)
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_curves_are_drawn_into_a_file(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"regret.{suffix}"
+    result().plot(path)
+
+    assert path.stat().st_size > 2_000
+
+
+def test_the_record_is_plain() -> None:
+    record = result().record()
+
+    assert record["rounds"] == 100
+    assert [line["policy"] for line in record["policies"]] == ["a", "b", "c"]  # type: ignore[attr-defined]

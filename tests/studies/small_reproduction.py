@@ -1,0 +1,10 @@
+"""The paper recomputed in a second, once for all tests of a worker."""
+
+from functools import cache
+
+from boundit.studies.reproduction import Reproduction, reproduction
+
+
+@cache
+def small() -> Reproduction:
+    return reproduction(points=2_000, runs=3, rounds=150, seed=4)

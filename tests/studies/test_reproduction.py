@@ -1,0 +1,10 @@
+from tests.studies.small_reproduction import small
+
+
+def test_every_part_of_the_paper_is_there() -> None:
+    found = small()
+
+    assert len(found.offline.rows) == 16
+    assert found.online.paper.regret.runs == found.online.flip.regret.runs == 3
+    assert found.near_tie.rounds == 200
+    assert found.seed == found.offline.seed == found.online.seed == 4
