@@ -3,15 +3,8 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from boundit.bandit.codec import (
-    read_table,
-    read_values,
-    spelled_number,
-    spelled_table,
-    spelled_values,
-)
+from boundit.bandit.codec import read_values, spelled_number, spelled_values
 from boundit.terms.bound_errors import CannotSave
-from tests.bandit.players import table
 
 
 def test_values_keep_their_types_through_json() -> None:
@@ -23,12 +16,6 @@ def test_values_keep_their_types_through_json() -> None:
     assert list(map(type, back)) == list(map(type, values))
     with pytest.raises(CannotSave):
         spelled_values([object()])
-
-
-def test_a_table_is_kept_whole() -> None:
-    bounds = table(0.1)
-
-    assert read_table(json.loads(json.dumps(spelled_table(bounds)))) == bounds
 
 
 def test_infinity_is_spelled() -> None:

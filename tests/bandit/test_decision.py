@@ -26,6 +26,7 @@ numbers = st.floats(allow_nan=False)
         capped=st.lists(keys, max_size=2).map(tuple),
         skipped=st.integers(0, 9),
         propensity=st.one_of(st.none(), st.floats(0, 1)),
+        branch=st.one_of(st.none(), st.text()),
     )
 )
 def test_json_keeps_a_decision(decision: Decision) -> None:
@@ -37,7 +38,14 @@ def test_json_keeps_a_decision(decision: Decision) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"id": 7}, {"features": ["x"]}, {"features": [float("nan")]}, {"index": 3}, {"arm": None}],
+    [
+        {"id": 7},
+        {"features": ["x"]},
+        {"features": [float("nan")]},
+        {"index": 3},
+        {"arm": None},
+        {"branch": 1},
+    ],
 )
 def test_a_damaged_decision_is_refused(change: dict[str, object]) -> None:
     whole = Decision("7", ("A",), (), (1.0,), {("A",): 0.5})
@@ -56,3 +64,20 @@ def test_other_text_is_refused(text: str | bytes) -> None:
 def test_it_is_frozen() -> None:
     with pytest.raises(FrozenInstanceError):
         Decision("7", ("A",), (), (), {}).arm = ("B",)  # type: ignore[misc]
+
+
+def test_at_once_or_field_by_field_is_the_same() -> None:
+    index: dict[tuple[object, ...], float] = {("A",): 0.5}
+    fields = ("7", ("A",), (0,), (1.0,), index, (("A",),), 2, 0.5, "forced")
+
+    assert Decision.at_once(*fields) == Decision(*fields)
+    assert vars(Decision.at_once(*fields)) == vars(Decision(*fields))
+    with pytest.raises(FrozenInstanceError):
+        Decision.at_once(*fields).id = "8"  # type: ignore[misc]
+
+
+def test_a_decision_written_before_there_were_branches_is_read() -> None:
+    whole = Decision("7", ("A",), (), (1.0,), {("A",): 0.5})
+    old = {key: value for key, value in whole.record().items() if key != "branch"}
+
+    assert Decision.from_json(json.dumps(old)) == whole

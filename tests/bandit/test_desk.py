@@ -1,14 +1,26 @@
+import json
+from copy import deepcopy
+from dataclasses import replace
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
 from boundit.bandit.errors import BadOption, ForeignBounds
+from boundit.bandit.kl_ucb import KLUCB
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.ucb import UCB
 from boundit.bandit.watch import Watch
-from tests.bandit.players import ARMS, CONTEXTS, play, table
+from boundit.terms.bound_errors import OutsideDomain
+from boundit.terms.errors import BounditError
+from tests.bandit.living_tables import STAGE, living_table, play_living, truth
+from tests.bandit.players import ARMS, CONTEXTS, NAMES, make, play, some, table
+
+if TYPE_CHECKING:
+    from boundit.terms.contrast import Pair
 
 
 def test_a_failure_while_learning_leaves_no_trace() -> None:
@@ -91,3 +103,173 @@ def test_a_repeat_waits_until_the_first_is_done() -> None:
     second.join(5)
 
     assert taken == ["first"]
+
+
+def test_a_policy_says_in_one_line_what_it_is() -> None:
+    policy = LinUCB(arms=["A", "B"])
+    assert str(policy) == "LinUCB(2 arms, 0 rewards learned, no bounds)"
+    policy.learn(policy.decide(), 1.0)
+    assert repr(policy) == "LinUCB(2 arms, 1 reward learned, no bounds)"
+    assert repr(UCB(prior=table())) == "UCB(4 arms, 0 rewards learned, 16 bounds)"
+    assert repr(KLUCB()) == "KLUCB(no arms, 0 rewards learned, no bounds)"
+
+    watched = KLUCB(prior=table(0.0), watch=True)
+    for i in range(200):
+        watched.learn(watched.decide((0, 0), id=str(i)), 1.0)
+    assert repr(watched).endswith("16 bounds, refuted)")
+
+
+def test_copies_and_restored_policies_name_their_decisions_otherwise() -> None:
+    policy = UCB(arms=["A"], horizon=9)
+    policy.decide()
+    others = [policy, deepcopy(policy), UCB.from_state(policy.state()), policy.fresh()]
+
+    assert len({other.decide().id for other in others}) == 4
+
+
+def test_a_foreign_decision_is_still_judged() -> None:
+    """What was read before is known at once; what was not is read."""
+    policy = LinUCB(prior=table())
+    good = policy.decide((0, 0), id="x")
+    before = policy.state()
+
+    for bad in (replace(good, context=(0, 7)), replace(good, context=([0], 0))):
+        with pytest.raises(BounditError):
+            policy.learn(bad, 1.0)
+    assert policy.state() == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_beaten_arms_are_not_played_and_count_as_skipped(name: str) -> None:
+    """3.8, for every policy; without an arm that beats them they are played."""
+    beaten: dict[Pair, float] = {(c, arm, ARMS[3]): -0.01 for c in CONTEXTS for arm in ARMS[:2]}
+    policy = make(name, prior=replace(table(None), contrasts=beaten))
+
+    found = play(policy, some(name, 60))
+
+    assert {decision.arm for decision in found} <= set(ARMS[2:])
+    assert all(d.skipped >= 2 and d.index.keys() <= set(ARMS[2:]) for d in found)
+    assert policy.decide(CONTEXTS[0], arms=ARMS[:1]).arm == ARMS[0]
+    assert policy.decide(CONTEXTS[0], arms=ARMS[:1]).skipped == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_contrasts_that_rule_nothing_out_change_no_pull(name: str) -> None:
+    said: dict[Pair, float] = {
+        (c, a, b): 0.0 for c in CONTEXTS for a in ARMS for b in ARMS if a != b
+    }
+    plain, more = make(name, prior=table(None)), replace(table(None), contrasts=said)
+
+    assert [d.arm for d in play(plain, some(name, 60))] == [
+        d.arm for d in play(make(name, prior=more), some(name, 60))
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_rounds_show_narrows_the_bounds_of_every_policy(name: str) -> None:
+    """3.9: never wider than the table's, and they hold."""
+    policy, before = make(name, prior=living_table()), living_table()
+    assert policy.observes == ("W",)
+
+    rounds = play_living(policy, some(name, 300))
+
+    narrower = 0
+    for context in CONTEXTS:
+        for entrant in policy.desk.guard.entrants(ARMS, context, held=True):
+            old = before[entrant.arm, context]
+            assert old.lower <= entrant.lower <= truth(entrant.arm, context) <= entrant.upper
+            assert entrant.upper <= old.upper
+            narrower += entrant.upper - entrant.lower < old.width - 0.05
+    assert narrower
+    assert f"narrowed by {len(rounds)} observations" in repr(policy)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_restored_policy_narrows_on_as_if_nothing_had_been(name: str) -> None:
+    policy = make(name, prior=living_table(), living=0.1)
+    play_living(policy, some(name, 90))
+
+    other = type(policy).from_state(json.loads(json.dumps(policy.state())))
+
+    for one in (policy, other):
+        play_living(one, some(name, 90), start=1000)
+    assert other.state() == policy.state()
+
+
+def test_a_repeat_shows_nothing_new_and_order_does_not_matter() -> None:
+    policy = make("UCB", prior=living_table())
+    rounds = play_living(policy, 60)
+    before = policy.state()
+    for decision, reward, observed in rounds:
+        policy.learn(decision, reward, observed=observed)
+    assert policy.state() == before
+
+    late = make("UCB", prior=living_table())
+    for decision, reward, observed in reversed(rounds):
+        late.learn(decision, reward, observed=observed)
+    ends = [one.desk.guard.ends for one in (policy, late)]
+    np.testing.assert_array_equal(ends[0].found.counts, ends[1].found.counts)
+
+
+def test_an_unknown_level_changes_nothing() -> None:
+    policy = make("UCB", prior=living_table())
+    before, decision = policy.state(), policy.decide((0, 0))
+
+    with pytest.raises(OutsideDomain, match="'W'"):
+        policy.learn(decision, 1.0, observed={"W": "low"})
+
+    assert policy.state() == before
+    policy.learn(decision, 1.0, observed={"W": "high"})
+    assert policy.desk.events == 1
+
+
+@pytest.mark.parametrize("prior", [None, table(0.2)])
+def test_where_nothing_can_be_narrowed_what_is_observed_is_ignored(prior: object) -> None:
+    policy = make("UCB", prior=prior)  # type: ignore[arg-type]
+
+    policy.learn(policy.decide((0, 0)), 1.0, observed={"W": "whatever"})
+
+    assert policy.desk.events == 1
+    assert policy.observes == ()
+
+
+def test_merged_policies_have_seen_what_both_have() -> None:
+    start = make("UCB", prior=living_table())
+    play_living(start, 40)
+    one, two = deepcopy(start), deepcopy(start)
+    play_living(one, 70, start=100)
+    play_living(two, 90, start=300)
+
+    both = one.merged(two, since=start)
+
+    assert both.desk.guard.ends.n_seen == 200
+    assert one.merged(two, since=start).state() == both.state()
+    play_living(both, 5, start=900)
+
+
+def test_what_no_law_fits_drops_the_bounds() -> None:
+    bounds = living_table()
+    wrong = {key: replace(b, lower=0.9, upper=1.0) for key, b in bounds.bounds.items()}
+    policy = make("UCB", prior=replace(bounds, bounds=wrong))
+
+    play_living(policy, 200)
+
+    assert policy.refutation is not None
+    assert policy.refutation.observed == ("W",)
+    assert policy.desk.guard.entrants(ARMS, (0, 0), held=True)[0].upper == np.inf
+    assert "refuted" in repr(policy)
+    assert policy.fresh().observes == ("W",)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith("LinUCB")])
+def test_others_play_round_by_round_where_rounds_narrow_their_bounds(name: str) -> None:
+    draws = np.zeros((1, 3), np.int64), np.zeros((1, 3)), np.zeros(1, np.uint64)
+
+    assert make(name, prior=living_table()).play(STAGE, *draws, np.zeros((1, 3))) is None
+    assert make(name, prior=table(0.2)).play(STAGE, *draws, np.zeros((1, 3))) is not None
+
+
+@pytest.mark.parametrize("living", [0.0, 1.0, "x", True])
+def test_the_error_of_living_bounds_is_a_chance(living: object) -> None:
+    with pytest.raises(BadOption, match="living must be"):
+        UCB(arms=["A"], living=living)  # type: ignore[arg-type]

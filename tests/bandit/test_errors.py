@@ -7,6 +7,7 @@ from boundit.bandit.errors import (
     BadArm,
     BadContext,
     BadFeatures,
+    BadObservation,
     BadOption,
     BadReward,
     CannotMerge,
@@ -36,6 +37,8 @@ CASES: list[tuple[BounditError, str]] = [
      "the features of arm ('A',) are not all finite"),
     (BadReward(7, (0, 1), "x"), "the reward of decision 'x' must be a number from 0 to 1, "
      "found 7; reward_range= declares another"),
+    (BadObservation([1]),
+     "observed must map names to values, such as {'Age': 3}, found [1]"),
     (NotADecision("dict is no decision"), "dict is no decision; learn takes what decide gave, "
      "or what Decision.from_json reads back"),
     (DamagedState("UCB", "it is one of TS"), "this is no state of UCB: it is one of TS"),

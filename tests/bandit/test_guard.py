@@ -1,10 +1,13 @@
 import logging
+from dataclasses import replace
 
 import pytest
 
 from boundit.bandit.guard import Guard
 from boundit.bandit.watch import Watch
 from boundit.terms.bound_table import BoundTable
+from tests.bandit.living_tables import living_table, plan
+from tests.bandit.players import ARMS as CELLS
 
 ARMS = (("A",), ("B",))
 
@@ -80,3 +83,74 @@ def test_watching_may_owe_an_arm_some_plays() -> None:
         guard.observe((), first[0].arm, 0.0)
 
     assert played == [[("A",)], [("B",)], [("A",)], [("B",)], [("A",), ("B",)]]
+
+
+def test_forced_plays_reach_beaten_arms() -> None:
+    """3.7, 3.8: what is left out by bounds is only noticed if it is played."""
+    table = replace(bounds(0.5), contrasts={((), ("A",), ("B",)): -0.1})
+    guard = Guard(table, Watch(plays=1))
+    played = []
+    for _ in range(3):
+        first = guard.entrants(ARMS, (), held=True)
+        played.append([entrant.arm for entrant in first])
+        guard.observe((), first[0].arm, 0.0)
+
+    assert played == [[("A",)], [("B",)], [("B",)]]
+
+
+def wrong() -> BoundTable:
+    """A table whose cells say that every mean is at most 0.3, and which says at least 0.6."""
+    table = living_table(plan(slack=0.0))
+    low = {key: replace(bound, lower=0.6, upper=1.0) for key, bound in table.bounds.items()}
+    return replace(table, bounds=low, confidence=0.9)
+
+
+def shown(guard: Guard, n: int, cell: int) -> Guard:
+    for _ in range(n):
+        guard.see((0, 0), (0, 0), (cell,))
+    return guard
+
+
+def test_what_rounds_show_may_contradict_the_bounds(caplog: pytest.LogCaptureFixture) -> None:
+    """3.9: ends that cross refute the graph or that nothing changes; all bounds are dropped."""
+    guard = Guard(wrong(), None)
+    assert list(guard.observes) == ["W"]
+    with caplog.at_level(logging.WARNING):
+        shown(guard, 200, 0)
+
+    refutation = guard.refutation
+    assert refutation is not None
+    assert guard.prior.dropped
+    assert list(guard.observes) == []
+    assert caplog.messages == [str(refutation)]
+    assert str(refutation) == (
+        f"no law of W fits what {refutation.n} rounds like that of arm (0, 0) in context "
+        "(0, 0) showed, its bound being [0.6, 1]: refuted at level 0.25, every bound of the "
+        "same graph and log is dropped"
+    )
+    assert Guard.read(guard.record()).refutation == refutation
+    assert Guard.read(guard.record()).record() == guard.record()
+
+
+def test_what_was_shown_stays_when_bounds_are_refreshed() -> None:
+    guard = shown(Guard(living_table(), None), 40, 0)
+    before = guard.prior.entrants(CELLS, (0, 0), held=False)
+
+    guard.refresh(living_table())
+    assert guard.prior.entrants(CELLS, (0, 0), held=False) == before
+    guard.refresh(wrong())
+    assert guard.refutation is not None
+    guard.refresh(bounds(0.5))
+    assert guard.record()["refutation"] is guard.record()["observed"] is None
+
+
+def test_joined_guards_know_what_both_were_shown() -> None:
+    table = living_table()
+    one, two = (shown(Guard(table, None), n, cell) for n, cell in ((30, 0), (50, 2)))
+
+    both = one.joined(two, Guard(table, None))
+
+    assert both.ends is not None
+    assert both.ends.n_seen == 80
+    assert both.refutation is None
+    assert both.prior.living is both.ends

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from boundit.bandit.laws import CutBeta, CutNormal, Law, uniform_of, win_chance
+from boundit.bandit.laws import CutBeta, CutNormal, Law, win_chance
 
 GRID = (np.arange(400) + 0.5) / 400
 ends = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted)
@@ -95,7 +95,3 @@ def test_ties_of_points_go_to_the_first() -> None:
     }
 
     assert [win_chance(laws, arm) for arm in laws] == [1.0, 0.0]
-
-
-def test_shares_of_normal_draws() -> None:
-    assert uniform_of(np.array([0.0])).tolist() == [0.5]

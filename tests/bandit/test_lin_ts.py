@@ -9,6 +9,7 @@ from boundit.bandit.decision import Decision
 from boundit.bandit.lin_ts import LinTS
 from boundit.terms.bound_table import BoundTable
 from tests.bandit.players import ARMS, play, table
+from tests.bandit.whole_runs import assert_plays_alike
 
 
 def learned(*, shared: bool, prior: BoundTable | None, scale: float = 0.5) -> LinTS:
@@ -68,6 +69,31 @@ def test_arms_are_chosen_with_their_propensity(shared: bool, prior: BoundTable |
         chance = float(np.mean(chances))
         spread = np.sqrt(max(chance * (1 - chance), 0.01) / runs)
         assert abs(counts[arm] / runs - chance) < 4 * spread
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("prior", [None, table(None), table(0.15), table(0.03)])
+def test_whole_runs_are_those_of_single_calls(shared: bool, prior: BoundTable | None) -> None:
+    options = {"prior": prior} if prior else {"arms": ARMS, "context": ["U1", "U2"]}
+
+    policy = LinTS(seed=4, scale=0.4, shared=shared, propensities=False, **options)
+
+    assert_plays_alike(policy)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_bound_that_cuts_nothing_off_changes_no_draw(shared: bool) -> None:
+    """Where no free draw leaves [0, 1], bounded and unbounded draw alike; else within it."""
+    plain, cut = (learned(shared=shared, prior=p, scale=0.0) for p in (None, table(None)))
+    kept = 0
+    for one, two in zip(draws(plain, 60), draws(cut, 60), strict=True):
+        for arm, draw in one.index.items():
+            if 0 <= draw <= 1 and arm in two.index:
+                kept += 1
+                assert two.index[arm] == draw
+            else:
+                assert (arm in two.capped) == (draw > 1 and arm in two.index)
+    assert kept > 60
 
 
 def test_a_zero_vector_is_no_trouble() -> None:

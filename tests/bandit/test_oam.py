@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from boundit.bandit.oam_core import Branch
 from boundit.bandit.policy import Policy
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_table import BoundTable
+from tests.bandit import players
+from tests.bandit.whole_runs import STAGE, assert_plays_alike, visits
 
 MEANS: Mapping[Key, float] = {
     ((arm,), (age,)): 0.2 + 0.5 * (arm == "B") + 0.1 * age for arm in "AB" for age in (0, 1)
@@ -42,7 +45,7 @@ def played(policy: OAM, rounds: int, seed: int = 0) -> tuple[list[Arm], Counter[
     for _ in range(rounds):
         context = (int(rng.integers(2)),)
         decision = policy.decide(context)
-        branches[policy.branch(decision)] += 1
+        branches[Branch(decision.branch or "")] += 1
         mean = MEANS[decision.arm, context]
         policy.learn(decision, float(rng.random() < mean))
         arms.append(decision.arm)
@@ -66,6 +69,44 @@ def test_every_branch_is_taken_and_in_the_end_it_exploits() -> None:
     assert regret < 0.25 * 600 * 0.5
     explored = (Branch.WASTED, Branch.FORCED, Branch.UNWASTED)
     assert policy.desk.book.explorations == sum(branches[b] for b in explored)
+
+
+@pytest.mark.parametrize("half_width", [None, 1.0, 0.15, 0.03])
+@pytest.mark.parametrize("epsilon", [0.01, None])
+def test_whole_runs_are_those_of_single_calls(
+    half_width: float | None, epsilon: float | None
+) -> None:
+    prior = None if half_width is None else players.table(half_width)
+    policy = OAM(horizon=300, epsilon=epsilon, sigma2=0.02, prior=prior)
+
+    assert_plays_alike(policy.fresh(arms=players.ARMS, context=["U1", "U2"]))
+
+
+def test_a_stage_whose_features_are_refused_is_not_played_whole() -> None:
+    def own(_: Context, arm: Arm) -> list[float]:
+        return [1.0] * (1 + (arm == (1, 1)))
+
+    policy = OAM(horizon=9, arms=players.ARMS, context=["U1", "U2"], features=own)
+
+    assert policy.play(STAGE, *visits(1, 3)) is None
+    assert OAM(horizon=9, prior=players.table(), watch=True).play(STAGE, *visits(1, 3)) is None
+
+
+def test_a_reward_counts_for_the_branch_its_decision_took() -> None:
+    """Line 11: s(t) counts rounds that explored when they were decided, however late."""
+    policy = OAM(arms=["A", "B"], context={"Age": (0, 1)}, horizon=600, sigma2=0.05)
+    played(policy, 5)
+    early = policy.decide((0,))
+    assert early.branch in (Branch.WASTED, Branch.FORCED, Branch.UNWASTED)
+    while policy.decide((0,)).branch != Branch.EXPLOIT:
+        policy.learn(policy.decide((0,)), 1.0)
+    before = policy.desk.book.explorations
+
+    policy.learn(early, 1.0)
+    assert policy.desk.book.explorations == before + 1
+    # One that does not say is judged as the policy stands.
+    policy.learn(replace(policy.decide((0,)), branch=None, id="silent"), 1.0)
+    assert policy.desk.book.explorations == before + 1
 
 
 def test_bounds_that_say_nothing_change_no_pull() -> None:
@@ -93,7 +134,7 @@ def test_a_decision_names_what_the_prior_did() -> None:
 
     decision = policy.decide((0,))
 
-    assert policy.branch(decision) is Branch.EXPLOIT
+    assert decision.branch == Branch.EXPLOIT
     assert decision.arm == ("B",)
     assert set(decision.index) == {("A",), ("B",)}
     assert OAM(horizon=100, prior=table(0.1)).decide((0,)).skipped == 1
@@ -164,7 +205,7 @@ def test_a_fresh_policy_takes_the_horizon_it_lacks() -> None:
 
     bound = unbound.fresh(horizon=50)
 
-    assert bound.branch(bound.decide((0,))) is Branch.START
+    assert bound.decide((0,)).branch == Branch.START
     assert OAM(horizon=9, arms=["A"]).fresh(horizon=50).state()["options"]["horizon"] == 9
 
 

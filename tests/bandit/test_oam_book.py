@@ -1,16 +1,19 @@
 """What optimal allocation matching remembers."""
 
+import copy
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from boundit.bandit.errors import BadFeatures
-from boundit.bandit.oam_book import Matching, Pairs, worthwhile
-from boundit.bandit.prior import Entrant, Prior
+from boundit.bandit.oam_book import Matching
+from boundit.bandit.oam_core import Rule
+from boundit.bandit.prior import Prior
 from boundit.bandit.scene import Scene
 from boundit.terms.bound_table import BoundTable
 
+RULE = Rule(1000.0, 0.0, 0.25, 0.01, 0.002)
 SCENE = Scene((("A",), ("B",)), (("A", "B"),), ("Age",), ((0, 1),))
 
 
@@ -51,13 +54,6 @@ def test_what_was_never_pulled_is_unseen_until_its_direction_is() -> None:
     assert book.estimates(x)[2] == pytest.approx([0, 0, 0], abs=1e-4)
 
 
-def test_gaps_are_taken_within_each_context() -> None:
-    x = np.array([[0.1], [0.5], [0.9], [0.2]])
-    pairs = Pairs(tuple(((i,), ()) for i in range(4)), x, np.array([0, 0, 1, 1]))
-
-    assert pairs.gaps(np.array([1.0])) == pytest.approx([0.4, 0, 0, 0.7])
-
-
 def test_pairs_are_those_of_contexts_met_and_arms_not_ruled_out() -> None:
     """D-34: B is out in context 1, where its upper end is below A's lower end."""
     table = BoundTable.from_rows(
@@ -87,7 +83,7 @@ def test_the_allocation_is_worked_out_on_a_geometric_schedule() -> None:
     book, solved = filled(50), []
     for _ in range(400):
         before = book.allocation
-        book.explored(Prior(), width=5.0, smallest_gap=0.002)
+        book.explored(Prior(), RULE)
         if book.allocation is not before:
             solved.append(book.explorations)
 
@@ -105,7 +101,7 @@ def test_two_books_add_up() -> None:
         arm = (("A",), ("B",))[i]
         for target in (book, both):
             target.add((i,), arm, target.vector((i,), arm), 0.25 * (i + 1))
-            target.explored(Prior(), width=5.0, smallest_gap=0.002)
+            target.explored(Prior(), RULE)
 
     joined = one.joined(two, shared)
 
@@ -115,7 +111,7 @@ def test_two_books_add_up() -> None:
     assert joined.explorations == both.explorations == 2
     assert joined.tally.record() == both.tally.record()
     assert joined.allocation == {}
-    joined.explored(Prior(), width=5.0, smallest_gap=0.002)
+    joined.explored(Prior(), RULE)
     assert joined.allocation
 
 
@@ -127,7 +123,7 @@ def test_nothing_joined_with_nothing_is_nothing() -> None:
 
 def test_a_record_gives_the_book_back() -> None:
     book = filled(30)
-    book.explored(Prior(), width=5.0, smallest_gap=0.002)
+    book.explored(Prior(), RULE)
 
     again = Matching(SCENE, None).restored(book.record(), SCENE)
 
@@ -139,7 +135,20 @@ def test_a_record_gives_the_book_back() -> None:
         book.restored({**book.record(), "moment": [1.0]}, SCENE)
 
 
-def test_an_upper_end_that_equals_the_best_lower_end_stays() -> None:
-    tied = [Entrant(("A",), 0.5, 0.9, 1), Entrant(("B",), 0.1, 0.5, 0)]
+def test_what_a_context_offers_is_looked_at_once() -> None:
+    book, prior = filled(20), Prior()
+    lineup = prior.entrants(SCENE.arms, (1,), held=True)
 
-    assert [entrant.arm for entrant in worthwhile(tied)] == [("B",), ("A",)]
+    offer = book.offer((1,), lineup)
+
+    assert book.offer((1,), lineup) is offer
+    assert book.offer((1,), prior.entrants(SCENE.arms, (1,), held=False)) is not offer
+    assert offer.x.tolist() == [book.vector((1,), arm).tolist() for arm in SCENE.arms]
+    assert copy.deepcopy(book).offer((1,), lineup) is not offer
+
+
+def test_features_of_two_lengths_are_refused() -> None:
+    book = Matching(SCENE, lambda _, arm: [1.0] * (1 + (arm == ("B",))))
+
+    with pytest.raises(BadFeatures, match="are 2 numbers"):
+        book.offer((0,), Prior().entrants(SCENE.arms, (0,), held=True))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from boundit.bandit.errors import BadFeatures, BadOption, CannotMerge, DamagedState
+from boundit.bandit.prior import Prior
 from boundit.bandit.regression import Regression, Ridges
 from boundit.bandit.scene import Scene
 from boundit.bandit.warm_start import WarmStart
@@ -65,3 +66,54 @@ def test_a_record_is_read_back() -> None:
     assert book.restored(book.record(), SCENE).record() == book.record()
     with pytest.raises(ValueError, match="do not fit"):
         book.restored([[None, [[1.0]], [1.0, 2.0], [[1.0]], [1.0]]], SCENE)
+
+
+def test_arms_without_an_estimate_start_alike_and_part_when_learned() -> None:
+    """Arms that come and go take no room until something is learned of them."""
+    book, x = Ridges(SCENE, Regression(ridge=2.0)), np.array([1.0, 0.0, 1.0])
+    slots = {book.slot((i,), 3) for i in range(100)}
+
+    book.add((1,), x, 1.0)
+
+    assert slots == {0}
+    assert book.slot((1,), 3) == 1
+    assert book.model((0,), 3).b.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_until_a_reward_features_may_change_their_length() -> None:
+    book = Ridges(SCENE, Regression(features=lambda context, _: [1.0] * len(context)))
+    lineup = Prior().entrants(SCENE.arms, (), held=True)
+
+    first = book.sight((5, 5), lineup)
+    again = book.sight((5, 5, 5), lineup), book.sight((5, 5), lineup)
+
+    assert [sight.n_features for sight in (first, *again)] == [2, 3, 2]
+    assert book.stack is not None
+    assert book.stack.n_features == 2
+    book.add((0,), np.ones(2), 1.0)
+    with pytest.raises(BadFeatures, match="are 3 numbers, and this policy learns 2"):
+        book.sight((5, 5, 5), lineup)
+
+
+def test_models_of_other_lengths_are_no_record() -> None:
+    book = Ridges(SCENE, Regression())
+    one = [[1.0]], [1.0], [[1.0]], [1.0]
+    two = [[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], [[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0]
+
+    with pytest.raises(ValueError, match="do not fit"):
+        book.restored([[[0], *one], [[1], *two]], SCENE)
+
+
+def test_a_context_met_before_is_pointed_to_the_models_that_are_there_now() -> None:
+    """Nobody named the variables, so a context may be of any length until one is learned."""
+    book = Ridges(Scene(((0,), (1,)), ((0, 1),)), Regression())
+    lineup = Prior().entrants(((0,), (1,)), (), held=True)
+    first = book.sight((5,), lineup)
+    book.sight((5, 5), lineup)
+
+    again = book.sight((5,), lineup)
+
+    assert again is first
+    assert again.stack is book.stack
+    assert book.stack is not None
+    assert book.stack.size == 1

@@ -1,9 +1,11 @@
+import copy
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boundit.bandit.lineup import Entrant, Lineup
 from boundit.bandit.scene import Scene
 from boundit.bandit.tally import Cell, Tally
 
@@ -56,3 +58,22 @@ def _tally(events: list[tuple[object, ...]]) -> Tally:
     for context, arm, reward in events:
         tally.add(context, arm, float(reward))  # type: ignore[arg-type]
     return tally
+
+
+def test_slots_tell_where_the_cells_are_as_more_come() -> None:
+    """Slot 0 stands for what was never played; arrays grow past their first size."""
+    tally = Tally()
+    lineup = Lineup.of([Entrant((i,), 0, 1, i) for i in range(12)])
+    assert tally.slots((), lineup).tolist() == [0] * 12
+
+    for i in range(12):
+        tally.add((), (i,), i / 10)
+        slots = tally.slots((), lineup)
+        assert tally.slots((), lineup) is slots
+        assert tally.total[slots].tolist() == [j / 10 if j <= i else 0.0 for j in range(12)]
+        assert tally.count[slots].tolist() == [float(j <= i) for j in range(12)]
+
+    other = Lineup.of([Entrant((3,), 0, 1, 0)])
+    assert tally.total[tally.slots((), other)].tolist() == [0.3]
+    assert tally.slots((1,), other).tolist() == [0]
+    assert copy.deepcopy(tally).record() == tally.record()

@@ -15,6 +15,7 @@ from boundit.bandit.theory import (
     largest_norm,
     lin_ucb_ceiling,
     log_volume,
+    oam_ceiling,
     oam_rate,
     ruled_out,
     ucb_ceiling,
@@ -195,6 +196,18 @@ def test_without_shared_features_the_rate_is_two_over_each_gap() -> None:
     assert oam_rate(features, means, table) == pytest.approx(2 / 0.2, rel=2e-6)
 
 
+def test_the_printed_ceiling_is_the_rate_times_the_logarithm() -> None:
+    """Theorem 7, and noise of a quarter of its variance proxy."""
+    means: dict[Key, float] = {((0,), (0,)): 0.9, ((1,), (0,)): 0.5}
+    features = {key: np.eye(2)[i].tolist() for i, key in enumerate(means)}
+
+    printed = oam_ceiling(features, means, horizon=100)
+    assert printed == pytest.approx(2 / 0.4 * math.log(100), rel=2e-6)
+    assert oam_ceiling(features, means, horizon=100, sigma2=0.25) == pytest.approx(printed / 4)
+    out = bounded(means, {((1,), (0,)): 0.6})
+    assert oam_ceiling(features, means, out, horizon=100) == 0.0
+
+
 def test_ruling_out_an_informative_arm_raises_the_rate_unless_it_may_be_pulled() -> None:
     """Theorem 7 sums over fewer arms; a bad arm can be the cheapest way to learn of another."""
     means: dict[Key, float] = {((0,), (0,)): 1.0, ((1,), (0,)): 0.0, ((2,), (0,)): 0.9}
@@ -265,3 +278,5 @@ def test_contexts_add_up_and_the_best_arm_is_no_term() -> None:
 def test_a_horizon_without_rounds_is_refused() -> None:
     with pytest.raises(BadOption, match="horizon must be"):
         ucb_ceiling({((0,), ()): 0.5}, horizon=0)
+    with pytest.raises(BadOption, match="horizon must be"):
+        oam_ceiling({((0,), ()): [1.0]}, {((0,), ()): 0.5}, horizon=0)

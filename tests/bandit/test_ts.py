@@ -7,11 +7,14 @@ import pytest
 from scipy import stats
 
 from boundit.bandit.errors import BadOption
-from boundit.bandit.stream import stream
+from boundit.bandit.kernel_draws import beta_draw
+from boundit.bandit.laws import CutBeta
+from boundit.bandit.stream import branched, context_word, seed_word, stream
 from boundit.bandit.ts import TS
 from boundit.terms.bound_table import BoundTable
-from tests.bandit.players import CONTEXTS, play, table
+from tests.bandit.players import ARMS, CONTEXTS, play, table
 from tests.bandit.test_ucb import one_table
+from tests.bandit.whole_runs import STAGE, assert_plays_alike, visits
 
 
 def test_every_draw_lies_inside_its_bound() -> None:
@@ -22,19 +25,54 @@ def test_every_draw_lies_inside_its_bound() -> None:
             assert draw in policy.desk.guard.prior.table[arm, decision.context]  # type: ignore[index]
 
 
-def test_a_draw_is_a_quantile_of_the_beta_belief_on_the_rewards_scale() -> None:
+def expected_draw(wins: float, losses: float, *, seed: int, events: int) -> float:
+    """The draw of the first arm where there is no context, from the kernels themselves."""
+    word = np.uint64(stream(seed_word(seed), events, context_word(())))
+    return beta_draw(wins, losses, 0.0, 1.0, np.uint64(branched(word, 0)))[0]
+
+
+def test_a_draw_is_one_of_the_beta_belief_on_the_rewards_scale() -> None:
     """Three rewards of 5, 1 and -3 in [-3, 5] are successes of 1, 0.5 and 0."""
     policy = TS(arms=[0], reward_range=(-3, 5), seed=6)
     for i, reward in enumerate((5.0, 1.0, -3.0)):
         policy.learn(policy.decide(id=str(i)), reward)
 
-    share = stream(6, 3, ()).random()
-    expected = -3 + 8 * stats.beta(1 + 1.5, 1 + 1.5).ppf(share)
-    assert policy.decide().index[0,] == pytest.approx(expected)
+    assert policy.decide().index[0,] == -3 + 8 * expected_draw(1.5, 1.5, seed=6, events=3)
     policy.learn(policy.decide(), 5.0)
-    share = stream(6, 4, ()).random()
-    expected = -3 + 8 * stats.beta(1 + 2.5, 1 + 1.5).ppf(share)
-    assert policy.decide().index[0,] == pytest.approx(expected)
+    assert policy.decide().index[0,] == -3 + 8 * expected_draw(2.5, 1.5, seed=6, events=4)
+
+
+def test_draws_over_many_seeds_have_the_law_of_the_belief() -> None:
+    """B-TS: Beta(3, 2) cut to [0.3, 0.55]; a draw is capped as often as it lies above."""
+    base = TS(prior=one_table([(0.3, 0.55), (0.0, 1.0)], (0, 1)))
+    for i, reward in enumerate((1.0, 1.0, 0.0)):
+        base.learn(base.decide(arms=[0], id=str(i)), reward)
+    draws, capped = [], 0
+    for seed in range(2000):
+        policy = TS(seed=seed, propensities=False)
+        policy.desk = base.desk
+        decision = policy.decide(arms=[0])
+        draws.append(decision.index[0,])
+        capped += decision.capped == ((0,),)
+
+    assert stats.kstest(draws, CutBeta(3, 2, 0.3, 0.55).share_below).pvalue > 1e-3
+    above = float(stats.beta(3, 2).sf(0.55))
+    assert abs(capped / 2000 - above) < 4 * np.sqrt(above * (1 - above) / 2000)
+
+
+@pytest.mark.parametrize("prior", [None, table(None), table(0.15), table(0.03)])
+def test_whole_runs_are_those_of_single_calls(prior: BoundTable | None) -> None:
+    options = {"prior": prior} if prior else {"arms": ARMS, "context": ["U1", "U2"]}
+
+    assert_plays_alike(TS(seed=4, propensities=False, **options))
+
+
+def test_a_watched_policy_and_a_strange_stage_are_not_played_whole() -> None:
+    runs = visits(1, 3)
+
+    assert TS(prior=table(0.1), watch=True).play(STAGE, *runs) is None
+    assert TS(arms=["other"]).play(STAGE, *runs) is None
+    assert TS(arms=ARMS, context=["Age"]).play(STAGE, *runs) is None
 
 
 @pytest.mark.parametrize(("prior", "reward_range"), [

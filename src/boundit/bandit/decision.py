@@ -24,7 +24,8 @@ class Decision:
     ``index`` has the score of every arm that was scored, ``skipped`` counts the arms whose
     upper end alone ruled them out, ``capped`` are those whose score the prior lowered.
     ``propensity`` is the chance of this arm under the policy's own randomness: 1 for a
-    deterministic policy, None where a sampling policy was told not to work it out.
+    deterministic policy, None where a sampling policy was told not to work it out. ``branch``
+    names the part of an algorithm that chose, where there are several.
     """
 
     id: str
@@ -35,6 +36,35 @@ class Decision:
     capped: tuple[Arm, ...] = ()
     skipped: int = 0
     propensity: float | None = 1.0
+    branch: str | None = None
+
+    @classmethod
+    def at_once(
+        cls,
+        id: str,  # noqa: A002, as the field is called
+        arm: Arm,
+        context: Context,
+        features: tuple[float, ...],
+        index: Mapping[Arm, float],
+        capped: tuple[Arm, ...],
+        skipped: int,
+        propensity: float | None,
+        branch: str | None,
+    ) -> "Decision":
+        """Make one without a call for each frozen field; deciding itself takes no longer."""
+        made = object.__new__(cls)
+        vars(made).update(
+            id=id,
+            arm=arm,
+            context=context,
+            features=features,
+            index=index,
+            capped=capped,
+            skipped=skipped,
+            propensity=propensity,
+            branch=branch,
+        )
+        return made
 
     def record(self) -> Record:
         """Spell it as a JSON object."""
@@ -47,6 +77,7 @@ class Decision:
             "capped": [spelled_values(arm) for arm in self.capped],
             "skipped": self.skipped,
             "propensity": self.propensity,
+            "branch": self.branch,
         }
 
     def to_json(self) -> str:
@@ -75,7 +106,9 @@ class Decision:
         features = tuple(map(float, record["features"]))
         if not all(map(math.isfinite, features)):
             raise ValueError("a feature is not finite")
-        propensity = record["propensity"]
+        propensity, branch = record["propensity"], record.get("branch")
+        if not isinstance(branch, str | None):
+            raise TypeError("the branch is no text")
         return cls(
             id=record["id"],
             arm=read_values(record["arm"]),
@@ -85,4 +118,5 @@ class Decision:
             capped=tuple(map(read_values, record["capped"])),
             skipped=int(record["skipped"]),
             propensity=None if propensity is None else float(propensity),
+            branch=branch,
         )

@@ -6,24 +6,29 @@ held during every call, so a policy may be shared between threads. Calls then fo
 in some order; what is learned does not depend on it but for rounding.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from threading import RLock
 from typing import Generic, Protocol, Self, TypeAlias, TypeVar, final
-from uuid import uuid4
 
+from boundit.bandit.board import Board
 from boundit.bandit.codec import Record
 from boundit.bandit.contest import Outcome
 from boundit.bandit.decision import Decision
 from boundit.bandit.errors import BadOption, CannotMerge, ForeignBounds, NotADecision
 from boundit.bandit.guard import Guard
-from boundit.bandit.prior import Entrant
+from boundit.bandit.ids import Ids
+from boundit.bandit.lineup import Lineup
+from boundit.bandit.options import chance
+from boundit.bandit.prior import Prior
+from boundit.bandit.reader import Reader
 from boundit.bandit.scene import Arms, ContextNames, Scene
+from boundit.bandit.stage import Stage
 from boundit.bandit.watch import Watch
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
-Choose: TypeAlias = Callable[[Context, Sequence[Entrant]], Outcome]
+Choose: TypeAlias = Callable[[Context, Lineup], Outcome]
 """An algorithm's choice among arms, the highest cap first."""
 Take: TypeAlias = Callable[[Decision, float], None]
 """An algorithm's learning; it raises before it changes anything."""
@@ -60,6 +65,7 @@ class Desk(Generic[B]):
         self.scene, self.guard, self.book = scene, guard, book
         self.seen: dict[str, None] = {}
         self.lock = RLock()
+        self._reader, self._ids = Reader(scene), Ids()
 
     @classmethod
     def of(
@@ -71,6 +77,7 @@ class Desk(Generic[B]):
         context: ContextNames | None,
         reward_range: tuple[float, float] | None,
         watch: bool | Watch,
+        living: float,
     ) -> "Desk[B]":
         """Read the options that all policies share."""
         if prior is not None and not isinstance(prior, BoundTable):
@@ -79,12 +86,25 @@ class Desk(Generic[B]):
             raise BadOption("watch", "True, False or a Watch", watch)
         scene = Scene.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         watching = watch if isinstance(watch, Watch) else Watch() if watch else None
-        return cls(scene, Guard(prior, watching), book_for(scene))
+        error = chance("living", living)
+        return cls(scene, Guard(prior, watching, error), book_for(scene))
 
     @property
     def events(self) -> int:
         """How many rewards were learned."""
         return len(self.seen)
+
+    def described(self, policy: str) -> str:
+        """Say in one line what a policy plays, how much it knows and what it started from."""
+        table = self.guard.prior.table
+        bounds = "no bounds" if table is None else f"{len(table.bounds)} bounds"
+        if self.guard.refutation:
+            bounds += ", refuted"
+        elif self.guard.ends:
+            bounds += f" narrowed by {self.guard.ends.n_seen} observations"
+        learned = f"{self.events} reward{'s' * (self.events != 1)} learned"
+        arms = len(self.scene.arms)
+        return f"{policy}({arms or 'no'} arm{'s' * (arms != 1)}, {learned}, {bounds})"
 
     def decide(
         self, context: object, arms: Arms | None, decision_id: str | None, choose: Choose
@@ -93,33 +113,62 @@ class Desk(Generic[B]):
         if decision_id is not None and not isinstance(decision_id, str):
             raise BadOption("id", "text", decision_id)
         with self.lock:
-            where = self.scene.read_context(context)
+            where = self._reader.read(context)
             among = self.scene.read_among(arms)
-            outcome = choose(where, self.guard.entrants(among, where, held=arms is None))
-        return Decision(
-            uuid4().hex if decision_id is None else decision_id,
+            lineup = self.guard.entrants(among, where, held=arms is None)
+            outcome = choose(where, lineup)
+        return Decision.at_once(
+            self._ids.fresh() if decision_id is None else decision_id,
             outcome.arm,
             where,
             outcome.features,
             outcome.index,
             outcome.capped,
-            outcome.skipped,
+            outcome.skipped + len(lineup.beaten),
             outcome.propensity,
+            outcome.branch,
         )
 
-    def learn(self, decision: Decision, reward: object, take: Take) -> None:
+    def learn(
+        self,
+        decision: Decision,
+        reward: object,
+        take: Take,
+        observed: Mapping[str, object] | None = None,
+    ) -> None:
         """Check, let the algorithm learn, remember the id; a repeat changes nothing."""
         if not isinstance(decision, Decision):
             raise NotADecision(f"{type(decision).__name__} is no decision")
         number = self.scene.read_reward(reward, decision.id)
-        self.scene.require_arm(decision.arm)
-        where = self.scene.read_context(decision.context)
+        if decision.arm not in self.scene.held:
+            self.scene.require_arm(decision.arm)
         with self.lock:
+            if not self._reader.knows(decision.context):
+                self._reader.read(decision.context)
             if decision.id in self.seen:
                 return
+            cells = () if observed is None else self.guard.read_observed(observed)
             take(decision, number)
             self.seen[decision.id] = None
-            self.guard.observe(where, decision.arm, self.scene.unit(number))
+            if cells:
+                self.guard.see(decision.context, decision.arm, cells)
+            if self.guard.watch:
+                where = self._reader.read(decision.context)
+                self.guard.observe(where, decision.arm, self.scene.unit(number))
+
+    def board(self, stage: Stage, *, living: bool = False) -> Board | None:
+        """Lay a stage out for whole runs; None if this desk must see each round by itself.
+
+        It must when it watches its bounds, and, unless they are ``living``, when what a round
+        shows narrows them.
+        """
+        if self.guard.watch or (self.narrows_on(stage) and not living):
+            return None
+        return Board.of(self.scene, Prior(self.guard.prior.table), stage)
+
+    def narrows_on(self, stage: Stage) -> bool:
+        """Tell whether a stage shows variables that narrow the bounds."""
+        return stage.shows is not None and self.guard.ends is not None
 
     def refresh(self, prior: BoundTable) -> None:
         """Go on with other bounds; what was learned stays, and is held against them."""
@@ -137,7 +186,7 @@ class Desk(Generic[B]):
         self, *, arms: Arms | None = None, context: ContextNames | None = None
     ) -> "Desk[B]":
         """A desk with the same bounds and nothing learned; fills arms and names if unbound."""
-        guard = Guard(self.guard.prior.table, self.guard.watch)
+        guard = Guard(self.guard.prior.table, self.guard.watch, self.guard.living)
         scene = self.scene.filled(arms, context)
         return Desk(scene, guard, self.book.fresh(scene))
 

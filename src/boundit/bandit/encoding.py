@@ -1,5 +1,6 @@
 """Features of an arm in a context: ``[1, context values, treatment values]``."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -8,6 +9,7 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.bandit.compiled import compiled
 from boundit.bandit.errors import BadFeatures
 from boundit.bandit.scene import Levels, Scene
 from boundit.terms.bound import Arm, Context, Value
@@ -44,12 +46,21 @@ class Encoding:
         """Write the features of one arm in one context, or say why there are none."""
         if self.own is not None:
             return as_vector(self.own(context, arm), arm)
-        numbers = [1.0]
+        return np.array([1.0, *self.of_context(context, arm), *self.of_arm(arm)])
+
+    def of_context(self, context: Context, arm: Arm) -> list[float]:
+        """Write the part that is the same for all arms; errors name one of them."""
+        numbers: list[float] = []
         for value, words in zip(context, self.context_words or repeat(()), strict=False):
             numbers += _encoded(value, words, arm, "the context")
+        return numbers
+
+    def of_arm(self, arm: Arm) -> list[float]:
+        """Write the part that is the same in all contexts."""
+        numbers: list[float] = []
         for value, words in zip(arm, self.arm_words or repeat(()), strict=False):
             numbers += _encoded(value, words, arm, "the arm")
-        return np.array(numbers)
+        return numbers
 
 
 def as_vector(given: object, arm: Arm) -> Vector:
@@ -60,9 +71,18 @@ def as_vector(given: object, arm: Arm) -> Vector:
         raise BadFeatures(arm, "are no numbers; give one finite number for each") from None
     if x.ndim != 1 or not x.size:
         raise BadFeatures(arm, f"have shape {x.shape}; give one row of numbers")
-    if not np.isfinite(x).all():
+    if not all_finite(x):
         raise BadFeatures(arm, "are not all finite")
     return x
+
+
+@compiled
+def all_finite(x: Vector) -> bool:
+    """Tell whether every number is one."""
+    for number in x:  # noqa: SIM110, a loop is what compiles
+        if not math.isfinite(number):
+            return False
+    return True
 
 
 def require_length(x: Vector, n_features: int | None, arm: Arm) -> None:

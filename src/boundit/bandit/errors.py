@@ -12,6 +12,7 @@
     ├── BadContext                 a context that is none
     ├── BadFeatures                a feature vector that does not fit
     ├── BadReward                  not a number inside its range
+    ├── BadObservation             no names with values
     └── NotADecision               something else, or a damaged one
     InvalidState
     ├── DamagedState               it is not one of ours, or no longer
@@ -104,6 +105,16 @@ class BadReward(InvalidStep):
             f"the reward of decision {shortened(repr(where), 60)} must be a number from "
             f"{low:g} to {high:g}, found {shortened(repr(reward), 40)}; "
             "reward_range= declares another"
+        )
+
+
+class BadObservation(InvalidStep):
+    """Something that does not say what was observed."""
+
+    def __init__(self, found: object) -> None:
+        super().__init__(
+            "observed must map names to values, such as {'Age': 3}, "
+            f"found {shortened(repr(found), 60)}"
         )
 
 

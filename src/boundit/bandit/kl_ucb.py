@@ -1,15 +1,23 @@
 """KL-UCB on each context by itself, with bounds (B-kl-UCB of Zhang and Bareinboim 2017)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Self, final
 
-from boundit.bandit.contest import Outcome, Score, contest
+import numpy as np
+
+from boundit.bandit.board import as_runs
+from boundit.bandit.contest import Outcome, settled
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
+from boundit.bandit.guard import LIVING
+from boundit.bandit.kernel_kl_ucb import decide_kl, play_kl
+from boundit.bandit.kernel_kl_ucb import kl as kl
+from boundit.bandit.kernel_kl_ucb import kl_upper as kl_upper
+from boundit.bandit.lineup import Lineup
 from boundit.bandit.options import not_negative
-from boundit.bandit.prior import Entrant
 from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.bandit.state import State, opened, sealed
 from boundit.bandit.tally import Tally
 from boundit.bandit.watch import Refutation, Watch
@@ -41,6 +49,7 @@ class KLUCB:
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
+        living: float = LIVING,
     ) -> None:
         self._c = not_negative("c", c)
         self.desk = Desk.of(
@@ -50,7 +59,11 @@ class KLUCB:
             context=context,
             reward_range=reward_range,
             watch=watch,
+            living=living,
         )
+
+    def __repr__(self) -> str:
+        return self.desk.described("KLUCB")
 
     def decide(
         self,
@@ -62,13 +75,24 @@ class KLUCB:
         """Choose an arm not played here yet, or the highest capped index; changes nothing."""
         return self.desk.decide(context, arms, id, self._choose)
 
-    def learn(self, decision: Decision, reward: float) -> None:
+    def learn(
+        self,
+        decision: Decision,
+        reward: float,
+        *,
+        observed: Mapping[str, object] | None = None,
+    ) -> None:
         """Take in one reward; a repeat is a no-op."""
-        self.desk.learn(decision, reward, self._take)
+        self.desk.learn(decision, reward, self._take, observed)
 
     def refresh(self, prior: BoundTable) -> None:
         """Go on with other bounds; what was learned stays."""
         self.desk.refresh(prior)
+
+    @property
+    def observes(self) -> tuple[str, ...]:
+        """The variables that narrow its bounds when ``learn`` is told them."""
+        return self.desk.guard.observes
 
     @property
     def refutation(self) -> Refutation | None:
@@ -86,6 +110,30 @@ class KLUCB:
         """A new policy with the same settings and nothing learned; fills what is unbound."""
         return self._with(self.desk.fresh(arms=arms, context=context))
 
+    def play(
+        self,
+        stage: Stage,
+        visitors: Places,
+        luck: Floats,
+        seeds: Seeds,  # noqa: ARG002, nothing is drawn
+        seeing: Floats | None = None,  # noqa: ARG002, it then plays round by round
+    ) -> Places | None:
+        """Play whole runs in compiled code."""
+        board = self.desk.board(stage)
+        if board is None:
+            return None
+        return play_kl(
+            board.starts,
+            board.lower,
+            board.upper,
+            board.place,
+            self._c,
+            *self.desk.scene.reward_range,
+            board.means,
+            board.target,
+            *as_runs(visitors, luck),
+        )
+
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
         """A new policy that has learned what both have; ``since`` is what they share."""
         return self._with(self.desk.joined(other.desk, since.desk if since else None))
@@ -102,22 +150,24 @@ class KLUCB:
             made.desk = made.desk.restored(body["desk"])
         return made
 
-    def _choose(self, context: Context, entrants: Sequence[Entrant]) -> Outcome:
-        book, (low, high) = self.desk.book, self.desk.scene.reward_range
-        surest = max(entrant.lower for entrant in entrants)
-        kept = [entrant for entrant in entrants if entrant.upper >= surest]
-        untried = [entrant for entrant in kept if not book[context, entrant.arm].n]
-        budget = _log_of(book.plays(context) + 1, self._c)
-
-        def score(entrant: Entrant) -> Score:
-            cell = book[context, entrant.arm]
-            if not cell.n:
-                return Score(entrant.upper, math.inf)
-            mean = self.desk.scene.unit(cell.mean)
-            free = low + (high - low) * kl_upper(mean, budget / cell.n)
-            return Score(min(free, entrant.upper), free)
-
-        return contest(untried or kept, score)
+    def _choose(self, context: Context, lineup: Lineup) -> Outcome:
+        book, scores = self.desk.book, np.empty(len(lineup))
+        winner, looked, entered = decide_kl(
+            book.count,
+            book.total,
+            book.slots(context, lineup),
+            lineup.lower,
+            lineup.upper,
+            lineup.place,
+            book.plays(context) + 1.0,
+            self._c,
+            *self.desk.scene.reward_range,
+            scores,
+        )
+        free: list[float] = scores.tolist()
+        final = [min(f, upper) for f, (_, upper) in zip(free, lineup.ends, strict=True)]
+        shown = [(i, arm) for i, arm in lineup.shown if not math.isnan(free[i])]
+        return settled(lineup, winner, shown, free, final, skipped=entered - looked)
 
     def _take(self, decision: Decision, reward: float) -> None:
         self.desk.book.add(decision.context, decision.arm, reward)
@@ -126,34 +176,3 @@ class KLUCB:
         made = type(self)(c=self._c)
         made.desk = desk
         return made
-
-
-def kl(p: float, q: float) -> float:
-    """Relative entropy of two coins.
-
-    >>> kl(0.5, 0.5), round(kl(0.5, 0.9), 4), kl(0.5, 1.0)
-    (0.0, 0.5108, inf)
-    """
-    return _part(p, q) + _part(1 - p, 1 - q)
-
-
-def kl_upper(mean: float, budget: float) -> float:
-    """The largest ``m`` with ``kl(mean, m) <= budget``, by bisection up to rounding.
-
-    >>> round(kl_upper(0.5, 0.5108), 4)
-    0.9
-    """
-    low, high = mean, min(1.0, mean + math.sqrt(budget / 2))  # Pinsker: it is not above this
-    while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if kl(mean, middle) <= budget else (low, middle)
-    return low
-
-
-def _part(p: float, q: float) -> float:
-    if p <= 0:
-        return 0.0
-    return p * math.log(p / q) if q > 0 else math.inf
-
-
-def _log_of(t: int, c: float) -> float:
-    return math.log(t) + c * math.log(max(math.log(t), 1.0))

@@ -17,7 +17,6 @@ from scipy.special import (
     betainccinv,
     betaincinv,
     log_ndtr,
-    ndtr,
     ndtri,
     ndtri_exp,
 )
@@ -166,8 +165,3 @@ def win_chance(laws: Mapping[Arm, Law], winner: Arm) -> float:
         # An arm that comes earlier wins ties, so it must lie strictly below.
         chance *= law.share_below(np.nextafter(draws, -np.inf) if earlier else draws)
     return float(chance.mean())
-
-
-def uniform_of(z: Numbers) -> Numbers:
-    """The share at which a standard normal draw lies."""
-    return np.asarray(ndtr(z))

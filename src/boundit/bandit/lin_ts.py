@@ -1,28 +1,32 @@
 """Linear Thompson sampling with a model for each arm or one for all, cut to prior bounds."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cache, partial
+from collections.abc import Mapping
 from typing import Self, final
 
 import numpy as np
 
+from boundit.bandit.board import as_runs
 from boundit.bandit.codec import Record
 from boundit.bandit.contest import Outcome
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
-from boundit.bandit.encoding import Features, Vector, as_vector
-from boundit.bandit.laws import CutNormal, Law, Numbers, uniform_of, win_chance
+from boundit.bandit.encoding import Features, as_vector
+from boundit.bandit.guard import LIVING
+from boundit.bandit.kernel_lin_ts import Rows, decide_lin_ts, play_lin_ts
+from boundit.bandit.laws import CutNormal, win_chance
+from boundit.bandit.layout import laid_out
+from boundit.bandit.lineup import Entrant, Lineup
 from boundit.bandit.options import flag, not_negative, whole
-from boundit.bandit.prior import Entrant
 from boundit.bandit.regression import Regression, Ridges
-from boundit.bandit.sampling import Chance, draw_best
+from boundit.bandit.sampling import drawn, winning_chance
 from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.sight import Sight
+from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.bandit.state import State, opened, sealed
-from boundit.bandit.stream import stream
+from boundit.bandit.stream import context_word, seed_word
 from boundit.bandit.warm_start import WarmStart
 from boundit.bandit.watch import Refutation, Watch
-from boundit.terms.bound import Arm, Context
+from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 _FURTHER_DRAWS = 999
@@ -33,11 +37,12 @@ class LinTS:
     """Play an arm as often as its ridge model believes it best, within the prior's bounds.
 
     The belief about ``theta`` is normal around the ridge estimate with covariance
-    ``scale^2 inverse(A)``, for each arm or one for all (``shared``); each arm's mean is drawn
-    from its part of it, cut to ``[L, U]``. A draw hangs on the seed, the number of rewards
-    learned and the context, so that a retry gives the same arm. Arms that share a model are
-    drawn together, and their propensity is then the share of wins in this and 999 further
-    draws; otherwise it is computed. ``propensities=False`` spares the work.
+    ``scale^2 inverse(A)``, for each arm or one for all (``shared``); an arm's mean is drawn
+    from it, and drawn again inside ``[L, U]`` if it lies outside. Draws hang on the seed, the
+    number of rewards learned, the context and the place of the arm, so that a retry gives the
+    same arm. Arms that share a model are drawn together, and their propensity is then the share
+    of wins in this and 999 further draws; otherwise it is computed. ``propensities=False``
+    spares the work.
 
     >>> policy = LinTS(arms=["A", "B"], context=["Age"], seed=1)
     >>> policy.decide(0.3, id="7") == policy.decide(0.3, id="7")
@@ -59,6 +64,7 @@ class LinTS:
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
+        living: float = LIVING,
     ) -> None:
         self._scale = not_negative("scale", scale)
         self._seed = whole("seed", seed)
@@ -71,7 +77,11 @@ class LinTS:
             context=context,
             reward_range=reward_range,
             watch=watch,
+            living=living,
         )
+
+    def __repr__(self) -> str:
+        return self.desk.described("LinTS")
 
     def decide(
         self,
@@ -83,13 +93,24 @@ class LinTS:
         """Choose the arm with the highest draw; changes nothing."""
         return self.desk.decide(context, arms, id, self._choose)
 
-    def learn(self, decision: Decision, reward: float) -> None:
+    def learn(
+        self,
+        decision: Decision,
+        reward: float,
+        *,
+        observed: Mapping[str, object] | None = None,
+    ) -> None:
         """Take in one reward; a repeat is a no-op."""
-        self.desk.learn(decision, reward, self._take)
+        self.desk.learn(decision, reward, self._take, observed)
 
     def refresh(self, prior: BoundTable) -> None:
         """Go on with other bounds; what was learned stays."""
         self.desk.refresh(prior)
+
+    @property
+    def observes(self) -> tuple[str, ...]:
+        """The variables that narrow its bounds when ``learn`` is told them."""
+        return self.desk.guard.observes
 
     @property
     def refutation(self) -> Refutation | None:
@@ -106,6 +127,34 @@ class LinTS:
     ) -> Self:
         """A new policy with the same settings and nothing learned; fills what is unbound."""
         return self._with(self.desk.fresh(arms=arms, context=context), seed)
+
+    def play(
+        self,
+        stage: Stage,
+        visitors: Places,
+        luck: Floats,
+        seeds: Seeds,
+        seeing: Floats | None = None,  # noqa: ARG002, it then plays round by round
+    ) -> Places | None:
+        """Play whole runs in compiled code; own features are asked once for each pair."""
+        board = self.desk.board(stage)
+        start = board and laid_out(self.desk.book.fresh(self.desk.scene), board)
+        if board is None or start is None:
+            return None
+        return play_lin_ts(
+            start.stack.inverse,
+            start.stack.theta,
+            Rows(start.slots, start.x, board.lower, board.upper, board.place),
+            start.stack.n_features,
+            self._scale,
+            self.desk.book.how.shared,
+            np.array([context_word(context) for context in board.contexts]),
+            board.starts,
+            board.means,
+            board.target,
+            *as_runs(visitors, luck),
+            np.ascontiguousarray(seeds, np.uint64),
+        )
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
         """A new policy that has learned what both have; ``since`` is what they share."""
@@ -129,43 +178,45 @@ class LinTS:
             made.desk = made.desk.restored(body["desk"])
         return made
 
-    def _choose(self, context: Context, entrants: Sequence[Entrant]) -> Outcome:
+    def _choose(self, context: Context, lineup: Lineup) -> Outcome:
         book = self.desk.book
-        row = cache(lambda arm: book.vector(context, arm))
-        rng = stream(self._seed, self.desk.events, context)
-        chance: Chance = win_chance
-        if book.how.shared:
-            places = {entrant.arm: entrant.place for entrant in entrants}
-            shares = self._together({place: row(arm) for arm, place in places.items()}, rng)
-            chance = partial(_share_of_wins, shares, places)
-        else:
-            shares = rng.random((1, 1 + max(entrant.place for entrant in entrants)))
+        sight, shared = book.sight(context, lineup), book.how.shared
+        stack = book.stack_of(sight.n_features)
+        draws, free = np.empty(len(lineup)), np.empty(len(lineup))
+        winner, looked, share = decide_lin_ts(
+            seed_word(self._seed),
+            self.desk.events,
+            context_word(context),
+            stack.inverse,
+            stack.theta,
+            sight.slots,
+            sight.x,
+            lineup.lower,
+            lineup.upper,
+            lineup.place,
+            sight.n_features,
+            self._scale,
+            shared,
+            _FURTHER_DRAWS if shared and self._propensities else 0,
+            draws,
+            free,
+        )
+        propensity = share if self._propensities else None
+        if self._propensities and not shared:
+            propensity = self._chance(sight, winner)
+        row = sight.row(winner)
+        return drawn(lineup, (winner, looked), draws, free, features=row, propensity=propensity)
+
+    def _chance(self, sight: Sight, winner: int) -> float:
+        rows = {entrant.arm: sight.row(i) for i, entrant in enumerate(sight.lineup)}
 
         def law_of(entrant: Entrant) -> CutNormal:
-            x = row(entrant.arm)
-            model = book.model(entrant.arm, x.size)
+            x = np.array(rows[entrant.arm])
+            model = self.desk.book.model(entrant.arm, x.size)
             spread = self._scale * model.spread(x)
             return CutNormal(model.mean(x), spread, entrant.lower, entrant.upper)
 
-        wanted = chance if self._propensities else None
-        found = draw_best(entrants, law_of, shares[0], wanted)
-        return replace(found, features=tuple(row(found.arm).tolist()))
-
-    def _together(self, rows: Mapping[int, Vector], rng: np.random.Generator) -> Numbers:
-        """Draw ``theta`` for all arms at once: the same luck moves them together.
-
-        One line for each draw, one column for each place: the share at which the draw's value
-        lies in the belief about that arm.
-        """
-        size = next(iter(rows.values())).size
-        root = np.linalg.cholesky(self.desk.book.model((), size).inverse)
-        luck = rng.standard_normal((1 + _FURTHER_DRAWS * self._propensities, size))
-        shares = np.full((len(luck), 1 + max(rows)), 0.5)
-        for place, x in rows.items():
-            along = root.T @ x
-            if along.any():
-                shares[:, place] = uniform_of(luck @ along / np.linalg.norm(along))
-        return shares
+        return winning_chance(sight.lineup, winner, law_of, win_chance)
 
     def _take(self, decision: Decision, reward: float) -> None:
         x = as_vector(decision.features, decision.arm)
@@ -184,10 +235,3 @@ class LinTS:
         made = type(self)(**{**options, "seed": options["seed"] if seed is None else seed})
         made.desk = desk
         return made
-
-
-def _share_of_wins(
-    shares: Numbers, places: Mapping[Arm, int], laws: Mapping[Arm, Law], winner: Arm
-) -> float:
-    draws = np.array([law.quantile(shares[:, places[arm]]) for arm, law in laws.items()])
-    return float((draws.argmax(axis=0) == list(laws).index(winner)).mean())

@@ -1,23 +1,26 @@
 """Optimal allocation matching, with prior bounds (Algorithm 5, OAM-PCB)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Self, final
 
-import numpy as np
-
-from boundit.bandit.allocation import SMALLEST_GAP, Numbers
+from boundit.bandit.allocation import SMALLEST_GAP
+from boundit.bandit.board import as_runs
 from boundit.bandit.codec import Record
 from boundit.bandit.contest import Outcome
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
 from boundit.bandit.encoding import Features, as_vector
 from boundit.bandit.errors import BadOption, DamagedState
-from boundit.bandit.oam_book import Matching, worthwhile
-from boundit.bandit.oam_core import Branch, Choice, Visit, choose, least_gap, width
+from boundit.bandit.guard import LIVING
+from boundit.bandit.kernel_oam import play_oam
+from boundit.bandit.lineup import Lineup
+from boundit.bandit.oam_book import Matching, offered
+from boundit.bandit.oam_core import BRANCHES, EXPLOIT, WASTED, Branch, Choice, Rule
+from boundit.bandit.oam_offer import Offer
 from boundit.bandit.options import not_negative, positive, rounds
-from boundit.bandit.prior import Entrant
 from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.bandit.state import State, opened, sealed
 from boundit.bandit.watch import Refutation, Watch
 from boundit.terms.bound import Context
@@ -40,10 +43,8 @@ class OAM:
     for every reward in it, unless given), ``epsilon`` the share of exploration that is forced
     (None: 1 / log log t, the choice of the theory, which explores for very long).
 
-    >>> policy = OAM(arms=["A", "B"], horizon=100)
-    >>> decision = policy.decide()
-    >>> policy.branch(decision)
-    <Branch.START: 'start'>
+    >>> OAM(arms=["A", "B"], horizon=100).decide().branch
+    'start'
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class OAM:
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
+        living: float = LIVING,
     ) -> None:
         self._horizon = rounds(horizon)
         self._c = not_negative("c", c)
@@ -73,7 +75,11 @@ class OAM:
             context=context,
             reward_range=reward_range,
             watch=watch,
+            living=living,
         )
+
+    def __repr__(self) -> str:
+        return self.desk.described("OAM")
 
     def decide(
         self,
@@ -85,21 +91,28 @@ class OAM:
         """Choose an arm (lines 3-25); changes nothing."""
         return self.desk.decide(context, arms, id, self._outcome)
 
-    def learn(self, decision: Decision, reward: float) -> None:
+    def learn(
+        self,
+        decision: Decision,
+        reward: float,
+        *,
+        observed: Mapping[str, object] | None = None,
+    ) -> None:
         """Take in one reward (line 26); a repeat is a no-op.
 
-        A round counts as exploration if the policy, as it stands now, would explore.
+        A round counts as exploration if its decision says so. One that does not say which
+        branch it took counts if the policy, as it stands now, would explore.
         """
-        self.desk.learn(decision, reward, self._take)
-
-    def branch(self, decision: Decision) -> Branch:
-        """Say which branch a decision takes, as the policy stands."""
-        with self.desk.lock:
-            return self._again(decision).branch
+        self.desk.learn(decision, reward, self._take, observed)
 
     def refresh(self, prior: BoundTable) -> None:
         """Go on with other bounds; what was learned stays."""
         self.desk.refresh(prior)
+
+    @property
+    def observes(self) -> tuple[str, ...]:
+        """The variables that narrow its bounds when ``learn`` is told them."""
+        return self.desk.guard.observes
 
     @property
     def refutation(self) -> Refutation | None:
@@ -117,6 +130,21 @@ class OAM:
         """A new policy with the same settings and nothing learned; fills what is unbound."""
         options = {**self._options(), "horizon": self._horizon or horizon}
         return self._with(options, self.desk.fresh(arms=arms, context=context))
+
+    def play(
+        self,
+        stage: Stage,
+        visitors: Places,
+        luck: Floats,
+        seeds: Seeds,  # noqa: ARG002, nothing is drawn
+        seeing: Floats | None = None,  # noqa: ARG002, it then plays round by round
+    ) -> Places | None:
+        """Play whole runs in compiled code; own features are asked once for each pair."""
+        board = self.desk.board(stage)
+        offers = board and offered(self.desk.book.fresh(self.desk.scene), board)
+        if offers is None:
+            return None
+        return play_oam(self._rule(), offers, *as_runs(visitors, luck))
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
         """A new policy that has learned what both have; ``since`` is what they share."""
@@ -143,89 +171,53 @@ class OAM:
             made.desk = made.desk.restored(body["desk"])
         return made
 
-    def _outcome(self, context: Context, entrants: Sequence[Entrant]) -> Outcome:
-        kept = worthwhile(entrants)
-        x = self._features(context, kept)
-        choice = self._choice(context, kept, x)
-        lowered = (
-            e.arm for e, i, f in zip(kept, choice.index, choice.free, strict=True) if i < f
-        )
+    def _outcome(self, context: Context, lineup: Lineup) -> Outcome:
+        offer = self.desk.book.offer(context, lineup)
+        choice = self._choice(context, offer)
+        index, free, kept = choice.scores.tolist(), choice.free.tolist(), offer.kept
+        lowered = [e.arm for e, i, f in zip(kept, index, free, strict=True) if i < f]
         return Outcome(
             kept[choice.place].arm,
-            {e.arm: float(i) for e, i in zip(kept, choice.index, strict=True)},
-            tuple(lowered) if choice.branch in (Branch.EXPLOIT, Branch.WASTED) else (),
-            len(entrants) - len(kept),
-            tuple(x[choice.place].tolist()),
+            {e.arm: i for e, i in zip(kept, index, strict=True)},
+            tuple(lowered) if choice.branch in (EXPLOIT, WASTED) else (),
+            len(lineup) - len(kept),
+            tuple(offer.x[choice.place].tolist()),
+            branch=BRANCHES[choice.branch].value,
         )
 
-    def _again(self, decision: Decision) -> Choice:
-        arms = tuple(decision.index) or (decision.arm,)
-        entrants = self.desk.guard.prior.entrants(arms, decision.context, held=False)
-        kept = worthwhile(entrants)
-        return self._choice(decision.context, kept, self._features(decision.context, kept))
+    def _choice(self, context: Context, offer: Offer) -> Choice:
+        prior, events = self.desk.guard.prior, self.desk.events
+        return self.desk.book.choice(self._rule(), prior, context, offer, events)
 
-    def _features(self, context: Context, kept: Sequence[Entrant]) -> Numbers:
-        return np.array([self.desk.book.vector(context, entrant.arm) for entrant in kept])
-
-    def _choice(self, context: Context, kept: Sequence[Entrant], x: Numbers) -> Choice:
-        book = self.desk.book
-        theta, spreads, unseen = book.estimates(x)
-        gap = least_gap(self._gaps(theta, x), self._smallest_gap())
-        enough = self._width(x.shape[1]) / gap**2
-        s = book.explorations
-        visit = Visit(
-            means=x @ theta,
-            spreads=spreads,
-            unseen=unseen,
-            pulls=np.array([book.tally[context, e.arm].n for e in kept], float),
-            needed=np.array(
-                [min(book.allocation.get((context, e.arm), math.inf), enough) for e in kept]
-            ),
-            lower=np.array([e.lower for e in kept]),
-            upper=np.array([e.upper for e in kept]),
-        )
-        return choose(
-            visit,
-            gap=gap,
-            width=self._width(x.shape[1]),
-            index_width=self._width(x.shape[1], delta=(s + 1) ** -2),
-            quota=self._share() * s,
-        )
-
-    def _gaps(self, theta: Numbers, x: Numbers) -> Numbers:
-        means = x @ theta
-        pairs = self.desk.book.pairs(self.desk.guard.prior)
-        here = means.max() - means
-        return np.concatenate([here, pairs.gaps(theta)]) if pairs.keys else here
+    def _explored(self, decision: Decision) -> bool:
+        """Tell whether a decision explored, by its word or by what it would be now."""
+        branch = decision.branch
+        if branch not in BRANCHES:
+            arms = tuple(decision.index) or (decision.arm,)
+            lineup = self.desk.guard.prior.entrants(arms, decision.context, held=False)
+            offer = self.desk.book.offer(decision.context, lineup)
+            branch = BRANCHES[self._choice(decision.context, offer).branch]
+        return branch not in (Branch.START, Branch.EXPLOIT)
 
     def _take(self, decision: Decision, reward: float) -> None:
         book, x = self.desk.book, as_vector(decision.features, decision.arm)
         book.require(x, decision.arm)
-        branch = self._again(decision).branch
+        rule, explored = self._rule(), self._explored(decision)
         book.add(decision.context, decision.arm, x, reward)
-        if branch not in (Branch.START, Branch.EXPLOIT):
-            book.explored(
-                self.desk.guard.prior,
-                width=self._width(x.size),
-                smallest_gap=self._smallest_gap(),
-            )
+        if explored:
+            book.explored(self.desk.guard.prior, rule)
 
-    def _width(self, n_features: int, *, delta: float | None = None) -> float:
-        n = self._horizon
-        if n is None:
-            raise BadOption("horizon", "a whole number of rounds, 1 or more", n)
+    def _rule(self) -> Rule:
+        if self._horizon is None:
+            raise BadOption("horizon", "a whole number of rounds, 1 or more", None)
         low, high = self.desk.scene.reward_range
-        sigma2 = (high - low) ** 2 / 4 if self._sigma2 is None else self._sigma2
-        return width(n, delta or 1 / n, n_features, c=self._c, sigma2=sigma2)
-
-    def _smallest_gap(self) -> float:
-        low, high = self.desk.scene.reward_range
-        return SMALLEST_GAP * (high - low)
-
-    def _share(self) -> float:
-        if self._epsilon is not None:
-            return self._epsilon
-        return 1 / max(math.log(math.log(max(self.desk.events + 1, 16))), 1.0)
+        return Rule(
+            float(self._horizon),
+            self._c,
+            (high - low) ** 2 / 4 if self._sigma2 is None else self._sigma2,
+            math.nan if self._epsilon is None else self._epsilon,
+            SMALLEST_GAP * (high - low),
+        )
 
     def _options(self) -> Record:
         return {

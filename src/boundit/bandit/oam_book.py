@@ -1,41 +1,24 @@
 """What optimal allocation matching knows: one regression, counts, and how often it explored."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundit.bandit.allocation import Numbers, allocate
+from boundit.bandit.board import Board
 from boundit.bandit.codec import Record, read_values, spelled_values
 from boundit.bandit.encoding import Encoding, Features, Vector, require_length
-from boundit.bandit.prior import Entrant, Prior
+from boundit.bandit.errors import BadFeatures
+from boundit.bandit.kernel_dense import Numbers
+from boundit.bandit.kernel_oam import Offers, add_row, next_solution, wanted
+from boundit.bandit.lineup import Lineup
+from boundit.bandit.oam_core import Choice, Rule, estimates, visited
+from boundit.bandit.oam_offer import Offer, Pair, Pairs, Shares, worthwhile
+from boundit.bandit.prior import Prior
 from boundit.bandit.scene import Scene
 from boundit.bandit.tally import Tally
 from boundit.terms.bound import Arm, Context
 
-Pair: TypeAlias = tuple[Context, Arm]
-
-_RIDGE = 1e-6  # of a squared feature: enough to invert with, too little to matter
-_GROWTH = 1.05
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Every pair worth pulling, with its features and the number of its context."""
-
-    keys: tuple[Pair, ...]
-    x: Numbers
-    context: NDArray[np.intp]
-
-    def gaps(self, theta: Vector) -> Numbers:
-        """How far each pair falls short of the best of its context."""
-        means = self.x @ theta
-        best = np.full(self.context.max(initial=-1) + 1, -np.inf)
-        np.maximum.at(best, self.context, means)
-        return np.asarray(best[self.context] - means)
+_MOST_OFFERS = 4096
 
 
 @final
@@ -47,9 +30,10 @@ class Matching:
         self.encoding = Encoding.of(scene, features)
         self.tally = Tally()
         self.explorations, self.due = 0, 1
-        self.allocation: Mapping[Pair, float] = {}
+        self.allocation: Shares = {}
         self.rows: tuple[Numbers, Vector] | None = None
-        self._pairs: tuple[Prior, Pairs] | None = None
+        self._pairs: tuple[Prior, int, Pairs] | None = None
+        self._offers: dict[Context, Offer] = {}
 
     def vector(self, context: Context, arm: Arm) -> Vector:
         """Write the features of an arm in a context, as long as those learned from before."""
@@ -63,38 +47,71 @@ class Matching:
 
     def estimates(self, x: Numbers) -> tuple[Vector, Numbers, Numbers]:
         """``theta``, the spread of each row of ``x``, and its share that nothing measured."""
-        size = np.square(x).sum(axis=1)
-        ridge = _RIDGE * (float(size.max()) or 1.0)
-        gram, moment = self.rows or (np.zeros((x.shape[1],) * 2), np.zeros(x.shape[1]))
-        inverse = np.linalg.inv(gram + ridge * np.eye(x.shape[1]))
-        spreads = np.maximum(np.einsum("ij,jk,ik->i", x, inverse, x), 0.0)
-        unseen = np.divide(ridge * spreads, size, out=np.zeros_like(size), where=size > 0)
-        return np.asarray(inverse @ moment), spreads, unseen
+        return estimates(x, *self._statistics(x.shape[1]))
 
     def pairs(self, prior: Prior) -> Pairs:
         """Every pair of a context that was met and an arm that the bounds do not rule out."""
-        if self._pairs is None or self._pairs[0] is not prior:
-            self._pairs = prior, self._listed(prior)
-        return self._pairs[1]
+        known = self._pairs
+        if known is None or known[0] is not prior or known[1] != prior.version:
+            self._pairs = known = prior, prior.version, self._listed(prior)
+        return known[2]
+
+    def offer(self, context: Context, lineup: Lineup) -> Offer:
+        """Look at the arms of a context; what was seen before is not worked out anew."""
+        known = self._offers.get(context)
+        if known is not None and known.lineup is lineup:
+            return known
+        kept = Lineup(worthwhile(lineup))
+        rows = [self.vector(context, entrant.arm) for entrant in kept]
+        for entrant, row in zip(kept, rows, strict=True):
+            require_length(row, rows[0].size, entrant.arm)
+        found = Offer(lineup, kept, np.array(rows))
+        if len(self._offers) >= _MOST_OFFERS:
+            self._offers.clear()
+        self._offers[context] = found
+        return found
+
+    def choice(
+        self, rule: Rule, prior: Prior, context: Context, offer: Offer, events: int
+    ) -> Choice:
+        """Choose among the arms on offer (lines 3 to 25)."""
+        kept, pairs = offer.kept, self.pairs(prior)
+        size = offer.x.shape[1]
+        arms = (
+            self.tally.count[self.tally.slots(context, kept)],
+            offer.needs(context, self.allocation),
+            kept.lower,
+            kept.upper,
+        )
+        known = pairs.x if pairs.keys else np.empty((0, size))
+        return visited(
+            rule,
+            *self._statistics(size),
+            offer.x,
+            arms,
+            known,
+            pairs.blocks,
+            self.explorations,
+            events,
+        )
 
     def add(self, context: Context, arm: Arm, x: Vector, reward: float) -> None:
         """Take in one reward."""
-        gram, moment = self.rows or (np.zeros((x.size,) * 2), np.zeros(x.size))
-        self.rows = gram + np.outer(x, x), moment + reward * x
+        self.rows = self._statistics(x.size)
+        add_row(*self.rows, x, reward)
         if not self.tally[context, arm].n:
             self._pairs = None
         self.tally.add(context, arm, reward)
 
-    def explored(self, prior: Prior, *, width: float, smallest_gap: float) -> None:
+    def explored(self, prior: Prior, rule: Rule) -> None:
         """Count a round of exploration; work the allocation out anew when one is due."""
         self.explorations += 1
         if self.explorations < self.due:
             return
-        self.due = max(self.explorations + 1, int(_GROWTH * self.explorations))
+        self.due = next_solution(self.explorations)
         pairs = self.pairs(prior)
-        theta, _, _ = self.estimates(pairs.x)
-        found = allocate(pairs.x, pairs.gaps(theta), width=width, smallest_gap=smallest_gap)
-        self.allocation = dict(zip(pairs.keys, found.pulls.tolist(), strict=True))
+        found = wanted(rule, *self._statistics(pairs.x.shape[1]), pairs.x, pairs.blocks)
+        self.allocation = dict(zip(pairs.keys, found.tolist(), strict=True))
 
     def fresh(self, scene: Scene) -> "Matching":
         """The same kind, nothing learned."""
@@ -146,26 +163,48 @@ class Matching:
             result.rows = gram, moment
         return result
 
+    def __getstate__(self) -> dict[str, object]:
+        # What is known by who is who cannot be known of a copy.
+        return {**vars(self), "_offers": {}, "_pairs": None}
+
+    def _statistics(self, n_features: int) -> tuple[Numbers, Vector]:
+        return self.rows or (np.zeros((n_features, n_features)), np.zeros(n_features))
+
     def _listed(self, prior: Prior) -> Pairs:
         arms: dict[Context, dict[Arm, None]] = {}
         for context, arm in self.tally:
             arms.setdefault(context, dict.fromkeys(self.scene.arms))[arm] = None
-        keys, rows, numbers = [], [], []
-        for i, (context, among) in enumerate(arms.items()):
+        keys, rows, blocks = list[Pair](), list[Vector](), [0]
+        for context, among in arms.items():
             for entrant in worthwhile(prior.entrants(tuple(among), context, held=False)):
                 keys.append((context, entrant.arm))
                 rows.append(self.vector(context, entrant.arm))
-                numbers.append(i)
-        return Pairs(tuple(keys), np.array(rows), np.array(numbers, dtype=np.intp))
+            blocks.append(len(keys))
+        return Pairs(tuple(keys), np.array(rows), np.array(blocks))
 
 
-def worthwhile(entrants: Sequence[Entrant]) -> list[Entrant]:
-    """Drop the arms whose upper end lies below the lower end of another (D-34), by place.
-
-    >>> a, b = Entrant(("A",), 0.5, 0.9, 0), Entrant(("B",), 0.1, 0.4, 1)
-    >>> worthwhile([a, b]) == [a]
-    True
-    """
-    reached = max(entrant.lower for entrant in entrants)
-    kept = [entrant for entrant in entrants if entrant.upper >= reached]
-    return sorted(kept, key=lambda entrant: entrant.place)
+def offered(book: Matching, board: Board) -> Offers | None:
+    """Lay out the arms of a board for whole runs; None if some features would be refused."""
+    try:
+        found = [
+            book.offer(c, lineup)
+            for c, lineup in zip(board.contexts, board.lineups, strict=True)
+        ]
+        x = np.concatenate([offer.x for offer in found])
+    except (BadFeatures, ValueError):
+        return None
+    # Of each lineup, the positions of the arms that are kept.
+    at = [
+        start + offer.lineup.index(entrant)
+        for start, offer in zip(board.starts, found, strict=False)
+        for entrant in offer.kept
+    ]
+    sizes = [len(offer.kept) for offer in found]
+    return Offers(
+        x,
+        np.concatenate([[0], np.cumsum(sizes)]),
+        board.lower[at],
+        board.upper[at],
+        board.target[at],
+        board.means[at],
+    )

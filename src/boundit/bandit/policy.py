@@ -5,6 +5,7 @@ from typing import Protocol, Self, runtime_checkable
 
 from boundit.bandit.decision import Decision
 from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.bandit.state import State
 from boundit.bandit.watch import Refutation
 from boundit.terms.bound_table import BoundTable
@@ -31,8 +32,23 @@ class Policy(Protocol):
         """
         ...
 
-    def learn(self, decision: Decision, reward: float) -> None:
-        """Take in what a decision earned: in any order, late or never; a repeat is a no-op."""
+    def learn(
+        self,
+        decision: Decision,
+        reward: float,
+        *,
+        observed: Mapping[str, object] | None = None,
+    ) -> None:
+        """Take in what a decision earned: in any order, late or never; a repeat is a no-op.
+
+        ``observed`` are other variables as they came out in this round. Those that the policy
+        ``observes`` narrow its bounds, the others are ignored.
+        """
+        ...
+
+    @property
+    def observes(self) -> tuple[str, ...]:
+        """The variables that narrow its bounds when ``learn`` is told them."""
         ...
 
     def refresh(self, prior: BoundTable) -> None:
@@ -55,6 +71,24 @@ class Policy(Protocol):
         """A new policy with the same settings and nothing learned.
 
         Arms, context names and horizon fill what is unbound; a seed replaces the old one.
+        """
+        ...
+
+    def play(
+        self,
+        stage: Stage,
+        visitors: Places,
+        luck: Floats,
+        seeds: Seeds,
+        seeing: Floats | None = None,
+    ) -> Places | None:
+        """Play whole runs in compiled code: the place of every arm pulled, runs x rounds.
+
+        Each run starts from nothing learned, as ``fresh(seed=...)`` does with its seed, and
+        pulls what ``decide`` and ``learn`` would, bit for bit. ``visitors`` are places of
+        contexts, runs x rounds, as is ``luck``, and ``seeing``, the luck of what the stage
+        shows besides. None if this policy, as it is set, plays only through ``decide`` and
+        ``learn`` (it watches its bounds, say).
         """
         ...
 

@@ -1,22 +1,16 @@
-"""The bounds a policy starts from, laid out for deciding: caps first."""
+"""The bounds a policy believes, laid out for deciding: caps first, beaten arms left out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
-from typing import NamedTuple, final
+from typing import final
 
+from boundit.bandit.lineup import Entrant as Entrant
+from boundit.bandit.lineup import Lineup
+from boundit.bandit.living import LivingEnds
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_table import BoundTable
-
-
-class Entrant(NamedTuple):
-    """An arm with its ends in one context, and its place among the arms of the call."""
-
-    arm: Arm
-    lower: float
-    upper: float
-    place: int
 
 
 @final
@@ -25,12 +19,15 @@ class Prior:
     """A table of bounds, or none; dropped ones bind nothing.
 
     Without a table, or once it is dropped, every end is infinite. With one, an arm or context
-    it has no row for gets the reward's range.
+    it has no row for gets the reward's range. Where it carries contrasts, an arm does not enter
+    if one that may be played in its stead is better whatever is true. ``living``
+    are ends that narrow online.
     """
 
     table: BoundTable | None = None
     dropped: bool = False
-    _order: dict[Context, tuple[Entrant, ...]] = field(
+    living: LivingEnds | None = field(default=None, compare=False, repr=False)
+    _order: dict[Context | None, Lineup] = field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -38,6 +35,16 @@ class Prior:
     def binding(self) -> BoundTable | None:
         """The table, as long as it is believed."""
         return None if self.dropped else self.table
+
+    @property
+    def version(self) -> int:
+        """Grows when ends move."""
+        return self.living.version if self.living else 0
+
+    def forget(self, contexts: Iterable[Context]) -> None:
+        """List the arms of some contexts anew when they are asked for: their ends moved."""
+        for context in contexts:
+            self._order.pop(context, None)
 
     @cached_property
     def n_bounded(self) -> int:
@@ -50,25 +57,22 @@ class Prior:
         """Tell whether the table is believed and says more of this pair than the range."""
         return self.binding is not None and self._says_more((arm, context))
 
-    def entrants(
-        self, among: Sequence[Arm], context: Context, *, held: bool
-    ) -> tuple[Entrant, ...]:
+    def entrants(self, among: Sequence[Arm], context: Context, *, held: bool) -> Lineup:
         """List arms with their ends, the highest cap first (and among equals in order).
 
-        The order of the arms a policy holds is worked out once for each context of the table,
-        so a decision need not look at arms that cannot win.
+        For the arms a policy holds this is worked out once for each context of the table, and
+        once for all others, so a decision need not look at arms that cannot win.
         """
-        table = self.binding
-        if table is None:
-            return tuple(Entrant(arm, -inf, inf, i) for i, arm in enumerate(among))
         if not held:
-            return self._listed(table, among, context)
-        if context not in self._order:
-            found = self._listed(table, among, context)
-            if all((arm, context) not in table.bounds for arm in among):
-                return found
-            self._order[context] = found
-        return self._order[context]
+            return self._listed(among, context)
+        key = context if context in self._bounded else None
+        if key not in self._order:
+            self._order[key] = self._listed(among, context)
+        return self._order[key]
+
+    @cached_property
+    def _bounded(self) -> frozenset[Context]:
+        return frozenset(self.binding.contexts if self.binding else ())
 
     def _says_more(self, key: Key) -> bool:
         if self.table is None or key not in self.table.bounds:
@@ -76,13 +80,47 @@ class Prior:
         (low, high), bound = self.table.reward_range, self.table.bounds[key]
         return bound.lower > low or bound.upper < high
 
-    def _listed(
-        self, table: BoundTable, among: Sequence[Arm], context: Context
-    ) -> tuple[Entrant, ...]:
+    def _listed(self, among: Sequence[Arm], context: Context) -> Lineup:
+        found = [Entrant(arm, *self._ends(arm, context), i) for i, arm in enumerate(among)]
+        beaten = self._beaten(among, context)
+        if not beaten:
+            return Lineup.of(found)
+        return Lineup.of(
+            (entrant for entrant in found if entrant.arm not in beaten),
+            (entrant for entrant in found if entrant.arm in beaten),
+        )
+
+    def _ends(self, arm: Arm, context: Context) -> tuple[float, float]:
+        table = self.binding
+        if table is None:
+            return -inf, inf
+        if self.living and (ends := self.living.ends(arm, context)):
+            return ends
+        bound = table.bounds.get((arm, context))
+        return (bound.lower, bound.upper) if bound else table.reward_range
+
+    def _beaten(self, among: Sequence[Arm], context: Context) -> frozenset[Arm]:
+        """The arms that another of these surely beats; none where all are, which refutes it."""
+        table = self.binding
+        if table is None or not table.contrasts:
+            return frozenset()
+        ends = {arm: table.bounds.get((arm, context)) for arm in among}
         low, high = table.reward_range
-        found = []
-        for i, arm in enumerate(among):
-            bound = table.bounds.get((arm, context))
-            ends = (bound.interval.lower, bound.interval.upper) if bound else (low, high)
-            found.append(Entrant(arm, *ends, i))
-        return tuple(sorted(found, key=lambda entrant: (-entrant.upper, entrant.place)))
+        reached = max(bound.lower if bound else low for bound in ends.values())
+        better = self._better.get(context, {})
+        found = frozenset(
+            arm
+            for arm, bound in ends.items()
+            if (bound.upper if bound else high) < reached
+            or not better.get(arm, frozenset()).isdisjoint(ends)
+        )
+        return found if len(found) < len(ends) else frozenset()
+
+    @cached_property
+    def _better(self) -> dict[Context, dict[Arm, set[Arm]]]:
+        """For each context and arm those that surely earn more."""
+        found: dict[Context, dict[Arm, set[Arm]]] = {}
+        for (context, arm, other), most in (self.table.contrasts if self.table else {}).items():
+            if most < 0:
+                found.setdefault(context, {}).setdefault(arm, set()).add(other)
+        return found

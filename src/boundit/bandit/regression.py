@@ -9,9 +9,12 @@ import numpy as np
 from boundit.bandit.codec import Record, read_values, spelled_values
 from boundit.bandit.encoding import Encoding, Features, Vector, require_length
 from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
+from boundit.bandit.lineup import Lineup
 from boundit.bandit.options import flag, positive
 from boundit.bandit.ridge import Ridge
+from boundit.bandit.ridge_stack import RidgeStack
 from boundit.bandit.scene import Scene
+from boundit.bandit.sight import Sight, Sights
 from boundit.bandit.warm_start import WarmStart
 from boundit.terms.bound import Arm, Context
 
@@ -59,41 +62,85 @@ class Ridges:
 
     def __init__(self, scene: Scene, how: Regression) -> None:
         self.how = how
-        self.models: dict[Arm | None, Ridge] = {}
-        self._encoding = Encoding.of(scene, how.features)
-        self._starts: dict[tuple[Arm | None, int], Ridge] = {}
+        self.encoding = Encoding.of(scene, how.features)
+        self.stack: RidgeStack | None = None
+        self.learned: dict[Arm | None, int] = {}
+        self._starts: dict[Arm | None, int] = {}
+        self._cold: int | None = None
+        self._sights = Sights(self.encoding)
+        self._last: Sight | None = None
+
+    def sight(self, context: Context, lineup: Lineup) -> Sight:
+        """Look at the arms of a context, each with the slot of its model."""
+        sight = self._sights.of(context, lineup)
+        if sight.stack is not self.stack or sight.n_learned != len(self.learned):
+            d = sight.n_features
+            self.require(sight.x[:d], lineup[0].arm)
+            stack, last = self.stack_of(d), self._last
+            if last is None or not last.points(lineup, stack, len(self.learned)):
+                slots = [self.slot(entrant.arm, d) for entrant in lineup]
+                sight.point(stack, np.array(slots, np.int64), len(self.learned))
+            else:
+                sight.point(stack, last.slots, len(self.learned))
+            self._last = sight
+        return sight
 
     def vector(self, context: Context, arm: Arm) -> Vector:
         """Write the features of an arm in a context, as long as those learned from before."""
-        x = self._encoding.vector(context, arm)
+        x = self.encoding.vector(context, arm)
         self.require(x, arm)
         return x
 
     def require(self, x: Vector, arm: Arm) -> None:
         """Refuse features of another length than those learned from before."""
-        known = next((model.b.size for model in self.models.values()), None)
-        require_length(x, known, arm)
+        require_length(x, self.n_features, arm)
+
+    @property
+    def n_features(self) -> int | None:
+        """How many features were learned from, once there was a reward."""
+        return self.stack.n_features if self.stack is not None and self.learned else None
 
     def model(self, arm: Arm, n_features: int) -> Ridge:
-        """What is known of an arm."""
-        key = None if self.how.shared else arm
-        return self.models.get(key) or self.start(key, n_features)
+        """What is known of an arm; it changes as the arm is learned."""
+        return self.stack_of(n_features).at(self.slot(arm, n_features))
+
+    def slot(self, arm: Arm, n_features: int) -> int:
+        """Where the model of an arm lies: what was learned of it, or what it starts from.
+
+        Arms that nobody estimated all start alike, and from one slot.
+        """
+        key, warm = None if self.how.shared else arm, self.how.warm_start
+        stack = self.stack_of(n_features)
+        if key in self.learned:
+            return self.learned[key]
+        if warm and (key is None or key in warm.arms):
+            if key not in self._starts:
+                self._starts[key] = stack.push(self.start(key, n_features))
+            return self._starts[key]
+        if self._cold is None:
+            self._cold = stack.push(Ridge.untried(n_features, self.how.ridge))
+        return self._cold
 
     def start(self, key: Arm | None, n_features: int) -> Ridge:
-        """What is known before the first reward; worked out once."""
-        if (key, n_features) not in self._starts:
-            warm, ridge = self.how.warm_start, self.how.ridge
-            self._starts[key, n_features] = (
-                warm.start(self._encoding, key, n_features, ridge)
-                if warm
-                else Ridge.untried(n_features, ridge)
-            )
-        return self._starts[key, n_features]
+        """What is known before the first reward."""
+        warm, ridge = self.how.warm_start, self.how.ridge
+        if warm is None:
+            return Ridge.untried(n_features, ridge)
+        return warm.start(self.encoding, key, n_features, ridge)
+
+    def stack_of(self, n_features: int) -> RidgeStack:
+        """Where the models lie; before the first reward features may still change length."""
+        if self.stack is None or self.stack.n_features != n_features:
+            self.stack, self._starts, self._cold = RidgeStack(n_features), {}, None
+        return self.stack
 
     def add(self, arm: Arm, x: Vector, reward: float) -> None:
         """Take in one reward."""
         key = None if self.how.shared else arm
-        self.models[key] = self.model(arm, x.size).seeing(x, reward)
+        stack = self.stack_of(x.size)
+        if key not in self.learned:
+            self.learned[key] = stack.push(self.model(arm, x.size))
+        stack.learn(self.learned[key], x, reward)
 
     def fresh(self, scene: Scene) -> "Ridges":
         """The same kind, nothing learned."""
@@ -103,12 +150,12 @@ class Ridges:
         """Put two together; what ``shared`` knew, or the start, is in both and counts once."""
         if self.how != other.how:
             raise CannotMerge("the two policies learn with other features, ridge or warm start")
-        result = self._emptied()
-        for key in dict.fromkeys((*self.models, *other.models)):
-            size = (self.models.get(key) or other.models[key]).b.size
-            base = shared.models.get(key) or self.start(key, size)
-            one, two = self.models.get(key, base), other.models.get(key, base)
-            result.models[key] = Ridge.of(one.A + two.A - base.A, one.b + two.b - base.b)
+        result, size = copy(self), self.n_features or other.n_features or 0
+        result.forget()
+        for key in dict.fromkeys((*self.learned, *other.learned)):
+            base = shared.known(key) or self.start(key, size)
+            one, two = self.known(key) or base, other.known(key) or base
+            result.put(key, Ridge.of(one.A + two.A - base.A, one.b + two.b - base.b))
         return result
 
     def record(self) -> list[list[object]]:
@@ -118,7 +165,8 @@ class Ridges:
                 None if key is None else spelled_values(key),
                 *(part.tolist() for part in (model.A, model.b, model.inverse, model.theta)),
             ]
-            for key, model in self.models.items()
+            for key in self.learned
+            if (model := self.known(key))
         ]
 
     def restored(self, record: list[list[object]], scene: Scene) -> "Ridges":
@@ -126,13 +174,25 @@ class Ridges:
         result = self.fresh(scene)
         for key, *parts in record:
             model = Ridge(*(np.array(part, dtype=np.float64) for part in parts))
-            square = (model.b.size, model.b.size)
-            if not model.A.shape == model.inverse.shape == square:
+            size = result.n_features or model.b.size
+            shapes = [part.shape for part in (model.A, model.b, model.inverse, model.theta)]
+            if shapes != [(size, size), (size,), (size, size), (size,)]:
                 raise ValueError("the matrices of a model do not fit each other")
-            result.models[read_values(key) if isinstance(key, list) else None] = model
+            result.put(read_values(key) if isinstance(key, list) else None, model)
         return result
 
-    def _emptied(self) -> "Ridges":
-        result = copy(self)
-        result.models = {}
-        return result
+    def known(self, key: Arm | None) -> Ridge | None:
+        """What was learned of an arm, or of all."""
+        slot = self.learned.get(key)
+        return None if slot is None or self.stack is None else self.stack.at(slot)
+
+    def put(self, key: Arm | None, model: Ridge) -> None:
+        """Take over what was learned elsewhere."""
+        stack = self.stack_of(model.b.size)
+        self.learned[key] = slot = stack.push(model)
+        stack.version[slot] = 1
+
+    def forget(self) -> None:
+        """Be as if nothing was learned."""
+        self.stack, self.learned, self._starts, self._cold = None, {}, {}, None
+        self._sights, self._last = Sights(self.encoding), None

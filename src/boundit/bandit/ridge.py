@@ -1,4 +1,4 @@
-"""Ridge regression that learns one row at a time, for one arm or for all together."""
+"""A ridge regression: its statistics, its estimate, and how sure it is."""
 
 import math
 from dataclasses import dataclass
@@ -17,8 +17,7 @@ Matrix: TypeAlias = NDArray[np.float64]
 class Ridge:
     """``A = ridge I + sum of x x'`` and ``b = sum of reward x``, with ``A``'s inverse at hand.
 
-    The inverse follows each row by Sherman and Morrison; its drift after a million rows is
-    about 1e-11. ``theta`` is the estimate ``inverse(A) b``.
+    ``theta`` is the estimate ``inverse(A) b``. A model that learns lies in a ``RidgeStack``.
     """
 
     A: Matrix
@@ -37,13 +36,6 @@ class Ridge:
         """Nothing seen yet (Algorithm 4, line 6, where ``ridge`` is 1)."""
         eye = np.eye(n_features)
         return cls(ridge * eye, np.zeros(n_features), eye / ridge, np.zeros(n_features))
-
-    def seeing(self, x: Vector, reward: float) -> "Ridge":
-        """The same with one row more (Algorithm 4, line 14)."""
-        gain = self.inverse @ x
-        inverse = self.inverse - np.outer(gain, gain) / (1.0 + x @ gain)
-        b = self.b + reward * x
-        return Ridge(self.A + np.outer(x, x), b, inverse, inverse @ b)
 
     def mean(self, x: Vector) -> float:
         """What ``x`` is expected to earn."""

@@ -1,45 +1,56 @@
-"""The last step of every Thompson sampling: draw, keep the highest, say with what chance."""
+"""The last step of every Thompson sampling: what was drawn, who won, and with what chance."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from boundit.bandit.contest import Outcome, Score, contest
-from boundit.bandit.laws import Law, Numbers
-from boundit.bandit.prior import Entrant
+from boundit.bandit.contest import Outcome
+from boundit.bandit.laws import Law
+from boundit.bandit.lineup import Entrant, Lineup
+from boundit.bandit.stage import Floats
 from boundit.terms.bound import Arm
 
 Chance: TypeAlias = Callable[[Mapping[Arm, Law], Arm], float]
 """How likely an arm was to win, given the laws of all that could."""
 
 
-def draw_best(
-    entrants: Sequence[Entrant],
-    law_of: Callable[[Entrant], Law],
-    shares: Numbers,
-    chance: Chance | None,
+def drawn(
+    lineup: Lineup,
+    found: tuple[int, int],
+    draws: Floats,
+    free: Floats,
+    *,
+    features: tuple[float, ...] = (),
+    propensity: float | None = None,
 ) -> Outcome:
-    """Draw for each arm at its share, by decreasing cap until no other can win.
+    """Write down what a kernel drew: the winner's position, and how many arms were drawn.
 
     An arm is capped when its draw, had there been no bound, would have been above its upper
-    end. Arms whose upper end lies below another's lower end never win and are not counted in
-    the chance.
+    end.
     """
-    capped: list[Entrant] = []
+    winner, looked = found
+    shown, final = lineup.first(looked), draws.tolist()
+    capped: tuple[Arm, ...] = ()
+    if lineup.bounded:
+        loose = free.tolist()
+        capped = tuple([arm for i, arm in shown if final[i] < loose[i]])
+    return Outcome(
+        lineup[winner].arm,
+        {arm: final[i] for i, arm in shown},
+        capped,
+        len(lineup) - looked,
+        features,
+        propensity,
+    )
 
-    def score(entrant: Entrant) -> Score:
-        law, share = law_of(entrant), shares[entrant.place : entrant.place + 1]
-        if float(law.free(share)[0]) > law.upper:
-            capped.append(entrant)
-        draw = float(law.quantile(share)[0])
-        return Score(draw, draw)
 
-    found = contest(entrants, score)
-    ordered = sorted(capped, key=lambda entrant: entrant.place)
-    outcome = replace(found, capped=tuple(entrant.arm for entrant in ordered))
-    if chance is None:
-        return replace(outcome, propensity=None)
-    surest = max(entrant.lower for entrant in entrants)
-    able = sorted((e for e in entrants if e.upper >= surest), key=lambda e: e.place)
+def winning_chance(
+    lineup: Lineup, winner: int, law_of: Callable[[Entrant], Law], chance: Chance
+) -> float:
+    """The chance of an arm, as the laws of those that can win have it.
+
+    Arms whose upper end lies below another's lower end never win and are not counted.
+    """
+    surest = max(entrant.lower for entrant in lineup)
+    able = sorted((e for e in lineup if e.upper >= surest), key=lambda e: e.place)
     laws = {entrant.arm: law_of(entrant) for entrant in able}
-    return replace(outcome, propensity=min(chance(laws, outcome.arm), 1.0))
+    return min(chance(laws, lineup[winner].arm), 1.0)

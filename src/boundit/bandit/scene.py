@@ -3,6 +3,7 @@
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias, final
 
 from boundit.bandit.codec import Record, read_values, spelled_values
@@ -70,6 +71,11 @@ class Scene:
         )
         scene._require_arms_fit(prior)
         return scene
+
+    @cached_property
+    def held(self) -> frozenset[Arm]:
+        """The arms, to be looked up."""
+        return frozenset(self.arms)
 
     def filled(self, arms: Arms | None, context: ContextNames | None) -> "Scene":
         """Put in arms and context names where there are none."""

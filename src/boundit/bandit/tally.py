@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 from typing import NamedTuple, final
 
+import numpy as np
+
 from boundit.bandit.codec import read_values, spelled_values
+from boundit.bandit.lineup import Lineup
 from boundit.bandit.scene import Scene
+from boundit.bandit.stage import Floats, Places
 from boundit.terms.bound import Arm, Context
 
 
@@ -25,7 +29,9 @@ _EMPTY = Cell()
 
 @final
 class Tally:
-    """Counts and sums for every pair that was played.
+    """Counts and sums for every pair that was played, in flat arrays with a slot for each.
+
+    Slot 0 stays empty: it stands for whatever was never played.
 
     >>> tally = Tally()
     >>> tally.add((), ("A",), 1.0)
@@ -34,14 +40,30 @@ class Tally:
     """
 
     def __init__(self) -> None:
-        self._cells: dict[tuple[Context, Arm], Cell] = {}
+        self.count: Floats = np.zeros(8)
+        self.total: Floats = np.zeros(8)
+        self._slots: dict[tuple[Context, Arm], int] = {}
         self._plays: dict[Context, int] = {}
+        self._arms: dict[Context, int] = {}
+        self._pointed: dict[Context, tuple[Lineup, int, Places]] = {}
 
     def __getitem__(self, pair: tuple[Context, Arm]) -> Cell:
-        return self._cells.get(pair, _EMPTY)
+        slot = self._slots.get(pair)
+        return Cell(int(self.count[slot]), float(self.total[slot])) if slot else _EMPTY
 
     def __iter__(self) -> Iterator[tuple[Context, Arm]]:
-        return iter(self._cells)
+        return iter(self._slots)
+
+    def slots(self, context: Context, lineup: Lineup) -> Places:
+        """Where the cells of some arms are in one context."""
+        played = self._arms.get(context, 0)
+        known = self._pointed.get(context)
+        if known and known[0] is lineup and known[1] == played:
+            return known[2]
+        found = np.array([self._slots.get((context, e.arm), 0) for e in lineup], np.int64)
+        if played:
+            self._pointed[context] = lineup, played, found
+        return found
 
     def plays(self, context: Context) -> int:
         """How many rewards came from this context, whatever the arm."""
@@ -64,7 +86,8 @@ class Tally:
         """Spell it for JSON."""
         return [
             [spelled_values(context), spelled_values(arm), cell.n, cell.total]
-            for (context, arm), cell in self._cells.items()
+            for context, arm in self
+            for cell in (self[context, arm],)
         ]
 
     def fresh(self, scene: Scene) -> "Tally":  # noqa: ARG002, pairs are pairs
@@ -88,6 +111,19 @@ class Tally:
         return tally
 
     def _put(self, context: Context, arm: Arm, cell: Cell) -> None:
-        old = self[context, arm]
-        self._cells[context, arm] = Cell(old.n + cell.n, old.total + cell.total)
+        slot = self._slots.get((context, arm)) or self._new_slot(context, arm)
+        self.count[slot] += cell.n
+        self.total[slot] += cell.total
         self._plays[context] = self.plays(context) + cell.n
+
+    def _new_slot(self, context: Context, arm: Arm) -> int:
+        slot = len(self._slots) + 1
+        if slot == self.count.size:
+            self.count = np.concatenate([self.count, np.zeros(slot)])
+            self.total = np.concatenate([self.total, np.zeros(slot)])
+        self._slots[context, arm] = slot
+        self._arms[context] = self._arms.get(context, 0) + 1
+        return slot
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_pointed": {}}

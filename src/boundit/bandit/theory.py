@@ -3,8 +3,9 @@ r"""What the paper's theorems promise about regret, as functions of stated quant
 The bounds :math:`[L_{a,c}, U_{a,c}]` must hold: every promise below is void otherwise. An arm
 is *ruled out* in a context when its upper end lies below the best mean there.
 
-Theorem 6 has no function. It says that bounds which rule out an arm lower LinUCB's regret, and
-that does not hold, not even in expectation (D-29): bounds lower the ceilings of this page.
+Theorem 6 has no ceiling. It says that bounds which rule out an arm lower LinUCB's regret, and
+that does not hold, not even in expectation (D-29): bounds lower the ceilings of this page, and
+``ruled_out`` lists the arms that its Lemma 6 speaks of.
 """
 
 import math
@@ -128,6 +129,10 @@ def lin_ucb_ceiling(
       number: the same steps cost a factor :math:`\sqrt k`, and :math:`\delta` is divided among
       them (D-24);
     - Lemma 3 needs a ridge of at least :math:`\max(1, L^2)`, or this raises (D-26).
+
+    >>> how = {"n_features": 5, "norm": 1.0, "theta_norm": 1.0, "delta": 0.05}
+    >>> round(lin_ucb_ceiling(horizon=15_000, **how))
+    17061
     """
     if ridge < max(1.0, norm**2):
         raise OutsideTheorem(ridge, norm)
@@ -167,6 +172,12 @@ def oam_rate(
     The constraints of ruled-out arms go too (D-33). Even so bounds can *raise* the value: an
     arm that is bad may be the cheapest way to learn about the others, and is not pulled any
     more. With ``pull_ruled_out`` it may be, and then no valid bound raises the value.
+
+    Two arms that tell nothing of each other: 2 over the gap, as Lai and Robbins have it.
+
+    >>> a, b = (("A",), ()), (("B",), ())
+    >>> round(oam_rate({a: (1, 0), b: (0, 1)}, {a: 0.5, b: 0.25}), 3)
+    8.0
     """
     gone = set(ruled_out(bounds, means)) if bounds else set()
     keys = [key for key in means if pull_ruled_out or key not in gone]
@@ -175,6 +186,27 @@ def oam_rate(
     gaps = np.array([best[key[1]] - means[key] for key in keys])
     tested = np.array([key not in gone for key in keys])
     return allocate(x, gaps, width=2.0, cap=math.inf, smallest_gap=0.0, tested=tested).cost
+
+
+def oam_ceiling(
+    features: Mapping[K, Sequence[float]],
+    means: Mapping[K, float],
+    bounds: BoundTable | None = None,
+    *,
+    horizon: int,
+    sigma2: float = 1.0,
+) -> float:
+    r"""What Theorem 7 prints, :math:`\log(T) \mathcal V(\theta, \mathcal A)`, for ``horizon``.
+
+    It stands beside simulated regret to be compared: as a ceiling it holds in the limit only
+    (D-35). ``sigma2`` is the variance proxy of the noise, 1 in the text and at most 1/4 for
+    rewards in [0, 1]; the value grows with it in proportion.
+
+    >>> a, b = (("A",), ()), (("B",), ())
+    >>> round(oam_ceiling({a: (1, 0), b: (0, 1)}, {a: 0.5, b: 0.25}, horizon=1000), 2)
+    55.26
+    """
+    return sigma2 * math.log(_rounds(horizon)) * oam_rate(features, means, bounds)
 
 
 def ucb_ceiling(
@@ -191,14 +223,23 @@ def ucb_ceiling(
     upper bound, where the text has an equality, and the best arm is no term of the sum (D-37).
     With contexts, one index for each pair: the sum over contexts, none of which is met more
     than :math:`T` times.
+
+    >>> a, b = (("A",), ()), (("B",), ())
+    >>> round(ucb_ceiling({a: 0.5, b: 0.25}, horizon=1000), 2)
+    442.85
     """
-    if horizon < 1:
-        raise BadOption("horizon", "a whole number, 1 or more", horizon)
+    log_t = math.log(_rounds(horizon))
     gone = set(ruled_out(bounds, means)) if bounds else set()
     best = _best(means)
     gaps = {key: best[key[1]] - mean for key, mean in means.items()}
     searched = sum(1 / gap for key, gap in gaps.items() if gap > _NO_GAP and key not in gone)
-    return 3 * sum(gaps.values()) + 16 * math.log(horizon) * searched
+    return 3 * sum(gaps.values()) + 16 * log_t * searched
+
+
+def _rounds(horizon: int) -> int:
+    if horizon < 1:
+        raise BadOption("horizon", "a whole number, 1 or more", horizon)
+    return horizon
 
 
 def _best(means: Mapping[K, float]) -> dict[Context, float]:

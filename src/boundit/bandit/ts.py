@@ -1,19 +1,24 @@
 """Thompson sampling on each context by itself, with bounds (B-TS, Zhang and Bareinboim)."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Self, final
 
+import numpy as np
+
+from boundit.bandit.board import as_runs
 from boundit.bandit.contest import Outcome
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
+from boundit.bandit.guard import LIVING
+from boundit.bandit.kernel_ts import Table, decide_ts, play_ts
 from boundit.bandit.laws import CutBeta, win_chance
+from boundit.bandit.lineup import Entrant, Lineup
 from boundit.bandit.options import flag, whole
-from boundit.bandit.prior import Entrant
-from boundit.bandit.sampling import draw_best
+from boundit.bandit.sampling import drawn, winning_chance
 from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.bandit.state import State, opened, sealed
-from boundit.bandit.stream import stream
+from boundit.bandit.stream import context_word, seed_word
 from boundit.bandit.tally import Tally
 from boundit.bandit.watch import Refutation, Watch
 from boundit.terms.bound import Context
@@ -25,9 +30,9 @@ class TS:
     """Play an arm as often as it is believed best: Beta beliefs, cut to the prior's bounds.
 
     The belief about a mean starts uniform; a reward between 0 and 1 counts as that much success
-    and the rest failure. Draws outside ``[L, U]`` are rejected, here in one step by quantiles.
-    A draw hangs on the seed, the number of rewards learned and the context, so that a retry
-    gives the same arm. ``propensities=False`` spares the work of computing them.
+    and the rest failure. A draw outside ``[L, U]`` is rejected and drawn again inside. Draws
+    hang on the seed, the number of rewards learned, the context and the place of the arm, so
+    that a retry gives the same arm. ``propensities=False`` spares the work of computing them.
 
     >>> policy = TS(arms=["A", "B"], seed=1)
     >>> policy.decide(id="7") == policy.decide(id="7"), round(policy.decide().propensity, 3)
@@ -44,6 +49,7 @@ class TS:
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
+        living: float = LIVING,
     ) -> None:
         self._seed = whole("seed", seed)
         self._propensities = flag("propensities", propensities)
@@ -54,7 +60,11 @@ class TS:
             context=context,
             reward_range=reward_range,
             watch=watch,
+            living=living,
         )
+
+    def __repr__(self) -> str:
+        return self.desk.described("TS")
 
     def decide(
         self,
@@ -66,13 +76,24 @@ class TS:
         """Choose the arm with the highest draw; changes nothing."""
         return self.desk.decide(context, arms, id, self._choose)
 
-    def learn(self, decision: Decision, reward: float) -> None:
+    def learn(
+        self,
+        decision: Decision,
+        reward: float,
+        *,
+        observed: Mapping[str, object] | None = None,
+    ) -> None:
         """Take in one reward; a repeat is a no-op."""
-        self.desk.learn(decision, reward, self._take)
+        self.desk.learn(decision, reward, self._take, observed)
 
     def refresh(self, prior: BoundTable) -> None:
         """Go on with other bounds; what was learned stays."""
         self.desk.refresh(prior)
+
+    @property
+    def observes(self) -> tuple[str, ...]:
+        """The variables that narrow its bounds when ``learn`` is told them."""
+        return self.desk.guard.observes
 
     @property
     def refutation(self) -> Refutation | None:
@@ -89,6 +110,30 @@ class TS:
     ) -> Self:
         """A new policy with the same settings and nothing learned; fills what is unbound."""
         return self._with(self.desk.fresh(arms=arms, context=context), seed)
+
+    def play(
+        self,
+        stage: Stage,
+        visitors: Places,
+        luck: Floats,
+        seeds: Seeds,
+        seeing: Floats | None = None,  # noqa: ARG002, it then plays round by round
+    ) -> Places | None:
+        """Play whole runs in compiled code."""
+        board = self.desk.board(stage)
+        if board is None:
+            return None
+        slots = np.arange(board.place.size)
+        return play_ts(
+            board.starts,
+            Table(slots, board.lower, board.upper, board.place),
+            np.array([context_word(context) for context in board.contexts]),
+            *self.desk.scene.reward_range,
+            board.means,
+            board.target,
+            *as_runs(visitors, luck),
+            np.ascontiguousarray(seeds, np.uint64),
+        )
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
         """A new policy that has learned what both have; ``since`` is what they share."""
@@ -107,24 +152,37 @@ class TS:
             made.desk = made.desk.restored(body["desk"])
         return made
 
-    def _choose(self, context: Context, entrants: Sequence[Entrant]) -> Outcome:
-        scene, book = self.desk.scene, self.desk.book
-        low, high = scene.reward_range
+    def _choose(self, context: Context, lineup: Lineup) -> Outcome:
+        book, (low, high) = self.desk.book, self.desk.scene.reward_range
+        draws, free = np.empty(len(lineup)), np.empty(len(lineup))
+        found = decide_ts(
+            seed_word(self._seed),
+            self.desk.events,
+            context_word(context),
+            book.count,
+            book.total,
+            book.slots(context, lineup),
+            lineup.lower,
+            lineup.upper,
+            lineup.place,
+            low,
+            high,
+            draws,
+            free,
+        )
+        propensity = self._chance(context, lineup, found[0]) if self._propensities else None
+        return drawn(lineup, found, draws, free, propensity=propensity)
+
+    def _chance(self, context: Context, lineup: Lineup, winner: int) -> float:
+        unit = self.desk.scene.unit
 
         def law_of(entrant: Entrant) -> CutBeta:
-            cell = book[context, entrant.arm]
-            wins = cell.n * scene.unit(cell.mean) if cell.n else 0.0
-            return CutBeta(1 + wins, 1 + cell.n - wins, entrant.lower, entrant.upper)
+            cell = self.desk.book[context, entrant.arm]
+            wins = cell.n * unit(cell.mean) if cell.n else 0.0
+            ends = unit(entrant.lower), unit(entrant.upper)
+            return CutBeta(1 + wins, 1 + cell.n - wins, *ends)
 
-        on_unit = [
-            e._replace(lower=scene.unit(e.lower), upper=scene.unit(e.upper)) for e in entrants
-        ]
-        n = 1 + max(entrant.place for entrant in entrants)
-        shares = stream(self._seed, self.desk.events, context).random(n)
-        chance = win_chance if self._propensities else None
-        found = draw_best(on_unit, law_of, shares, chance)
-        index = {arm: low + (high - low) * draw for arm, draw in found.index.items()}
-        return replace(found, index=index)
+        return winning_chance(lineup, winner, law_of, win_chance)
 
     def _take(self, decision: Decision, reward: float) -> None:
         self.desk.book.add(decision.context, decision.arm, reward)

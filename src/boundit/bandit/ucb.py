@@ -1,17 +1,23 @@
 """UCB on each context by itself, clipped by prior bounds (Algorithm 6, UCB-PCB)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Self, final
 
+import numpy as np
+
+from boundit.bandit.board import as_runs
 from boundit.bandit.codec import Record
-from boundit.bandit.contest import Outcome, Score, contest
+from boundit.bandit.contest import Outcome, settled
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
 from boundit.bandit.errors import NeedsHorizon
+from boundit.bandit.guard import LIVING
+from boundit.bandit.kernel_ucb import decide_ucb, play_ucb
+from boundit.bandit.lineup import Lineup
 from boundit.bandit.options import chance, positive, rounds
-from boundit.bandit.prior import Entrant
 from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.bandit.state import State, opened, sealed
 from boundit.bandit.tally import Tally
 from boundit.bandit.watch import Refutation, Watch
@@ -46,6 +52,7 @@ class UCB:
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
+        living: float = LIVING,
     ) -> None:
         self._horizon = rounds(horizon)
         self._delta = None if delta is None else chance("delta", delta)
@@ -57,7 +64,11 @@ class UCB:
             context=context,
             reward_range=reward_range,
             watch=watch,
+            living=living,
         )
+
+    def __repr__(self) -> str:
+        return self.desk.described("UCB")
 
     def decide(
         self,
@@ -69,13 +80,24 @@ class UCB:
         """Choose the arm with the highest clipped index (lines 4-8); changes nothing."""
         return self.desk.decide(context, arms, id, self._choose)
 
-    def learn(self, decision: Decision, reward: float) -> None:
+    def learn(
+        self,
+        decision: Decision,
+        reward: float,
+        *,
+        observed: Mapping[str, object] | None = None,
+    ) -> None:
         """Take in one reward (line 9); a repeat is a no-op."""
-        self.desk.learn(decision, reward, self._take)
+        self.desk.learn(decision, reward, self._take, observed)
 
     def refresh(self, prior: BoundTable) -> None:
         """Go on with other bounds; what was learned stays."""
         self.desk.refresh(prior)
+
+    @property
+    def observes(self) -> tuple[str, ...]:
+        """The variables that narrow its bounds when ``learn`` is told them."""
+        return self.desk.guard.observes
 
     @property
     def refutation(self) -> Refutation | None:
@@ -94,6 +116,29 @@ class UCB:
         options = {**self._options(), "horizon": self._horizon or horizon}
         return self._with(options, self.desk.fresh(arms=arms, context=context))
 
+    def play(
+        self,
+        stage: Stage,
+        visitors: Places,
+        luck: Floats,
+        seeds: Seeds,  # noqa: ARG002, nothing is drawn
+        seeing: Floats | None = None,  # noqa: ARG002, it then plays round by round
+    ) -> Places | None:
+        """Play whole runs in compiled code."""
+        board = self.desk.board(stage)
+        if board is None:
+            return None
+        return play_ucb(
+            board.starts,
+            board.lower,
+            board.upper,
+            board.place,
+            self._width(),
+            board.means,
+            board.target,
+            *as_runs(visitors, luck),
+        )
+
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
         """A new policy that has learned what both have; ``since`` is what they share."""
         joined = self.desk.joined(other.desk, since.desk if since else None)
@@ -111,15 +156,27 @@ class UCB:
             made.desk = made.desk.restored(body["desk"])
         return made
 
-    def _choose(self, context: Context, entrants: Sequence[Entrant]) -> Outcome:
-        width = self._width()
-
-        def score(entrant: Entrant) -> Score:
-            cell = self.desk.book[context, entrant.arm]
-            free = cell.mean + width / math.sqrt(cell.n) if cell.n else math.inf
-            return Score(max(min(free, entrant.upper), entrant.lower), free)
-
-        return contest(entrants, score)
+    def _choose(self, context: Context, lineup: Lineup) -> Outcome:
+        book, scores = self.desk.book, np.empty(len(lineup))
+        winner, looked = decide_ucb(
+            book.count,
+            book.total,
+            book.slots(context, lineup),
+            lineup.lower,
+            lineup.upper,
+            lineup.place,
+            self._width(),
+            scores,
+        )
+        free: list[float] = scores.tolist()
+        final = free
+        if lineup.bounded:
+            final = [
+                max(min(f, upper), lower)
+                for f, (lower, upper) in zip(free, lineup.ends, strict=True)
+            ]
+        shown, skipped = lineup.first(looked), len(lineup) - looked
+        return settled(lineup, winner, shown, free, final, skipped=skipped)
 
     def _take(self, decision: Decision, reward: float) -> None:
         self.desk.book.add(decision.context, decision.arm, reward)

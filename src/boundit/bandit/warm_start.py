@@ -6,11 +6,12 @@ each cell, said out loud, or the number of rows the log has in the cell.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, final
 
 import numpy as np
 
-from boundit.bandit.codec import Record, read_table, spelled_table
+from boundit.bandit.codec import Record
 from boundit.bandit.encoding import Encoding
 from boundit.bandit.errors import BadOption
 from boundit.bandit.options import positive
@@ -38,6 +39,11 @@ class WarmStart:
         if self.rows != "counts":
             positive("rows", self.rows)
 
+    @cached_property
+    def arms(self) -> frozenset[Arm]:
+        """The arms it tells anything of."""
+        return frozenset(self.estimates.arms)
+
     def start(
         self, encoding: Encoding, arm: Arm | None, n_features: int, ridge: float
     ) -> Ridge:
@@ -54,9 +60,9 @@ class WarmStart:
 
     def record(self) -> Record:
         """Spell it as a JSON object."""
-        return {"estimates": spelled_table(self.estimates), "rows": self.rows}
+        return {"estimates": self.estimates.record(), "rows": self.rows}
 
     @classmethod
     def read(cls, record: Record) -> "WarmStart":
         """Read back what ``record`` wrote."""
-        return cls(read_table(record["estimates"]), record["rows"])
+        return cls(BoundTable.from_record(record["estimates"]), record["rows"])

@@ -24,6 +24,7 @@ from boundit.bandit.prior import Prior
 from boundit.bandit.tally import Cell
 from boundit.terms.bound import Arm, Context
 from boundit.terms.interval import Interval
+from boundit.terms.names import listed
 
 
 @final
@@ -76,20 +77,31 @@ class Watch:
 @final
 @dataclass(frozen=True)
 class Refutation:
-    """What contradicted the bounds, so that all from the same graph and log were dropped."""
+    """What contradicted the bounds, so that all from the same graph and log were dropped.
+
+    Either the mean of ``n`` rewards did, or what ``n`` rounds showed of other variables, which
+    are then in ``observed``.
+    """
 
     arm: Arm
     context: Context
     bound: Interval
     n: int
-    mean: float
+    mean: float | None
     level: float
+    observed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         where = f" in context {self.context!r}" if self.context else ""
+        said = (
+            f"no law of {listed(self.observed)} fits what {self.n} rounds like that of arm "
+            f"{self.arm!r}{where} showed, its bound being {self.bound}"
+            if self.mean is None
+            else f"arm {self.arm!r}{where} earned {self.mean:.4g} on average over {self.n} "
+            f"rewards, and its bound is {self.bound}"
+        )
         return (
-            f"arm {self.arm!r}{where} earned {self.mean:.4g} on average over {self.n} rewards, "
-            f"and its bound is {self.bound}: refuted at level {self.level:.3g}, "
+            f"{said}: refuted at level {self.level:.3g}, "
             "every bound of the same graph and log is dropped"
         )
 
@@ -102,6 +114,7 @@ class Refutation:
             "n": self.n,
             "mean": self.mean,
             "level": self.level,
+            "observed": list(self.observed),
         }
 
     @classmethod
@@ -113,8 +126,9 @@ class Refutation:
             read_values(record["context"]),
             Interval(lower, upper),
             int(record["n"]),
-            float(record["mean"]),
+            None if record["mean"] is None else float(record["mean"]),
             float(record["level"]),
+            tuple(map(str, record.get("observed", ()))),
         )
 
 

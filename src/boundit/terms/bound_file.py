@@ -15,7 +15,7 @@ from boundit.terms.errors import UnreadableFile
 
 FORMAT, VERSION = "boundit bounds", 2
 READABLE = (1, VERSION)
-"""Version 1 had no contrasts."""
+"""Version 1 had no contrasts and no living bounds."""
 _MOMENTS: Mapping[str, Callable[[str], object]] = {
     "date": date.fromisoformat,
     "datetime": datetime.fromisoformat,

@@ -32,6 +32,7 @@ from boundit.terms.contrast import (
 from boundit.terms.errors import BounditError, MissingExtra
 from boundit.terms.explanation import explained
 from boundit.terms.interval import Interval
+from boundit.terms.living import Living
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,7 @@ class BoundTable:
     """An interval for every arm and context.
 
     ``contrasts`` are the largest differences of two arms in a context, kept where they say more
-    than the two intervals apart.
+    than the two intervals apart. ``living`` says what a policy may learn online to narrow them.
 
     >>> table = BoundTable.from_rows(
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
@@ -65,6 +66,7 @@ class BoundTable:
     confidence: float | None = None
     caveats: tuple[str, ...] = ()
     contrasts: Mapping[Pair, float] = field(default_factory=dict)
+    living: tuple[Living, ...] = ()
 
     def __post_init__(self) -> None:
         for name in self.treatments + self.context:
@@ -190,6 +192,7 @@ class BoundTable:
                 for (arm, context), bound in self.bounds.items()
             ],
             "contrasts": spelled_contrasts(self.contrasts),
+            "living": [plan.record() for plan in self.living],
         }
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -226,6 +229,7 @@ class BoundTable:
             confidence=record["confidence"],
             caveats=tuple(map(str, record["caveats"])),
             contrasts=read_contrasts(record.get("contrasts", ())),
+            living=tuple(map(Living.read, record.get("living", ()))),
         )
 
     def _key(self, arm: object, context: object) -> Key:

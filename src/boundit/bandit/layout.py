@@ -1,0 +1,40 @@
+"""The models and rows that whole runs of a linear policy start from."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from boundit.bandit.board import Board
+from boundit.bandit.errors import BadFeatures
+from boundit.bandit.regression import Ridges
+from boundit.bandit.ridge_stack import RidgeStack
+from boundit.bandit.stage import Floats, Places
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A model for each arm, or one for all; the rows of a board and the slots they speak of."""
+
+    stack: RidgeStack
+    x: Floats
+    slots: Places
+
+
+def laid_out(book: Ridges, board: Board) -> Layout | None:
+    """Lay out what a book knows for a board; None if some features would be refused."""
+    try:
+        pairs = zip(board.contexts, board.lineups, strict=True)
+        sights = [book.sight(context, lineup) for context, lineup in pairs]
+    except BadFeatures:
+        return None
+    sizes = {sight.n_features for sight in sights}
+    if len(sizes) > 1:
+        return None
+    (d,), shared = sizes, book.how.shared
+    stack = RidgeStack(d, room=len(board.arms))
+    for arm in board.arms[:1] if shared else board.arms:
+        stack.push(book.model(arm, d))
+    slots = np.zeros_like(board.place) if shared else board.place
+    return Layout(stack, np.concatenate([sight.x for sight in sights]), slots)

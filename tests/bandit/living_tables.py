@@ -1,0 +1,97 @@
+"""A small world whose rounds show one more variable, and a table that bounds narrow in."""
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from boundit.bandit.stage import Showing, Stage
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.interval import Interval
+from boundit.terms.living import Living
+from tests.bandit.players import ARMS, CONTEXTS
+
+W = (0, 1, "high")
+
+
+def chances(arm: tuple[Any, ...]) -> tuple[float, float, float]:
+    """``P(w | do(x), c)``: only the first treatment moves it."""
+    return (0.6, 0.3, 0.1) if arm[0] else (0.2, 0.3, 0.5)
+
+
+def given(arm: tuple[Any, ...], context: tuple[Any, ...]) -> tuple[float, ...]:
+    """``E[Y | do(x), c, w]`` for each w."""
+    return tuple(0.1 + 0.2 * i + 0.2 * (arm[1] == context[0]) for i in range(3))
+
+
+def truth(arm: tuple[Any, ...], context: tuple[Any, ...]) -> float:
+    """What an arm earns in a context."""
+    return float(np.dot(chances(arm), given(arm, context)))
+
+
+def plan(*, pooled: bool = True, slack: float = 0.05) -> Living:
+    """Intervals around each cell's mean; the pool is the first treatment, or the pair."""
+    keys = list(product(ARMS, CONTEXTS))
+    return Living(
+        ("W",),
+        (W,),
+        {(arm, c): (arm[0],) if pooled else (*arm, *c) for arm, c in keys},
+        {
+            (arm, c): tuple(
+                Interval(max(m - slack, 0.0), min(m + slack, 1.0)) for m in given(arm, c)
+            )
+            for arm, c in keys
+        },
+    )
+
+
+def living_table(*plans: Living, **changed: Any) -> BoundTable:
+    """The table that follows from the first plan while nothing is seen."""
+    plans = plans or (plan(),)
+    rows = [
+        {"X1": arm[0], "X2": arm[1], "U1": c[0], "U2": c[1]}
+        | {"lower": min(e.lower for e in ends), "upper": max(e.upper for e in ends)}
+        for (arm, c), ends in plans[0].ends.items()
+    ]
+    table = BoundTable.from_rows(
+        rows,
+        outcome="Y",
+        treatments=["X1", "X2"],
+        context=["U1", "U2"],
+        reward_range=(0, 1),
+    )
+    return replace(table, living=plans, **changed)
+
+
+def stage() -> Stage:
+    """The world as a stage that shows W."""
+    means = np.array([[truth(arm, c) for arm in ARMS] for c in CONTEXTS])
+    ends = np.empty((4, 4, 2, 3))
+    for (i, c), (j, arm) in product(enumerate(CONTEXTS), enumerate(ARMS)):
+        joint = np.array(chances(arm)) * np.array(given(arm, c))
+        ends[i, j, 1] = (joint / joint.sum()).cumsum()
+        joint = np.array(chances(arm)) * (1 - np.array(given(arm, c)))
+        ends[i, j, 0] = (joint / joint.sum()).cumsum()
+    ends[..., -1] = 1.0
+    return Stage(CONTEXTS, ARMS, means, Showing(("W",), (W,), ends))
+
+
+STAGE = stage()
+
+
+def play_living(policy: Any, rounds: int, *, seed: int = 0, start: int = 0) -> list[Any]:
+    """Let visitors come; each round tells W."""
+    found = []
+    shows = STAGE.shows
+    assert shows is not None
+    for t in range(start, start + rounds):
+        rng = np.random.default_rng([seed, t])
+        visitor, luck, seeing = int(rng.integers(4)), rng.random(), rng.random()
+        decision = policy.decide(CONTEXTS[visitor], id=str(t))
+        arm = ARMS.index(decision.arm)
+        reward = float(luck < STAGE.means[visitor, arm])
+        observed = shows.observed(visitor, arm, reward, seeing)
+        policy.learn(decision, reward, observed=observed)
+        found.append((decision, reward, observed))
+    return found

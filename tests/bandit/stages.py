@@ -1,0 +1,94 @@
+"""Stages to play whole runs on, drawn at random, and the same runs through decide and learn."""
+
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from boundit.bandit.stage import Floats, Places, Stage
+from boundit.terms.bound import Arm, Context
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.contrast import Pair
+
+
+@dataclass(frozen=True, eq=False)
+class Show:
+    """A stage, who comes with what luck, and bounds that hold for some of its pairs."""
+
+    stage: Stage
+    visitors: Places
+    luck: Floats
+    bounds: BoundTable | None
+
+    @property
+    def seeds(self) -> Any:
+        return np.arange(len(self.visitors), dtype=np.uint64)
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Options of a policy for this stage: its bounds, or its arms and names."""
+        if self.bounds:
+            return {"prior": self.bounds}
+        return {"arms": self.stage.arms, "context": {"U": ["a", "b", "c"], "V": [0, 1]}}
+
+
+@st.composite
+def shows(draw: st.DrawFn, *, runs: int = 2, rounds: int = 60) -> Show:
+    """Numbers and text in contexts and arms; ends are coarse, so that indices often tie."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    contexts = tuple(product(("a", "b", "c")[: draw(st.integers(1, 3))], (0, 1)))
+    arms = tuple(product((0, 1, 2)[: draw(st.integers(1, 3))], ("x", "y")))
+    means = rng.random((len(contexts), len(arms))).round(draw(st.integers(1, 3)))
+    rows = [
+        {"A": arm[0], "B": arm[1], "U": context[0], "V": context[1]}
+        | dict(zip(("lower", "upper"), _ends(rng, means[c, a]), strict=True))
+        for (c, context), (a, arm) in product(enumerate(contexts), enumerate(arms))
+    ]
+    table = BoundTable.from_rows(
+        rows, outcome="Y", treatments=["A", "B"], context=["U", "V"], reward_range=(0, 1)
+    )
+    if draw(st.booleans()):
+        table = replace(table, contrasts=_contrasts(rng, contexts, arms, means))
+    shape = runs, rounds
+    return Show(
+        Stage(contexts, arms, means),
+        rng.integers(len(contexts), size=shape),
+        rng.random(shape),
+        table if draw(st.booleans()) else None,
+    )
+
+
+def _ends(rng: np.random.Generator, mean: float) -> tuple[float, float]:
+    lower = round(max(mean - rng.random() / 2, 0.0), 1)
+    return min(lower, mean), max(mean, round(min(mean + rng.random() / 2, 1.0), 1))
+
+
+def _contrasts(
+    rng: np.random.Generator,
+    contexts: tuple[Context, ...],
+    arms: tuple[Arm, ...],
+    means: Floats,
+) -> dict[Pair, float]:
+    """What some arms may earn more than others, at the very most."""
+    return {
+        (context, arms[a], arms[b]): float(means[c, a] - means[c, b] + rng.random() / 5)
+        for (c, context), a, b in product(
+            enumerate(contexts), range(len(arms)), range(len(arms))
+        )
+        if a != b and rng.random() < 0.4
+    }
+
+
+def one_by_one(policy: Any, show: Show) -> Places:
+    """The pulls of fresh policies through the public interface."""
+    places = {arm: i for i, arm in enumerate(show.stage.arms)}
+    pulls = np.empty_like(show.visitors)
+    for run, seed in enumerate(show.seeds):
+        player = policy.fresh(seed=int(seed))
+        for t, (c, luck) in enumerate(zip(show.visitors[run], show.luck[run], strict=True)):
+            decision = player.decide(show.stage.contexts[c])
+            pulls[run, t] = places[decision.arm]
+            player.learn(decision, float(luck < show.stage.means[c, pulls[run, t]]))
+    return pulls

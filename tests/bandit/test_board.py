@@ -1,0 +1,55 @@
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from boundit.bandit.board import Board, as_runs
+from boundit.bandit.lin_ucb import LinUCB
+from boundit.bandit.stage import Stage
+from tests.bandit.players import ARMS, CONTEXTS, mean, table
+
+STAGE = Stage(
+    CONTEXTS,
+    (*reversed(ARMS), (9, 9)),
+    np.array([[mean(arm, c) for arm in (*reversed(ARMS), (9, 9))] for c in CONTEXTS]),
+)
+
+
+def test_each_context_has_the_policys_arms_by_decreasing_cap() -> None:
+    """The stage has its arms in another order, and one more."""
+    policy = LinUCB(prior=table(0.1))
+
+    board = Board.of(policy.desk.scene, policy.desk.guard.prior, STAGE)
+
+    assert board is not None
+    for c, context in enumerate(CONTEXTS):
+        here = slice(4 * c, 4 * c + 4)
+        arms = [STAGE.arms[i] for i in board.target[here]]
+        uppers = [table(0.1)[arm, context].upper for arm in arms]
+        assert board.upper[here].tolist() == uppers == sorted(uppers, reverse=True)
+        assert [ARMS[i] for i in board.place[here]] == arms
+        assert board.means[here].tolist() == [mean(arm, context) for arm in arms]
+
+
+def test_a_context_may_have_fewer_arms_than_another() -> None:
+    """3.8: beaten arms are left out, context by context."""
+    beaten = replace(table(None), contrasts={((0, 1), ARMS[0], ARMS[3]): -0.1})
+    policy = LinUCB(prior=beaten)
+
+    board = Board.of(policy.desk.scene, policy.desk.guard.prior, STAGE)
+
+    assert board is not None
+    assert np.diff(board.starts).tolist() == [4, 3, 4, 4]
+    assert board.arms == ARMS
+    assert [ARMS[i] for i in board.place[4:7]] == list(ARMS[1:])
+
+
+def test_runs_are_put_in_one_writable_piece() -> None:
+    visitors: Any = np.zeros((4, 6), np.int32)
+    luck = np.zeros((6, 4)).T
+    luck.flags.writeable = False
+
+    for array, kind in zip(as_runs(visitors, luck), (np.int64, np.float64), strict=True):
+        assert array.dtype == kind
+        assert array.flags.c_contiguous
+        assert array.flags.writeable

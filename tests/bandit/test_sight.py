@@ -1,0 +1,76 @@
+import copy
+
+import numpy as np
+import pytest
+
+from boundit.bandit.encoding import Encoding
+from boundit.bandit.errors import BadFeatures
+from boundit.bandit.lineup import Entrant, Lineup
+from boundit.bandit.ridge_stack import RidgeStack
+from boundit.bandit.scene import Scene
+from boundit.bandit.sight import Sights
+
+SCENE = Scene((("a", 1), ("c", 0)), (("c", "a", "b"), (0, 1)), ("Device", "Age"), ((), ()))
+LINEUP = Lineup.of([Entrant(("a", 1), 0, 1, 0), Entrant(("c", 0), 0, 1, 1)])
+
+
+def test_rows_are_those_of_the_encoding_in_the_order_of_the_lineup() -> None:
+    encoding = Encoding.of(SCENE)
+    backwards = Lineup(reversed(LINEUP))
+    for lineup in (LINEUP, backwards):
+        sight = Sights(encoding).of((3, 0.5), lineup)
+        for i, entrant in enumerate(lineup):
+            expected = encoding.vector((3, 0.5), entrant.arm).tolist()
+            assert list(sight.row(i)) == expected
+            assert sight.x.reshape(2, -1)[i].tolist() == expected + [0.0] * 2
+
+
+def test_a_context_is_looked_at_once_while_its_arms_are_the_same() -> None:
+    sights = Sights(Encoding.of(SCENE))
+    first = sights.of((3, 0.5), LINEUP)
+
+    assert sights.of((3, 0.5), LINEUP) is first
+    assert sights.of((3, 0.5), Lineup(LINEUP)) is not first
+    assert copy.deepcopy(sights).of((3, 0.5), LINEUP) is not first
+
+
+def test_a_function_of_ones_own_is_asked_each_time() -> None:
+    """It may know the hour, or what is in stock."""
+    asked = []
+
+    def own(_: object, arm: tuple[object, ...]) -> list[float]:
+        asked.append(arm)
+        return [float(len(asked))]
+
+    sights = Sights(Encoding.of(SCENE, own))
+
+    assert [sights.of((3, 0.5), LINEUP).row(1) for _ in range(2)] == [(2.0,), (4.0,)]
+
+
+def test_memory_is_bounded() -> None:
+    sights = Sights(Encoding.of(SCENE))
+    for i in range(20_000):
+        sights.of((i, 0.5), LINEUP)
+
+    assert len(sights._known) * 64 <= 2**19
+
+
+def test_all_arms_must_have_as_many_numbers() -> None:
+    ragged = Encoding.of(SCENE, lambda _, arm: [1.0] * (2 if arm[1] else 3))
+    bare = Encoding.of(Scene())
+
+    with pytest.raises(BadFeatures, match=r"are 3 numbers, and those of arm \('a', 1\) 2"):
+        Sights(ragged).of((), LINEUP)
+    with pytest.raises(BadFeatures, match="are 2 numbers, and those of arm"):
+        Sights(bare).of((), Lineup.of([Entrant((1,), 0, 1, 0), Entrant((1, 2), 0, 1, 1)]))
+
+
+def test_slots_are_known_until_something_new_is_learned() -> None:
+    sight, stack = Sights(Encoding.of(SCENE)).of((3, 0.5), LINEUP), RidgeStack(6)
+    sight.scored[:] = 5
+    sight.point(stack, np.array([0, 1]), 2)
+
+    assert sight.points(LINEUP, stack, 2)
+    assert not sight.points(LINEUP, stack, 3)
+    assert not sight.points(LINEUP, RidgeStack(6), 2)
+    assert sight.scored.tolist() == [-1, -1]
