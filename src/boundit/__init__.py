@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     )
     from boundit.bounds.baselines import condition_only as condition_only
     from boundit.bounds.derive import derive_bounds as derive_bounds
+    from boundit.bounds.sensitivity import SensitivityCurve as SensitivityCurve
+    from boundit.bounds.sensitivity import sensitivity_curve as sensitivity_curve
     from boundit.checks.check import check as check
     from boundit.checks.report import CheckReport as CheckReport
     from boundit.counts.evaluate import evaluate as evaluate
@@ -51,10 +53,12 @@ if TYPE_CHECKING:
     from boundit.graph.separators import minimal_separator as minimal_separator
     from boundit.graph.separators import nearest_separator as nearest_separator
     from boundit.simulation.model import Model as Model
-    from boundit.simulation.simulate import Regret as Regret
+    from boundit.simulation.regret import Regret as Regret
     from boundit.simulation.simulate import simulate as simulate
     from boundit.simulation.world import World as World
+    from boundit.simulation.worlds import flipped_world as flipped_world
     from boundit.simulation.worlds import paper_world as paper_world
+    from boundit.simulation.worlds import random_world as random_world
     from boundit.terms.bound_table import BoundTable as BoundTable
     from boundit.terms.errors import BounditError as BounditError
     from boundit.terms.interval import Interval as Interval
@@ -79,7 +83,8 @@ _HOMES = {
     "OAM": "bandit.oam",
     "Policy": "bandit.policy",
     "Recovery": "estimand.recovery",
-    "Regret": "simulation.simulate",
+    "Regret": "simulation.regret",
+    "SensitivityCurve": "bounds.sensitivity",
     "TS": "bandit.ts",
     "UCB": "bandit.ucb",
     "Verdict": "terms.verdict",
@@ -96,6 +101,7 @@ _HOMES = {
     "exchanges": "estimand.exchange",
     "find_adjustment": "estimand.adjustment_sets",
     "find_substitutes": "estimand.substitutes",
+    "flipped_world": "simulation.worlds",
     "format_graph": "graph.read",
     "from_networkx": "graph.nx",
     "implications": "graph.implications",
@@ -107,9 +113,11 @@ _HOMES = {
     "parse_graph": "graph.read",
     "parse_query": "estimand.query",
     "project": "graph.projection",
+    "random_world": "simulation.worlds",
     "read_graph": "graph.read",
     "read_log": "counts.read",
     "recover": "estimand.ask",
+    "sensitivity_curve": "bounds.sensitivity",
     "simulate": "simulation.simulate",
     "to_networkx": "graph.nx",
 }

@@ -65,10 +65,14 @@ def test_whole_runs_pull_what_decide_and_learn_do(name: str, floor: bool) -> Non
     assert still.tolist() != pulls.tolist()
 
 
-def test_a_run_that_refutes_the_bounds_is_played_round_by_round() -> None:
+def test_a_run_that_refutes_the_bounds_is_left_to_single_rounds() -> None:
+    """Its bounds go with their contrasts, and arms come back that were never laid out."""
     table = living_table(plan(slack=0.0))
     wrong = {key: replace(b, lower=0.9, upper=1.0) for key, b in table.bounds.items()}
     policy = LinUCB(prior=replace(table, bounds=wrong))
     visitors, luck, seeing = draws()
 
-    assert policy.play(STAGE, visitors, luck, np.zeros(RUNS, np.uint64), seeing) is None
+    pulls = policy.play(STAGE, visitors, luck, np.zeros(RUNS, np.uint64), seeing)
+
+    assert pulls is not None
+    assert (pulls == -1).all()

@@ -83,10 +83,11 @@ def play_narrowing(
     visitors: Places,
     luck: Floats,
     seeing: Floats,
-) -> tuple[Places, bool]:
-    """Whole runs from the same start, and whether no run has refuted the bounds.
+) -> Places:
+    """Whole runs from the same start; what is pulled, as ``target`` names the arms.
 
-    What is pulled is as ``target`` names the arms. A run that does is not played to its end.
+    A run that refutes the bounds goes on without them, and with arms that are not here: it has
+    -1 for every pull.
     """
     runs, length = visitors.shape
     pulls = np.empty((runs, length), np.int64)
@@ -129,5 +130,6 @@ def play_narrowing(
             see(inverse_now, theta_now, m, x, here * work.size, d, float(reward), work)
             version[m] += 1
             if _shown(rounds, found, here, reward, seeing[run, t]) == REFUTED:
-                return pulls, False
-    return pulls, True
+                pulls[run] = -1
+                break
+    return pulls

@@ -162,11 +162,11 @@ class LinUCB:
         luck: Floats,
         seeing: Floats,
     ) -> Places | None:
-        """Play whole runs whose rounds narrow the bounds; None if one of them drops these."""
+        """Play whole runs whose rounds narrow the bounds."""
         rounds = living_board(self.desk.fresh().guard.ends, board, stage.shows)
         if rounds is None:
             return None
-        pulls, whole = play_narrowing(
+        return play_narrowing(
             start.stack.inverse,
             start.stack.theta,
             start.slots,
@@ -184,7 +184,6 @@ class LinUCB:
             *as_runs(visitors, luck),
             np.require(seeing, np.float64, ["C", "W", "A"]),
         )
-        return pulls if whole else None
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
         """A new policy that has learned what both have; ``since`` is what they share."""

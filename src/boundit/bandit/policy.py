@@ -88,7 +88,7 @@ class Policy(Protocol):
         pulls what ``decide`` and ``learn`` would, bit for bit. ``visitors`` are places of
         contexts, runs x rounds, as is ``luck``, and ``seeing``, the luck of what the stage
         shows besides. None if this policy, as it is set, plays only through ``decide`` and
-        ``learn`` (it watches its bounds, say).
+        ``learn`` (it watches its bounds, say); a run of which that is true has -1 throughout.
         """
         ...
 

@@ -8,6 +8,7 @@ from boundit.bounds.candidate import Candidate
 from boundit.bounds.coin import Coin
 from boundit.bounds.confidence import Confident, extreme_terms, terms_in
 from boundit.bounds.joint import contrasts
+from boundit.bounds.living_plan import living_plans
 from boundit.bounds.masses import Populations
 from boundit.bounds.population import Reweighting
 from boundit.bounds.reward import is_binary
@@ -56,7 +57,7 @@ def assembled(
     # tables the smaller would be read, however few rows it has.
     population = coins[1:] if selected else coins[:1]
     evaluator = Evaluator(coins[0], population)
-    confident = None
+    confident, whole = None, plan
     if confidence is not None:
         plan = few(plan, evaluator.levels) if sparing else plan
         terms = extreme_terms(plan.candidates)
@@ -98,6 +99,20 @@ def assembled(
             (low, high),
             deadline=plan.clock.deadline(),
         ),
+        living=living_plans(
+            [c.joint.chain for c in whole.candidates if c.joint],
+            plan.graph,
+            query,
+            log.levels,
+            (low, high),
+            lambda terms: (
+                PlugIn(evaluator)
+                if confidence is None
+                else Confident(coins[0], population, terms, confidence=confidence)
+            ),
+        )
+        if plan.graph
+        else (),
         rules={candidate.rule.name: candidate.rule for candidate in plan.candidates},
         profile=profile,
         confidence=confidence,

@@ -38,15 +38,23 @@ MOST_TABLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The rules to try, and what a reader should know of how they were chosen."""
+    """The rules to try, and what a reader should know of how they were chosen.
+
+    ``graph`` is what they hold on; without it nothing is said of what can be learned online.
+    """
 
     candidates: tuple[Candidate, ...]
     caveats: tuple[str, ...] = ()
     clock: Clock = field(default_factory=lambda: Clock(None))
+    graph: CausalGraph | None = None
 
     @classmethod
     def of(
-        cls, candidates: Iterable[Candidate], *caveats: str, clock: Clock | None = None
+        cls,
+        candidates: Iterable[Candidate],
+        *caveats: str,
+        clock: Clock | None = None,
+        graph: CausalGraph | None = None,
     ) -> "Plan":
         """Number rules that go by one name but claim different formulas."""
         named = list[Candidate]()
@@ -55,7 +63,7 @@ class Plan:
             if all(c.rule.claim != candidate.rule.claim for c in same):
                 name = candidate.rule.name + (f" #{len(same) + 1}" if same else "")
                 named.append(replace(candidate, rule=replace(candidate.rule, name=name)))
-        return cls(tuple(named), caveats, clock or Clock(None))
+        return cls(tuple(named), caveats, clock or Clock(None), graph)
 
 
 def sound_plan(
@@ -100,7 +108,7 @@ def sound_plan(
     ]
     late = deadline is not None and time.monotonic() > deadline
     words = f"the search for rules stopped at time_limit={time_limit} s; what it found holds"
-    return Plan.of(candidates, *((words,) if late else ()), clock=clock)
+    return Plan.of(candidates, *((words,) if late else ()), clock=clock, graph=graph)
 
 
 def paper_plan(

@@ -4,10 +4,12 @@ A visitor brings a context, drawn from the whole population, and a number betwee
 luck; an arm pays 1 to whoever's luck lies below its mean. So two policies that choose alike
 earn alike, and their difference is theirs alone. Each run has its own stream of randomness, and
 each policy a seed of its own by its name: more policies or runs leave the others as they were.
+What else a round shows, to those who look, hangs on a second luck from a stream of its own.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from threading import Event
 
@@ -15,11 +17,11 @@ import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from boundit.bandit.policy import Policy
-from boundit.bandit.stage import Floats, Places, Seeds
+from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.simulation.errors import PulledElsewhere
 from boundit.simulation.world import World
 
-_WORLD, _POLICIES = 0, 1
+_WORLD, _POLICIES, _SEEING = 0, 1, 2
 
 
 class Stopped(Exception):
@@ -64,17 +66,19 @@ class Chunk:
             raise Stopped
         seeds = self._seeds(name)
         player = self._bound(policy, seed=None)
-        compiled = player.play(self.world.stage, self.visitors, self.luck, seeds)
-        if compiled is not None:
-            return compiled
-        found = np.empty(self.visitors.shape, dtype=np.int64)
-        for i, seed in enumerate(seeds.tolist()):
-            found[i] = self._pulled(name, self._bound(policy, seed=seed), i, stop)
+        stage = self.world.showing(player.observes)
+        seeing = None if stage.shows is None else self._seeing
+        found = player.play(stage, self.visitors, self.luck, seeds, seeing)
+        if found is None:
+            found = np.full(self.visitors.shape, -1, dtype=np.int64)
+        for i in np.flatnonzero(found[:, 0] < 0).tolist():
+            own = self._bound(policy, seed=int(seeds[i]))
+            found[i] = self._pulled(name, own, stage, i, stop)
         return found
 
-    def _pulled(self, name: str, player: Policy, i: int, stop: Event) -> Places:
+    def _pulled(self, name: str, player: Policy, stage: Stage, i: int, stop: Event) -> Places:
         """One run through ``decide`` and ``learn``."""
-        stage, pulls = self.world.stage, np.empty(self.visitors.shape[1], dtype=np.int64)
+        pulls = np.empty(self.visitors.shape[1], dtype=np.int64)
         place = {arm: j for j, arm in enumerate(stage.arms)}
         rounds = zip(self.visitors[i].tolist(), self.luck[i].tolist(), strict=True)
         for t, (visitor, chance) in enumerate(rounds):
@@ -84,8 +88,18 @@ class Chunk:
             if decision.arm not in place:
                 raise PulledElsewhere(name, decision.arm, stage.arms)
             pulls[t] = arm = place[decision.arm]
-            player.learn(decision, float(chance < stage.means[visitor, arm]))
+            reward, observed = float(chance < stage.means[visitor, arm]), None
+            if stage.shows is not None:
+                glance = float(self._seeing[i, t])
+                observed = stage.shows.observed(visitor, arm, reward, glance)
+            player.learn(decision, reward, observed=observed)
         return pulls
+
+    @cached_property
+    def _seeing(self) -> Floats:
+        """The luck of what rounds show besides the reward."""
+        streams = (SeedSequence(self.seed, spawn_key=(run, _SEEING)) for run in self.runs)
+        return np.array([default_rng(s).random(self.visitors.shape[1]) for s in streams])
 
     def _bound(self, policy: Policy, *, seed: int | None) -> Policy:
         return policy.fresh(

@@ -1,13 +1,13 @@
 """A model with a question: what every arm earns in every context is known exactly."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bandit.stage import Stage
+from boundit.bandit.stage import Showing, Stage
 from boundit.bounds.question import bandit_query
 from boundit.counts.log import Log
 from boundit.counts.named_array import NamedArray
@@ -17,6 +17,9 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.errors import RewardNotBinary
 from boundit.simulation.model import Model
 from boundit.terms.bound_errors import WrongLength
+from boundit.terms.names import in_order
+
+_TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +85,39 @@ class World:
             tuple(np.ndindex(numbers.shape[len(contexts) :])),
             np.ascontiguousarray(numbers.reshape(len(self._all_shares), -1)[met]),
         )
+
+    def showing(self, names: Iterable[str]) -> Stage:
+        """The stage, where a round also shows these variables, as far as the world has them.
+
+        The reward comes first, and they are drawn as they are given the arm, the context and
+        the reward: whoever does not look meets the same rewards.
+        """
+        seen = tuple(in_order(self.graph.observed.intersection(names)))
+        if not seen:
+            return self.stage
+        if seen not in self._showing:
+            self._showing[seen] = replace(self.stage, shows=self._shows(seen))
+        return self._showing[seen]
+
+    @cached_property
+    def _showing(self) -> dict[tuple[str, ...], Stage]:
+        return {}
+
+    def _shows(self, seen: tuple[str, ...]) -> Showing:
+        arms, contexts, (outcome,) = (
+            self.query.treatments,
+            self.query.context,
+            self.query.outcomes,
+        )
+        law = self.model.effect(outcomes=(outcome, *seen), treatments=arms, context=contexts)
+        numbers = law.aligned((*contexts, *arms, outcome, *seen))
+        shape = len(self._all_shares), len(self.stage.arms), 2, -1
+        cells = np.nan_to_num(numbers.reshape(shape)[np.flatnonzero(self._all_shares)])
+        # What never pays, or always does, never shows anything beside the other reward.
+        ends = cells.cumsum(axis=-1) / np.maximum(cells.sum(axis=-1, keepdims=True), _TINY)
+        ends[..., -1] = 1.0
+        levels = tuple(tuple(range(self.model.n_levels[name])) for name in seen)
+        return Showing(seen, levels, ends)
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
