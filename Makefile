@@ -7,6 +7,7 @@ VENV := .venv
 RUN := $(VENV)/bin/
 READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
+EVERY := LinUCB-PCB,LinUCB-shared-PCB,UCB-PCB,KL-UCB-PCB,TS-PCB,LinTS-PCB,LinTS-shared-PCB,OAM-PCB
 READY_DOCS := $(VENV)/.ready-docs
 
 help:  ## Say what can be made
@@ -42,6 +43,7 @@ clean:  ## Remove what was installed and built
 $(READY): pyproject.toml tools/make_venv.sh
 	@bash tools/make_venv.sh $(VENV)
 	@$(RUN)python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(RUN)boundit simulate --rounds 2 --runs 2 --policies $(EVERY) > /dev/null  # compiles
 	@touch $@
 
 $(READY_BENCH): $(READY)

@@ -156,8 +156,8 @@ def test_regret_stays_below_the_ceilings_of_theorems_5_and_8() -> None:
         assert bounded.ceiling <= row.ceiling
 
 
-def test_theorem_7_is_a_limit() -> None:
-    """Theorem 7 (D-35): V log(T) is 85 here, and OAM-PCB regrets 132 in 15,000 rounds."""
+def test_theorem_7_promises_less_than_oam_pcb_regrets() -> None:
+    """Theorem 7 (D-35, D-43): V log(T) is 85 here, and OAM-PCB regrets 132 in 15,000 rounds."""
     bounds, means = Offline.of(FLIPPED, points=2_000).exact, FLIPPED.means()
     x = {(arm, context): [1.0, *context, *arm] for arm, context in means}
     found = simulate(FLIPPED, {"OAM-PCB": OAM(prior=bounds)}, rounds=ROUNDS, runs=20)

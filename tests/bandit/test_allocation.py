@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from boundit.bandit.allocation import SMALLEST_GAP, Numbers, allocate
+from boundit.bandit.allocation import SMALLEST_GAP, allocate
+from boundit.bandit.kernel_dense import Numbers
 
 
 def random_pairs(rng: np.random.Generator, *, linear: bool = True) -> tuple[Numbers, Numbers]:
@@ -58,12 +59,15 @@ def slsqp(x: Numbers, gaps: Numbers, width: float, cap: float) -> float | None:
 
 
 def test_the_cost_is_that_of_another_solver() -> None:
-    """Eqs. (18), (19). SLSQP gives up on some; where it does not, both agree."""
+    """Eqs. (18), (19). SLSQP gives up on some; where it does not, both agree.
+
+    It takes seconds where there are many pairs, so that only some of those are tried.
+    """
     rng = np.random.default_rng(0)
     compared = 0
-    for _ in range(40):
+    for i in range(60):
         x, gaps = random_pairs(rng, linear=bool(rng.integers(2)))
-        if np.linalg.matrix_rank(x) < x.shape[1]:
+        if np.linalg.matrix_rank(x) < x.shape[1] or (len(x) > 20 and i % 10):
             continue
         ours = allocate(x, gaps, width=3.0)
         theirs = slsqp(x, gaps, 3.0, 100.0)

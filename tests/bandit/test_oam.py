@@ -98,8 +98,9 @@ def test_a_reward_counts_for_the_branch_its_decision_took() -> None:
     played(policy, 5)
     early = policy.decide((0,))
     assert early.branch in (Branch.WASTED, Branch.FORCED, Branch.UNWASTED)
-    while policy.decide((0,)).branch != Branch.EXPLOIT:
-        policy.learn(policy.decide((0,)), 1.0)
+    # Rewards as different as can be tell the arms apart soon.
+    while (decision := policy.decide((0,))).branch != Branch.EXPLOIT:
+        policy.learn(decision, float(decision.arm == ("B",)))
     before = policy.desk.book.explorations
 
     policy.learn(early, 1.0)

@@ -1,12 +1,15 @@
 """Who comes and with what luck: the law of the draws, and what they hang on."""
 
+from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
 
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.ucb import UCB
+from boundit.bounds.derive import derive_bounds
 from boundit.estimand.query import parse_query
 from boundit.simulation.model import Model
 from boundit.simulation.playing import Chunk, Stopped
@@ -87,3 +90,53 @@ def test_nobody_starts_once_it_is_stopped() -> None:
     stop.set()
     with pytest.raises(Stopped):
         Chunk.drawn(paper_world(), 0, range(1), 5).pulls("UCB", UCB(), stop)
+
+
+def test_what_rounds_show_is_a_luck_of_its_own() -> None:
+    world = paper_world()
+    many, one = (Chunk.drawn(world, 4, runs, 50) for runs in (range(6), range(3, 4)))
+
+    assert np.array_equal(many.seeing[3], one.seeing[0])
+    assert not np.array_equal(one.seeing, one.luck)
+    assert many.seeing.shape == (6, 50)
+
+
+@pytest.mark.parametrize("policy", ["compiled", "round by round"])
+def test_observed_rounds_narrow_bounds_and_change_no_other_policy(policy: str) -> None:
+    """Visitors and luck are the same, and what is seen is what a plain loop would see."""
+    world = paper_world()
+    bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+    player: Policy = LinUCB(prior=bounds) if policy == "compiled" else UCB(prior=bounds)
+    seen, blind = (
+        Chunk.drawn(world, 3, range(2), 400, observed=observed) for observed in (True, False)
+    )
+    told, untold = (chunk.pulls("it", player, Event()) for chunk in (seen, blind))
+
+    assert np.array_equal(seen.visitors, blind.visitors)
+    assert np.array_equal(seen.luck, blind.luck)
+    assert not np.array_equal(told, untold)
+    other = LinUCB(prior=bounds.plain())
+    one, two = (chunk.pulls("it", other, Event()) for chunk in (seen, blind))
+    assert np.array_equal(one, two)
+    shows = world.showing(["I1"]).shows
+    assert shows is not None
+    plain = player.fresh(horizon=400)
+    for t in range(400):
+        visitor = int(seen.visitors[0, t])
+        decision = plain.decide(world.stage.contexts[visitor])
+        arm = world.stage.arms.index(decision.arm)
+        assert arm == told[0, t]
+        reward = float(seen.luck[0, t] < world.stage.means[visitor, arm])
+        observed = shows.observed(visitor, arm, reward, float(seen.seeing[0, t]))
+        plain.learn(decision, reward, observed=observed)
+
+
+def test_a_run_whose_bounds_are_refuted_is_played_on_without_them() -> None:
+    world = paper_world()
+    bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+    wrong = {key: replace(b, lower=0.9, upper=0.95) for key, b in bounds.bounds.items()}
+    chunk = Chunk.drawn(world, 3, range(2), 300, observed=True)
+
+    pulls = chunk.pulls("it", LinUCB(prior=replace(bounds, bounds=wrong)), Event())
+
+    assert set(np.unique(pulls)) == {0, 1, 2, 3}

@@ -71,3 +71,36 @@ def test_a_world_pays_0_or_1_under_arms_chosen_in_time() -> None:
         World(paper_model(), parse_query("Y | do(X1), I1"))
     with pytest.raises(NotABanditQuestion, match="has no treatment"):
         World(paper_model(), parse_query("Y | U1"))
+
+
+def test_what_rounds_show_has_the_law_of_the_model() -> None:
+    """``P(w | do(x), c, y)`` weighed with the reward's chance is ``P(w | do(x), c)``."""
+    world = paper_world()
+    stage = world.showing(["I1", "elsewhere"])
+    law = world.model.effect(outcomes="I1", treatments=("X1", "X2"), context=("U1", "U2"))
+
+    assert stage.shows is not None
+    assert (stage.shows.variables, stage.shows.levels) == (("I1",), ((0, 1),))
+    chances = np.diff(stage.shows.ends, axis=-1, prepend=0.0)
+    pays = stage.means[..., None]
+    found = pays * chances[:, :, 1] + (1 - pays) * chances[:, :, 0]
+    expected = law.aligned(("U1", "U2", "X1", "X2", "I1")).reshape(4, 4, 2)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_what_a_world_does_not_have_it_does_not_show() -> None:
+    world = paper_world()
+
+    assert world.showing(()) is world.showing(["elsewhere"]) is world.stage
+    assert world.showing(["I1"]) is world.showing(["I1"])
+    assert world.showing(["I1"]).means is world.stage.means
+
+
+def test_an_arm_that_always_pays_shows_something_all_the_same() -> None:
+    tables = {"X": ([], 0.5), "W": (["X"], [0.2, 0.7]), "Y": (["X", "W"], [[1, 1], [0.5, 1]])}
+    shows = World(Model.of(tables), parse_query("Y | do(X)")).showing(["W"]).shows  # type: ignore[arg-type]
+
+    assert shows is not None
+    assert np.isfinite(shows.ends).all()
+    assert shows.observed(0, 0, 1.0, 0.79) == {"W": 0}
+    assert shows.observed(0, 0, 1.0, 0.81) == {"W": 1}

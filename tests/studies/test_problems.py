@@ -7,7 +7,7 @@ from tests.bounds.exact import as_log
 
 def test_a_problem_is_bounded_as_derive_bounds_would() -> None:
     """The audit's short cut from laws to tables changes nothing."""
-    for problem in problems(5, 12):
+    for problem in problems(5, 6):
         found = bounded(problem, "sound")
         model = problem.model
         peer = derive_bounds(

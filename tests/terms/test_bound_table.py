@@ -18,6 +18,7 @@ from boundit.terms.bound_errors import (
 )
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
+from boundit.terms.living import Living
 
 ROWS: list[dict[str, object]] = [
     {"Ad": "A", "Age": 0, "lower": 0.1, "upper": 0.3},
@@ -30,6 +31,10 @@ def expert(rows: list[dict[str, object]] = ROWS) -> BoundTable:
     return BoundTable.from_rows(
         rows, outcome="Click", treatments=["Ad"], context=["Age"], reward_range=(0, 1)
     )
+
+
+def _living(key: Key) -> Living:
+    return Living(("W",), (("a", "b"),), {key: (True,)}, {key: (Interval(0, 0.2),) * 2}, "why")
 
 
 def derived() -> BoundTable:
@@ -52,6 +57,7 @@ def derived() -> BoundTable:
         confidence=0.95,
         caveats=("mind the gap",),
         contrasts={((day, "x"), arms[0], arms[1]): -0.25},
+        living=(_living((arms[0], (day, "x"))),),
     )
 
 
@@ -180,6 +186,7 @@ def test_save_and_load_keep_everything(tmp_path: Path) -> None:
         {"rules": [{"name": "r"}]},
         {"treatments": ["lower"]},
         {"contrasts": [[[], [], "much"]]},
+        {"living": [{"variables": ["W"]}]},
     ],
 )
 def test_a_record_that_is_no_table_is_refused_whole(
@@ -223,15 +230,23 @@ def test_the_file_is_plain_json_with_a_version(tmp_path: Path) -> None:
 
 
 def test_a_file_of_the_first_version_still_loads(tmp_path: Path) -> None:
-    """It had no contrasts."""
+    """It had no contrasts and no living bounds."""
     path = tmp_path / "b.json"
     expert().save(path)
     record = bound_file.read(path)
-    del record["contrasts"]
+    del record["contrasts"], record["living"]
     head = {"format": "boundit bounds", "version": 1, "checksum": bound_file.checksum(record)}
     path.write_text(json.dumps(head | record))
 
     assert BoundTable.load(path) == expert()
+
+
+def test_plain_intervals_have_nothing_but_their_ends() -> None:
+    table = derived()
+
+    assert (table.plain().contrasts, table.plain().living) == ({}, ())
+    assert table.plain().bounds == table.bounds
+    assert table.plain().plain() == table.plain() != table
 
 
 def test_a_contrast_can_rule_out_an_arm_that_its_interval_does_not() -> None:

@@ -101,7 +101,8 @@ class Desk(Generic[B]):
         if self.guard.refutation:
             bounds += ", refuted"
         elif self.guard.ends:
-            bounds += f" narrowed by {self.guard.ends.n_seen} observations"
+            n = self.guard.ends.n_seen
+            bounds += f" narrowed by {n} observation{'s' * (n != 1)}"
         learned = f"{self.events} reward{'s' * (self.events != 1)} learned"
         arms = len(self.scene.arms)
         return f"{policy}({arms or 'no'} arm{'s' * (arms != 1)}, {learned}, {bounds})"

@@ -155,7 +155,11 @@ def oam_rate(
     *,
     pull_ruled_out: bool = False,
 ) -> float:
-    r"""What OAM and OAM-PCB regret for each unit of :math:`\log T`, in the limit (Theorem 7).
+    r"""What Theorem 7 says OAM-PCB regrets for each unit of :math:`\log T`, in the limit.
+
+    Without bounds that is what OAM regrets. With them it is what an algorithm could reach that
+    knows the best mean; Algorithm 5 does not, and goes on exploring an arm whose upper end lies
+    below it, unless some lower end rules the arm out (D-43).
 
     The optimal value :math:`\mathcal V(\theta, \mathcal A)` of
 

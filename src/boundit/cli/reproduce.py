@@ -86,6 +86,9 @@ def _print(found: "Reproduction") -> None:
             f"{_shown(row.plug_in):<16}{_shown(row.ours):<16}{row.cp:>5.3f}{row.biased:>8.3f}  "
             f"{_shown(row.printed)}{mark}"
         )
+    click.echo("\nArms ruled out, of all pairs of arm and context")
+    for gone in found.pruned:
+        click.echo(f"  {gone.pairs} of {gone.of}: {gone.by}")
     for contest in (found.online.paper, found.online.flip):
         click.echo(f"\n{contest}")
     click.echo("\nWhat the paper claims")
@@ -124,6 +127,7 @@ def _record(found: "Reproduction") -> dict[str, object]:
             }
             for row in study.rows
         ],
+        "ruled_out": [{"by": p.by, "pairs": p.pairs, "of": p.of} for p in found.pruned],
         "online": {"paper": found.online.paper.record(), "flipped": found.online.flip.record()},
         "claims": [
             {"place": c.place, "said": c.said, "judgement": c.judgement, "shown": c.shown}

@@ -45,7 +45,7 @@ POLICIES = "LinUCB,LinUCB-PCB,UCB,UCB-PCB"
 @click.option("--workers", type=click.IntRange(1), help="Threads; else one for each processor.")
 @click.option(
     "--study",
-    type=click.Choice(["paper", "flip", "suite", "watch", "theorem6", "ceilings"]),
+    type=click.Choice(["paper", "flip", "suite", "watch", "living", "theorem6", "ceilings"]),
     help="Play one of our own studies instead, at the size we report unless told.",
 )
 @click.option("--out", type=click.Path(dir_okay=False), help="Save: npz, of a study JSON.")

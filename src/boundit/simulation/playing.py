@@ -30,16 +30,22 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some runs of a simulation, and the draws that all policies share in them."""
+    """Some runs of a simulation, and the draws that all policies share in them.
+
+    Whether policies are told what they can use of what is ``observed`` besides the reward.
+    """
 
     world: World
     seed: int
     runs: range
     visitors: Places
     luck: Floats
+    observed: bool = False
 
     @classmethod
-    def drawn(cls, world: World, seed: int, runs: range, rounds: int) -> "Chunk":
+    def drawn(
+        cls, world: World, seed: int, runs: range, rounds: int, *, observed: bool = False
+    ) -> "Chunk":
         """Let the visitors of some runs come."""
         chances = np.empty((2, len(runs), rounds))
         for i, run in enumerate(runs):
@@ -47,7 +53,7 @@ class Chunk:
             chances[0, i], chances[1, i] = rng.random(rounds), rng.random(rounds)
         ends = world.shares.cumsum()
         places = np.searchsorted(ends, chances[0], side="right").clip(max=len(ends) - 1)
-        return cls(world, seed, runs, places.astype(np.int64), chances[1])
+        return cls(world, seed, runs, places.astype(np.int64), chances[1], observed)
 
     def curves(self, policies: Mapping[str, Policy], at: Places, stop: Event) -> Floats:
         """The regret of each policy in each run, at some rounds."""
@@ -66,9 +72,9 @@ class Chunk:
             raise Stopped
         seeds = self._seeds(name)
         player = self._bound(policy, seed=None)
-        stage = self.world.showing(player.observes)
-        seeing = None if stage.shows is None else self._seeing
-        found = player.play(stage, self.visitors, self.luck, seeds, seeing)
+        stage = self.world.showing(player.observes if self.observed else ())
+        given = stage, self.visitors, self.luck, seeds
+        found = player.play(*given, self.seeing) if stage.shows else player.play(*given)
         if found is None:
             found = np.full(self.visitors.shape, -1, dtype=np.int64)
         for i in np.flatnonzero(found[:, 0] < 0).tolist():
@@ -90,13 +96,13 @@ class Chunk:
             pulls[t] = arm = place[decision.arm]
             reward, observed = float(chance < stage.means[visitor, arm]), None
             if stage.shows is not None:
-                glance = float(self._seeing[i, t])
+                glance = float(self.seeing[i, t])
                 observed = stage.shows.observed(visitor, arm, reward, glance)
             player.learn(decision, reward, observed=observed)
         return pulls
 
     @cached_property
-    def _seeing(self) -> Floats:
+    def seeing(self) -> Floats:
         """The luck of what rounds show besides the reward."""
         streams = (SeedSequence(self.seed, spawn_key=(run, _SEEING)) for run in self.runs)
         return np.array([default_rng(s).random(self.visitors.shape[1]) for s in streams])

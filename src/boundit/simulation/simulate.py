@@ -34,14 +34,17 @@ def simulate(
     seed: int = 0,
     told: Callable[[int], None] = lambda _: None,
     workers: int | None = None,
+    observed: bool = False,
 ) -> Regret:
     """Play fresh copies of the policies in a world and keep their regret.
 
     What a policy leaves unbound (arms, context names, horizon, seed) is bound on the copy;
     what was given is never changed. Runs go to ``workers`` threads, one for each processor
     unless told; the result does not depend on their number. ``told`` hears how many runs are
-    done. A Ctrl-C ends the simulation with the runs that every policy has finished: what is
-    kept is the simulation of so many runs.
+    done. With ``observed``, policies are told after each round those other variables of the
+    world that narrow their bounds; visitors and rewards stay the same. A Ctrl-C ends the
+    simulation with the runs that every policy has finished: what is kept is the simulation of
+    so many runs.
 
     >>> from boundit.bandit.ucb import UCB
     >>> from boundit.simulation.worlds import paper_world
@@ -57,12 +60,13 @@ def simulate(
     at = np.unique(np.linspace(1, rounds, min(rounds, POINTS)).round().astype(np.int64))
     settings = {
         "world": world_record(world),
+        "observed": observed,
         "policies": {name: policy_record(policy) for name, policy in policies.items()},
     }
     done, finished = list[Floats](), 0
     chunks = _chunks(runs, rounds, hands)
     try:
-        with closing(_played(world, policies, chunks, at, seed, hands)) as parts:
+        with closing(_played(world, policies, chunks, at, seed, hands, observed)) as parts:
             for part in parts:
                 done.append(part)
                 finished += part.shape[1]
@@ -87,12 +91,14 @@ def _played(
     at: Places,
     seed: int,
     workers: int,
+    observed: bool,  # noqa: FBT001
 ) -> Generator[Floats]:
     """Play the chunks side by side, and give them in order."""
     stop, rounds = Event(), int(at[-1])
 
     def curves(runs: range) -> Floats:
-        return Chunk.drawn(world, seed, runs, rounds).curves(policies, at, stop)
+        chunk = Chunk.drawn(world, seed, runs, rounds, observed=observed)
+        return chunk.curves(policies, at, stop)
 
     # Worked out before the threads ask for it.
     _ = world.stage, world.shares

@@ -96,7 +96,9 @@ def ceiling_study(
     places = _worlds() if worlds is None else worlds
     rows = list[CeilingRow]()
     for i, world in enumerate(places):
-        exact = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+        exact = derive_bounds(
+            world.graph, world.query, world.exact_log(), confidence=None
+        ).plain()
         for suffix, bounds in (("", None), ("-PCB", exact)):
             few = min(runs, oam_runs) if len(world.query.treatments) > 1 else 0
             rows += _rows(world, suffix, bounds, rounds, runs, few, seed)

@@ -50,7 +50,8 @@ class Offline:
     """What a log gives a policy to start from: bounds, and the two biased estimates.
 
     ``exact`` are the bounds of endless logging, ``logged`` those of a drawn log, which hold for
-    every arm and context at once with confidence 0.95; the estimates are of the same log.
+    every arm and context at once with confidence 0.95; the estimates are of the same log. The
+    paper's algorithms know intervals alone, so the bounds have no contrasts.
     """
 
     exact: BoundTable
@@ -66,8 +67,8 @@ class Offline:
             name: tuple(range(world.model.n_levels[name])) for name in world.graph.observed
         }
         return cls(
-            derive_bounds(*asked, world.exact_log(), confidence=None),
-            derive_bounds(*asked, log, confidence=0.95, domain=domain),
+            derive_bounds(*asked, world.exact_log(), confidence=None).plain(),
+            derive_bounds(*asked, log, confidence=0.95, domain=domain).plain(),
             condition_only(*asked, log),
             adjust_for_confounding_only(*asked, log),
         )

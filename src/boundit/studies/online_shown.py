@@ -9,6 +9,7 @@ from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world
 from boundit.studies.online import Told, contested
 from boundit.studies.online_ceilings import ceiling_study
+from boundit.studies.online_living import living_study
 from boundit.studies.online_suite import suite_study
 from boundit.studies.online_theorem6 import theorem6
 from boundit.studies.online_watch import watch_study
@@ -58,6 +59,11 @@ def _watch(size: Size, told: Told) -> tuple[Found, Regret | None]:
     return found, found.regret
 
 
+def _living(size: Size, told: Told) -> tuple[Found, Regret | None]:
+    found = living_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
+    return found, found.regret
+
+
 def _theorem6(size: Size, told: Told) -> tuple[Found, Regret | None]:
     found = theorem6(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
     return found, found
@@ -72,6 +78,7 @@ STUDIES: Mapping[str, tuple[Play, Size]] = {
     "flip": (_contest(flipped_world(), 500), Size(2_000, 15_000)),
     "suite": (_suite, Size(1_000, 5_000)),
     "watch": (_watch, Size(30, 6_000)),
+    "living": (_living, Size(500, 15_000)),
     "theorem6": (_theorem6, Size(200_000, 200)),
     "ceilings": (_ceilings, Size(100, 15_000)),
 }

@@ -95,7 +95,9 @@ def suite_study(
     places = suite() if worlds is None else worlds
     found = []
     for i, world in enumerate(places):
-        bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+        bounds = derive_bounds(
+            world.graph, world.query, world.exact_log(), confidence=None
+        ).plain()
         policies = {"LinUCB": LinUCB(), "LinUCB-PCB": LinUCB(prior=bounds)}
         regret = simulate(world, policies, rounds=rounds, runs=runs, seed=seed)
         found.append((world, count_ruled_out(bounds, world.means()), whole(regret, runs)))

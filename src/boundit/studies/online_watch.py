@@ -78,7 +78,7 @@ def watch_study(
 ) -> WatchStudy:
     """Play LinUCB without bounds, with wrong ones, and with wrong and right ones watched."""
     world = flipped_world()
-    right = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+    right = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None).plain()
     wrong = wrong_bounds(world, right)
     policies: dict[str, Policy] = {
         "no bounds": LinUCB(),

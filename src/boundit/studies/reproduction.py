@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from boundit.report.records import Claim
 from boundit.simulation.regret import Regret
+from boundit.simulation.worlds import paper_world
 from boundit.studies.claims import paper_claims
 from boundit.studies.offline_bounds import POINTS, OfflineStudy, offline_bounds
 from boundit.studies.online import ROUNDS, RUNS, OnlineStudy, online_study
 from boundit.studies.online_theorem6 import theorem6
+from boundit.studies.pruning import Pruned, pruning
 
 TIES = 20_000
 """Runs of Theorem 6's counterexample, each of 200 rounds."""
@@ -21,6 +23,7 @@ class Reproduction:
     offline: OfflineStudy
     online: OnlineStudy
     near_tie: Regret
+    pruned: tuple[Pruned, ...]
     claims: tuple[Claim, ...]
     seed: int
 
@@ -44,4 +47,5 @@ def reproduction(
     )
     near_tie = theorem6(runs=TIES // 3 if quick else TIES, seed=seed)
     claims = paper_claims(offline, online, near_tie)
-    return Reproduction(offline, online, near_tie, claims, seed)
+    pruned = pruning(paper_world())
+    return Reproduction(offline, online, near_tie, pruned, claims, seed)

@@ -60,6 +60,16 @@ def reproduction_page(found: Reproduction, *, command: str) -> str:
         ),
         intervals_section(_whiskers(offline), title="The offline figure"),
         bounds_section(offline.table, title="Every interval, and why it holds"),
+        table_section(
+            Grid(
+                ("ruled out by", "pairs", "of"),
+                tuple((row.by, row.pairs, row.of) for row in found.pruned),
+            ),
+            title="Arms that are ruled out",
+            caption="Pairs of arm and context, on the exact law. The best mean is not known "
+            "beforehand; the other rows need nothing but the log, the last one the share of "
+            "rows that were kept.",
+        ),
         *_contest_sections(online.paper, "The paper's world"),
         *_contest_sections(online.flip, "Where bias flips the best arm"),
     ]

@@ -7,7 +7,7 @@ write one with ``BoundTable.from_rows``; ``save`` and ``load`` keep it in a file
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -133,6 +133,10 @@ class BoundTable:
         return dominated_arms(
             self.contrasts, where, {arm: self[arm, where] for arm in self.arms}
         )
+
+    def plain(self) -> Self:
+        """The intervals by themselves: no contrasts, nothing that narrows online."""
+        return replace(self, contrasts={}, living=())
 
     def __str__(self) -> str:
         return tabulated(self.treatments + self.context, self.bounds)

@@ -1,0 +1,46 @@
+"""How many arms bounds rule out: one by one, jointly, and with the selection rate known.
+
+The paper counts arms whose upper end lies below the best mean (N_pcb), which nobody knows
+beforehand. Lower ends rule arms out without it, and so do differences of arms under one shared
+unknown.
+"""
+
+from dataclasses import dataclass
+
+from boundit.bandit.theory import count_ruled_out
+from boundit.bounds.derive import derive_bounds
+from boundit.simulation.world import World
+from boundit.terms.bound_table import BoundTable
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """Pairs of arm and context ruled out, of how many, by what."""
+
+    by: str
+    pairs: int
+    of: int
+
+
+def pruning(world: World) -> tuple[Pruned, ...]:
+    """Count on the exact law of a world's log.
+
+    >>> from boundit.simulation.worlds import paper_world
+    >>> [found.pairs for found in pruning(paper_world())]
+    [8, 0, 8, 12]
+    """
+    asked, log, means = (world.graph, world.query), world.exact_log(), world.means()
+    free = derive_bounds(*asked, log, confidence=None)
+    rate = world.model.selection_rate()
+    known = derive_bounds(*asked, log, confidence=None, selection_rate=rate)
+    of = len(free.bounds)
+    return (
+        Pruned("upper end below the best mean (N_pcb)", count_ruled_out(free, means), of),
+        Pruned("upper end below another's lower end", _dominated(free.plain()), of),
+        Pruned("another earns more under one shared unknown", _dominated(free), of),
+        Pruned("the same, the selection rate known", _dominated(known), of),
+    )
+
+
+def _dominated(table: BoundTable) -> int:
+    return sum(len(table.dominated(context)) for context in table.contexts)
