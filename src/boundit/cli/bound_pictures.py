@@ -76,7 +76,7 @@ def write_report(
 ) -> None:
     """Write the page of a table, with the command that repeats it."""
     from boundit.report.bound_page import bound_page  # noqa: PLC0415
-    from boundit.report.files import write_page  # noqa: PLC0415
+    from boundit.terms.files import write_page  # noqa: PLC0415
 
     command = shlex.join(["boundit", *sys.argv[1:]])
     page = bound_page(table, graph=graph, query=query, command=command, ladders=ladders)

@@ -146,7 +146,7 @@ def _refuse(context: click.Context, *names: str) -> None:
 
 def _keep_record(out: str | None, record: dict[str, object]) -> None:
     from boundit import __version__  # noqa: PLC0415
-    from boundit.report.files import write_page  # noqa: PLC0415
+    from boundit.terms.files import write_page  # noqa: PLC0415
 
     if out is not None:
         write_page(out, json.dumps({**record, "version": __version__}, ensure_ascii=False))

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundit.report.errors import UnknownSuffix
-from boundit.report.files import write_whole
 from boundit.report.palette import following, light
 from boundit.terms.errors import MissingExtra
+from boundit.terms.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.report.files import write_whole
 from boundit.simulation.errors import DamagedResult
 from boundit.terms.errors import UnreadableFile
+from boundit.terms.files import write_whole
 
 FORMAT, VERSION = "boundit regret", 1
 _KINDS = {"at": "<i8", "curves": "<f8"}

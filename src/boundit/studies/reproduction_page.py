@@ -5,7 +5,6 @@ from pathlib import Path
 
 from boundit.report.canvas import save
 from boundit.report.curves import curve_figure
-from boundit.report.files import write_page
 from boundit.report.intervals import interval_figure
 from boundit.report.origin import origin
 from boundit.report.page import page
@@ -26,6 +25,7 @@ from boundit.simulation.worlds import paper_world
 from boundit.studies.offline_bounds import DIGIT, OfflineStudy
 from boundit.studies.online import Contest
 from boundit.studies.reproduction import Reproduction
+from boundit.terms.files import write_page
 
 FIGURES = ("intervals", "regret-paper", "regret-flipped", "warm-starts")
 """What the figures are called beside the page; each as PNG and SVG."""

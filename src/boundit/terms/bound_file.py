@@ -7,11 +7,11 @@ from dataclasses import asdict
 from datetime import date, datetime, time, timedelta
 from hashlib import sha256
 from pathlib import Path
-from uuid import uuid4
 
 from boundit.terms.bound import Bound, Rule
-from boundit.terms.bound_errors import CannotSave, CannotWrite, DamagedFile
+from boundit.terms.bound_errors import CannotSave, DamagedFile
 from boundit.terms.errors import UnreadableFile
+from boundit.terms.files import write_page
 
 FORMAT, VERSION = "boundit bounds", 2
 READABLE = (1, VERSION)
@@ -24,21 +24,9 @@ _MOMENTS: Mapping[str, Callable[[str], object]] = {
 
 
 def write(path: str | os.PathLike[str], record: Mapping[str, object]) -> None:
-    """Write beside the target and move into place: a crash leaves the old file or the new."""
+    """Write a record with a head and a checksum; a crash leaves the old file or the new."""
     head = {"format": FORMAT, "version": VERSION, "checksum": checksum(record)}
-    text = json.dumps({**head, **record}, ensure_ascii=False)
-    target = Path(path)
-    beside = target.parent / f".{target.name}.{uuid4().hex}"
-    try:
-        with beside.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(target)
-    except OSError as error:
-        raise CannotWrite(path, error.strerror or str(error)) from None
-    finally:
-        beside.unlink(missing_ok=True)
+    write_page(path, json.dumps({**head, **record}, ensure_ascii=False))
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, object]:

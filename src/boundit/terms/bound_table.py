@@ -24,6 +24,7 @@ from boundit.terms.bound_errors import (
 from boundit.terms.bound_text import tabulated
 from boundit.terms.contrast import (
     Pair,
+    beaten_by,
     dominated_arms,
     largest_contrast,
     read_contrasts,
@@ -169,7 +170,8 @@ class BoundTable:
             confidence=self.confidence,
             caveats=self.caveats,
         )
-        better = self.dominated(key[1]).get(key[0])
+        intervals = {one: self[one, key[1]] for one in self.arms}
+        better = beaten_by(self.contrasts, key[1], intervals, key[0])
         if better is None:
             return said
         lead = -self.contrast(key[0], better, key[1])

@@ -39,20 +39,24 @@ def dominated_arms(
     >>> dominated_arms({}, (), {("a",): Interval(0.1, 0.2), ("b",): Interval(0.3, 0.4)})
     {('a',): ('b',)}
     """
-    found: dict[Arm, Arm] = {}
-    for arm, interval in intervals.items():
-        lead, other = min(
-            (
-                (largest_contrast(contrasts, (context, arm, other), (interval, against)), other)
-                for other, against in intervals.items()
-                if other != arm
-            ),
-            key=lambda pair: pair[0],
-            default=(0.0, arm),
-        )
-        if lead < 0:
-            found[arm] = other
-    return found
+    rivals = ((arm, beaten_by(contrasts, context, intervals, arm)) for arm in intervals)
+    return {arm: rival for arm, rival in rivals if rival is not None}
+
+
+def beaten_by(
+    contrasts: Mapping[Pair, float],
+    context: Context,
+    intervals: Mapping[Arm, Interval],
+    arm: Arm,
+) -> Arm | None:
+    """Find the arm that surely beats this one by most, if there is any."""
+    leads = (
+        (largest_contrast(contrasts, (context, arm, other), (intervals[arm], against)), other)
+        for other, against in intervals.items()
+        if other != arm
+    )
+    lead, rival = min(leads, key=lambda pair: pair[0], default=(0.0, arm))
+    return rival if lead < 0 else None
 
 
 def spelled_contrasts(contrasts: Mapping[Pair, float]) -> list[list[object]]:
