@@ -9,6 +9,7 @@ from boundit.bounds.chain import rule as chain_rule
 from boundit.bounds.confounded import Confounded
 from boundit.bounds.factorization import Factorization
 from boundit.bounds.joint import JointChain
+from boundit.bounds.natural_reweighted import NaturalReweighted, natural_ends
 from boundit.bounds.reweighted_chain import ReweightedChain
 from boundit.bounds.reweighted_chain import rule as reweighted_rule
 from boundit.bounds.sequential import Ends, Numbers, bracket, seen_cells
@@ -100,6 +101,22 @@ def from_stage(stage: Staged, query: EffectQuery, clock: Clock) -> Candidate:
         _no_cells,
         stage.n_unknown,
         frozenset() if known else frozenset(link.variable for link in links),
+    )
+
+
+def from_natural(natural: NaturalReweighted, query: EffectQuery, clock: Clock) -> Candidate:
+    """Make a candidate of natural bounds on a reweighted log."""
+    (outcome,) = query.outcomes
+    axes = query.treatments + query.context
+    return Candidate(
+        natural.rule(query),
+        natural.formulas,
+        natural.block.reweighting.variables - {outcome, *axes},
+        lambda numbers: natural_ends(
+            natural, numbers, outcome=outcome, axes=axes, deadline=clock.deadline()
+        ),
+        _no_cells,
+        len(natural.chosen),
     )
 
 

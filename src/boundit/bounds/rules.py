@@ -10,12 +10,14 @@ from boundit.bounds import chain as chains
 from boundit.bounds.candidate import (
     Candidate,
     from_chain,
+    from_natural,
     from_reweighted,
     from_stage,
     from_substitution,
     from_sum,
 )
 from boundit.bounds.factorization import Factorization, factorization
+from boundit.bounds.natural_reweighted import NaturalReweighted, natural_reweighted
 from boundit.bounds.reweighted_chain import ReweightedChain
 from boundit.bounds.reweighting import Reweighter
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
@@ -89,6 +91,7 @@ def sound_plan(
     sums: dict[Factorization, None] = {}
     stages: dict[Staged, None] = {}
     weighed = dict[ReweightedChain, None]()
+    naturals = dict[NaturalReweighted, None]()
     for external in _some_of(tables) if graph.selection else [()]:
         planner = chains.Planner(graph, query, external)
         chained = list(planner.chains(longest=max_condition, deadline=deadline))
@@ -99,12 +102,15 @@ def sound_plan(
             stages |= dict.fromkeys(rules)
         weigher = Reweighter(graph, query, facts, external)
         weighed |= dict.fromkeys(weigher.chains(longest=max_condition, deadline=deadline))
+        if natural := natural_reweighted(graph, query, facts, external):
+            naturals[natural] = None
     clock = Clock(time_limit)
     candidates = [
         *(from_chain(chain, graph, query) for chain in found),
         *map(from_sum, sums),
         *(from_stage(stage, query, clock) for stage in stages),
         *(from_reweighted(chain, graph, query, clock) for chain in weighed),
+        *(from_natural(natural, query, clock) for natural in naturals),
     ]
     late = deadline is not None and time.monotonic() > deadline
     words = f"the search for rules stopped at time_limit={time_limit} s; what it found holds"
