@@ -4,7 +4,7 @@ import sys
 import warnings
 from importlib import import_module
 
-NAMES = ("separation", "recover", "counts", "bandits")
+NAMES = ("separation", "recover", "counts", "programs", "bandits")
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # what peers warn of is theirs
