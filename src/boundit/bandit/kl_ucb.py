@@ -17,16 +17,17 @@ from boundit.bandit.kernel_kl_ucb import kl_upper as kl_upper
 from boundit.bandit.lineup import Lineup
 from boundit.bandit.options import not_negative
 from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.seated import Seated
 from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.bandit.state import State, opened, sealed
 from boundit.bandit.tally import Tally
-from boundit.bandit.watch import Refutation, Watch
+from boundit.bandit.watch import Watch
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 
 @final
-class KLUCB:
+class KLUCB(Seated[Tally]):
     """Optimism by relative entropy: kl-UCB, and with a prior B-kl-UCB.
 
     Arms whose upper end lies below another's lower end are out. The others are played once in
@@ -61,43 +62,6 @@ class KLUCB:
             watch=watch,
             living=living,
         )
-
-    def __repr__(self) -> str:
-        return self.desk.described("KLUCB")
-
-    def decide(
-        self,
-        context: object = (),
-        *,
-        arms: Arms | None = None,
-        id: str | None = None,  # noqa: A002, the word users know
-    ) -> Decision:
-        """Choose an arm not played here yet, or the highest capped index; changes nothing."""
-        return self.desk.decide(context, arms, id, self._choose)
-
-    def learn(
-        self,
-        decision: Decision,
-        reward: float,
-        *,
-        observed: Mapping[str, object] | None = None,
-    ) -> None:
-        """Take in one reward; a repeat is a no-op."""
-        self.desk.learn(decision, reward, self._take, observed)
-
-    def refresh(self, prior: BoundTable) -> None:
-        """Go on with other bounds; what was learned stays."""
-        self.desk.refresh(prior)
-
-    @property
-    def observes(self) -> tuple[str, ...]:
-        """The variables that narrow its bounds when ``learn`` is told them."""
-        return self.desk.guard.observes
-
-    @property
-    def refutation(self) -> Refutation | None:
-        """What contradicted the bounds, once they were dropped."""
-        return self.desk.guard.refutation
 
     def fresh(
         self,

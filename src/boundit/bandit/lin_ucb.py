@@ -19,16 +19,17 @@ from boundit.bandit.living_board import living_board
 from boundit.bandit.options import flag, not_negative
 from boundit.bandit.regression import Regression, Ridges
 from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.seated import Seated
 from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.bandit.state import State, opened, sealed
 from boundit.bandit.warm_start import WarmStart
-from boundit.bandit.watch import Refutation, Watch
+from boundit.bandit.watch import Watch
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 
 @final
-class LinUCB:
+class LinUCB(Seated[Ridges]):
     """Optimism on a ridge model, capped by prior bounds: LinUCB, and with a prior LinUCB-PCB.
 
     The index of an arm is ``min(theta' x + alpha sqrt(x' inverse(A) x), U)``, from a model of
@@ -72,43 +73,6 @@ class LinUCB:
             watch=watch,
             living=living,
         )
-
-    def __repr__(self) -> str:
-        return self.desk.described("LinUCB")
-
-    def decide(
-        self,
-        context: object = (),
-        *,
-        arms: Arms | None = None,
-        id: str | None = None,  # noqa: A002, the word users know
-    ) -> Decision:
-        """Choose the arm whose capped index is highest (lines 3-13); changes nothing."""
-        return self.desk.decide(context, arms, id, self._choose)
-
-    def learn(
-        self,
-        decision: Decision,
-        reward: float,
-        *,
-        observed: Mapping[str, object] | None = None,
-    ) -> None:
-        """Take in one reward (line 14); a repeat is a no-op."""
-        self.desk.learn(decision, reward, self._take, observed)
-
-    def refresh(self, prior: BoundTable) -> None:
-        """Go on with other bounds; what was learned stays."""
-        self.desk.refresh(prior)
-
-    @property
-    def observes(self) -> tuple[str, ...]:
-        """The variables that narrow its bounds when ``learn`` is told them."""
-        return self.desk.guard.observes
-
-    @property
-    def refutation(self) -> Refutation | None:
-        """What contradicted the bounds, once they were dropped."""
-        return self.desk.guard.refutation
 
     def fresh(
         self,

@@ -20,15 +20,16 @@ from boundit.bandit.oam_core import BRANCHES, EXPLOIT, WASTED, Branch, Choice, R
 from boundit.bandit.oam_offer import Offer
 from boundit.bandit.options import not_negative, positive, rounds
 from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.seated import Seated
 from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.bandit.state import State, opened, sealed
-from boundit.bandit.watch import Refutation, Watch
+from boundit.bandit.watch import Watch
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 
 @final
-class OAM:
+class OAM(Seated[Matching]):
     """Match pulls to the cheapest allocation that tells the arms apart: OAM, and OAM-PCB.
 
     One regression is shared by all arms (Hao, Lattimore and Szepesvari 2020). A round exploits
@@ -77,47 +78,6 @@ class OAM:
             watch=watch,
             living=living,
         )
-
-    def __repr__(self) -> str:
-        return self.desk.described("OAM")
-
-    def decide(
-        self,
-        context: object = (),
-        *,
-        arms: Arms | None = None,
-        id: str | None = None,  # noqa: A002, the word users know
-    ) -> Decision:
-        """Choose an arm (lines 3-25); changes nothing."""
-        return self.desk.decide(context, arms, id, self._outcome)
-
-    def learn(
-        self,
-        decision: Decision,
-        reward: float,
-        *,
-        observed: Mapping[str, object] | None = None,
-    ) -> None:
-        """Take in one reward (line 26); a repeat is a no-op.
-
-        A round counts as exploration if its decision says so. One that does not say which
-        branch it took counts if the policy, as it stands now, would explore.
-        """
-        self.desk.learn(decision, reward, self._take, observed)
-
-    def refresh(self, prior: BoundTable) -> None:
-        """Go on with other bounds; what was learned stays."""
-        self.desk.refresh(prior)
-
-    @property
-    def observes(self) -> tuple[str, ...]:
-        """The variables that narrow its bounds when ``learn`` is told them."""
-        return self.desk.guard.observes
-
-    @property
-    def refutation(self) -> Refutation | None:
-        """What contradicted the bounds, once they were dropped."""
-        return self.desk.guard.refutation
 
     def fresh(
         self,
@@ -171,7 +131,7 @@ class OAM:
             made.desk = made.desk.restored(body["desk"])
         return made
 
-    def _outcome(self, context: Context, lineup: Lineup) -> Outcome:
+    def _choose(self, context: Context, lineup: Lineup) -> Outcome:
         offer = self.desk.book.offer(context, lineup)
         choice = self._choice(context, offer)
         index, free, kept = choice.scores.tolist(), choice.free.tolist(), offer.kept

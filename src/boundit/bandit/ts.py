@@ -16,17 +16,18 @@ from boundit.bandit.lineup import Entrant, Lineup
 from boundit.bandit.options import flag, whole
 from boundit.bandit.sampling import drawn, winning_chance
 from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.seated import Seated
 from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.bandit.state import State, opened, sealed
 from boundit.bandit.stream import context_word, seed_word
 from boundit.bandit.tally import Tally
-from boundit.bandit.watch import Refutation, Watch
+from boundit.bandit.watch import Watch
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 
 @final
-class TS:
+class TS(Seated[Tally]):
     """Play an arm as often as it is believed best: Beta beliefs, cut to the prior's bounds.
 
     The belief about a mean starts uniform; a reward between 0 and 1 counts as that much success
@@ -62,43 +63,6 @@ class TS:
             watch=watch,
             living=living,
         )
-
-    def __repr__(self) -> str:
-        return self.desk.described("TS")
-
-    def decide(
-        self,
-        context: object = (),
-        *,
-        arms: Arms | None = None,
-        id: str | None = None,  # noqa: A002, the word users know
-    ) -> Decision:
-        """Choose the arm with the highest draw; changes nothing."""
-        return self.desk.decide(context, arms, id, self._choose)
-
-    def learn(
-        self,
-        decision: Decision,
-        reward: float,
-        *,
-        observed: Mapping[str, object] | None = None,
-    ) -> None:
-        """Take in one reward; a repeat is a no-op."""
-        self.desk.learn(decision, reward, self._take, observed)
-
-    def refresh(self, prior: BoundTable) -> None:
-        """Go on with other bounds; what was learned stays."""
-        self.desk.refresh(prior)
-
-    @property
-    def observes(self) -> tuple[str, ...]:
-        """The variables that narrow its bounds when ``learn`` is told them."""
-        return self.desk.guard.observes
-
-    @property
-    def refutation(self) -> Refutation | None:
-        """What contradicted the bounds, once they were dropped."""
-        return self.desk.guard.refutation
 
     def fresh(
         self,
