@@ -59,7 +59,7 @@ def test_truth_naive_estimates_and_sensitivity_join_where_given() -> None:
     ladders = [Ladder("X1=0", (1, 2), (0.3, 0.2), (0.4, 0.5))]
     html = bound_page(table, truth=truth_of(table), points=[naive(table)], ladders=ladders)
 
-    assert "If more is hidden than the graph says" in html
+    assert "If selection went no further than a limit G" in html
     assert "CP</li>" in html
     checked(html)
 

@@ -1,10 +1,13 @@
 from pathlib import Path
 
+import pytest
+
 from boundit.studies.reproduction_page import (
     FIGURES,
     reproduction_page,
     write_reproduction,
 )
+from boundit.terms.bound_errors import CannotWrite
 from tests.studies.small_reproduction import small
 
 
@@ -28,3 +31,10 @@ def test_the_figures_lie_beside_the_page(tmp_path: Path) -> None:
     assert beside == {"report.html"} | {
         f"{f}.{kind}" for f in FIGURES for kind in ("png", "svg")
     }
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(CannotWrite, match="cannot write"):
+        write_reproduction(small(), tmp_path / "file" / "x", command="x")

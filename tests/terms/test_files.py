@@ -35,3 +35,10 @@ def test_a_crash_leaves_the_old_file_and_no_other(
 def test_a_place_that_takes_no_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(CannotWrite, match=r"cannot write .*nowhere"):
         write_page(tmp_path / "nowhere" / "page.html", "")
+
+
+def test_a_file_where_a_folder_should_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(CannotWrite, match="cannot write"):
+        write_page(tmp_path / "file" / "page.html", "")

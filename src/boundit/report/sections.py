@@ -177,7 +177,7 @@ def intervals_section(
 def sensitivity_section(
     ladders: Sequence[Ladder],
     *,
-    title: str = "If more is hidden than the graph says",
+    title: str = "If selection went no further than a limit G",
     caption: str = "",
 ) -> Panels:
     """Draw bounds against the limit G."""

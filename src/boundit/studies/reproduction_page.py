@@ -25,6 +25,7 @@ from boundit.simulation.worlds import paper_world
 from boundit.studies.offline_bounds import DIGIT, OfflineStudy
 from boundit.studies.online import Contest
 from boundit.studies.reproduction import Reproduction
+from boundit.terms.bound_errors import CannotWrite
 from boundit.terms.files import write_page
 
 FIGURES = ("intervals", "regret-paper", "regret-flipped", "warm-starts")
@@ -93,7 +94,10 @@ def reproduction_page(found: Reproduction, *, command: str) -> str:
 
 def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Path:
     """Write the page and its figures into a folder; gives the path of the page."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(folder, error.strerror or str(error)) from None
     figures = {
         "intervals": interval_figure(_whiskers(found.offline)),
         "regret-paper": curve_figure(_optimists(found.online.paper.regret)),

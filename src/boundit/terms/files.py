@@ -1,6 +1,7 @@
 """Files written whole or not at all: a crash or a Ctrl-C leaves the old file or the new."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -25,4 +26,5 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     except OSError as error:
         raise CannotWrite(path, error.strerror or str(error)) from None
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # what was never made need not go
+            beside.unlink(missing_ok=True)
