@@ -58,6 +58,9 @@ def _bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001, a t
         show(_record(report))
     else:
         _print(report)
+    if report and report.models < models:
+        click.echo(f"interrupted after {report.models:,} of {models:,} models", err=True)
+        click.get_current_context().exit(130)
     return bool(report)
 
 

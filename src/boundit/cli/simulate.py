@@ -99,6 +99,9 @@ def simulate(
     if plot is not None:
         _plot(curves, plot)
     show(record) if as_json else click.echo(text)
+    if study is None and curves is not None and curves.runs < (runs or 10):
+        click.echo(f"interrupted after {curves.runs} of {runs or 10} runs", err=True)
+        context.exit(130)
 
 
 def _played(
