@@ -54,7 +54,7 @@ def _instrument(k: int) -> tuple[Confounded, PlugIn]:
 
 def _columns(layout: Layout) -> int:
     """How many columns the program of one arm has; 0 if it is parted."""
-    types = layout.types(layout.arms[0], range(len(layout.outer)), layout.most)
+    types = layout.types(layout.arms[:1], range(len(layout.outer)), layout.most)
     return 0 if types is None else types.n_types
 
 
@@ -62,7 +62,7 @@ def _from_scratch(layout: Layout, numbers: PlugIn) -> None:
     """Solve the same columns anew for both ends of every arm."""
     law, inside = layout.law(numbers)[0][0], layout.spec.inside
     for arm in layout.arms:
-        types = layout.types(arm, range(len(layout.outer)), layout.most)
+        types = layout.types([arm], range(len(layout.outer)), layout.most)
         assert types is not None
         cells = [types.cells(scene, inside) for scene in range(len(layout.outer))]
         rows = [(scene == cell) for scene in cells for cell in range(law.shape[1])]

@@ -2,6 +2,7 @@
 
 from boundit.bounds.candidate import from_chain, from_reweighted
 from boundit.bounds.chain import Planner
+from boundit.bounds.joint import JointChain
 from boundit.bounds.reweighted_chain import ReweightedChain
 from boundit.bounds.reweighting import Reweighter
 from boundit.bounds.selection_facts import NOTHING_KNOWN
@@ -19,7 +20,7 @@ def test_conditioning_reads_what_it_conditions_on_and_takes_extremes_over_it() -
     assert found.needs == {"I1", "U1", "X1", "X2", "Y"}
     assert found.extremes == {"I1"}
     assert found.unknown == 1
-    assert found.joint is not None
+    assert isinstance(found.joint, JointChain)
     assert not found.joint.has_block
 
 
@@ -28,5 +29,5 @@ def test_a_reweighting_reads_what_steers_selection() -> None:
         found = from_reweighted(chain, FIGURE_2, QUERY, Clock(None))
 
         assert found.variables == {"I1"}
-        assert found.joint is not None
+        assert isinstance(found.joint, JointChain)
         assert isinstance(found.joint.chain, ReweightedChain)

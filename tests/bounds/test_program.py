@@ -112,3 +112,18 @@ def test_time_that_is_over_leaves_a_bound_that_holds() -> None:
     assert best.bound <= hurried.bound <= cost.max() + 1e-9
     assert np.isnan(hurried.value)
     assert whole.maximise(cost, seconds=60.0).status is Status.OPTIMAL
+
+
+def test_a_coefficient_can_be_changed_and_the_proof_follows() -> None:
+    """Warm or fresh, the ends are the same, and multipliers prove the new rows."""
+    rng = np.random.default_rng(3)
+    dense = rng.uniform(0.5, 1.5, (3, 5))
+    ends = {"lower": np.zeros(3), "upper": np.ones(3)}
+    warm = Program(Sparse.of(dense), **ends)
+    for value in (2.0, 0.25, 7.0):
+        cost = rng.normal(size=5)
+        dense[1, 2] = value
+        warm.set(1, 2, value)
+        fresh = Program(Sparse.of(dense), **ends).maximise(cost)
+        assert warm.maximise(cost).bound == pytest.approx(fresh.bound, abs=1e-9)
+        assert warm.maximise(cost).value <= warm.maximise(cost).bound + 1e-9

@@ -7,8 +7,9 @@ from numpy.random import default_rng
 from boundit.bounds import type_layout
 from boundit.bounds.chain import Planner
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.sequential import LEFT_OUT, UNFINISHED
 from boundit.bounds.staged import staged
-from boundit.bounds.staged_ends import LEFT_OUT, UNFINISHED, staged_ends
+from boundit.bounds.staged_ends import staged_ends
 from boundit.bounds.tighten import NoModelFits
 from boundit.bounds.type_program import Clock
 from boundit.estimand.query import parse_query

@@ -9,12 +9,13 @@ from numpy.random import default_rng
 
 from boundit.bounds.sequential import Proof
 from boundit.bounds.type_layout import Layout
-from boundit.bounds.type_program import Clock, Found, _Search, natural, solve
+from boundit.bounds.type_program import Clock, Found, Search, natural, solve
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.expression import Expression
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from tests.bounds.programs import models, numbers, solved, specs, truth
+from tests.oracles.balke_pearl import balke_pearl
 
 if TYPE_CHECKING:
     from boundit.simulation.tables import TableSpec
@@ -36,44 +37,11 @@ def test_the_bow_has_manskis_natural_bounds() -> None:
         layout = Layout(spec, known.levels)
         for arm in layout.arms:
             (part,) = layout.parts(arm) or []
-            search = _Search(layout, *part)
+            search = Search(layout, *part)
             search.at(*(end[0, [0]].ravel() for end in layout.law(known)))
             least, most = search.ends(np.ones(1), np.ones(1), Clock(None))
             assert least.bound == pytest.approx(found.lower[arm["X"]], abs=1e-9)
             assert most.bound == pytest.approx(found.upper[arm["X"]], abs=1e-9)
-
-
-def balke_pearl(p: Floats) -> tuple[list[float], list[float]]:
-    """The bounds of Balke and Pearl (1997) on P(y=1 | do(x)), from ``p[y, x, z]``."""
-    lower = [
-        max(
-            p[1, 0, 1],
-            p[1, 0, 0],
-            p[1, 0, 0] + p[1, 1, 0] - p[0, 0, 1] - p[1, 1, 1],
-            p[0, 1, 0] + p[1, 0, 0] - p[0, 0, 1] - p[0, 1, 1],
-        ),
-        max(
-            p[1, 1, 0],
-            p[1, 1, 1],
-            -p[0, 0, 0] - p[0, 1, 0] + p[0, 0, 1] + p[1, 1, 1],
-            -p[0, 1, 0] - p[1, 0, 0] + p[1, 0, 1] + p[1, 1, 1],
-        ),
-    ]
-    upper = [
-        min(
-            1 - p[0, 0, 1],
-            1 - p[0, 0, 0],
-            p[0, 1, 0] + p[1, 0, 0] + p[1, 0, 1] + p[1, 1, 1],
-            p[1, 0, 0] + p[1, 1, 0] + p[0, 1, 1] + p[1, 0, 1],
-        ),
-        min(
-            1 - p[0, 1, 1],
-            1 - p[0, 1, 0],
-            p[0, 0, 0] + p[1, 1, 0] + p[1, 0, 1] + p[1, 1, 1],
-            p[1, 0, 0] + p[1, 1, 0] + p[0, 0, 1] + p[1, 1, 1],
-        ),
-    ]
-    return lower, upper
 
 
 @pytest.mark.parametrize("drawn", [INSTRUMENT, LUCKY_INSTRUMENT])
@@ -169,7 +137,7 @@ def test_some_model_of_the_graph_attains_each_end(drawn: str) -> None:
         layout, found = Layout(spec, known.levels), solved(spec, law)
         for arm in layout.arms:
             (part,) = layout.parts(arm) or []
-            search = _Search(layout, *part)
+            search = Search(layout, *part)
             search.at(*(end[0].ravel() for end in layout.law(known)))
             ends = search.ends(np.ones(1), np.ones(1), Clock(None))
             for best, end in zip(ends, (found.lower, found.upper), strict=True):
@@ -179,7 +147,7 @@ def test_some_model_of_the_graph_attains_each_end(drawn: str) -> None:
                 assert float(effect) == pytest.approx(end[arm["X"]], abs=1e-7)
 
 
-def model_of(search: _Search, point: Floats, like: Model, arm: int) -> Model:
+def model_of(search: Search, point: Floats, like: Model, arm: int) -> Model:
     """The model in which a hidden cause chooses the run: X by Z, Y by X."""
     x, y = search.runs.runs
     n_types, n_scenes = len(point), len(search.scenes)
@@ -304,7 +272,7 @@ def test_natural_bounds_use_what_the_other_cells_leave() -> None:
     layout = Layout(spec, Wide.levels)
     for arm in layout.arms:
         (part,) = layout.parts(arm) or []
-        search = _Search(layout, *part)
+        search = Search(layout, *part)
         search.at(*(end.ravel() for end in layout.law(Wide())))
         ends = search.ends(np.ones(1), np.ones(1), Clock(None))
         assert ends[0].bound == pytest.approx(found.lower[arm["X"]])

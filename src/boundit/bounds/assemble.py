@@ -7,13 +7,12 @@ from math import prod
 from boundit.bounds.candidate import Candidate
 from boundit.bounds.coin import Coin
 from boundit.bounds.confidence import Confident, extreme_terms, terms_in
-from boundit.bounds.joint import contrasts
+from boundit.bounds.joint import JointChain, contrasts
 from boundit.bounds.living_plan import living_plans
 from boundit.bounds.masses import Populations
 from boundit.bounds.population import Reweighting
 from boundit.bounds.reward import is_binary
 from boundit.bounds.reward import reward_range as settled_range
-from boundit.bounds.reweighted_chain import ReweightedChain
 from boundit.bounds.rules import Plan
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.sequential import Numbers, PlugIn
@@ -100,7 +99,7 @@ def assembled(
             deadline=plan.clock.deadline(),
         ),
         living=living_plans(
-            [c.joint.chain for c in whole.candidates if c.joint],
+            [c.joint.chain for c in whole.candidates if isinstance(c.joint, JointChain)],
             plan.graph,
             query,
             log.levels,
@@ -129,9 +128,8 @@ def require_possible(plan: Plan, numbers: Numbers) -> None:
 
 def _stating(plan: Plan) -> list[Reweighting]:
     """List the reweightings that lean on something stated of selection."""
-    chains = (c.joint.chain for c in plan.candidates if c.joint)
-    blocks = (b for chain in chains if isinstance(chain, ReweightedChain) for b in chain.blocks)
-    return list(dict.fromkeys(b.reweighting for b in blocks if b.reweighting.facts))
+    found = (each for c in plan.candidates for each in c.reweightings if each.facts)
+    return list(dict.fromkeys(found))
 
 
 def _stated(plan: Plan) -> str:
@@ -159,7 +157,5 @@ def few(plan: Plan, levels: Mapping[str, int]) -> Plan:
 
 def _idle(candidate: Candidate) -> bool:
     """Tell whether it reweights, with no fact and no table to say by how much."""
-    chain = candidate.joint.chain if candidate.joint else None
-    return isinstance(chain, ReweightedChain) and not any(
-        block.reweighting.facts or block.reweighting.tables for block in chain.blocks
-    )
+    supposed = candidate.reweightings
+    return bool(supposed) and not any(each.facts or each.tables for each in supposed)

@@ -14,7 +14,7 @@ from boundit.bounds.coin import HEADS
 from boundit.bounds.fractional import Expectation
 from boundit.bounds.masses import Populations
 from boundit.bounds.reweighted_chain import Block, ReweightedChain, drawn_by
-from boundit.bounds.sequential import Ends, Numbers, least
+from boundit.bounds.sequential import UNFINISHED, Ends, Numbers, least
 from boundit.counts.named_array import Floats
 
 
@@ -91,4 +91,6 @@ def reweighted(
     for place in reversed(range(len(walk.links))):
         lower, upper = walk.back(place, lower, upper)
     shape = [numbers.levels[axis] for axis in axes]
-    return Ends(np.broadcast_to(lower, shape), np.broadcast_to(upper, shape))
+    late = any(expectation.late for expectation in walk.expectations.values())
+    notes = (UNFINISHED,) if late else ()
+    return Ends(np.broadcast_to(lower, shape), np.broadcast_to(upper, shape), notes=notes)

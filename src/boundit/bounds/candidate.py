@@ -8,15 +8,19 @@ from boundit.bounds.chain import Chain
 from boundit.bounds.chain import rule as chain_rule
 from boundit.bounds.confounded import Confounded
 from boundit.bounds.factorization import Factorization
-from boundit.bounds.joint import JointChain
+from boundit.bounds.joint import Joint, JointChain
 from boundit.bounds.natural_reweighted import NaturalReweighted, natural_ends
+from boundit.bounds.population import Reweighting
 from boundit.bounds.reweighted_chain import ReweightedChain
 from boundit.bounds.reweighted_chain import rule as reweighted_rule
 from boundit.bounds.sequential import Ends, Numbers, bracket, seen_cells
 from boundit.bounds.staged import Staged
 from boundit.bounds.staged_ends import staged_ends
 from boundit.bounds.substitution import Substitution
+from boundit.bounds.type_contrast import JointTypes
 from boundit.bounds.type_program import Clock
+from boundit.bounds.types_and_masses import types_ends
+from boundit.bounds.types_reweighted import TypesReweighted
 from boundit.counts.evaluate import Evaluator
 from boundit.estimand.expression import Expression, all_variables
 from boundit.estimand.query import EffectQuery
@@ -30,7 +34,7 @@ class Candidate:
     """One rule applied to one question, ready to be tried on counts.
 
     ``unknown`` counts variables whose law nothing is known of. ``joint`` tells which arms share
-    an unknown, for rules that are chains.
+    an unknown. ``reweightings`` are what it supposes of selection.
     """
 
     rule: Rule
@@ -40,7 +44,8 @@ class Candidate:
     cells: Callable[[Evaluator, tuple[int, ...]], list[tuple[dict[str, int], float]]]
     unknown: int = 0
     extremes: Nodes = frozenset()
-    joint: JointChain | None = None
+    joint: Joint | None = None
+    reweightings: tuple[Reweighting, ...] = ()
 
     @property
     def needs(self) -> Nodes:
@@ -81,6 +86,7 @@ def from_reweighted(
         _no_cells,
         chain.n_open,
         joint=JointChain.of(graph, query, chain),
+        reweightings=tuple(block.reweighting for block in chain.blocks),
     )
 
 
@@ -101,7 +107,16 @@ def from_stage(stage: Staged, query: EffectQuery, clock: Clock) -> Candidate:
         _no_cells,
         stage.n_unknown,
         frozenset() if known else frozenset(link.variable for link in links),
+        _shared(stage, clock),
     )
+
+
+def _shared(stage: Staged, clock: Clock) -> JointTypes | None:
+    """The law of types that arms share; natural bounds say no more of two arms than of each."""
+    core = stage.inner
+    if stage.links or not isinstance(core, Confounded) or core.is_natural:
+        return None
+    return JointTypes(core, clock)
 
 
 def from_natural(natural: NaturalReweighted, query: EffectQuery, clock: Clock) -> Candidate:
@@ -117,6 +132,22 @@ def from_natural(natural: NaturalReweighted, query: EffectQuery, clock: Clock) -
         ),
         _no_cells,
         len(natural.chosen),
+        reweightings=(natural.block.reweighting,),
+    )
+
+
+def from_types(found: TypesReweighted, query: EffectQuery, clock: Clock) -> Candidate:
+    """Make a candidate of response types on a reweighted log."""
+    axes = query.treatments + query.context
+    return Candidate(
+        found.rule(query),
+        found.formulas,
+        found.variables - {*query.outcomes, *axes},
+        lambda numbers: types_ends(found, numbers, axes=axes, clock=clock),
+        _no_cells,
+        1,
+        joint=JointTypes(found, clock),
+        reweightings=(found.reweighting,),
     )
 
 

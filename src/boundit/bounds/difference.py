@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import final
 
+import numpy as np
+
 from boundit.bounds.fractional import Expectation
 from boundit.bounds.masses import greatest
 from boundit.bounds.program import Optimum, Status
@@ -24,9 +26,12 @@ from boundit.counts.named_array import Floats
 
 ACCURACY = 1e-4
 """How near an end must come to what is attained, once its sign is certain."""
+ROUGH = 2e-3
+"""How near, for its size, when the first arm can be so much better."""
 FINEST = 1e-6
 """How near it must come while its sign is not."""
 MOST_PIECES = 60
+_SUMS = 5  # the total, the steering masses, the cells and the two columns more
 _EPS = 1e-300
 
 
@@ -50,7 +55,15 @@ class Difference:
         self._top = expectation.form(one.values, one.given, layout)
         self._other = expectation.form(other.values, other.given, layout)
         self._below = populations.form(masses[1], layout)
-        self._rows = populations.rows(layout, populations.form(masses[0], layout))
+        rows = populations.rows(layout, populations.form(masses[0], layout))
+        rows = rows.with_columns(self._other, self._below)
+        self._n_masses = rows.n_columns - 2
+        # N_b - s D_b >= 0 and N_b - t D_b <= 0: only s and t change from piece to piece.
+        between = np.zeros(rows.n_columns)
+        between[-2:] = 1.0, -1.0
+        rows.add(between, 0.0, inf)
+        rows.add(between, -inf, 0.0)
+        self._program, self._piece_rows = rows.program(), len(rows.gathered) - 2
 
     def greatest(self) -> float:
         """Find an end that no population passes; infinite where one mean is of nobody."""
@@ -75,18 +88,17 @@ class Difference:
     def _is_near(self, end: float, attained: float) -> bool:
         """Tell whether more pieces would hardly help."""
         certain = end < 0 or attained >= 0
-        return end - attained <= (ACCURACY if certain else FINEST)
+        return end - attained <= (max(ACCURACY, ROUGH * end) if certain else FINEST)
 
     def _piece(self, start: float, stop: float) -> tuple[float, float, float, float]:
         """Bound the difference while the second mean is in a piece; negative, for the heap."""
-        rows = self._rows.copied()
-        rows.add(self._other - start * self._below, 0.0, inf)
-        rows.add(self._other - stop * self._below, -inf, 0.0)
-        program, seconds = rows.program(), self._expectation.seconds()
-        most, found = greatest(program, self._below, seconds=seconds)
+        program, seconds = self._program, self._expectation.seconds()
+        for row, end in enumerate((start, stop), self._piece_rows):
+            program.set(row, self._n_masses + 1, -end)
+        most, found = greatest(program, self._wide(self._below), seconds=seconds, sums=_SUMS)
         heaviest = max(most, _EPS) if found.status is Status.OPTIMAL else inf
         objective = self._top - (self._other - start * self._below) / heaviest
-        end, found = greatest(program, objective, seconds=seconds)
+        end, found = greatest(program, self._wide(objective), seconds=seconds, sums=_SUMS)
         if found.status is Status.EMPTY:
             return inf, start, stop, -inf
         return start - end, start, stop, self._attained(found)
@@ -95,7 +107,12 @@ class Difference:
         """What the difference is at the point that a search found."""
         if found.status is not Status.OPTIMAL:
             return -inf
-        below = float(self._below @ found.point)
+        point = found.point[: self._n_masses]
+        below = float(self._below @ point)
         if below <= 0:
             return -inf
-        return float(self._top @ found.point - self._other @ found.point / below)
+        return float(self._top @ point - self._other @ point / below)
+
+    def _wide(self, form: Floats) -> Floats:
+        """Write a form of masses with the two columns more."""
+        return np.append(form, (0.0, 0.0))

@@ -8,13 +8,16 @@ reweighting of the log. Going backwards along a chain with the difference of the
 - over a reweighted block that they do not share, the greatest difference of two means under
   one population (``difference``);
 - over anything else, the arms part: the upper end of one less the lower end of the other.
+
+Arms that share hidden causes with the reward share the law of response types
+(``type_contrast``).
 """
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
-from typing import final
+from typing import Protocol, final
 
 import numpy as np
 
@@ -37,8 +40,29 @@ Place = tuple[int, ...]
 MOST_PAIRS = 500
 """For how many pairs of arms, contexts counted, programs are made; each takes milliseconds."""
 MOST_PROGRAMMED = 1
-"""How many chains with blocks are tried, the first ones given."""
+"""How many rules of a kind that makes programs are tried, the first ones given."""
 _ROUNDING = 1e-9
+
+
+class Leads(Protocol):
+    """What one rule proves of the differences of arms."""
+
+    def greatest(self, one: Place, other: Place) -> Floats:
+        """Bound the first arm's mean less the second's, in every context."""
+
+
+class Joint(Protocol):
+    """A rule in which arms share something unknown."""
+
+    @property
+    def is_programmed(self) -> bool:
+        """Whether it makes programs."""
+
+    def may_share(self, treatments: Nodes) -> bool:
+        """Tell whether any two arms may have an unknown in common."""
+
+    def leads(self, numbers: Numbers, query: EffectQuery, deadline: float | None) -> Leads:
+        """Make it ready for numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +93,19 @@ class JointChain:
 
     @property
     def has_block(self) -> bool:
-        """Whether it makes programs."""
+        """Whether some of it is reweighted."""
         return isinstance(self.chain, ReweightedChain)
+
+    @property
+    def is_programmed(self) -> bool:
+        """Whether it makes programs."""
+        return self.has_block
+
+    def leads(
+        self, numbers: Numbers, query: EffectQuery, deadline: float | None
+    ) -> "Contrasts":
+        """Make it ready for numbers."""
+        return Contrasts(self, numbers, query, deadline=deadline)
 
 
 def _felt(graph: CausalGraph, link: Link | Block, treatments: Nodes, known: Nodes) -> Nodes:
@@ -105,11 +140,6 @@ class Contrasts:
         self._ends = [walk.rewards()]
         for place in reversed(range(len(walk.links))):
             self._ends.append(walk.back(place, *self._ends[-1]))
-
-    def pairs(self) -> Iterator[tuple[Place, Place]]:
-        """Every two arms, both ways round."""
-        n = len(self._treatments)
-        yield from permutations(product(*map(range, self._shape[:n])), 2)
 
     def greatest(self, one: Place, other: Place) -> Floats:
         """Bound the first arm's mean less the second's, in every context."""
@@ -170,7 +200,7 @@ class Contrasts:
 
 
 def contrasts(
-    joints: Sequence[JointChain],
+    joints: Sequence[Joint],
     numbers: Numbers,
     query: EffectQuery,
     levels: Mapping[str, Sequence[object]],
@@ -179,24 +209,23 @@ def contrasts(
     *,
     deadline: float | None = None,
 ) -> dict[Pair, float]:
-    """Collect, for every context and two arms, the greatest difference that chains prove.
+    """Collect, for every context and two arms, the greatest difference that rules prove.
 
     Kept where it says more than the two intervals apart. After ``deadline``, a time of
-    ``time.monotonic``, no further chain is begun; what was found holds. With very many pairs
-    only chains that need no programs are tried.
+    ``time.monotonic``, no further rule is begun; what was found holds. With very many pairs
+    only rules that need no programs are tried.
     """
     low, high = reward_range
     n_arms, found = len(query.treatments), dict[Pair, float]()
     names = query.treatments + query.context
     many = len(bounds) * len({arm for arm, _ in bounds}) > MOST_PAIRS
-    plain = [joint for joint in joints if not joint.has_block]
-    programmed = [joint for joint in joints if joint.has_block][:MOST_PROGRAMMED]
-    for joint in [*plain, *([] if many else programmed)]:
+    pairs = list(permutations(product(*(range(len(levels[x])) for x in query.treatments)), 2))
+    for joint in _tried(joints, programmed=not many):
         late = deadline is not None and time.monotonic() > deadline
         if late or not joint.may_share(frozenset(query.treatments)):
             continue
-        proved = Contrasts(joint, numbers, query, deadline=deadline)
-        for one, other in proved.pairs():
+        proved = joint.leads(numbers, query, deadline)
+        for one, other in pairs:
             for where, most in np.ndenumerate(proved.greatest(one, other)):
                 arm, context = _key(names, levels, one + where, n_arms)
                 against, _ = _key(names, levels, other + where, n_arms)
@@ -206,6 +235,15 @@ def contrasts(
                 if lead < best:
                     found[context, arm, against] = lead
     return found
+
+
+def _tried(joints: Sequence[Joint], *, programmed: bool) -> Iterator[Joint]:
+    """All that need no programs; of those that do, the first of each kind."""
+    yield from (joint for joint in joints if not joint.is_programmed)
+    if programmed:
+        made = [joint for joint in joints if joint.is_programmed]
+        for kind in dict.fromkeys(map(type, made)):
+            yield from [joint for joint in made if type(joint) is kind][:MOST_PROGRAMMED]
 
 
 def _key(

@@ -66,6 +66,16 @@ class Rows:
         """Take a copy, to which other rows can be added."""
         return Rows(self.n_columns, [*self.gathered])
 
+    def with_columns(self, *forms: Floats) -> "Rows":
+        """Add a column for each form, and a row that says that it is it."""
+        n_more = len(forms)
+        wider = Rows(self.n_columns + n_more)
+        for form, lower, upper in self.gathered:
+            wider.add(np.concatenate([form, np.zeros(n_more)]), lower, upper)
+        for place, form in enumerate(forms):
+            wider.add(np.concatenate([form, -_unit(n_more, place)]), 0.0, 0.0)
+        return wider
+
     def add(self, form: Floats, lower: float, upper: float) -> None:
         """Say that a form lies between two ends."""
         self.gathered.append((form, lower, upper))
@@ -203,14 +213,14 @@ class Populations:
 
 
 def greatest(
-    program: Program, objective: Floats, *, seconds: float | None = None
+    program: Program, objective: Floats, *, seconds: float | None = None, sums: int = 3
 ) -> tuple[float, Optimum]:
     """Find an end that an objective never passes while the first row's form is one.
 
     All other rows have ends of zero or none, so with multipliers ``y`` every law has
     ``objective <= y_0 unit + left``. What is left over is rounding, and is at most its greatest
-    coefficient times three, for masses add up to one, and cells to no more. In the ratio it is
-    divided by the mass that was set to one.
+    coefficient times ``sums``, for the total is one, masses add up to it, and cells to no more.
+    In the ratio it is divided by the mass that was set to one.
     """
     with np.errstate(invalid="ignore"):  # an end that does not bind is infinite
         found = program.maximise(objective, seconds=seconds)
@@ -218,7 +228,7 @@ def greatest(
     left = float((objective - program.rows.times(y)).max())
     size = np.abs(objective).max(initial=0.0) + np.abs(y).max(initial=0.0)
     spare = max(left, 0.0) + 4 * _EPS * float(size)
-    return float(y[0]) + 3 * spare / _RARE, found
+    return float(y[0]) + sums * spare / _RARE, found
 
 
 def _unit(size: int, place: int) -> Floats:

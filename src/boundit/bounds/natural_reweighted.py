@@ -23,7 +23,7 @@ from boundit.bounds.masses import Populations
 from boundit.bounds.population import Reweighting
 from boundit.bounds.reweighted_chain import Block
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.bounds.sequential import Ends, Numbers
+from boundit.bounds.sequential import UNFINISHED, Ends, Numbers
 from boundit.counts.named_array import Floats
 from boundit.estimand.expression import Expression
 from boundit.estimand.law import touched
@@ -135,7 +135,7 @@ def natural_ends(
             least = -expectation.greatest(-low, given)
             known[key] = least, expectation.greatest(high, given)
         lower[place], upper[place] = known[key]
-    return Ends(lower, upper)
+    return Ends(lower, upper, notes=(UNFINISHED,) if expectation.late else ())
 
 
 def _values(

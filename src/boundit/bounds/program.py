@@ -116,6 +116,13 @@ class Program:
         n = len(self._all_rows)
         self._solver.changeRowsBounds(n, self._all_rows, lower, upper)  # type: ignore[attr-defined]
 
+    def set(self, row: int, column: int, value: float) -> None:
+        """Change a coefficient that is not zero."""
+        place = np.flatnonzero((self.rows.rows == row) & (self.rows.columns == column))
+        self.rows.values[place] = value
+        self._heaviest = max(self._heaviest, abs(value))
+        self._solver.changeCoeff(row, column, value)
+
     def minimise(self, cost: Floats, *, seconds: float | None = None) -> Optimum:
         """Find the least ``cost q``, for at most so many ``seconds``."""
         self._solver.changeColsCost(len(self._all_columns), self._all_columns, cost)

@@ -15,6 +15,7 @@ from boundit.bounds.candidate import (
     from_stage,
     from_substitution,
     from_sum,
+    from_types,
 )
 from boundit.bounds.factorization import Factorization, factorization
 from boundit.bounds.natural_reweighted import NaturalReweighted, natural_reweighted
@@ -24,6 +25,7 @@ from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.bounds.staged import Staged, staged
 from boundit.bounds.substitution import Substitution
 from boundit.bounds.type_program import Clock
+from boundit.bounds.types_reweighted import TypesReweighted, types_reweighted
 from boundit.estimand.expression import Expression, P
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.question import Question
@@ -92,6 +94,7 @@ def sound_plan(
     stages: dict[Staged, None] = {}
     weighed = dict[ReweightedChain, None]()
     naturals = dict[NaturalReweighted, None]()
+    typed = dict[TypesReweighted, None]()
     for external in _some_of(tables) if graph.selection else [()]:
         planner = chains.Planner(graph, query, external)
         chained = list(planner.chains(longest=max_condition, deadline=deadline))
@@ -104,6 +107,7 @@ def sound_plan(
         weighed |= dict.fromkeys(weigher.chains(longest=max_condition, deadline=deadline))
         if natural := natural_reweighted(graph, query, facts, external):
             naturals[natural] = None
+            typed |= dict.fromkeys(types_reweighted(graph, query, facts, external))
     clock = Clock(time_limit)
     candidates = [
         *(from_chain(chain, graph, query) for chain in found),
@@ -111,6 +115,7 @@ def sound_plan(
         *(from_stage(stage, query, clock) for stage in stages),
         *(from_reweighted(chain, graph, query, clock) for chain in weighed),
         *(from_natural(natural, query, clock) for natural in naturals),
+        *(from_types(types, query, clock) for types in typed),
     ]
     late = deadline is not None and time.monotonic() > deadline
     words = f"the search for rules stopped at time_limit={time_limit} s; what it found holds"

@@ -16,6 +16,8 @@ from boundit.estimand.expression import Expression
 from boundit.terms.names import Nodes
 
 Place: TypeAlias = tuple[int, ...]
+UNFINISHED = "time_limit ended some programs early; their ends hold, and could be narrower"
+LEFT_OUT = "some programs have too many response types and were left out"
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,20 @@ from numpy.typing import NDArray
 from boundit.bounds.chain import Known
 from boundit.bounds.coin import HEADS
 from boundit.bounds.confounded import Confounded
-from boundit.bounds.sequential import Ends, Numbers, Place, Proof, backwards
+from boundit.bounds.sequential import (
+    LEFT_OUT,
+    UNFINISHED,
+    Ends,
+    Numbers,
+    Place,
+    Proof,
+    backwards,
+)
 from boundit.bounds.staged import Staged
 from boundit.bounds.type_layout import Layout
 from boundit.bounds.type_program import Clock, Found, solve
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.terms.names import in_order
-
-UNFINISHED = "time_limit ended some programs early; their ends hold, and could be narrower"
-LEFT_OUT = "some programs have too many response types and were left out"
 
 
 def staged_ends(

@@ -1,14 +1,16 @@
 """How a response-type program is laid out for variables with so many levels."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, final
+from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundit.bounds.coin import HEADS
 from boundit.bounds.confounded import Confounded
 from boundit.bounds.response_types import (
     MOST_TYPES,
+    Codes,
     ResponseTypes,
     Scene,
     Variable,
@@ -23,6 +25,17 @@ MOST_WORK = 3_000_000
 """How many columns all searches of one rule may go through; with more it is left out."""
 _SETUP = 300  # what a search costs however few columns it has, counted in columns
 Cell: TypeAlias = Mapping[str, int]
+
+
+class Heads(NamedTuple):
+    """At one value of the known variables: each column's target cell, and whether it pays."""
+
+    cell: Codes
+    pays: NDArray[np.bool_]
+
+    def worth(self, weights: Floats) -> Floats:
+        """What each column is worth when the cells of the target weigh so much."""
+        return np.where(self.pays, weights[self.cell], 0.0)
 
 
 @final
@@ -74,7 +87,7 @@ class Layout:
         while waiting:
             scenes = waiting.pop()
             room = min(self.most, MOST_WORK // max(n_searches * (len(done) + 1), 1) - _SETUP)
-            runs = self.types(arm, scenes, room) if room > 0 else None
+            runs = self.types([arm], scenes, room) if room > 0 else None
             if runs is not None:
                 done.append((runs, scenes))
             elif len(scenes) == 1:
@@ -84,13 +97,30 @@ class Layout:
                 waiting += [scenes[half:], scenes[:half]]
         return done
 
-    def types(self, arm: Cell, scenes: Sequence[int], most: int) -> ResponseTypes | None:
-        """The runs that show in some scenes and in the target."""
+    def types(
+        self, arms: Sequence[Cell], scenes: Sequence[int], most: int
+    ) -> ResponseTypes | None:
+        """The runs that show in some scenes and in the targets of some arms."""
         watched = [Scene(self.outer[s], frozenset(self.spec.inside)) for s in scenes]
-        aimed = [Scene({**arm, **k}, self.spec.followed) for k in self.known]
+        aimed = [Scene({**arm, **k}, self.spec.followed) for arm in arms for k in self.known]
         after = range(len(watched), len(watched) + len(aimed))
         shown = dict.fromkeys(after, self.spec.asked.outcomes) if not self.target else {}
         return response_types(self.inside, [*watched, *aimed], shown=shown, most=most)
+
+    def heads(self, runs: ResponseTypes, first: int) -> list[Heads]:
+        """What pays in the target whose scenes begin at ``first``."""
+        (outcome,) = self.spec.asked.outcomes
+        found = []
+        for i, known in enumerate(self.known):
+            scene, code = first + i, np.zeros(runs.n_types, dtype=np.int64)
+            for name in self.target:
+                level = known[name] if name in known else runs.cells(scene, [name])
+                code = code * self.levels[name] + level
+            pays = np.ones(runs.n_types, dtype=bool)
+            if outcome not in known:
+                pays = runs.cells(scene, [outcome]) == HEADS
+            found.append(Heads(code, pays))
+        return found
 
     @property
     def known(self) -> list[dict[str, int]]:

@@ -60,7 +60,7 @@ class Found:
     unfinished: bool = False
     left_out: bool = False
 
-    def keep(self, place: Place, least: Optimum, most: Optimum, search: "_Search") -> None:
+    def keep(self, place: Place, least: Optimum, most: Optimum, search: "Search") -> None:
         """Take over what is better than what was found so far."""
         ends = (least.status, most.status)
         self.unfinished |= Status.UNFINISHED in ends
@@ -90,7 +90,7 @@ def solve(layout: Layout, numbers: Numbers, clock: Clock) -> Found:
             found.left_out = True
             return found
         for runs, scenes in parts:
-            search = _Search(layout, runs, scenes)
+            search = Search(layout, runs, scenes)
             for f, fixed in enumerate(layout.fixed):
                 search.at(low[f, scenes].ravel(), high[f, scenes].ravel())
                 place = tuple((fixed | arm)[axis] for axis in axes)
@@ -129,8 +129,12 @@ def natural(layout: Layout, numbers: Numbers) -> Found:
     return found
 
 
-class _Search:
-    """The two programs of one arm and some scenes: one for each end, so that both stay warm."""
+@final
+class Search:
+    """The two programs of one arm and some scenes: one for each end, so that both stay warm.
+
+    Its runs may have the target of a second arm after that of the first.
+    """
 
     def __init__(self, whole: Layout, runs: ResponseTypes, scenes: Sequence[int]) -> None:
         self.whole, self.runs, self.scenes = whole, runs, scenes
@@ -145,7 +149,7 @@ class _Search:
         self.programs = [
             Program(matrix, lower=anything[0], upper=anything[1]) for _ in range(2)
         ]
-        self.heads = self._heads()
+        self.heads = whole.heads(runs, len(scenes))
 
     def at(self, low: Floats, high: Floats) -> None:
         """Put in what the cells of the scenes are, and that all types together are one."""
@@ -156,29 +160,23 @@ class _Search:
     def ends(self, low: Floats, high: Floats, clock: Clock) -> tuple[Optimum, Optimum]:
         """Search both ends, with these weights of the target's cells."""
         costs = [np.zeros(self.runs.n_types), np.zeros(self.runs.n_types)]
-        for at, heads in self.heads:
-            costs[0] += np.where(heads, low[at], 0.0)
-            costs[1] += np.where(heads, high[at], 0.0)
+        for heads in self.heads:
+            costs[0] += heads.worth(low)
+            costs[1] += heads.worth(high)
         least, most = self.programs
         return (
             least.minimise(costs[0], seconds=clock.left()),
             most.maximise(costs[1], seconds=clock.left()),
         )
 
-    def _heads(self) -> list[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
-        """For every value of the known variables: each column's target cell, and if it pays."""
-        whole, (outcome,) = self.whole, self.whole.spec.asked.outcomes
-        found = []
-        for i, known in enumerate(whole.known):
-            scene, code = len(self.scenes) + i, np.zeros(self.runs.n_types, dtype=np.int64)
-            for name in whole.target:
-                level = known[name] if name in known else self.runs.cells(scene, [name])
-                code = code * whole.levels[name] + level
-            pays = np.ones(self.runs.n_types, dtype=bool)
-            if outcome not in known:
-                pays = self.runs.cells(scene, [outcome]) == HEADS
-            found.append((code, pays))
-        return found
+    def lead(self, first: Floats, second: Floats, clock: Clock) -> Optimum:
+        """Search the greatest difference of two targets, with the weights of each."""
+        gain = np.zeros(self.runs.n_types)
+        for heads in self.heads:
+            gain += heads.worth(first)
+        for heads in self.whole.heads(self.runs, len(self.scenes) + len(self.heads)):
+            gain -= heads.worth(second)
+        return self.programs[1].maximise(gain, seconds=clock.left())
 
     def proof(self, multipliers: Floats, *, upper: bool) -> Proof:
         """Write an end as a sum; of cells that sum to one, as few as can be are named."""

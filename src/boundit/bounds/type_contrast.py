@@ -1,0 +1,108 @@
+"""Joint bounds of confounded arms: one law of response types answers for every arm.
+
+Two arms apart may each have the types that suit it worst. But everyone has one joint type, so
+the difference of two arms is one objective of one program: Balke and Pearl's bounds on the
+average effect, for any number of levels, at every context.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from boundit.bounds.confounded import Confounded
+from boundit.bounds.joint import Place
+from boundit.bounds.program import Status
+from boundit.bounds.sequential import Numbers
+from boundit.bounds.type_layout import Cell, Layout
+from boundit.bounds.type_program import Clock, Search
+from boundit.bounds.types_and_masses import Joint as ReweightedProgram
+from boundit.bounds.types_and_masses import Populated
+from boundit.bounds.types_reweighted import TypesReweighted
+from boundit.counts.named_array import Floats
+from boundit.estimand.query import EffectQuery
+from boundit.terms.names import Nodes
+
+MOST_COLUMNS = 2_000
+"""How many response types a program of two arms may have; with more nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointTypes:
+    """A program that arms share, on the log or on what it is reweighted to."""
+
+    program: Confounded | TypesReweighted
+    clock: Clock
+
+    @property
+    def spec(self) -> Confounded:
+        """Which variables have types, and what they reproduce."""
+        found = self.program
+        return found if isinstance(found, Confounded) else found.program
+
+    @property
+    def is_programmed(self) -> bool:
+        """It always makes programs."""
+        return True
+
+    def may_share(self, treatments: Nodes) -> bool:
+        """Tell whether any two arms may have an unknown in common."""
+        return bool(treatments - frozenset(self.spec.fixed))
+
+    def leads(
+        self, numbers: Numbers, query: EffectQuery, deadline: float | None
+    ) -> "TypeLeads":
+        """Make it ready for numbers; the clock it came with tells when to stop."""
+        del deadline
+        return TypeLeads(self, numbers, query)
+
+
+@final
+class TypeLeads:
+    """The greatest difference of any two arms that one program proves."""
+
+    def __init__(self, joint: JointTypes, numbers: Numbers, query: EffectQuery) -> None:
+        self.joint, self.spec, self.query = joint, joint.spec, query
+        self.layout = Layout(self.spec, numbers.levels, most=MOST_COLUMNS)
+        self.numbers, self.clock = numbers, joint.clock
+        found = joint.program
+        self.populated = (
+            Populated(found, numbers) if isinstance(found, TypesReweighted) else None
+        )
+
+    def greatest(self, one: Place, other: Place) -> Floats:
+        """Bound the first arm's mean less the second's, in every context."""
+        arms = [dict(zip(self.query.treatments, arm, strict=True)) for arm in (one, other)]
+        shape = [self.numbers.levels[name] for name in self.query.context]
+        differ = {name for name in self.query.treatments if arms[0][name] != arms[1][name]}
+        if differ & frozenset(self.spec.fixed):
+            return np.full(shape, np.inf)  # each has a program of its own
+        if not differ & frozenset(self.spec.set_by_hand):
+            return np.zeros(shape)
+        found, known = np.empty(shape), dict[tuple[int, ...], float]()
+        for place in np.ndindex(*shape):
+            at = arms[0] | dict(zip(self.query.context, place, strict=True))
+            key = tuple(at[name] for name in self.spec.fixed)
+            if key not in known:
+                known[key] = self._lead(arms, dict(zip(self.spec.fixed, key, strict=True)))
+            found[place] = known[key]
+        return found
+
+    def _lead(self, arms: list[dict[str, int]], fixed: Cell) -> float:
+        pair = [{name: arm[name] for name in self.spec.set_by_hand} for arm in arms]
+        scenes = list(range(len(self.layout.outer)))
+        runs = self.layout.types(pair, scenes, MOST_COLUMNS)
+        if runs is None or (self.populated and self.populated.are_many):
+            return np.inf
+        if self.populated:
+            return ReweightedProgram(
+                self.populated, self.layout, runs, fixed, self.clock
+            ).lead()
+        search = Search(self.layout, runs, scenes)
+        f = self.layout.fixed.index(dict(fixed))
+        low, high = self.layout.law(self.numbers)
+        search.at(low[f].ravel(), high[f].ravel())
+        first, second = (self.layout.arms.index(arm) for arm in pair)
+        least, most = self.layout.weights(self.numbers)
+        found = search.lead(most[f, first], least[f, second], self.clock)
+        return np.inf if found.status is Status.EMPTY else found.bound

@@ -1,0 +1,69 @@
+"""A partition of boxes: the end holds whenever the search stops, and comes down to the best."""
+
+import numpy as np
+import pytest
+
+from boundit.bounds.bisection import Box, Looked, greatest_in
+
+UNIT = Box(np.zeros(2), np.ones(2))
+
+
+def look(box: Box) -> Looked:
+    """An outer program for ``p q + p``: each factor is at most its upper end."""
+    p, q = box.high
+    return Looked(p * q + p, (box.low + box.high) / 2, box.high - box.low)
+
+
+BEST = max(p * (1 - p) + p for p in np.linspace(0, 1, 1001))
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 40, 400])
+def test_the_end_holds_wherever_the_search_stops(most: int) -> None:
+    found = greatest_in(UNIT, look, most=most)
+    assert found is not None
+    assert found >= BEST
+
+
+def test_more_boxes_never_widen() -> None:
+    ends = [greatest_in(UNIT, look, most=most) for most in (1, 3, 9, 27, 81, 243, 729)]
+    assert ends == sorted(ends, key=lambda end: -float(end or 0))
+    assert ends[-1] == pytest.approx(BEST, abs=0.01)
+    assert ends[0] == 2.0
+
+
+def test_a_box_in_which_nothing_fits_is_left_out() -> None:
+    def never_small(box: Box) -> Looked | None:
+        return None if box.low[0] > 0.5 else look(box)
+
+    found = greatest_in(UNIT, never_small, most=200)
+    assert found == pytest.approx(0.5 * 0.5 + 0.5, abs=0.02)
+    assert greatest_in(UNIT, lambda _: None) is None
+
+
+def test_nothing_fits_when_no_half_does() -> None:
+    def only_whole(box: Box) -> Looked | None:
+        return look(box) if box is UNIT else None
+
+    assert greatest_in(UNIT, only_whole) is None
+
+
+def test_a_point_is_looked_at_once() -> None:
+    seen: list[Box] = []
+
+    def counted(box: Box) -> Looked:
+        seen.append(box)
+        return look(box)
+
+    point = np.array([0.3, 0.7])
+    assert greatest_in(Box(point, point), counted) == pytest.approx(0.3 * 0.7 + 0.3)
+    assert len(seen) == 1
+
+
+def test_chances_add_up_to_one() -> None:
+    left, right = Box(np.zeros(3), np.ones(3)).halves(0, 0.7)
+    assert left.high.tolist() == [0.7, 1.0, 1.0]
+    np.testing.assert_allclose(right.high, [1.0, 0.3, 0.3])
+
+
+def test_who_is_late_keeps_what_was_found() -> None:
+    assert greatest_in(UNIT, look, late=lambda: True) == 2.0
