@@ -3,8 +3,9 @@ import pytest
 
 from boundit.bounds.candidate import Candidate
 from boundit.bounds.coin import Coin
+from boundit.bounds.proof import Proof
 from boundit.bounds.rules import Plan
-from boundit.bounds.sequential import Ends, Proof
+from boundit.bounds.sequential import Ends
 from boundit.bounds.tighten import CROSSED, NEVER_LOGGED, EndsCross, NoModelFits, tightest
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.read import read_log

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from boundit.bounds.sequential import Proof
+from boundit.bounds.proof import Proof
 from boundit.bounds.type_layout import Layout
 from boundit.bounds.type_program import Clock, Found, Search, natural, solve
 from boundit.counts.named_array import Floats, NamedArray

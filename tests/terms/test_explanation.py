@@ -23,6 +23,25 @@ def test_both_ends_by_one_rule_are_explained_once() -> None:
     )
 
 
+def test_one_rule_with_numbers_of_its_own_for_each_end_is_claimed_once() -> None:
+    bound = Bound(0.2, 0.4, 0.2, 0.4, 1200, "by W", "by W", ("W=0: 0.2",), ("W=1: 0.4",))
+
+    assert explained("mu", bound, RULES, confidence=None, caveats=()) == (
+        "mu lies in [0.2, 0.4].\n"
+        "\n"
+        "Both ends: by W.\n"
+        "  mu lies between min/max over W of P(Y | W)\n"
+        "  Lower end 0.2:\n"
+        "    W=0: 0.2\n"
+        "  Upper end 0.4:\n"
+        "    W=1: 0.4\n"
+        "  Why it holds:\n"
+        "    - W blocks S\n"
+        "\n"
+        "Logged for this arm and context: 1,200 rows."
+    )
+
+
 def test_ends_by_different_rules_are_explained_apart_with_their_values() -> None:
     bound = Bound(0.2, 1, 0.2, 1, 0, "by W", "range", marks=("never logged",))
     said = explained("mu", bound, RULES, confidence=None, caveats=())

@@ -6,6 +6,7 @@ the worst is taken, and of a block the worst over all populations that are possi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from boundit.bounds.chain import Chain, Link
 from boundit.bounds.coin import HEADS
 from boundit.bounds.fractional import Expectation
 from boundit.bounds.masses import Populations
+from boundit.bounds.proof import Place, Worst
 from boundit.bounds.reweighted_chain import Block, ReweightedChain, drawn_by
 from boundit.bounds.sequential import UNFINISHED, Ends, Numbers, least
 from boundit.counts.named_array import Floats
@@ -93,4 +95,13 @@ def reweighted(
     shape = [numbers.levels[axis] for axis in axes]
     late = any(expectation.late for expectation in walk.expectations.values())
     notes = (UNFINISHED,) if late else ()
-    return Ends(np.broadcast_to(lower, shape), np.broadcast_to(upper, shape), notes=notes)
+    ends = np.broadcast_to(lower, shape), np.broadcast_to(upper, shape)
+    alone = len(walk.links) == 1
+    proof = partial(_worst, walk.expectations[0], lower.shape) if alone else None
+    return Ends(*ends, proof=proof, notes=notes)
+
+
+def _worst(expectation: Expectation, shape: Place, place: Place, upper: bool) -> Worst | None:  # noqa: FBT001
+    """Look up the population of a row; an axis of length 1 holds for every row."""
+    known = tuple(min(i, size - 1) for i, size in zip(place, shape, strict=True))
+    return expectation.worsts.get((known, upper))

@@ -8,11 +8,12 @@ any time: the greatest end among the boxes that are left holds.
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from boundit.bounds.program import Optimum
 from boundit.counts.named_array import Floats
 
 MOST_BOXES = 24
@@ -47,12 +48,13 @@ class Box(NamedTuple):
 class Looked:
     """What the program of a box says: an end, and where its answer breaks the product.
 
-    ``misfit`` says for each chance by how much; ``chances`` are those of the answer.
+    ``misfit`` says for each chance by how much; ``chances`` are those of the ``answer``.
     """
 
     end: float
     chances: Floats
     misfit: Floats
+    answer: Optimum | None = None
 
 
 Look: TypeAlias = Callable[[Box], Looked | None]
@@ -61,7 +63,7 @@ Look: TypeAlias = Callable[[Box], Looked | None]
 
 def greatest_in(
     box: Box, look: Look, *, most: int = MOST_BOXES, late: Callable[[], bool] = lambda: False
-) -> float | None:
+) -> Looked | None:
     """Find an end that holds for every chance in a box; None when nothing fits anywhere.
 
     The greatest ``p (1 - p)``, by programs that know no more than that each factor is at most
@@ -70,7 +72,7 @@ def greatest_in(
     >>> def look(box: Box) -> Looked:
     ...     return Looked(box.high.prod(), (box.low + box.high) / 2, box.high - box.low)
     >>> whole = Box(np.zeros(2), np.ones(2))
-    >>> round(float(greatest_in(whole, look, most=300)), 2)
+    >>> round(float(greatest_in(whole, look, most=300).end), 2)
     0.25
     """
     first = look(box)
@@ -92,4 +94,5 @@ def greatest_in(
             n_looked += 1
         if not open_boxes:
             return None
-    return -open_boxes[0][0]
+    end, _, _, found = open_boxes[0]
+    return replace(found, end=-end)

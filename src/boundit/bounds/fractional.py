@@ -9,14 +9,18 @@ prove, not those the solver says.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from boundit.bounds.masses import Layout, Populations, greatest
 from boundit.bounds.program import Program, Status
 from boundit.bounds.reweighted_chain import Block
+from boundit.bounds.worst import worst
 from boundit.counts.named_array import Floats
+
+if TYPE_CHECKING:
+    from boundit.bounds.proof import Place, Worst
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,8 @@ class Expectation:
     ) -> None:
         self.populations, self.block, self.deadline = populations, block, deadline
         self.late = False
+        self.worst: Worst | None = None
+        self.worsts: dict[tuple[Place, bool], Worst | None] = {}
         self._given: dict[tuple[int, ...], Given] = {}
 
     def ends(self, low: Floats, high: Floats, outer: Sequence[str]) -> tuple[Floats, Floats]:
@@ -53,7 +59,9 @@ class Expectation:
         for place in np.ndindex(*least.shape):
             given = self.given(place, outer)
             least[place] = -self.greatest(-at(low, place), given)
+            self.worsts[place, False] = self.worst
             most[place] = self.greatest(at(high, place), given)
+            self.worsts[place, True] = self.worst
         return least, most
 
     def shape(self, shape: Sequence[int], outer: Sequence[str]) -> tuple[int, ...]:
@@ -69,8 +77,12 @@ class Expectation:
         return {a: i for a, i in zip(outer, place, strict=True) if a in self.block.given}
 
     def greatest(self, values: Floats, given: Mapping[str, int]) -> float:
-        """Find the greatest mean of a function of the block, given some values."""
+        """Find the greatest mean of a function of the block, given some values.
+
+        ``worst`` is then the population in which it is so.
+        """
         low, high = float(values.min()), float(values.max())
+        self.worst = None
         if low == high or not self.populations.seen(given):
             return high  # what nobody may have, nobody's law is read off
         made = self._made(given)
@@ -79,6 +91,7 @@ class Expectation:
         self.late |= self.seconds() == 0.0
         if found.status is Status.EMPTY:  # the facts contradict each other
             return high
+        self.worst = worst(self.populations, found)
         return min(max(end, low), high)
 
     def form(self, values: Floats, given: Mapping[str, int], layout: Layout) -> Floats:

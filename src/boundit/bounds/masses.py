@@ -27,6 +27,8 @@ MOST_CELLS = 1_024
 """The most cells that programs are made for; beyond, nothing is said."""
 _RARE = 1e-4
 """Rounding is allowed for in the mean of what at least so much of everyone has."""
+_HEAVIEST = 1e9
+"""No mass is larger, for nothing is set to one that fewer than this part of everyone have."""
 _ROUNDING = 1e-12
 _EPS = float(np.finfo(np.float64).eps)
 _TOTAL = 0
@@ -91,8 +93,10 @@ class Rows:
     def program(self) -> Program:
         """Hand them to the solver."""
         forms, lower, upper = zip(*self.gathered, strict=True)
-        rows = Sparse.of(np.array(forms))
-        return Program(rows, lower=np.array(lower), upper=np.array(upper))
+        rows, ends = Sparse.of(np.array(forms)), (np.array(lower), np.array(upper))
+        # Without a ceiling no proof that nothing fits would survive rounding.
+        ceiling = np.full(self.n_columns, _HEAVIEST)
+        return Program(rows, lower=ends[0], upper=ends[1], highest=ceiling)
 
 
 @final
@@ -138,7 +142,7 @@ class Populations:
         """Tell whether some values were logged, so that they surely happen among everyone."""
         low = self._shares[0]
         if not self.reweighting.shares.of:
-            low = self._steering[0][:, None] if self.reweighting.reads_steering else 0 * low
+            low = self.logged[0][:, None] if self.reweighting.reads_steering else 0 * low
         return bool((self.cells(values).reshape(low.shape)[low > 0] > 0).any())
 
     def rows(self, layout: Layout, unit: Floats) -> Rows:
@@ -155,6 +159,11 @@ class Populations:
         for table in self.reweighting.tables:
             self._add_table(rows, layout, table)
         return rows
+
+    def shares_of_everyone(self, point: Floats) -> Floats:
+        """How large a part of everyone each steering value is, at a point of a program."""
+        masses = point[1 : 1 + self._n_steering] / point[_TOTAL]
+        return np.asarray(masses)
 
     def exist(self) -> bool:
         """Tell whether some law fits log, facts and tables; what is unsure counts as yes."""
@@ -176,7 +185,7 @@ class Populations:
         return full[0].reshape(size), full[1].reshape(size)
 
     @cached_property
-    def _steering(self) -> tuple[Floats, Floats]:
+    def logged(self) -> tuple[Floats, Floats]:
         """Both ends of how often each steering value was logged."""
         names = in_order(self.reweighting.steering)
         low, high = self._numbers.between(P(frozenset(names)), names)
@@ -195,7 +204,7 @@ class Populations:
             rows.between(_unit(layout.n_columns, int(column)), 1 + steering, *ends)
 
     def _add_facts(self, rows: Rows, facts: SelectionFacts) -> None:
-        low, high = self._steering
+        low, high = self.logged
         for m in range(self._n_steering):
             mass = _unit(rows.n_columns, 1 + m)
             rows.between(mass, _TOTAL, facts.least * float(low[m]), facts.most(float(high[m])))

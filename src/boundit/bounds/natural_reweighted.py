@@ -21,6 +21,7 @@ from boundit.bounds.coin import HEADS
 from boundit.bounds.fractional import Expectation
 from boundit.bounds.masses import Populations
 from boundit.bounds.population import Reweighting
+from boundit.bounds.proof import Place, Worst
 from boundit.bounds.reweighted_chain import Block
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.sequential import UNFINISHED, Ends, Numbers
@@ -125,7 +126,9 @@ def natural_ends(
     lower, upper = (np.empty([numbers.levels[axis] for axis in axes]) for _ in range(2))
     if expectation.populations.are_many:
         return Ends(np.zeros_like(lower), np.ones_like(upper))
-    known: dict[tuple[tuple[str, int], ...], tuple[float, float]] = {}
+    known = dict[tuple[tuple[str, int], ...], tuple[float, float]]()
+    worsts = dict[tuple[tuple[str, int], ...], tuple[Worst | None, Worst | None]]()
+    proofs = dict[tuple[Place, bool], Worst | None]()
     for place in np.ndindex(*lower.shape):
         at = dict(zip(axes, place, strict=True))
         given = expectation.given(place, axes)
@@ -133,9 +136,13 @@ def natural_ends(
         if key not in known:
             low, high = _values(block, at, outcome, numbers)
             least = -expectation.greatest(-low, given)
+            first = expectation.worst
             known[key] = least, expectation.greatest(high, given)
+            worsts[key] = first, expectation.worst
         lower[place], upper[place] = known[key]
-    return Ends(lower, upper, notes=(UNFINISHED,) if expectation.late else ())
+        proofs[place, False], proofs[place, True] = worsts[key]
+    notes = (UNFINISHED,) if expectation.late else ()
+    return Ends(lower, upper, proof=lambda place, end: proofs.get((place, end)), notes=notes)
 
 
 def _values(

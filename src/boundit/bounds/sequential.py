@@ -3,19 +3,18 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, final
+from typing import Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.chain import Chain, Link
 from boundit.bounds.coin import HEADS
+from boundit.bounds.proof import Place, Proof, Worst
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.expression import Expression
-from boundit.terms.names import Nodes
 
-Place: TypeAlias = tuple[int, ...]
 UNFINISHED = "time_limit ended some programs early; their ends hold, and could be narrower"
 LEFT_OUT = "some programs have too many response types and were left out"
 
@@ -31,20 +30,8 @@ class Ends:
     lower: Floats
     upper: Floats
     empty: NDArray[np.bool_] | None = None
-    proof: Callable[[Place, bool], "Proof | None"] | None = None
+    proof: Callable[[Place, bool], Proof | Worst | None] | None = None
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Proof:
-    """An end as a sum: a constant, and how often each observed probability counts.
-
-    A term is a multiplier, the levels of ``of`` and of what is given, and the probability.
-    """
-
-    of: Nodes
-    constant: float
-    terms: tuple[tuple[float, Mapping[str, int], float], ...]
 
 
 class Numbers(Protocol):

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from boundit.bounds.chain import Known
 from boundit.bounds.coin import HEADS
 from boundit.bounds.confounded import Confounded
+from boundit.bounds.proof import Place, Proof
 from boundit.bounds.sequential import (
     LEFT_OUT,
     UNFINISHED,
     Ends,
     Numbers,
-    Place,
-    Proof,
     backwards,
 )
 from boundit.bounds.staged import Staged

@@ -11,23 +11,20 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.candidate import Candidate
 from boundit.bounds.rules import Plan
-from boundit.bounds.sequential import Ends, Numbers, PlugIn, Proof
+from boundit.bounds.sequential import Ends, Numbers, PlugIn
+from boundit.bounds.telling import Teller
 from boundit.counts.evaluate import Evaluator
-from boundit.counts.named_array import Floats, NamedArray
+from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import Bound, Key
 from boundit.terms.errors import BounditError, shortened
-from boundit.terms.explanation import RANGE, counted
-from boundit.terms.names import Nodes
+from boundit.terms.explanation import RANGE
 
 NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
 NO_FIT = "by chance no model of the graph fits {!r} here, so that rule was left out"
-MOST_EXPLAINED = 5_000
-"""Up to how many rows each carry the numbers they were made from."""
 _ROUNDING = 1e-9
 Places = NDArray[np.intp]
 
@@ -102,7 +99,8 @@ def tightest(
         raise EndsCross(_named(best, plan, log, axes))
     if sure:
         _refuse_empty(best, plan, log, axes)
-    writer = _Writer(plan.candidates, evaluator, log, query, reward_range)
+    teller = Teller(plan.candidates, evaluator, log, axes, reward_range)
+    writer = _Writer(teller, axes, len(query.treatments))
     numbers = np.broadcast_to(log.marginal(axes).aligned(axes), shape)
     bounds = {
         writer.key(place): writer.bound(place, best, estimates, float(numbers[place]))
@@ -142,30 +140,12 @@ def _intersected(
 class _Writer:
     """Turns places in arrays into rows that a person can read."""
 
-    def __init__(
-        self,
-        candidates: Sequence[Candidate],
-        evaluator: Evaluator,
-        log: CountTable,
-        query: EffectQuery,
-        reward_range: tuple[float, float],
-    ) -> None:
-        self.candidates, self.evaluator, self.log = candidates, evaluator, log
-        self.axes, self.n_arms = query.treatments + query.context, len(query.treatments)
-        self.low, self.high = reward_range
-        self.needs = [candidate.needs for candidate in candidates]
-        self.marginals: dict[Nodes, NamedArray] = {}
-        rows = np.prod([len(log.levels[axis]) for axis in self.axes])
-        self.explains = rows <= MOST_EXPLAINED
-
-    def marginal(self, names: Nodes) -> NamedArray:
-        """Count by some variables, once however many rows ask."""
-        if names not in self.marginals:
-            self.marginals[names] = self.log.marginal(names)
-        return self.marginals[names]
+    def __init__(self, teller: Teller, axes: Sequence[str], n_arms: int) -> None:
+        self.teller, self.axes, self.n_arms = teller, axes, n_arms
 
     def key(self, place: tuple[int, ...]) -> Key:
-        values = tuple(self.log.levels[a][i] for a, i in zip(self.axes, place, strict=True))
+        levels = self.teller.log.levels
+        values = tuple(levels[a][i] for a, i in zip(self.axes, place, strict=True))
         return values[: self.n_arms], values[self.n_arms :]
 
     def bound(
@@ -182,62 +162,29 @@ class _Writer:
             if best.empty(which)[place]
         )
         low_by, high_by = int(best.low_by[place]), int(best.high_by[place])
+        scaled = self.teller.scaled
         return Bound(
-            lower=self.scaled(best.lower[place]),
-            upper=self.scaled(best.upper[place]),
-            lower_estimate=self.scaled(estimates.lower[place]),
-            upper_estimate=self.scaled(estimates.upper[place]),
+            lower=scaled(best.lower[place]),
+            upper=scaled(best.upper[place]),
+            lower_estimate=scaled(estimates.lower[place]),
+            upper_estimate=scaled(estimates.upper[place]),
             n=n,
             lower_rule=self.name(low_by),
             upper_rule=self.name(high_by),
-            lower_cells=self.cells(low_by, place, best.all_ends[low_by], upper=False),
-            upper_cells=self.cells(high_by, place, best.all_ends[high_by], upper=True),
+            lower_cells=self.cells(low_by, place, best, upper=False),
+            upper_cells=self.cells(high_by, place, best, upper=True),
             marks=marks,
         )
 
-    def scaled(self, share: float) -> float:
-        return float(self.low + (self.high - self.low) * share)
-
     def name(self, which: int) -> str:
-        return RANGE if which == 0 else self.candidates[which - 1].rule.name
+        return RANGE if which == 0 else self.teller.candidates[which - 1].rule.name
 
     def cells(
-        self, which: int, place: tuple[int, ...], ends: Ends, *, upper: bool
+        self, which: int, place: tuple[int, ...], best: Tightened, *, upper: bool
     ) -> tuple[str, ...]:
-        """The numbers a row was made from: where, how much, and of how many rows."""
-        if which == 0 or not self.explains:
+        if which == 0:
             return ()
-        if ends.proof is not None:
-            proof = ends.proof(place, upper)
-            return () if proof is None else self.proved(proof)
-        here = dict(zip(self.axes, place, strict=True))
-        lines = []
-        candidate, needs = self.candidates[which - 1], self.needs[which - 1]
-        for levels, share in candidate.cells(self.evaluator, place):
-            where = ", ".join(f"{n}={self.log.levels[n][i]!r}" for n, i in levels.items())
-            read = {n: i for n, i in (here | levels).items() if n in needs}
-            rows = counted(float(self.marginal(frozenset(read)).at(read)))
-            worth = "never logged" if np.isnan(share) else f"{self.scaled(share):.4g}"
-            lines.append(f"{where or 'value'}: {worth} ({rows})")
-        return tuple(lines)
-
-    def proved(self, proof: Proof) -> tuple[str, ...]:
-        """An end as a sum of observed probabilities, on the scale from 0 to 1."""
-        lines = [f"{proof.constant:.4g}"] if abs(proof.constant) > _ROUNDING else []
-        for times, cell, value in proof.terms:
-            of = ", ".join(self.at(n, i) for n, i in cell.items() if n in proof.of)
-            given = ", ".join(self.at(n, i) for n, i in cell.items() if n not in proof.of)
-            shown = f"P({of}{' | ' * bool(given)}{given})"
-            lines.append(
-                f"{'-' if times < 0 else '+'} {abs(times):.4g} x {shown} = {value:.4g}"
-            )
-        return tuple(lines)
-
-    def at(self, name: str, place: int) -> str:
-        """A variable at a level; of the reward one of the ends of its range."""
-        if name == self.log.reward:
-            return f"{name}={self.scaled(float(place)):g}"
-        return f"{name}={self.log.levels[name][place]!r}"
+        return self.teller.cells(which - 1, place, best.all_ends[which], upper=upper)
 
 
 def _refuse_empty(best: Tightened, plan: Plan, log: CountTable, axes: Sequence[str]) -> None:

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from boundit.bounds.coin import HEADS
 from boundit.bounds.program import Optimum, Program, Sparse, Status
+from boundit.bounds.proof import Place, Proof
 from boundit.bounds.response_types import ResponseTypes
-from boundit.bounds.sequential import Numbers, Place, Proof
+from boundit.bounds.sequential import Numbers
 from boundit.bounds.type_layout import Cell, Layout
 from boundit.counts.named_array import Floats
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import inf
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -20,11 +20,13 @@ from boundit.bounds.coin import HEADS
 from boundit.bounds.masses import Layout as Masses
 from boundit.bounds.masses import Populations, Rows, greatest
 from boundit.bounds.program import Status
+from boundit.bounds.proof import Place, Worst
 from boundit.bounds.response_types import ResponseTypes
 from boundit.bounds.sequential import LEFT_OUT, UNFINISHED, Ends, Numbers
 from boundit.bounds.type_layout import Cell, Layout
 from boundit.bounds.type_program import Clock
 from boundit.bounds.types_reweighted import TypesReweighted
+from boundit.bounds.worst import worst
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.terms.names import in_order
 
@@ -33,6 +35,7 @@ MOST_COLUMNS = 2_000
 MOST_SEARCHES = 400
 """How many ends are searched for; with more the rule is left out."""
 _ROUNDING = 1e-9
+End: TypeAlias = tuple[float, Worst | None]
 _SUMS = 4  # the total, the steering masses, the cells and the types: none adds up to more
 
 
@@ -62,9 +65,10 @@ def types_ends(
     layout = Layout(spec, numbers.levels, most=MOST_COLUMNS)
     own = spec.fixed + spec.set_by_hand
     shape = tuple(layout.of(own).values())
-    lower, upper, notes = np.zeros(shape), np.ones(shape), dict[str, None]()
+    ends, notes = (np.zeros(shape), np.ones(shape)), dict[str, None]()
+    proofs = dict[tuple[Place, bool], Worst | None]()
     scenes = list(range(len(layout.outer)))
-    many = populated.are_many or 2 * lower.size > MOST_SEARCHES
+    many = populated.are_many or 2 * ends[0].size > MOST_SEARCHES
     for arm in layout.arms:
         runs = None if many else layout.types([arm], scenes, MOST_COLUMNS)
         if runs is None:
@@ -73,12 +77,19 @@ def types_ends(
         for fixed in layout.fixed:
             program = Joint(populated, layout, runs, fixed, clock)
             place = tuple((fixed | arm)[axis] for axis in own)
-            lower[place], upper[place] = program.ends()
+            for upper, (value, attained) in enumerate(program.ends()):
+                ends[upper][place] = value
+                proofs[place, bool(upper)] = attained
             if program.late:
                 notes[UNFINISHED] = None
     full = [numbers.levels[axis] for axis in axes]
-    low, high = (NamedArray(own, end).aligned(axes) for end in (lower, upper))
-    return Ends(np.broadcast_to(low, full), np.broadcast_to(high, full), notes=tuple(notes))
+    low, high = (np.broadcast_to(NamedArray(own, end).aligned(axes), full) for end in ends)
+
+    def why(place: Place, upper: bool) -> Worst | None:  # noqa: FBT001
+        at = dict(zip(axes, place, strict=True))
+        return proofs.get((tuple(at[axis] for axis in own), upper))
+
+    return Ends(low, high, proof=why, notes=tuple(notes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +127,7 @@ class Joint:
         self.at = {name: fixed[name] for name in in_order(self.found.given)}
         self.populations = populations = populated.populations
         self.late = False
+        self.worst: Worst | None = None
         cells = populations.cells(self.at)
         masses = populations.layout(cells)
         self.columns = _Columns(masses, runs.n_types)
@@ -126,11 +138,14 @@ class Joint:
         everyone = self.columns.of_types(np.ones(runs.n_types))
         self.rows.add(everyone - self.columns.of_masses(unit), 0.0, 0.0)
 
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[End, End]:
         """Search both ends of what the arm earns."""
-        pays = self._pays(0)
-        least, most = self._greatest(-pays), self._greatest(pays)
-        return min(max(-least, 0.0), 1.0), min(max(most, 0.0), 1.0)
+        pays, found = self._pays(0), []
+        for sign in (-1.0, 1.0):
+            self.worst = None
+            end = sign * self._greatest(sign * pays)
+            found.append((min(max(end, 0.0), 1.0), self.worst))
+        return found[0], found[1]
 
     def lead(self) -> float:
         """Search how much more the first arm can earn than the second."""
@@ -147,7 +162,10 @@ class Joint:
             return inf
         look = partial(self._look, self.columns.of_types(gain))
         found = greatest_in(self.box, look, late=self._is_late)
-        return inf if found is None else found  # by chance, or the facts contradict each other
+        if found is None:  # by chance, or the facts contradict each other
+            return inf
+        self.worst = worst(self.populations, found.answer) if found.answer else None
+        return found.end
 
     @cached_property
     def cells(self) -> list[tuple[Floats, Floats]]:
@@ -218,7 +236,7 @@ class Joint:
         shown = [(m @ answer.point, t @ answer.point) for m, t in self.cells]
         chances = np.array([mass.sum() for mass, _ in shown])
         off = [np.abs(m - p * t).sum() for (m, t), p in zip(shown, chances, strict=True)]
-        return Looked(end, chances, np.array(off))
+        return Looked(end, chances, np.array(off), answer)
 
     def _is_late(self) -> bool:
         left = self.clock.left()

@@ -24,12 +24,20 @@ def explained(
         else ""
     )
     lines = [f"{sure}{question} lies in {bound.interval}."]
-    same = bound.lower_rule == bound.upper_rule and bound.lower_cells == bound.upper_cells
-    if same:
-        lines += _end("Both ends", None, bound.lower_rule, bound.lower_cells, rules)
+    low, high = _shown(bound.lower_cells), _shown(bound.upper_cells)
+    if bound.lower_rule != bound.upper_rule:
+        lines += _end(f"Lower end {bound.lower:.4g}", bound.lower_rule, low, rules)
+        lines += _end(f"Upper end {bound.upper:.4g}", bound.upper_rule, high, rules)
+    elif low == high:
+        lines += _end("Both ends", bound.lower_rule, low, rules)
     else:
-        lines += _end("Lower end", bound.lower, bound.lower_rule, bound.lower_cells, rules)
-        lines += _end("Upper end", bound.upper, bound.upper_rule, bound.upper_cells, rules)
+        parts = [
+            f"  Lower end {bound.lower:.4g}:",
+            *low,
+            f"  Upper end {bound.upper:.4g}:",
+            *high,
+        ]
+        lines += _end("Both ends", bound.lower_rule, parts, rules)
     if confidence:
         lines += ["", _widths(bound)]
     lines += ["", f"Logged for this arm and context: {counted(bound.n)}."]
@@ -43,9 +51,11 @@ def _widths(bound: Bound) -> str:
     whole = bound.upper - bound.lower
     # Programs leave points a width of rounding.
     lasting = round(min(bound.upper_estimate - bound.lower_estimate, whole), 9)
+    estimate = f"[{bound.lower_estimate:.4g}, {bound.upper_estimate:.4g}]"
     return (
         f"Of the width {whole:.3g}, about {lasting:.3g} is what the graph leaves open, however "
-        f"many rows; {whole - lasting:.3g} is sampling error, which more rows make smaller."
+        f"many rows (the best rules on the estimates give {estimate}); "
+        f"{whole - lasting:.3g} is sampling error, which more rows make smaller."
     )
 
 
@@ -60,18 +70,20 @@ def counted(n: float) -> str:
     return f"{n:,.0f} row{'' if n == 1 else 's'}"
 
 
-def _end(
-    which: str, value: float | None, name: str, cells: Sequence[str], rules: Mapping[str, Rule]
-) -> list[str]:
+def _shown(cells: Sequence[str]) -> list[str]:
+    """The numbers of an end, a line each."""
+    lines = [f"    {cell}" for cell in cells[:_MOST_CELLS]]
+    rest = len(cells) - _MOST_CELLS
+    return [*lines, f"    and {rest} more"] if rest > 0 else lines
+
+
+def _end(which: str, name: str, numbers: Sequence[str], rules: Mapping[str, Rule]) -> list[str]:
     said = name if name != RANGE else "the reward's range, no rule says more"
-    shown = f"{which}{'' if value is None else f' {value:.4g}'}: {said}"
     rule = rules.get(name)
-    lines = ["", f"{shown}."]
+    lines = ["", f"{which}: {said}."]
     if rule:
         lines.append(f"  {rule.claim}")
-    lines += [f"    {cell}" for cell in cells[:_MOST_CELLS]]
-    if len(cells) > _MOST_CELLS:
-        lines.append(f"    and {len(cells) - _MOST_CELLS} more")
+    lines += numbers
     if rule and rule.steps:
         lines += ["  Why it holds:", *(f"    - {step}" for step in rule.steps)]
     return lines

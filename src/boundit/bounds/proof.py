@@ -1,0 +1,39 @@
+"""Why an end is what it is: a sum of what was observed, or the population that attains it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from boundit.terms.names import Nodes
+
+Place: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """An end as a sum: a constant, and how often each observed probability counts.
+
+    A term is a multiplier, the levels of ``of`` and of what is given, and the probability.
+    """
+
+    of: Nodes
+    constant: float
+    terms: tuple[tuple[float, Mapping[str, int], float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of row: its share of everyone, its share of the log, what stops it."""
+
+    levels: Mapping[str, int]
+    share: float
+    logged: float
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The population that attains an end, by the kinds of rows that steer selection."""
+
+    kinds: tuple[Kind, ...]
+    n_more: int = 0
