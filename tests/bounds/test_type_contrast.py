@@ -71,6 +71,7 @@ def test_the_published_effect_of_the_cholesterol_trial() -> None:
         (INSTRUMENT, ""),
         ("C -> Z; C -> X; C -> Y; Z -> X -> Y; X <-> Y", "C"),
         ("Z -> X -> M -> Y; X <-> Y; X <-> M", ""),
+        ("Z -> X -> Y; X <-> Y; C -> Y", "C"),  # the context may be set by hand
         (BOTH, ""),
         ("C -> Z; C -> X; C -> Y; Z -> X -> Y; X <-> Y; X -> [S]", "C"),
     ],

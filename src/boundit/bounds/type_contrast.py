@@ -5,6 +5,7 @@ the difference of two arms is one objective of one program: Balke and Pearl's bo
 average effect, for any number of levels, at every context.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -79,17 +80,23 @@ class TypeLeads:
             return np.full(shape, np.inf)  # each has a program of its own
         if not differ & frozenset(self.spec.set_by_hand):
             return np.zeros(shape)
-        found, known = np.empty(shape), dict[tuple[int, ...], float]()
+        # By Rule 2 a context may count as set by hand, so both have their say in both.
+        found, known = np.empty(shape), dict[tuple[tuple[int, ...], ...], float]()
         for place in np.ndindex(*shape):
-            at = arms[0] | dict(zip(self.query.context, place, strict=True))
-            key = tuple(at[name] for name in self.spec.fixed)
+            where = dict(zip(self.query.context, place, strict=True))
+            pair = [self._placed(arm | where, self.spec.set_by_hand) for arm in arms]
+            fixed = self._placed(arms[0] | where, self.spec.fixed)
+            key = tuple(tuple(each.values()) for each in (*pair, fixed))
             if key not in known:
-                known[key] = self._lead(arms, dict(zip(self.spec.fixed, key, strict=True)))
+                known[key] = self._lead(pair, fixed)
             found[place] = known[key]
         return found
 
-    def _lead(self, arms: list[dict[str, int]], fixed: Cell) -> float:
-        pair = [{name: arm[name] for name in self.spec.set_by_hand} for arm in arms]
+    @staticmethod
+    def _placed(at: Cell, names: Sequence[str]) -> dict[str, int]:
+        return {name: at[name] for name in names}
+
+    def _lead(self, pair: list[dict[str, int]], fixed: dict[str, int]) -> float:
         scenes = list(range(len(self.layout.outer)))
         runs = self.layout.types(pair, scenes, MOST_COLUMNS)
         if runs is None or (self.populated and self.populated.are_many):
@@ -99,7 +106,7 @@ class TypeLeads:
                 self.populated, self.layout, runs, fixed, self.clock
             ).lead()
         search = Search(self.layout, runs, scenes)
-        f = self.layout.fixed.index(dict(fixed))
+        f = self.layout.fixed.index(fixed)
         low, high = self.layout.law(self.numbers)
         search.at(low[f].ravel(), high[f].ravel())
         first, second = (self.layout.arms.index(arm) for arm in pair)
