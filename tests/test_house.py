@@ -3,6 +3,7 @@
 import ast
 import pkgutil
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -14,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 MODULES = [
     name
     for _, name, is_package in pkgutil.walk_packages(boundit.__path__, "boundit.")
-    if not is_package
+    if not is_package and not name.endswith("__main__")
 ]
 
 
@@ -61,3 +62,13 @@ def test_declared_packages_are_those_in_use() -> None:
     outside = used - set(sys.stdlib_module_names) - {"boundit"}
 
     assert core <= outside <= core | extras
+
+
+def test_the_command_line_runs_as_a_module() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "boundit", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.startswith("boundit ")

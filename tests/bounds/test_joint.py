@@ -1,6 +1,6 @@
 import time
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -12,11 +12,13 @@ from boundit.bounds.confidence import Confident, terms_in
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.joint import Contrasts, JointChain, contrasts
 from boundit.bounds.reweighting import Reweighter
-from boundit.bounds.selection_facts import SelectionFacts
+from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.estimand.expression import Expression
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.text import parse
 from boundit.simulation.model import Model
+from boundit.simulation.random_models import random_model
 from boundit.simulation.world import World
 from boundit.simulation.worlds import paper_world
 from boundit.terms.bound_table import BoundTable
@@ -116,8 +118,8 @@ def test_arms_that_share_an_unknown_law_differ_less_than_their_intervals() -> No
     proved = Contrasts(joint, plug_in(model), query)
 
     assert (joint.felt, joint.rewarded) == ((nodes(),), nodes("X"))
-    assert float(proved.greatest((0,), (1,))) == pytest.approx(-0.1)
-    assert float(proved.greatest((1,), (0,))) == pytest.approx(0.1)
+    assert float(proved.greatest((0,), [(1,)])[0]) == pytest.approx(-0.1)
+    assert float(proved.greatest((1,), [(0,)])[0]) == pytest.approx(0.1)
     assert with_contrasts(model, query, NOTHING).dominated() == {(0,): (1,)}
 
 
@@ -135,7 +137,7 @@ def test_an_arm_that_changes_nothing_is_as_good_as_another() -> None:
 
     assert found.contrast(0, 1) == pytest.approx(0.0, abs=1e-9)
     assert found[0, ()].width > 0.5
-    assert float(Contrasts(joint, numbers, query).greatest((0,), (1,))) == 0
+    assert float(Contrasts(joint, numbers, query).greatest((0,), [(1,)])[0]) == 0
 
 
 @pytest.mark.parametrize(("seed", "zeros"), [(5, 0.0), (6, 0.35)])
@@ -150,7 +152,7 @@ def test_no_difference_passes_its_end(seed: int, zeros: float) -> None:
             proved = Contrasts(joint, numbers, query)
             arms = np.ndindex(*(model.n_levels[name] for name in query.treatments))
             for one, other in list(permutations(arms, 2))[:4]:
-                found, truly = proved.greatest(one, other), mean[one] - mean[other]
+                found, truly = proved.greatest(one, [other])[0], mean[one] - mean[other]
                 assert not (found < truly - 1e-8).any()
                 better += int((found < 0.5).any())
     assert better > 20
@@ -165,7 +167,7 @@ def test_with_counts_contrasts_hold_too() -> None:
         joint = JointChain.of(world.graph, world.query, chain)
         proved = Contrasts(joint, numbers, world.query)
         for one, other in (((0, 0), (1, 0)), ((1, 1), (0, 0))):
-            found = proved.greatest(one, other)
+            found = proved.greatest(one, [other])[0]
             assert (found >= mean[one] - mean[other]).all()
             assert (found < 0.6).all()
 
@@ -219,3 +221,34 @@ def test_out_of_time_no_chain_is_begun() -> None:
         (0.0, 1.0),
         deadline=time.monotonic() - 1,
     )
+
+
+def test_all_others_at_once_are_what_each_is_alone() -> None:
+    """One call answers for every arm that differs in the same treatments."""
+    rng = np.random.default_rng(8)
+    graph = parse("X -> W -> Y; X -> Y; W -> [S]; A -> Y; C -> W")
+    drawn = (random_model(graph, rng, levels=(2, 3)) for _ in range(200))
+    wanted = {"X": 3, "A": 3, "Y": 2}
+    fit = [model for model in drawn if wanted.items() <= model.n_levels.items()]
+    for model in fit[:4]:
+        query, known = parse_query("Y | do(X, A), C"), plug_in(model)
+        for joint in joints(model.graph, query, NOTHING_KNOWN):
+            proved = Contrasts(joint, known, query)
+            for others in ([(1, 2), (2, 2)], [(0, 0), (0, 1)], [(1, 0), (2, 1)]):
+                alone = [proved.greatest((0, 2), [other])[0] for other in others]
+                assert np.array_equal(proved.greatest((0, 2), others), np.stack(alone))
+    assert len(fit) > 3
+
+
+def test_of_very_many_only_those_that_rule_an_arm_out_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = paper_world()
+    asked = {"confidence": None, "selection_rate": world.model.selection_rate()}
+    every = derive_bounds(world.graph, world.query, world.exact_log(), **asked)  # type: ignore[arg-type]
+    monkeypatch.setattr("boundit.bounds.joint.MOST_KEPT", -1)
+    few = derive_bounds(world.graph, world.query, world.exact_log(), **asked)  # type: ignore[arg-type]
+
+    assert few.contrasts == {pair: most for pair, most in every.contrasts.items() if most < 0}
+    assert 0 < len(few.contrasts) < len(every.contrasts)
+    assert all(few.dominated(c) == every.dominated(c) for c in product((0, 1), repeat=2))

@@ -16,7 +16,7 @@ Arms that share hidden causes with the reward share the law of response types
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import product
 from typing import Protocol, final
 
 import numpy as np
@@ -24,7 +24,7 @@ import numpy as np
 from boundit.bounds.backwards import Walk
 from boundit.bounds.chain import Chain, Link
 from boundit.bounds.difference import Difference, Mean
-from boundit.bounds.fractional import at
+from boundit.bounds.fractional import along, at
 from boundit.bounds.reweighted_chain import Block, ReweightedChain, drawn_by
 from boundit.bounds.sequential import Numbers, least
 from boundit.counts.named_array import Floats
@@ -32,7 +32,7 @@ from boundit.estimand.expression import free_variables
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.question import Question, lightened
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound import Bound, Key
+from boundit.terms.bound import Arm, Bound, Context, Key
 from boundit.terms.contrast import Pair
 from boundit.terms.names import Nodes
 
@@ -41,14 +41,20 @@ MOST_PAIRS = 500
 """For how many pairs of arms, contexts counted, programs are made; each takes milliseconds."""
 MOST_PROGRAMMED = 1
 """How many rules of a kind that makes programs are tried, the first ones given."""
+MOST_KEPT = 100_000
+"""From how many differences on a table carries only those that rule an arm out."""
 _ROUNDING = 1e-9
+_ENDS = ("lower", "upper")
 
 
 class Leads(Protocol):
     """What one rule proves of the differences of arms."""
 
-    def greatest(self, one: Place, other: Place) -> Floats:
-        """Bound the first arm's mean less the second's, in every context."""
+    def greatest(self, one: Place, others: Sequence[Place]) -> Floats:
+        """Bound an arm's mean less each of some others', in every context.
+
+        The others all differ from it in the same treatments. They are the first axis.
+        """
 
 
 class Joint(Protocol):
@@ -136,52 +142,64 @@ class Contrasts:
             joint.chain, numbers, outcome=outcome, axes=axes, deadline=deadline
         )
         self._shape = [numbers.levels[axis] for axis in axes]
+        self._weights: dict[int, tuple[Floats, Floats]] = {}
         # The ends once every link is drawn, then once all but the last are, and so on.
         self._ends = [walk.rewards()]
         for place in reversed(range(len(walk.links))):
             self._ends.append(walk.back(place, *self._ends[-1]))
 
-    def greatest(self, one: Place, other: Place) -> Floats:
-        """Bound the first arm's mean less the second's, in every context."""
-        differ = frozenset(
-            name for name, i, j in zip(self._treatments, one, other, strict=True) if i != j
-        )
-        (_, upper), (lower, _) = self._at(0, one), self._at(0, other)
+    def greatest(self, one: Place, others: Sequence[Place]) -> Floats:
+        """Bound an arm's mean less each of some others', in every context."""
+        differ = differing(self._treatments, one, others[0])
+        (_, upper), (lower, _) = self._at(0, one), self._of(0, others)
         found = upper - lower
         if not differ & self._joint.rewarded:
             found = np.zeros_like(found)
         for step, place in enumerate(reversed(range(len(self._walk.links)))):
             shared = not differ & self._joint.felt[place]
-            (_, upper), (lower, _) = self._at(step + 1, one), self._at(step + 1, other)
+            (_, upper), (lower, _) = self._at(step + 1, one), self._of(step + 1, others)
             apart = upper - lower
             if shared:
                 found = np.minimum(self._mean(place, found, one), apart)
             elif isinstance(self._walk.links[place], Block):
-                found = np.minimum(self._difference(step, place, one, other), apart)
+                leads = [self._difference(step, place, one, other) for other in others]
+                found = np.minimum(np.stack(leads), apart)
             else:
                 found = apart
-        return np.broadcast_to(found, self._shape[len(self._treatments) :])
+        return np.broadcast_to(found, [len(others), *self._shape[len(one) :]])
 
     def _at(self, step: int, arm: Place) -> tuple[Floats, Floats]:
         low, high = self._ends[step]
         return at(low, arm), at(high, arm)
 
+    def _of(self, step: int, arms: Sequence[Place]) -> tuple[Floats, Floats]:
+        """The ends of several arms, one after the other."""
+        low, high = self._ends[step]
+        return along(low, arms), along(high, arms)
+
     def _mean(self, place: int, values: Floats, arm: Place) -> Floats:
         """Take the greatest mean over a link whose law is that of an arm."""
         link, outer = self._walk.links[place], self._walk.before(place)
         if isinstance(link, Block):
-            expectation, rest = self._walk.expectations[place], outer[len(arm) :]
-            found = np.empty(expectation.shape(values.shape, rest))
-            if expectation.populations.are_many:
-                return np.asarray(values.max(axis=tuple(range(len(rest), values.ndim))))
-            for where in np.ndindex(*found.shape):
-                given = expectation.given((*arm, *where), outer)
-                found[where] = expectation.greatest(at(values, where), given)
-            return found
+            return np.stack([self._block_mean(place, each, arm) for each in values])
         if link.weights is None:
             return np.asarray(values.max(axis=-1))
-        low, high = self._walk.numbers.between(link.weights.expression, (*outer, link.variable))
+        if place not in self._weights:
+            order = (*outer, link.variable)
+            self._weights[place] = self._walk.numbers.between(link.weights.expression, order)
+        low, high = self._weights[place]
         return -least(at(low, arm), at(high, arm), -values)
+
+    def _block_mean(self, place: int, values: Floats, arm: Place) -> Floats:
+        expectation, outer = self._walk.expectations[place], self._walk.before(place)
+        rest = outer[len(arm) :]
+        if expectation.populations.are_many:
+            return np.asarray(values.max(axis=tuple(range(len(rest), values.ndim))))
+        found = np.empty(expectation.shape(values.shape, rest))
+        for where in np.ndindex(*found.shape):
+            given = expectation.given((*arm, *where), outer)
+            found[where] = expectation.greatest(at(values, where), given)
+        return found
 
     def _difference(self, step: int, place: int, one: Place, other: Place) -> Floats:
         """Take the greatest difference over a block whose law the arms do not share."""
@@ -215,26 +233,60 @@ def contrasts(
     ``time.monotonic``, no further rule is begun; what was found holds. With very many pairs
     only rules that need no programs are tried.
     """
-    low, high = reward_range
-    n_arms, found = len(query.treatments), dict[Pair, float]()
-    names = query.treatments + query.context
-    many = len(bounds) * len({arm for arm, _ in bounds}) > MOST_PAIRS
-    pairs = list(permutations(product(*(range(len(levels[x])) for x in query.treatments)), 2))
+    arms, contexts = (list(dict.fromkeys(part)) for part in zip(*bounds, strict=True))
+    places = list(product(*(range(len(levels[name])) for name in query.treatments)))
+    shape = [len(levels[name]) for name in query.context]
+    many = len(arms) * len(bounds) > MOST_PAIRS
+    ready = list[Leads]()
     for joint in _tried(joints, programmed=not many):
         late = deadline is not None and time.monotonic() > deadline
-        if late or not joint.may_share(frozenset(query.treatments)):
-            continue
-        proved = joint.leads(numbers, query, deadline)
-        for one, other in pairs:
-            for where, most in np.ndenumerate(proved.greatest(one, other)):
-                arm, context = _key(names, levels, one + where, n_arms)
-                against, _ = _key(names, levels, other + where, n_arms)
-                lead = (high - low) * float(most)
-                apart = bounds[arm, context].upper - bounds[against, context].lower
-                best = found.get((context, arm, against), apart - _ROUNDING)
-                if lead < best:
-                    found[context, arm, against] = lead
-    return found
+        if not late and joint.may_share(frozenset(query.treatments)):
+            ready.append(joint.leads(numbers, query, deadline))
+    kept, scale = dict[Pair, float](), reward_range[1] - reward_range[0]
+    lower, upper = _ends(arms, contexts, bounds)
+    for one, place in enumerate(places if ready else ()):
+        best = np.full((len(arms), *shape), np.inf)
+        for others in _alike(query.treatments, place, places):
+            against = [places[other] for other in others]
+            for proved in ready:
+                best[others] = np.minimum(best[others], proved.greatest(place, against))
+        leads = scale * best.reshape(len(arms), -1)
+        more = leads < upper[one] - lower - _ROUNDING
+        if len(kept) > MOST_KEPT:
+            more &= leads < 0
+        for other, c in np.argwhere(more):
+            kept[contexts[c], arms[one], arms[other]] = float(leads[other, c])
+    return kept
+
+
+def _ends(
+    arms: Sequence[Arm], contexts: Sequence[Context], bounds: Mapping[Key, Bound]
+) -> tuple[Floats, Floats]:
+    """Both ends of every arm in every context."""
+    rows = [[bounds[arm, where].interval for where in contexts] for arm in arms]
+    lower, upper = ([[getattr(i, end) for i in row] for row in rows] for end in _ENDS)
+    return np.array(lower), np.array(upper)
+
+
+def differing(treatments: Sequence[str], one: Place, other: Place) -> Nodes:
+    """The treatments in which two arms differ.
+
+    >>> sorted(differing(("A", "B"), (0, 1), (0, 2)))
+    ['B']
+    """
+    pairs = zip(treatments, one, other, strict=True)
+    return frozenset(name for name, i, j in pairs if i != j)
+
+
+def _alike(
+    treatments: Sequence[str], one: Place, places: Sequence[Place]
+) -> Iterator[list[int]]:
+    """Sort the other arms by the treatments in which they differ from one."""
+    groups = dict[Nodes, list[int]]()
+    for number, other in enumerate(places):
+        if other != one:
+            groups.setdefault(differing(treatments, one, other), []).append(number)
+    yield from groups.values()
 
 
 def _tried(joints: Sequence[Joint], *, programmed: bool) -> Iterator[Joint]:
@@ -244,10 +296,3 @@ def _tried(joints: Sequence[Joint], *, programmed: bool) -> Iterator[Joint]:
         made = [joint for joint in joints if joint.is_programmed]
         for kind in dict.fromkeys(map(type, made)):
             yield from [joint for joint in made if type(joint) is kind][:MOST_PROGRAMMED]
-
-
-def _key(
-    names: Sequence[str], levels: Mapping[str, Sequence[object]], place: Place, n_arms: int
-) -> Key:
-    values = tuple(levels[name][i] for name, i in zip(names, place, strict=True))
-    return values[:n_arms], values[n_arms:]

@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 
 from boundit.bounds.confounded import Confounded
-from boundit.bounds.joint import Place
+from boundit.bounds.joint import Place, differing
 from boundit.bounds.program import Status
 from boundit.bounds.sequential import Numbers
 from boundit.bounds.type_layout import Cell, Layout
@@ -71,11 +71,14 @@ class TypeLeads:
             Populated(found, numbers) if isinstance(found, TypesReweighted) else None
         )
 
-    def greatest(self, one: Place, other: Place) -> Floats:
-        """Bound the first arm's mean less the second's, in every context."""
+    def greatest(self, one: Place, others: Sequence[Place]) -> Floats:
+        """Bound an arm's mean less each of some others', in every context."""
+        return np.stack([self._pair(one, other) for other in others])
+
+    def _pair(self, one: Place, other: Place) -> Floats:
         arms = [dict(zip(self.query.treatments, arm, strict=True)) for arm in (one, other)]
         shape = [self.numbers.levels[name] for name in self.query.context]
-        differ = {name for name in self.query.treatments if arms[0][name] != arms[1][name]}
+        differ = differing(self.query.treatments, one, other)
         if differ & frozenset(self.spec.fixed):
             return np.full(shape, np.inf)  # each has a program of its own
         if not differ & frozenset(self.spec.set_by_hand):
