@@ -1,10 +1,12 @@
 """Tables and records that the tests of this room draw."""
 
 import random
+from itertools import product
 
 import numpy as np
 from matplotlib.lines import Line2D
 
+from boundit.graph.causal_graph import CausalGraph
 from boundit.report.records import Curve, Points, Spans
 from boundit.terms.bound import Bound, Key, Rule
 from boundit.terms.bound_table import BoundTable
@@ -81,6 +83,48 @@ def large_table(*, arms: int = 30, contexts: int = 40, variables: int = 40) -> B
         confidence=0.95,
         caveats=(CAVEAT,),
     )
+
+
+def worldly_table() -> BoundTable:
+    """Names as they come: long, in many scripts, alike until their end; 9 contexts."""
+    rng = random.Random(1)
+    dishes = ("Frühstück", "ランチ", "ужин на двоих", "W" * 30, "déjeuner sur l'herbe")
+    arms = [f"Angebot der Woche, {dishes[i % 5]} {i}" for i in range(30)]
+    names = ("客户等级", "Postleitzahlbezirk_der_letzten_Lieferadresse")
+    levels = {
+        "Angebot": tuple(arms),
+        names[0]: ("бронза", "ゴールド", "Platinum with a rather long label"),
+        names[1]: ("nördlich", "südlich", "hors de l'agglomération parisienne"),
+    }
+    bounds: dict[Key, Bound] = {}
+    for arm, one, other in product(*levels.values()):
+        low, high = sorted((rng.random(), rng.random()))
+        bounds[(arm,), (one, other)] = Bound(
+            low / 2, (1 + high) / 2, low, high, rng.randrange(9999), RULE.name, RULE.name
+        )
+    return BoundTable(
+        outcome="Kauf?",
+        treatments=("Angebot",),
+        context=names,
+        levels=levels,
+        reward_range=(0.0, 1.0),
+        bounds=bounds,
+        rules={RULE.name: RULE},
+        profile="sound",
+        confidence=0.95,
+    )
+
+
+def worldly_graph() -> CausalGraph:
+    """Forty nodes with names of the same kind."""
+    table, rng = worldly_table(), random.Random(2)
+    others = [f"customer_lifetime_purchase_amount_{2000 + i}" for i in range(20)]
+    others += [f"день недели {i}" for i in range(8)] + [
+        f"購買金額と最終来店日{i}" for i in range(8)
+    ]
+    arrows = [(rng.choice(others[:i]), others[i]) for i in range(1, len(others))]
+    arrows += [(name, "Kauf?") for name in (*table.treatments, *table.context, others[-1])]
+    return CausalGraph.of(directed=arrows, bidirected=[(others[0], "Kauf?")])
 
 
 def truth_of(table: BoundTable, *, off: float = 0.0) -> dict[Key, float]:

@@ -86,7 +86,8 @@ def test_variables_the_graph_lacks_are_no_reason_to_fail() -> None:
 
 def test_the_question_is_asked_as_it_was_or_as_the_table_answers_it() -> None:
     assert asked(small_table()) == "P(Y | do(X1, X2), U1)"
-    assert 'alttext="P(Y | do(X))"' in bound_page(small_table(), query="P(Y | do(X))")
+    for query in ("P(Y | do(X))", "Y | do(X)"):
+        assert 'alttext="P(Y | do(X))"' in bound_page(small_table(), query=query)
 
 
 def test_a_marked_row_points_to_its_mark() -> None:

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from boundit.report.bound_view import MOST_TYPESET, Bar, bar, facts, groups, rules
+from boundit.report.bound_view import MOST_TYPESET, Bar, bar, facts, groups, reading, rules
 from boundit.terms.bound import Bound, Rule
 from boundit.terms.bound_table import BoundTable
 from tests.report.examples import RULE, large_table, small_table
@@ -64,6 +64,15 @@ def test_rules_that_gave_an_end_are_shown_with_their_count() -> None:
     assert only.name == RULE.name
     assert only.given == "8 lower and 8 upper ends"
     assert "<munder>" in only.claim
+
+
+def test_it_is_said_which_rule_each_number_belongs_to() -> None:
+    sampled, plug_in = reading(small_table()), reading(small_table(confidence=None))
+
+    assert "the numbers under “why” are those of that rule" in sampled
+    assert "the tightest ends of all rules if the logged shares were exact" in sampled
+    assert "thick" not in plug_in
+    assert reading(replace(small_table(), rules={})) == ""
 
 
 def test_the_facts_are_counted() -> None:

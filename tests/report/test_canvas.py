@@ -62,6 +62,14 @@ def test_in_a_page_colours_are_variables_and_text_is_text() -> None:
     assert "DejaVu" not in drawn
 
 
+def test_in_a_page_places_have_two_decimals_and_labels_all_they_have() -> None:
+    drawn = inline(example("3.14159"), title="2.71828")
+
+    assert ">3.14159</text>" in drawn
+    assert 'aria-label="2.71828"' in drawn
+    assert re.findall(r"\d\.\d{3,}", drawn) == ["2.71828", "3.14159"]
+
+
 def test_a_label_that_looks_like_a_colour_is_left_alone() -> None:
     assert f">{light('ink')}</text>" in inline(example(light("ink")), title="t")
 

@@ -65,3 +65,36 @@ def test_names_of_curves_that_end_at_nothing_stand_above_the_axis() -> None:
 
     floor = axes.get_window_extent().y0
     assert min(Text.get_window_extent(text).y0 for text in axes.texts) >= floor - 3
+
+
+def test_a_note_is_written_below_within_the_edges() -> None:
+    note = "Bands are pointwise 95 % intervals of the paired difference from LinUCB. " * 3
+    bare, noted = curve_figure(curves("UCB")), curve_figure(curves("UCB"), note=note)
+    noted.draw_without_rendering()
+    boxes = [Text.get_window_extent(text) for text in noted.texts]
+
+    assert not bare.texts
+    assert " ".join(text.get_text() for text in noted.texts) == note.strip()
+    assert all(box.x0 >= 0 and box.x1 <= noted.bbox.x1 and box.y0 >= 0 for box in boxes)
+    assert max(box.y1 for box in boxes) < noted.axes[0].xaxis.label.get_window_extent().y0
+
+
+def test_where_curves_end_is_said_for_those_who_do_not_see_them() -> None:
+    wide, _ = curve_svgs(curves("UCB", "TS"), title="Regret")
+
+    assert 'aria-label="Regret. At the end: UCB 15, TS 15.05."' in wide
+
+
+def test_a_crowd_at_the_bottom_leaves_names_at_the_top_in_sight() -> None:
+    ends = (*(0.1 * i for i in range(9)), 190, 210)
+    for width in (NARROW, WIDE):
+        figure = curve_figure(
+            [Curve(f"policy {i}", (1, 2), (0, end)) for i, end in enumerate(ends)], width=width
+        )
+        figure.draw_without_rendering()
+        axes = figure.axes[0].get_window_extent()
+        boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]
+
+        assert len(boxes) == len(ends)
+        assert all(axes.y0 - 3 <= box.y0 and box.y1 <= axes.y1 + 10 for box in boxes)
+        assert all(b.y0 >= a.y1 - 3 for a, b in pairwise(sorted(boxes, key=lambda b: b.y0)))

@@ -1,12 +1,25 @@
 import re
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
+from matplotlib.text import Text
 
+from boundit.report.canvas import look
 from boundit.report.intervals import interval_figure, interval_panels
 from boundit.report.palette import light
 from boundit.report.whiskers import Whiskers
-from tests.report.examples import large_table, naive, printed, small_table, truth_of, x_of, y_of
+from boundit.terms.bound_table import BoundTable
+from tests.report.examples import (
+    large_table,
+    naive,
+    printed,
+    small_table,
+    truth_of,
+    worldly_table,
+    x_of,
+    y_of,
+)
 
 
 def test_every_context_has_a_panel_and_every_arm_a_line() -> None:
@@ -69,16 +82,39 @@ def test_panels_of_a_page_are_those_of_the_sheet() -> None:
     panels = interval_panels(Whiskers(small_table()))
 
     assert len(panels) == 2
-    assert ">U1=0</text>" in panels[0]
-    assert ">X1=1, X2=1</text>" in panels[1]
+    assert [panel.name for panel in panels] == ["U1=0", "U1=1"]
+    assert ">X1=1, X2=1</text>" in panels[1].svg
+    assert 'aria-label="Intervals per arm, U1=1"' in panels[1].svg
     assert panels == interval_panels(Whiskers(small_table()))
 
 
-def test_long_names_are_cut_and_numbered_so_that_they_differ() -> None:
-    titles = [
-        re.findall(r"font-weight: 700[^>]*>([^<]*)<", panel)[0]
-        for panel in interval_panels(Whiskers(large_table()))
-    ]
+def test_on_a_sheet_long_names_are_broken_or_numbered_so_that_they_differ() -> None:
+    def titles(table: BoundTable) -> list[str]:
+        return [axes.get_title(loc="left") for axes in interval_figure(Whiskers(table)).axes]
 
-    assert len(set(titles)) == 4
-    assert all(re.fullmatch(r"\d+: Column0=.*…", title) for title in titles)
+    broken, numbered = titles(large_table()), titles(worldly_table())
+
+    assert len(set(broken)) == len(set(numbered)) == 4
+    assert all(title.count("\n") == 1 and title.count("=") == 6 for title in broken)
+    assert any(re.fullmatch(r"\d: 客户等级=Platinum.*\n.*…", title) for title in numbered)
+
+
+def test_in_a_page_names_of_contexts_are_whole() -> None:
+    names = [panel.name for panel in interval_panels(Whiskers(large_table()))]
+
+    assert all(name.count("=") == 6 and "…" not in name for name in names)
+
+
+def test_words_of_a_sheet_stay_on_it_and_apart() -> None:
+    table = large_table(arms=50, contexts=1)
+    for shown in (Whiskers(table), Whiskers(worldly_table())):
+        figure = interval_figure(shown)
+        with look():
+            figure.draw_without_rendering()
+        words = [text for axes in figure.axes for text in axes.get_yticklabels()]
+        boxes = [Text.get_window_extent(text) for text in [*words, *figure.texts]]
+
+        assert figure.texts
+        assert len({text.get_text() for text in words}) == len(shown.arms)
+        assert all(box.x0 >= 0 and box.x1 <= figure.bbox.x1 for box in boxes)
+        assert not any(a.overlaps(b) for a, b in combinations(boxes[: len(shown.arms)], 2))

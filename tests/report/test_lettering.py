@@ -22,6 +22,12 @@ def test_a_broken_label_has_at_most_two_short_lines(text: str) -> None:
     assert lines == (text,) or len(text) > 12
 
 
+def test_names_that_differ_in_their_end_stay_apart() -> None:
+    names = [f"customer_lifetime_purchase_amount_{year}" for year in (2019, 2020)]
+
+    assert broken(names[0], 18) != broken(names[1], 18)
+
+
 def test_what_fits_is_never_cut() -> None:
     assert cut("12345", 5) == "12345"
     assert cut("123456", 5) == "1234…"

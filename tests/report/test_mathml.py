@@ -12,17 +12,21 @@ from boundit.estimand.render import text
 from boundit.report.mathml import typeset
 from tests.report.examples import RULE
 
-MATH = re.compile(r'<math alttext="([^"]*)">.*?</math>', re.DOTALL)
+MATH = re.compile(
+    r'<span class="formula"><math alttext="([^"]*)">.*?</math></span>'
+    r'|<math alttext="([^"]*)">.*?</math>',
+    re.DOTALL,
+)
 SHARDS = [
-    "P(", "E[", "Q[", "do(", ")", "]", "[", "(", " | ", ", ", "Σ_{Z} ", " / ", " x (", "X1",
-    "Y'", "S=1", "min/max over ", "sum over ", " of ", '"time of day"', "'a'", "lies between",
-    "0 to 1", " ", "<", "&", "\\", "{", "}", "é",
+    "P(", "P*(", "E[", "Q[", "do(", ")", "]", "[", "(", " | ", ", ", "Σ_{Z} ", " / ", " x (",
+    "X1", "Y'", "S=1", "min/max over ", "sum over ", " of ", '"time of day"', "'a'",
+    "lies between", "0 to 1", " ", "<", "&", "\\", "{", "}", "é",
 ]  # fmt: skip
 
 
 def source(shown: str) -> str:
     """The text that a typeset line stands for."""
-    return html.unescape(MATH.sub(lambda match: match[1], shown))
+    return html.unescape(MATH.sub(lambda match: match[1] or match[2], shown))
 
 
 def outside(shown: str) -> str:
@@ -36,6 +40,21 @@ def test_no_text_is_ever_lost_and_the_page_stays_well_formed(line: str) -> None:
 
     assert source(shown) == line
     ET.fromstring(f"<p>{shown}</p>")
+
+
+def test_the_law_of_the_population_has_its_star() -> None:
+    shown = typeset("it is sum over Z of P*(Z | X) x (P(Y | Z, S=1)), where P*(v) = r")
+
+    assert outside(shown).split() == ["it", "is", ",", "where", "=", "r"]
+    assert shown.count("<msup><mi>P</mi><mo>∗</mo></msup>") == 2
+    assert "<munder>" in shown
+
+
+def test_what_no_line_may_hold_can_be_scrolled() -> None:
+    long = f"P({'a' * 30})"
+
+    assert typeset(f"it is {long}").startswith('it is <span class="formula"><math')
+    assert "<span" not in typeset("it is P(Y | X)")
 
 
 @given(st.text(max_size=40))

@@ -37,9 +37,16 @@ def test_what_a_figure_leaves_out_stands_in_its_caption() -> None:
     section = intervals_section(Whiskers(large_table()), caption="Look.")
 
     assert section.caption.startswith("Look. Shown are the 4 of 40")
-    assert len(section.svgs) == 4
+    assert len(section.panels) == 4
     ladders = [Ladder(str(i), (1, 2), (0, 0), (1, 1)) for i in range(13)]
     assert sensitivity_section(ladders).caption == "Shown are the first 12 of 13."
+
+
+def test_what_the_limit_is_stands_before_its_figures() -> None:
+    section = sensitivity_section([Ladder("a", (1, 2), (0, 0), (1, 1))])
+
+    assert "no kind of row was logged more than G times as often" in section.lead
+    assert intervals_section(Whiskers(small_table())).lead == ""
 
 
 def test_only_tables_of_many_rows_are_searched() -> None:
@@ -81,6 +88,6 @@ def test_every_kind_of_section_has_a_title_of_its_own() -> None:
     assert [s.title for s in sections] == ["Beside the truth", "Why the bounds hold", "Regret"]
 
 
-@pytest.mark.parametrize("cell", ["+3", "-0.5", "±1", ".5", "12 ± 3"])
+@pytest.mark.parametrize("cell", ["+3", "-0.5", "±1", ".5", "12 ± 3", "[-1.5, 2.0]"])
 def test_text_that_begins_like_a_number_counts_as_one(cell: str) -> None:
     assert table_section(Grid(("a",), ((cell,),)), title="t").right == (True,)

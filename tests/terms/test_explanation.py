@@ -1,3 +1,5 @@
+import pytest
+
 from boundit.terms.bound import Bound, Rule
 from boundit.terms.explanation import counted, explained
 
@@ -57,6 +59,22 @@ def test_with_a_confidence_the_width_is_split_into_chance_and_the_rest() -> None
 
     assert said.startswith("With confidence 0.95, for all rows of the table at once, mu lies")
     assert "Of the width 0.4, about 0.2 is what the graph leaves open" in said
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ((0.3, 0.3, 0.3, 0.3), "The width is 0: the interval is one number"),
+        ((0.1, 0.5, 0.3, 0.3), "All of the width 0.4 is sampling error"),
+        ((0.1, 0.5, 0.1, 0.5), "All of the width 0.4 is what the graph leaves open"),
+    ],
+)
+def test_a_width_of_nothing_is_said_in_words(
+    ends: tuple[float, float, float, float], said: str
+) -> None:
+    bound = Bound(*ends, 10, "by W", "by W")
+
+    assert said in explained("mu", bound, RULES, confidence=0.95, caveats=())
 
 
 def test_a_long_list_of_numbers_is_cut_and_says_so() -> None:

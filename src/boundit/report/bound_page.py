@@ -57,7 +57,7 @@ def bound_page(
     return page(
         title or f"What each arm would earn: {table.outcome}",
         sections,
-        lead=_lead(table, str(query) if query else asked(table)),
+        lead=_lead(table, _framed(str(query)) if query else asked(table)),
         facts=facts(table),
         origin=origin(command, _settings(table) | dict(settings or {})),
     )
@@ -71,6 +71,11 @@ def asked(table: BoundTable) -> str:
     """
     done = f"do({', '.join(map(spelled, table.treatments))})"
     return f"P({spelled(table.outcome)} | {', '.join([done, *map(spelled, table.context)])})"
+
+
+def _framed(query: str) -> str:
+    """A question as a formula, however it was written."""
+    return query if query.lstrip().startswith("P(") else f"P({query.strip()})"
 
 
 def _lead(table: BoundTable, query: str) -> tuple[str, ...]:
@@ -93,7 +98,10 @@ def _lead(table: BoundTable, query: str) -> tuple[str, ...]:
 
 def _reading(table: BoundTable) -> str:
     if table.confidence:
-        return "The thick part would remain however many rows were logged."
+        return (
+            "The thin line is the interval. The thick part would remain however many rows were "
+            "logged; the rest of the line allows for chance, and more rows make it shorter."
+        )
     return ""
 
 

@@ -133,6 +133,24 @@ def facts(table: BoundTable) -> Mapping[str, str]:
     }
 
 
+def reading(table: BoundTable) -> str:
+    """How a row is read, and which rule each of its numbers belongs to."""
+    if not table.rules:
+        return ""
+    named = (
+        "Beside it stands the rule that gave its ends, and the numbers under “why” are "
+        "those of that rule."
+    )
+    if table.confidence is None:
+        return f"The bar runs from the lower to the upper end. {named}"
+    return (
+        "The thin line runs from the lower to the upper end, which allow for chance. "
+        f"{named} The thick part is what the graph leaves open however many rows are logged: "
+        "the tightest ends of all rules if the logged shares were exact, so that it may come "
+        "from another rule than the one beside it."
+    )
+
+
 def _spelled(table: BoundTable, bound: Bound) -> tuple[str, str, str, str]:
     """The ends, the logged rows and the rules, as text."""
     places = decimals(*table.reward_range)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundit.report.errors import UnknownSuffix
+from boundit.report.fitting import wrapped
 from boundit.report.palette import following, light
 from boundit.terms.errors import MissingExtra
 from boundit.terms.files import write_whole
@@ -29,8 +30,10 @@ SUFFIXES = (".png", ".svg")
 _FACE = "system-ui, sans-serif"
 _FURNITURE = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
 _REFERENCE = re.compile(r"#([mp][0-9a-f]{10})\b")
+_LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
 _DPI = 72
 _SHARP = 180
+_NOTE, _NOTE_LINE, _EDGE = 10.5, 15.0, 10.0
 _LOOK: dict[str, object] = {
     "font.family": ["DejaVu Sans"],
     "font.size": 12.0,
@@ -79,6 +82,19 @@ def canvas(width: float, height: float) -> "Figure":
     return Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
 
 
+def noted(width: float, height: float, note: str) -> "Figure":
+    """Make an empty figure with a few words below; ``height`` is what remains above them."""
+    if not note:
+        return canvas(width, height)
+    lines = wrapped(note, width - 2 * _EDGE, _NOTE)
+    whole = height + _NOTE_LINE * len(lines) + _EDGE
+    figure = canvas(width, whole)
+    for i, line in enumerate(lines):
+        place = _EDGE / width, 1 - (height + _NOTE_LINE * i) / whole
+        figure.text(*place, line, fontsize=_NOTE, color=light("muted"), va="top")
+    return figure
+
+
 def room(figure: "Figure", left: float, top: float, width: float, height: float) -> "Axes":
     """Put axes at a place of a figure, in pixels from its upper left corner."""
     wide, high = (size * _DPI for size in figure.get_size_inches())
@@ -118,7 +134,7 @@ def _settled(tag: str, own: str, used: set[str]) -> str:
     tag = re.sub(r' id="([^"]+)"', lambda m: f' id="{m[1]}"' if m[1] in used else "", tag)
     tag = re.sub(r'(?<=[ "#])(?=[mp][0-9a-f]{10}\b)', own, tag)
     tag = re.sub(r'="([\d.]+)pt"', r'="\1"', tag.replace("'DejaVu Sans'", _FACE))
-    return following(tag)
+    return following(_LONG_NUMBER.sub(lambda m: f"{float(m[0]):.2f}", tag))
 
 
 def _png(figure: "Figure") -> bytes:

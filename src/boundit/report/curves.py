@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from boundit.report.canvas import canvas, inline, look, room, ruled
+from boundit.report.canvas import inline, look, noted, room, ruled
 from boundit.report.errors import NothingToDraw
 from boundit.report.lettering import cut, text_width
 from boundit.report.palette import DASHES, SERIES, light, series
@@ -26,15 +26,19 @@ def curve_figure(
     width: float = SAVED,
     x_label: str = "rounds",
     y_label: str = "cumulative regret",
+    note: str = "",
 ) -> "Figure":
-    """Draw curves on one sheet; names at their ends stand apart however close the ends are."""
+    """Draw curves on one sheet; names at their ends stand apart however close the ends are.
+
+    ``note`` is written below them: what is averaged, what the bands are.
+    """
     if not curves:
         raise NothingToDraw("no curves were given")
     high = max(0.44 * width, 210.0, _APART * (len(curves) + 2))
     margin = min(max(text_width(_named(c), 12) for c in curves) + 20, 0.42 * width)
     left = 52.0
     with look():
-        figure = canvas(width, high + 74)
+        figure = noted(width, high + 74, note)
         axes = room(figure, left, 26, width - left - margin, high)
         ruled(axes, "y")
         axes.tick_params(labelsize=11)
@@ -51,8 +55,10 @@ def curve_figure(
 
 def curve_svgs(curves: Sequence[Curve], *, title: str) -> tuple[str, str]:
     """Draw curves for a wide page and for a narrow one."""
+    ends = ", ".join(f"{c.name} {c.mean[-1]:,.4g}" for c in curves)
+    said = f"{title}. At the end: {ends}."
     wide, narrow = (
-        inline(curve_figure(curves, width=width), title=title) for width in (WIDE, NARROW)
+        inline(curve_figure(curves, width=width), title=said) for width in (WIDE, NARROW)
     )
     return wide, narrow
 
@@ -84,20 +90,31 @@ def _name_ends(axes: "Axes", curves: Sequence[Curve], high: float) -> None:
     low, top = axes.get_ylim()
     ends = [c.mean[-1] if isfinite(c.mean[-1]) else low for c in curves]
     wishes = sorted(((end - low) / (top - low) * high, i) for i, end in enumerate(ends))
-    places = spread([(wish, 1.0) for wish, _ in wishes], [_APART] * (len(curves) - 1))
-    lift = max(0.0, _APART / 2 - places[0]) - max(0.0, places[-1] - high)
+    places = _within(
+        spread([(wish, 1.0) for wish, _ in wishes], [_APART] * (len(curves) - 1)), high
+    )
     for (wish, i), place in zip(wishes, places, strict=True):
         axes.annotate(
             _named(curves[i]),
             xy=(1, wish / high),
             xycoords="axes fraction",
-            xytext=(14, place + lift - wish),
+            xytext=(14, place - wish),
             textcoords="offset points",
             va="center",
             color=light(series(i)),
             annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": light(series(i)), "relpos": (0, 0.5)},
         )
+
+
+def _within(places: list[float], high: float) -> list[float]:
+    """Push up what is too low and down what is too high, and others only as these need."""
+    found = list[float]()
+    for place in places:
+        found.append(max(place, found[-1] + _APART if found else _APART / 2))
+    for i in reversed(range(len(found))):
+        found[i] = min(found[i], found[i + 1] - _APART if i + 1 < len(found) else high)
+    return found
 
 
 def _named(curve: Curve) -> str:

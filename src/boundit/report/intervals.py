@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
-from boundit.report.canvas import canvas, inline, look, room, ruled
+from boundit.report.canvas import canvas, inline, look, noted, room, ruled
 from boundit.report.contexts import context_name
-from boundit.report.lettering import cut, labelled, text_width
+from boundit.report.fitting import headings, told_apart
+from boundit.report.lettering import labelled, text_width
 from boundit.report.marks import INNER_TINT, MISSED, Mark
 from boundit.report.palette import light
+from boundit.report.records import Panel
 from boundit.report.whiskers import Whiskers
 from boundit.terms.bound import Arm, Context
 
@@ -24,48 +26,42 @@ if TYPE_CHECKING:
 
 _WIDTH, _COLUMNS = 340.0, 3
 _LINE, _STEP = 22.0, 8.0
-_TOP, _BOTTOM, _EDGE, _WORD = 30.0, 26.0, 10.0, 44.0
-_LONGEST, _HEADING = 20, 14.0
+_TOP, _BOTTOM, _EDGE, _WORD = 6.0, 26.0, 10.0, 44.0
+_NAME, _HEADING, _HEAD_LINE = 11.5, 14.0, 18.0
+_WIDEST_NAME = 0.45 * _WIDTH - 12
 
 
 def interval_figure(shown: Whiskers) -> "Figure":
     """Draw every panel on one sheet, with a legend below."""
     columns = 2 if len(shown.contexts) == 4 else min(_COLUMNS, len(shown.contexts))
     rows = ceil(len(shown.contexts) / columns)
-    high = _height(shown)
-    note = 18.0 if shown.left_out else 0.0
+    named = [context_name(shown.table, context) for context in shown.contexts]
+    titles = headings(named, _WIDTH - 2 * _EDGE, _HEADING)
+    above = 8 + _HEAD_LINE * (1 + max(title.count("\n") for title in titles))
+    high = above + _height(shown)
     width = columns * _WIDTH
     lines = ceil(sum(map(_legend_width, shown.marks)) / (width - 32)) or 1
-    whole = rows * (high + 14) + 22 * lines + 16 + note
+    drawn = rows * (high + 14) + 22 * lines + 16
     with look():
-        figure = canvas(width, whole)
+        figure = noted(width, drawn, shown.left_out)
         for i, context in enumerate(shown.contexts):
-            left, top = (i % columns) * _WIDTH, (i // columns) * (high + 14)
-            _panel(_axes(figure, shown, left, top), shown, context)
-        figure.legend(
-            [_handle(mark) for mark in shown.marks],
-            [mark.name for mark in shown.marks],
-            loc="lower left",
-            ncols=ceil(len(shown.marks) / lines),
-            frameon=False,
-            fontsize=11,
-            bbox_to_anchor=(0, note / whole),
-        )
-        if shown.left_out:
-            place = 10 / width, 6 / whole
-            figure.text(*place, shown.left_out, fontsize=10.5, color=light("muted"))
+            left, top = (i % columns) * _WIDTH, (i // columns) * (high + 14) + above
+            axes = _axes(figure, shown, left, top)
+            axes.set_title(titles[i], x=_edge(shown), pad=8)
+            _panel(axes, shown, context)
+        _legend(figure, shown.marks, drawn, ncols=ceil(len(shown.marks) / lines))
     return figure
 
 
-def interval_panels(shown: Whiskers) -> tuple[str, ...]:
+def interval_panels(shown: Whiskers) -> tuple[Panel, ...]:
     """Draw every panel by itself, for a page that lays them out as its width allows."""
-    drawn = []
+    drawn = list[Panel]()
     for context in shown.contexts:
         with look():
             figure = canvas(_WIDTH, _height(shown))
             _panel(_axes(figure, shown, 0, 0), shown, context)
         name = context_name(shown.table, context)
-        drawn.append(inline(figure, title=f"Intervals per arm, {name}"))
+        drawn.append(Panel(name, inline(figure, title=f"Intervals per arm, {name}")))
     return tuple(drawn)
 
 
@@ -83,16 +79,21 @@ def _axes(figure: "Figure", shown: Whiskers, left: float, top: float) -> "Axes":
 
 
 def _margin(shown: Whiskers) -> float:
-    names = (_named(shown, arm) for arm in shown.arms)
-    return min(max(text_width(name, 11.5) for name in names) + 12, 0.45 * _WIDTH)
+    return max(text_width(name, _NAME) for name in _named(shown)) + 12
 
 
 def _right(shown: Whiskers) -> float:
     return _WORD if MISSED in shown.marks else _EDGE
 
 
-def _named(shown: Whiskers, arm: Arm) -> str:
-    return cut(labelled(shown.table.treatments, arm), _LONGEST)
+def _edge(shown: Whiskers) -> float:
+    """Where a panel begins, as a share of its axes."""
+    return (_EDGE - _margin(shown)) / (_WIDTH - _margin(shown) - _right(shown))
+
+
+def _named(shown: Whiskers) -> tuple[str, ...]:
+    names = [labelled(shown.table.treatments, arm) for arm in shown.arms]
+    return told_apart(names, _WIDEST_NAME, _NAME)
 
 
 def _panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
@@ -100,25 +101,25 @@ def _panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
     n = len(shown.arms)
     axes.set_xlim(*shown.scale)
     axes.set_ylim(n - 0.5, -0.5)
-    axes.set_yticks(range(n), [_named(shown, arm) for arm in shown.arms], fontsize=11.5)
+    axes.set_yticks(range(n), _named(shown), fontsize=_NAME)
     axes.tick_params(axis="x", labelsize=10.5)
     ruled(axes)
     axes.locator_params(axis="x", nbins=5)
-    edge = (_EDGE - _margin(shown)) / (_WIDTH - _margin(shown) - _right(shown))
-    axes.set_title(_title(shown, context), x=edge, pad=8)
     for i, arm in enumerate(shown.arms):
         _whisker(axes, shown, arm, context, i)
 
 
-def _title(shown: Whiskers, context: Context) -> str:
-    """Name a context; where its name is cut, its number tells it from others."""
-    name = context_name(shown.table, context)
-    if text_width(name, _HEADING) <= _WIDTH - 2 * _EDGE:
-        return name
-    name = f"{shown.table.contexts.index(context) + 1}: {name}"
-    fits = next(n for n in range(len(name), 0, -1)
-                if text_width(name[:n], _HEADING) <= _WIDTH - 2 * _EDGE)  # fmt: skip
-    return cut(name, fits - 1)
+def _legend(figure: "Figure", marks: Sequence[Mark], drawn: float, *, ncols: int) -> None:
+    """Explain the marks below the panels, above the note."""
+    figure.legend(
+        [_handle(mark) for mark in marks],
+        [mark.name for mark in marks],
+        loc="lower left",
+        ncols=ncols,
+        frameon=False,
+        fontsize=11,
+        bbox_to_anchor=(0, 1 - drawn / figure.bbox.height),
+    )
 
 
 def _whisker(axes: "Axes", shown: Whiskers, arm: Arm, context: Context, i: int) -> None:

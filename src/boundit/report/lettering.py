@@ -60,6 +60,8 @@ def _advance(char: str) -> float:
 def broken(text: str, limit: int) -> tuple[str, ...]:
     """Break a label into at most two lines, at a blank or another seam where there is one.
 
+    Its end stays, in which long names differ most often.
+
     >>> broken("time of day", 8), broken("Weather", 8), broken("neighbourhood_income", 12)
     (('time', 'of day'), ('Weather',), ('neighbourho…', 'income'))
     """
@@ -69,7 +71,9 @@ def broken(text: str, limit: int) -> tuple[str, ...]:
     middle = len(text) // 2
     at = min(seams, key=lambda i: abs(i - middle), default=min(limit, middle))
     head, tail = (text[: at + 1], text[at + 1 :]) if seams else (text[:at], text[at:])
-    return cut(head.rstrip(), limit), cut(tail, limit)
+    start = limit // 2
+    short = tail if len(tail) <= limit else f"{tail[:start]}…{tail[start + 1 - limit :]}"
+    return cut(head.rstrip(), limit), short
 
 
 def decimals(low: float, high: float) -> int:

@@ -1,10 +1,10 @@
 r"""Our formula text typeset as MathML, which browsers draw by themselves.
 
 The notation is that of ``estimand/render.py`` and of the claims of bound tables: ``P(y | x,
-S=1)``, ``E[Y | do(X=1)]``, ``Q[X, Y]``, sums ``Σ_{Z} ...``, ratios ``[...] / [...]``, and in
-words ``sum over Z of`` and ``min/max over Z of``. Whatever else stands in a sentence stays as
-it is: formulas are cut out of the text piece by piece, and every piece keeps the text it stands
-for as ``alttext``, so that nothing is lost.
+S=1)``, ``P*(y)``, ``E[Y | do(X=1)]``, ``Q[X, Y]``, sums ``Σ_{Z} ...``, ratios ``[...] /
+[...]``, and in words ``sum over Z of`` and ``min/max over Z of``. Whatever else stands in a
+sentence stays as it is: formulas are cut out of the text piece by piece, and every piece keeps
+the text it stands for as ``alttext``, so that nothing is lost.
 """
 
 import re
@@ -16,14 +16,14 @@ from typing import TypeAlias
 
 from boundit.report.symbols import item, names, operator
 
-_STARTS = r"P\(|E\[|Q\[|Σ_\{|\[|\(|min/max\ over|sum\ over"
-_CALL = re.compile(r"(P|E|Q|do)([(\[])")
+_STARTS = r"P\*?\(|E\[|Q\[|Σ_\{|\[|\(|min/max\ over|sum\ over"
+_CALL = re.compile(r"(P\*?|E|Q|do)([(\[])")
 _SUM = re.compile(r"Σ_\{([^{}]*)\}")
 _WORDS = re.compile(rf"(min/max|sum)\ over\ (.+?)\ of(?=\ (?:{_STARTS}))")
 _BETWEEN = re.compile(rf"/(?=\ (?:{_STARTS}))|x(?=\ \()")
 _OPENING = re.compile(
-    r"""(?<![\w.'"])(?:[PEQ](?=[(\[])|do(?=\()|(?:min/max|sum)(?=\ over\ ))
-        |Σ_\{|(?<!\w)[\[(](?=P\(|Q\[|Σ_|\[|\()""",
+    r"""(?<![\w.'"])(?:(?:P\*?|[EQ])(?=[(\[])|do(?=\()|(?:min/max|sum)(?=\ over\ ))
+        |Σ_\{|(?<!\w)[\[(](?=P\*?\(|Q\[|Σ_|\[|\()""",
     re.VERBOSE,
 )
 _CLOSING = {"(": ")", "[": "]"}
@@ -70,10 +70,16 @@ def typeset(text: str) -> str:
 
 
 def _standing(piece: Piece) -> str:
-    """A piece by itself; the blanks around it are where a line may break."""
+    """A piece by itself; the blanks around it are where a line may break.
+
+    One that is wider than a narrow page can be scrolled, for it never breaks.
+    """
     source = piece.source.strip()
     before, _, after = piece.source.partition(source)
-    return f'{before}<math alttext="{escape(source)}">{piece.math}</math>{after}'
+    drawn = f'<math alttext="{escape(source)}">{piece.math}</math>'
+    if len(source) > _LONG:
+        drawn = f'<span class="formula">{drawn}</span>'
+    return f"{before}{drawn}{after}"
 
 
 def _formula(text: str, at: int) -> Found | None:
@@ -144,7 +150,7 @@ def _bare(pieces: Sequence[Piece]) -> str:
 def _call(text: str, match: re.Match[str]) -> Found | None:
     """Read ``P(...)`` and its like: variables, values, and more of the kind."""
     close = _CLOSING[match[2]]
-    pieces, at = [Piece(f"<mi>{match[1]}</mi>{operator(match[2])}", match[0])], match.end()
+    pieces, at = [Piece(_letter(match[1]) + operator(match[2]), match[0])], match.end()
     first = True
     while (end := _until(text, at, f",|{close}")) < len(text):
         parts = _argument(text[at:end])
@@ -156,6 +162,13 @@ def _call(text: str, match: re.Match[str]) -> Found | None:
             short = [sum(pieces[1:], pieces[0])]
             return (short if len(source) <= _LONG else pieces), at
     return None
+
+
+def _letter(name: str) -> str:
+    """Set the letter before a bracket; a star marks the law of the population."""
+    if name.endswith("*"):
+        return f"<msup><mi>{name[:-1]}</mi><mo>∗</mo></msup>"
+    return f"<mi>{name}</mi>"
 
 
 def _argument(text: str) -> list[Piece]:

@@ -96,6 +96,14 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Panel:
+    """One of several small figures, and what it is of; a page writes the name above it."""
+
+    name: str
+    svg: str
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A claim of a text, whether it holds, and the number that shows it."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.report.bound_view import Group, RuleView, groups, rules
+from boundit.report.bound_view import Group, RuleView, groups, reading, rules
 from boundit.report.comparison_view import ComparisonRow, comparison_rows, verdicts
 from boundit.report.contexts import common
 from boundit.report.curves import curve_svgs
@@ -15,8 +15,8 @@ from boundit.report.intervals import interval_panels
 from boundit.report.lettering import shown
 from boundit.report.marks import Mark
 from boundit.report.mathml import typeset
-from boundit.report.records import Claim, Comparison, Curve, Grid, Ladder
-from boundit.report.sensitivity import left_out, sensitivity_panels
+from boundit.report.records import Claim, Comparison, Curve, Grid, Ladder, Panel
+from boundit.report.sensitivity import MEANING, left_out, sensitivity_panels
 from boundit.report.whiskers import Whiskers
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import Names
@@ -60,9 +60,10 @@ class Panels:
 
     kind: ClassVar[str] = "panels"
     title: str
-    svgs: tuple[str, ...]
+    panels: tuple[Panel, ...]
     marks: tuple[Mark, ...]
     caption: str
+    lead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class BoundRows:
     common: str
     size: int
     searched: bool
+    reading: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +182,9 @@ def sensitivity_section(
     title: str = "If selection went no further than a limit G",
     caption: str = "",
 ) -> Panels:
-    """Draw bounds against the limit G."""
+    """Draw bounds against the limit G, and say first what G is."""
     said = " ".join(filter(None, (caption, left_out(ladders))))
-    return Panels(title, sensitivity_panels(ladders), (), typeset(said))
+    return Panels(title, sensitivity_panels(ladders), (), typeset(said), lead=MEANING)
 
 
 def curves_section(curves: Sequence[Curve], *, title: str, caption: str = "") -> Plot:
@@ -200,6 +202,7 @@ def bounds_section(table: BoundTable, *, title: str = "Every interval") -> Bound
         common(table),
         len(table.bounds),
         searched=len(table.bounds) > FILTERED,
+        reading=reading(table),
     )
 
 
@@ -241,4 +244,4 @@ def claims_section(claims: Sequence[Claim], *, title: str = "Claims") -> Claims:
 
 def _is_number(cell: str | float) -> bool:
     """Tell whether a cell stands right: a number, or text that begins like one."""
-    return not isinstance(cell, str) or bool(re.match(r"[+\-±−]?[\d.]", cell)) or not cell
+    return not isinstance(cell, str) or bool(re.match(r"\[?[+\-±−]?[\d.]", cell)) or not cell

@@ -135,9 +135,24 @@ class Regret:
             ),
         )
 
+    @property
+    def caption(self) -> str:
+        """What a figure of the curves shows: what is averaged, and what the bands are."""
+        first, rounds = self.policies[0], f"{self.rounds:,} round{'s' * (self.rounds > 1)}"
+        if self.runs == 1:
+            return f"One run of {rounds}."
+        said = f"Means of {self.runs:,} runs of {rounds}."
+        if len(self.policies) == 1:
+            return said
+        return (
+            f"{said} Bands are pointwise 95 % intervals of the paired difference from {first}, "
+            f"drawn around each other curve: where the curve of {first} leaves a band, the two "
+            "differ beyond chance at that round."
+        )
+
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the curves into a file, PNG or SVG by its suffix."""
-        save(curve_figure(self.drawn()), path)
+        save(curve_figure(self.drawn(), note=self.caption), path)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything to a file (npz), whole or not at all."""

@@ -1,14 +1,14 @@
 """The page of ``boundit reproduce``: the paper's table, figure and claims, recomputed."""
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from boundit.report.canvas import save
 from boundit.report.curves import curve_figure
 from boundit.report.intervals import interval_figure
 from boundit.report.origin import origin
 from boundit.report.page import page
-from boundit.report.records import Comparison, Curve, Grid, Points, Spans
+from boundit.report.records import Comparison, Grid, Points, Spans
 from boundit.report.sections import (
     Section,
     bounds_section,
@@ -28,12 +28,21 @@ from boundit.studies.reproduction import Reproduction
 from boundit.terms.bound_errors import CannotWrite
 from boundit.terms.files import write_page
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 FIGURES = ("intervals", "regret-paper", "regret-flipped", "warm-starts")
 """What the figures are called beside the page; each as PNG and SVG."""
 _OPTIMISTS = ("LinUCB", "LinUCB-PCB", "UCB", "UCB-PCB", "KL-UCB", "KL-UCB-PCB", "TS", "TS-PCB")
-_BAND = (
-    "Bands are pointwise 95 % intervals of the paired difference from LinUCB: where LinUCB's "
-    "curve leaves a band, the two differ beyond chance at that round."
+
+_COLUMNS = (
+    "Printed are the paper's bounds, read to their three digits; exact law are those of "
+    "endless logging, the next two those of the drawn log. CP is the logged mean, Biased an "
+    "estimate adjusted for confounding but not for selection, each with how far it is off."
+)
+_STARTS = (
+    "LinUCB_CP-10 starts from the estimate CP as if it were worth 10 rows for each arm and "
+    "context, LinUCB_CP-counts as if it were worth as many as were logged."
 )
 
 
@@ -42,6 +51,7 @@ def reproduction_page(found: Reproduction, *, command: str) -> str:
     world, offline, online = paper_world(), found.offline, found.online
     query = world.query
     misses = sum(row.truth not in row.ours for row in offline.rows)
+    printed_misses = sum(row.printed_misses for row in offline.rows)
     sections: list[Section] = [
         claims_section(found.claims, title="What the paper claims"),
         graph_section(
@@ -56,8 +66,7 @@ def reproduction_page(found: Reproduction, *, command: str) -> str:
         comparison_section(
             _comparison(offline),
             title="The offline table",
-            caption=f"{offline.points:,} points drawn, {offline.kept:,} kept. Printed numbers "
-            "are read to their three digits.",
+            caption=f"{offline.points:,} points drawn, {offline.kept:,} kept. {_COLUMNS}",
         ),
         intervals_section(_whiskers(offline), title="The offline figure"),
         bounds_section(offline.table, title="Every interval, and why it holds"),
@@ -83,10 +92,12 @@ def reproduction_page(found: Reproduction, *, command: str) -> str:
             "computed by the command at its end.",
         ),
         facts={
-            "rows logged": f"{offline.kept:,} of {offline.points:,}",
-            "of our bounds miss": f"{misses} of {len(offline.rows)}",
-            "of the printed ones miss": f"{sum(r.printed_misses for r in offline.rows)}",
-            "runs of each policy": f"{online.paper.regret.runs:,}",
+            f"of {offline.points:,} points were kept": f"{offline.kept:,}",
+            f"of our {len(offline.rows)} bounds miss": f"{misses}",
+            f"of the {len(offline.rows)} printed ones miss": f"{printed_misses}",
+            f"runs of each policy, {online.paper.oam.runs:,} of OAM": (
+                f"{online.paper.regret.runs:,}"
+            ),
         },
         origin=origin(command, {"seed": found.seed, "points": offline.points}),
     )
@@ -100,9 +111,9 @@ def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Pa
         raise CannotWrite(folder, error.strerror or str(error)) from None
     figures = {
         "intervals": interval_figure(_whiskers(found.offline)),
-        "regret-paper": curve_figure(_optimists(found.online.paper.regret)),
-        "regret-flipped": curve_figure(_optimists(found.online.flip.regret)),
-        "warm-starts": curve_figure(_warm_starts(found.online.flip.regret)),
+        "regret-paper": _figure(_optimists(found.online.paper.regret)),
+        "regret-flipped": _figure(_optimists(found.online.flip.regret)),
+        "warm-starts": _figure(_warm_starts(found.online.flip.regret)),
     }
     for name in FIGURES:
         for suffix in ("png", "svg"):
@@ -140,14 +151,15 @@ def _naive(study: OfflineStudy) -> tuple[Points, Points]:
 
 
 def _contest_sections(contest: Contest, where: str) -> tuple[Section, ...]:
-    regret = contest.regret
-    size = f"{regret.runs:,} runs of {regret.rounds:,} rounds. "
+    optimists, started = _optimists(contest.regret), _warm_starts(contest.regret)
     return (
         curves_section(
-            _optimists(regret), title=f"{where}: cumulative regret", caption=size + _BAND
+            optimists.drawn(), title=f"{where}: cumulative regret", caption=optimists.caption
         ),
         curves_section(
-            _warm_starts(regret), title=f"{where}: starting from biased estimates", caption=size
+            started.drawn(),
+            title=f"{where}: starting from biased estimates",
+            caption=f"{started.caption} {_STARTS}",
         ),
         table_section(
             _grid(contest),
@@ -159,17 +171,17 @@ def _contest_sections(contest: Contest, where: str) -> tuple[Section, ...]:
     )
 
 
-def _optimists(regret: Regret) -> Sequence[Curve]:
-    return _some(regret, [name for name in _OPTIMISTS if name in regret.policies])
+def _optimists(regret: Regret) -> Regret:
+    return regret.only(*(name for name in _OPTIMISTS if name in regret.policies))
 
 
-def _warm_starts(regret: Regret) -> Sequence[Curve]:
+def _warm_starts(regret: Regret) -> Regret:
     started = [name for name in regret.policies if name.startswith("LinUCB_")]
-    return _some(regret, ["LinUCB", "LinUCB-PCB", *started])
+    return regret.only("LinUCB", "LinUCB-PCB", *started)
 
 
-def _some(regret: Regret, names: Sequence[str]) -> Sequence[Curve]:
-    return regret.only(*names).drawn()
+def _figure(regret: Regret) -> "Figure":
+    return curve_figure(regret.drawn(), note=regret.caption)
 
 
 def _grid(contest: Contest) -> Grid:
@@ -178,14 +190,14 @@ def _grid(contest: Contest) -> Grid:
     rows = tuple(
         (
             line.policy,
-            f"{line.mean:.1f}",
-            f"[{line.mean_lower:.1f}, {line.mean_upper:.1f}]",
-            f"{line.median:.1f}",
-            f"[{line.median_lower:.1f}, {line.median_upper:.1f}]",
-            "" if line.policy == "LinUCB" else f"{line.less:.1f}",
+            f"{line.mean:,.1f}",
+            f"[{line.mean_lower:,.1f}, {line.mean_upper:,.1f}]",
+            f"{line.median:,.1f}",
+            f"[{line.median_lower:,.1f}, {line.median_upper:,.1f}]",
+            "" if line.policy == "LinUCB" else f"{line.less:,.1f}",
             ""
             if line.policy == "LinUCB"
-            else f"[{line.less_lower:.1f}, {line.less_upper:.1f}]",
+            else f"[{line.less_lower:,.1f}, {line.less_upper:,.1f}]",
         )
         for line in lines
     )

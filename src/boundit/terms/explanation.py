@@ -7,6 +7,7 @@ from boundit.terms.bound import Bound, Rule
 RANGE = "range"
 """What an end is called that no rule gave."""
 _MOST_CELLS = 16
+_ROUNDING = 1e-9
 
 
 def explained(
@@ -51,6 +52,18 @@ def _widths(bound: Bound) -> str:
     whole = bound.upper - bound.lower
     # Programs leave points a width of rounding.
     lasting = round(min(bound.upper_estimate - bound.lower_estimate, whole), 9)
+    if whole < _ROUNDING:
+        return "The width is 0: the interval is one number, and more rows would not change it."
+    if lasting < _ROUNDING:
+        return (
+            f"All of the width {whole:.3g} is sampling error: with ever more rows it would "
+            "shrink to 0, for the graph leaves nothing open."
+        )
+    if whole - lasting < _ROUNDING:
+        return (
+            f"All of the width {whole:.3g} is what the graph leaves open: however many rows, "
+            "it would stay."
+        )
     estimate = f"[{bound.lower_estimate:.4g}, {bound.upper_estimate:.4g}]"
     return (
         f"Of the width {whole:.3g}, about {lasting:.3g} is what the graph leaves open, however "
