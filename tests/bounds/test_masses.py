@@ -35,7 +35,9 @@ def ends(found: Populations, weights: Floats) -> tuple[float, float]:
     total = np.eye(layout.n_columns)[0]
     program = found.rows(layout, total).program()
     form = found.form(weights, layout)
-    return -greatest(program, -form)[0], greatest(program, form)[0]
+    ends = (greatest(program, sign * form, least=1e-4)[0] for sign in (-1, 1))
+    low, high = ends
+    return -low, high
 
 
 def test_a_rate_bounds_each_mass_from_below() -> None:
@@ -157,7 +159,7 @@ def test_an_unfinished_search_still_proves_an_end() -> None:
     layout = found.layout(weights)
     program = found.rows(layout, np.eye(layout.n_columns)[0]).program()
     form = found.form(weights, layout)
-    end, stopped = greatest(program, form, seconds=0.0)
+    end, stopped = greatest(program, form, least=1.0, seconds=0.0)
 
     assert stopped.status in {Status.UNFINISHED, Status.OPTIMAL}
     assert end >= 0.7

@@ -6,6 +6,7 @@ from boundit.cli import audit as door
 from boundit.cli.main import main
 from boundit.studies import audit as room
 from boundit.studies.audit import AuditReport, Miss
+from tests.cli.interrupted import interrupted
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -58,3 +59,23 @@ def test_nonsense_is_one_line_and_code_2(
 
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("subject", "what"), [("bounds", "models"), ("formulas", "questions")])
+def test_an_interrupted_audit_keeps_what_is_done_and_exits_130(subject: str, what: str) -> None:
+    code, out, err = interrupted("audit", "--of", subject, "--models", "100000", "--json")
+
+    assert code == 130
+    assert f" of 100,000 {what}" in err
+    assert 0 < json.loads(out)[what] < 100_000
+
+
+def test_a_miss_stays_a_miss_when_the_audit_is_interrupted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = AuditReport(0, 3)
+    report.tallies["sound"].missed_rows = 1
+    monkeypatch.setattr(room, "audit", lambda *_, **__: report)
+    code, _, err = answer(capsys, "--models", "9")
+
+    assert (code, err) == (1, "interrupted after 3 of 9 models\n")

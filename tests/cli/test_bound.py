@@ -3,11 +3,13 @@ from pathlib import Path
 
 import pytest
 
+from boundit.bounds import derive
 from boundit.cli.main import main
 from boundit.terms.bound_table import BoundTable
 
 GRAPH = "Z -> X -> Y; Z -> Y; Z -> [S]"
 QUERY = "Y | do(X), Z"
+LAW = ("--weight", "p", "--exact")
 
 
 @pytest.fixture
@@ -19,6 +21,12 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / "levels.csv").write_text("Z,X,Y\n0,0,0\n0,1,2\n1,0,1\n1,1,1\n")
     (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
     (tmp_path / "S.csv").write_text("Z,X,Y,S\n0,0,0,1\n0,1,1,0\n")
+    (tmp_path / "ragged.csv").write_text("Z,X,Y\n0,0,0\n0,1\n1,0,1\n")
+    (tmp_path / "na.csv").write_text("Z,X,Y\n0,0,0\n0,1,NA\n1,0,1\n")
+    (tmp_path / "gap.csv").write_text("Z,X,Y\n0,0,0\n,1,1\n1,0,1\n")
+    (tmp_path / "law.csv").write_text("Z,X,Y,p\n0,0,0,.25\n0,1,1,.25\n1,0,1,.25\n1,1,0,.25\n")
+    (tmp_path / "Z.csv").write_text("Z\n" + "0\n" * 30 + "1\n" * 10)
+    (tmp_path / "Zn.csv").write_text("Z,n\n0,30\n1,10\n")
     monkeypatch.chdir(tmp_path)
     return "log.csv"
 
@@ -70,6 +78,79 @@ def test_the_table_is_saved(capsys: pytest.CaptureFixture[str], log: str) -> Non
     assert BoundTable.load("b.json").arms == ((0,), (1,))
 
 
+def test_external_tables_may_be_counts(capsys: pytest.CaptureFixture[str], log: str) -> None:
+    """A census comes as counts; without its weights it would speak of two people."""
+    asked = ("bound", GRAPH, "Y | do(X)", log, "--plug-in", "--json", "--external")
+    rows = answer(capsys, *asked, "Z.csv")[1]
+    counts = answer(capsys, *asked, "Zn.csv", "--external-weight", "n")[1]
+    plain = answer(capsys, *asked, "Zn.csv")[1]
+
+    assert counts == rows
+    assert plain != rows
+
+
+def test_the_weight_of_the_log_is_that_of_external_tables_too(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    Path("n.csv").write_text(
+        "n," + Path(log).read_text().replace("\n", "\n1,").removesuffix("1,")
+    )
+    asked = ("bound", GRAPH, "Y | do(X)", "n.csv", "--weight", "n", "--plug-in", "--external")
+
+    assert answer(capsys, *asked, "Zn.csv")[1] == answer(capsys, *asked, "Z.csv")[1]
+
+
+@pytest.mark.usefixtures("log")
+def test_an_exact_law_needs_no_word_about_confidence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, _ = answer(capsys, "bound", GRAPH, QUERY, "law.csv", *LAW, "--json")
+
+    assert code == 0
+    assert json.loads(out)["confidence"] is None
+
+
+def test_what_is_written_is_told_and_json_stays_alone_on_stdout(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    code, out, err = answer(
+        capsys, "bound", GRAPH, QUERY, log, "--json", "--out", "b.json", "--report", "b.html"
+    )
+
+    assert (code, err) == (0, "wrote b.json\nwrote b.html\n")
+    assert json.loads(out)["profile"] == "sound"
+
+
+def test_the_graph_is_not_written_over_and_nothing_is_bounded_first(
+    capsys: pytest.CaptureFixture[str], log: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def derive_bounds(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    code, text, _ = answer(capsys, "graph", "convert", GRAPH, "--to", "json")
+    Path("graph.json").write_text(text)
+    monkeypatch.setattr(derive, "derive_bounds", derive_bounds)
+    code, _, err = answer(capsys, "bound", "graph.json", QUERY, log, "--out", "graph.json")
+
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--out would write over 'graph.json', which this command reads" in err
+    assert Path("graph.json").read_text() == text
+
+
+@pytest.mark.usefixtures("log")
+def test_caveats_name_flags_and_the_saved_table_speaks_python(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [f"{18 + i % 73},{i % 2},{i * i % 3 % 2}" for i in range(500)]
+    Path("ages.csv").write_text("\n".join(["Age,X,Y", *rows]))
+    graph = "Age -> X -> Y; Age -> Y"
+    _, _, err = answer(capsys, "bound", graph, "Y | do(X), Age", "ages.csv", "--out", "b.json")
+
+    assert "caveat: Age has 73 levels" in err
+    assert "cut it with --bins Age=...\n" in err
+    assert "cut it with bins={'Age': [...]}" in BoundTable.load("b.json").caveats[0]
+
+
 def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> None:
     code, out, err = answer(capsys, "bound", GRAPH, QUERY, log, "--profile", "paper")
 
@@ -86,7 +167,7 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
         ([GRAPH, QUERY, "empty.csv"], "it has no rows"),
         ([GRAPH, QUERY, "cut.parquet"], "not a whole Parquet file"),
         ([GRAPH, QUERY, "odd.csv"], "no column"),
-        ([GRAPH, QUERY, "levels.csv"], "declare what it can be with reward_range"),
+        ([GRAPH, QUERY, "levels.csv"], "declare what it can be with --reward-range LOW HIGH:"),
         ([GRAPH, QUERY, "S.csv"], "filter the log to S = 1"),
         ([GRAPH, QUERY], "Missing argument 'LOG...'"),
         ([GRAPH, "Y | ", "log.csv"], "expected a variable or do(...)"),
@@ -95,18 +176,48 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
         ([GRAPH, "Y | Z", "log.csv"], "has no treatment"),
         (["none.txt", QUERY, "log.csv"], "cannot read 'none.txt'"),
         (["X -> X", QUERY, "log.csv"], "X has an edge to itself"),
-        ([GRAPH, QUERY, "log.csv", "--reward-range", "1", "0"], "low < high"),
-        ([GRAPH, QUERY, "log.csv", "--reward-range", "0", "0.5"], "outside reward_range"),
+        (
+            [GRAPH, QUERY, "log.csv", "--reward-range", "1", "0"],
+            "1 0 is no range; the lower end comes first",
+        ),
+        (
+            [GRAPH, QUERY, "log.csv", "--reward-range", "0", "0.5"],
+            "outside --reward-range 0 0.5; widen",
+        ),
         ([GRAPH, QUERY, "log.csv", "--max-condition", "-1"], "'--max-condition'"),
         ([GRAPH, QUERY, "log.csv", "--time-limit", "-1"], "'--time-limit'"),
-        ([GRAPH, QUERY, "log.csv", "--time-limit", "nan"], "time_limit must be seconds"),
+        (
+            [GRAPH, QUERY, "log.csv", "--time-limit", "nan"],
+            "'--time-limit': 'nan' is no number",
+        ),
         ([GRAPH, QUERY, "log.csv", "--profile", "best"], "'best' is not one of"),
         ([GRAPH, QUERY, "log.csv", "--weight", "w"], "no column 'w'"),
         ([GRAPH, QUERY, "log.csv", "--external", "none.csv"], "no log at 'none.csv'"),
         ([GRAPH, QUERY, "log.csv", "--external", "odd.csv"], "none of which is in the graph"),
         ([GRAPH, QUERY, "log.csv", "--out", "none/b.json"], "cannot write 'none/b.json'"),
-        ([GRAPH, QUERY, "log.csv", "--out", "."], "cannot write '.'"),
+        (
+            [GRAPH, QUERY, "log.csv", "--out", "."],
+            "'.' must be a file whose name ends in .json",
+        ),
         (["n -> Y", "Y | do(n)", "log.csv"], "a variable cannot be called 'n'"),
+        ([GRAPH, QUERY, "log.csv", "--out", "log.csv"], "whose name ends in .json"),
+        ([GRAPH, QUERY, "log.csv", "--report", "out.pdf"], "whose name ends in .html"),
+        ([GRAPH, QUERY, "log.csv", "--external-weight", "n"], "no --external table is given"),
+        ([GRAPH, QUERY, "ragged.csv"], "line 3 has 2 values, the header has 3 (Z, X, Y)"),
+        ([GRAPH, QUERY, "na.csv"], "it holds text such as 'NA' in row 2; write numbers"),
+        (["Z -> Xx -> Y", "Y | do(Xx)", "log.csv"], "'X'? (--columns Xx=X renames); in the"),
+        (["Q -> X -> Y; Q -> Y", "Y | do(X)", "log.csv"], "'hidden Q' if nobody measured it"),
+        (["X -> Y", "Y | do(X)", "log.csv", "--sensitivity", "2"], "--sensitivity say nothing"),
+        ([GRAPH, QUERY, "law.csv", "--exact"], "--exact needs --weight, the column"),
+        ([GRAPH, QUERY, "law.csv", "--weight", "p"], "of an exact law add --exact"),
+        (
+            [GRAPH, QUERY, "law.csv", *LAW, "--confidence", "0.9"],
+            "an exact law has no sampling error; pass --plug-in",
+        ),
+        (
+            [GRAPH, QUERY, "gap.csv", "--nulls", "refuse"],
+            "such rows with --nulls drop or --nul",
+        ),
     ],
 )
 @pytest.mark.usefixtures("log")
@@ -119,3 +230,38 @@ def test_a_question_that_makes_no_sense_is_one_line_and_code_2(
     assert err.startswith("error: ")
     assert err.count("\n") == 1
     assert said in err
+
+
+@pytest.mark.usefixtures("log")
+def test_a_selection_node_without_brackets_is_asked_about(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("ones.csv").write_text("Z,X,Y,Kept\n0,0,0,1\n0,1,1,1\n1,0,1,1\n1,1,0,1\n")
+    bare = "Z -> X -> Y; Z -> Y; Y -> "
+
+    _, _, err = answer(capsys, "bound", bare + "Kept", QUERY, "ones.csv")
+    assert err.startswith("caveat: Kept is always 1 in this log: if it says which rows were")
+    _, _, err = answer(capsys, "bound", bare + "S", QUERY, "ones.csv")
+    assert err.startswith("caveat: S is an ordinary node here: if it says which rows were kept")
+    assert "always" not in answer(capsys, "bound", bare + "[Kept]", QUERY, "ones.csv")[2]
+
+
+def test_a_slip_in_an_external_table_is_asked_about(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    Path("slip.csv").write_text("Z\n0\n1\n11\n")
+    _, _, err = answer(capsys, "bound", GRAPH, "Y | do(X)", log, "--external", "slip.csv")
+
+    assert (
+        "caveat: Z is never 11 in the log, only in 'slip.csv': if that is right, declare it "
+        "with --domain\n"
+    ) in err
+
+
+@pytest.mark.usefixtures("log")
+def test_an_external_table_of_other_things_is_named_by_its_file(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, _, err = answer(capsys, "bound", GRAPH, QUERY, "log.csv", "--external", "odd.csv")
+
+    assert err.startswith("error: 'odd.csv', given as --external, has Q, none of which is in")

@@ -29,6 +29,17 @@ def test_show_tells_what_a_graph_assumes(capsys: pytest.CaptureFixture[str]) -> 
     )
 
 
+def test_show_asks_about_a_selection_node_without_brackets(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["graph", "show", "Ad -> Click -> S"])
+
+    assert "note: S is an ordinary node here: if it says which rows were kept, write [S]" in (
+        capsys.readouterr().err
+    )
+
+
 def test_show_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     code, out = answer(capsys, "graph", "show", CONFOUNDED, "--json")
 

@@ -1,34 +1,129 @@
+"""The files of a log, and the options by which they and external tables are read."""
+
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner, Result
 
-from boundit.cli.logs import levels, opened
+from boundit.cli.logs import Rows, files_of, levels, log_argument
+from boundit.terms.errors import BounditError
 
 
-def test_options_are_those_of_read_log(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("age,n\n17,5\n44,2\n")
-    log = opened((str(path),), "n", ("Age=age",), ("Age=18,40",))
-    table = log.count(["Age"])
+@click.command()
+@log_argument
+@click.option("--domain", multiple=True, metavar="NODE=LEVEL,...", callback=levels)
+@click.pass_context
+def told(context: click.Context, log: Rows, domain: dict[str, list[object]]) -> None:
+    assert context.command.name == "told"
+    click.echo(f"{log} {domain}")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(told, arguments)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "log.csv").write_text("age,n\n17,5\n44,2\n")
+    (tmp_path / "census.csv").write_text("age,n\n17,50\n70,20\n")
+    (tmp_path / "rows.csv").write_text("Age,Town\n< 18,A\n>= 40,B\n")
+    (tmp_path / "shares.csv").write_text("Town,share\nA,3\nB,1\n")
+    return tmp_path
+
+
+def test_options_are_those_of_read_log(folder: Path) -> None:
+    rows = Rows((str(folder / "log.csv"),), "n", {"Age": "age"}, {"Age": [18, 40]})
+    table = rows.log().count(["Age"])
 
     assert table.levels["Age"] == ("< 18", ">= 40")
     assert table.n.tolist() == [5, 2]
+    assert files_of([rows.log()]) == [str(folder / "log.csv")]
 
 
-def test_levels_are_read_as_a_log_would() -> None:
-    assert levels(("A=1,x,true,null", "B=0.5")) == {"A": [1, "x", True, "null"], "B": [0.5]}
+def test_external_tables_are_read_alike_where_they_have_the_columns(folder: Path) -> None:
+    rows = Rows((str(folder / "log.csv"),), "n", {"Age": "age"}, {"Age": [18, 40]})
+    census, others, shares = rows.external(
+        [str(folder / name) for name in ("census.csv", "rows.csv", "shares.csv")], "share"
+    )
+
+    assert census.count(["Age"]).n.tolist() == [50, 20]
+    assert census.count(["Age"]).levels["Age"] == ("< 18", ">= 40")
+    assert (others.weight, others.count(["Age"]).n.tolist()) == (None, [1, 1])
+    assert shares.count(["Town"]).n.tolist() == [3, 1]
+
+
+def test_the_weight_of_external_tables_goes_before_that_of_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "both.csv"
+    path.write_text("X,n,m\n0,1,7\n1,2,9\n")
+    rows = Rows((str(path),), "n")
+
+    assert rows.external([str(path)])[0].weight == "n"
+    assert rows.external([str(path)], "m")[0].weight == "m"
+
+
+def test_an_exact_law_makes_weighted_external_tables_exact(tmp_path: Path) -> None:
+    (tmp_path / "law.csv").write_text("X,p\n0,0.25\n1,0.75\n")
+    (tmp_path / "rows.csv").write_text("X\n0\n1\n")
+    rows = Rows((str(tmp_path / "law.csv"),), "p", exact=True)
+
+    law, plain = rows.external([str(tmp_path / name) for name in ("law.csv", "rows.csv")])
+    assert (law.exact, plain.exact) == (True, False)
+
+
+def test_a_weight_that_no_external_table_has_is_refused(folder: Path) -> None:
+    rows = Rows((str(folder / "log.csv"),))
+
+    with pytest.raises(click.UsageError, match="no --external table has a column 'm'"):
+        rows.external([str(folder / "rows.csv")], "m")
+    with pytest.raises(click.UsageError, match="no --external table is given"):
+        rows.external([], "m")
+
+
+def test_nulls_follow_their_rule(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("X,Y\n0,1\n,1\n")
+    files = (str(tmp_path / "log.csv"),)
+
+    assert Rows(files).log().count(["X"]).rows == 1
+    assert Rows(files, nulls="level").log().count(["X"]).levels["X"] == (0, None)
+    with pytest.raises(BounditError, match="'X' is null"):
+        Rows(files, nulls="refuse").log().count(["X"])
+
+
+def test_options_are_read_from_the_command_line() -> None:
+    answer = run(
+        *("a.csv", "b.csv", "--weight", "n", "--exact", "--columns", "Age=age of user"),
+        *("--bins", "Age=18, 40.5", "--nulls", "level", "--domain", "A=1,x,true,null,NaN"),
+    )
+
+    rows = Rows(
+        ("a.csv", "b.csv"),
+        "n",
+        {"Age": "age of user"},
+        {"Age": [18.0, 40.5]},
+        "level",
+        exact=True,
+    )
+    assert answer.output == f"{rows} { ({'A': [1, 'x', True, 'null', 'NaN']}) }\n"
 
 
 @pytest.mark.parametrize(
-    ("columns", "bins", "said"),
+    ("arguments", "said"),
     [
-        (("Age",), (), "'Age' is not of the form NODE=..."),
-        ((), ("Age=old",), "the edge 'old' is no number"),
+        (["--columns", "Age"], "'--columns': 'Age' is not of the form NODE=COLUMN"),
+        (["--bins", "Age="], "'--bins': 'Age=' is not of the form NODE=EDGE,..."),
+        (["--bins", "Age=old"], "'--bins': the edge 'old' is no number"),
+        (["--domain", "=1"], "'--domain': '=1' is not of the form NODE=LEVEL,..."),
+        (["--columns", "A=a", "--columns", "A=b"], "'--columns': 'A' is given twice"),
+        (["--nulls", "keep"], "'keep' is not one of 'drop', 'level', 'refuse'"),
     ],
 )
-def test_what_is_no_option_is_refused(
-    columns: tuple[str, ...], bins: tuple[str, ...], said: str
-) -> None:
-    with pytest.raises(click.BadParameter, match=said):
-        opened(("log.csv",), None, columns, bins)
+def test_what_is_no_option_is_refused_by_its_flag(arguments: list[str], said: str) -> None:
+    answer = run("log.csv", *arguments)
+
+    assert answer.exit_code == 2
+    assert said in answer.output
+
+
+def test_the_log_is_required() -> None:
+    assert "Missing argument 'LOG...'" in run().output

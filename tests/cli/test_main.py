@@ -16,7 +16,9 @@ def test_help_comes_without_arguments_and_says_the_exit_codes() -> None:
     asked, bare = run("--help"), run()
 
     assert asked.stdout == bare.stdout
-    assert "Exit codes: 0 yes or done, 1 no" in asked.stdout
+    for code in ("0    yes, or done", "1    no: ", "2    a question", "3    a bug", "130  int"):
+        assert code in asked.stdout
+    assert "..." not in asked.stdout.partition("Commands:")[2]
     assert (asked.returncode, bare.returncode, asked.stderr) == (0, 0, "")
 
 
@@ -30,6 +32,10 @@ def test_help_comes_without_arguments_and_says_the_exit_codes() -> None:
             "error: cannot read 'none.dot': there is no such file\n",
         ),
         (["graph", "show", "X -> X"], "error: X has an edge to itself; remove it\n"),
+        (
+            ["check", "X -> Y", "log.csv", "--bins", "X"],
+            "error: Invalid value for '--bins': 'X' is not of the form NODE=EDGE,...\n",
+        ),
     ],
 )
 def test_a_question_that_makes_no_sense_is_one_line_and_code_2(

@@ -1,8 +1,10 @@
 import io
+import json
+import sys
 
 import pytest
 
-from boundit.cli.options import load
+from boundit.cli.options import load, say, show
 from boundit.graph.text import parse
 from boundit.terms.errors import EmptyGraph, MalformedText, UnreadableFile
 
@@ -28,3 +30,38 @@ def test_text_that_is_no_graph_is_not_taken_for_a_file() -> None:
         load("")
     with pytest.raises(UnreadableFile, match="there is no such file"):
         load("graph.dot")
+
+
+def test_a_long_graph_is_not_taken_for_a_file() -> None:
+    """Paths have a limit, and graphs do not."""
+    text = "; ".join(f"A{i} -> B{i}" for i in range(999))
+
+    assert load(text) == parse(text)
+
+
+def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
+    show({"a": [1.5, float("nan")], "b": (float("inf"), "é")})
+
+    said = capsys.readouterr().out
+    assert (json.loads(said), said.count("\n")) == ({"a": [1.5, None], "b": [None, "é"]}, 1)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "without", "coloured"),
+    [(Terminal, "", True), (Terminal, "1", False), (io.StringIO, "", False)],
+)
+def test_colour_is_for_terminals_and_not_for_all(
+    monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], without: str, coloured: bool
+) -> None:
+    shown = stream()
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setenv("NO_COLOR", without)
+    say("error", "this will not do")
+
+    assert ("\x1b[" in shown.getvalue()) == coloured
+    assert shown.getvalue().endswith(" this will not do\n")

@@ -4,7 +4,10 @@ from pathlib import Path
 import pytest
 
 from boundit.cli.main import main
+from boundit.simulation import simulate as room
 from boundit.simulation.regret import Regret
+from boundit.studies import online_shown
+from tests.cli.interrupted import interrupted
 
 SMALL = ("--rounds", "40", "--runs", "2")
 
@@ -69,9 +72,10 @@ def test_results_are_saved_and_drawn(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     out, png, svg = (tmp_path / name for name in ("regret.npz", "regret.png", "regret.svg"))
-    _, text, _ = answer(capsys, *SMALL, "--out", str(out), "--plot", str(png))
+    _, text, err = answer(capsys, *SMALL, "--out", str(out), "--plot", str(png))
     answer(capsys, *SMALL, "--plot", str(svg))
 
+    assert err == f"wrote {out}\nwrote {png}\n"
     assert str(Regret.load(out)) + "\n" == text
     assert png.read_bytes().startswith(b"\x89PNG")
     assert "<svg" in svg.read_text(encoding="utf-8")
@@ -82,10 +86,10 @@ def test_a_study_has_its_own_size_and_record(
 ) -> None:
     kept = tmp_path / "suite.json"
     small = ("--study", "suite", "--runs", "2", "--rounds", "20")
-    code, out, _ = answer(capsys, *small, "--out", str(kept))
+    code, out, err = answer(capsys, *small, "--out", str(kept))
     _, shown, _ = answer(capsys, *small, "--json")
 
-    assert code == 0
+    assert (code, err) == (0, f"wrote {kept}\n")
     assert out.startswith("2 runs of 20 rounds, seed 0; differences with intervals")
     record = json.loads(kept.read_text(encoding="utf-8"))
     assert record["study"] == "suite"
@@ -99,13 +103,33 @@ def test_a_study_has_its_own_size_and_record(
         (("--world", "nowhere.json"), "nowhere.json"),
         (("--world", "random:x"), "'x' is no number; write flipped:0.9 or random:7"),
         (("--study", "suite", "--world", "paper"), "--study does not go with --world"),
-        (("--study", "suite", "--plot", "a.png"), "this study has no curves to plot"),
-        (("--policies", ","), "a simulation needs at least one round, run and policy"),
+        (("--study", "suite", "--plot", "a.png"), "the study suite has no curves to plot"),
+        (("--study", "ceilings", "--plot", "a.png"), "the study ceilings has no curves"),
+        (("--policies", ","), "--policies names nobody; write LinUCB,"),
+        (
+            ("--world", "paperr"),
+            "there is no world 'paperr' and no such file; did you mean 'pap",
+        ),
+        (("--world", "random"), "did you mean 'random:7'?"),
+        (("--world", "Flipped"), "did you mean 'flipped'?"),
+        (("--world", "moon"), "there are paper, flipped, flipped:STRENGTH and random:SEED"),
+        (("--out", "runs.json"), "--out runs.json: runs are saved as .npz; name the file so"),
+        (("--study", "watch", "--out", "a.npz"), "what a study finds is saved as .json"),
+        (("--plot", "a.pdf"), "'a.pdf' must be a file whose name ends in .png or .svg"),
+        (("--out", "none/a.npz"), "there is no folder 'none'"),
     ],
 )
-def test_nonsense_gets_one_line(
-    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], says: str
+def test_nonsense_gets_one_line_before_anything_is_played(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    says: str,
 ) -> None:
+    def play(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(room, "simulate", play)
+    monkeypatch.setattr(online_shown, "shown", play)
     code, out, err = answer(capsys, "--runs", "2", "--rounds", "10", *arguments)
 
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -128,3 +152,39 @@ def test_what_a_watch_says_stays_out_of_the_way(capsys: pytest.CaptureFixture[st
 
     assert "wrong, watched, forced plays" in out
     assert err == ""
+
+
+def test_json_is_json_also_where_there_is_no_interval(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One run has no spread, and JSON has no NaN."""
+    _, out, _ = answer(capsys, "--runs", "1", "--rounds", "20", "--json")
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    assert json.loads(out, parse_constant=refuse)["policies"][0]["mean_lower"] is None
+
+
+def test_an_interrupted_simulation_keeps_its_runs_and_exits_130() -> None:
+    long = ("simulate", "--runs", "200000", "--policies", "LinUCB,UCB", "--rounds", "200")
+    code, out, err = interrupted(*long)
+
+    assert code == 130
+    assert "interrupted after " in err
+    assert " of 200,000 runs" in err
+    assert out.splitlines()[1].startswith("policy")
+
+
+def test_an_interrupted_study_exits_130() -> None:
+    code, out, err = interrupted("simulate", "--study", "theorem6", "--runs", "2000000")
+
+    assert code == 130
+    assert " of 2,000,000 runs" in err
+    assert out
+
+
+def test_one_run_is_one_run(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = answer(capsys, "--runs", "1", "--rounds", "1", "--policies", "UCB")
+
+    assert out.startswith("the paper's world: 1 run of 1 round, seed 0;")

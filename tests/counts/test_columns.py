@@ -42,6 +42,13 @@ def test_columns_that_are_no_table() -> None:
         read_columns({"X": "abc"})
 
 
+def test_the_first_text_that_is_no_number_has_a_row() -> None:
+    source = read_columns({"Y": ["1", None, "2.5", "NA", "x"], "Z": ["1", "2", "3", "4", "5"]})
+
+    assert source.oddity("Y") == ("NA", 4)
+    assert source.oddity("Z") is None
+
+
 def test_objects_that_are_no_numbers() -> None:
     with pytest.raises(
         NotNumeric, match=r"reward 'Y' must be numeric .* it holds Python objects"

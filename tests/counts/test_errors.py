@@ -11,6 +11,7 @@ from boundit.counts.errors import (
     LevelsClash,
     MissingColumn,
     NotALevel,
+    NotNumeric,
     TooLarge,
     TooManyCells,
     UnknownSource,
@@ -26,6 +27,15 @@ CASES: list[tuple[InvalidLog, str]] = [
     (MissingColumn("Price", ["X1", "Y"]),
      "the log has no column 'Price'; it has X1, Y (columns={'Price': ...} renames)"),
     (MissingColumn("n", [], is_node=False), "the log has no column 'n'; it has none"),
+    (MissingColumn("time of day", ["X1"], may_hide=True),
+     "the log has no column 'time of day'; it has X1 (columns={'time of day': ...} renames); "
+     "in the graph, write 'hidden \"time of day\"' if nobody measured it, [\"time of day\"] "
+     "if it says which rows were kept"),
+    (NotNumeric("Y", "reward", "text"),
+     "reward 'Y' must be numeric or boolean; it holds text"),
+    (NotNumeric("Y", "reward", "text", "'NA' in row 5"),
+     "reward 'Y' must be numeric or boolean; it holds text such as 'NA' in row 5; "
+     "write numbers, and nothing where one is missing"),
     (Continuous("Age", 71, rows=90, numeric=True),
      "'Age' looks continuous: 71 levels in 90 rows; cut it with bins={'Age': [...]} "
      "(the graph must then hold for the bins)"),

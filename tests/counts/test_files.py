@@ -8,7 +8,14 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from boundit.counts.cells import Kind, Plan
-from boundit.counts.errors import EmptyLog, InvalidLog, MixedFiles, NoFiles, SameName
+from boundit.counts.errors import (
+    EmptyLog,
+    InvalidLog,
+    MixedFiles,
+    NoFiles,
+    NotNumeric,
+    SameName,
+)
 from boundit.counts.files import find_files
 from boundit.counts.read import read_log
 from boundit.terms.errors import BounditError, UnreadableFile
@@ -157,8 +164,18 @@ def test_garbage_inside_a_parquet_file_is_one_line(tmp_path: Path) -> None:
     [
         (b"", EmptyLog, "the file is empty, it has not even a header"),
         (b"X,Y\n", EmptyLog, "it has no rows"),
-        (b"X,Y\n1,2\n1,2,3\n4,5\n", UnreadableFile, "its rows do not fit its header 'X,Y'"),
-        ("X,Y\né,2\n".encode("latin-1"), UnreadableFile, "not utf-8 encoded"),
+        (
+            b"X,Y\n1,2\n1,2,3\n4,5\n",
+            UnreadableFile,
+            r"line 3 has 3 values, the header has 2 \(X, Y\)$",
+        ),
+        (
+            b"X,Y\n" + b"1,2\n" * 30_000 + b"1\n",
+            UnreadableFile,
+            r"line 30,002 has 1 value, the header has 2 \(X, Y\)$",
+        ),
+        ("X,Y\né,2\n".encode("latin-1"), UnreadableFile, "line 2 is not UTF-8 text"),
+        (bytes(range(256)) * 9, UnreadableFile, "line 1 is not UTF-8 text"),
     ],
 )
 def test_csv_that_is_no_log(
@@ -232,3 +249,14 @@ def test_a_file_that_vanishes_between_opening_and_counting(tmp_path: Path) -> No
 
     with pytest.raises((UnreadableFile, InvalidLog), match=r"log\.parquet"):
         log.count(["X"])
+
+
+def test_the_first_text_that_is_no_number_is_shown_with_its_row(tmp_path: Path) -> None:
+    rows = [f"{i % 3},{'NA' if i in (700, 900) else i % 2}" for i in range(1, 30_000)]
+    (tmp_path / "log.csv").write_text("\n".join(["X,Y", *rows]) + "\n")
+
+    with pytest.raises(NotNumeric, match="it holds text such as 'NA' in row 700; write"):
+        read_log(tmp_path / "log.csv").count(["X"], reward="Y")
+    (tmp_path / "more.csv").write_text("X,Y\n1,2\n")
+    with pytest.raises(NotNumeric, match="it holds text such as 'NA'; write numbers"):
+        read_log(tmp_path).count(["X"], reward="Y")

@@ -57,6 +57,7 @@ ASKED: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"bins": {"age": [18, 30.5, 50]}}, {"variables": ["age", "flag"]}),
     ({}, {"variables": []}),
     ({"columns": {"X": "whole"}}, {"variables": ["X"], "domain": {"X": [9, 1]}}),
+    ({}, {"variables": ["flag"], "unmarked": ["Kept", "n", "flag", "text"]}),
 ]
 
 
@@ -68,6 +69,18 @@ def test_every_engine_makes_the_same_table(backend: str, tmp_path: Path) -> None
     for opened, asked in ASKED:
         expected = read_log(table.to_pydict(), **opened).count(**asked)
         assert shown(read_log(source, **opened).count(**asked)) == shown(expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_engine_finds_the_text_that_is_no_number(backend: str, tmp_path: Path) -> None:
+    table = arrow({"Y": ["1", None, "2.5", "NA"], "X": ["3", "4", None, "-1e3"]})
+    source = read_log(BACKENDS[backend](table, tmp_path)).source
+
+    odd = source.oddity("Y")
+    assert odd is not None
+    assert odd.text == "NA"
+    assert odd.row in (4, None)
+    assert source.oddity("X") is None
 
 
 values = {

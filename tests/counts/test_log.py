@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from boundit.counts.cells import Cells, Kind, Plan
+from boundit.counts.cells import Cells, Kind, Oddity, Plan
 from boundit.counts.errors import (
     EmptyLog,
     InvalidOption,
@@ -26,6 +26,9 @@ class Untouched:
 
     def cells(self, plan: Plan) -> Cells:
         raise AssertionError(plan)
+
+    def oddity(self, column: str) -> Oddity | None:
+        raise AssertionError(column)
 
 
 def test_opening_reads_no_rows() -> None:
@@ -87,8 +90,12 @@ def test_questions_that_make_no_sense() -> None:
         log.count("x", selection="t")
     with pytest.raises(NotACategory, match="'l' holds lists or structures"):
         log.count("l")
-    with pytest.raises(MissingColumn, match="no column 'Price'; it has Y, l, n, t, x"):
+    with pytest.raises(MissingColumn, match="no column 'Price'; it has Y, l, n, t, x") as no:
         log.count("Price")
+    assert "write 'hidden Price' if nobody measured it, [Price] if" in str(no.value)
+    with pytest.raises(MissingColumn, match="'Price'") as no:
+        log.count("x", reward="Price")
+    assert "hidden" not in str(no.value)
 
 
 def test_a_selection_without_a_column_is_taken_at_its_word() -> None:
@@ -102,3 +109,10 @@ def test_a_header_without_rows_is_empty_rather_than_text(tmp_path: Path) -> None
         read_log(tmp_path).count("X", reward="Y")
     with pytest.raises(EmptyLog, match="it has no rows"):
         read_log(tmp_path, weight="n")
+
+
+def test_a_suspect_without_a_column_is_asked_about_by_its_name() -> None:
+    log = read_log({"X": [1, 0], "t": ["a", "b"], "o": [1, object()]})
+
+    (found,) = log.count("X", unmarked={"Selected", "Mail", "t", "o"}).caveats
+    assert found.startswith("Selected is an ordinary node here: if it says which rows")

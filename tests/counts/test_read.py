@@ -75,7 +75,7 @@ def test_what_is_no_log(source: object) -> None:
         ({"bins": {"Q": [1]}}, MissingColumn,
          "the log has no column 'Q'; it has X, n (columns={'Q': ...} renames)"),
         *(({"bins": {"X": edges}}, InvalidOption,
-           f"bins of 'X' must be increasing numbers such as [18, 30]; found {edges!r}")
+           f"bins={{'X': {edges!r}}} must be numbers that increase, as 18, 30, 50 do")
           for edges in ([], [2, 1], [1, 1], ["a"], [float("nan")], 3)),
     ],
 )  # fmt: skip

@@ -99,7 +99,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], type[Invalid
      "a reward cannot be a level"),
     ({"X": [1, 2, 3], "S": [1, 0, None]}, {}, {"variables": "X", "selection": "S"},
      NotAllSelected, "selection 'S' is not 1 in 2 of 3 rows; "
-     "filter the log to S = 1 and pass the rest as external"),
+     "filter the log to S = 1 and pass the rest as external="),
     ({"Y": [1, float("inf")]}, {}, {"variables": (), "reward": "Y"}, NotFinite,
      "reward 'Y' is infinite in some rows; correct or filter them"),
     ({"X": [1, 2], "n": [1, float("inf")]}, {"weight": "n"}, {"variables": "X"}, NotFinite,
@@ -178,3 +178,52 @@ def test_averages_that_stand_for_many_rows_are_warned_of(
     found = log.count("X", reward="Y").caveats
 
     assert any("averages" in note for note in found) == warned
+
+
+def test_a_whole_number_with_many_levels_is_asked_about() -> None:
+    """Age in years: no error, as days and shops have many levels too, but a hint."""
+    rows = {"Age": [18 + i % 73 for i in range(400)], "Shop": [i % 32 for i in range(400)]}
+    found = read_log(rows).count(["Age", "Shop"]).caveats
+
+    assert found == (
+        "Age has 73 levels, each counted by its own rows: if it is a measurement, "
+        "cut it with bins={'Age': [...]}",
+    )
+    assert (
+        read_log(rows, bins={"Age": [40]}).count(["Age"]).caveats[0].startswith("Age was cut")
+    )
+    law = read_log({**rows, "p": [1] * 400}, weight="p", exact=True)
+    assert law.count(["Age"]).caveats == ()
+
+
+def test_a_spelled_out_missing_value_is_asked_about() -> None:
+    (found,) = read_log({"X": ["1", "NA", "2"]}).count("X").caveats
+
+    assert found.startswith("X has the level 'NA': if it says that a value is missing")
+
+
+@pytest.mark.parametrize(
+    ("column", "noted"),
+    [([1, 1, 1], True), ([True] * 3, True), ([1, 0, 1], False), ([1, 1, None], False)],
+)
+def test_a_flag_that_is_always_one_may_be_an_unmarked_selection(
+    column: list[object], noted: bool
+) -> None:
+    log = read_log({"X": [0, 1, 1], "S": column})
+    found = log.count("X", unmarked=["S"]).caveats
+
+    assert found == (
+        (
+            "S is always 1 in this log: if it says which rows were kept, write [S] in the "
+            "graph; as drawn, the log is taken for everyone",
+        )
+        if noted
+        else ()
+    )
+    assert log.count("X").caveats == ()
+
+
+def test_a_selection_that_is_marked_is_not_asked_about() -> None:
+    log = read_log({"X": [0, 1], "S": [1, 1], "T": [1, 1]})
+
+    assert log.count("X", selection="S", unmarked=["T"]).caveats == ()

@@ -11,9 +11,11 @@ from boundit.bounds.question import bandit_query, coin_graph
 from boundit.bounds.reward import tosses_itself
 from boundit.bounds.rules import Plan, Profile, paper_plan, sound_plan
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.counts.alike import alike
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
-from boundit.counts.table import CountTable, shared_domain
+from boundit.counts.table import CountTable
+from boundit.counts.unmarked import suspects
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
@@ -150,17 +152,14 @@ def counted(
     (outcome,) = query.outcomes
     graph.require(domain)
     wanted = in_order(needed - {outcome})
-    first = log.count(wanted, reward=outcome, selection=graph.selection)
-    tables = [first]
+    first = log.count(
+        wanted,
+        reward=outcome,
+        selection=graph.selection,
+        unmarked=suspects(graph, query.outcomes + query.treatments + query.context),
+    )
+    tables = []
     for other in others:
         held = [name for name in wanted if name in other.columns]
         tables.append(other.count(held, reward=outcome if outcome in other.columns else None))
-    declared = {name: levels for name, levels in domain.items() if name in needed}
-    levels = shared_domain([table.with_levels(_of(table, declared)) for table in tables])
-    return tuple(table.with_levels(_of(table, levels)) for table in tables)
-
-
-def _of(
-    table: CountTable, levels: Mapping[str, Iterable[object]]
-) -> dict[str, Iterable[object]]:
-    return {name: found for name, found in levels.items() if name in table.variables}
+    return alike(first, tables, {n: levels for n, levels in domain.items() if n in needed})

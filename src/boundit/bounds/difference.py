@@ -14,13 +14,14 @@ whenever it stops, the greatest end of all pieces holds. Inside a piece
 import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import final
 
 import numpy as np
 
 from boundit.bounds.fractional import Expectation
-from boundit.bounds.masses import greatest
+from boundit.bounds.masses import RARE, greatest
 from boundit.bounds.program import Optimum, Status
 from boundit.counts.named_array import Floats
 
@@ -58,6 +59,7 @@ class Difference:
         rows = populations.rows(layout, populations.form(masses[0], layout))
         rows = rows.with_columns(self._other, self._below)
         self._n_masses = rows.n_columns - 2
+        self._least = populations.least(one.given)
         # N_b - s D_b >= 0 and N_b - t D_b <= 0: only s and t change from piece to piece.
         between = np.zeros(rows.n_columns)
         between[-2:] = 1.0, -1.0
@@ -68,7 +70,7 @@ class Difference:
     def greatest(self) -> float:
         """Find an end that no population passes; infinite where one mean is of nobody."""
         seen = self._expectation.populations.seen
-        if not (seen(self.one.given) and seen(self.other.given)):
+        if not (seen(self.one.given) and seen(self.other.given)) or self._least < RARE:
             return inf
         low = -self._expectation.greatest(-self.other.values, self.other.given)
         high = self._expectation.greatest(self.other.values, self.other.given)
@@ -95,10 +97,11 @@ class Difference:
         program, seconds = self._program, self._expectation.seconds()
         for row, end in enumerate((start, stop), self._piece_rows):
             program.set(row, self._n_masses + 1, -end)
-        most, found = greatest(program, self._wide(self._below), seconds=seconds, sums=_SUMS)
+        search = partial(greatest, program, least=self._least, seconds=seconds, sums=_SUMS)
+        most, found = search(self._wide(self._below))
         heaviest = max(most, _EPS) if found.status is Status.OPTIMAL else inf
         objective = self._top - (self._other - start * self._below) / heaviest
-        end, found = greatest(program, self._wide(objective), seconds=seconds, sums=_SUMS)
+        end, found = search(self._wide(objective))
         if found.status is Status.EMPTY:
             return inf, start, stop, -inf
         return start - end, start, stop, self._attained(found)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from boundit.bounds.masses import Layout, Populations, greatest
+from boundit.bounds.masses import RARE, Layout, Populations, greatest
 from boundit.bounds.program import Program, Status
 from boundit.bounds.reweighted_chain import Block
 from boundit.bounds.worst import worst
@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """The program of all populations with the mass of some values set to one."""
+    """The program of all populations with the mass of some values set to one.
+
+    At least the part ``least`` of everyone has them.
+    """
 
     values: Mapping[str, int]
     layout: Layout
     program: Program
+    least: float
 
 
 @final
@@ -86,8 +90,10 @@ class Expectation:
         if low == high or not self.populations.seen(given):
             return high  # what nobody may have, nobody's law is read off
         made = self._made(given)
+        if made.least < RARE:
+            return high
         objective = self.form(values, made.values, made.layout)
-        end, found = greatest(made.program, objective, seconds=self.seconds())
+        end, found = greatest(made.program, objective, least=made.least, seconds=self.seconds())
         self.late |= self.seconds() == 0.0
         if found.status is Status.EMPTY:  # the facts contradict each other
             return high
@@ -117,7 +123,8 @@ class Expectation:
             cells = self.populations.cells(values)
             layout = self.populations.layout(cells)
             rows = self.populations.rows(layout, self.populations.form(cells, layout))
-            self._given[key] = Given(values, layout, rows.program())
+            least = self.populations.least(values)
+            self._given[key] = Given(values, layout, rows.program(), least)
         return self._given[key]
 
 

@@ -25,8 +25,10 @@ from boundit.terms.names import Nodes, in_order
 
 MOST_CELLS = 1_024
 """The most cells that programs are made for; beyond, nothing is said."""
-_RARE = 1e-4
-"""Rounding is allowed for in the mean of what at least so much of everyone has."""
+RARE = 1e-7
+"""Of what surely no more than this part of everyone have, nothing is said."""
+_USUAL = 1e-6
+"""Where nobody knows how rare it is, rounding is allowed for down to this part of everyone."""
 _HEAVIEST = 1e9
 """No mass is larger, for nothing is set to one that fewer than this part of everyone have."""
 _ROUNDING = 1e-12
@@ -145,6 +147,22 @@ class Populations:
             low = self.logged[0][:, None] if self.reweighting.reads_steering else 0 * low
         return bool((self.cells(values).reshape(low.shape)[low > 0] > 0).any())
 
+    def least(self, values: Mapping[str, int]) -> float:
+        """Tell what part of everyone surely has some values; what nobody knows is usual."""
+        known = [0.0]
+        law, here = self.reweighting, self.cells(values)
+        if law.reads_steering and law.facts.least > 0:
+            low = self._shares[0] * self.logged[0][:, None]
+            known.append(law.facts.least * float(low[here.reshape(low.shape) > 0].sum()))
+        for table in law.tables:
+            if table >= values.keys():
+                names = in_order(table)
+                low, _ = self._numbers.between(P(table, logged=False), names)
+                full = np.broadcast_to(low, [self.levels[name] for name in names])
+                where = tuple(values.get(name, slice(None)) for name in names)
+                known.append(float(full[where].sum()))
+        return max(known) or _USUAL
+
     def rows(self, layout: Layout, unit: Floats) -> Rows:
         """Write down that a form is one, then what all laws have in common."""
         rows = Rows(layout.n_columns)
@@ -169,7 +187,8 @@ class Populations:
         """Tell whether some law fits log, facts and tables; what is unsure counts as yes."""
         layout = self.layout(np.zeros(self.shape))
         total = _unit(layout.n_columns, _TOTAL)
-        _, found = greatest(self.rows(layout, total).program(), np.zeros_like(total))
+        program = self.rows(layout, total).program()
+        _, found = greatest(program, np.zeros_like(total), least=1.0)
         return found.status is not Status.EMPTY
 
     @cached_property
@@ -222,14 +241,19 @@ class Populations:
 
 
 def greatest(
-    program: Program, objective: Floats, *, seconds: float | None = None, sums: int = 3
+    program: Program,
+    objective: Floats,
+    *,
+    least: float,
+    seconds: float | None = None,
+    sums: int = 3,
 ) -> tuple[float, Optimum]:
     """Find an end that an objective never passes while the first row's form is one.
 
     All other rows have ends of zero or none, so with multipliers ``y`` every law has
     ``objective <= y_0 unit + left``. What is left over is rounding, and is at most its greatest
     coefficient times ``sums``, for the total is one, masses add up to it, and cells to no more.
-    In the ratio it is divided by the mass that was set to one.
+    In the ratio it is divided by the mass that was set to one, of which everyone has ``least``.
     """
     with np.errstate(invalid="ignore"):  # an end that does not bind is infinite
         found = program.maximise(objective, seconds=seconds)
@@ -237,7 +261,7 @@ def greatest(
     left = float((objective - program.rows.times(y)).max())
     size = np.abs(objective).max(initial=0.0) + np.abs(y).max(initial=0.0)
     spare = max(left, 0.0) + 4 * _EPS * float(size)
-    return float(y[0]) + sums * spare / _RARE, found
+    return float(y[0]) + sums * spare / least, found
 
 
 def _unit(size: int, place: int) -> Floats:

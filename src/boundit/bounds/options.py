@@ -41,10 +41,11 @@ def external_logs(graph: CausalGraph, sources: Iterable[object]) -> list[Log]:
         found = type(sources).__name__
         raise InvalidLimit(f"external must be a list of tables, as in [table], found {found}")
     opened = [read_log(source) for source in sources]
-    for i, log in enumerate(opened):
+    for log in opened:
         if not graph.observed.intersection(log.columns):
             has, wanted = shortened(", ".join(log.columns)), shortened(listed(graph.observed))
             raise InvalidLimit(
-                f"external table {i} has {has}, none of which is in the graph ({wanted})"
+                f"{log.source.label}, given as external=, has {has}, none of which is in the "
+                f"graph ({wanted})"
             )
     return opened

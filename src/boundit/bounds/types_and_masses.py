@@ -17,8 +17,8 @@ import numpy as np
 
 from boundit.bounds.bisection import Box, Looked, greatest_in
 from boundit.bounds.coin import HEADS
+from boundit.bounds.masses import RARE, Populations, Rows, greatest
 from boundit.bounds.masses import Layout as Masses
-from boundit.bounds.masses import Populations, Rows, greatest
 from boundit.bounds.program import Status
 from boundit.bounds.proof import Place, Worst
 from boundit.bounds.response_types import ResponseTypes
@@ -126,6 +126,7 @@ class Joint:
         self.layout, self.runs, self.clock = layout, runs, clock
         self.at = {name: fixed[name] for name in in_order(self.found.given)}
         self.populations = populations = populated.populations
+        self.least = populations.least(self.at)
         self.late = False
         self.worst: Worst | None = None
         cells = populations.cells(self.at)
@@ -158,7 +159,7 @@ class Joint:
 
     def _greatest(self, gain: Floats) -> float:
         """Find the greatest mean of what types gain; infinite where nothing is known."""
-        if not self.populations.seen(self.at):
+        if not self.populations.seen(self.at) or self.least < RARE:
             return inf
         look = partial(self._look, self.columns.of_types(gain))
         found = greatest_in(self.box, look, late=self._is_late)
@@ -198,7 +199,7 @@ class Joint:
         for scene, (masses, _) in enumerate(self.cells):
             chance = masses.sum(axis=0)
             for end, sign in ((low, -1.0), (high, 1.0)):
-                found, answer = greatest(program, sign * chance, sums=_SUMS)
+                found, answer = greatest(program, sign * chance, least=self.least, sums=_SUMS)
                 if answer.status is not Status.EMPTY:
                     keep = max if sign < 0 else min
                     end[scene] = keep(end[scene], sign * found)
@@ -226,7 +227,10 @@ class Joint:
                     continue
                 rows.add(mass - low * share, 0.0, inf)
                 rows.add(mass - high * share, -inf, 0.0)
-        end, answer = greatest(rows.program(), aim, seconds=self.clock.left(), sums=_SUMS)
+        seconds = self.clock.left()
+        end, answer = greatest(
+            rows.program(), aim, least=self.least, seconds=seconds, sums=_SUMS
+        )
         if answer.status is Status.EMPTY:
             return None
         size = len(self.cells)

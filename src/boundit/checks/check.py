@@ -14,6 +14,7 @@ from boundit.checks.strata import stratified
 from boundit.counts.errors import TooManyCells
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
+from boundit.counts.unmarked import suspects
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, implications
 from boundit.graph.read import require_graph
@@ -79,7 +80,7 @@ def check(
     trial = _Trial(level, _shuffles(len(statements), level), drop_nulls=opened.nulls == "drop")
     met: list[_Met] = []
     caveats: dict[str, None] = {}
-    for served, table in counted(opened, statements, graph.selection):
+    for served, table in counted(opened, statements, graph.selection, suspects(graph)):
         if isinstance(table, TooManyCells):
             untestable += [Finding(s, "untestable", reason=f"{table}.") for s in served]
             continue

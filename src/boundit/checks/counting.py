@@ -23,20 +23,26 @@ def variables(statement: Independence) -> Nodes:
 
 
 def counted(
-    log: Log, statements: Sequence[Independence], selection: str | None
+    log: Log,
+    statements: Sequence[Independence],
+    selection: str | None,
+    unmarked: Nodes = frozenset(),
 ) -> Iterator[tuple[list[Independence], CountTable | TooManyCells]]:
     """Count what the statements need, and hand each table out with those it serves.
 
     Of a log that drops nulls, they come as a level: each statement drops them in its own
     columns only, so that it does not matter which others shared its pass. A statement whose
-    table is too large comes with the error.
+    table is too large comes with the error. ``unmarked`` may be a selection node.
     """
     if not statements:
         return
     whole = replace(log, nulls="level") if log.nulls == "drop" else log
     for names, served in _passes(whole, statements, selection):
         try:
-            yield served, whole.count(in_order(names), selection=selection)
+            yield (
+                served,
+                whole.count(in_order(names), selection=selection, unmarked=unmarked),
+            )
         except TooManyCells as error:
             yield served, error
 

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.options import json_option, show
+from boundit.cli.options import INTERRUPTED, json_option, seed_option, show
 from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
     from boundit.studies.audit import AuditReport
 
 
-@click.command()
+@click.command(short_help="Count what our claims miss on models whose truth is known.")
 @click.option(
     "--of",
     "subject",
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     default=10_000,
     show_default=True,
-    help="How many random models.",
+    metavar="N",
+    help="How many random models, questions, or logs of each size.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@seed_option
 @json_option
 @click.pass_context
 def audit(
@@ -37,7 +38,8 @@ def audit(
     """Try our claims on models whose truth is known, and count what misses.
 
     Exits 1 when an interval of profile 'sound' misses the truth, a recovered formula is wrong,
-    or whole tables hold less often than their confidence says. Ctrl-C keeps what is done.
+    or whole tables hold less often than their confidence says. Ctrl-C keeps what is done, of
+    bounds and formulas.
 
     \b
     Examples:
@@ -58,10 +60,7 @@ def _bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001, a t
         show(_record(report))
     else:
         _print(report)
-    if report and report.models < models:
-        click.echo(f"interrupted after {report.models:,} of {models:,} models", err=True)
-        click.get_current_context().exit(130)
-    return bool(report)
+    return _whole(report.models, models, "models", good=bool(report))
 
 
 def _formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
@@ -76,7 +75,16 @@ def _formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
             f"{report.questions:,} random questions, seed {report.seed}: {report.found:,} "
             f"formulas found, {report.wrong} wrong, largest gap {report.worst_gap:.1e}"
         )
-    return bool(report)
+    return _whole(report.questions, models, "questions", good=bool(report))
+
+
+def _whole(done: int, of: int, what: str, *, good: bool) -> bool:
+    """Say so when Ctrl-C ended it early; a miss that was found until then stays a miss."""
+    if done < of:
+        click.echo(f"interrupted after {done:,} of {of:,} {what}", err=True)
+        if good:
+            click.get_current_context().exit(INTERRUPTED)
+    return good
 
 
 def _coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001

@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from boundit.cli.options import say
 from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def ladders_of(derive: "Callable[..., BoundTable]") -> "tuple[Ladder, ...]":
         curve = sensitivity_curve(bounded, LIMITS)
     if curve.refuted:
         shown = ", ".join(f"{limit:g}" for limit in curve.refuted)
-        click.echo(f"note: the log refutes the limits {shown}", err=True)
+        say("note", f"the log refutes the limits {shown}")
     return tuple(
         Ladder(
             _named(curve.tables[0], key),

@@ -4,46 +4,44 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.logs import log_argument, opened
-from boundit.cli.options import graph_argument, json_option, show
+from boundit.cli.logs import Rows, log_argument
+from boundit.cli.numbers import Number
+from boundit.cli.options import graph_argument, json_option, seed_option, show
 from boundit.cli.progress import progress
+from boundit.cli.wording import at_shell
 
 if TYPE_CHECKING:
     from boundit.checks.report import CheckReport
     from boundit.graph.causal_graph import CausalGraph
 
 
-@click.command()
+@click.command(short_help="Ask a log whether it contradicts the graph.")
 @graph_argument
 @log_argument
 @click.option(
     "--level",
+    type=Number(0, 1, min_open=True, max_open=True),
+    metavar="CHANCE",
     default=0.05,
     show_default=True,
     help="The chance of any false alarm, over all statements.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="For shuffles of small counts.",
-)
+@seed_option
 @json_option
 @click.pass_context
 def check(
     context: click.Context,
     graph: "CausalGraph",
-    log: tuple[str, ...],
+    log: Rows,
     level: float,
-    weight: str | None,
-    columns: tuple[str, ...],
-    bins: tuple[str, ...],
     seed: int,
     *,
     as_json: bool,
 ) -> None:
     """Test on LOG files what GRAPH says of logged rows; exit 1 when something contradicts.
+
+    A LOG is a Parquet or CSV file, a pattern or a folder, with a column for every node that was
+    measured.
 
     \b
     Examples:
@@ -53,21 +51,21 @@ def check(
     from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
 
     with progress("statements") as told:
-        rows = opened(log, weight, columns, bins)
-        report = run(graph, rows, level=level, seed=seed, told=told)
+        report = run(graph, log.log(), level=level, seed=seed, told=told)
     if as_json:
         show(_record(report))
     else:
-        click.echo(str(report))
+        click.echo(at_shell(str(report)))
     context.exit(0 if report else 1)
 
 
 def _record(report: "CheckReport") -> dict[str, object]:
+    rows = report.rows()
     return {
         "contradicted": not report,
         "verdict": report.verdict(),
         "level": report.level,
         "seed": report.seed,
-        "findings": report.rows(),
-        "caveats": report.caveats,
+        "findings": [row | {"explanation": at_shell(f"{row['explanation']}")} for row in rows],
+        "caveats": [at_shell(note) for note in report.caveats],
     }

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from boundit.cli.options import graph_argument, json_option, names_in, show
+from boundit.cli.options import graph_argument, json_option, names_in, say, show
+from boundit.counts.unmarked import by_name, suspects
 from boundit.graph.implications import implications as testable
 from boundit.graph.read import GraphFormat, format_graph
 from boundit.graph.record import as_record
@@ -44,12 +45,18 @@ def show_graph(graph: "CausalGraph", *, as_json: bool) -> None:
         click.echo(f"selection     {graph.selection}, steered by {listed(causes) or 'nothing'}")
     else:
         click.echo("selection     none: the log is taken for the population")
+        for note in by_name(suspects(graph), columns=()):
+            say("note", note)
 
 
-@graph.command()
+@graph.command(short_help="Write a graph in another format.")
 @graph_argument
 @click.option(
-    "--to", type=click.Choice(get_args(GraphFormat)), default="text", show_default=True
+    "--to",
+    type=click.Choice(get_args(GraphFormat)),
+    default="text",
+    show_default=True,
+    help="The format.",
 )
 def convert(graph: "CausalGraph", to: GraphFormat) -> None:
     """Write a graph in another format; hidden nodes are projected away.
@@ -60,11 +67,13 @@ def convert(graph: "CausalGraph", to: GraphFormat) -> None:
     click.echo(format_graph(graph, to).rstrip("\n"))
 
 
-@graph.command()
+@graph.command(short_help="Say whether some variables separate others.")
 @graph_argument
 @click.argument("one")
 @click.argument("other")
-@click.option("--given", default="", help="What is known, separated by commas.")
+@click.option(
+    "--given", default="", metavar="NAME,...", help="What is known, separated by commas."
+)
 @json_option
 @click.pass_context
 def separate(
@@ -76,7 +85,9 @@ def separate(
     *,
     as_json: bool,
 ) -> None:
-    """Say whether GIVEN separates ONE from OTHER; exit 1 with the open walk when not.
+    """Say whether what is given separates ONE from OTHER; exit 1 with the open walk when not.
+
+    ONE and OTHER are names, separated by commas where there are several.
 
     \b
     Example: boundit graph separate 'Talent -> Fame <- Looks' Talent Looks --given Fame
@@ -97,6 +108,9 @@ def implications(graph: "CausalGraph", *, as_json: bool) -> None:
 
     One independence for each pair that some set separates; all others follow from them. Given
     the selection node where there is one, since the log shows nothing else.
+
+    \b
+    Example: boundit graph implications 'Age -> Ad -> Click; Click -> [S]'
     """
     found = testable(graph)
     if as_json:

@@ -99,7 +99,7 @@ measured), draw your graph in `graph.txt`, and ask `'REWARD | do(ARM), CONTEXT'`
 """
 
 
-@click.command()
+@click.command(short_help="Write a commented example to start from.")
 @click.argument(
     "directory",
     default="boundit-example",

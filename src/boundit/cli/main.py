@@ -17,12 +17,14 @@ from boundit.cli.check import check
 from boundit.cli.completion import completion
 from boundit.cli.graph import graph
 from boundit.cli.init import init
+from boundit.cli.options import INTERRUPTED, say
 from boundit.cli.recover import recover
 from boundit.cli.reproduce import reproduce
 from boundit.cli.simulate import simulate
+from boundit.cli.wording import at_shell
 from boundit.terms.errors import BounditError
 
-NONSENSE, BUG, INTERRUPTED = 2, 3, 130
+NONSENSE, BUG = 2, 3
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96})
@@ -33,8 +35,15 @@ def app() -> None:
     GRAPH is a file (our own text, DOT, dagitty or JSON), '-' for standard input, or the text
     itself, as in 'X -> Y; X <-> Y; Y -> [S]'.
 
-    Exit codes: 0 yes or done, 1 no, 2 a question that makes no sense, 3 a bug of ours,
-    130 interrupted.
+    A first look: 'boundit init', then the commands it prints.
+
+    \b
+    Exit codes:
+      0    yes, or done
+      1    no: not recoverable, contradicted, not separated, or a claim that misses
+      2    a question that makes no sense; one line on stderr says what would
+      3    a bug of ours
+      130  interrupted; what is done is kept where the command says so
     """
 
 
@@ -55,9 +64,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         click.echo(error.format_message())
         return 0
     except click.ClickException as error:
-        return _refused(error.format_message().rstrip("."))
+        return _refused(error.format_message())
     except BounditError as error:
-        return _refused(str(error))
+        return _refused(at_shell(str(error)))
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED
@@ -68,12 +77,13 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 0
     except Exception:  # noqa: BLE001, the last door: anything else is a bug and is shown whole
         traceback.print_exc()
-        click.echo("error: this is a bug in boundit; please report the lines above", err=True)
+        say("error", "this is a bug in boundit; please report the lines above")
         return BUG
     return answer if isinstance(answer, int) else 0
 
 
 def _refused(message: str) -> int:
     one_line = " ".join(message.split())
-    click.echo(f"error: {one_line}", err=True)
+    # Click ends a sentence with a full stop; we do not, and "..." is none.
+    say("error", one_line if one_line.endswith("..") else one_line.removesuffix("."))
     return NONSENSE

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph
 
 
-@click.command()
+@click.command(short_help="Say whether the log determines an effect, and how.")
 @graph_argument
 @click.argument("query")
 @click.option(

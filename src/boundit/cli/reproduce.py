@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.options import json_option, show
+from boundit.cli.options import json_option, seed_option, show
+from boundit.cli.outputs import wrote
 from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
     from boundit.studies.reproduction import Reproduction
 
 
-@click.command()
+@click.command(short_help="Recompute the paper and leave one page that shows it.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -23,22 +24,29 @@ if TYPE_CHECKING:
 @click.option(
     "--runs",
     type=click.IntRange(2),
+    metavar="N",
     default=100,
     show_default=True,
     help="How often every policy plays; OAM plays at most 20.",
 )
 @click.option(
-    "--rounds", type=click.IntRange(2), default=15_000, show_default=True, help="In each run."
+    "--rounds",
+    type=click.IntRange(2),
+    metavar="N",
+    default=15_000,
+    show_default=True,
+    help="How long a run is.",
 )
 @click.option("--quick", is_flag=True, help="A third of the runs.")
 @click.option(
     "--points",
     type=click.IntRange(500, 10_000_000),
+    metavar="N",
     default=30_000,
     show_default=True,
     help="How many points to draw.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@seed_option
 @json_option
 def reproduce(
     out: Path, runs: int, rounds: int, points: int, seed: int, *, quick: bool, as_json: bool
@@ -64,11 +72,11 @@ def reproduce(
     size = f"--runs {runs} --rounds {rounds} --points {points} --seed {seed}"
     command = f"boundit reproduce {size}"
     written = write_reproduction(found, out, command=command + " --quick" * quick)
+    wrote(written)
     if as_json:
         show(_record(found) | {"report": str(written)})
-        return
-    _print(found)
-    click.echo(f"\nwrote {written}")
+    else:
+        _print(found)
 
 
 def _print(found: "Reproduction") -> None:

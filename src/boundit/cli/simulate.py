@@ -1,13 +1,22 @@
 """``boundit simulate``: policies with and without bounds, in worlds whose truth is known."""
 
-import json
 import logging
+from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from boundit.cli.options import json_option, show
+from boundit.cli.options import (
+    INTERRUPTED,
+    as_text,
+    is_there,
+    json_option,
+    seed_option,
+    show,
+)
+from boundit.cli.outputs import Target, keep_apart, wrote
 from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -16,9 +25,13 @@ if TYPE_CHECKING:
     from boundit.studies.online_shown import Found
 
 POLICIES = "LinUCB,LinUCB-PCB,UCB,UCB-PCB"
+RUNS, ROUNDS = 10, 2_000
+WORLDS = {"paper": "paper", "flipped": "flipped", "random": "random:7"}
+WITHOUT_CURVES = ("suite", "ceilings")
+"""Studies that compare worlds, and have no curve to draw."""
 
 
-@click.command()
+@click.command(short_help="Play policies with and without bounds in a world.")
 @click.option(
     "--world",
     "place",
@@ -34,22 +47,45 @@ POLICIES = "LinUCB,LinUCB-PCB,UCB,UCB-PCB"
     metavar="NAME,...",
     help="Who plays; the others are compared with the first.",
 )
-@click.option("--rounds", type=click.IntRange(1), help="In each run.  [default: 2000]")
-@click.option("--runs", type=click.IntRange(1), help="[default: 10]")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1),
+    metavar="N",
+    help=f"How long a run is: {ROUNDS:,} rounds unless told, of a study its own.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    metavar="N",
+    help=f"How often everyone plays: {RUNS} times unless told, of a study its own.",
+)
+@seed_option
 @click.option(
     "--log-points",
     type=click.IntRange(500, 10_000_000),
+    metavar="N",
     help="Bound from a log of so many points, at confidence 0.95; else from the exact law.",
 )
-@click.option("--workers", type=click.IntRange(1), help="Threads; else one for each processor.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Threads; else one for each processor.",
+)
 @click.option(
     "--study",
     type=click.Choice(["paper", "flip", "suite", "watch", "living", "theorem6", "ceilings"]),
     help="Play one of our own studies instead, at the size we report unless told.",
 )
-@click.option("--out", type=click.Path(dir_okay=False), help="Save: npz, of a study JSON.")
-@click.option("--plot", type=click.Path(dir_okay=False), help="Draw the curves: png or svg.")
+@click.option(
+    "--out",
+    type=Target(".npz", ".json"),
+    metavar="FILE",
+    help="Save every run (npz), or of a study what it found (json).",
+)
+@click.option(
+    "--plot", type=Target(".png", ".svg"), metavar="FILE", help="Draw the curves: png or svg."
+)
 @json_option
 @click.pass_context
 def simulate(
@@ -62,8 +98,8 @@ def simulate(
     log_points: int | None,
     workers: int | None,
     study: str | None,
-    out: str | None,
-    plot: str | None,
+    out: Path | None,
+    plot: Path | None,
     *,
     as_json: bool,
 ) -> None:
@@ -84,24 +120,38 @@ def simulate(
     """
     # A watch that drops its bounds says so each time; here that is what is being counted.
     logging.getLogger("boundit").addHandler(logging.NullHandler())
+    _check_targets(study, out, plot)
+    keep_apart(context, [place])
     if study is not None:
         _refuse(context, "place", "policies", "log_points", "workers")
-        found, curves = _studied(study, runs, rounds, seed)
+        found, curves, asked = _studied(study, runs, rounds, seed)
         record, text = found.record(), str(found)
         _keep_record(out, {"study": study, **record})
     else:
-        names = [name for part in policies.split(",") if (name := part.strip())]
-        size = (runs or 10, rounds or 2_000)
-        curves = _played(_world(place), names, *size, seed, log_points, workers)
+        asked, length = runs or RUNS, rounds or ROUNDS
+        names, world = _names(policies), _world(place)
+        curves = _played(world, names, asked, length, seed, log_points, workers)
         record, text = curves.record(), str(curves)
         if out is not None:
             curves.save(out)
-    if plot is not None:
-        _plot(curves, plot)
+            wrote(out)
+    if plot is not None and curves is not None:
+        curves.plot(plot)
+        wrote(plot)
     show(record) if as_json else click.echo(text)
-    if study is None and curves is not None and curves.runs < (runs or 10):
-        click.echo(f"interrupted after {curves.runs} of {runs or 10} runs", err=True)
-        context.exit(130)
+    if curves is not None and curves.runs < asked:
+        click.echo(f"interrupted after {curves.runs:,} of {asked:,} runs", err=True)
+        context.exit(INTERRUPTED)
+
+
+def _check_targets(study: str | None, out: Path | None, plot: Path | None) -> None:
+    """Refuse what will not fit before anything is played."""
+    kept = ".npz" if study is None else ".json"
+    if out is not None and out.suffix.lower() != kept:
+        what = "runs are" if study is None else "what a study finds is"
+        raise click.UsageError(f"--out {out}: {what} saved as {kept}; name the file so")
+    if plot is not None and study in WITHOUT_CURVES:
+        raise click.UsageError(f"the study {study} has no curves to plot; leave out --plot")
 
 
 def _played(
@@ -132,11 +182,13 @@ def _played(
 
 def _studied(
     study: str, runs: int | None, rounds: int | None, seed: int
-) -> "tuple[Found, Regret | None]":
-    from boundit.studies.online_shown import shown  # noqa: PLC0415
+) -> "tuple[Found, Regret | None, int]":
+    """What a study found, its curves, and how many runs they should have."""
+    from boundit.studies.online_shown import STUDIES, shown  # noqa: PLC0415
 
     with progress(study) as told:
-        return shown(study, runs=runs, rounds=rounds, seed=seed, told=told)
+        found, curves = shown(study, runs=runs, rounds=rounds, seed=seed, told=told)
+    return found, curves, runs or STUDIES[study][1].runs
 
 
 def _refuse(context: click.Context, *names: str) -> None:
@@ -147,18 +199,20 @@ def _refuse(context: click.Context, *names: str) -> None:
             raise click.UsageError(f"--study does not go with {parameter.opts[0]}")
 
 
-def _keep_record(out: str | None, record: dict[str, object]) -> None:
+def _names(policies: str) -> list[str]:
+    names = [name for part in policies.split(",") if (name := part.strip())]
+    if not names:
+        raise click.UsageError(f"--policies names nobody; write {POLICIES} or such")
+    return names
+
+
+def _keep_record(out: Path | None, record: dict[str, object]) -> None:
     from boundit import __version__  # noqa: PLC0415
     from boundit.terms.files import write_page  # noqa: PLC0415
 
     if out is not None:
-        write_page(out, json.dumps({**record, "version": __version__}, ensure_ascii=False))
-
-
-def _plot(curves: "Regret | None", path: str) -> None:
-    if curves is None:
-        raise click.UsageError("this study has no curves to plot")
-    curves.plot(path)
+        write_page(out, as_text({**record, "version": __version__}))
+        wrote(out)
 
 
 def _world(place: str) -> "World":
@@ -166,15 +220,25 @@ def _world(place: str) -> "World":
     from boundit.simulation.world_file import read_world  # noqa: PLC0415
 
     kind, _, number = place.partition(":")
-    if place == "paper":
-        return worlds.paper_world()
-    if kind not in ("flipped", "random") or (kind == "random") > bool(number):
-        return read_world(place)
     try:
-        if kind == "random":
-            return worlds.random_world(int(number))
-        return worlds.flipped_world(float(number or 1))
+        match kind, number:
+            case "paper", "":
+                return worlds.paper_world()
+            case "flipped", _:
+                return worlds.flipped_world(float(number or 1))
+            case "random", number if number:
+                return worlds.random_world(int(number))
     except ValueError:
-        raise click.BadParameter(
-            f"{number!r} is no number; write flipped:0.9 or random:7"
-        ) from None
+        message = f"{number!r} is no number; write flipped:0.9 or random:7"
+        raise click.BadParameter(message, param_hint="'--world'") from None
+    if not is_there(place):
+        raise click.BadParameter(_unknown(place), param_hint="'--world'")
+    return read_world(place)
+
+
+def _unknown(place: str) -> str:
+    """Say what could be meant by a world that is neither a name of ours nor a file."""
+    near = get_close_matches(place.partition(":")[0].lower(), WORLDS, n=1)
+    there = "there are paper, flipped, flipped:STRENGTH and random:SEED, or name a JSON file"
+    hint = f"did you mean {WORLDS[near[0]]!r}?" if near else there
+    return f"there is no world {place!r} and no such file; {hint}"

@@ -8,7 +8,7 @@ data (bad weights, nulls, levels) is judged from the cells, the same way for all
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class Plan:
     cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
     reward: str | None = None
     weight: str | None = None
-    selection: str | None = None
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Cells:
     - ``rewarded``: rows whose reward is a number; ``rewarded_weight``, ``sums``, ``squares``
       their weight and weighted sums, ``lowest``, ``highest`` the range where weights are
       positive;
-    - ``selected``: rows whose selection is 1 or true.
+    - ``flag_0``, ``flag_1`` and so on: rows whose flag is 1 or true.
     """
 
     keys: tuple[Column, ...]
@@ -66,6 +66,16 @@ class Cells:
 
     def __getitem__(self, name: str) -> Floats:
         return self.aggregates[name]
+
+
+class Oddity(NamedTuple):
+    """A text where a number was meant; which row it is in, if rows have an order."""
+
+    text: str
+    row: int | None = None
+
+    def __str__(self) -> str:
+        return repr(self.text) + (f" in row {self.row:,}" if self.row else "")
 
 
 class Source(Protocol):
@@ -82,6 +92,9 @@ class Source(Protocol):
     def cells(self, plan: Plan) -> Cells:
         """Make the one pass."""
 
+    def oddity(self, column: str) -> Oddity | None:
+        """Find the first text in a column that is no number, for a message."""
+
 
 AGGREGATES = {
     "lines": ("", "rows"),
@@ -96,9 +109,10 @@ AGGREGATES = {
     "squares": ("twice", "sum"),
     "lowest": ("counted", "min"),
     "highest": ("counted", "max"),
-    "selected": ("selected", "count"),
 }
-"""Each aggregate: the derived column it is made of, and how."""
+"""Each aggregate: the derived column it is made of, and how. Flags are counted besides."""
+NUMBER = r"^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$"
+"""What a number looks like as text."""
 
 
 def wanted(plan: Plan) -> dict[str, tuple[str, str]]:
@@ -109,6 +123,5 @@ def wanted(plan: Plan) -> dict[str, tuple[str, str]]:
     if plan.reward:
         names += ["rewarded", "sums", "squares", "lowest", "highest"]
         names += ["rewarded_weight"] if plan.weight else []
-    if plan.selection:
-        names += ["selected"]
-    return {name: AGGREGATES[name] for name in names}
+    flags = [f"flag_{i}" for i in range(len(plan.flags))]
+    return {name: AGGREGATES[name] for name in names} | {f: (f, "count") for f in flags}

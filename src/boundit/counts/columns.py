@@ -1,5 +1,6 @@
 """Columns as plain Python sequences, for logs small enough to type."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.cells import Cells, Column, Kind, Plan, wanted
+from boundit.counts.cells import NUMBER, Cells, Column, Kind, Oddity, Plan, wanted
 from boundit.counts.errors import InvalidOption, NotNumeric
 from boundit.counts.levels import coded, native
 from boundit.counts.named_array import Floats
@@ -72,10 +73,14 @@ class ColumnSource:
                 "twice": weight * reward * reward,
                 "counted": np.where(weight > 0, reward, np.nan),
             }
-        if plan.selection:
-            selection = self._number(plan.selection, "selection")
-            columns["selected"] = np.where(selection == 1, 1.0, np.nan)
+        for i, flag in enumerate(plan.flags):
+            columns[f"flag_{i}"] = np.where(self._number(flag, "selection") == 1, 1.0, np.nan)
         return columns
+
+    def oddity(self, column: str) -> Oddity | None:
+        """Find the first text that is no number."""
+        known = [(i, str(v)) for i, v in enumerate(self.columns[column], 1) if v is not None]
+        return next((Oddity(t, i) for i, t in known if not re.match(NUMBER, t)), None)
 
 
 def read_columns(columns: Mapping[str, object]) -> ColumnSource:

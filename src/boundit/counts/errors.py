@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
 from boundit.terms.errors import BounditError, shortened
-from boundit.terms.names import in_order, listed
+from boundit.terms.names import in_order, listed, spelled
 
 # Of an engine's message: the data, and its plans.
 _ECHOES = ("Original Line", "Resolved plan", "--->")
@@ -52,7 +52,14 @@ class InvalidOption(InvalidLog):
 class MissingColumn(InvalidLog):
     """A variable for which the log has no column."""
 
-    def __init__(self, name: str, known: Collection[str], *, is_node: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        known: Collection[str],
+        *,
+        is_node: bool = True,
+        may_hide: bool = False,
+    ) -> None:
         self.name, self.known = name, in_order(known)
         near = get_close_matches(name, self.known, n=1) or [
             k for k in self.known if k.casefold() == name.casefold()
@@ -61,7 +68,14 @@ class MissingColumn(InvalidLog):
         hint = f"did you mean {near[0]!r}?" if near else f"it has {has}"
         column = repr(near[0]) if near else "..."
         rename = f" (columns={{{name!r}: {column}}} renames)" if is_node else ""
-        super().__init__(f"the log has no column {name!r}; {hint}{rename}")
+        node = spelled(name)
+        hide = (
+            f"; in the graph, write 'hidden {node}' if nobody measured it, [{node}] if it says "
+            "which rows were kept"
+        )
+        super().__init__(
+            f"the log has no column {name!r}; {hint}{rename}{hide if may_hide else ''}"
+        )
 
 
 class SameName(InvalidLog):
@@ -116,9 +130,11 @@ class TooManyCells(InvalidLog):
 class NotNumeric(InvalidLog):
     """A column that is to be added up but holds no numbers."""
 
-    def __init__(self, name: str, role: str, held: str) -> None:
-        self.name, self.role, self.held = name, role, held
-        super().__init__(f"{role} {name!r} must be numeric or boolean; it holds {held}")
+    def __init__(self, name: str, role: str, held: str, such_as: str | None = None) -> None:
+        self.name, self.role, self.held, self.such_as = name, role, held, such_as
+        odd = f" such as {such_as}; write numbers, and nothing where one is missing"
+        shown = f"{held}{odd if such_as else ''}"
+        super().__init__(f"{role} {name!r} must be numeric or boolean; it holds {shown}")
 
 
 class NoReward(InvalidLog):
@@ -167,7 +183,7 @@ class NotAllSelected(InvalidLog):
         self.name, self.n, self.rows = name, n, rows
         super().__init__(
             f"selection {name!r} is not 1 in {n:,} of {rows:,} rows; "
-            f"filter the log to {name} = 1 and pass the rest as external"
+            f"filter the log to {name} = 1 and pass the rest as external="
         )
 
 

@@ -13,9 +13,10 @@ from typing import TypeAlias
 import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-from boundit.counts.cells import Cells, Kind, Plan
+from boundit.counts.cells import Cells, Kind, Oddity, Plan
+from boundit.counts.csv_faults import fault
 from boundit.counts.errors import EmptyLog, MixedFiles, NoFiles, SameName, one_line
-from boundit.counts.relations import grouped, kinds_of
+from boundit.counts.relations import first_oddity, grouped, kinds_of
 from boundit.terms.errors import UnreadableFile
 
 Paths: TypeAlias = str | Path | Sequence[str | Path]
@@ -49,7 +50,8 @@ class FileSource:
         self._check_names(kinds)
         header = next(iter(kinds))
         if not self.parquet and len(kinds) == 1 and any(mark in header for mark in ",;\t|"):
-            raise UnreadableFile(self.paths[0], f"its rows do not fit its header {header!r}")
+            reason = fault(self.paths[0]) or f"its rows do not fit its header {header!r}"
+            raise UnreadableFile(self.paths[0], reason)
         return kinds
 
     def cells(self, plan: Plan) -> Cells:
@@ -63,6 +65,12 @@ class FileSource:
         # The first rows of a CSV file misled about a column: look at all of them first.
         with self._opened(sample_size=-1) as relation:
             return grouped(relation, plan)
+
+    def oddity(self, column: str) -> Oddity | None:
+        """Find the first text that is no number; its row, if there is but one file."""
+        with self._opened(sample_size=-1) as relation:
+            found = first_oddity(relation, column)
+        return found if found is None or len(self.paths) == 1 else Oddity(found.text)
 
     def _opened(self, sample_size: int = 20_480) -> AbstractContextManager[DuckDBPyRelation]:
         if self.parquet:
@@ -102,7 +110,7 @@ class FileSource:
             reason = "not a whole Parquet file; was it cut short, or is it still being written?"
             return UnreadableFile(broken, reason)
         path = next((p for p in self.paths if p in str(error)), self.paths[0])
-        return UnreadableFile(path, one_line(error))
+        return UnreadableFile(path, (not self.parquet and fault(path)) or one_line(error))
 
 
 def find_files(paths: Paths) -> FileSource:

@@ -13,7 +13,16 @@ import numpy as np
 from narwhals.exceptions import NarwhalsError
 from narwhals.typing import IntoDataFrame, IntoLazyFrame, IntoSeries
 
-from boundit.counts.cells import CELL_LIMIT, Cells, Column, Kind, Plan, wanted
+from boundit.counts.cells import (
+    CELL_LIMIT,
+    NUMBER,
+    Cells,
+    Column,
+    Kind,
+    Oddity,
+    Plan,
+    wanted,
+)
 from boundit.counts.errors import (
     InvalidLog,
     NotACategory,
@@ -49,6 +58,14 @@ class FrameSource:
         with self._refusing():
             return self._grouped(plan)
 
+    def oddity(self, column: str) -> Oddity | None:
+        """Find a text that is no number; not every engine keeps rows in order."""
+        with self._refusing():
+            known, text = ~nw.col(column).is_null(), nw.col(column).cast(nw.String)
+            texts = self.frame.filter(known).select(text)
+            odd = texts.filter(~nw.col(column).str.contains(NUMBER)).head(1).collect()
+        return Oddity(odd[column][0]) if len(odd) else None
+
     @contextmanager
     def _refusing(self) -> Iterator[None]:
         """Give one line to whatever an engine raises: each has errors of its own."""
@@ -61,8 +78,9 @@ class FrameSource:
 
     def _check_objects(self, plan: Plan) -> None:
         """Look into columns of Python objects: no engine does before it is too late."""
-        numeric = {"weight": plan.weight, "reward": plan.reward, "selection": plan.selection}
+        numeric = {"weight": plan.weight, "reward": plan.reward}
         roles = {of: role for role, of in numeric.items() if of is not None}
+        roles |= dict.fromkeys(plan.flags, "selection")
         roles |= dict.fromkeys(plan.cuts, "the binned column")
         for name in dict.fromkeys([*roles, *plan.keys]):
             if self.frame.collect_schema()[name] != nw.Object:
@@ -101,7 +119,8 @@ class FrameSource:
         return self._number(column) if self._may_be_nan(column) else key
 
     def _numbers(self, plan: Plan) -> list[nw.Expr]:
-        named = {"weight": plan.weight, "reward": plan.reward, "selection": plan.selection}
+        named = {"weight": plan.weight, "reward": plan.reward}
+        named |= {f"flag_{i}": flag for i, flag in enumerate(plan.flags)}
         return [self._number(of).alias(name) for name, of in named.items() if of is not None]
 
     def _number(self, column: str) -> nw.Expr:
@@ -152,9 +171,8 @@ def _derived(plan: Plan) -> list[nw.Expr]:
         columns.append(counted.alias("counted"))
         if plan.weight:
             columns.append(nw.when(~reward.is_null()).then(weight).alias("given"))
-    if plan.selection:
-        selection = nw.col("selection")
-        columns.append(nw.when(selection == 1).then(selection).alias("selected"))
+    flags = [nw.col(f"flag_{i}") for i in range(len(plan.flags))]
+    columns += [nw.when(f == 1).then(f).alias(f"flag_{i}") for i, f in enumerate(flags)]
     return columns
 
 

@@ -1,6 +1,6 @@
 """A log: rows somewhere, and the rules by which they are counted, when they are."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from boundit.counts.errors import (
 )
 from boundit.counts.table import CountTable
 from boundit.counts.tabulate import Nulls, Request, tabulated
+from boundit.counts.unmarked import by_name
 from boundit.terms.names import in_order
 
 
@@ -91,23 +92,27 @@ class Log:
         reward: str | None = None,
         selection: str | None = None,
         domain: Mapping[str, Sequence[object]] | None = None,
+        unmarked: Collection[str] = (),
     ) -> CountTable:
         """Count every combination of values of ``variables``, in one pass over the rows.
 
         ``reward`` is a numeric or boolean column that is added up in the same pass, not
         counted. If the log has a column ``selection``, it must be 1 in every row. ``domain``
-        adds levels to those seen. The table keeps the order of ``variables``.
+        adds levels to those seen. ``unmarked`` are nodes that may be a selection node nobody
+        marked; the table's caveats ask about one that is 1 in every row. The table keeps the
+        order of ``variables``.
         """
         asked = _listed_once(variables)
         selection = selection if selection in self.names else None
         self._check_asked(asked, reward, selection)
+        flags = self._flags(unmarked) if selection is None else (selection,)
         cuts = {name: self.bins[name] for name in asked if name in self.bins}
         plan = Plan(
             keys=tuple(self.names[name] for name in asked),
             cuts={self.names[name]: edges for name, edges in cuts.items()},
             reward=None if reward is None else self.names[reward],
             weight=self.weight,
-            selection=None if selection is None else self.names[selection],
+            flags=tuple(self.names[name] for name in flags),
         )
         request = Request(
             label=self.source.label,
@@ -115,24 +120,25 @@ class Log:
             reward=reward,
             weight=self.weight,
             selection=selection,
+            flags=flags,
             exact=self.exact,
             nulls=self.nulls,
             cuts=cuts,
             domain=domain or {},
-            caveats=self._caveats(cuts),
+            caveats=self._caveats(cuts) + by_name(unmarked, self.names),
         )
         return tabulated(self.source.cells(plan), request)
 
-    def _column(self, name: str) -> str:
+    def _column(self, name: str, *, may_hide: bool = False) -> str:
         if name not in self.names:
-            raise MissingColumn(name, self.names)
+            raise MissingColumn(name, self.names, may_hide=may_hide)
         return self.names[name]
 
     def _check_asked(
         self, variables: Sequence[str], reward: str | None, selection: str | None
     ) -> None:
         for name in variables:
-            if self.source.kinds[self._column(name)] is Kind.NESTED:
+            if self.source.kinds[self._column(name, may_hide=True)] is Kind.NESTED:
                 raise NotACategory(name, Kind.NESTED.value)
         if selection is not None:
             self._check_adds_up(selection, self.names[selection], "selection")
@@ -145,13 +151,19 @@ class Log:
             raise InvalidOption(f"the reward {reward!r} is a number; take it out of bins")
         self._check_adds_up(reward, self._column(reward), "reward")
 
+    def _flags(self, names: Collection[str]) -> tuple[str, ...]:
+        held = [name for name in in_order(names) if name in self.names]
+        plain = {Kind.NUMBERS, Kind.BOOLEANS}
+        return tuple(n for n in held if self.source.kinds[self.names[n]] in plain)
+
     def _check_adds_up(self, name: str, column: str, role: str) -> None:
         kind = self.source.kinds[column]
         if not kind.adds_up:
             # A file with a header and no rows holds no numbers either.
             if not self.source.cells(Plan(()))["lines"].sum():
                 raise EmptyLog(self.source.label, "it has no rows")
-            raise NotNumeric(name, role, kind.value)
+            odd = self.source.oddity(column) if kind is Kind.TEXT else None
+            raise NotNumeric(name, role, kind.value, odd and str(odd))
 
     def _caveats(self, cut: Iterable[str]) -> tuple[str, ...]:
         return tuple(

@@ -104,6 +104,6 @@ def _edges(name: str, edges: object) -> tuple[float, ...]:
         numbers = ()
     increasing = all(a < b for a, b in pairwise(numbers))
     if not numbers or not increasing or not all(map(isfinite, numbers)):
-        msg = f"bins of {name!r} must be increasing numbers such as [18, 30]; found {edges!r}"
-        raise InvalidOption(msg)
+        found = f"bins={{{name!r}: {edges!r}}}"
+        raise InvalidOption(f"{found} must be numbers that increase, as 18, 30, 50 do")
     return numbers

@@ -9,7 +9,7 @@ import duckdb
 import numpy as np
 from duckdb import DuckDBPyRelation
 
-from boundit.counts.cells import CELL_LIMIT, Cells, Column, Kind, Plan, wanted
+from boundit.counts.cells import CELL_LIMIT, Cells, Column, Kind, Oddity, Plan, wanted
 from boundit.counts.errors import InvalidLog, one_line
 
 _WHOLE = {"tinyint", "smallint", "integer", "bigint", "hugeint"}
@@ -41,6 +41,12 @@ class RelationSource:
         """Group on the relation's connection."""
         with self._refusing():
             return grouped(self.relation, plan)
+
+    def oddity(self, column: str) -> Oddity | None:
+        """Find a text that is no number; which comes first only the user's query knows."""
+        with self._refusing():
+            found = first_oddity(self.relation, column)
+        return found and Oddity(found.text)
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
@@ -75,6 +81,16 @@ def grouped(relation: DuckDBPyRelation, plan: Plan) -> Cells:
         for name, key in zip(names, plan.keys, strict=True)
     ]
     return Cells(tuple(columns), {name: _floats(answer[name]) for name in aggregates})
+
+
+def first_oddity(relation: DuckDBPyRelation, column: str) -> Oddity | None:
+    """Find the first text in a column that is no number, and its row."""
+    text = f"CAST({quoted(column)} AS VARCHAR)"
+    numbered = relation.project(f"{text} AS text, row_number() OVER () AS place")
+    odd = "FILTER (WHERE text IS NOT NULL AND TRY_CAST(text AS DOUBLE) IS NULL)"
+    found = numbered.aggregate(f"arg_min(text, place) {odd}, min(place) {odd}").fetchall()
+    ((first, place),) = found
+    return None if place is None else Oddity(first, place)
 
 
 def quoted(name: str) -> str:
@@ -124,9 +140,8 @@ def _derived(plan: Plan, types: Mapping[str, str]) -> dict[str, str]:
         columns["counted"] = counted
         if plan.weight:
             columns["given"] = f"CASE WHEN {reward} IS NOT NULL THEN {weight} END"
-    if plan.selection:
-        selection = _number(plan.selection, types[plan.selection])
-        columns["selected"] = f"CASE WHEN {selection} = 1 THEN 1 END"
+    for i, flag in enumerate(plan.flags):
+        columns[f"flag_{i}"] = f"CASE WHEN {_number(flag, types[flag])} = 1 THEN 1 END"
     return columns
 
 

@@ -54,6 +54,7 @@ class CountTable:
     exact: bool = False
     caveats: tuple[str, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    label: str = "the table"
 
     def __post_init__(self) -> None:
         """Keep the numbers from changing, and columns of codes close together."""

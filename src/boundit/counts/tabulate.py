@@ -7,6 +7,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.counts.caveats import (
+    when_averaged,
+    when_dropped,
+    when_fine,
+    when_spelled_out,
+)
 from boundit.counts.cells import CELL_LIMIT, Cells, Column
 from boundit.counts.errors import (
     BadWeight,
@@ -20,6 +26,7 @@ from boundit.counts.errors import (
 from boundit.counts.levels import Codes, Levels, bin_labels, by_level, coded, united
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable, merged
+from boundit.counts.unmarked import always_one
 
 Nulls: TypeAlias = Literal["drop", "level", "refuse"]
 Keys: TypeAlias = dict[str, tuple[Levels, Codes]]
@@ -40,6 +47,7 @@ class Request:
     reward: str | None
     weight: str | None
     selection: str | None
+    flags: tuple[str, ...]
     exact: bool
     nulls: Nulls
     cuts: Mapping[str, Sequence[float]]
@@ -56,7 +64,7 @@ def tabulated(cells: Cells, asked: Request) -> CountTable:
     pairs = zip(asked.variables, cells.keys, strict=True)
     keys = {name: _key(name, column, asked.cuts.get(name)) for name, column in pairs}
     _check_size(keys, len(cells["lines"]))
-    heads = cells["weight" if asked.weight and not asked.exact else "lines"]
+    heads = _heads(cells, asked)
     for name, (levels, codes) in keys.items():
         _check_category(name, levels, _spread(codes, heads, levels), asked)
     complete, nulls = _complete(cells, keys, heads, asked)
@@ -80,8 +88,9 @@ def tabulated(cells: Cells, asked: Request) -> CountTable:
         n=n,
         reward=asked.reward,
         exact=asked.exact,
-        caveats=asked.caveats + _said(nulls, heads) + _if_averaged(cells, asked),
+        caveats=_caveats(cells, keys, nulls, asked),
         dropped=nulls,
+        label=asked.label,
         **reward,
     )
 
@@ -97,10 +106,15 @@ def _key(name: str, column: Column, edges: Sequence[float] | None) -> tuple[Leve
     return tuple(labels[i] if isinstance(i, int) else None for i in levels), codes
 
 
+def _heads(cells: Cells, asked: Request) -> Floats:
+    """How many rows each cell stands for."""
+    return cells["weight" if asked.weight and not asked.exact else "lines"]
+
+
 def _check_selection(cells: Cells, asked: Request) -> None:
     if asked.selection:
         rows = int(cells["lines"].sum())
-        if others := rows - int(cells["selected"].sum()):
+        if others := rows - int(cells["flag_0"].sum()):
             raise NotAllSelected(asked.selection, others, rows)
 
 
@@ -193,28 +207,34 @@ def _in_domain(keys: Keys, n_cells: int, asked: Request) -> tuple[dict[str, Leve
     return joined, coded_again
 
 
-def _said(nulls: Mapping[str, int], heads: Floats) -> tuple[str, ...]:
-    if not nulls:
-        return ()
-    shown = ", ".join(f"{name} ({n:,})" for name, n in nulls.items())
+def _caveats(
+    cells: Cells, keys: Keys, nulls: Mapping[str, int], asked: Request
+) -> tuple[str, ...]:
+    """Collect what a reader should know, of the log's rules first and then of its rows."""
+    levels = {name: found for name, (found, _) in keys.items()}
     return (
-        f"of {heads.sum():,.0f} rows, those with a null were dropped: {shown}; "
-        "the numbers speak of complete rows, and being complete may itself be a selection",
+        *asked.caveats,
+        *(always_one(name) for name in _ones(cells, asked)),
+        *(() if asked.exact else when_fine(levels)),
+        *when_spelled_out(levels),
+        *when_dropped(nulls, _heads(cells, asked).sum()),
+        *_if_averaged(cells, asked),
     )
 
 
+def _ones(cells: Cells, asked: Request) -> list[str]:
+    """The flags that are 1 in every row, of a log whose graph marks none of them."""
+    rows, flags = cells["lines"].sum(), () if asked.selection else asked.flags
+    return [name for i, name in enumerate(flags) if cells[f"flag_{i}"].sum() == rows]
+
+
 def _if_averaged(cells: Cells, asked: Request) -> tuple[str, ...]:
-    """A mean that stands for many rows looks like as many equal rewards: no spread at all."""
     if not (asked.reward and asked.weight) or asked.exact:
         return ()
     repeated = np.nanmax(cells["most_weight"]) > 1
     if not repeated or np.array_equal(cells["sums"], cells["squares"], equal_nan=True):
         return ()
-    return (
-        f"rows stand for many by {asked.weight}, with rewards other than 0 and 1: if "
-        f"{asked.reward} holds averages their spread is lost and intervals are too narrow; "
-        "count each value of the reward in a row of its own",
-    )
+    return when_averaged(asked.reward, asked.weight)
 
 
 def _why_nothing_is_left(nulls: Mapping[str, int]) -> str:

@@ -14,7 +14,7 @@ from boundit.report.curves import curve_figure
 from boundit.report.records import Curve
 from boundit.simulation import regret_file
 from boundit.simulation.intervals import Correction, Floats
-from boundit.simulation.summary import Band, Line, bands, lines, plain, tabulated
+from boundit.simulation.summary import Band, Line, bands, counted_runs, lines, plain, tabulated
 from boundit.terms.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Regret:
 
     def __str__(self) -> str:
         head = (
-            f"{self.world}: {self.runs:,} runs of {self.rounds:,} rounds, seed {self.seed}; "
+            f"{self.world}: {counted_runs(self.runs, self.rounds)}, seed {self.seed}; "
             "final regret with 95 % intervals"
         )
         return tabulated(head, self.summary())

@@ -85,6 +85,15 @@ def bands(policies: Sequence[str], at: NDArray[np.int64], curves: Floats) -> tup
     )
 
 
+def counted_runs(runs: int, rounds: int) -> str:
+    """Spell how much was played.
+
+    >>> counted_runs(2_000, 1)
+    '2,000 runs of 1 round'
+    """
+    return f"{runs:,} run{'s' * (runs != 1)} of {rounds:,} round{'s' * (rounds != 1)}"
+
+
 def tabulated(head: str, found: Sequence[Line]) -> str:
     """Write lines as a table with a head over it."""
     size = max(len("policy"), *(len(line.policy) for line in found)) + 2

@@ -24,6 +24,7 @@ from boundit.bandit.theory import (
 from boundit.bandit.ucb import UCB
 from boundit.bounds.derive import derive_bounds
 from boundit.simulation.simulate import simulate
+from boundit.simulation.summary import counted_runs
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world, random_world
 from boundit.studies.online import whole
@@ -73,7 +74,7 @@ class CeilingStudy:
         return asdict(self)
 
     def __str__(self) -> str:
-        head = f"{self.runs:,} runs of {self.rounds:,} rounds, seed {self.seed}"
+        head = f"{counted_runs(self.runs, self.rounds)}, seed {self.seed}"
         columns = (
             f"{'':<11}{'world':<38}{'policy':<12}{'mean':>10}{'largest':>10}{'ceiling':>12}"
         )

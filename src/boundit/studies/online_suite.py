@@ -15,6 +15,7 @@ from boundit.bounds.derive import derive_bounds
 from boundit.simulation.intervals import adjusted, half_width, level_of_each, paired_p
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
+from boundit.simulation.summary import counted_runs
 from boundit.simulation.world import World
 from boundit.simulation.worlds import suite
 from boundit.studies.online import whole
@@ -76,7 +77,7 @@ class SuiteStudy:
 
     def __str__(self) -> str:
         head = (
-            f"{self.runs:,} runs of {self.rounds:,} rounds, seed {self.seed}; differences with "
+            f"{counted_runs(self.runs, self.rounds)}, seed {self.seed}; differences with "
             f"intervals that hold in all {len(self.rows)} worlds at once (95 %)"
         )
         columns = f"{'world':<38}{'ruled out':<11}{'LinUCB':>8}{'-PCB':>9}{'less':>9}"

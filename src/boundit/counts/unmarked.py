@@ -1,0 +1,53 @@
+"""A selection node that nobody marked: ``Click -> S`` where ``Click -> [S]`` was meant.
+
+Without the brackets a graph says that every row was kept, and its bounds claim far too much. A
+node that causes nothing and that nobody asks about may be such a one. Its column decides: where
+it is 1 in every row, the log agrees. Without a column, its name has to do.
+"""
+
+from collections.abc import Collection
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.names import Names, Nodes, as_nodes, in_order, spelled
+
+_CALLED = {"s", "included", "kept", "logged", "observed", "recorded", "sampled"}
+_CALLED |= {"selected", "selection"}
+
+
+def suspects(graph: CausalGraph, asked: Names = ()) -> Nodes:
+    """Name the nodes of a graph without selection that cause nothing and are not asked about.
+
+    >>> from boundit.graph.text import parse
+    >>> sorted(suspects(parse("Ad -> Click -> S; Click -> Mail"), asked=["Ad", "Click"]))
+    ['Mail', 'S']
+    >>> sorted(suspects(parse("Ad -> Click -> [S]; Click -> Mail"), asked=["Ad", "Click"]))
+    []
+    """
+    if graph.selection is not None:
+        return frozenset()
+    others = graph.observed - as_nodes(asked)
+    return frozenset(name for name in others if not graph.links[name].children)
+
+
+def always_one(name: str) -> str:
+    """Ask about a node whose column is 1 in every row."""
+    return _asked(name, "is always 1 in this log")
+
+
+def by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
+    """Ask about nodes without a column that are called like a selection node.
+
+    >>> by_name({"Selected", "Mail"}, columns={"Ad", "Click"})[0][:33]
+    'Selected is an ordinary node here'
+    """
+    called = [name for name in in_order(names) if name.casefold() in _CALLED]
+    return tuple(
+        _asked(name, "is an ordinary node here") for name in called if name not in columns
+    )
+
+
+def _asked(name: str, what: str) -> str:
+    return (
+        f"{name} {what}: if it says which rows were kept, write [{spelled(name)}] in the "
+        "graph; as drawn, the log is taken for everyone"
+    )
