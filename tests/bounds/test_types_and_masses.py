@@ -168,3 +168,18 @@ def test_too_many_types_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -
     )
     assert LEFT_OUT in table.caveats
     assert UNFINISHED not in table.caveats
+
+
+def test_an_instrument_limits_selection_even_where_nothing_is_known() -> None:
+    """The population must be a law of the graph, and that alone bounds the weight of an arm."""
+    narrower = 0
+    for model in models(BY_ARM, 10, default_rng(9)):
+        table = derive_bounds(parse(BY_ARM), "Y | do(X)", as_log(model.log()), confidence=None)
+        lowest, highest = swept(model, 0.0)
+        for x in (0, 1):
+            bound = table[x, ()]
+            assert bound.lower - 1e-9 <= truth(model, (x,)) <= bound.upper + 1e-9
+            assert bound.lower <= lowest[x] + 1e-6
+            assert bound.upper >= highest[x] - 1e-6
+            narrower += bound.width < 1 - 1e-3
+    assert narrower > 0

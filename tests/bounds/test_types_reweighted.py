@@ -46,12 +46,18 @@ def test_the_context_has_one_value_in_a_program() -> None:
     [
         ("Z -> X -> Y; X <-> Y", RATE),  # nothing was selected
         ("Z -> X -> Y; X -> [S]", RATE),  # nothing is confounded
-        (INSTRUMENT, NOTHING_KNOWN),
+        ("X -> M -> Y; X <-> Y; X <-> M; Y -> [S]", NOTHING_KNOWN),
         ("X -> Y; X <-> Y; X -> [S]", RATE),  # natural bounds do as well
     ],
 )
 def test_there_is_none_where_it_says_no_more(text: str, facts: SelectionFacts) -> None:
     assert found_in(text, facts=facts) == []
+
+
+def test_an_instrument_says_something_where_nothing_is_known() -> None:
+    (found,) = found_in(INSTRUMENT, facts=NOTHING_KNOWN)
+
+    assert found.program.varied == ("Z",)
 
 
 def test_the_rule_says_what_is_reproduced_and_what_is_known_of_selection() -> None:

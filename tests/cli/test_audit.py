@@ -1,10 +1,12 @@
 import json
+from functools import partial
 
 import pytest
 
 from boundit.cli import audit as door
 from boundit.cli.main import main
 from boundit.studies import audit as room
+from boundit.studies import sharpness as sharpness_room
 from boundit.studies.audit import AuditReport, Miss
 from tests.cli.interrupted import interrupted
 
@@ -49,6 +51,22 @@ def test_an_audit_with_a_miss_exits_1_and_shows_it(
     assert code == 1
     assert out.splitlines()[-1] == ("missed: P(Y | do(X)) on X -> Y; X=0: 0.5 outside [0, 0.4]")
     assert door.audit.name == "audit"
+
+
+def test_sharpness_names_every_graph_and_how_it_was_searched(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bow = sharpness_room.SUITE[:1]
+    whole = sharpness_room.sharpness
+    monkeypatch.setattr(sharpness_room, "SUITE", bow)
+    monkeypatch.setattr(sharpness_room, "sharpness", partial(whole, suite=bow))
+    code, out, err = answer(capsys, "--of", "sharpness", "--models", "1")
+
+    assert (code, err) == (0, "")
+    assert out.startswith("1 random models of each graph, seed 0, exact laws; 8 climbs an end")
+    assert out.splitlines()[2].split()[:4] == ["bow", "nothing", "4", "4"]
+    record = json.loads(answer(capsys, "--of", "sharpness", "--models", "1", "--json")[1])
+    assert [row["case"] for row in record["rows"]] == ["bow"]
 
 
 @pytest.mark.parametrize("arguments", [("--models", "0"), ("--seed", "-1"), ("--models", "x")])

@@ -100,14 +100,15 @@ def sound_plan(
         chained = list(planner.chains(longest=max_condition, deadline=deadline))
         found |= dict.fromkeys(chained)
         sums |= dict.fromkeys(_sound_sums(graph, query, external))
-        if not any(all(link.weights for link in chain.links) for chain in chained):
+        formula = any(all(link.weights for link in chain.links) for chain in chained)
+        if not formula:
             rules = staged(planner, longest=max_condition, deadline=deadline)
             stages |= dict.fromkeys(rules)
+            typed |= dict.fromkeys(types_reweighted(graph, query, facts, external))
         weigher = Reweighter(graph, query, facts, external)
         weighed |= dict.fromkeys(weigher.chains(longest=max_condition, deadline=deadline))
         if natural := natural_reweighted(graph, query, facts, external):
             naturals[natural] = None
-            typed |= dict.fromkeys(types_reweighted(graph, query, facts, external))
     clock = Clock(time_limit)
     candidates = [
         *(from_chain(chain, graph, query) for chain in found),

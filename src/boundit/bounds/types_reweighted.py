@@ -91,12 +91,14 @@ def types_reweighted(
     ...     print(found.program.inside, found.program.varied)
     ('X', 'Y') ('Z',)
     """
-    if graph.selection is None or not (facts or tables):
+    if graph.selection is None:
         return []
     found = sorted(_programs(graph, query), key=_rank)
     return [
         _reweighted(graph, program, given, facts, tables)
         for program, given in found[:MOST_PROGRAMS]
+        # An instrument limits the reweighting even where nothing else is known of it.
+        if facts or tables or program.varied
     ]
 
 

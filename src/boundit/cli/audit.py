@@ -10,44 +10,52 @@ from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
     from boundit.studies.audit import AuditReport
+    from boundit.studies.sharpness import SharpnessReport
 
 
 @click.command(short_help="Count what our claims miss on models whose truth is known.")
 @click.option(
     "--of",
     "subject",
-    type=click.Choice(["bounds", "formulas", "coverage"]),
+    type=click.Choice(["bounds", "formulas", "coverage", "sharpness"]),
     default="bounds",
     show_default=True,
-    help="Bounds from exact laws, recovered formulas, or confident bounds on finite logs.",
+    help="Bounds from exact laws, recovered formulas, confident bounds on finite logs, or how "
+    "near each end comes to the furthest model with the same log.",
 )
 @click.option(
     "--models",
     type=click.IntRange(1),
-    default=10_000,
-    show_default=True,
+    show_default="10,000; 3 for sharpness",
     metavar="N",
-    help="How many random models, questions, or logs of each size.",
+    help="How many random models, questions, logs of each size, or models of each graph.",
 )
 @seed_option
 @json_option
 @click.pass_context
 def audit(
-    context: click.Context, subject: str, models: int, seed: int, *, as_json: bool
+    context: click.Context, subject: str, models: int | None, seed: int, *, as_json: bool
 ) -> None:
     """Try our claims on models whose truth is known, and count what misses.
 
     Exits 1 when an interval of profile 'sound' misses the truth, a recovered formula is wrong,
-    or whole tables hold less often than their confidence says. Ctrl-C keeps what is done, of
-    bounds and formulas.
+    whole tables hold less often than their confidence says, or a model with the same log lies
+    beyond an end. Ctrl-C keeps what is done, of bounds, formulas and sharpness.
 
     \b
     Examples:
       boundit audit --models 10000
       boundit audit --of formulas --models 5000
       boundit audit --of coverage --models 400
+      boundit audit --of sharpness --models 3
     """
-    answer = {"bounds": _bounds, "formulas": _formulas, "coverage": _coverage}[subject]
+    answer = {
+        "bounds": _bounds,
+        "formulas": _formulas,
+        "coverage": _coverage,
+        "sharpness": _sharpness,
+    }[subject]
+    models = models or (3 if subject == "sharpness" else 10_000)
     context.exit(0 if answer(models, seed, as_json) else 1)
 
 
@@ -106,6 +114,41 @@ def _coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
             f"{mean[0]:>8.3f}{mean[1]:>9.3f}{mean[2]:>12.3f}"
         )
     return all(entry.enough for entry in found)
+
+
+def _sharpness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+    from boundit.studies.sharpness import SUITE, sharpness  # noqa: PLC0415
+
+    of = len(SUITE) * models
+    with progress("models") as told:
+        report = sharpness(models, seed=seed, told=lambda done: told(done, of))
+    if as_json:
+        ends = [asdict(end) | {"gap": end.gap} for end in report.ends]
+        show(asdict(report) | {"ends": ends, "rows": [asdict(row) for row in report.rows()]})
+    else:
+        _print_sharpness(report, models)
+    return _whole(report.done, of, "models", good=bool(report))
+
+
+def _print_sharpness(report: "SharpnessReport", models: int) -> None:
+    click.echo(
+        f"{models:,} random models of each graph, seed {report.seed}, exact laws; "
+        f"{report.climbs} climbs an end, hidden causes of {report.levels} levels"
+    )
+    click.echo(f"{'graph':<29}{'known':<16}{'ends':>5}{'sharp':>7}{'median gap':>12}"
+               f"{'worst':>8}{'settled':>9}")  # fmt: skip
+    for row in report.rows():
+        click.echo(
+            f"{row.case:<29}{row.known:<16}{row.ends:>5}{row.sharp:>7}"
+            f"{row.median_gap:>z12.4f}{row.worst_gap:>z8.4f}{row.settled:>9}"
+        )
+    click.echo("sharp: a model with the same log comes within .001 of the end")
+    click.echo("settled: of the others, where half the climbs or more ended alike: likely ours")
+    for end in report.misses[:10]:
+        click.echo(
+            f"missed: {end.row} on {end.case!r}, {end.known} known: {end.side} end "
+            f"{end.end:.6g} by {end.rule}, but a model with the same log has {end.found:.6g}"
+        )
 
 
 def _record(report: "AuditReport") -> dict[str, object]:
