@@ -140,3 +140,21 @@ def test_a_run_whose_bounds_are_refuted_is_played_on_without_them() -> None:
     pulls = chunk.pulls("it", LinUCB(prior=replace(bounds, bounds=wrong)), Event())
 
     assert set(np.unique(pulls)) == {0, 1, 2, 3}
+
+
+def test_who_plays_round_by_round_is_known_beforehand() -> None:
+    """Watched bounds always are; bounds that rounds refute are in the runs that do."""
+    world = paper_world()
+    bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+    wrong = {key: replace(b, lower=0.9, upper=0.95) for key, b in bounds.bounds.items()}
+    players: dict[str, Policy] = {
+        "compiled": LinUCB(prior=bounds),
+        "watched": LinUCB(prior=bounds, watch=True),
+        "refuted": LinUCB(prior=replace(bounds, bounds=wrong)),
+    }
+    seen, blind = (
+        Chunk.drawn(world, 3, range(1), 300, observed=observed) for observed in (True, False)
+    )
+
+    assert seen.by_hand(players) == ["watched", "refuted"]
+    assert blind.by_hand(players) == ["watched"]

@@ -1,5 +1,6 @@
 """What a result says of its numbers, and that a file gives back all of them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from scipy import stats
 
 from boundit.bandit.errors import BadOption
+from boundit.simulation.errors import DamagedResult
 from boundit.simulation.regret import Regret
 
 
@@ -139,3 +141,12 @@ def test_the_record_is_plain() -> None:
 
     assert record["rounds"] == 100
     assert [line["policy"] for line in record["policies"]] == ["a", "b", "c"]  # type: ignore[attr-defined]
+
+
+def test_a_file_without_a_seed_is_no_result(tmp_path: Path) -> None:
+    """Nobody could repeat it."""
+    path = tmp_path / "regret.npz"
+    replace(result(), seed=None).save(path)  # type: ignore[arg-type]
+
+    with pytest.raises(DamagedResult, match="its head is not that of a simulation"):
+        Regret.load(path)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from boundit.bandit.watch import Watch
 from boundit.bounds.derive import derive_bounds
 from boundit.simulation import simulate as engine
 from boundit.simulation.errors import NothingToSimulate, PulledElsewhere
+from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit.simulation.worlds import paper_world, random_world
 from boundit.terms.bound_table import BoundTable
@@ -154,6 +156,56 @@ def test_an_interrupt_keeps_the_runs_that_all_policies_have_done() -> None:
     assert not [t for t in threading.enumerate() if t.name.startswith("ThreadPool")]
 
 
+def test_an_interrupt_loses_little_where_rounds_are_played_one_by_one() -> None:
+    """A watched policy is played by hand: its chunks are short, whoever plays beside it."""
+
+    def stop(_: int) -> None:
+        raise KeyboardInterrupt
+
+    watched = UCB(prior=exact_bounds(), watch=Watch(plays=3))
+    policies: dict[str, Policy] = {"TS": TS(propensities=False), "watched": watched}
+    cut = simulate(WORLD, policies, rounds=800, runs=400, seed=2, told=stop, workers=2)
+    whole = simulate(WORLD, policies, rounds=800, runs=cut.runs, seed=2, workers=1)
+
+    assert cut.runs == engine.BY_HAND // 800 == 5
+    assert np.array_equal(cut.curves, whole.curves)
+
+
+def test_short_chunks_are_for_policies_that_are_played_by_hand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heard = list[int]()
+    monkeypatch.setattr(engine, "BY_HAND", 40)
+    watched = UCB(prior=exact_bounds(), watch=True)
+    simulate(WORLD, {"a": UCB()}, rounds=10, runs=40, told=heard.append, workers=1)
+    assert heard == [10, 20, 30, 40]
+
+    one = simulate(WORLD, {"a": watched}, rounds=10, runs=40, told=heard.append, workers=1)
+    assert heard[4:] == list(range(4, 41, 4))
+
+    two = simulate(
+        WORLD, {"a": watched, "b": watched}, rounds=10, runs=40, told=heard.append, workers=1
+    )
+    assert heard[14:] == list(range(2, 41, 2))
+    assert np.array_equal(one.curves[0], two.curves[0])
+
+
+def test_nobody_but_workers_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Ctrl-C reaches the main thread alone, and Numba does not survive one."""
+    seen = set[str]()
+    play = UCB.play
+
+    def noted(self: UCB, *given: object) -> object:
+        seen.add(threading.current_thread().name)
+        return play(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(UCB, "play", noted)
+    simulate(WORLD, {"UCB": UCB()}, rounds=5, runs=4, workers=2)
+
+    assert seen
+    assert threading.current_thread().name not in seen
+
+
 def test_a_signal_ends_a_long_simulation_at_once() -> None:
     """Ctrl-C while the workers play through decide and learn: nobody waits for the rest."""
     play = (
@@ -201,6 +253,38 @@ def test_a_simulation_of_nothing_is_refused() -> None:
         simulate(WORLD, {"UCB": UCB()}, rounds=0, runs=1)
     with pytest.raises(BadOption, match="workers"):
         simulate(WORLD, {"UCB": UCB()}, rounds=1, runs=1, workers=0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"seed": -1}, "seed must be a whole number, 0 or more, found -1"),
+        ({"seed": None}, "seed must be a whole number, 0 or more, found None"),
+        ({"rounds": 1.5}, "rounds must be a whole number, found 1.5"),
+        ({"runs": "3"}, "runs must be a whole number, found '3'"),
+        ({"workers": 1.5}, "workers must be a whole number, 1 or more, found 1.5"),
+        ({"observed": "no"}, "observed must be True or False, found 'no'"),
+        ({"policies": [UCB()]}, "policies must be a dict of policies by name"),
+        ({"policies": {"a": UCB}}, "must be a policy"),
+        ({"world": 3}, "world must be a World"),
+    ],
+    ids=repr,
+)
+def test_what_cannot_be_asked_is_refused(wrong: dict[str, object], says: str) -> None:
+    asked = {"world": WORLD, "policies": {"a": UCB()}, "rounds": 2, "runs": 1, **wrong}
+    with pytest.raises(BadOption, match=says):
+        simulate(**asked)  # type: ignore[arg-type]
+
+
+def test_numbers_of_numpy_make_a_result_that_is_saved(tmp_path: Path) -> None:
+    three, two = np.int64(3), np.int32(2)
+    found = simulate(WORLD, {"a": TS()}, rounds=three, runs=two, seed=three)  # type: ignore[arg-type]
+    found.save(tmp_path / "a.npz")
+    again = Regret.load(tmp_path / "a.npz")
+
+    assert (again.rounds, again.runs, again.seed) == (3, 2, 3)
+    same = simulate(WORLD, {"a": TS()}, rounds=3, runs=2, seed=again.seed)
+    assert np.array_equal(again.curves, same.curves)
 
 
 def test_the_result_says_what_made_it() -> None:

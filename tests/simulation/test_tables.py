@@ -66,6 +66,11 @@ def test_causes_come_first() -> None:
         ([0.1, 1.2], r"at X = 1 is \(-0.2, 1.2\)"),
         ([[0.5, 0.4], [0.5, 0.5]], r"at X = 0 is \(0.5, 0.4\)"),
         ([[0.5, 0.5], [float("nan"), 0.5]], "at X = 1"),
+        ([0.1, float("nan")], r"at X = 1 is \(nan, nan\)"),
+        ([float("inf"), 0.1], r"at X = 0 is \(-inf, inf\)"),
+        ([[0.5, 0.5], [float("inf"), float("-inf")]], "at X = 1"),
+        ([[1e308, 1e308], [0.5, 0.5]], "at X = 0"),
+        ([[0.5, 0.5], [2.0, -1.0]], r"at X = 1 is \(2, -1\)"),
     ],
 )
 def test_chances_are_probabilities_and_the_message_says_where(
@@ -82,6 +87,7 @@ def test_chances_are_probabilities_and_the_message_says_where(
         [0.5, 0.5, 0.5],
         [[[0.5, 0.5]]],
         ["a", "b"],
+        [10**400, 0.5],
         [[0.5], [0.5, 0.5]],
         lambda x: [0.5] * x,
     ],

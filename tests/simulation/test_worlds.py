@@ -177,3 +177,9 @@ def test_random_worlds_are_confounded_and_selected_as_asked() -> None:
     assert not np.array_equal(random_world(3).stage.means, whole.stage.means)
     with pytest.raises(BadOption, match="2 or more and 0 or more"):
         random_world(0, arms=1)
+
+
+def test_a_random_world_needs_a_seed_that_draws_it_again() -> None:
+    with pytest.raises(BadOption, match="seed must be a whole number, 0 or more, found -1"):
+        random_world(-1)
+    assert random_world(np.int64(3)).means() == random_world(3).means()  # type: ignore[arg-type]

@@ -71,16 +71,26 @@ class Chunk:
         if stop.is_set():
             raise Stopped
         seeds = self._seeds(name)
+        stage, found = self._compiled(policy, seeds)
+        for i in np.flatnonzero(found[:, 0] < 0).tolist():
+            own = self._bound(policy, seed=int(seeds[i]))
+            found[i] = self._pulled(name, own, stage, i, stop)
+        return found
+
+    def by_hand(self, policies: Mapping[str, Policy]) -> list[str]:
+        """Name the policies that play some of these runs round by round, which takes long."""
+        played = {n: self._compiled(p, self._seeds(n))[1] for n, p in policies.items()}
+        return [name for name, found in played.items() if (found[:, 0] < 0).any()]
+
+    def _compiled(self, policy: Policy, seeds: Seeds) -> tuple[Stage, Places]:
+        """What a policy meets, and the arms it pulls in compiled code; -1 in other runs."""
         player = self._bound(policy, seed=None)
         stage = self.world.showing(player.observes if self.observed else ())
         given = stage, self.visitors, self.luck, seeds
         found = player.play(*given, self.seeing) if stage.shows else player.play(*given)
         if found is None:
             found = np.full(self.visitors.shape, -1, dtype=np.int64)
-        for i in np.flatnonzero(found[:, 0] < 0).tolist():
-            own = self._bound(policy, seed=int(seeds[i]))
-            found[i] = self._pulled(name, own, stage, i, stop)
-        return found
+        return stage, found
 
     def _pulled(self, name: str, player: Policy, stage: Stage, i: int, stop: Event) -> Places:
         """One run through ``decide`` and ``learn``."""

@@ -13,6 +13,7 @@ from boundit.report.canvas import save
 from boundit.report.curves import curve_figure
 from boundit.report.records import Curve
 from boundit.simulation import regret_file
+from boundit.simulation.errors import DamagedResult
 from boundit.simulation.intervals import Correction, Floats
 from boundit.simulation.summary import Band, Line, bands, counted_runs, lines, plain, tabulated
 from boundit.terms.errors import MissingExtra
@@ -169,15 +170,18 @@ class Regret:
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read what ``save`` wrote; anything else is refused whole."""
         head, arrays = regret_file.read(path)
-        return cls(
-            tuple(map(str, head["policies"])),
-            arrays["at"],
-            arrays["curves"],
-            str(head["world"]),
-            int(head["seed"]),
-            str(head["version"]),
-            dict(head["settings"]),
-        )
+        try:
+            return cls(
+                tuple(map(str, head["policies"])),
+                arrays["at"],
+                arrays["curves"],
+                str(head["world"]),
+                int(head["seed"]),
+                str(head["version"]),
+                dict(head["settings"]),
+            )
+        except (KeyError, TypeError, ValueError):
+            raise DamagedResult(path, "its head is not that of a simulation") from None
 
     def __str__(self) -> str:
         head = (

@@ -5,23 +5,35 @@ from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from threading import Event
+from typing import TypeVar
 
 import numpy as np
 
 from boundit import __version__
-from boundit.bandit.errors import BadOption
+from boundit.bandit.options import flag
 from boundit.bandit.policy import Policy
 from boundit.bandit.stage import Floats, Places
 from boundit.simulation.description import policy_record, world_record
 from boundit.simulation.errors import NothingToSimulate
+from boundit.simulation.options import (
+    hands,
+    require_players,
+    require_world,
+    seed_number,
+    size,
+)
 from boundit.simulation.playing import Chunk
 from boundit.simulation.regret import Regret as Regret
 from boundit.simulation.world import World
+
+_T = TypeVar("_T")
 
 POINTS = 200
 """At how many rounds regret is kept, so that memory does not grow with the rounds."""
 AT_ONCE = 2**18
 """How many rounds a chunk of runs has, where a single run is not longer."""
+BY_HAND = 2**12
+"""How many rounds it has where they are played one by one: a fraction of a second's work."""
 _PATIENCE = 0.25
 
 
@@ -52,21 +64,21 @@ def simulate(
     >>> regret.runs, regret.rounds, regret.curves.shape
     (3, 100, (1, 3, 100))
     """
+    require_world(world)
+    require_players(policies)
+    rounds, runs, seed = size("rounds", rounds), size("runs", runs), seed_number(seed)
     if rounds < 1 or runs < 1 or not policies:
         raise NothingToSimulate(rounds=rounds, runs=runs, policies=len(policies))
-    hands = workers if workers is not None else os.cpu_count() or 1
-    if hands < 1:
-        raise BadOption("workers", "a whole number, 1 or more", workers)
+    threads = hands(workers if workers is not None else os.cpu_count() or 1)
     at = np.unique(np.linspace(1, rounds, min(rounds, POINTS)).round().astype(np.int64))
     settings = {
         "world": world_record(world),
-        "observed": observed,
+        "observed": flag("observed", observed),
         "policies": {name: policy_record(policy) for name, policy in policies.items()},
     }
     done, finished = list[Floats](), 0
-    chunks = _chunks(runs, rounds, hands)
     try:
-        with closing(_played(world, policies, chunks, at, seed, hands, observed)) as parts:
+        with closing(_played(world, policies, runs, at, seed, threads, observed)) as parts:
             for part in parts:
                 done.append(part)
                 finished += part.shape[1]
@@ -78,38 +90,52 @@ def simulate(
     return Regret(tuple(policies), at, curves, world.name, seed, __version__, settings)
 
 
-def _chunks(runs: int, rounds: int, workers: int) -> list[range]:
-    """Cut the runs so that a chunk fits into memory and every worker gets several."""
-    size = max(1, min(AT_ONCE // rounds, runs // (4 * workers)))
-    return [range(start, min(start + size, runs)) for start in range(0, runs, size)]
+def _chunks(runs: int, rounds: int, workers: int, by_hand: int) -> list[range]:
+    """Cut the runs so that a chunk fits into memory and every worker gets several.
+
+    An interrupt loses the chunks that are under way, so that those with policies that are
+    played ``by_hand`` have few runs.
+    """
+    most = min(AT_ONCE, BY_HAND // by_hand) if by_hand else AT_ONCE
+    length = max(1, min(most // rounds, runs // (4 * workers)))
+    return [range(start, min(start + length, runs)) for start in range(0, runs, length)]
 
 
 def _played(
     world: World,
     policies: Mapping[str, Policy],
-    chunks: list[range],
+    runs: int,
     at: Places,
     seed: int,
     workers: int,
     observed: bool,  # noqa: FBT001
 ) -> Generator[Floats]:
-    """Play the chunks side by side, and give them in order."""
+    """Play chunks of the runs side by side, and give them in order."""
     stop, rounds = Event(), int(at[-1])
 
-    def curves(runs: range) -> Floats:
-        chunk = Chunk.drawn(world, seed, runs, rounds, observed=observed)
+    def by_hand() -> list[str]:
+        sample = Chunk.drawn(world, seed, range(1), min(rounds, BY_HAND), observed=observed)
+        return sample.by_hand(policies)
+
+    def curves(part: range) -> Floats:
+        chunk = Chunk.drawn(world, seed, part, rounds, observed=observed)
         return chunk.curves(policies, at, stop)
 
     # Worked out before the threads ask for it.
     _ = world.stage, world.shares
     with ThreadPoolExecutor(workers) as pool:
-        waiting: list[Future[Floats]] = [pool.submit(curves, runs) for runs in chunks]
         try:
-            for future in waiting:
-                # With a limit: a wait without one is deaf to a Ctrl-C that a worker hears.
-                while wait([future], timeout=_PATIENCE).not_done:
-                    pass
-                yield future.result()
+            # By a worker too: a Ctrl-C while Numba compiles is lost on it.
+            chunks = _chunks(runs, rounds, workers, len(_result(pool.submit(by_hand))))
+            for future in [pool.submit(curves, part) for part in chunks]:
+                yield _result(future)
         finally:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _result(future: Future[_T]) -> _T:
+    # With a limit: a wait without one is deaf to a Ctrl-C that a worker hears.
+    while wait([future], timeout=_PATIENCE).not_done:
+        pass
+    return future.result()

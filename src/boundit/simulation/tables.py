@@ -88,13 +88,15 @@ def _filled(
 def _numbers(node: str, entries: ArrayLike) -> Floats:
     try:
         return np.array(entries, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise MalformedTable(node, "is no regular array of numbers") from None
 
 
 def _checked(node: str, parents: Sequence[str], values: Floats) -> Floats:
-    off = np.abs(values.sum(axis=-1) - 1) > _TOLERANCE
-    wrong = np.argwhere(~((values >= 0).all(axis=-1) & ~off))
+    chances = (values >= 0) & (values <= 1 + _TOLERANCE)
+    # What is no chance, nan and the infinite among it, has no part in the sum.
+    total = np.where(chances, values, 0).sum(axis=-1)
+    wrong = np.argwhere(~chances.all(axis=-1) | (np.abs(total - 1) > _TOLERANCE))
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
         raise NotADistribution(node, dict(zip(parents, at, strict=True)), values[at].tolist())

@@ -9,7 +9,7 @@ from boundit.simulation.errors import NotAWorld
 from boundit.simulation.model import Model
 from boundit.simulation.tables import TableSpec
 from boundit.simulation.world import World
-from boundit.terms.errors import UnreadableFile
+from boundit.terms.errors import UnreadableFile, shortened
 
 _KEYS = {"query", "tables", "hidden", "selection", "name"}
 
@@ -35,13 +35,14 @@ def read_world(path: str | os.PathLike[str]) -> World:
         raise NotAWorld(path, f"it is not whole JSON ({error})") from None
     if not isinstance(record, dict) or not {"query", "tables"} <= record.keys() <= _KEYS:
         raise NotAWorld(path, "it needs query and tables, and may have hidden, selection, name")
+    selection = record.get("selection")
     model = Model.of(
         _tables(path, record["tables"]),
         hidden=_texts(path, "hidden", record.get("hidden", [])),
-        selection=record.get("selection"),
+        selection=None if selection is None else _text(path, "selection", selection),
     )
-    query = parse_query(str(record["query"]))
-    return World(model, query, str(record.get("name", Path(path).stem)))
+    query = parse_query(_text(path, "query", record["query"]))
+    return World(model, query, _text(path, "name", record.get("name", Path(path).stem)))
 
 
 def _tables(path: object, found: object) -> dict[str, TableSpec]:
@@ -58,4 +59,10 @@ def _tables(path: object, found: object) -> dict[str, TableSpec]:
 def _texts(path: object, what: str, found: object) -> list[str]:
     if not (isinstance(found, list) and all(isinstance(name, str) for name in found)):
         raise NotAWorld(path, f"{what}: a list of names was expected")
+    return found
+
+
+def _text(path: object, what: str, found: object) -> str:
+    if not isinstance(found, str):
+        raise NotAWorld(path, f"{what}: text was expected, found {shortened(repr(found), 40)}")
     return found

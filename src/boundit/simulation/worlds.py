@@ -12,6 +12,7 @@ import numpy as np
 from boundit.bandit.errors import BadOption
 from boundit.estimand.query import parse_query
 from boundit.simulation.model import Model
+from boundit.simulation.options import seed_number
 from boundit.simulation.world import World
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def random_world(
     """
     if arms < 2 or contexts < 0:
         raise BadOption("arms and contexts", "2 or more and 0 or more", (arms, contexts))
-    rng = np.random.default_rng([seed, arms, contexts])
+    rng = np.random.default_rng([seed_number(seed), arms, contexts])
     features = [f"U{k + 1}" for k in range(contexts)]
     base, gain = rng.uniform(0.25, 0.5, arms), rng.uniform(-0.2, 0.2, arms)
     slopes = rng.uniform(0, 0.2 / max(contexts, 1), (arms, contexts))
