@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypedDict
 
 import click
 import numpy as np
@@ -19,16 +20,31 @@ import numpy as np
 from benchmarks.bandit_peers import PEERS, Step
 from benchmarks.c_loop import NoCompiler, compiled
 from benchmarks.clock import seconds
+from boundit.bandit.kl_ucb import KLUCB
+from boundit.bandit.lin_ts import LinTS
 from boundit.bandit.lin_ucb import LinUCB
+from boundit.bandit.policy import Policy
 from boundit.bandit.stage import Floats, Places, Stage
+from boundit.bandit.ts import TS
+from boundit.bandit.ucb import UCB
 from boundit.simulation.worlds import paper_world
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
+
+
+class Place(TypedDict):
+    """Where a policy plays."""
+
+    arms: list[tuple[int, int]]
+    context: list[str]
+
 
 RUNS, ROUNDS = 100, 15_000
 """The paper's online study."""
 ALPHA = 1.0
 TURNS = 3
+SHORT_TURNS, TURN = 100, 2e-3
+FOUR_ARMS = Place(arms=[(a, b) for a in (0, 1) for b in (0, 1)], context=["U1", "U2"])
 FLAGS = {"gcc -O3": (), "gcc -O3 -march=native": ("-march=native", "-ffp-contract=off")}
 
 
@@ -111,35 +127,71 @@ def large_study(n_arms: int = 100, d: int = 64, n_contexts: int = 400) -> None:
     against_c(label, stage, x, bounded, caps, 1, 10_000)
 
 
-def ours(policy: LinUCB) -> Step:
+def ours(policy: Policy) -> Step:
     return lambda context, reward: policy.learn(policy.decide(context), reward)
 
 
-def one_by_one(n: int = 2_000) -> None:
-    """Time decide and learn for one visitor at a time, four arms, d = 5."""
-    rng, arms = random.Random(0), [(a, b) for a in (0, 1) for b in (0, 1)]
-    visits = [
-        ((rng.randrange(2), rng.randrange(2)), float(rng.random() < 0.5)) for _ in range(n)
+def logged(policy: Policy) -> Step:
+    """Read the propensity too, as whoever keeps a log does."""
+
+    def step(context: tuple[int, int], reward: float) -> None:
+        decision = policy.decide(context)
+        _ = decision.propensity
+        policy.learn(decision, reward)
+
+    return step
+
+
+def per_visit(steps: Sequence[Step]) -> list[float]:
+    """Microseconds a visitor: the best of many turns, as short for the slow as the quick."""
+    rng = random.Random(0)
+    who = [
+        ((rng.randrange(2), rng.randrange(2)), float(rng.random() < 0.5)) for _ in range(1000)
     ]
-    steps: dict[str, Step] = {
-        "boundit LinUCB": ours(LinUCB(arms=arms, context=["U1", "U2"], alpha=ALPHA))
-    }
+
+    def visit(step: Step, n: int) -> None:
+        for context, reward in who[:n]:
+            step(context, reward)
+
+    for step in steps:
+        visit(step, 200)
+    sizes = [
+        min(max(round(TURN / seconds(partial(visit, step, 1))), 1), len(who)) for step in steps
+    ]
+    turns = [partial(visit, step, n) for step, n in zip(steps, sizes, strict=True)]
+    times = best_of(SHORT_TURNS, *turns)
+    return [1e6 * spent / n for spent, n in zip(times, sizes, strict=True)]
+
+
+def one_by_one() -> None:
+    """Time decide and learn for one visitor at a time, four arms, d = 5, beside the peers."""
+    steps: dict[str, Step] = {"boundit LinUCB": ours(LinUCB(**FOUR_ARMS, alpha=ALPHA))}
     for name, make in PEERS.items():
         try:
             steps[name] = make()
         except ModuleNotFoundError as error:
             click.echo(f"  {name} is left out: {error}", err=True)
-
-    def visit(step: Step) -> None:
-        for context, reward in visits:
-            step(context, reward)
-
-    for step in steps.values():
-        visit(step)
-    times = best_of(TURNS, *(partial(visit, step) for step in steps.values()))
+    times = per_visit(list(steps.values()))
     click.echo("\ndecide and learn for one visitor, microseconds; peers as multiples")
     for name, spent in zip(steps, times, strict=True):
-        click.echo(f"{name:<40}{spent / n * 1e6:>14.1f}{spent / times[0]:>11.1f}x")
+        click.echo(f"{name:<40}{spent:>14.1f}{spent / times[0]:>11.1f}x")
+
+
+def each_policy() -> None:
+    """The same for every policy of ours, and with the propensity that a log keeps."""
+    kinds: dict[str, Callable[[], Policy]] = {
+        "LinUCB": lambda: LinUCB(**FOUR_ARMS),
+        "LinUCB, shared": lambda: LinUCB(**FOUR_ARMS, shared=True),
+        "UCB": lambda: UCB(**FOUR_ARMS, horizon=ROUNDS),
+        "KLUCB": lambda: KLUCB(**FOUR_ARMS),
+        "TS": lambda: TS(**FOUR_ARMS),
+        "LinTS": lambda: LinTS(**FOUR_ARMS),
+        "LinTS, shared": lambda: LinTS(**FOUR_ARMS, shared=True),
+    }
+    click.echo("\nevery policy, microseconds; then with its propensity read")
+    for name, make in kinds.items():
+        plain, told = per_visit([ours(make()), logged(make())])
+        click.echo(f"{name:<40}{plain:>14.1f}{told:>14.1f}")
 
 
 def run() -> None:
@@ -151,6 +203,7 @@ def run() -> None:
     except NoCompiler:
         click.echo("  there is no gcc, so no loop in C to compare with", err=True)
     one_by_one()
+    each_policy()
 
 
 if __name__ == "__main__":

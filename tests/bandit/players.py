@@ -50,7 +50,7 @@ def kinds() -> Iterator[type[Any]]:
         module = importlib.import_module(f"boundit.bandit.{name}")
         for _, kind in inspect.getmembers(module, inspect.isclass):
             ours = kind.__module__ == module.__name__ and kind is not Policy
-            if ours and set(dir(kind)) >= METHODS:
+            if ours and set(dir(kind)) >= METHODS and not inspect.isabstract(kind):
                 yield kind
 
 

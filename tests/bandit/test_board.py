@@ -3,7 +3,8 @@ from typing import Any
 
 import numpy as np
 
-from boundit.bandit.board import Board, as_runs
+from boundit.bandit.board import Board, Runs
+from boundit.bandit.kernel_contest import PLACE, SLOT, UPPER
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.stage import Stage
 from tests.bandit.players import ARMS, CONTEXTS, mean, table
@@ -26,8 +27,8 @@ def test_each_context_has_the_policys_arms_by_decreasing_cap() -> None:
         here = slice(4 * c, 4 * c + 4)
         arms = [STAGE.arms[i] for i in board.target[here]]
         uppers = [table(0.1)[arm, context].upper for arm in arms]
-        assert board.upper[here].tolist() == uppers == sorted(uppers, reverse=True)
-        assert [ARMS[i] for i in board.place[here]] == arms
+        assert board.sheet[here, UPPER].tolist() == uppers == sorted(uppers, reverse=True)
+        assert [ARMS[int(i)] for i in board.sheet[here, PLACE]] == arms
         assert board.means[here].tolist() == [mean(arm, context) for arm in arms]
 
 
@@ -41,7 +42,8 @@ def test_a_context_may_have_fewer_arms_than_another() -> None:
     assert board is not None
     assert np.diff(board.starts).tolist() == [4, 3, 4, 4]
     assert board.arms == ARMS
-    assert [ARMS[i] for i in board.place[4:7]] == list(ARMS[1:])
+    assert [ARMS[int(i)] for i in board.sheet[4:7, PLACE]] == list(ARMS[1:])
+    assert board.sheet[:, SLOT].tolist() == list(range(15))
 
 
 def test_runs_are_put_in_one_writable_piece() -> None:
@@ -49,7 +51,13 @@ def test_runs_are_put_in_one_writable_piece() -> None:
     luck = np.zeros((6, 4)).T
     luck.flags.writeable = False
 
-    for array, kind in zip(as_runs(visitors, luck), (np.int64, np.float64), strict=True):
+    seeds: Any = np.arange(4)
+    runs = Runs.of(visitors, luck, seeds, luck)
+
+    assert runs.seeing is not None
+    kinds = (np.int64, np.float64, np.uint64, np.float64)
+    for array, kind in zip((*runs[:3], runs.seeing), kinds, strict=True):
         assert array.dtype == kind
         assert array.flags.c_contiguous
         assert array.flags.writeable
+    assert Runs.of(visitors, luck, seeds, None).seeing is None

@@ -1,12 +1,18 @@
+import copy
 import json
-from dataclasses import FrozenInstanceError
+import pickle
+from dataclasses import FrozenInstanceError, replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boundit.bandit.contest import Outcome
 from boundit.bandit.decision import Decision
 from boundit.bandit.errors import NotADecision
+from boundit.bandit.kernel_contest import FINAL, FREE
+from boundit.bandit.lineup import Entrant, Lineup
 
 values = st.one_of(
     st.text(), st.integers(), st.booleans(), st.floats(allow_nan=False, width=32)
@@ -66,14 +72,46 @@ def test_it_is_frozen() -> None:
         Decision("7", ("A",), (), (), {}).arm = ("B",)  # type: ignore[misc]
 
 
-def test_at_once_or_field_by_field_is_the_same() -> None:
-    index: dict[tuple[object, ...], float] = {("A",): 0.5}
-    fields = ("7", ("A",), (0,), (1.0,), index, (("A",),), 2, 0.5, "forced")
+def made() -> Decision:
+    lineup = Lineup.of([Entrant(("A",), 0.0, 0.5, 0), Entrant(("B",), 0.0, 0.4, 1)])
+    sheet = lineup.blank.copy()
+    sheet[:, FREE], sheet[:, FINAL] = [0.7, 0.1], [0.5, np.nan]
+    outcome = Outcome(lineup, (0, 1), sheet, chance=lambda _: 0.25, branch="forced")
+    return Decision.of("7", (0,), outcome)
 
-    assert Decision.at_once(*fields) == Decision(*fields)
-    assert vars(Decision.at_once(*fields)) == vars(Decision(*fields))
+
+def test_a_decision_that_was_made_has_the_fields_of_one_that_was_written() -> None:
+    written = Decision("7", ("A",), (0,), (), {("A",): 0.5}, (("A",),), 1, 0.25, "forced")
+
+    assert made() == written
+    assert made().record() == written.record()
+    assert repr(made()) == repr(written)
+    assert replace(made(), id="8") == replace(written, id="8")
+    for twin in (copy.copy(made()), copy.deepcopy(made()), pickle.loads(pickle.dumps(made()))):
+        assert twin == written
+        assert twin.outcome is None
+
+
+def test_what_is_worked_out_is_kept_and_nothing_can_be_set() -> None:
+    decision = made()
+
+    assert decision.index is decision.index
     with pytest.raises(FrozenInstanceError):
-        Decision.at_once(*fields).id = "8"  # type: ignore[misc]
+        decision.id = "8"  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        decision.reward  # type: ignore[attr-defined]  # noqa: B018
+    assert not hasattr(written_by_hand(), "reward")
+
+
+def written_by_hand() -> Decision:
+    return Decision("7", ("A",), (), (1.0,), {("A",): 0.5})
+
+
+def test_one_written_by_hand_has_its_defaults() -> None:
+    one = written_by_hand()
+
+    assert (one.capped, one.skipped, one.propensity, one.branch) == ((), 0, 1.0, None)
+    assert one.outcome is None
 
 
 def test_a_decision_written_before_there_were_branches_is_read() -> None:

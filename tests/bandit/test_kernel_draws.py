@@ -12,8 +12,9 @@ from scipy import stats
 from boundit.bandit import kernel_draws as kernel
 from boundit.bandit.compiled import compiled
 from boundit.bandit.kernel_draws import beta_draw, cut_normal, free_beta, normal_pair
-from boundit.bandit.laws import CutBeta, CutNormal
+from boundit.bandit.kernel_peak import Peak
 from boundit.bandit.stream import branched
+from tests.bandit.plain_laws import CutBeta, CutNormal
 
 Draws = NDArray[np.float64]
 N = 20_000
@@ -84,7 +85,7 @@ def test_where_nothing_is_left_the_tail_is_an_exponential(
 
 @compiled
 def offsets(wins: float, losses: float, square: float, ends: Draws, n: int) -> Draws:
-    peak, found = kernel._Peak(wins, losses, square, ends[1]), np.empty(n)
+    peak, found = Peak(wins, losses, square, ends[1]), np.empty(n)
     for i in range(n):
         word = branched(np.uint64(9), i)
         found[i] = kernel._offset(peak, ends[0] - ends[1], ends[2] - ends[1], word)

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boundit.bandit.kernel_contest import FINAL, FREE
 from boundit.bandit.kernel_kl_ucb import decide_kl, kl, kl_upper
 from boundit.bandit.kl_ucb import KLUCB
+from tests.bandit.sheets import sheet_of
 from tests.bandit.stages import Show, one_by_one, shows
 
 
@@ -59,12 +61,10 @@ def test_one_decision_is_the_best_of_all_scored_in_python(
     count = rng.integers(fewest, 5, n).astype(float)
     total, place = rng.integers(0, 5, n).astype(float).clip(0, count), rng.permutation(n)
     upper = np.sort(rng.random(n).round(1))[::-1].copy()
-    lower, free = (upper * rng.random(n)).round(1).clip(0, upper), np.empty(n)
-    t, c = 1.0 + count.sum(), 1.5
+    lower = (upper * rng.random(n)).round(1).clip(0, upper)
+    sheet, t, c = sheet_of(np.arange(n), place, lower, upper), 1.0 + count.sum(), 1.5
 
-    winner, looked, entered = decide_kl(
-        count, total, np.arange(n), lower, upper, place, t, c, 0.0, 1.0, free
-    )
+    winner, skipped = decide_kl(np.column_stack([count, total]), sheet, t, c, 0.0, 1.0)
 
     kept = [i for i in range(n) if upper[i] >= lower.max()]
     kept = [i for i in kept if not count[i]] or kept
@@ -75,8 +75,9 @@ def test_one_decision_is_the_best_of_all_scored_in_python(
     }
     final = {i: min(expected[i], upper[i]) for i in kept}
     assert winner == max(kept, key=lambda i: (final[i], expected[i], -place[i]))
-    scored = [i for i in range(n) if not math.isnan(free[i])]
-    assert entered == len(kept)
-    assert looked == len(scored)
+    scored = [i for i in range(n) if not math.isnan(sheet[i, FINAL])]
+    looked = len(kept) - skipped
     assert scored == kept[:looked]
+    assert sheet[scored, FREE].tolist() == [expected[i] for i in scored]
+    assert sheet[scored, FINAL].tolist() == [final[i] for i in scored]
     assert all(upper[i] < final[winner] for i in kept[looked:])

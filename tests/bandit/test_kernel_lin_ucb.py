@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from boundit.bandit.board import Board
 from boundit.bandit.encoding import Features
+from boundit.bandit.kernel_contest import FINAL, FREE, SCORED
 from boundit.bandit.kernel_lin_ucb import decide_linear
 from boundit.bandit.lanes import padded
 from boundit.bandit.lin_ucb import LinUCB
@@ -15,6 +16,7 @@ from boundit.bandit.ridge_stack import RidgeStack
 from boundit.bandit.stage import Stage
 from boundit.bandit.warm_start import WarmStart
 from tests.bandit.players import ARMS, CONTEXTS, table
+from tests.bandit.sheets import sheet_of
 from tests.bandit.stages import Show, one_by_one, shows
 
 
@@ -77,29 +79,15 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
         slot = stack.push(Ridge.untried(d, 1.0))
         rows, y = rng.integers(0, 3, (rng.integers(0, 5), d)).astype(float), rng.random(4)
         for x, reward in zip(rows, y, strict=False):
-            stack.learn(slot, x, float(reward))
+            stack.learn(slot, padded(x), 0, float(reward))
         grams.append(np.eye(d) + rows.T @ rows)
         moments.append(rows.T @ y[: len(rows)])
     upper = np.sort(rng.random(n).round(digits))[::-1].copy()
     lower = np.minimum(upper, rng.random(n).round(digits))
     x, place = rng.integers(0, 2, (n, d)).astype(float), rng.permutation(n)
-    free, scored = np.zeros(n), np.full(n, -1)
+    sheet = sheet_of(np.arange(n) * stack.block, place, lower, upper)
 
-    winner, looked = decide_linear(
-        stack.inverse,
-        stack.theta,
-        stack.version,
-        np.arange(n),
-        padded(x).ravel(),
-        lower,
-        upper,
-        place,
-        d,
-        0.7,
-        floor,
-        free,
-        scored,
-    )
+    winner, skipped = decide_linear(stack.models, padded(x).ravel(), sheet, d, 0.7, floor)
 
     expected = [
         row @ np.linalg.solve(A, b) + 0.7 * np.sqrt(row @ np.linalg.solve(A, row))
@@ -108,8 +96,11 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
     final = np.minimum(expected, upper)
     if floor:
         final = np.maximum(final, lower)
-    assert free[:looked] == pytest.approx(expected[:looked], abs=1e-9)
-    assert (scored[looked:] == -1).all()
+    looked = n - skipped
+    assert sheet[:looked, FREE] == pytest.approx(expected[:looked], abs=1e-9)
+    assert sheet[:looked, FINAL] == pytest.approx(final[:looked], abs=1e-9)
+    assert np.isnan(sheet[looked:, FINAL]).all()
+    assert (sheet[looked:, SCORED] == -1).all()
     assert final[winner] == pytest.approx(final.max(), abs=1e-9)
     assert (upper[looked:] < final.max() + 1e-9).all()
     rivals = [i for i in range(n) if final[i] > final.max() - 1e-9]
@@ -119,28 +110,14 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
 def test_what_is_scored_is_not_scored_again() -> None:
     """A score is kept until its model learns: here a wrong one is kept on purpose."""
     stack = RidgeStack(1)
-    slot = stack.push(Ridge.untried(1, 1.0))
-    free, scored = np.array([7.0]), np.array([stack.version[slot]])
-    x, ends, place = np.array([1.0] + [0.0] * 7), np.array([np.inf]), np.array([0])
+    slot, x = stack.push(Ridge.untried(1, 1.0)), np.array([1.0] + [0.0] * 7)
+    sheet = sheet_of([slot], [0], -np.inf, np.inf)
+    sheet[0, FREE], sheet[0, SCORED] = 7.0, 0.0
 
     for expected in (7.0, 1.0 / 2 + np.sqrt(1 / 2)):
-        decide_linear(
-            stack.inverse,
-            stack.theta,
-            stack.version,
-            place,
-            x,
-            ends,
-            ends,
-            place,
-            1,
-            1.0,
-            False,
-            free,
-            scored,
-        )
-        assert free[0] == pytest.approx(expected)
-        stack.learn(slot, np.array([1.0]), 1.0)
+        decide_linear(stack.models, x, sheet, 1, 1.0, False)
+        assert sheet[0, FREE] == pytest.approx(expected)
+        stack.learn(slot, x, 0, 1.0)
 
 
 def test_what_must_be_seen_round_by_round_is_not_played() -> None:

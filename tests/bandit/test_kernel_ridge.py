@@ -6,21 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundit.bandit.compiled import compiled
-from boundit.bandit.kernel_ridge import dot, see, spread
+from boundit.bandit.kernel_ridge import dot, expected, learn_row, spread, version_at
 from boundit.bandit.lanes import padded
+from boundit.bandit.ridge import Ridge
+from boundit.bandit.ridge_stack import RidgeStack
 from boundit.bandit.stage import Floats
 
 
 @compiled
-def spread_of(inverse: Floats, m: int, x: Floats, at: int, d: int, work: Floats) -> float:
-    return spread(inverse, m, x, at, d, work)
-
-
-@compiled
-def seen(
-    inverse: Floats, theta: Floats, m: int, x: Floats, d: int, reward: float, work: Floats
-) -> None:
-    see(inverse, theta, m, x, 0, d, reward, work)
+def told(models: Floats, m: int, x: Floats, at: int, d: int) -> tuple[float, float]:
+    work = np.empty(x.size // 3)
+    return expected(models, m, x, at, work.size), spread(models, m, x, at, d, work)
 
 
 @compiled
@@ -32,26 +28,27 @@ def product(one: Floats, two: Floats) -> float:
 @given(st.integers(1, 20), st.integers(0, 2**32 - 1))
 def test_rows_are_learned_as_numpy_learns_them(d: int, seed: int) -> None:
     """Sherman and Morrison, and the estimate as inverse(A) b; the model before is untouched."""
-    rng = np.random.default_rng(seed)
-    p = padded(np.zeros(d)).size
-    inverse, theta = np.zeros((2, p, p)), np.zeros((2, p))
-    inverse[:, range(d), range(d)] = 1.0
-    flat, estimate = inverse.reshape(-1), theta.reshape(-1)
-    gram, b = np.eye(d), np.zeros(d)
-    for _ in range(6):
-        x, reward = rng.normal(size=d), rng.random()
-        seen(flat, estimate, 1, padded(x), d, reward, np.empty(p))
-        gram, b = gram + np.outer(x, x), b + reward * x
+    rng, stack = np.random.default_rng(seed), RidgeStack(d)
+    first, slot = (stack.push(Ridge.untried(d, 1.0)) for _ in range(2))
+    p, gram, b = stack.width, np.eye(d), np.zeros(d)
+    for n in range(1, 7):
+        x, reward = rng.normal(size=(2, d)), rng.random()
+        learn_row(stack.models, slot, padded(x).ravel(), p, d, reward)
+        gram, b = gram + np.outer(x[1], x[1]), b + reward * x[1]
 
-        at = rng.normal(size=(3, d))
-        assert inverse[1, :d, :d] == pytest.approx(np.linalg.inv(gram), abs=1e-10)
-        assert theta[1, :d] == pytest.approx(np.linalg.solve(gram, b), abs=1e-10)
-        found = spread_of(flat, 1, padded(at).reshape(-1), p, d, np.empty(p))
-        assert found == pytest.approx(np.sqrt(at[1] @ np.linalg.solve(gram, at[1])))
-    assert (inverse[0, :d, :d] == np.eye(d)).all()
-    assert (inverse[1] == inverse[1].T).all()
-    assert not inverse[1, d:].any()
-    assert not theta[0].any()
+        model, at = stack.at(slot), rng.normal(size=(3, d))
+        np.testing.assert_allclose(model.A, gram)
+        assert model.b == pytest.approx(b)
+        assert model.inverse == pytest.approx(np.linalg.inv(gram), abs=1e-10)
+        assert model.theta == pytest.approx(np.linalg.solve(gram, b), abs=1e-10)
+        mean, wide = told(stack.models, slot, padded(at).ravel(), p, d)
+        assert mean == pytest.approx(at[1] @ np.linalg.solve(gram, b), abs=1e-9)
+        assert wide == pytest.approx(np.sqrt(at[1] @ np.linalg.solve(gram, at[1])))
+        assert stack.models[slot + version_at(p)] == n
+    assert (model.inverse == model.inverse.T).all()
+    assert (stack.at(first).inverse == np.eye(d)).all()
+    assert not stack.at(first).theta.any()
+    assert np.count_nonzero(stack.models[slot:]) <= 2 * (d * d + d) + 1
 
 
 def test_a_dot_is_four_sums_joined() -> None:

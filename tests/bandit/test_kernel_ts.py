@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from boundit.bandit.kernel_contest import COUNT, FINAL, FREE, WINS
 from boundit.bandit.kernel_draws import beta_draw
 from boundit.bandit.kernel_ts import decide_ts, unit
 from boundit.bandit.stream import branched, stream
+from tests.bandit.sheets import sheet_of
 
 WORD = np.uint64(99)
 
@@ -19,37 +21,36 @@ def test_a_decision_is_that_of_drawing_every_arm() -> None:
         total = np.array([low * c + (high - low) * rng.random() * c for c in count])
         ends = low + (high - low) * np.sort(rng.random((2, n)), axis=0)
         order = np.argsort(-ends[1], kind="stable")
-        lower, upper = ends[0][order], ends[1][order]
-        draws, free = np.full(n, np.nan), np.full(n, np.nan)
+        cells, upper = np.column_stack([count, total]), ends[1][order]
+        sheet = sheet_of(order, order, ends[0][order], upper)
 
-        winner, looked = decide_ts(
-            WORD, events, WORD, count, total, order, lower, upper, order, low, high, draws, free
-        )
+        winner, left = decide_ts(WORD, events, WORD, cells, sheet, low, high)
 
-        every = []
+        looked, draws, free = n - left, sheet[:, FINAL], sheet[:, FREE]
+        every, beliefs = [], []
         for arm in range(n):
             mean = total[arm] / count[arm] if count[arm] else low
             wins = count[arm] * unit(mean, low, high)
             word = np.uint64(branched(np.uint64(stream(WORD, events, WORD)), arm))
             lowest, highest = (unit(end, low, high) for end in ends[:, arm])
             every.append(beta_draw(wins, count[arm] - wins, lowest, highest, word))
+            beliefs.append([wins, count[arm]])
         assert order[winner] == np.argmax([draw for draw, _ in every])
         for i in range(looked):
             draw, loose = every[order[i]]
             assert draws[i] == pytest.approx(low + (high - low) * draw)
             assert (free[i] > draws[i]) == (loose > draw)
             capped += free[i] > upper[i]
-        skipped += n - looked
+        assert sheet[:, [WINS, COUNT]].tolist() == [beliefs[i] for i in order]
+        skipped += left
         assert np.isnan(draws[looked:]).all()
     assert min(skipped, capped) > 50
 
 
 def test_ties_of_points_go_to_the_first_arm() -> None:
-    same, order = np.full(3, 0.5), np.array([2, 0, 1])
-    none = np.zeros(3)
+    order = np.array([2, 0, 1])
+    sheet = sheet_of(order, order, 0.5, 0.5)
 
-    winner, looked = decide_ts(
-        WORD, 0, WORD, none, none, order, same, same, order, 0.0, 1.0, np.empty(3), np.empty(3)
-    )
+    winner, skipped = decide_ts(WORD, 0, WORD, np.zeros((3, 2)), sheet, 0.0, 1.0)
 
-    assert (order[winner], looked) == (0, 3)
+    assert (order[winner], skipped) == (0, 0)

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boundit.bandit.kernel_contest import FINAL, FREE
 from boundit.bandit.kernel_ucb import decide_ucb
 from boundit.bandit.ucb import UCB
+from tests.bandit.sheets import sheet_of
 from tests.bandit.stages import Show, one_by_one, shows
 
 
@@ -29,13 +31,17 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(n: int, seed: int) -> N
     count = rng.integers(0, 4, n).astype(float)
     total, place = rng.integers(0, 4, n).astype(float).clip(0, count), rng.permutation(n)
     upper = np.sort(rng.random(n).round(1))[::-1].copy()
-    lower, free = (upper * rng.random(n)).round(1).clip(0, upper), np.empty(n)
+    lower = (upper * rng.random(n)).round(1).clip(0, upper)
+    sheet = sheet_of(np.arange(n), place, lower, upper)
 
-    winner, looked = decide_ucb(count, total, np.arange(n), lower, upper, place, 0.3, free)
+    winner, skipped = decide_ucb(np.column_stack([count, total]), sheet, 0.3)
 
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = np.where(count > 0, total / count + 0.3 / np.sqrt(count), np.inf)
     final = np.maximum(np.minimum(expected, upper), lower)
     assert winner == max(range(n), key=lambda i: (final[i], expected[i], -place[i]))
-    assert free[:looked].tolist() == pytest.approx(expected[:looked].tolist())
+    looked = n - skipped
+    assert sheet[:looked, FREE].tolist() == pytest.approx(expected[:looked].tolist())
+    assert sheet[:looked, FINAL].tolist() == pytest.approx(final[:looked].tolist())
+    assert np.isnan(sheet[looked:, FINAL]).all()
     assert (upper[looked:] < final[winner]).all()

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from boundit.bandit.board import Board
+from boundit.bandit.kernel_contest import SLOT
 from boundit.bandit.layout import laid_out
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.stage import Stage
@@ -25,7 +26,7 @@ def test_rows_and_starts_are_those_of_the_book(shared: bool) -> None:
     rows = found.x.reshape(4, 4, 8)
     for c, lineup in enumerate(board.lineups):
         for i, entrant in enumerate(lineup):
-            slot = found.slots[4 * c + i]
+            slot = int(found.sheet[4 * c + i, SLOT])
             assert rows[c, i, :5].tolist() == [1.0, *CONTEXTS[c], *entrant.arm]
             theta = book.model(entrant.arm, 5).theta
             assert found.stack.at(slot).theta.tolist() == theta.tolist()

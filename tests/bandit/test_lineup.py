@@ -1,6 +1,8 @@
 from copy import deepcopy
-from math import inf
 
+import numpy as np
+
+from boundit.bandit.kernel_contest import LOWER, PLACE, UPPER
 from boundit.bandit.lineup import Entrant, Lineup
 
 THREE = [
@@ -14,12 +16,17 @@ def test_arms_come_by_decreasing_cap_and_are_shown_in_order() -> None:
     lineup = Lineup.of(THREE)
 
     assert list(lineup) == [THREE[1], THREE[2], THREE[0]]
-    assert lineup.upper.tolist() == [0.6, 0.6, 0.3]
-    assert lineup.lower.tolist() == [0.2, 0.0, 0.1]
-    assert lineup.place.tolist() == [1, 2, 0]
+    assert lineup.arms == (("B",), ("C",), ("A",))
     assert lineup.shown == ((2, ("A",)), (0, ("B",)), (1, ("C",)))
-    assert lineup.first(2) == ((0, ("B",)), (1, ("C",)))
-    assert lineup.first(3) is lineup.shown
+
+
+def test_a_blank_sheet_has_ends_and_places() -> None:
+    blank = Lineup.of(THREE).blank
+
+    assert blank[:, UPPER].tolist() == [0.6, 0.6, 0.3]
+    assert blank[:, LOWER].tolist() == [0.2, 0.0, 0.1]
+    assert blank[:, PLACE].tolist() == [1, 2, 0]
+    assert not np.delete(blank, [UPPER, LOWER, PLACE], axis=1).any()
 
 
 def test_beaten_arms_are_kept_aside() -> None:
@@ -29,11 +36,3 @@ def test_beaten_arms_are_kept_aside() -> None:
     assert len(lineup) == 2
     assert Lineup(THREE).beaten == ()
     assert deepcopy(lineup).beaten == lineup.beaten
-
-
-def test_without_ends_nothing_bounds() -> None:
-    free = Lineup.of([Entrant(("A",), -inf, inf, 0)])
-
-    assert not free.bounded
-    assert Lineup.of([Entrant(("A",), -inf, 1.0, 0)]).bounded
-    assert Lineup.of([Entrant(("A",), 0.0, inf, 0)]).bounded

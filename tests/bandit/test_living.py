@@ -97,6 +97,25 @@ def test_a_plan_counts_once_all_its_variables_are_seen() -> None:
     assert ends.n_seen == 0
 
 
+def test_what_was_read_before_is_read_alike() -> None:
+    """With two plans over two variables, in any order, by levels that are equal or not."""
+    both = Living(
+        ("V", "W"),
+        ((0, 1), W),
+        plan().pools,
+        {key: (*ends, *ends) for key, ends in plan().ends.items()},
+    )
+    ends = LivingEnds(living_table(plan(), both), 0.05)
+    for _ in range(2):
+        assert ends.read({"W": "high", "V": 1}) == (2, 5)
+        assert ends.read({"V": True, "W": np.int64(1)}) == (1, 4)
+        assert ends.read({"V": 0, "W": 1, "U": 9}) == (1, 1)
+        assert ends.read({"W": 1}) == (1, None)
+        assert ends.read({"V": 1}) == (None, None)
+        with pytest.raises(OutsideDomain, match="'V'"):
+            ends.read({"V": 2, "W": 1})
+
+
 @pytest.mark.parametrize("level", [7, "1", None, [1]])
 def test_an_unknown_level_is_refused(level: object) -> None:
     with pytest.raises(OutsideDomain):

@@ -439,3 +439,22 @@ def _assert_same_beliefs(one: Any, two: Any) -> None:
         here, there = one.decide(context, id="x"), two.decide(context, id="x")
         assert here.arm == there.arm
         assert here.index == pytest.approx(there.index, rel=1e-9, abs=1e-9)
+
+
+@each_policy
+@with_and_without_bounds
+def test_a_decision_says_what_was_known_when_it_was_made(
+    name: str, prior: BoundTable | None
+) -> None:
+    """Its reasons are worked out when they are read; what was learned since plays no part."""
+    one, two = (make(name, prior=prior) for _ in range(2))
+    for policy in (one, two):
+        play(policy, some(name, ROUNDS))
+    at_once, later = (policy.decide((1, 0), id="x") for policy in (one, two))
+    told = at_once.record()
+
+    for i in range(20):
+        two.learn(two.decide((1, 0)), float(i % 2))
+
+    assert {"features", "index", "capped", "propensity"}.isdisjoint(vars(later))
+    assert later.record() == told

@@ -94,7 +94,7 @@ def test_an_arm_that_another_surely_beats_does_not_enter(held: bool) -> None:
 
     assert [entrant.arm for entrant in found] == [("B",), ("A",)]
     assert [entrant.arm for entrant in found.beaten] == [("C",)]
-    assert found.place.tolist() == [1, 0]
+    assert [entrant.place for entrant in found] == [1, 0]
 
 
 def test_an_arm_is_beaten_by_arms_of_the_call_alone() -> None:

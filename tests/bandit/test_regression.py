@@ -1,21 +1,29 @@
 import numpy as np
 import pytest
 
+from boundit.bandit.decision import Decision
+from boundit.bandit.encoding import Vector
 from boundit.bandit.errors import BadFeatures, BadOption, CannotMerge, DamagedState
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.prior import Prior
 from boundit.bandit.regression import Regression, Ridges
 from boundit.bandit.scene import Scene
 from boundit.bandit.warm_start import WarmStart
+from boundit.terms.bound import Arm
 from tests.bandit.players import table
 
 SCENE = Scene(((0,), (1,)), ((0, 1),), ("U",), ((0, 1),))
+
+
+def learn(book: Ridges, arm: Arm, x: Vector) -> None:
+    book.take(Decision("", arm, (), tuple(x.tolist()), {}), 1.0)
 
 
 def test_a_model_for_each_arm_or_one_for_all() -> None:
     x = np.array([1.0, 0.0, 1.0])
     apart, together = (Ridges(SCENE, Regression(shared=shared)) for shared in (False, True))
     for book in (apart, together):
-        book.add((1,), x, 1.0)
+        learn(book, (1,), x)
 
     assert apart.model((0,), 3).mean(x) == 0.0
     assert together.model((0,), 3).mean(x) == together.model((1,), 3).mean(x) > 0
@@ -23,7 +31,7 @@ def test_a_model_for_each_arm_or_one_for_all() -> None:
 
 def test_features_keep_their_length() -> None:
     book = Ridges(SCENE, Regression(features=lambda context, _: [1.0] * (1 + len(context))))
-    book.add((0,), book.vector((), (0,)), 1.0)
+    learn(book, (0,), book.vector((), (0,)))
 
     with pytest.raises(BadFeatures, match="are 2 numbers, and this policy learns 1"):
         book.vector((5,), (0,))
@@ -51,18 +59,18 @@ def test_a_function_must_be_given_again() -> None:
     how = Regression(features=lambda *_: [1.0])
 
     with pytest.raises(DamagedState, match="give its function again, features="):
-        Regression.read(how.record(), None, "LinUCB")
-    assert Regression.read(how.record(), how.features, "LinUCB") == how
+        Regression.given(how.record(), None, "LinUCB")
+    assert Regression(**Regression.given(how.record(), how.features, "LinUCB")) == how
     with pytest.raises(DamagedState, match="its features were: none"):
-        Regression.read(Regression().record(), how.features, "LinUCB")
+        Regression.given(Regression().record(), how.features, "LinUCB")
 
 
 def test_a_record_is_read_back() -> None:
     how = Regression(2.0, True, None, WarmStart(table(0.0), 3))
     book = Ridges(SCENE, how)
-    book.add((1,), np.array([1.0, 0.0, 1.0]), 1.0)
+    learn(book, (1,), np.array([1.0, 0.0, 1.0]))
 
-    assert Regression.read(how.record(), None, "LinUCB") == how
+    assert Regression(**Regression.given(how.record(), None, "LinUCB")) == how
     assert book.restored(book.record(), SCENE).record() == book.record()
     with pytest.raises(ValueError, match="do not fit"):
         book.restored([[None, [[1.0]], [1.0, 2.0], [[1.0]], [1.0]]], SCENE)
@@ -73,10 +81,11 @@ def test_arms_without_an_estimate_start_alike_and_part_when_learned() -> None:
     book, x = Ridges(SCENE, Regression(ridge=2.0)), np.array([1.0, 0.0, 1.0])
     slots = {book.slot((i,), 3) for i in range(100)}
 
-    book.add((1,), x, 1.0)
+    learn(book, (1,), x)
 
     assert slots == {0}
-    assert book.slot((1,), 3) == 1
+    assert book.stack is not None
+    assert book.slot((1,), 3) == book.stack.block
     assert book.model((0,), 3).b.tolist() == [0.0, 0.0, 0.0]
 
 
@@ -90,7 +99,7 @@ def test_until_a_reward_features_may_change_their_length() -> None:
     assert [sight.n_features for sight in (first, *again)] == [2, 3, 2]
     assert book.stack is not None
     assert book.stack.n_features == 2
-    book.add((0,), np.ones(2), 1.0)
+    learn(book, (0,), np.ones(2))
     with pytest.raises(BadFeatures, match="are 3 numbers, and this policy learns 2"):
         book.sight((5, 5, 5), lineup)
 
@@ -117,3 +126,33 @@ def test_a_context_met_before_is_pointed_to_the_models_that_are_there_now() -> N
     assert again.stack is book.stack
     assert book.stack is not None
     assert book.stack.size == 1
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_decision_is_learned_alike_by_its_row_and_by_its_features(shared: bool) -> None:
+    """Bit for bit: where it was made its row is at hand, elsewhere only what it says."""
+    at_hand, told = (
+        LinUCB(arms=[0, 1, 2], context=["U", "V"], shared=shared) for _ in range(2)
+    )
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        decision = at_hand.decide((rng.random(), rng.random()))
+        reward = float(rng.random())
+        at_hand.learn(decision, reward)
+        told.learn(Decision.from_json(decision.to_json()), reward)
+
+    assert at_hand.desk.book.record() == told.desk.book.record()
+
+
+def test_a_row_of_another_policy_is_read_by_its_features() -> None:
+    """The models of one policy are no place for the rows of another."""
+    one, two = (LinUCB(arms=[0], features=lambda *_: [1.0, 2.0]) for _ in range(2))
+    three = LinUCB(arms=[0], features=lambda *_: [1.0])
+    three.learn(three.decide(), 1.0)
+
+    decision = one.decide()
+    two.learn(decision, 1.0)
+
+    assert two.desk.book.model((0,), 2).b.tolist() == [1.0, 2.0]
+    with pytest.raises(BadFeatures, match="are 2 numbers, and this policy learns 1"):
+        three.learn(decision, 1.0)

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from boundit.bandit.kernel_ridge import version_at
+from boundit.bandit.lanes import padded
 from boundit.bandit.ridge import Ridge
 from boundit.bandit.ridge_stack import RidgeStack
 
@@ -12,7 +14,7 @@ def test_models_keep_their_slots_as_more_come() -> None:
 
     slots = [stack.push(model) for model in models]
 
-    assert slots == list(range(11))
+    assert slots == [i * stack.block for i in range(11)]
     for slot, model in zip(slots, models, strict=True):
         found = stack.at(slot)
         for name in ("A", "b", "inverse", "theta"):
@@ -28,8 +30,8 @@ def test_a_times_its_inverse_is_one(ridge: float) -> None:
     for _ in range(50):
         model = stack.at(slot)
         np.testing.assert_allclose(model.A @ model.inverse, np.eye(4), atol=1e-10)
-        stack.learn(slot, rng.normal(size=4), float(rng.random()))
-    assert stack.version[slot] == 50
+        stack.learn(slot, padded(rng.normal(size=4)), 0, float(rng.random()))
+    assert stack.models[slot + version_at(stack.width)] == 50
 
 
 def test_the_estimate_is_that_of_a_solve_on_all_rows() -> None:
@@ -37,8 +39,9 @@ def test_the_estimate_is_that_of_a_solve_on_all_rows() -> None:
     rows, y = rng.normal(size=(200, 5)), rng.random(200)
     stack = RidgeStack(5)
     slot = stack.push(Ridge.untried(5, 0.5))
-    for x, reward in zip(rows, y, strict=True):
-        stack.learn(slot, x, float(reward))
+    x = padded(rows).ravel()
+    for i, reward in enumerate(y):
+        stack.learn(slot, x, 8 * i, float(reward))
 
     gram, at, model = 0.5 * np.eye(5) + rows.T @ rows, rng.normal(size=5), stack.at(slot)
     assert model.b == pytest.approx(rows.T @ y)
@@ -52,7 +55,7 @@ def test_collinear_rows_do_not_wear_the_model_out() -> None:
     stack = RidgeStack(5)
     slot = stack.push(Ridge.untried(5, 1.0))
     for u1, u2, y in rng.integers(0, 2, size=(20_000, 3)):
-        stack.learn(slot, np.array([1.0, u1, u2, 1.0, 0.0]), float(y))
+        stack.learn(slot, np.array([1.0, u1, u2, 1.0, 0.0, 0.0, 0.0, 0.0]), 0, float(y))
 
     model = stack.at(slot)
     assert np.abs(model.inverse - np.linalg.inv(model.A)).max() < 1e-10

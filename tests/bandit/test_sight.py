@@ -1,10 +1,10 @@
 import copy
 
-import numpy as np
 import pytest
 
 from boundit.bandit.encoding import Encoding
 from boundit.bandit.errors import BadFeatures
+from boundit.bandit.kernel_contest import SCORED, SLOT, UPPER
 from boundit.bandit.lineup import Entrant, Lineup
 from boundit.bandit.ridge_stack import RidgeStack
 from boundit.bandit.scene import Scene
@@ -67,10 +67,32 @@ def test_all_arms_must_have_as_many_numbers() -> None:
 
 def test_slots_are_known_until_something_new_is_learned() -> None:
     sight, stack = Sights(Encoding.of(SCENE)).of((3, 0.5), LINEUP), RidgeStack(6)
-    sight.scored[:] = 5
-    sight.point(stack, np.array([0, 1]), 2)
+    sight.sheet[:, SCORED] = 5
+    sight.point(stack, [0, 1], 2)
 
     assert sight.points(LINEUP, stack, 2)
     assert not sight.points(LINEUP, stack, 3)
     assert not sight.points(LINEUP, RidgeStack(6), 2)
-    assert sight.scored.tolist() == [-1, -1]
+    assert sight.sheet[:, SCORED].tolist() == [-1, -1]
+    assert sight.sheet[:, SLOT].tolist() == [0, 1]
+
+
+def test_when_only_ends_moved_the_rows_stay() -> None:
+    """Living bounds move often; the features of their arms do not."""
+    sights = Sights(Encoding.of(SCENE))
+    moved = Lineup(e._replace(upper=0.5) for e in LINEUP)
+    first = sights.of((3, 0.5), LINEUP)
+
+    assert sights.of((3, 0.5), moved).x is first.x
+    assert sights.of((3, 0.5), moved).sheet[:, UPPER].tolist() == [0.5, 0.5]
+    assert sights.of((3, 0.5), Lineup(reversed(LINEUP))).x is not first.x
+
+
+def test_contexts_of_another_length_have_rows_of_their_own() -> None:
+    """Nobody named the variables; the arms stand behind whatever came."""
+    sights = Sights(Encoding.of(Scene()))
+    lineup = Lineup.of([Entrant((7,), 0, 1, 0), Entrant((8,), 0, 1, 1)])
+
+    for context in ((), (2,), (3, 4), (5,), ()):
+        rows = [sights.of(context, lineup).row(i) for i in range(2)]
+        assert rows == [(1.0, *context, 7.0), (1.0, *context, 8.0)]

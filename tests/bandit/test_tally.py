@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boundit.bandit.kernel_contest import SLOT
 from boundit.bandit.lineup import Entrant, Lineup
 from boundit.bandit.scene import Scene
 from boundit.bandit.tally import Cell, Tally
+from boundit.terms.bound import Context
 
 plays = st.lists(
     st.tuples(st.sampled_from([(), (1,)]), st.sampled_from([("A",), ("B",)]), st.integers(0, 1))
@@ -60,20 +62,25 @@ def _tally(events: list[tuple[object, ...]]) -> Tally:
     return tally
 
 
+def slots(tally: Tally, context: Context, lineup: Lineup) -> list[int]:
+    return [int(slot) for slot in tally.sheet(context, lineup)[:, SLOT]]
+
+
 def test_slots_tell_where_the_cells_are_as_more_come() -> None:
     """Slot 0 stands for what was never played; arrays grow past their first size."""
     tally = Tally()
     lineup = Lineup.of([Entrant((i,), 0, 1, i) for i in range(12)])
-    assert tally.slots((), lineup).tolist() == [0] * 12
+    assert slots(tally, (), lineup) == [0] * 12
 
     for i in range(12):
         tally.add((), (i,), i / 10)
-        slots = tally.slots((), lineup)
-        assert tally.slots((), lineup) is slots
-        assert tally.total[slots].tolist() == [j / 10 if j <= i else 0.0 for j in range(12)]
-        assert tally.count[slots].tolist() == [float(j <= i) for j in range(12)]
+        assert tally.sheet((), lineup) is tally.sheet((), lineup)
+        cells = tally.cells[slots(tally, (), lineup)]
+        assert cells[:, 1].tolist() == [j / 10 if j <= i else 0.0 for j in range(12)]
+        assert cells[:, 0].tolist() == tally.counts((), lineup).tolist()
+        assert cells[:, 0].tolist() == [float(j <= i) for j in range(12)]
 
     other = Lineup.of([Entrant((3,), 0, 1, 0)])
-    assert tally.total[tally.slots((), other)].tolist() == [0.3]
-    assert tally.slots((1,), other).tolist() == [0]
+    assert tally.cells[slots(tally, (), other), 1].tolist() == [0.3]
+    assert slots(tally, (1,), other) == [0]
     assert copy.deepcopy(tally).record() == tally.record()

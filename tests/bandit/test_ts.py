@@ -8,10 +8,10 @@ from scipy import stats
 
 from boundit.bandit.errors import BadOption
 from boundit.bandit.kernel_draws import beta_draw
-from boundit.bandit.laws import CutBeta
 from boundit.bandit.stream import branched, context_word, seed_word, stream
 from boundit.bandit.ts import TS
 from boundit.terms.bound_table import BoundTable
+from tests.bandit.plain_laws import CutBeta
 from tests.bandit.players import ARMS, CONTEXTS, play, table
 from tests.bandit.test_ucb import one_table
 from tests.bandit.whole_runs import STAGE, assert_plays_alike, visits

@@ -1,36 +1,58 @@
 """A stage as one policy sees it: its own arms in each context, laid out for whole runs."""
 
 from dataclasses import dataclass
-from typing import Self, final
+from typing import Literal, NamedTuple, Self, final
 
 import numpy as np
 
+from boundit.bandit.kernel_contest import SLOT, Course
 from boundit.bandit.lineup import Lineup
 from boundit.bandit.prior import Prior
 from boundit.bandit.scene import Scene
-from boundit.bandit.stage import Floats, Places, Stage
+from boundit.bandit.stage import Floats, Places, Seeds, Stage
+from boundit.bandit.stream import context_word
 from boundit.terms.bound import Arm, Context
 from boundit.terms.errors import BounditError
+
+_WHOLE: tuple[Literal["C"], Literal["W"], Literal["A"]] = ("C", "W", "A")
+
+
+class Runs(NamedTuple):
+    """Who comes in whole runs: contexts by their places, with luck, a seed for each run."""
+
+    visitors: Places
+    luck: Floats
+    seeds: Seeds
+    seeing: Floats | None
+
+    @classmethod
+    def of(cls, visitors: Places, luck: Floats, seeds: Seeds, seeing: Floats | None) -> Self:
+        """Put them as kernels were compiled for: in one piece that may be written to."""
+        return cls(
+            np.require(visitors, np.int64, _WHOLE),
+            np.require(luck, np.float64, _WHOLE),
+            np.require(seeds, np.uint64, _WHOLE),
+            None if seeing is None else np.require(seeing, np.float64, _WHOLE),
+        )
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Board:
-    """The arms of every context by decreasing cap, context after context in flat arrays.
+    """The arms of every context by decreasing cap, context after context on one sheet.
 
-    Those of context ``c`` lie from ``starts[c]`` to ``starts[c + 1]``; ``arms`` are what
-    ``place`` speaks of, ``target`` is the place of an arm on the stage.
+    Those of context ``c`` lie from ``starts[c]`` to ``starts[c + 1]``; ``arms`` are what their
+    places speak of, ``target`` is the place of an arm on the stage. Each has a slot of its own.
     """
 
     contexts: tuple[Context, ...]
     arms: tuple[Arm, ...]
     lineups: tuple[Lineup, ...]
     starts: Places
+    sheet: Floats
     means: Floats
-    lower: Floats
-    upper: Floats
-    place: Places
     target: Places
+    stage: Stage
 
     @classmethod
     def of(cls, scene: Scene, prior: Prior, stage: Stage) -> Self | None:
@@ -46,23 +68,25 @@ class Board:
         lineups = tuple(prior.entrants(scene.arms, c, held=True) for c in contexts)
         sizes = [len(lineup) for lineup in lineups]
         target = np.array([known[e.arm] for lineup in lineups for e in lineup], np.int64)
+        sheet = np.concatenate([lineup.blank for lineup in lineups])
+        sheet[:, SLOT] = np.arange(len(sheet))
         met = np.repeat(np.arange(len(contexts)), sizes)
         return cls(
             contexts,
             scene.arms,
             lineups,
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            sheet,
             np.asarray(stage.means, np.float64)[met, target],
-            np.concatenate([lineup.lower for lineup in lineups]),
-            np.concatenate([lineup.upper for lineup in lineups]),
-            np.concatenate([lineup.place for lineup in lineups]),
             target,
+            stage,
         )
 
+    def course(self, runs: Runs) -> Course:
+        """What runs on this board are played on, for compiled code."""
+        return Course(self.starts, self.means, self.target, runs.visitors, runs.luck)
 
-def as_runs(visitors: Places, luck: Floats) -> tuple[Places, Floats]:
-    """Visitors and luck as the kernels were compiled for: in one piece, runs x rounds."""
-    return (
-        np.require(visitors, np.int64, ["C", "W", "A"]),
-        np.require(luck, np.float64, ["C", "W", "A"]),
-    )
+    @property
+    def words(self) -> Seeds:
+        """What the luck of a sampling policy knows each context by."""
+        return np.array([context_word(context) for context in self.contexts])

@@ -7,68 +7,96 @@ changes no pull. An index never exceeds its cap, so kernels score arms by decrea
 the next one lies strictly below the best index: the same arm wins as if all were scored.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self, final
+import math
+from typing import TYPE_CHECKING, Protocol, TypeAlias, final
 
+import numpy as np
+
+from boundit.bandit.kernel_contest import COLUMNS, FINAL, FREE
 from boundit.bandit.lineup import Lineup
+from boundit.bandit.stage import Floats
 from boundit.terms.bound import Arm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Chance: TypeAlias = "float | Callable[[Outcome], float] | None"
+"""A propensity, what works it out when it is read, or None where nobody wants any."""
+
+
+class Rows(Protocol):
+    """The features of the arms of a lineup."""
+
+    def row(self, i: int) -> tuple[float, ...]:
+        """Those of one arm."""
+        ...
 
 
 @final
-@dataclass(frozen=True)
 class Outcome:
-    """Who won, the scores that were worked out, and how many arms needed none."""
+    """Who won, and the sheet that a kernel filled in, as it was.
 
-    arm: Arm
-    index: Mapping[Arm, float]
-    capped: tuple[Arm, ...]
-    skipped: int
-    features: tuple[float, ...] = ()
-    propensity: float | None = 1.0
-    branch: str | None = None
-
-    @classmethod
-    def at_once(
-        cls,
-        arm: Arm,
-        index: Mapping[Arm, float],
-        capped: tuple[Arm, ...],
-        skipped: int,
-        features: tuple[float, ...],
-    ) -> Self:
-        """Make one without a call for each frozen field, which would double the cost."""
-        made = object.__new__(cls)
-        vars(made).update(
-            arm=arm,
-            index=index,
-            capped=capped,
-            skipped=skipped,
-            features=features,
-            propensity=1.0,
-            branch=None,
-        )
-        return made
-
-
-def settled(
-    lineup: Lineup,
-    winner: int,
-    shown: Sequence[tuple[int, Arm]],
-    free: Sequence[float],
-    final: Sequence[float],
-    *,
-    skipped: int,
-    features: tuple[float, ...] = (),
-) -> Outcome:
-    """Write down what a kernel found: the winner's position, and the indices of those shown.
+    Deciding is quicker than saying why, so that the reasons are read when somebody asks.
+    ``found`` is the winner's position and how many arms needed no score; ``chance`` the
+    winner's propensity, or what works it out.
 
     >>> from boundit.bandit.lineup import Entrant
     >>> two = Lineup.of([Entrant(("A",), 0, 0.9, 0), Entrant(("B",), 0, 0.4, 1)])
-    >>> settled(two, 0, two.first(1), [2.0], [0.9], skipped=1)
-    Outcome(arm=('A',), index={('A',): 0.9}, capped=(('A',),), skipped=1, ...)
+    >>> sheet = two.blank.copy()
+    >>> sheet[:, FREE], sheet[:, FINAL] = [2.0, 0.0], [0.9, np.nan]
+    >>> outcome = Outcome(two, (0, 1), sheet)
+    >>> outcome.arm, outcome.index, outcome.capped, outcome.skipped
+    (('A',), {('A',): 0.9}, (('A',),), 1)
     """
-    capped = tuple([arm for i, arm in shown if final[i] < free[i]]) if lineup.bounded else ()
-    return Outcome.at_once(
-        lineup[winner].arm, {arm: final[i] for i, arm in shown}, capped, skipped, features
-    )
+
+    __slots__ = ("_chance", "_kept", "_left", "branch", "lineup", "rows", "winner")
+
+    def __init__(
+        self,
+        lineup: Lineup,
+        found: tuple[int, int],
+        sheet: Floats,
+        rows: Rows | None = None,
+        chance: "Chance" = 1.0,
+        branch: str | None = None,
+    ) -> None:
+        self.winner, self._left = found
+        self.lineup, self.rows, self.branch = lineup, rows, branch
+        self._kept, self._chance = sheet.tobytes(), chance
+
+    @property
+    def sheet(self) -> Floats:
+        """What the kernel wrote down."""
+        return np.frombuffer(self._kept).reshape(-1, COLUMNS).copy()
+
+    @property
+    def arm(self) -> Arm:
+        """The winner."""
+        return self.lineup[self.winner].arm
+
+    @property
+    def features(self) -> tuple[float, ...]:
+        """The winner's features, none where a policy needs none."""
+        return self.rows.row(self.winner) if self.rows else ()
+
+    @property
+    def index(self) -> dict[Arm, float]:
+        """The score of every arm that was scored, in the order of the call."""
+        final = self.sheet[:, FINAL].tolist()
+        return {arm: final[i] for i, arm in self.lineup.shown if not math.isnan(final[i])}
+
+    @property
+    def capped(self) -> tuple[Arm, ...]:
+        """The arms whose score the prior lowered."""
+        lowered = (self.sheet[:, FINAL] < self.sheet[:, FREE]).tolist()
+        return tuple(arm for i, arm in self.lineup.shown if lowered[i])
+
+    @property
+    def skipped(self) -> int:
+        """How many arms needed no score."""
+        return self._left + len(self.lineup.beaten)
+
+    @property
+    def propensity(self) -> float | None:
+        """The chance of the winner under the policy's own randomness."""
+        return self._chance(self) if callable(self._chance) else self._chance

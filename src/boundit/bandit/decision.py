@@ -3,8 +3,8 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import final
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, ClassVar, final
 
 from boundit.bandit.codec import (
     Record,
@@ -12,8 +12,18 @@ from boundit.bandit.codec import (
     spelled_number,
     spelled_values,
 )
+from boundit.bandit.contest import Outcome
 from boundit.bandit.errors import NotADecision
 from boundit.terms.bound import Arm, Context
+
+_UNREADABLE = (
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
 
 
 @final
@@ -25,7 +35,8 @@ class Decision:
     upper end alone ruled them out, ``capped`` are those whose score the prior lowered.
     ``propensity`` is the chance of this arm under the policy's own randomness: 1 for a
     deterministic policy, None where a sampling policy was told not to work it out. ``branch``
-    names the part of an algorithm that chose, where there are several.
+    names the part of an algorithm that chose, where there are several. What a policy decided
+    is fixed at once, and the reasons are spelled out when somebody reads them.
     """
 
     id: str
@@ -33,38 +44,39 @@ class Decision:
     context: Context
     features: tuple[float, ...]
     index: Mapping[Arm, float]
-    capped: tuple[Arm, ...] = ()
-    skipped: int = 0
-    propensity: float | None = 1.0
-    branch: str | None = None
+    # A plain default would be found on the class before what is worked out later.
+    capped: tuple[Arm, ...] = field(default_factory=tuple)
+    skipped: int = field(default_factory=int)
+    propensity: float | None = field(default_factory=lambda: 1.0)
+    branch: str | None = field(default_factory=lambda: None)
+
+    outcome: ClassVar[Outcome | None] = None
+    """What it was made of, as long as it stays where it was made."""
 
     @classmethod
-    def at_once(
-        cls,
-        id: str,  # noqa: A002, as the field is called
-        arm: Arm,
-        context: Context,
-        features: tuple[float, ...],
-        index: Mapping[Arm, float],
-        capped: tuple[Arm, ...],
-        skipped: int,
-        propensity: float | None,
-        branch: str | None,
-    ) -> "Decision":
-        """Make one without a call for each frozen field; deciding itself takes no longer."""
+    def of(cls, name: str, context: Context, outcome: Outcome) -> "Decision":
+        """Make one of what a policy came to; the reasons are worked out when asked for."""
         made = object.__new__(cls)
-        vars(made).update(
-            id=id,
-            arm=arm,
-            context=context,
-            features=features,
-            index=index,
-            capped=capped,
-            skipped=skipped,
-            propensity=propensity,
-            branch=branch,
-        )
+        known = made.__dict__
+        known["id"], known["context"], known["outcome"] = name, context, outcome
+        known["arm"] = outcome.lineup[outcome.winner].arm
         return made
+
+    if not TYPE_CHECKING:  # a checker would take any name for one that there is
+
+        def __getattr__(self, name: str) -> object:
+            if self.outcome is None or name not in self.__dataclass_fields__:
+                raise AttributeError(f"a decision has no {name!r}", name=name, obj=self)
+            self.__dict__[name] = value = getattr(self.outcome, name)
+            return value
+
+    def __reduce__(self) -> tuple[type["Decision"], tuple[object, ...]]:
+        # A copy has the values and not what they were made of.
+        return Decision, tuple(getattr(self, part.name) for part in fields(self))
+
+    def __hash__(self) -> int:
+        """Equal decisions have one id."""
+        return hash(self.id)
 
     def record(self) -> Record:
         """Spell it as a JSON object."""
@@ -95,7 +107,7 @@ class Decision:
         try:
             found = dict(text) if isinstance(text, Mapping) else json.loads(text)
             return cls._read(found)
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except _UNREADABLE as error:
             reason = f"this is no decision of ours ({type(error).__name__}: {error})"
             raise NotADecision(reason.replace("\n", " ")) from None
 

@@ -15,7 +15,13 @@ from boundit.bandit.board import Board
 from boundit.bandit.codec import Record
 from boundit.bandit.contest import Outcome
 from boundit.bandit.decision import Decision
-from boundit.bandit.errors import BadOption, CannotMerge, ForeignBounds, NotADecision
+from boundit.bandit.errors import (
+    BadArm,
+    BadOption,
+    CannotMerge,
+    ForeignBounds,
+    NotADecision,
+)
 from boundit.bandit.guard import Guard
 from boundit.bandit.ids import Ids
 from boundit.bandit.lineup import Lineup
@@ -36,6 +42,10 @@ Take: TypeAlias = Callable[[Decision, float], None]
 
 class Book(Protocol):
     """An algorithm's statistics: what it knows and nothing else."""
+
+    def settings(self) -> Record:
+        """How it learns, as JSON keeps it."""
+        ...
 
     def fresh(self, scene: Scene) -> Self:
         """The same kind of book for a scene, empty."""
@@ -118,17 +128,8 @@ class Desk(Generic[B]):
             among = self.scene.read_among(arms)
             lineup = self.guard.entrants(among, where, held=arms is None)
             outcome = choose(where, lineup)
-        return Decision.at_once(
-            self._ids.fresh() if decision_id is None else decision_id,
-            outcome.arm,
-            where,
-            outcome.features,
-            outcome.index,
-            outcome.capped,
-            outcome.skipped + len(lineup.beaten),
-            outcome.propensity,
-            outcome.branch,
-        )
+        name = self._ids.fresh() if decision_id is None else decision_id
+        return Decision.of(name, where, outcome)
 
     def learn(
         self,
@@ -141,8 +142,14 @@ class Desk(Generic[B]):
         if not isinstance(decision, Decision):
             raise NotADecision(f"{type(decision).__name__} is no decision")
         number = self.scene.read_reward(reward, decision.id)
-        if decision.arm not in self.scene.held:
+        try:
+            held = decision.arm in self.scene.held
+        except TypeError:
+            raise NotADecision("its arm is no tuple of values") from None
+        if not held:
             self.scene.require_arm(decision.arm)
+            if decision.arm not in decision.index:
+                raise BadArm(decision.arm, "it is not held, and was not among those passed")
         with self.lock:
             if not self._reader.knows(decision.context):
                 self._reader.read(decision.context)
@@ -246,3 +253,5 @@ def _require_joinable(one: Desk[B], other: Desk[B], base: Desk[B]) -> None:
             f"both have learned decision {twice[0]!r}; "
             "since= tells what they shared when they parted"
         )
+    if one.guard.watch != other.guard.watch or one.guard.living != other.guard.living:
+        raise CannotMerge("the two policies watch or narrow their bounds in other ways")

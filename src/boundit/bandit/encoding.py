@@ -1,6 +1,5 @@
 """Features of an arm in a context: ``[1, context values, treatment values]``."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -17,6 +16,9 @@ from boundit.terms.bound import Arm, Context, Value
 Vector: TypeAlias = NDArray[np.float64]
 Features: TypeAlias = Callable[[Context, Arm], Sequence[float]]
 """A user's own features: a function of context and arm."""
+LARGEST = 1e6
+"""The largest feature: beyond, what is learned drowns in rounding."""
+_TOO_LARGE = f"are larger than {LARGEST:,.0f}; bring them to a size of about 1"
 Words: TypeAlias = tuple[str, ...]
 """The sorted domain of a variable that is text; empty for a number."""
 
@@ -71,16 +73,18 @@ def as_vector(given: object, arm: Arm) -> Vector:
         raise BadFeatures(arm, "are no numbers; give one finite number for each") from None
     if x.ndim != 1 or not x.size:
         raise BadFeatures(arm, f"have shape {x.shape}; give one row of numbers")
-    if not all_finite(x):
-        raise BadFeatures(arm, "are not all finite")
+    if not all_moderate(x):
+        if not np.isfinite(x).all():
+            raise BadFeatures(arm, "are not all finite")
+        raise BadFeatures(arm, _TOO_LARGE)
     return x
 
 
 @compiled
-def all_finite(x: Vector) -> bool:
-    """Tell whether every number is one."""
+def all_moderate(x: Vector) -> bool:
+    """Tell whether every number is one, and of a size that squares survive."""
     for number in x:  # noqa: SIM110, a loop is what compiles
-        if not math.isfinite(number):
+        if not abs(number) <= LARGEST:
             return False
     return True
 
@@ -99,6 +103,8 @@ def _encoded(value: Value, words: Words, arm: Arm, where: str) -> list[float]:
     if words and value in words:
         return [float(value == word) for word in words[1:]]
     if not words and isinstance(value, int | float):
+        if not abs(value) <= LARGEST:
+            raise BadFeatures(arm, _TOO_LARGE)
         return [float(value)]
     reason = (
         f"{where} has {value!r}, and its domain has {', '.join(words)}"

@@ -1,7 +1,7 @@
 """Fresh names for decisions: cheap, and never given twice."""
 
+import os
 from itertools import count
-from os import getpid
 from typing import final
 from uuid import uuid4
 
@@ -18,14 +18,28 @@ class Ids:
     False
     """
 
+    _here = object()
+    """Stands for this process; asking the system takes longer than giving a name."""
+
     def __init__(self) -> None:
-        self._process, self._prefix, self._next = getpid(), uuid4().hex, count()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._home, self._prefix, self._next = Ids._here, uuid4().hex, count()
 
     def fresh(self) -> str:
         """A name that nobody else gives."""
-        if getpid() != self._process:
-            self._process, self._prefix, self._next = getpid(), uuid4().hex, count()
-        return f"{self._prefix}{next(self._next):x}"
+        if self._home is not Ids._here:
+            self._begin()
+        return f"{self._prefix}{next(self._next)}"
+
+    @classmethod
+    def _forked(cls) -> None:
+        cls._here = object()
 
     def __reduce__(self) -> tuple[type["Ids"], tuple[()]]:
         return Ids, ()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=Ids._forked)  # noqa: SLF001, it is its own

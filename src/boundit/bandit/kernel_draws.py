@@ -10,17 +10,16 @@ as quick where the bound holds 1e-300 of the belief as where it holds half.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from boundit.bandit.compiled import compiled
+from boundit.bandit.kernel_peak import Peak, fall, steepness, touch
 from boundit.bandit.stream import uniform
 
 _TURN = 2.0 * math.pi
 _LOG4, _LOG_E5 = math.log(4.0), 1.0 + math.log(5.0)
-_FARTHEST = 1e100  # spreads; beyond, a cut belief is a point
-_MOST_STEPS = 200
+FARTHEST = 1e100  # spreads; beyond, a cut belief is a point
 _MOST_TRIES = 10_000  # one in two or three succeeds
 
 
@@ -73,7 +72,7 @@ def beta_draw(
         return lower, free
     mode = wins / (wins + losses) if wins + losses > 0.0 else lower
     top = min(max(mode, lower), upper)
-    off = _offset(_Peak(wins, losses, 0.0, top), lower - top, upper - top, word)
+    off = _offset(Peak(wins, losses, 0.0, top), lower - top, upper - top, word)
     return min(max(top + off, lower), upper), free
 
 
@@ -85,96 +84,30 @@ def cut_normal(
     if lower <= free <= upper:
         return free
     top = min(max(mean, lower), upper)
-    if lower >= upper or not abs(top - mean) < _FARTHEST * spread:
+    if lower >= upper or not abs(top - mean) < FARTHEST * spread:
         return top
-    peak = _Peak(0.0, 0.0, 1.0, (top - mean) / spread)
+    peak = Peak(0.0, 0.0, 1.0, (top - mean) / spread)
     off = _offset(peak, (lower - top) / spread, (upper - top) / spread, word)
     return min(max(top + spread * off, lower), upper)
 
 
-class _Peak(NamedTuple):
-    """A density ``x^wins (1 - x)^losses exp(-square x^2 / 2)``, highest at ``top`` in a bound.
-
-    Without the square it is Beta's; with nothing but the square, and 1, the normal one.
-    """
-
-    wins: float
-    losses: float
-    square: float
-    top: float
-
-
 @compiled
-def _fallen(peak: _Peak, off: float) -> float:
-    """How much less the logarithm of the density is at ``top + off`` than at ``top``."""
-    fallen, rest = 0.0, 1.0 - peak.top
-    if peak.square > 0.0:
-        fallen += peak.square * off * (peak.top + 0.5 * off)
-    if peak.wins > 0.0:
-        fallen -= peak.wins * math.log1p(off / peak.top) if off > -peak.top else -math.inf
-    if peak.losses > 0.0:
-        fallen -= peak.losses * math.log1p(-off / rest) if off < rest else -math.inf
-    return fallen
-
-
-@compiled
-def _steepness(peak: _Peak, off: float) -> float:
-    """How fast it falls there, going right."""
-    at = peak.top + off
-    gained = peak.wins / at if peak.wins > 0.0 else 0.0
-    lost = peak.losses / (1.0 - at) if peak.losses > 0.0 else 0.0
-    return peak.square * at + lost - gained
-
-
-@compiled
-def _bend(peak: _Peak) -> float:
-    """How fast the steepness grows at the top."""
-    gained = peak.wins / peak.top**2 if peak.wins > 0.0 else 0.0
-    lost = peak.losses / (1.0 - peak.top) ** 2 if peak.losses > 0.0 else 0.0
-    return peak.square + lost + gained
-
-
-@compiled
-def _touch(peak: _Peak, end: float) -> float:
-    """Find an offset towards ``end`` where the density has fallen to about a third.
-
-    Any will do, so the search stops early. A parabola gives the first guess, and Newton's steps
-    improve it where they stay between what is too near and what is too far.
-    """
-    steep = abs(_steepness(peak, 0.0))
-    guess = 2.0 / (steep + math.sqrt(steep**2 + 2.0 * _bend(peak)))
-    near, far = 0.0, abs(end)
-    off = guess if guess < far else 0.5 * far
-    for _ in range(_MOST_STEPS):
-        fallen = _fallen(peak, math.copysign(off, end))
-        if 0.5 <= fallen <= 2.0:
-            break
-        if fallen > 1.0:
-            far = off
-        else:
-            near = off
-        newton = off - (fallen - 1.0) / abs(_steepness(peak, math.copysign(off, end)))
-        off = newton if fallen < 8.0 and near < newton < far else 0.5 * (near + far)
-    return math.copysign(off, end)
-
-
-@compiled
-def _side(peak: _Peak, end: float) -> tuple[float, float, float]:
+def _side(peak: Peak, end: float) -> tuple[float, float, float]:
     """One side of the roof: where its slope begins, how steep it is, the area below the slope.
 
     Where the density hardly falls the roof is flat to the end.
     """
-    if end == 0.0 or _fallen(peak, end) <= 2.0:
+    if end == 0.0 or fall(peak, end) <= 2.0:
         return end, 1.0, 0.0
-    touch = _touch(peak, end)
-    steep = abs(_steepness(peak, touch))
-    begin = max(abs(touch) - _fallen(peak, touch) / steep, 0.0)
+    at = touch(peak, end)
+    steep = abs(steepness(peak, at))
+    begin = max(abs(at) - fall(peak, at) / steep, 0.0)
     area = -math.expm1(-steep * (abs(end) - begin)) / steep
     return math.copysign(begin, end), steep, area
 
 
 @compiled
-def _offset(peak: _Peak, left: float, right: float, word: np.uint64) -> float:
+def _offset(peak: Peak, left: float, right: float, word: np.uint64) -> float:
     """Draw from the density between ``top + left`` and ``top + right``, as an offset."""
     from_left, steep_left, area_left = _side(peak, left)
     from_right, steep_right, area_right = _side(peak, right)
@@ -192,6 +125,6 @@ def _offset(peak: _Peak, left: float, right: float, word: np.uint64) -> float:
         else:
             roof = -math.log1p(-steep_left * (at - flat - area_right))
             off = from_left - roof / steep_left
-        if left <= off <= right and _fallen(peak, off) <= roof - math.log(two):
+        if left <= off <= right and fall(peak, off) <= roof - math.log(two):
             return off
     return 0.0

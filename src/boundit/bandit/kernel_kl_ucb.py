@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from boundit.bandit.compiled import compiled, inlined
-from boundit.bandit.kernel_contest import leads
+from boundit.bandit.kernel_contest import FINAL, FREE, LOWER, PLACE, SLOT, UPPER, Course, leads
 from boundit.bandit.stage import Floats, Places
 
 _STEPS = 100
@@ -70,112 +70,73 @@ def budget_of(t: float, c: float) -> float:
 
 @inlined
 def best_arm(
-    count: Floats,
-    total: Floats,
-    slots: Places,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
-    at: int,
-    n: int,
+    cells: Floats,
+    sheet: Floats,
+    start: int,
+    stop: int,
     budget: float,
     low: float,
     high: float,
-    free: Floats,
-) -> tuple[int, int, int]:
-    """The winner among ``n`` arms by decreasing cap, how many were looked at, and how many in.
+) -> tuple[int, int]:
+    """The winner among arms by decreasing cap, and how many needed no score.
 
     Arms whose upper end lies below another's lower end are out; while some that are in were
-    never played, only those are. An arm that was not looked at has no number in ``free``.
+    never played, only those are. An arm that was not looked at has no index.
     """
-    surest = -np.inf
-    for here in range(at, at + n):
-        surest = max(surest, lower[here])
-        free[here] = np.nan
-    entered, untried = 0, False
-    for here in range(at, at + n):
-        if upper[here] >= surest:
+    surest, entered, tried = -np.inf, 0, 0
+    for here in range(start, stop):
+        surest = max(surest, sheet[here, LOWER])
+        sheet[here, FINAL] = np.nan
+    for here in range(start, stop):
+        if sheet[here, UPPER] >= surest:
             entered += 1
-            untried = untried or not count[slots[here]]
-    if untried:
-        entered = 0
-        for here in range(at, at + n):
-            entered += upper[here] >= surest and not count[slots[here]]
-    winner, looked, final, best_free, best_place = -1, 0, -np.inf, -np.inf, n
-    for i in range(n):
-        here = at + i
-        if upper[here] < surest or (winner >= 0 and upper[here] < final):
+            tried += cells[int(sheet[here, SLOT]), 0] > 0.0
+    untried = tried < entered
+    left = entered - tried if untried else entered
+    winner, best, best_free, best_place = -1, -np.inf, -np.inf, np.inf
+    for here in range(start, stop):
+        upper, slot = sheet[here, UPPER], int(sheet[here, SLOT])
+        if upper < surest or (winner >= 0 and upper < best):
             break
-        played = count[slots[here]]
+        played = cells[slot, 0]
         if untried and played:
             continue
-        free[here] = np.inf
+        free = np.inf
         if played:
-            mean = (total[slots[here]] / played - low) / (high - low)
+            mean = (cells[slot, 1] / played - low) / (high - low)
             unit = kl_upper(min(max(mean, 0.0), 1.0), budget / played)
-            free[here] = low + (high - low) * unit
-        looked += 1
-        index = min(free[here], upper[here])
-        if winner < 0 or leads(index, free[here], place[here], final, best_free, best_place):
-            winner, final, best_free, best_place = i, index, free[here], place[here]
-    return winner, looked, entered
+            free = low + (high - low) * unit
+        index, place = min(free, upper), sheet[here, PLACE]
+        sheet[here, FREE], sheet[here, FINAL] = free, index
+        left -= 1
+        if winner < 0 or leads(index, free, place, best, best_free, best_place):
+            winner, best, best_free, best_place = here, index, free, place
+    return winner, left
 
 
 @compiled
 def decide_kl(
-    count: Floats,
-    total: Floats,
-    slots: Places,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
-    t: float,
-    c: float,
-    low: float,
-    high: float,
-    free: Floats,
-) -> tuple[int, int, int]:
+    cells: Floats, sheet: Floats, t: float, c: float, low: float, high: float
+) -> tuple[int, int]:
     """One decision in round ``t`` of a context, with rewards from ``low`` to ``high``."""
-    budget = budget_of(t, c)
-    return best_arm(
-        count, total, slots, lower, upper, place, 0, slots.size, budget, low, high, free
-    )
+    return best_arm(cells, sheet, 0, sheet.shape[0], budget_of(t, c), low, high)
 
 
 @compiled
-def play_kl(
-    starts: Places,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
-    c: float,
-    low: float,
-    high: float,
-    means: Floats,
-    target: Places,
-    visitors: Places,
-    luck: Floats,
-) -> Places:
-    """Whole runs; what is pulled, as ``target`` names the arms.
-
-    The arms of context ``c`` are those from ``starts[c]`` to ``starts[c + 1]``.
-    """
-    runs, rounds = visitors.shape
-    pulls = np.empty((runs, rounds), np.int64)
-    count, total, free = np.empty(place.size), np.empty(place.size), np.empty(place.size)
-    slots, plays = np.arange(place.size), np.empty(starts.size - 1)
+def play_kl(sheet: Floats, c: float, low: float, high: float, course: Course) -> Places:
+    """Whole runs; what is pulled, by its name outside."""
+    runs, rounds = course.visitors.shape
+    pulls, sheet = np.empty((runs, rounds), np.int64), sheet.copy()
+    cells, starts = np.empty((course.target.size, 2)), course.starts
+    plays = np.empty(starts.size - 1)
     for run in range(runs):
-        count[:], total[:], plays[:] = 0.0, 0.0, 0.0
+        cells[:], plays[:] = 0.0, 0.0
         for t in range(rounds):
-            v = visitors[run, t]
-            at, n = starts[v], starts[v + 1] - starts[v]
+            v = course.visitors[run, t]
             budget = budget_of(plays[v] + 1.0, c)
-            found, _, _ = best_arm(
-                count, total, slots, lower, upper, place, at, n, budget, low, high, free
-            )
-            here = at + found
-            pulls[run, t] = target[here]
+            here, _ = best_arm(cells, sheet, starts[v], starts[v + 1], budget, low, high)
+            pulls[run, t] = course.target[here]
             plays[v] += 1.0
-            count[here] += 1.0
-            total[here] += 1.0 if luck[run, t] < means[here] else 0.0
+            cells[here, 0] += 1.0
+            cells[here, 1] += 1.0 if course.luck[run, t] < course.means[here] else 0.0
     return pulls

@@ -3,85 +3,91 @@
 Models and rows lie as ``kernel_ridge`` says.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from boundit.bandit.compiled import compiled
-from boundit.bandit.kernel_contest import leads
+from boundit.bandit.kernel_contest import (
+    FINAL,
+    FREE,
+    LOWER,
+    MEAN,
+    PLACE,
+    SLOT,
+    SPREAD,
+    UPPER,
+    Course,
+    blank,
+)
 from boundit.bandit.kernel_dense import factored
 from boundit.bandit.kernel_draws import cut_normal, normal_pair
-from boundit.bandit.kernel_ridge import dot, see, spread
+from boundit.bandit.kernel_ridge import dot, expected, see, spread
 from boundit.bandit.stage import Floats, Places, Seeds
 from boundit.bandit.stream import branched, stream
 
 
-class Rows(NamedTuple):
-    """Arms in the order in which they are looked at: models, features, ends and places."""
-
-    slots: Places
-    x: Floats
-    lower: Floats
-    upper: Floats
-    place: Places
-
-
 @compiled
-def joint_luck(inverse: Floats, m: int, d: int, p: int, word: np.uint64) -> Floats:
-    """Draw from the normal law around zero with a model's inverse as its covariance."""
+def root_of(models: Floats, m: int, d: int, p: int) -> Floats:
+    """The lower triangle whose square is a model's inverse."""
     square = np.empty((d, d))
     for i in range(d):
         for j in range(i + 1):
-            square[i, j] = inverse[m * p * p + i * p + j]
-    low, luck = factored(square), np.zeros(p)
+            square[i, j] = models[m + i * p + j]
+    return factored(square)
+
+
+@compiled
+def joint_luck(root: Floats, p: int, word: np.uint64) -> Floats:
+    """Draw from the normal law around zero whose covariance is the square of ``root``."""
+    d, luck = root.shape[0], np.zeros(p)
     for j in range(0, d, 2):
         one, two, word = normal_pair(word)
         for i in range(j, d):
-            luck[i] += low[i, j] * one
+            luck[i] += root[i, j] * one
             if j + 1 <= i:
-                luck[i] += low[i, j + 1] * two
+                luck[i] += root[i, j + 1] * two
     return luck
 
 
 @compiled
 def best_draw(
     word: np.uint64,
-    inverse: Floats,
-    theta: Floats,
-    rows: Rows,
+    models: Floats,
+    x: Floats,
+    sheet: Floats,
     span: tuple[int, int],
     d: int,
     scale: float,
-    shared: bool,  # noqa: FBT001, compiled code has no names for its arguments
-    draws: Floats,
-    free: Floats,
+    root: Floats,
     work: Floats,
 ) -> tuple[int, int]:
-    """The highest draw among arms by decreasing cap: its position, and how many were drawn.
+    """The highest draw among arms by decreasing cap, and the first that was not drawn.
 
-    Arms that share a model share the luck that moves it; any other luck is an arm's own.
+    Arms that share a model share the luck that moves it, and its ``root`` is given; without one
+    an arm's luck is its own.
     """
-    (start, stop), p = span, work.size
-    luck = joint_luck(inverse, rows.slots[start], d, p, word) if shared else work
+    (start, stop), p, shared = span, work.size, root.size > 0
+    luck = joint_luck(root, p, word) if shared else work
     winner, best = -1, -np.inf
     for here in range(start, stop):
-        lower, upper, place = rows.lower[here], rows.upper[here], rows.place[here]
+        lower, upper, place = sheet[here, LOWER], sheet[here, UPPER], sheet[here, PLACE]
         if winner >= 0 and upper < best:
-            return winner, here - start
-        m, at, own = rows.slots[here], here * p, branched(word, place)
-        mean, wide = dot(theta, m * p, rows.x, at, p), 0.0
+            return winner, here
+        m, at, own = int(sheet[here, SLOT]), here * p, branched(word, int(place))
+        mean, wide = expected(models, m, x, at, p), 0.0
         if shared:
-            free[here] = mean + scale * dot(luck, 0, rows.x, at, p)
-            if not lower <= free[here] <= upper:
-                wide = scale * spread(inverse, m, rows.x, at, d, work)
+            free = mean + scale * dot(luck, 0, x, at, p)
+            if not lower <= free <= upper:
+                wide = scale * spread(models, m, x, at, d, work)
         else:
-            wide = scale * spread(inverse, m, rows.x, at, d, work)
+            wide = scale * spread(models, m, x, at, d, work)
             z, _, own = normal_pair(own)
-            free[here] = mean + wide * z
-        draws[here] = draw = cut_normal(mean, wide, free[here], lower, upper, own)
-        if winner < 0 or leads(draw, draw, place, best, best, rows.place[start + winner]):
-            winner, best = here - start, draw
-    return winner, stop - start
+            free = mean + wide * z
+        draw = cut_normal(mean, wide, free, lower, upper, own)
+        sheet[here, FREE], sheet[here, FINAL] = free, draw
+        sheet[here, MEAN], sheet[here, SPREAD] = mean, wide
+        if winner < 0 or draw > best or (draw == best and place < sheet[winner, PLACE]):
+            winner, best = here, draw
+    return winner, stop
 
 
 @compiled
@@ -89,72 +95,88 @@ def decide_lin_ts(
     seed: np.uint64,
     events: int,
     who: np.uint64,
-    inverse: Floats,
-    theta: Floats,
-    slots: Places,
+    models: Floats,
     x: Floats,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
+    sheet: Floats,
     d: int,
     scale: float,
-    shared: bool,  # noqa: FBT001
-    further: int,
-    draws: Floats,
-    free: Floats,
-) -> tuple[int, int, float]:
-    """One decision: the winner's position, how many arms were drawn, the winner's share.
+    shared: bool,  # noqa: FBT001, compiled code has no names for its arguments
+    telling: bool,  # noqa: FBT001
+) -> tuple[int, int]:
+    """One decision: the winner's position, and how many arms were not drawn.
 
-    The share is that of wins in this and so many further draws.
+    When ``telling`` it writes down what is believed of these too.
     """
-    rows, span = Rows(slots, x, lower, upper, place), (0, slots.size)
-    work, word = np.empty(x.size // slots.size), stream(seed, events, who)
-    winner, looked = best_draw(
-        word, inverse, theta, rows, span, d, scale, shared, draws, free, work
-    )
-    wins, others, loose = 1, np.empty(slots.size), np.empty(slots.size)
+    n = sheet.shape[0]
+    p = x.size // n
+    work, root = np.empty(p), np.empty((0, 0))
+    if shared:
+        root = root_of(models, int(sheet[0, SLOT]), d, p)
+    word = stream(seed, events, who)
+    winner, end = best_draw(word, models, x, sheet, (0, n), d, scale, root, work)
+    for here in range(end if telling else n, n):
+        m, at = int(sheet[here, SLOT]), here * p
+        sheet[here, MEAN] = expected(models, m, x, at, p)
+        sheet[here, SPREAD] = scale * spread(models, m, x, at, d, work)
+    blank(sheet, end, n)
+    return winner, n - end
+
+
+@compiled
+def share_of_wins(
+    seed: np.uint64,
+    events: int,
+    who: np.uint64,
+    models: Floats,
+    x: Floats,
+    sheet: Floats,
+    d: int,
+    scale: float,
+    winner: int,
+    further: int,
+) -> float:
+    """How often an arm wins in the draw of a decision, which it won, and in further ones.
+
+    All arms share the first model.
+    """
+    n = sheet.shape[0]
+    p = x.size // n
+    word, work, root = stream(seed, events, who), np.empty(p), root_of(models, 0, d, p)
+    wins = 1
     for k in range(further):
-        other = branched(~word, k)
-        again, _ = best_draw(
-            other, inverse, theta, rows, span, d, scale, shared, others, loose, work
-        )
+        again, _ = best_draw(branched(~word, k), models, x, sheet, (0, n), d, scale, root, work)
         wins += again == winner
-    return winner, looked, wins / (1 + further)
+    return wins / (1 + further)
 
 
 @compiled
 def play_lin_ts(
-    inverse: Floats,
-    theta: Floats,
-    rows: Rows,
+    start: Floats,
+    x: Floats,
+    sheet: Floats,
     d: int,
     scale: float,
     shared: bool,  # noqa: FBT001
     words: Seeds,
-    starts: Places,
-    means: Floats,
-    target: Places,
-    visitors: Places,
-    luck: Floats,
     seeds: Seeds,
+    course: Course,
 ) -> Places:
-    """Whole runs from the same start; what is pulled, as ``target`` names the arms.
-
-    The arms of context ``c`` are those from ``starts[c]`` to ``starts[c + 1]``.
-    """
-    runs, rounds = visitors.shape
-    p, pulls = rows.x.size // target.size, np.empty((runs, rounds), np.int64)
-    draws, free, work = np.empty(target.size), np.empty(target.size), np.empty(p)
+    """Whole runs from the same start; what is pulled, by its name outside."""
+    runs, rounds = course.visitors.shape
+    pulls, sheet = np.empty((runs, rounds), np.int64), sheet.copy()
+    work, root = np.empty(x.size // course.target.size), np.empty((0, 0))
     for run in range(runs):
-        now, estimate = inverse.copy(), theta.copy()
+        models = start.copy()
         for t in range(rounds):
-            c = visitors[run, t]
-            word, span = stream(seeds[run], t, words[c]), (starts[c], starts[c + 1])
-            found, _ = best_draw(
-                word, now, estimate, rows, span, d, scale, shared, draws, free, work
+            c = course.visitors[run, t]
+            if shared:
+                root = root_of(models, 0, d, work.size)
+            word, span = (
+                stream(seeds[run], t, words[c]),
+                (course.starts[c], course.starts[c + 1]),
             )
-            here = starts[c] + found
-            pulls[run, t] = target[here]
-            reward = 1.0 if luck[run, t] < means[here] else 0.0
-            see(now, estimate, rows.slots[here], rows.x, here * p, d, reward, work)
+            here, _ = best_draw(word, models, x, sheet, span, d, scale, root, work)
+            pulls[run, t] = course.target[here]
+            reward = 1.0 if course.luck[run, t] < course.means[here] else 0.0
+            see(models, int(sheet[here, SLOT]), x, here * work.size, d, reward, work)
     return pulls

@@ -3,146 +3,106 @@
 import numpy as np
 
 from boundit.bandit.compiled import compiled, inlined
-from boundit.bandit.kernel_contest import leads
-from boundit.bandit.kernel_ridge import dot, see, spread
+from boundit.bandit.kernel_contest import (
+    FINAL,
+    FREE,
+    LOWER,
+    PLACE,
+    SCORED,
+    SLOT,
+    UPPER,
+    Course,
+    blank,
+    leads,
+)
+from boundit.bandit.kernel_ridge import expected, see, spread, version_at
 from boundit.bandit.stage import Floats, Places
 
 
 @inlined
+def score(
+    models: Floats, x: Floats, sheet: Floats, here: int, d: int, alpha: float, work: Floats
+) -> None:
+    """Write the index of an arm on its sheet, as it is without the prior."""
+    p, m = work.size, int(sheet[here, SLOT])
+    wide = spread(models, m, x, here * p, d, work)
+    sheet[here, FREE] = expected(models, m, x, here * p, p) + alpha * wide
+    sheet[here, SCORED] = models[m + version_at(p)]
+
+
+@inlined
 def best_arm(
-    inverse: Floats,
-    theta: Floats,
-    version: Places,
-    slots: Places,
+    models: Floats,
     x: Floats,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
-    at: int,
-    n: int,
+    sheet: Floats,
+    start: int,
+    stop: int,
     d: int,
     alpha: float,
-    floor: bool,  # noqa: FBT001
-    free: Floats,
-    scored: Places,
+    floor: bool,  # noqa: FBT001, compiled code has no names for its arguments
     work: Floats,
 ) -> tuple[int, int]:
-    """The winner among ``n`` arms by decreasing cap, and how many were looked at.
+    """The winner among arms by decreasing cap, and the first that needed no score.
 
-    The arms' numbers start at ``at``. A score that was worked out from the same version of the
-    model is in ``free`` already. With a ``floor`` an index is at least the lower end.
+    A score that was worked out from the same version of the model is on the sheet already.
+    With a ``floor`` an index is at least the lower end.
     """
-    p = work.size
-    winner, final, best_free, best_place = -1, -np.inf, -np.inf, n
-    for i in range(n):
-        here = at + i
-        if winner >= 0 and upper[here] < final:
-            return winner, i
-        m = slots[here]
-        if scored[here] != version[m]:
-            wide = spread(inverse, m, x, here * p, d, work)
-            free[here] = dot(theta, m * p, x, here * p, p) + alpha * wide
-            scored[here] = version[m]
-        index = min(free[here], upper[here])
+    version = version_at(work.size)
+    winner, best, best_free, best_place = -1, -np.inf, -np.inf, np.inf
+    for here in range(start, stop):
+        if winner >= 0 and sheet[here, UPPER] < best:
+            return winner, here
+        if sheet[here, SCORED] != models[int(sheet[here, SLOT]) + version]:
+            score(models, x, sheet, here, d, alpha, work)
+        free, place = sheet[here, FREE], sheet[here, PLACE]
+        index = min(free, sheet[here, UPPER])
         if floor:
-            index = max(index, lower[here])
-        if winner < 0 or leads(index, free[here], place[here], final, best_free, best_place):
-            winner, final, best_free, best_place = i, index, free[here], place[here]
-    return winner, n
+            index = max(index, sheet[here, LOWER])
+        sheet[here, FINAL] = index
+        if winner < 0 or leads(index, free, place, best, best_free, best_place):
+            winner, best, best_free, best_place = here, index, free, place
+    return winner, stop
 
 
 @compiled
 def decide_linear(
-    inverse: Floats,
-    theta: Floats,
-    version: Places,
-    slots: Places,
+    models: Floats,
     x: Floats,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
+    sheet: Floats,
     d: int,
     alpha: float,
     floor: bool,  # noqa: FBT001
-    free: Floats,
-    scored: Places,
 ) -> tuple[int, int]:
-    """One decision: the winner's position, and how many arms were looked at."""
-    work = np.empty(x.size // slots.size)
-    return best_arm(
-        inverse,
-        theta,
-        version,
-        slots,
-        x,
-        lower,
-        upper,
-        place,
-        0,
-        slots.size,
-        d,
-        alpha,
-        floor,
-        free,
-        scored,
-        work,
-    )
+    """One decision: the winner's position, and how many arms needed no score."""
+    n = sheet.shape[0]
+    winner, end = best_arm(models, x, sheet, 0, n, d, alpha, floor, np.empty(x.size // n))
+    blank(sheet, end, n)
+    return winner, n - end
 
 
 @compiled
 def play_linear(
-    inverse: Floats,
-    theta: Floats,
-    slots: Places,
+    start: Floats,
     x: Floats,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
+    sheet: Floats,
     d: int,
     alpha: float,
     floor: bool,  # noqa: FBT001
-    starts: Places,
-    means: Floats,
-    target: Places,
-    visitors: Places,
-    luck: Floats,
+    course: Course,
 ) -> Places:
-    """Whole runs from the same start; what is pulled, as ``target`` names the arms.
-
-    The arms of context ``c`` are those from ``starts[c]`` to ``starts[c + 1]``.
-    """
-    runs, rounds = visitors.shape
-    p = x.size // slots.size
-    pulls = np.empty((runs, rounds), np.int64)
-    free, scored, version = np.empty(slots.size), np.empty_like(slots), np.empty_like(slots)
-    work = np.empty(p)
+    """Whole runs from the same start; what is pulled, by its name outside."""
+    runs, rounds = course.visitors.shape
+    pulls, sheet = np.empty((runs, rounds), np.int64), sheet.copy()
+    work, starts = np.empty(x.size // course.target.size), course.starts
     for run in range(runs):
-        inverse_now, theta_now = inverse.copy(), theta.copy()
-        scored[:], version[:] = -1, 0
+        models = start.copy()
+        sheet[:, SCORED] = -1.0
         for t in range(rounds):
-            at = starts[visitors[run, t]]
-            found, _ = best_arm(
-                inverse_now,
-                theta_now,
-                version,
-                slots,
-                x,
-                lower,
-                upper,
-                place,
-                at,
-                starts[visitors[run, t] + 1] - at,
-                d,
-                alpha,
-                floor,
-                free,
-                scored,
-                work,
+            c = course.visitors[run, t]
+            here, _ = best_arm(
+                models, x, sheet, starts[c], starts[c + 1], d, alpha, floor, work
             )
-            here = at + found
-            pulls[run, t] = target[here]
-            reward = 1.0 if luck[run, t] < means[here] else 0.0
-            m = slots[here]
-            see(inverse_now, theta_now, m, x, here * p, d, reward, work)
-            version[m] += 1
+            pulls[run, t] = course.target[here]
+            reward = 1.0 if course.luck[run, t] < course.means[here] else 0.0
+            see(models, int(sheet[here, SLOT]), x, here * work.size, d, reward, work)
     return pulls

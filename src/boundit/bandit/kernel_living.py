@@ -148,3 +148,9 @@ def take(found: Found, claims: Claims, pool: int, cell: int) -> int:
     found.counts[claims.cells[pool] + cell] += 1
     came = _boxed(found, claims.cells[pool], claims.cells[pool + 1], claims.level[pool])
     return _narrowed(found, claims, pool) if came == MOVED else came
+
+
+@compiled
+def take_one(pool: int, cell: int, *parts: Floats | Places | float) -> int:
+    """Take in one round; Python hands arrays over three times as quickly one by one."""
+    return take(Found(*parts[:5]), Claims(*parts[5:]), pool, cell)  # type: ignore[arg-type]

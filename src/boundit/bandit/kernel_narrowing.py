@@ -7,47 +7,42 @@ scored: the same one wins as if they were looked at by decreasing cap.
 import numpy as np
 
 from boundit.bandit.compiled import compiled, inlined
-from boundit.bandit.kernel_contest import leads
+from boundit.bandit.kernel_contest import FREE, LOWER, PLACE, SCORED, SLOT, UPPER, Course, leads
+from boundit.bandit.kernel_lin_ucb import score
 from boundit.bandit.kernel_living import REFUTED, Found, take
-from boundit.bandit.kernel_ridge import dot, see, spread
+from boundit.bandit.kernel_ridge import see, version_at
 from boundit.bandit.living_board import LivingBoard
 from boundit.bandit.stage import Floats, Places
 
 
 @inlined
 def _best_arm(
-    inverse: Floats,
-    theta: Floats,
-    version: Places,
-    slots: Places,
+    models: Floats,
     x: Floats,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
+    sheet: Floats,
     span: tuple[int, int],
     d: int,
     alpha: float,
     floor: bool,  # noqa: FBT001
     found: Found,
     pair: Places,
-    free: Floats,
-    scored: Places,
     work: Floats,
 ) -> int:
     """The place on the board of the arm that wins, by the ends as they are now."""
-    p, winner = work.size, -1
-    best, best_free, best_place = -np.inf, -np.inf, 0
+    version, winner = version_at(work.size), -1
+    best, best_free, best_place = -np.inf, -np.inf, np.inf
     for here in range(span[0], span[1]):
-        m, j = slots[here], pair[here]
-        if scored[here] != version[m]:
-            wide = spread(inverse, m, x, here * p, d, work)
-            free[here] = dot(theta, m * p, x, here * p, p) + alpha * wide
-            scored[here] = version[m]
-        index = min(free[here], found.upper[j] if j >= 0 else upper[here])
+        j = pair[here]
+        if j >= 0:
+            sheet[here, LOWER], sheet[here, UPPER] = found.lower[j], found.upper[j]
+        if sheet[here, SCORED] != models[int(sheet[here, SLOT]) + version]:
+            score(models, x, sheet, here, d, alpha, work)
+        free, place = sheet[here, FREE], sheet[here, PLACE]
+        index = min(free, sheet[here, UPPER])
         if floor:
-            index = max(index, found.lower[j] if j >= 0 else lower[here])
-        if winner < 0 or leads(index, free[here], place[here], best, best_free, best_place):
-            winner, best, best_free, best_place = here, index, free[here], place[here]
+            index = max(index, sheet[here, LOWER])
+        if winner < 0 or leads(index, free, place, best, best_free, best_place):
+            winner, best, best_free, best_place = here, index, free, place
     return winner
 
 
@@ -66,36 +61,27 @@ def _shown(rounds: LivingBoard, found: Found, here: int, reward: int, luck: floa
 
 @compiled
 def play_narrowing(
-    inverse: Floats,
-    theta: Floats,
-    slots: Places,
+    start: Floats,
     x: Floats,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
+    ends: Floats,
     d: int,
     alpha: float,
     floor: bool,  # noqa: FBT001
-    starts: Places,
-    means: Floats,
-    target: Places,
     rounds: LivingBoard,
-    visitors: Places,
-    luck: Floats,
     seeing: Floats,
+    course: Course,
 ) -> Places:
-    """Whole runs from the same start; what is pulled, as ``target`` names the arms.
+    """Whole runs from the same start; what is pulled, by its name outside.
 
     A run that refutes the bounds goes on without them, and with arms that are not here: it has
     -1 for every pull.
     """
-    runs, length = visitors.shape
+    runs, length = course.visitors.shape
     pulls = np.empty((runs, length), np.int64)
-    free, scored, version = np.empty(slots.size), np.empty_like(slots), np.empty_like(slots)
-    work, begun = np.empty(x.size // slots.size), rounds.found
+    work, begun = np.empty(x.size // course.target.size), rounds.found
     for run in range(runs):
-        inverse_now, theta_now = inverse.copy(), theta.copy()
-        scored[:], version[:] = -1, 0
+        models, sheet = start.copy(), ends.copy()
+        sheet[:, SCORED] = -1.0
         found = Found(
             begun.counts.copy(),
             begun.low.copy(),
@@ -104,31 +90,13 @@ def play_narrowing(
             begun.upper.copy(),
         )
         for t in range(length):
-            c = visitors[run, t]
-            here = _best_arm(
-                inverse_now,
-                theta_now,
-                version,
-                slots,
-                x,
-                lower,
-                upper,
-                place,
-                (starts[c], starts[c + 1]),
-                d,
-                alpha,
-                floor,
-                found,
-                rounds.pair,
-                free,
-                scored,
-                work,
-            )
-            pulls[run, t] = target[here]
-            reward = 1 if luck[run, t] < means[here] else 0
-            m = slots[here]
-            see(inverse_now, theta_now, m, x, here * work.size, d, float(reward), work)
-            version[m] += 1
+            c = course.visitors[run, t]
+            span = (course.starts[c], course.starts[c + 1])
+            here = _best_arm(models, x, sheet, span, d, alpha, floor, found, rounds.pair, work)
+            pulls[run, t] = course.target[here]
+            reward = 1 if course.luck[run, t] < course.means[here] else 0
+            at, m = here * work.size, int(sheet[here, SLOT])
+            see(models, m, x, at, d, float(reward), work)
             if _shown(rounds, found, here, reward, seeing[run, t]) == REFUTED:
                 pulls[run] = -1
                 break

@@ -1,8 +1,9 @@
 """Ridge models in compiled code: what a row is expected to earn, how sure, and learning it.
 
-Models lie one after another in flat arrays, each padded to ``p`` numbers a row: model ``m`` has
-its inverse at ``inverse[m p p:]`` and its estimate at ``theta[m p:]``. The row in question is
-at ``x[at:at+p]``, of which the first ``d`` numbers are features and the rest zero.
+A model is a block of numbers in one flat array: its inverse, ``p`` rows of ``p`` numbers each,
+its estimate, how many rows it has learned, then ``A`` and ``b``, the statistics that add up.
+Rows are padded with zeros from ``d`` features to ``p``. Here ``m`` is where the block begins,
+and ``at`` where the row in question does, in ``x``.
 """
 
 import math
@@ -11,7 +12,31 @@ import numpy as np
 
 from boundit.bandit.compiled import compiled, inlined
 from boundit.bandit.lanes import LANES, fold, sweep
-from boundit.bandit.stage import Floats, Places
+from boundit.bandit.stage import Floats
+
+
+@inlined
+def estimate_at(p: int) -> int:
+    """Where in a block the estimate begins."""
+    return p * p
+
+
+@inlined
+def version_at(p: int) -> int:
+    """Where in a block the number of rows learned is."""
+    return p * p + p
+
+
+@inlined
+def sums_at(p: int) -> int:
+    """Where in a block the statistics begin, ``A`` and then ``b``."""
+    return p * p + p + LANES
+
+
+@compiled
+def block_size(p: int) -> int:
+    """How many numbers a model is."""
+    return 2 * (p * p + p) + LANES
 
 
 @inlined
@@ -27,61 +52,45 @@ def dot(one: Floats, a: int, two: Floats, b: int, n: int) -> float:
 
 
 @inlined
-def spread(inverse: Floats, m: int, x: Floats, at: int, d: int, work: Floats) -> float:
+def expected(models: Floats, m: int, x: Floats, at: int, p: int) -> float:
+    """``theta' x``."""
+    return dot(models, m + estimate_at(p), x, at, p)
+
+
+@inlined
+def spread(models: Floats, m: int, x: Floats, at: int, d: int, work: Floats) -> float:
     """``sqrt(x' inverse(A) x)``, from the half of the inverse above its diagonal blocks."""
     p = work.size
     for j in range(0, p, LANES):
-        sweep(work, j, inverse, m * p * p + j, p, x, at, j, min(j + LANES, d))
+        sweep(work, j, models, m + j, p, x, at, j, min(j + LANES, d))
     return math.sqrt(max(dot(work, 0, x, at, p), 0.0))
 
 
 @inlined
 def see(
-    inverse: Floats,
-    theta: Floats,
-    m: int,
-    x: Floats,
-    at: int,
-    d: int,
-    reward: float,
-    work: Floats,
+    models: Floats, m: int, x: Floats, at: int, d: int, reward: float, work: Floats
 ) -> None:
     """Take in one row by Sherman and Morrison, the estimate by what it did not foresee."""
     p = work.size
     for j in range(0, p, LANES):
-        sweep(work, j, inverse, m * p * p + j, p, x, at, 0, d)
+        sweep(work, j, models, m + j, p, x, at, 0, d)
     share = 1.0 / (1.0 + dot(work, 0, x, at, p))
-    surprise = (reward - dot(theta, m * p, x, at, p)) * share
+    surprise = (reward - expected(models, m, x, at, p)) * share
     for i in range(d):
-        theta[m * p + i] += work[i] * surprise
+        models[m + estimate_at(p) + i] += work[i] * surprise
     for i in range(d):
         for j in range(0, p, LANES):
-            fold(inverse, m * p * p + i * p + j, work, i, j, share)
+            fold(models, m + i * p + j, work, i, j, share)
+    models[m + version_at(p)] += 1.0
 
 
 @compiled
-def learn_row(
-    gram: Floats,
-    moment: Floats,
-    inverse: Floats,
-    theta: Floats,
-    version: Places,
-    m: int,
-    x: Floats,
-    reward: float,
-) -> None:
-    """Take in one row, with the statistics that add up: ``A += x x'`` and ``b += reward x``.
-
-    Here ``x`` has the features alone.
-    """
-    d = x.size
+def learn_row(models: Floats, m: int, x: Floats, at: int, d: int, reward: float) -> None:
+    """Take in one row, with the statistics that add up: ``A += x x'`` and ``b += reward x``."""
     p = (d + LANES - 1) // LANES * LANES
-    row, work = np.zeros(p), np.empty(p)
+    see(models, m, x, at, d, reward, np.empty(p))
+    gram = m + sums_at(p)
     for i in range(d):
-        row[i] = x[i]
-    see(inverse, theta, m, row, 0, d, reward, work)
-    for i in range(d):
-        moment[m * p + i] += reward * x[i]
+        models[gram + p * p + i] += reward * x[at + i]
         for j in range(d):
-            gram[m * p * p + i * p + j] += x[i] * x[j]
-    version[m] += 1
+            models[gram + i * p + j] += x[at + i] * x[at + j]

@@ -1,23 +1,23 @@
 """Thompson sampling in compiled code: one decision, and whole runs of them."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from boundit.bandit.compiled import compiled
-from boundit.bandit.kernel_contest import leads
+from boundit.bandit.kernel_contest import (
+    COUNT,
+    FINAL,
+    FREE,
+    LOWER,
+    PLACE,
+    SLOT,
+    UPPER,
+    WINS,
+    Course,
+    blank,
+)
 from boundit.bandit.kernel_draws import beta_draw
 from boundit.bandit.stage import Floats, Places, Seeds
 from boundit.bandit.stream import branched, stream
-
-
-class Table(NamedTuple):
-    """Arms in the order in which they are looked at: their cells, ends and places."""
-
-    slots: Places
-    lower: Floats
-    upper: Floats
-    place: Places
 
 
 @compiled
@@ -27,37 +27,43 @@ def unit(number: float, low: float, high: float) -> float:
 
 
 @compiled
+def believe(cells: Floats, sheet: Floats, here: int, low: float, high: float) -> None:
+    """Write on its sheet what is believed of an arm: successes and trials."""
+    n, total = cells[int(sheet[here, SLOT]), 0], cells[int(sheet[here, SLOT]), 1]
+    sheet[here, WINS] = n * unit(total / n, low, high) if n else 0.0
+    sheet[here, COUNT] = n
+
+
+@compiled
 def best_draw(
     word: np.uint64,
-    count: Floats,
-    total: Floats,
-    table: Table,
-    span: tuple[int, int],
+    cells: Floats,
+    sheet: Floats,
+    start: int,
+    stop: int,
     low: float,
     high: float,
-    draws: Floats,
-    free: Floats,
 ) -> tuple[int, int]:
-    """The highest draw among arms by decreasing cap: its position, and how many were drawn.
+    """The highest draw among arms by decreasing cap, and the first that was not drawn.
 
-    The arms are those of the table from one position to another. Draws are on the rewards'
-    scale; in ``free`` they are as they would be without a bound.
+    Draws are on the rewards' scale; the free ones are as they would be without a bound.
     """
-    start, stop = span
     winner, best = -1, 0.0
     for here in range(start, stop):
-        lower, upper = unit(table.lower[here], low, high), unit(table.upper[here], low, high)
-        if winner >= 0 and upper < best:
-            return winner, here - start
-        n, place = count[table.slots[here]], table.place[here]
-        wins = n * unit(total[table.slots[here]] / n, low, high) if n else 0.0
-        draw, loose = beta_draw(wins, n - wins, lower, upper, branched(word, place))
-        shown = min(max(low + (high - low) * draw, table.lower[here]), table.upper[here])
-        draws[here] = shown
-        free[here] = shown if loose == draw else low + (high - low) * loose
-        if winner < 0 or leads(draw, draw, place, best, best, table.place[start + winner]):
-            winner, best = here - start, draw
-    return winner, stop - start
+        lower, upper = sheet[here, LOWER], sheet[here, UPPER]
+        least, most = unit(lower, low, high), unit(upper, low, high)
+        if winner >= 0 and most < best:
+            return winner, here
+        believe(cells, sheet, here, low, high)
+        wins, place = sheet[here, WINS], sheet[here, PLACE]
+        own = branched(word, int(place))
+        draw, loose = beta_draw(wins, sheet[here, COUNT] - wins, least, most, own)
+        shown = min(max(low + (high - low) * draw, lower), upper)
+        sheet[here, FINAL] = shown
+        sheet[here, FREE] = shown if loose == draw else low + (high - low) * loose
+        if winner < 0 or draw > best or (draw == best and place < sheet[winner, PLACE]):
+            winner, best = here, draw
+    return winner, stop
 
 
 @compiled
@@ -65,52 +71,35 @@ def decide_ts(
     seed: np.uint64,
     events: int,
     who: np.uint64,
-    count: Floats,
-    total: Floats,
-    slots: Places,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
+    cells: Floats,
+    sheet: Floats,
     low: float,
     high: float,
-    draws: Floats,
-    free: Floats,
 ) -> tuple[int, int]:
-    """One decision: the winner's position, and how many arms were drawn."""
-    table = Table(slots, lower, upper, place)
-    word = stream(seed, events, who)
-    return best_draw(word, count, total, table, (0, slots.size), low, high, draws, free)
+    """One decision: the winner's position, and how many arms were not drawn."""
+    n = sheet.shape[0]
+    winner, end = best_draw(stream(seed, events, who), cells, sheet, 0, n, low, high)
+    for here in range(end, n):
+        believe(cells, sheet, here, low, high)
+    blank(sheet, end, n)
+    return winner, n - end
 
 
 @compiled
 def play_ts(
-    starts: Places,
-    table: Table,
-    words: Seeds,
-    low: float,
-    high: float,
-    means: Floats,
-    target: Places,
-    visitors: Places,
-    luck: Floats,
-    seeds: Seeds,
+    sheet: Floats, words: Seeds, low: float, high: float, seeds: Seeds, course: Course
 ) -> Places:
-    """Whole runs; what is pulled, as ``target`` names the arms. ``words`` name the contexts.
-
-    The arms of context ``c`` are those from ``starts[c]`` to ``starts[c + 1]``.
-    """
-    runs, rounds = visitors.shape
-    pulls = np.empty((runs, rounds), np.int64)
-    count, total = np.empty(target.size), np.empty(target.size)
-    draws, free = np.empty(target.size), np.empty(target.size)
+    """Whole runs; what is pulled, by its name outside. ``words`` name the contexts."""
+    runs, rounds = course.visitors.shape
+    pulls, sheet = np.empty((runs, rounds), np.int64), sheet.copy()
+    cells, starts = np.empty((course.target.size, 2)), course.starts
     for run in range(runs):
-        count[:], total[:] = 0.0, 0.0
+        cells[:] = 0.0
         for t in range(rounds):
-            c = visitors[run, t]
-            word, span = stream(seeds[run], t, words[c]), (starts[c], starts[c + 1])
-            found, _ = best_draw(word, count, total, table, span, low, high, draws, free)
-            here = starts[c] + found
-            pulls[run, t] = target[here]
-            count[here] += 1.0
-            total[here] += 1.0 if luck[run, t] < means[here] else 0.0
+            c = course.visitors[run, t]
+            word = stream(seeds[run], t, words[c])
+            here, _ = best_draw(word, cells, sheet, starts[c], starts[c + 1], low, high)
+            pulls[run, t] = course.target[here]
+            cells[here, 0] += 1.0
+            cells[here, 1] += 1.0 if course.luck[run, t] < course.means[here] else 0.0
     return pulls

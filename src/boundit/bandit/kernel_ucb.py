@@ -5,85 +5,67 @@ import math
 import numpy as np
 
 from boundit.bandit.compiled import compiled, inlined
-from boundit.bandit.kernel_contest import leads
+from boundit.bandit.kernel_contest import (
+    FINAL,
+    FREE,
+    LOWER,
+    PLACE,
+    SLOT,
+    UPPER,
+    Course,
+    blank,
+    leads,
+)
 from boundit.bandit.stage import Floats, Places
 
 
 @inlined
 def best_arm(
-    count: Floats,
-    total: Floats,
-    slots: Places,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
-    at: int,
-    n: int,
-    width: float,
-    free: Floats,
+    cells: Floats, sheet: Floats, start: int, stop: int, width: float
 ) -> tuple[int, int]:
-    """The winner among ``n`` arms by decreasing cap, and how many were looked at.
+    """The winner among arms by decreasing cap, and the first that needed no score.
 
-    The arms' numbers start at ``at``; ``slots`` tells where an arm's count and sum are.
+    ``cells`` have a count and a sum each.
     """
-    winner, final, best_free, best_place = -1, -np.inf, -np.inf, n
-    for i in range(n):
-        here = at + i
-        if winner >= 0 and upper[here] < final:
-            return winner, i
-        played = count[slots[here]]
-        free[here] = np.inf
+    winner, best, best_free, best_place = -1, -np.inf, -np.inf, np.inf
+    for here in range(start, stop):
+        if winner >= 0 and sheet[here, UPPER] < best:
+            return winner, here
+        slot, free = int(sheet[here, SLOT]), np.inf
+        played = cells[slot, 0]
         if played:
-            free[here] = total[slots[here]] / played + width / math.sqrt(played)
-        index = max(min(free[here], upper[here]), lower[here])
-        if winner < 0 or leads(index, free[here], place[here], final, best_free, best_place):
-            winner, final, best_free, best_place = i, index, free[here], place[here]
-    return winner, n
+            free = cells[slot, 1] / played + width / math.sqrt(played)
+        index, place = (
+            max(min(free, sheet[here, UPPER]), sheet[here, LOWER]),
+            sheet[here, PLACE],
+        )
+        sheet[here, FREE], sheet[here, FINAL] = free, index
+        if winner < 0 or leads(index, free, place, best, best_free, best_place):
+            winner, best, best_free, best_place = here, index, free, place
+    return winner, stop
 
 
 @compiled
-def decide_ucb(
-    count: Floats,
-    total: Floats,
-    slots: Places,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
-    width: float,
-    free: Floats,
-) -> tuple[int, int]:
-    """One decision: the winner's position, and how many arms were looked at."""
-    return best_arm(count, total, slots, lower, upper, place, 0, slots.size, width, free)
+def decide_ucb(cells: Floats, sheet: Floats, width: float) -> tuple[int, int]:
+    """One decision: the winner's position, and how many arms needed no score."""
+    n = sheet.shape[0]
+    winner, end = best_arm(cells, sheet, 0, n, width)
+    blank(sheet, end, n)
+    return winner, n - end
 
 
 @compiled
-def play_ucb(
-    starts: Places,
-    lower: Floats,
-    upper: Floats,
-    place: Places,
-    width: float,
-    means: Floats,
-    target: Places,
-    visitors: Places,
-    luck: Floats,
-) -> Places:
-    """Whole runs; what is pulled, as ``target`` names the arms.
-
-    The arms of context ``c`` are those from ``starts[c]`` to ``starts[c + 1]``.
-    """
-    runs, rounds = visitors.shape
-    pulls = np.empty((runs, rounds), np.int64)
-    count, total, free = np.empty(place.size), np.empty(place.size), np.empty(place.size)
-    slots = np.arange(place.size)
+def play_ucb(sheet: Floats, width: float, course: Course) -> Places:
+    """Whole runs; what is pulled, by its name outside."""
+    runs, rounds = course.visitors.shape
+    pulls, sheet = np.empty((runs, rounds), np.int64), sheet.copy()
+    cells, starts = np.empty((course.target.size, 2)), course.starts
     for run in range(runs):
-        count[:], total[:] = 0.0, 0.0
+        cells[:] = 0.0
         for t in range(rounds):
-            at = starts[visitors[run, t]]
-            n = starts[visitors[run, t] + 1] - at
-            found, _ = best_arm(count, total, slots, lower, upper, place, at, n, width, free)
-            here = at + found
-            pulls[run, t] = target[here]
-            count[here] += 1.0
-            total[here] += 1.0 if luck[run, t] < means[here] else 0.0
+            c = course.visitors[run, t]
+            here, _ = best_arm(cells, sheet, starts[c], starts[c + 1], width)
+            pulls[run, t] = course.target[here]
+            cells[here, 0] += 1.0
+            cells[here, 1] += 1.0 if course.luck[run, t] < course.means[here] else 0.0
     return pulls

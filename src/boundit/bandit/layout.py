@@ -7,19 +7,20 @@ import numpy as np
 
 from boundit.bandit.board import Board
 from boundit.bandit.errors import BadFeatures
+from boundit.bandit.kernel_contest import PLACE, SLOT
 from boundit.bandit.regression import Ridges
 from boundit.bandit.ridge_stack import RidgeStack
-from boundit.bandit.stage import Floats, Places
+from boundit.bandit.stage import Floats
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A model for each arm, or one for all; the rows of a board and the slots they speak of."""
+    """A model for each arm, or one for all; the rows of a board, and its sheet with slots."""
 
     stack: RidgeStack
     x: Floats
-    slots: Places
+    sheet: Floats
 
 
 def laid_out(book: Ridges, board: Board) -> Layout | None:
@@ -36,5 +37,6 @@ def laid_out(book: Ridges, board: Board) -> Layout | None:
     stack = RidgeStack(d, room=len(board.arms))
     for arm in board.arms[:1] if shared else board.arms:
         stack.push(book.model(arm, d))
-    slots = np.zeros_like(board.place) if shared else board.place
-    return Layout(stack, np.concatenate([sight.x for sight in sights]), slots)
+    sheet = board.sheet.copy()
+    sheet[:, SLOT] = 0 if shared else sheet[:, PLACE] * stack.block
+    return Layout(stack, np.concatenate([sight.x for sight in sights]), sheet)

@@ -1,29 +1,29 @@
 """Linear Thompson sampling with a model for each arm or one for all, cut to prior bounds."""
 
-from collections.abc import Mapping
-from typing import Self, final
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Self, TypeAlias, final
 
 import numpy as np
 
-from boundit.bandit.board import as_runs
+from boundit.bandit.board import Board, Runs
 from boundit.bandit.codec import Record
 from boundit.bandit.contest import Outcome
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
-from boundit.bandit.encoding import Features, as_vector
+from boundit.bandit.encoding import Features
 from boundit.bandit.guard import LIVING
-from boundit.bandit.kernel_lin_ts import Rows, decide_lin_ts, play_lin_ts
-from boundit.bandit.laws import CutNormal, win_chance
+from boundit.bandit.kernel_chance import normal_laws, win_chance
+from boundit.bandit.kernel_contest import SLOT
+from boundit.bandit.kernel_lin_ts import decide_lin_ts, play_lin_ts, share_of_wins
 from boundit.bandit.layout import laid_out
-from boundit.bandit.lineup import Entrant, Lineup
+from boundit.bandit.lineup import Lineup
 from boundit.bandit.options import flag, not_negative, whole
 from boundit.bandit.regression import Regression, Ridges
-from boundit.bandit.sampling import drawn, winning_chance
 from boundit.bandit.scene import Arms, ContextNames
 from boundit.bandit.seated import Seated
 from boundit.bandit.sight import Sight
-from boundit.bandit.stage import Floats, Places, Seeds, Stage
-from boundit.bandit.state import State, opened, sealed
+from boundit.bandit.stage import Floats, Places
 from boundit.bandit.stream import context_word, seed_word
 from boundit.bandit.warm_start import WarmStart
 from boundit.bandit.watch import Watch
@@ -31,6 +31,8 @@ from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 _FURTHER_DRAWS = 999
+Luck: TypeAlias = tuple[np.uint64, int, np.uint64]
+"""What the draws of a decision hang on: the seed, the rewards learned, the context."""
 
 
 @final
@@ -42,8 +44,8 @@ class LinTS(Seated[Ridges]):
     from it, and drawn again inside ``[L, U]`` if it lies outside. Draws hang on the seed, the
     number of rewards learned, the context and the place of the arm, so that a retry gives the
     same arm. Arms that share a model are drawn together, and their propensity is then the share
-    of wins in this and 999 further draws; otherwise it is computed. ``propensities=False``
-    spares the work.
+    of wins in this and 999 further draws; otherwise it is computed. That is done when it is
+    read; with ``propensities=False`` there is none.
 
     >>> policy = LinTS(arms=["A", "B"], context=["Age"], seed=1)
     >>> policy.decide(0.3, id="7") == policy.decide(0.3, id="7")
@@ -69,6 +71,7 @@ class LinTS(Seated[Ridges]):
     ) -> None:
         self._scale = not_negative("scale", scale)
         self._seed = whole("seed", seed)
+        self._word = seed_word(seed)
         self._propensities = flag("propensities", propensities)
         how = Regression(ridge, shared, features, warm_start)
         self.desk = Desk.of(
@@ -81,111 +84,51 @@ class LinTS(Seated[Ridges]):
             living=living,
         )
 
-    def fresh(
-        self,
-        *,
-        arms: Arms | None = None,
-        context: ContextNames | None = None,
-        horizon: int | None = None,  # noqa: ARG002, it plays as long as it is asked
-        seed: int | None = None,
-    ) -> Self:
-        """A new policy with the same settings and nothing learned; fills what is unbound."""
-        return self._with(self.desk.fresh(arms=arms, context=context), seed)
-
-    def play(
-        self,
-        stage: Stage,
-        visitors: Places,
-        luck: Floats,
-        seeds: Seeds,
-        seeing: Floats | None = None,  # noqa: ARG002, it then plays round by round
-    ) -> Places | None:
-        """Play whole runs in compiled code; own features are asked once for each pair."""
-        board = self.desk.board(stage)
-        start = board and laid_out(self.desk.book.fresh(self.desk.scene), board)
-        if board is None or start is None:
-            return None
-        return play_lin_ts(
-            start.stack.inverse,
-            start.stack.theta,
-            Rows(start.slots, start.x, board.lower, board.upper, board.place),
-            start.stack.n_features,
-            self._scale,
-            self.desk.book.how.shared,
-            np.array([context_word(context) for context in board.contexts]),
-            board.starts,
-            board.means,
-            board.target,
-            *as_runs(visitors, luck),
-            np.ascontiguousarray(seeds, np.uint64),
-        )
-
-    def merged(self, other: Self, *, since: Self | None = None) -> Self:
-        """A new policy that has learned what both have; ``since`` is what they share."""
-        return self._with(self.desk.joined(other.desk, since.desk if since else None))
-
-    def state(self) -> State:
-        """Everything but the function ``features``, as an object that JSON keeps exactly."""
-        options = {**self._options(), **self.desk.book.how.record()}
-        return sealed("LinTS", {"options": options, "desk": self.desk.record()})
-
     @classmethod
     def from_state(
         cls, state: Mapping[str, object], *, features: Features | None = None
     ) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit."""
-        with opened("LinTS", state) as body:
-            options = body["options"]
-            how = Regression.read(options, features, "LinTS")
-            made = cls(**{name: options[name] for name in ("scale", "seed", "propensities")})
-            made.desk.book = Ridges(made.desk.scene, how)
-            made.desk = made.desk.restored(body["desk"])
-        return made
+        return cls._restored(
+            state, lambda options: Regression.given(options, features, "LinTS")
+        )
+
+    def _play(self, board: Board, runs: Runs) -> Places | None:
+        start = laid_out(self.desk.book.fresh(self.desk.scene), board)
+        if start is None:
+            return None
+        return play_lin_ts(
+            start.stack.models,
+            start.x,
+            start.sheet,
+            start.stack.n_features,
+            self._scale,
+            self.desk.book.how.shared,
+            board.words,
+            runs.seeds,
+            board.course(runs),
+        )
 
     def _choose(self, context: Context, lineup: Lineup) -> Outcome:
-        book = self.desk.book
-        sight, shared = book.sight(context, lineup), book.how.shared
-        stack = book.stack_of(sight.n_features)
-        draws, free = np.empty(len(lineup)), np.empty(len(lineup))
-        winner, looked, share = decide_lin_ts(
-            seed_word(self._seed),
-            self.desk.events,
-            context_word(context),
-            stack.inverse,
-            stack.theta,
-            sight.slots,
-            sight.x,
-            lineup.lower,
-            lineup.upper,
-            lineup.place,
-            sight.n_features,
-            self._scale,
-            shared,
-            _FURTHER_DRAWS if shared and self._propensities else 0,
-            draws,
-            free,
-        )
-        propensity = share if self._propensities else None
-        if self._propensities and not shared:
-            propensity = self._chance(sight, winner)
-        row = sight.row(winner)
-        return drawn(lineup, (winner, looked), draws, free, features=row, propensity=propensity)
+        sight, shared = self.desk.book.sight(context, lineup), self.desk.book.how.shared
+        d, x, sheet = sight.n_features, sight.x, sight.sheet
+        luck = self._word, self.desk.events, context_word(context)
+        models, telling = self.desk.book.stack_of(d).models, self._propensities and not shared
+        found = decide_lin_ts(*luck, models, x, sheet, d, self._scale, shared, telling)
+        return Outcome(lineup, found, sheet, sight, self._chance(luck, sight))
 
-    def _chance(self, sight: Sight, winner: int) -> float:
-        rows = {entrant.arm: sight.row(i) for i, entrant in enumerate(sight.lineup)}
-
-        def law_of(entrant: Entrant) -> CutNormal:
-            x = np.array(rows[entrant.arm])
-            model = self.desk.book.model(entrant.arm, x.size)
-            spread = self._scale * model.spread(x)
-            return CutNormal(model.mean(x), spread, entrant.lower, entrant.upper)
-
-        return winning_chance(sight.lineup, winner, law_of, win_chance)
+    def _chance(self, luck: Luck, sight: Sight) -> Callable[[Outcome], float] | None:
+        """Tell how to work out a propensity, from the models as they are now."""
+        if not self._propensities:
+            return None
+        if not self.desk.book.how.shared:
+            return _computed
+        stack, slot = self.desk.book.stack_of(sight.n_features), int(sight.sheet[0, SLOT])
+        model = stack.models[slot : slot + stack.block].copy()
+        return partial(_counted, luck, model, sight, self._scale)
 
     def _take(self, decision: Decision, reward: float) -> None:
-        x = as_vector(decision.features, decision.arm)
-        self.desk.book.require(x, decision.arm)
-        self.desk.book.add(decision.arm, x, reward)
+        self.desk.book.take(decision, reward)
 
     def _options(self) -> Record:
         return {
@@ -194,8 +137,14 @@ class LinTS(Seated[Ridges]):
             "propensities": self._propensities,
         }
 
-    def _with(self, desk: Desk[Ridges], seed: int | None = None) -> Self:
-        options = self._options()
-        made = type(self)(**{**options, "seed": options["seed"] if seed is None else seed})
-        made.desk = desk
-        return made
+
+def _computed(outcome: Outcome) -> float:
+    """The chance of an arm whose draw hangs on no other's."""
+    return win_chance(normal_laws(outcome.sheet), outcome.winner)
+
+
+def _counted(luck: Luck, model: Floats, sight: Sight, scale: float, outcome: Outcome) -> float:
+    """The share of wins in this and further draws from one model."""
+    sheet, d = outcome.sheet, sight.n_features
+    sheet[:, SLOT] = 0
+    return share_of_wins(*luck, model, sight.x, sheet, d, scale, outcome.winner, _FURTHER_DRAWS)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from math import inf
 from typing import NamedTuple, Self, final
 
 import numpy as np
 
-from boundit.bandit.stage import Floats, Places
+from boundit.bandit.kernel_contest import COLUMNS, LOWER, PLACE, UPPER
+from boundit.bandit.stage import Floats
 from boundit.terms.bound import Arm
 
 
@@ -21,13 +21,13 @@ class Entrant(NamedTuple):
 
 
 @final
-class Lineup(tuple[Entrant, ...]):  # noqa: SLOT001, its arrays are kept
-    """Entrants, the highest cap first and among equals in order; arrays are worked out once.
+class Lineup(tuple[Entrant, ...]):  # noqa: SLOT001, what is worked out of it is kept
+    """Entrants, the highest cap first and among equals in order.
 
     ``beaten`` are arms of the call that do not enter: another that may be played is better.
 
-    >>> Lineup.of([Entrant(("A",), 0, 0.4, 0), Entrant(("B",), 0, 0.9, 1)]).upper.tolist()
-    [0.9, 0.4]
+    >>> [e.arm for e in Lineup.of([Entrant("A", 0, 0.4, 0), Entrant("B", 0, 0.9, 1)])]
+    ['B', 'A']
     """
 
     beaten: tuple[Entrant, ...] = ()
@@ -40,29 +40,16 @@ class Lineup(tuple[Entrant, ...]):  # noqa: SLOT001, its arrays are kept
         return found
 
     @cached_property
-    def lower(self) -> Floats:
-        """The lower ends."""
-        return np.array([entrant.lower for entrant in self], np.float64)
+    def blank(self) -> Floats:
+        """The sheet of these arms with their ends and places; to be copied, not written on."""
+        sheet = np.zeros((len(self), COLUMNS))
+        sheet[:, [LOWER, UPPER, PLACE]] = [entrant[1:] for entrant in self]
+        return sheet
 
     @cached_property
-    def upper(self) -> Floats:
-        """The caps."""
-        return np.array([entrant.upper for entrant in self], np.float64)
-
-    @cached_property
-    def place(self) -> Places:
-        """The places of the arms in the call."""
-        return np.array([entrant.place for entrant in self], np.int64)
-
-    @cached_property
-    def ends(self) -> tuple[tuple[float, float], ...]:
-        """Both ends of each, as Python has them."""
-        return tuple((entrant.lower, entrant.upper) for entrant in self)
-
-    @cached_property
-    def bounded(self) -> bool:
-        """Tell whether anything bounds anyone."""
-        return any(upper < inf or lower > -inf for lower, upper in self.ends)
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms alone."""
+        return tuple(entrant.arm for entrant in self)
 
     @cached_property
     def shown(self) -> tuple[tuple[int, Arm], ...]:
@@ -70,9 +57,3 @@ class Lineup(tuple[Entrant, ...]):  # noqa: SLOT001, its arrays are kept
         return tuple(
             (i, self[i].arm) for i in sorted(range(len(self)), key=lambda i: self[i].place)
         )
-
-    def first(self, looked: int) -> tuple[tuple[int, Arm], ...]:
-        """Positions and arms of the first so many, in the order of the call."""
-        if looked == len(self):
-            return self.shown
-        return tuple(pair for pair in self.shown if pair[0] < looked)

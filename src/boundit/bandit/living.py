@@ -16,7 +16,7 @@ import numpy as np
 
 from boundit.bandit.codec import Record
 from boundit.bandit.errors import BadObservation
-from boundit.bandit.kernel_living import REFUTED, SAME, Claims, Found, settle, take
+from boundit.bandit.kernel_living import REFUTED, SAME, Claims, Found, settle, take_one
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.bound_table import BoundTable
@@ -54,6 +54,7 @@ class LivingEnds:
             for plan in self.plans
             for name, levels in zip(plan.variables, plan.levels, strict=True)
         }
+        self._known: dict[tuple[object, ...], Cells] = {}
         self._contexts = _contexts(self.plans, self.pools)
 
     @property
@@ -77,6 +78,12 @@ class LivingEnds:
         """Find the cells that were seen; a level that no plan knows is refused."""
         if not isinstance(observed, Mapping):
             raise BadObservation(observed)
+        try:
+            return self._known[tuple([observed[name] for name in self._levels])]
+        except (KeyError, TypeError):
+            return self._find(observed)
+
+    def _find(self, observed: Mapping[str, object]) -> Cells:
         seen = {}
         for name, levels in self._levels.items():
             if name in observed:
@@ -84,12 +91,15 @@ class LivingEnds:
                 seen[name] = value.item() if hasattr(value, "item") else value
                 if seen[name] not in levels:
                     raise OutsideDomain(name, seen[name], levels)
-        return tuple(
+        found = tuple(
             cells[tuple([seen[name] for name in plan.variables])]
             if all(name in seen for name in plan.variables)
             else None
             for plan, cells in zip(self.plans, self._cells, strict=True)
         )
+        if len(seen) == len(self._levels):
+            self._known[tuple(seen.values())] = found
+        return found
 
     def pool(self, plan: int, arm: Arm, context: Context) -> int | None:
         """The number of the pool of a pair in one plan, counted over all plans."""
@@ -103,7 +113,7 @@ class LivingEnds:
             pool = None if cell is None else self.pool(i, arm, context)
             if cell is None or pool is None:
                 continue
-            came = take(self.found, self.claims, pool, cell)
+            came = take_one(pool, cell, *self.found, *self.claims)
             if came == REFUTED:
                 return self.plans[i]
             if came != SAME:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Self, final
 
 from boundit.bandit.allocation import SMALLEST_GAP
-from boundit.bandit.board import as_runs
+from boundit.bandit.board import Board, Runs
 from boundit.bandit.codec import Record
 from boundit.bandit.contest import Outcome
 from boundit.bandit.decision import Decision
@@ -13,6 +13,7 @@ from boundit.bandit.desk import Desk
 from boundit.bandit.encoding import Features, as_vector
 from boundit.bandit.errors import BadOption, DamagedState
 from boundit.bandit.guard import LIVING
+from boundit.bandit.kernel_contest import FINAL, FREE
 from boundit.bandit.kernel_oam import play_oam
 from boundit.bandit.lineup import Lineup
 from boundit.bandit.oam_book import Matching, offered
@@ -21,8 +22,7 @@ from boundit.bandit.oam_offer import Offer
 from boundit.bandit.options import not_negative, positive, rounds
 from boundit.bandit.scene import Arms, ContextNames
 from boundit.bandit.seated import Seated
-from boundit.bandit.stage import Floats, Places, Seeds, Stage
-from boundit.bandit.state import State, opened, sealed
+from boundit.bandit.stage import Places
 from boundit.bandit.watch import Watch
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
@@ -79,71 +79,33 @@ class OAM(Seated[Matching]):
             living=living,
         )
 
-    def fresh(
-        self,
-        *,
-        arms: Arms | None = None,
-        context: ContextNames | None = None,
-        horizon: int | None = None,
-        seed: int | None = None,  # noqa: ARG002, nothing is drawn
-    ) -> Self:
-        """A new policy with the same settings and nothing learned; fills what is unbound."""
-        options = {**self._options(), "horizon": self._horizon or horizon}
-        return self._with(options, self.desk.fresh(arms=arms, context=context))
-
-    def play(
-        self,
-        stage: Stage,
-        visitors: Places,
-        luck: Floats,
-        seeds: Seeds,  # noqa: ARG002, nothing is drawn
-        seeing: Floats | None = None,  # noqa: ARG002, it then plays round by round
-    ) -> Places | None:
-        """Play whole runs in compiled code; own features are asked once for each pair."""
-        board = self.desk.board(stage)
-        offers = board and offered(self.desk.book.fresh(self.desk.scene), board)
-        if offers is None:
-            return None
-        return play_oam(self._rule(), offers, *as_runs(visitors, luck))
-
-    def merged(self, other: Self, *, since: Self | None = None) -> Self:
-        """A new policy that has learned what both have; ``since`` is what they share."""
-        joined = self.desk.joined(other.desk, since.desk if since else None)
-        return self._with(self._options(), joined)
-
-    def state(self) -> State:
-        """Everything, as JSON keeps it exactly; of ``features`` only that there is one."""
-        options = {**self._options(), "features": self.desk.book.features is not None}
-        return sealed("OAM", {"options": options, "desk": self.desk.record()})
-
     @classmethod
     def from_state(
         cls, state: Mapping[str, object], *, features: Features | None = None
     ) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit."""
-        with opened("OAM", state) as body:
-            options = dict(body["options"])
-            if options.pop("features") != (features is not None):
-                raise DamagedState(
-                    "OAM", "features= must be given again if it was, and only then"
-                )
-            made = cls(**options, features=features)
-            made.desk = made.desk.restored(body["desk"])
-        return made
+
+        def given(options: Record) -> Record:
+            if options["features"] != (features is not None):
+                reason = "features= must be given again if it was, and only then"
+                raise DamagedState("OAM", reason)
+            return {**options, "features": features}
+
+        return cls._restored(state, given)
+
+    def _play(self, board: Board, runs: Runs) -> Places | None:
+        offers = offered(self.desk.book.fresh(self.desk.scene), board)
+        return offers and play_oam(self._rule(), offers, runs.visitors, runs.luck)
 
     def _choose(self, context: Context, lineup: Lineup) -> Outcome:
         offer = self.desk.book.offer(context, lineup)
-        choice = self._choice(context, offer)
-        index, free, kept = choice.scores.tolist(), choice.free.tolist(), offer.kept
-        lowered = [e.arm for e, i, f in zip(kept, index, free, strict=True) if i < f]
-        return Outcome(
-            kept[choice.place].arm,
-            {e.arm: i for e, i in zip(kept, index, strict=True)},
-            tuple(lowered) if choice.branch in (EXPLOIT, WASTED) else (),
-            len(lineup) - len(kept),
-            tuple(offer.x[choice.place].tolist()),
-            branch=BRANCHES[choice.branch].value,
-        )
+        choice, sheet = self._choice(context, offer), offer.kept.blank.copy()
+        sheet[:, FINAL] = sheet[:, FREE] = choice.scores
+        if choice.branch in (EXPLOIT, WASTED):
+            sheet[:, FREE] = choice.free
+        out = len(lineup) - len(offer.kept) + len(lineup.beaten)
+        branch = BRANCHES[choice.branch].value
+        return Outcome(offer.kept, (choice.place, out), sheet, offer, branch=branch)
 
     def _choice(self, context: Context, offer: Offer) -> Choice:
         prior, events = self.desk.guard.prior, self.desk.events
@@ -163,7 +125,8 @@ class OAM(Seated[Matching]):
         book, x = self.desk.book, as_vector(decision.features, decision.arm)
         book.require(x, decision.arm)
         rule, explored = self._rule(), self._explored(decision)
-        book.add(decision.context, decision.arm, x, reward)
+        listed = book.listed_with(self.desk.guard.prior, decision.context, decision.arm)
+        book.add(decision.context, decision.arm, x, reward, listed)
         if explored:
             book.explored(self.desk.guard.prior, rule)
 
@@ -186,8 +149,3 @@ class OAM(Seated[Matching]):
             "sigma2": self._sigma2,
             "epsilon": self._epsilon,
         }
-
-    def _with(self, options: Record, desk: Desk[Matching]) -> Self:
-        made = type(self)(**options)
-        made.desk = desk
-        return made

@@ -1,13 +1,14 @@
 """What optimal allocation matching knows: one regression, counts, and how often it explored."""
 
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 
 from boundit.bandit.board import Board
 from boundit.bandit.codec import Record, read_values, spelled_values
 from boundit.bandit.encoding import Encoding, Features, Vector, require_length
-from boundit.bandit.errors import BadFeatures
+from boundit.bandit.errors import BadFeatures, CannotMerge
+from boundit.bandit.kernel_contest import LOWER, UPPER
 from boundit.bandit.kernel_dense import Numbers
 from boundit.bandit.kernel_oam import Offers, add_row, next_solution, wanted
 from boundit.bandit.lineup import Lineup
@@ -19,6 +20,8 @@ from boundit.bandit.tally import Tally
 from boundit.terms.bound import Arm, Context
 
 _MOST_OFFERS = 4096
+Listed: TypeAlias = tuple[Prior, int, Pairs]
+"""Pairs, and the bounds that they were listed by."""
 
 
 @final
@@ -32,7 +35,7 @@ class Matching:
         self.explorations, self.due = 0, 1
         self.allocation: Shares = {}
         self.rows: tuple[Numbers, Vector] | None = None
-        self._pairs: tuple[Prior, int, Pairs] | None = None
+        self._pairs: Listed | None = None
         self._offers: dict[Context, Offer] = {}
 
     def vector(self, context: Context, arm: Arm) -> Vector:
@@ -78,10 +81,10 @@ class Matching:
         kept, pairs = offer.kept, self.pairs(prior)
         size = offer.x.shape[1]
         arms = (
-            self.tally.count[self.tally.slots(context, kept)],
+            self.tally.counts(context, kept),
             offer.needs(context, self.allocation),
-            kept.lower,
-            kept.upper,
+            offer.lower,
+            offer.upper,
         )
         known = pairs.x if pairs.keys else np.empty((0, size))
         return visited(
@@ -95,12 +98,28 @@ class Matching:
             events,
         )
 
-    def add(self, context: Context, arm: Arm, x: Vector, reward: float) -> None:
-        """Take in one reward."""
+    def listed_with(self, prior: Prior, context: Context, arm: Arm) -> Listed | None:
+        """List the pairs as they will be once a pair was played; None if it was.
+
+        Features are asked of every arm held: whatever they raise, nothing has changed yet.
+        """
+        if self.tally[context, arm].n:
+            return None
+        return prior, prior.version, self._listed(prior, (context, arm))
+
+    def add(
+        self,
+        context: Context,
+        arm: Arm,
+        x: Vector,
+        reward: float,
+        listed: Listed | None = None,
+    ) -> None:
+        """Take in one reward, and the pairs that there are with it if it is a new one."""
         self.rows = self._statistics(x.size)
         add_row(*self.rows, x, reward)
-        if not self.tally[context, arm].n:
-            self._pairs = None
+        if listed or not self.tally[context, arm].n:
+            self._pairs = listed
         self.tally.add(context, arm, reward)
 
     def explored(self, prior: Prior, rule: Rule) -> None:
@@ -113,12 +132,18 @@ class Matching:
         found = wanted(rule, *self._statistics(pairs.x.shape[1]), pairs.x, pairs.blocks)
         self.allocation = dict(zip(pairs.keys, found.tolist(), strict=True))
 
+    def settings(self) -> Record:
+        """Of a function only that there is one."""
+        return {"features": self.features is not None}
+
     def fresh(self, scene: Scene) -> "Matching":
         """The same kind, nothing learned."""
         return Matching(scene, self.features)
 
     def joined(self, other: "Matching", shared: "Matching") -> "Matching":
         """Put two together; the allocation is worked out at the next exploration."""
+        if self.features is not other.features:
+            raise CannotMerge("the two policies learn with other features")
         result = self.fresh(self.scene)
         result.tally = self.tally.joined(other.tally, shared.tally)
         result.explorations = self.explorations + other.explorations - shared.explorations
@@ -170,9 +195,9 @@ class Matching:
     def _statistics(self, n_features: int) -> tuple[Numbers, Vector]:
         return self.rows or (np.zeros((n_features, n_features)), np.zeros(n_features))
 
-    def _listed(self, prior: Prior) -> Pairs:
+    def _listed(self, prior: Prior, *more: Pair) -> Pairs:
         arms: dict[Context, dict[Arm, None]] = {}
-        for context, arm in self.tally:
+        for context, arm in (*self.tally, *more):
             arms.setdefault(context, dict.fromkeys(self.scene.arms))[arm] = None
         keys, rows, blocks = list[Pair](), list[Vector](), [0]
         for context, among in arms.items():
@@ -203,8 +228,8 @@ def offered(book: Matching, board: Board) -> Offers | None:
     return Offers(
         x,
         np.concatenate([[0], np.cumsum(sizes)]),
-        board.lower[at],
-        board.upper[at],
+        board.sheet[at, LOWER],
+        board.sheet[at, UPPER],
         board.target[at],
         board.means[at],
     )

@@ -8,6 +8,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from boundit.bandit.encoding import Vector
+from boundit.bandit.kernel_contest import LOWER, UPPER
 from boundit.bandit.kernel_dense import Numbers
 from boundit.bandit.lineup import Entrant, Lineup
 from boundit.bandit.oam_core import gaps_within
@@ -37,12 +38,17 @@ class Pairs:
 class Offer:
     """The arms that one context offers, without those the bounds rule out."""
 
-    __slots__ = ("_allocation", "_needs", "kept", "lineup", "x")
+    __slots__ = ("_allocation", "_needs", "kept", "lineup", "lower", "upper", "x")
 
     def __init__(self, lineup: Lineup, kept: Lineup, x: Numbers) -> None:
         self.lineup, self.kept, self.x = lineup, kept, x
+        self.lower, self.upper = kept.blank[:, LOWER].copy(), kept.blank[:, UPPER].copy()
         self._allocation: Shares | None = None
         self._needs: Numbers = np.full(len(kept), math.inf)
+
+    def row(self, i: int) -> tuple[float, ...]:
+        """The features of one arm, as a decision keeps them."""
+        return tuple(self.x[i].tolist())
 
     def needs(self, context: Context, allocation: Shares) -> Numbers:
         """The pulls that the allocation has for the arms; it is read once."""

@@ -66,9 +66,10 @@ class Prior:
         if not held:
             return self._listed(among, context)
         key = context if context in self._bounded else None
-        if key not in self._order:
-            self._order[key] = self._listed(among, context)
-        return self._order[key]
+        found = self._order.get(key)
+        if found is None:
+            found = self._order[key] = self._listed(among, context)
+        return found
 
     @cached_property
     def _bounded(self) -> frozenset[Context]:

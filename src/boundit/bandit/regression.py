@@ -7,8 +7,11 @@ from typing import final
 import numpy as np
 
 from boundit.bandit.codec import Record, read_values, spelled_values
-from boundit.bandit.encoding import Encoding, Features, Vector, require_length
+from boundit.bandit.decision import Decision
+from boundit.bandit.encoding import Encoding, Features, Vector, as_vector, require_length
 from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
+from boundit.bandit.kernel_contest import SLOT
+from boundit.bandit.lanes import padded
 from boundit.bandit.lineup import Lineup
 from boundit.bandit.options import flag, positive
 from boundit.bandit.ridge import Ridge
@@ -46,14 +49,14 @@ class Regression:
             "warm_start": self.warm_start.record() if self.warm_start else None,
         }
 
-    @classmethod
-    def read(cls, record: Record, features: Features | None, policy: str) -> "Regression":
-        """Read back what ``record`` wrote; the function must be given again."""
-        if record["features"] != (features is not None):
-            wanted = "give its function again, features=" if record["features"] else "none"
+    @staticmethod
+    def given(options: Record, features: Features | None, policy: str) -> Record:
+        """Options as a policy takes them, of a record; the function must be given again."""
+        if options["features"] != (features is not None):
+            wanted = "give its function again, features=" if options["features"] else "none"
             raise DamagedState(policy, f"its features were: {wanted}")
-        warm = WarmStart.read(record["warm_start"]) if record["warm_start"] else None
-        return cls(record["ridge"], record["shared"], features, warm)
+        warm = WarmStart.read(options["warm_start"]) if options["warm_start"] else None
+        return {**options, "features": features, "warm_start": warm}
 
 
 @final
@@ -79,9 +82,9 @@ class Ridges:
             stack, last = self.stack_of(d), self._last
             if last is None or not last.points(lineup, stack, len(self.learned)):
                 slots = [self.slot(entrant.arm, d) for entrant in lineup]
-                sight.point(stack, np.array(slots, np.int64), len(self.learned))
+                sight.point(stack, slots, len(self.learned))
             else:
-                sight.point(stack, last.slots, len(self.learned))
+                sight.point(stack, last.sheet[:, SLOT], len(self.learned))
             self._last = sight
         return sight
 
@@ -134,13 +137,25 @@ class Ridges:
             self.stack, self._starts, self._cold = RidgeStack(n_features), {}, None
         return self.stack
 
-    def add(self, arm: Arm, x: Vector, reward: float) -> None:
-        """Take in one reward."""
-        key = None if self.how.shared else arm
-        stack = self.stack_of(x.size)
-        if key not in self.learned:
-            self.learned[key] = stack.push(self.model(arm, x.size))
-        stack.learn(self.learned[key], x, reward)
+    def take(self, decision: Decision, reward: float) -> None:
+        """Take in what a decision earned; features of another length are refused."""
+        stack, made = self.stack, decision.outcome
+        if stack and made and isinstance(made.rows, Sight) and made.rows.stack is stack:
+            x, at = made.rows.x, made.winner * made.rows.width
+        else:
+            features = as_vector(decision.features, decision.arm)
+            self.require(features, decision.arm)
+            stack, x, at = self.stack_of(features.size), padded(features), 0
+        key = None if self.how.shared else decision.arm
+        slot = self.learned.get(key)
+        if slot is None:
+            slot = stack.push(self.model(decision.arm, stack.n_features))
+            self.learned[key] = slot
+        stack.learn(slot, x, at, reward)
+
+    def settings(self) -> Record:
+        """How it learns."""
+        return self.how.record()
 
     def fresh(self, scene: Scene) -> "Ridges":
         """The same kind, nothing learned."""
@@ -188,9 +203,7 @@ class Ridges:
 
     def put(self, key: Arm | None, model: Ridge) -> None:
         """Take over what was learned elsewhere."""
-        stack = self.stack_of(model.b.size)
-        self.learned[key] = slot = stack.push(model)
-        stack.version[slot] = 1
+        self.learned[key] = self.stack_of(model.b.size).push(model)
 
     def forget(self) -> None:
         """Be as if nothing was learned."""

@@ -129,6 +129,8 @@ class Scene:
     def read_reward(self, reward: object, where: str) -> float:
         """Take a reward that is a number inside the range; refuse any other."""
         low, high = self.reward_range
+        if type(reward) is float and low <= reward <= high:
+            return reward
         try:
             number = float(reward)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):

@@ -1,23 +1,38 @@
-"""What all policies do alike: they sit at a desk, and add how to choose and what to take in."""
+"""What all policies do alike: they sit at a desk, and add the steps of their algorithms."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Generic
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Generic, Self
 
+from boundit.bandit.board import Board, Runs
+from boundit.bandit.codec import Record
 from boundit.bandit.contest import Outcome
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import B, Desk
+from boundit.bandit.errors import CannotMerge
 from boundit.bandit.lineup import Lineup
-from boundit.bandit.scene import Arms
+from boundit.bandit.scene import Arms, ContextNames
+from boundit.bandit.stage import Floats, Places, Seeds, Stage
+from boundit.bandit.state import State, opened, sealed
 from boundit.bandit.watch import Refutation
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 
 class Seated(ABC, Generic[B]):
-    """The calls that go through the desk; an algorithm fills in the two steps of its own."""
+    """The calls that go through the desk; an algorithm fills in the steps of its own."""
 
     desk: Desk[B]
+    narrows: ClassVar[bool] = False
+    """Whether it plays whole runs while what their rounds show narrows its bounds."""
+
+    @abstractmethod
+    def __init__(self, **options: object) -> None:
+        """Read its own options, and take a seat."""
+
+    @abstractmethod
+    def _options(self) -> Record:
+        """Its own options, those of its book apart, as it was given them."""
 
     @abstractmethod
     def _choose(self, context: Context, lineup: Lineup) -> Outcome:
@@ -26,6 +41,10 @@ class Seated(ABC, Generic[B]):
     @abstractmethod
     def _take(self, decision: Decision, reward: float) -> None:
         """Take in one reward, or raise before anything changes."""
+
+    @abstractmethod
+    def _play(self, board: Board, runs: Runs) -> Places | None:
+        """Play whole runs; None if it would refuse what is on the board."""
 
     def __repr__(self) -> str:
         return self.desk.described(type(self).__name__)
@@ -70,3 +89,72 @@ class Seated(ABC, Generic[B]):
     def refutation(self) -> Refutation | None:
         """What contradicted the bounds, once they were dropped."""
         return self.desk.guard.refutation
+
+    def fresh(
+        self,
+        *,
+        arms: Arms | None = None,
+        context: ContextNames | None = None,
+        horizon: int | None = None,
+        seed: int | None = None,
+    ) -> Self:
+        """A new policy with the same settings and nothing learned.
+
+        Arms, context names and horizon fill what is unbound; a seed replaces the old one.
+        """
+        options = self._options()
+        if options.get("horizon", 0) is None:
+            options["horizon"] = horizon
+        if "seed" in options and seed is not None:
+            options["seed"] = seed
+        return self._with(options, self.desk.fresh(arms=arms, context=context))
+
+    def play(
+        self,
+        stage: Stage,
+        visitors: Places,
+        luck: Floats,
+        seeds: Seeds,
+        seeing: Floats | None = None,
+    ) -> Places | None:
+        """Play whole runs in compiled code; own features are asked once for each pair."""
+        board = self.desk.board(stage, living=self.narrows)
+        return board and self._play(board, Runs.of(visitors, luck, seeds, seeing))
+
+    def merged(self, other: Self, *, since: Self | None = None) -> Self:
+        """A new policy that has learned what both have; ``since`` is what they share."""
+        for found in (other, since):
+            if found is not None and type(found) is not type(self):
+                raise CannotMerge(f"a {type(self).__name__} and a {type(found).__name__}")
+        if other is None or self._settings() != other._settings():
+            raise CannotMerge("the two policies have other settings")
+        joined = self.desk.joined(other.desk, since.desk if since else None)
+        return self._with(self._options(), joined)
+
+    def _settings(self) -> Record:
+        """How it decides and learns; a seed makes no difference to what was learned."""
+        options = {**self._options(), **self.desk.book.settings()}
+        return {name: value for name, value in options.items() if name != "seed"}
+
+    def state(self) -> State:
+        """Everything but functions, as an object that JSON keeps exactly."""
+        options = {**self._options(), **self.desk.book.settings()}
+        return sealed(type(self).__name__, {"options": options, "desk": self.desk.record()})
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object]) -> Self:
+        """Make the policy that ``state()`` described; it goes on bit for bit."""
+        return cls._restored(state, dict)
+
+    @classmethod
+    def _restored(cls, state: Mapping[str, object], read: Callable[[Record], Record]) -> Self:
+        """Make what a state describes, with its options as ``read`` reads them."""
+        with opened(cls.__name__, state) as body:
+            made = cls(**read(body["options"]))
+            made.desk = made.desk.restored(body["desk"])
+        return made
+
+    def _with(self, options: Record, desk: Desk[B]) -> Self:
+        made = type(self)(**options)
+        made.desk = desk
+        return made

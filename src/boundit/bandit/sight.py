@@ -1,16 +1,17 @@
 """What a linear policy sees in one context: the rows of its arms, and what they scored."""
 
 from collections.abc import Callable
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from boundit.bandit.encoding import Encoding
 from boundit.bandit.errors import BadFeatures
-from boundit.bandit.lanes import padded, padded_size
+from boundit.bandit.kernel_contest import SCORED, SLOT
+from boundit.bandit.lanes import padded
 from boundit.bandit.lineup import Lineup
 from boundit.bandit.ridge_stack import RidgeStack
-from boundit.bandit.stage import Floats, Places
+from boundit.bandit.stage import Floats
 from boundit.terms.bound import Context
 
 _NUMBERS = 2**19
@@ -19,38 +20,22 @@ _NUMBERS = 2**19
 
 @final
 class Sight:
-    """The arms of one context, ready for a kernel: padded rows, slots, scores so far.
+    """The arms of one context, ready for a kernel: padded rows, and the sheet to write on."""
 
-    ``scored`` tells from which version of its model each score in ``free`` was worked out.
-    """
-
-    __slots__ = (
-        "_rows",
-        "free",
-        "lineup",
-        "n_features",
-        "n_learned",
-        "scored",
-        "slots",
-        "stack",
-        "x",
-    )
+    __slots__ = ("_rows", "lineup", "n_features", "n_learned", "sheet", "stack", "width", "x")
 
     def __init__(self, lineup: Lineup, x: Floats, n_features: int) -> None:
-        n = len(lineup)
         self.lineup, self.x, self.n_features = lineup, x, n_features
-        self.free: Floats = np.zeros(n)
-        self.scored: Places = np.zeros(n, np.int64) - 1
-        self.slots: Places = self.scored
+        self.width = x.size // len(lineup)
+        self.sheet = lineup.blank.copy()
         self.stack: RidgeStack | None = None
         self.n_learned = -1
         self._rows: dict[int, tuple[float, ...]] = {}
 
-    def point(self, stack: RidgeStack, slots: Places, n_learned: int) -> None:
+    def point(self, stack: RidgeStack, slots: Floats | list[int], n_learned: int) -> None:
         """Tell where the models lie, which is known until another arm is learned of."""
-        if stack is not self.stack:
-            self.scored[:] = -1
-        self.slots, self.stack, self.n_learned = slots, stack, n_learned
+        self.sheet[:, SLOT], self.sheet[:, SCORED] = slots, -1.0
+        self.stack, self.n_learned = stack, n_learned
 
     def points(self, lineup: Lineup, stack: RidgeStack, n_learned: int) -> bool:
         """Tell whether its slots are those of these arms, as much being learned."""
@@ -59,9 +44,18 @@ class Sight:
     def row(self, i: int) -> tuple[float, ...]:
         """The features of one arm, as a decision keeps them."""
         if i not in self._rows:
-            p, d = self.x.size // len(self.lineup), self.n_features
-            self._rows[i] = tuple(self.x[i * p : i * p + d].tolist())
+            at = i * self.width
+            self._rows[i] = tuple(self.x[at : at + self.n_features].tolist())
         return self._rows[i]
+
+
+class _Form(NamedTuple):
+    """Rows of a lineup's arms, to be copied, with room for the numbers of a context."""
+
+    lineup: Lineup
+    x: Floats
+    n_shared: int
+    n_features: int
 
 
 @final
@@ -74,38 +68,39 @@ class Sights:
     def __init__(self, encoding: Encoding) -> None:
         self.encoding = encoding
         self._known: dict[Context, Sight] = {}
-        self._arms: tuple[Lineup, Floats] | None = None
+        self._form: _Form | None = None
 
     def of(self, context: Context, lineup: Lineup) -> Sight:
         """Look at the arms of a context; what is known of it already is not worked out anew."""
-        sight = self._known.get(context)
-        if sight is not None and sight.lineup is lineup:
-            return sight
+        known = self._known.get(context)
+        if known is not None and known.lineup is lineup:
+            return known
         if self.encoding.own is not None:
             return self._own(context, lineup)
-        sight = self._written(context, lineup)
+        if known is not None and known.lineup.arms == lineup.arms:
+            sight = Sight(lineup, known.x, known.n_features)
+        else:
+            sight = self._written(context, lineup)
         if len(self._known) * max(sight.x.size, 64) >= _NUMBERS:
             self._known.clear()
         self._known[context] = sight
         return sight
 
     def _written(self, context: Context, lineup: Lineup) -> Sight:
-        """Write all rows in one step: ones, the context, and the arms as they always are."""
-        arms = self._arm_columns(lineup)
+        """Write the context into the rows of its arms, which are otherwise always the same."""
         shared = self.encoding.of_context(context, lineup[0].arm)
-        d = 1 + len(shared) + arms.shape[1]
-        x = np.zeros((len(lineup), padded_size(d)))
-        x[:, 0] = 1.0
+        form = self._form
+        if form is None or form.lineup is not lineup or form.n_shared != len(shared):
+            self._form = form = self._formed(lineup, len(shared))
+        x = form.x.copy()
         x[:, 1 : 1 + len(shared)] = shared
-        x[:, 1 + len(shared) : d] = arms
-        return Sight(lineup, x.reshape(-1), d)
+        return Sight(lineup, x.reshape(-1), form.n_features)
 
-    def _arm_columns(self, lineup: Lineup) -> Floats:
-        if self._arms is None or self._arms[0] is not lineup:
-            rows = [self.encoding.of_arm(entrant.arm) for entrant in lineup]
-            _require_one_length(lineup, lambda i: len(rows[i]))
-            self._arms = lineup, np.array(rows, np.float64).reshape(len(lineup), -1)
-        return self._arms[1]
+    def _formed(self, lineup: Lineup, n_shared: int) -> "_Form":
+        """Leave room for so many numbers between the constant and those of the arms."""
+        rows = [[1.0, *[0.0] * n_shared, *self.encoding.of_arm(e.arm)] for e in lineup]
+        _require_one_length(lineup, lambda i: len(rows[i]) - n_shared - 1)
+        return _Form(lineup, padded(np.array(rows)), n_shared, len(rows[0]))
 
     def _own(self, context: Context, lineup: Lineup) -> Sight:
         rows = [self.encoding.vector(context, entrant.arm) for entrant in lineup]

@@ -45,5 +45,12 @@ def opened(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
         yield body
     except DamagedState:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, BounditError) as error:
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        BounditError,
+    ) as error:
         raise DamagedState(policy, f"{type(error).__name__}: {error}") from None

@@ -5,10 +5,11 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from boundit.bandit.codec import read_values, spelled_values
+from boundit.bandit.codec import Record, read_values, spelled_values
+from boundit.bandit.kernel_contest import SLOT
 from boundit.bandit.lineup import Lineup
 from boundit.bandit.scene import Scene
-from boundit.bandit.stage import Floats, Places
+from boundit.bandit.stage import Floats
 from boundit.terms.bound import Arm, Context
 
 
@@ -29,7 +30,7 @@ _EMPTY = Cell()
 
 @final
 class Tally:
-    """Counts and sums for every pair that was played, in flat arrays with a slot for each.
+    """A count and a sum for every pair that was played, in one array with a slot for each.
 
     Slot 0 stays empty: it stands for whatever was never played.
 
@@ -40,30 +41,38 @@ class Tally:
     """
 
     def __init__(self) -> None:
-        self.count: Floats = np.zeros(8)
-        self.total: Floats = np.zeros(8)
+        self.cells: Floats = np.zeros((8, 2))
         self._slots: dict[tuple[Context, Arm], int] = {}
         self._plays: dict[Context, int] = {}
         self._arms: dict[Context, int] = {}
-        self._pointed: dict[Context, tuple[Lineup, int, Places]] = {}
+        self._sheets: dict[Context, tuple[Lineup, int, Floats]] = {}
 
     def __getitem__(self, pair: tuple[Context, Arm]) -> Cell:
         slot = self._slots.get(pair)
-        return Cell(int(self.count[slot]), float(self.total[slot])) if slot else _EMPTY
+        if not slot:
+            return _EMPTY
+        n, total = self.cells[slot].tolist()
+        return Cell(int(n), total)
 
     def __iter__(self) -> Iterator[tuple[Context, Arm]]:
         return iter(self._slots)
 
-    def slots(self, context: Context, lineup: Lineup) -> Places:
-        """Where the cells of some arms are in one context."""
+    def sheet(self, context: Context, lineup: Lineup) -> Floats:
+        """The sheet of some arms in one context, with the slots of their cells."""
         played = self._arms.get(context, 0)
-        known = self._pointed.get(context)
+        known = self._sheets.get(context)
         if known and known[0] is lineup and known[1] == played:
             return known[2]
-        found = np.array([self._slots.get((context, e.arm), 0) for e in lineup], np.int64)
+        sheet = lineup.blank.copy()
+        sheet[:, SLOT] = [self._slots.get((context, e.arm), 0) for e in lineup]
         if played:
-            self._pointed[context] = lineup, played, found
-        return found
+            self._sheets[context] = lineup, played, sheet
+        return sheet
+
+    def counts(self, context: Context, lineup: Lineup) -> Floats:
+        """How often some arms were played in one context."""
+        slots = self.sheet(context, lineup)[:, SLOT].astype(np.int64)
+        return np.ascontiguousarray(self.cells[slots, 0])
 
     def plays(self, context: Context) -> int:
         """How many rewards came from this context, whatever the arm."""
@@ -90,6 +99,10 @@ class Tally:
             for cell in (self[context, arm],)
         ]
 
+    def settings(self) -> Record:
+        """There are none."""
+        return {}
+
     def fresh(self, scene: Scene) -> "Tally":  # noqa: ARG002, pairs are pairs
         """An empty one."""
         return Tally()
@@ -112,18 +125,17 @@ class Tally:
 
     def _put(self, context: Context, arm: Arm, cell: Cell) -> None:
         slot = self._slots.get((context, arm)) or self._new_slot(context, arm)
-        self.count[slot] += cell.n
-        self.total[slot] += cell.total
+        self.cells[slot, 0] += cell.n
+        self.cells[slot, 1] += cell.total
         self._plays[context] = self.plays(context) + cell.n
 
     def _new_slot(self, context: Context, arm: Arm) -> int:
         slot = len(self._slots) + 1
-        if slot == self.count.size:
-            self.count = np.concatenate([self.count, np.zeros(slot)])
-            self.total = np.concatenate([self.total, np.zeros(slot)])
+        if slot == len(self.cells):
+            self.cells = np.concatenate([self.cells, np.zeros_like(self.cells)])
         self._slots[context, arm] = slot
         self._arms[context] = self._arms.get(context, 0) + 1
         return slot
 
     def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "_pointed": {}}
+        return {**vars(self), "_sheets": {}}

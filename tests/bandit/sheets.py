@@ -1,0 +1,17 @@
+"""Sheets as kernels read them, written from columns."""
+
+from typing import Any
+
+import numpy as np
+
+from boundit.bandit.kernel_contest import COLUMNS, LOWER, PLACE, SCORED, SLOT, UPPER
+from boundit.bandit.stage import Floats
+
+
+def sheet_of(slots: Any, places: Any, lower: Any, upper: Any, *, own: Any = None) -> Floats:
+    """A row for each arm; ``own`` are the two numbers of the algorithm's own, none yet."""
+    sheet = np.full((len(places), COLUMNS), 7.0)  # an index of before
+    sheet[:, SLOT], sheet[:, PLACE] = slots, places
+    sheet[:, LOWER], sheet[:, UPPER] = lower, upper
+    sheet[:, SCORED:] = -1.0 if own is None else own
+    return sheet
