@@ -180,3 +180,15 @@ def test_an_exact_law_has_no_sampling_error() -> None:
     world = paper_world()
     with pytest.raises(NoConfidence, match="pass confidence=None"):
         derive_bounds(world.graph, world.query, world.exact_log())
+
+
+def test_hundreds_of_millions_of_rows_have_intervals_in_order() -> None:
+    """The library's inverse is off by a factor at some counts; neighbours must agree."""
+    k = np.arange(990.0, 1011.0)
+    low, high = share_interval(k, np.full_like(k, 1e9), 0.01)
+
+    assert (low < k / 1e9).all()
+    assert (k / 1e9 < high).all()
+    assert (np.diff(low) > 0).all()
+    assert (np.diff(high) > 0).all()
+    np.testing.assert_allclose(high - low, 5.15e-9 * np.sqrt(k), rtol=0.02)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from boundit.bounds.confidence import NoConfidence
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.selection_facts import FactsRefuted, InvalidFact
 from boundit.bounds.tighten import CROSSED, NEVER_LOGGED, EndsCross
@@ -372,3 +373,25 @@ def test_facts_that_make_no_sense_are_refused(facts: dict[str, object]) -> None:
 
     with pytest.raises(InvalidFact):
         derive_bounds(world.graph, world.query, world.exact_log(), confidence=None, **facts)  # type: ignore[arg-type]
+
+
+def test_an_exact_log_beside_a_counted_table_has_a_confidence() -> None:
+    model = paper_world().model
+    counted = {name: model.sample(50, np.random.default_rng(0))[name] for name in ("U1", "U2")}
+    asked = ("Y | do(X1, X2), U1, U2", as_log(model.log()))
+
+    table = derive_bounds(model.graph, *asked, external=[counted])
+    assert table.confidence == 0.95
+    with pytest.raises(NoConfidence):
+        derive_bounds(model.graph, *asked, external=[as_log(model.law(("U1", "U2")))])
+
+
+def test_a_declared_range_whose_middle_selection_may_hide_is_noted() -> None:
+    graph = parse("X -> Y -> [S]")
+    log = {"X": [0, 0, 1, 1], "Y": [0, 1, 0, 1]}
+    note = "every logged Y is 0 or 1"
+
+    declared = derive_bounds(graph, "Y | do(X)", log, reward_range=(0, 1))
+    assert any(caveat.startswith(note) for caveat in declared.caveats)
+    plain = derive_bounds(graph, "Y | do(X)", log)
+    assert not any(caveat.startswith(note) for caveat in plain.caveats)

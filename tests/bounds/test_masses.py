@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from boundit.bounds.derive import derive_bounds
 from boundit.bounds.masses import MOST_CELLS, Populations, greatest
 from boundit.bounds.population import Reweighting
 from boundit.bounds.program import Status
@@ -14,8 +15,9 @@ from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.expression import Expression
 from boundit.graph.text import parse
+from boundit.simulation.model import Model
 from boundit.terms.names import nodes
-from tests.bounds.exact import questions
+from tests.bounds.exact import as_log, questions
 from tests.bounds.reweighted import plug_in, true_facts
 
 GRAPH = parse("X -> M -> Y; M -> [S]")
@@ -163,3 +165,31 @@ def test_an_unfinished_search_still_proves_an_end() -> None:
 
     assert stopped.status in {Status.UNFINISHED, Status.OPTIMAL}
     assert end >= 0.7
+
+
+@pytest.mark.parametrize("rare", [1e-4, 1e-6, 1e-8, 1e-10])
+def test_what_hardly_anyone_has_is_not_read_off_rounding(rare: float) -> None:
+    """Chances that a solver drops, and masses that magnify its tolerance, say nothing."""
+    graph, rng = parse("X -> Y; C -> Y; Y -> [S]; X -> [S]"), np.random.default_rng(0)
+    for facts in (False, True):
+        for _ in range(4):
+            r = rng.random(9)
+            tables: dict[str, tuple[list[str], object]] = {
+                "C": ([], rare),
+                "X": ([], 0.3 + 0.4 * r[0]),
+                "Y": (["X", "C"], r[1:5].reshape(2, 2)),
+                "S": (["X", "Y"], r[5:].reshape(2, 2) * 0.9 + 0.05),
+            }
+            model = Model(graph, tables)  # type: ignore[arg-type]
+            table = derive_bounds(
+                graph,
+                "Y | do(X), C",
+                as_log(model.log()),
+                confidence=None,
+                selection_rate=model.selection_rate() if facts else None,
+            )
+            effect = model.effect(outcomes="Y", treatments="X", context="C").at({"Y": 1})
+            mean = effect.aligned(("X", "C"))
+            for x, c in np.ndindex(2, 2):
+                bound = table[x, c]
+                assert bound.lower - 1e-9 <= mean[x, c] <= bound.upper + 1e-9

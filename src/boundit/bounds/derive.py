@@ -90,7 +90,7 @@ def derive_bounds(
     facts = SelectionFacts.read(selection_rate=selection_rate, sensitivity=sensitivity)
     facts.require_in(graph)
     opened, others = read_log(log), external_logs(graph, external)
-    if opened.exact and confidence is not None:
+    if confidence is not None and all(table.exact for table in (opened, *others)):
         raise NoConfidence("an exact law has no sampling error; pass confidence=None")
 
     def bounded_on(drawn: CausalGraph) -> tuple[Plan, tuple[CountTable, ...]]:
@@ -116,6 +116,12 @@ def derive_bounds(
     (outcome,) = asked.outcomes
     if graph.links[outcome].children and not tosses_itself(tables, reward_range):
         plan, tables = bounded_on(coin_graph(graph, outcome))
+    elif reward_range is not None and graph.selection in graph.descendants(outcome):
+        note = (
+            f"every logged {outcome} is 0 or 1, so it counts as 0/1; if selection hides values "
+            "between, these bounds can miss"
+        )
+        plan = replace(plan, caveats=(*plan.caveats, note))
     return assembled(
         plan,
         tables,

@@ -78,7 +78,8 @@ class Difference:
         for _ in range(MOST_PIECES):
             end, start, stop, reached = waiting[0]
             attained = max(attained, reached)
-            if end == inf or self._is_near(-end, attained) or stop - start < FINEST:
+            late = self._expectation.seconds() == 0.0
+            if end == inf or self._is_near(-end, attained) or stop - start < FINEST or late:
                 break
             heapq.heappop(waiting)
             middle = (start + stop) / 2

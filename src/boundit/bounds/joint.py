@@ -249,7 +249,8 @@ def contrasts(
         for others in _alike(query.treatments, place, places):
             against = [places[other] for other in others]
             for proved in ready:
-                best[others] = np.minimum(best[others], proved.greatest(place, against))
+                if deadline is None or time.monotonic() < deadline:
+                    best[others] = np.minimum(best[others], proved.greatest(place, against))
         leads = scale * best.reshape(len(arms), -1)
         more = leads < upper[one] - lower - _ROUNDING
         if len(kept) > MOST_KEPT:

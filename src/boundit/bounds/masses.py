@@ -27,8 +27,8 @@ MOST_CELLS = 1_024
 """The most cells that programs are made for; beyond, nothing is said."""
 RARE = 1e-7
 """Of what surely no more than this part of everyone have, nothing is said."""
-_USUAL = 1e-6
-"""Where nobody knows how rare it is, rounding is allowed for down to this part of everyone."""
+_USUAL = 1e-3
+"""Where nothing is known of selection: how much rarer something may be than it can be."""
 _HEAVIEST = 1e9
 """No mass is larger, for nothing is set to one that fewer than this part of everyone have."""
 _ROUNDING = 1e-12
@@ -148,12 +148,12 @@ class Populations:
         return bool((self.cells(values).reshape(low.shape)[low > 0] > 0).any())
 
     def least(self, values: Mapping[str, int]) -> float:
-        """Tell what part of everyone surely has some values; what nobody knows is usual."""
+        """Tell what part of everyone surely has some values; unknown, what is usual."""
         known = [0.0]
-        law, here = self.reweighting, self.cells(values)
+        law, shares = self.reweighting, self._shares[0]
+        here = np.where(self.cells(values).reshape(shares.shape) > 0, shares, 0.0)
         if law.reads_steering and law.facts.least > 0:
-            low = self._shares[0] * self.logged[0][:, None]
-            known.append(law.facts.least * float(low[here.reshape(low.shape) > 0].sum()))
+            known.append(law.facts.least * float((here * self.logged[0][:, None]).sum()))
         for table in law.tables:
             if table >= values.keys():
                 names = in_order(table)
@@ -161,7 +161,7 @@ class Populations:
                 full = np.broadcast_to(low, [self.levels[name] for name in names])
                 where = tuple(values.get(name, slice(None)) for name in names)
                 known.append(float(full[where].sum()))
-        return max(known) or _USUAL
+        return max(known) or _USUAL * float(here.sum(axis=1).max())
 
     def rows(self, layout: Layout, unit: Floats) -> Rows:
         """Write down that a form is one, then what all laws have in common."""

@@ -226,6 +226,7 @@ def _loaded(rows: Sparse, lower: Floats, upper: Floats, highest: Floats) -> "hig
         "presolve": "off",  # it would forget where the last search ended
         "solver": "simplex",
         "threads": 1,
+        "small_matrix_value": 1e-12,  # by default chances below 1e-9 are dropped
         "primal_feasibility_tolerance": _TOLERANCE,
         "dual_feasibility_tolerance": _TOLERANCE,
     }

@@ -106,7 +106,7 @@ class Model:
     def selection_rate(self) -> float:
         """``P(S = 1)``: the share of the population that is logged."""
         selection = self.graph.selection
-        return float(self.law(selection).at({selection: 1})) if selection else 1.0
+        return min(float(self.law(selection).at({selection: 1})), 1.0) if selection else 1.0
 
     def intervened(self, treatments: Names, names: Names | None = None) -> NamedArray:
         """``P(names | do(treatments))`` with an axis for each treatment's values too."""
