@@ -69,6 +69,17 @@ def test_sharpness_names_every_graph_and_how_it_was_searched(
     assert [row["case"] for row in record["rows"]] == ["bow"]
 
 
+def test_openness_says_what_no_method_can_narrow(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = answer(capsys, "--of", "openness", "--models", "6", "--seed", "4")
+
+    assert (code, err) == (0, "")
+    assert "are shown open: models with the same log have effects next to 0" in out
+    record = json.loads(
+        answer(capsys, "--of", "openness", "--models", "2", "--seed", "4", "--json")[1]
+    )
+    assert record["wrong"] == record["missed"] == 0
+
+
 @pytest.mark.parametrize("arguments", [("--models", "0"), ("--seed", "-1"), ("--models", "x")])
 def test_nonsense_is_one_line_and_code_2(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]

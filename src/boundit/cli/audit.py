@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 @click.option(
     "--of",
     "subject",
-    type=click.Choice(["bounds", "formulas", "coverage", "sharpness"]),
+    type=click.Choice(["bounds", "formulas", "coverage", "sharpness", "openness"]),
     default="bounds",
     show_default=True,
-    help="Bounds from exact laws, recovered formulas, confident bounds on finite logs, or how "
-    "near each end comes to the furthest model with the same log.",
+    help="Bounds from exact laws, recovered formulas, confident bounds on finite logs, how "
+    "near each end comes to the furthest model with the same log, or whether rows without a bound "
+    "could have one.",
 )
 @click.option(
     "--models",
     type=click.IntRange(1),
-    show_default="10,000; 3 for sharpness",
+    show_default="10,000; 3 for sharpness; 100 for openness",
     metavar="N",
     help="How many random models, questions, logs of each size, or models of each graph.",
 )
@@ -40,7 +41,7 @@ def audit(
 
     Exits 1 when an interval of profile 'sound' misses the truth, a recovered formula is wrong,
     whole tables hold less often than their confidence says, or a model with the same log lies
-    beyond an end. Ctrl-C keeps what is done, of bounds, formulas and sharpness.
+    beyond an end. Ctrl-C keeps what is done, but of coverage.
 
     \b
     Examples:
@@ -48,14 +49,16 @@ def audit(
       boundit audit --of formulas --models 5000
       boundit audit --of coverage --models 400
       boundit audit --of sharpness --models 3
+      boundit audit --of openness --models 100
     """
     answer = {
         "bounds": _bounds,
         "formulas": _formulas,
         "coverage": _coverage,
         "sharpness": _sharpness,
+        "openness": _openness,
     }[subject]
-    models = models or (3 if subject == "sharpness" else 10_000)
+    models = models or {"sharpness": 3, "openness": 100}.get(subject, 10_000)
     context.exit(0 if answer(models, seed, as_json) else 1)
 
 
@@ -149,6 +152,28 @@ def _print_sharpness(report: "SharpnessReport", models: int) -> None:
             f"missed: {end.row} on {end.case!r}, {end.known} known: {end.side} end "
             f"{end.end:.6g} by {end.rule}, but a model with the same log has {end.found:.6g}"
         )
+
+
+def _openness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+    from boundit.studies.openness import audit_openness  # noqa: PLC0415
+
+    with progress("models") as told:
+        report = audit_openness(models, seed=seed, told=lambda done: told(done, models))
+    if as_json:
+        show(asdict(report) | {"share_shown": report.share_shown})
+    else:
+        useful = 1 - report.left_open / report.rows if report.rows else 0.0
+        most = 1 - report.shown / report.rows if report.rows else 0.0
+        click.echo(
+            f"{report.models:,} random models, seed {seed}, exact laws, nothing known of "
+            f"selection\n{report.rows:,} intervals, {useful:.1%} say more than the range\n"
+            f"{report.left_open:,} do not; of these {report.shown:,} "
+            f"({report.share_shown:.1%}) are shown open: models with the same log have effects next to 0 and next to 1\n"
+            f"so no method can say more in over {most:.1%} of the intervals\n"
+            f"{report.rivals:,} rival models built, {report.wrong} wrong; "
+            f"{report.missed} intervals leave a rival out"
+        )
+    return _whole(report.models, models, "models", good=bool(report))
 
 
 def _record(report: "AuditReport") -> dict[str, object]:
