@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     default="bounds",
     show_default=True,
     help="Bounds from exact laws, recovered formulas, confident bounds on finite logs, how "
-    "near each end comes to the furthest model with the same log, or whether rows without a bound "
-    "could have one.",
+    "near each end comes to the furthest model with the same log, or whether rows without "
+    "a bound could have one.",
 )
 @click.option(
     "--models",
@@ -168,7 +168,8 @@ def _openness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
             f"{report.models:,} random models, seed {seed}, exact laws, nothing known of "
             f"selection\n{report.rows:,} intervals, {useful:.1%} say more than the range\n"
             f"{report.left_open:,} do not; of these {report.shown:,} "
-            f"({report.share_shown:.1%}) are shown open: models with the same log have effects next to 0 and next to 1\n"
+            f"({report.share_shown:.1%}) are shown open: models with the same log have "
+            "effects next to 0 and next to 1\n"
             f"so no method can say more in over {most:.1%} of the intervals\n"
             f"{report.rivals:,} rival models built, {report.wrong} wrong; "
             f"{report.missed} intervals leave a rival out"

@@ -27,7 +27,7 @@ SAME = 1e-11
 """Two laws are the same when no ratio of their chances is further than this from one."""
 
 Goal = Callable[[Tables], tuple[float, Floats]]
-_STEPS, _PATIENCE, _GAIN = 150, 10, 0.1
+_STEPS, _PATIENCE, _GAIN = 300, 10, 0.02
 _FIRST, _SHORTEST, _LONGEST = 0.5, 1e-3, 3.0
 _FLAT = 1e-4
 _RIDGE, _ROUNDS = 1e-12, 3
