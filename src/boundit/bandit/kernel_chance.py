@@ -4,8 +4,8 @@ A draw has a density of ``kernel_peak``, cut to a bound. The chance that arm :ma
 :math:`\int f_a \prod_{b \ne a} F_b`. It is worked out in one walk over the places where the
 winner may be, in steps that are a small part of every law they meet, with Gauss's three points
 in each: the densities there also give the integrals :math:`F_b` up to these points. That takes
-no special function, and is right to five digits; to four where part of a success counts, and a
-density rises like a root.
+no special function, and is right to five digits; where part of a success counts, and a density
+rises like a root, to a few thousandths at worst.
 """
 
 import math

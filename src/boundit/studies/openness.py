@@ -161,7 +161,8 @@ class _Reached:
                         self.problem.query, place, towards=towards, until=until
                     )
                     self._keep(rival, place)
-                    self.flat |= {(_row(place), towards)} if rival.flat else set()
+                    if rival.flat:
+                        self.flat.add((_row(place), towards))
 
     def count(self, rows: list[Place]) -> None:
         """Count rows of one effect as shown open, or as doubtful."""

@@ -27,8 +27,8 @@ SAME = 1e-11
 """Two laws are the same when no ratio of their chances is further than this from one."""
 
 Goal = Callable[[Tables], tuple[float, Floats]]
-_STEPS, _PATIENCE, _GAIN = 300, 10, 0.02
-_FIRST, _SHORTEST, _LONGEST = 0.5, 1e-3, 3.0
+_STEPS, _PATIENCE, _GAIN = 300, 10, 0.02  # the last ten steps add at least so much, or enough
+_FIRST, _SHORTEST, _LONGEST = 0.5, 1e-3, 3.0  # how far a step moves the entry it moves most
 _FLAT = 1e-4
 _RIDGE, _ROUNDS = 1e-12, 3
 
@@ -146,7 +146,8 @@ class Surface:
         last = np.inf
         for _ in range(5):
             tables = self.points.tables(point)
-            off, slopes = self._off(tables)
+            with np.errstate(divide="ignore", invalid="ignore"):  # where a chance vanishes
+                off, slopes = self._off(tables)
             if (worst := float(np.abs(off).max())) < SAME:
                 return _Stand(point, tables, slopes, *goal(tables))
             if not worst < 0.3 * last:
