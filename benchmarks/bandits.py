@@ -20,13 +20,14 @@ import numpy as np
 from benchmarks.bandit_peers import PEERS, Step
 from benchmarks.c_loop import NoCompiler, compiled
 from benchmarks.clock import seconds
-from boundit.bandit.kl_ucb import KLUCB
-from boundit.bandit.lin_ts import LinTS
-from boundit.bandit.lin_ucb import LinUCB
+from boundit.bandit.batch.environment import FiniteEnvironment
+from boundit.bandit.kernels.arrays import Floats, Places
+from boundit.bandit.policies.kl_ucb import KLUCB
+from boundit.bandit.policies.lin_ts import LinTS
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.policies.ts import TS
+from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.policy import Policy
-from boundit.bandit.stage import Floats, Places, Stage
-from boundit.bandit.ts import TS
-from boundit.bandit.ucb import UCB
 from boundit.simulation.worlds import paper_world
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
@@ -54,17 +55,25 @@ def best_of(turns: int, *calls: Callable[[], object]) -> list[float]:
     return [min(times) for times in zip(*rounds, strict=True)]
 
 
-def paper_stage() -> Stage:
+def paper_stage() -> FiniteEnvironment:
     """Four arms in four contexts, five features with the constant."""
     world = paper_world()
     means = world.means()
     arms = tuple(dict.fromkeys(arm for arm, _ in means))
     contexts = tuple(dict.fromkeys(context for _, context in means))
-    return Stage(contexts, arms, np.array([[means[a, c] for a in arms] for c in contexts]))
+    return FiniteEnvironment(
+        contexts, arms, np.array([[means[a, c] for a in arms] for c in contexts])
+    )
 
 
 def against_c(
-    label: str, stage: Stage, x: Floats, policy: LinUCB, caps: Floats, runs: int, rounds: int
+    label: str,
+    stage: FiniteEnvironment,
+    x: Floats,
+    policy: LinUCB,
+    caps: Floats,
+    runs: int,
+    rounds: int,
 ) -> None:
     """Print decisions per second of whole runs, ours as a share of the loop in C."""
     rng = np.random.default_rng(0)
@@ -118,7 +127,7 @@ def large_study(n_arms: int = 100, d: int = 64, n_contexts: int = 400) -> None:
     def features(context: Context, arm: Arm) -> Sequence[float]:
         return x[context[0], arm[0]]  # type: ignore[no-any-return]
 
-    stage, label = Stage(contexts, arms, means), f"{n_arms} arms, d = {d}"
+    stage, label = FiniteEnvironment(contexts, arms, means), f"{n_arms} arms, d = {d}"
     plain = LinUCB(arms=arms, alpha=ALPHA, features=features)
     against_c(f"{label}, {n_contexts} contexts", stage, x, plain, free, 1, 10_000)
     bounded = LinUCB(prior=bounds, alpha=ALPHA, features=features)

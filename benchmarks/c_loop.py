@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from boundit.bandit.stage import Floats, Places
+from boundit.bandit.kernels.arrays import Floats, Places
 
 SOURCE = Path(__file__).with_name("c_loop.c")
 Pull = Callable[[Places, Floats], Places]

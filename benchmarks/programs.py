@@ -12,14 +12,14 @@ import numpy as np
 from scipy.optimize import linprog
 
 from benchmarks.clock import seconds
-from boundit.bounds.confounded import Confounded, Effort, confounded
-from boundit.bounds.sequential import PlugIn
-from boundit.bounds.type_layout import Layout
-from boundit.bounds.type_program import Clock, solve
+from boundit.bounds.numbers import PlugInNumbers
+from boundit.bounds.rules.response_program import ResponseProgram, SearchBudget, confounded
+from boundit.bounds.rules.type_layout import ProgramLayout
+from boundit.bounds.rules.type_program import TimeBudget, solve
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
-from boundit.estimand.question import Question
-from boundit.estimand.solver import Solver
+from boundit.estimand.recovery.question import Question
+from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
 from boundit.simulation.random_models import random_model
 
@@ -32,33 +32,33 @@ def run() -> None:
     print(f"{'instrument':<14}{'types':>12}{'columns':>9}{'ms, all arms':>14}{'scipy':>8}")
     for k in LEVELS:
         spec, numbers = _instrument(k)
-        layout = Layout(spec, numbers.levels)
+        layout = ProgramLayout(spec, numbers.levels)
         columns = _columns(layout)
-        ours = seconds(partial(solve, layout, numbers, Clock(None)))
+        ours = seconds(partial(solve, layout, numbers, TimeBudget(None)))
         theirs = seconds(partial(_from_scratch, layout, numbers)) if columns else None
         ratio = "-" if theirs is None else f"{theirs / ours:.1f}x"
         shown = f"{columns:,}" if columns else "parted"
         print(f"{k} levels{'':<6}{k**k * 2**k:>12,}{shown:>9}{ours * 1e3:>14.1f}{ratio:>8}")
 
 
-def _instrument(k: int) -> tuple[Confounded, PlugIn]:
+def _instrument(k: int) -> tuple[ResponseProgram, PlugInNumbers]:
     """The instrument with random laws, ``k`` levels of Z and X."""
-    found = confounded(INSTRUMENT, ASKED, Solver(INSTRUMENT), Effort(INSTRUMENT))
+    found = confounded(INSTRUMENT, ASKED, Solver(INSTRUMENT), SearchBudget(INSTRUMENT))
     spec = max(found, key=lambda one: len(one.varied))
     model = random_model(INSTRUMENT, np.random.default_rng(k), levels=(k,))
     law = model.log().aligned(("Z", "X", "Y"))
     tossed = np.stack([law[..., 0], law[..., 1:].sum(axis=-1)], axis=-1)
     named = NamedArray(("Z", "X", "Y"), tossed)
-    return spec, PlugIn(Evaluator(named, [named]))
+    return spec, PlugInNumbers(Evaluator(named, [named]))
 
 
-def _columns(layout: Layout) -> int:
+def _columns(layout: ProgramLayout) -> int:
     """How many columns the program of one arm has; 0 if it is parted."""
     types = layout.types(layout.arms[:1], range(len(layout.outer)), layout.most)
     return 0 if types is None else types.n_types
 
 
-def _from_scratch(layout: Layout, numbers: PlugIn) -> None:
+def _from_scratch(layout: ProgramLayout, numbers: PlugInNumbers) -> None:
     """Solve the same columns anew for both ends of every arm."""
     law, inside = layout.law(numbers)[0][0], layout.spec.inside
     for arm in layout.arms:

@@ -16,10 +16,10 @@ from statistics import median
 import click
 
 from benchmarks.peers import OutOfTime, Peer, Tally, by_causaleffect, by_dowhy, by_y0, within
-from boundit.estimand.adjustment_sets import find_adjustment
-from boundit.estimand.question import Question
-from boundit.estimand.recover import recover
-from boundit.estimand.solver import Solver
+from boundit.estimand.criteria.adjustment_sets import find_adjustment
+from boundit.estimand.recovery.question import Question
+from boundit.estimand.recovery.recover import recover
+from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes
 

@@ -20,13 +20,15 @@ MODULES = [
 
 
 def test_every_module_has_a_test_file_of_its_name() -> None:
-    missing = [
-        module
-        for module in MODULES
-        if not (
-            ROOT / "tests" / module.split(".")[1] / f"test_{module.split('.')[-1]}.py"
-        ).exists()
-    ]
+    missing = []
+    for module in MODULES:
+        _, *folders, name = module.split(".")
+        path = (ROOT / "src" / "boundit").joinpath(*folders, f"{name}.py")
+        body = ast.parse(path.read_text()).body
+        if not any(isinstance(part, ast.FunctionDef | ast.ClassDef) for part in body):
+            continue  # names for types, or numbers as printed: nothing to run
+        if not (ROOT / "tests").joinpath(*folders, f"test_{name}.py").exists():
+            missing.append(module)
     assert missing == []
 
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from boundit.bandit.decision import Decision as Decision
-    from boundit.bandit.kl_ucb import KLUCB as KLUCB
-    from boundit.bandit.lin_ts import LinTS as LinTS
-    from boundit.bandit.lin_ucb import LinUCB as LinUCB
-    from boundit.bandit.oam import OAM as OAM
+    from boundit.bandit.learned.warm_start import WarmStart as WarmStart
+    from boundit.bandit.oam.policy import OAM as OAM
+    from boundit.bandit.policies.kl_ucb import KLUCB as KLUCB
+    from boundit.bandit.policies.lin_ts import LinTS as LinTS
+    from boundit.bandit.policies.lin_ucb import LinUCB as LinUCB
+    from boundit.bandit.policies.ts import TS as TS
+    from boundit.bandit.policies.ucb import UCB as UCB
     from boundit.bandit.policy import Policy as Policy
+    from boundit.bandit.prior.watch import Watch as Watch
     from boundit.bandit.theory import count_ruled_out as count_ruled_out
-    from boundit.bandit.ts import TS as TS
-    from boundit.bandit.ucb import UCB as UCB
-    from boundit.bandit.warm_start import WarmStart as WarmStart
-    from boundit.bandit.watch import Watch as Watch
     from boundit.bounds.baselines import (
         adjust_for_confounding_only as adjust_for_confounding_only,
     )
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from boundit.counts.evaluate import evaluate as evaluate
     from boundit.counts.log import Log as Log
     from boundit.counts.read import read_log as read_log
-    from boundit.estimand.adjustment import adjusts as adjusts
-    from boundit.estimand.adjustment_sets import find_adjustment as find_adjustment
-    from boundit.estimand.adjustment_sets import list_adjustments as list_adjustments
     from boundit.estimand.ask import recover as recover
-    from boundit.estimand.exchange import exchanges as exchanges
+    from boundit.estimand.criteria.adjustment import adjusts as adjusts
+    from boundit.estimand.criteria.adjustment_sets import find_adjustment as find_adjustment
+    from boundit.estimand.criteria.adjustment_sets import list_adjustments as list_adjustments
+    from boundit.estimand.criteria.exchange import exchanges as exchanges
+    from boundit.estimand.language.derivation import Recovery as Recovery
     from boundit.estimand.query import EffectQuery as EffectQuery
     from boundit.estimand.query import parse_query as parse_query
-    from boundit.estimand.recovery import Recovery as Recovery
     from boundit.estimand.substitutes import find_substitutes as find_substitutes
     from boundit.graph.causal_graph import CausalGraph as CausalGraph
     from boundit.graph.implications import Independence as Independence
@@ -75,37 +75,37 @@ _HOMES = {
     "EffectQuery": "estimand.query",
     "Independence": "graph.implications",
     "Interval": "terms.interval",
-    "KLUCB": "bandit.kl_ucb",
-    "LinTS": "bandit.lin_ts",
-    "LinUCB": "bandit.lin_ucb",
+    "KLUCB": "bandit.policies.kl_ucb",
+    "LinTS": "bandit.policies.lin_ts",
+    "LinUCB": "bandit.policies.lin_ucb",
     "Log": "counts.log",
     "Model": "simulation.model",
-    "OAM": "bandit.oam",
+    "OAM": "bandit.oam.policy",
     "Policy": "bandit.policy",
-    "Recovery": "estimand.recovery",
+    "Recovery": "estimand.language.derivation",
     "Regret": "simulation.regret",
     "SensitivityCurve": "bounds.sensitivity",
-    "TS": "bandit.ts",
-    "UCB": "bandit.ucb",
+    "TS": "bandit.policies.ts",
+    "UCB": "bandit.policies.ucb",
     "Verdict": "terms.verdict",
-    "WarmStart": "bandit.warm_start",
-    "Watch": "bandit.watch",
+    "WarmStart": "bandit.learned.warm_start",
+    "Watch": "bandit.prior.watch",
     "World": "simulation.world",
     "adjust_for_confounding_only": "bounds.baselines",
-    "adjusts": "estimand.adjustment",
+    "adjusts": "estimand.criteria.adjustment",
     "check": "checks.check",
     "condition_only": "bounds.baselines",
     "count_ruled_out": "bandit.theory",
     "derive_bounds": "bounds.derive",
     "evaluate": "counts.evaluate",
-    "exchanges": "estimand.exchange",
-    "find_adjustment": "estimand.adjustment_sets",
+    "exchanges": "estimand.criteria.exchange",
+    "find_adjustment": "estimand.criteria.adjustment_sets",
     "find_substitutes": "estimand.substitutes",
     "flipped_world": "simulation.worlds",
     "format_graph": "graph.read",
     "from_networkx": "graph.nx",
     "implications": "graph.implications",
-    "list_adjustments": "estimand.adjustment_sets",
+    "list_adjustments": "estimand.criteria.adjustment_sets",
     "minimal_separator": "graph.separators",
     "nearest_separator": "graph.separators",
     "open_walk": "graph.separation",

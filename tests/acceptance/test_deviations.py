@@ -11,13 +11,13 @@ import pytest
 
 from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NamedArray
-from boundit.estimand.adjustment import adjustment_formula, adjusts
-from boundit.estimand.adjustment_sets import find_adjustment
-from boundit.estimand.context_adjustment import find_context_adjustment
-from boundit.estimand.expression import CFactor, Product
-from boundit.estimand.factorize import factorize
-from boundit.estimand.recover import recover
-from boundit.estimand.recover_factor import recover_factor
+from boundit.estimand.criteria.adjustment import adjustment_formula, adjusts
+from boundit.estimand.criteria.adjustment_sets import find_adjustment
+from boundit.estimand.criteria.context_adjustment import find_context_adjustment
+from boundit.estimand.language.expression import CFactor, Product
+from boundit.estimand.recovery.factorize import factorize
+from boundit.estimand.recovery.recover import recover
+from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.estimand.substitutes import find_substitutes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk

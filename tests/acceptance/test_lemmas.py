@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from boundit.bandit.oam import OAM
-from boundit.bandit.oam_core import EXPLOIT, Visit, choose, width
-from boundit.bandit.stage import Floats, Places, Stage
+from boundit.bandit.batch.environment import FiniteEnvironment
+from boundit.bandit.kernels.arrays import Floats, Places
+from boundit.bandit.oam.policy import OAM
+from boundit.bandit.oam.round import EXPLOIT, ContextArms, choose, width
+from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.theory import count_ruled_out, oam_rate
-from boundit.bandit.ucb import UCB
 from boundit.simulation.simulate import simulate
 from boundit.simulation.worlds import flipped_world
-from boundit.studies.online_roster import Offline
+from boundit.studies.online.roster import Offline
 from boundit.terms.bound_table import BoundTable
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def played(
     policy: UCB | OAM, means: Sequence[float], rounds: int, runs: int
 ) -> tuple[Places, Floats]:
     """Arms and rewards of whole runs without context, runs x rounds."""
-    stage = Stage(((),), tuple((i,) for i in range(len(means))), np.array([means]))
+    stage = FiniteEnvironment(((),), tuple((i,) for i in range(len(means))), np.array([means]))
     luck = np.random.default_rng(7).random((runs, rounds))
     nobody, seeds = np.zeros((runs, rounds), np.int64), np.zeros(runs, np.uint64)
     player = policy.fresh(arms=stage.arms, context=(), horizon=rounds)
@@ -158,7 +159,7 @@ def exploited(rng: np.random.Generator, *, drop: bool) -> tuple[bool, bool] | No
     if (np.abs(found - means) >= allowed).any():
         return None
     ones, f = np.ones(means.size), 4.0
-    visit = Visit(found, allowed**2 / f, 0 * ones, ones, ones, lower, upper)
+    visit = ContextArms(found, allowed**2 / f, 0 * ones, ones, ones, lower, upper)
     choice = choose(visit, float(least), f, 1.0, 0.0)
     assert choice.branch == EXPLOIT
     return choice.place == int(found.argmax()), bool(upper[choice.place] < means.max())

@@ -9,20 +9,20 @@ from functools import cache
 import numpy as np
 import pytest
 
-from boundit.bandit.lin_ucb import LinUCB
-from boundit.bandit.oam import OAM
+from boundit.bandit.learned.warm_start import WarmStart
+from boundit.bandit.oam.policy import OAM
+from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.theory import oam_rate
-from boundit.bandit.warm_start import WarmStart
 from boundit.simulation.playing import Chunk
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world, random_world, suite
-from boundit.studies.online_ceilings import ceiling_study
-from boundit.studies.online_roster import Offline, named
-from boundit.studies.online_suite import suite_study
-from boundit.studies.online_theorem6 import theorem6
-from boundit.studies.online_watch import watch_study
+from boundit.studies.online.ceilings import ceiling_study
+from boundit.studies.online.roster import Offline, named
+from boundit.studies.online.suite import suite_study
+from boundit.studies.online.theorem6 import theorem6
+from boundit.studies.online.watch import watch_study
 
 ROUNDS = 15_000
 WARM = [f"LinUCB_{of}-{rows}" for of in ("CP", "Biased") for rows in (100, "counts")]

@@ -12,9 +12,9 @@ import pytest
 
 from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.adjustment import adjustment_formula
-from boundit.estimand.expression import P
-from boundit.estimand.recover import recover
+from boundit.estimand.criteria.adjustment import adjustment_formula
+from boundit.estimand.language.expression import P
+from boundit.estimand.recovery.recover import recover
 from boundit.simulation.random_models import random_graph, random_model
 from boundit.simulation.worlds import paper_model
 from tests.paper import (

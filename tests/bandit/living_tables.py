@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from boundit.bandit.stage import Showing, Stage
+from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
@@ -64,7 +64,7 @@ def living_table(*plans: Living, **changed: Any) -> BoundTable:
     return replace(table, living=plans, **changed)
 
 
-def stage() -> Stage:
+def stage() -> FiniteEnvironment:
     """The world as a stage that shows W."""
     means = np.array([[truth(arm, c) for arm in ARMS] for c in CONTEXTS])
     ends = np.empty((4, 4, 2, 3))
@@ -74,7 +74,7 @@ def stage() -> Stage:
         joint = np.array(chances(arm)) * (1 - np.array(given(arm, c)))
         ends[i, j, 0] = (joint / joint.sum()).cumsum()
     ends[..., -1] = 1.0
-    return Stage(CONTEXTS, ARMS, means, Showing(("W",), (W,), ends))
+    return FiniteEnvironment(CONTEXTS, ARMS, means, SideObservation(("W",), (W,), ends))
 
 
 STAGE = stage()

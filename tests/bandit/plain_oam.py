@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bandit.oam_core import Branch, Rule
+from boundit.bandit.oam.round import Branch, MatchingConstants
 
 Numbers = NDArray[np.float64]
 
@@ -42,14 +42,14 @@ def estimates(x: Numbers, known: Known) -> tuple[Numbers, Numbers, Numbers]:
     return inverse @ known.moment, spreads, unseen
 
 
-def width(rule: Rule, delta: float, d: int) -> float:
+def width(rule: MatchingConstants, delta: float, d: int) -> float:
     """The printed formula, after eq. (17)."""
     log_n = math.log(rule.horizon)
     spent = rule.c * d * math.log(d * log_n)
     return rule.sigma2 * (2 * (1 + 1 / log_n) * math.log(1 / delta) + spent)
 
 
-def visited(rule: Rule, known: Known, arms: Arms) -> tuple[Branch, int, Numbers]:
+def visited(rule: MatchingConstants, known: Known, arms: Arms) -> tuple[Branch, int, Numbers]:
     """The branch, the place of the arm pulled, and the index (lines 3 to 25)."""
     theta, spreads, unseen = estimates(arms.x, known)
     if unseen.max() > 1e-3:

@@ -46,8 +46,8 @@ def table(width: float | None = 0.1, **others: Any) -> BoundTable:
 
 def kinds() -> Iterator[type[Any]]:
     """Every class of the room that has all the methods of a policy."""
-    for _, name, _ in pkgutil.iter_modules(boundit.bandit.__path__):
-        module = importlib.import_module(f"boundit.bandit.{name}")
+    for _, name, _ in pkgutil.walk_packages(boundit.bandit.__path__, "boundit.bandit."):
+        module = importlib.import_module(name)
         for _, kind in inspect.getmembers(module, inspect.isclass):
             ours = kind.__module__ == module.__name__ and kind is not Policy
             if ours and set(dir(kind)) >= METHODS and not inspect.isabstract(kind):

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from boundit.bandit.kernel_contest import COLUMNS, LOWER, PLACE, SCORED, SLOT, UPPER
-from boundit.bandit.stage import Floats
+from boundit.bandit.kernels.arrays import Floats
+from boundit.bandit.kernels.score_table import COLUMNS, LOWER, PLACE, SCORED, SLOT, UPPER
 
 
 def sheet_of(slots: Any, places: Any, lower: Any, upper: Any, *, own: Any = None) -> Floats:

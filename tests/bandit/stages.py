@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from boundit.bandit.stage import Floats, Places, Stage
+from boundit.bandit.batch.environment import FiniteEnvironment
+from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.contrast import Pair
@@ -17,7 +18,7 @@ from boundit.terms.contrast import Pair
 class Show:
     """A stage, who comes with what luck, and bounds that hold for some of its pairs."""
 
-    stage: Stage
+    stage: FiniteEnvironment
     visitors: Places
     luck: Floats
     bounds: BoundTable | None
@@ -53,7 +54,7 @@ def shows(draw: st.DrawFn, *, runs: int = 2, rounds: int = 60) -> Show:
         table = replace(table, contrasts=_contrasts(rng, contexts, arms, means))
     shape = runs, rounds
     return Show(
-        Stage(contexts, arms, means),
+        FiniteEnvironment(contexts, arms, means),
         rng.integers(len(contexts), size=shape),
         rng.random(shape),
         table if draw(st.booleans()) else None,

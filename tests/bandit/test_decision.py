@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundit.bandit.contest import Outcome
 from boundit.bandit.decision import Decision
 from boundit.bandit.errors import NotADecision
-from boundit.bandit.kernel_contest import FINAL, FREE
-from boundit.bandit.lineup import Entrant, Lineup
+from boundit.bandit.kernels.score_table import FINAL, FREE
+from boundit.bandit.ranked_arms import RankedArm, RankedArms
+from boundit.bandit.scores import Scores
 
 values = st.one_of(
     st.text(), st.integers(), st.booleans(), st.floats(allow_nan=False, width=32)
@@ -73,10 +73,10 @@ def test_it_is_frozen() -> None:
 
 
 def made() -> Decision:
-    lineup = Lineup.of([Entrant(("A",), 0.0, 0.5, 0), Entrant(("B",), 0.0, 0.4, 1)])
+    lineup = RankedArms.of([RankedArm(("A",), 0.0, 0.5, 0), RankedArm(("B",), 0.0, 0.4, 1)])
     sheet = lineup.blank.copy()
     sheet[:, FREE], sheet[:, FINAL] = [0.7, 0.1], [0.5, np.nan]
-    outcome = Outcome(lineup, (0, 1), sheet, chance=lambda _: 0.25, branch="forced")
+    outcome = Scores(lineup, (0, 1), sheet, chance=lambda _: 0.25, branch="forced")
     return Decision.of("7", (0,), outcome)
 
 

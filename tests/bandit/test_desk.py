@@ -10,10 +10,10 @@ import pytest
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
 from boundit.bandit.errors import BadOption, ForeignBounds
-from boundit.bandit.kl_ucb import KLUCB
-from boundit.bandit.lin_ucb import LinUCB
-from boundit.bandit.ucb import UCB
-from boundit.bandit.watch import Watch
+from boundit.bandit.policies.kl_ucb import KLUCB
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.policies.ucb import UCB
+from boundit.bandit.prior.watch import Watch
 from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.errors import BounditError
 from tests.bandit.living_tables import STAGE, living_table, play_living, truth

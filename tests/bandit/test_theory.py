@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from boundit.bandit.errors import BadOption
-from boundit.bandit.lin_ucb import LinUCB
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.theory import (
     OutsideTheorem,
     confidence_radius,
@@ -20,7 +21,6 @@ from boundit.bandit.theory import (
     ruled_out,
     ucb_ceiling,
 )
-from boundit.bandit.ucb import UCB
 from boundit.simulation.worlds import paper_world
 from boundit.terms.bound import Arm, Key
 from boundit.terms.bound_table import BoundTable

@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from boundit.bandit.stage import Floats, Places, Seeds, Stage
+from boundit.bandit.batch.environment import FiniteEnvironment
+from boundit.bandit.kernels.arrays import Floats, Places, Seeds
 from tests.bandit.players import ARMS, CONTEXTS, mean
 
-STAGE = Stage(CONTEXTS, ARMS, np.array([[mean(arm, c) for arm in ARMS] for c in CONTEXTS]))
+STAGE = FiniteEnvironment(
+    CONTEXTS, ARMS, np.array([[mean(arm, c) for arm in ARMS] for c in CONTEXTS])
+)
 
 
 def visits(runs: int, rounds: int, seed: int = 0) -> tuple[Places, Floats, Seeds]:

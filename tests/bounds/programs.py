@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.random import Generator
 
-from boundit.bounds.confounded import Confounded, Effort, confounded
-from boundit.bounds.sequential import PlugIn
-from boundit.bounds.type_layout import Layout
-from boundit.bounds.type_program import Clock, Found, solve
+from boundit.bounds.numbers import PlugInNumbers
+from boundit.bounds.rules.response_program import ResponseProgram, SearchBudget, confounded
+from boundit.bounds.rules.type_layout import ProgramLayout
+from boundit.bounds.rules.type_program import ProgramEnds, TimeBudget, solve
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.question import Question
-from boundit.estimand.solver import Solver
+from boundit.estimand.recovery.question import Question
+from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
@@ -20,20 +20,20 @@ from boundit.simulation.random_models import random_model
 from boundit.terms.names import nodes
 
 
-def specs(graph: CausalGraph, x: str = "X", c: str = "") -> list[Confounded]:
+def specs(graph: CausalGraph, x: str = "X", c: str = "") -> list[ResponseProgram]:
     """The programs for ``P(Y | do(x), c)``."""
     asked = Question(nodes("Y"), frozenset(x.split()), frozenset(c.split()))
-    return list(confounded(graph, asked, Solver(graph), Effort(graph)))
+    return list(confounded(graph, asked, Solver(graph), SearchBudget(graph)))
 
 
-def numbers(law: NamedArray) -> PlugIn:
+def numbers(law: NamedArray) -> PlugInNumbers:
     """A law that is the population's and the log's at once."""
-    return PlugIn(Evaluator(law, [law]))
+    return PlugInNumbers(Evaluator(law, [law]))
 
 
-def solved(spec: Confounded, law: NamedArray) -> Found:
+def solved(spec: ResponseProgram, law: NamedArray) -> ProgramEnds:
     found = numbers(law)
-    return solve(Layout(spec, found.levels), found, Clock(None))
+    return solve(ProgramLayout(spec, found.levels), found, TimeBudget(None))
 
 
 def models(
@@ -48,7 +48,7 @@ def models(
             yield model
 
 
-def truth(model: Model, spec: Confounded) -> Floats:
+def truth(model: Model, spec: ResponseProgram) -> Floats:
     """``P(Y=1 | do(x), c)`` over the program's own axes."""
     asked = spec.asked
     effect = model.effect(outcomes="Y", treatments=asked.treatments, context=asked.context).at(

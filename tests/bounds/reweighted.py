@@ -5,18 +5,18 @@ from itertools import combinations
 
 import numpy as np
 
+from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.bounds.sequential import PlugIn
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats
-from boundit.estimand.law import touched
+from boundit.estimand.language.law import touched
 from boundit.simulation.model import Model
 from boundit.terms.names import Nodes
 
 
-def plug_in(model: Model, tables: Sequence[Nodes] = ()) -> PlugIn:
+def plug_in(model: Model, tables: Sequence[Nodes] = ()) -> PlugInNumbers:
     """The exact law of the log, and those of unselected tables."""
-    return PlugIn(Evaluator(model.log(), [model.law(table) for table in tables]))
+    return PlugInNumbers(Evaluator(model.log(), [model.law(table) for table in tables]))
 
 
 def steering(model: Model) -> Nodes:

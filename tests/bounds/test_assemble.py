@@ -1,5 +1,5 @@
 from boundit.bounds.assemble import MOST_RULES, assembled, few
-from boundit.bounds.rules import sound_plan
+from boundit.bounds.plan import sound_plan
 from boundit.counts.read import read_log
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse

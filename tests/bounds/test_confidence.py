@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from boundit.bounds.coin import Coin
+from boundit.bounds.binary_reward import BinaryReward
 from boundit.bounds.confidence import (
-    Confident,
+    ConfidentNumbers,
     NoConfidence,
     check_confidence,
     extreme_terms,
@@ -18,7 +18,7 @@ from boundit.bounds.confidence import (
 )
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.read import read_log
-from boundit.estimand.expression import Expression, P, Product, Ratio, Sum
+from boundit.estimand.language.expression import Expression, P, Product, Ratio, Sum
 from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
 
@@ -59,8 +59,8 @@ def test_terms_are_found_in_every_corner_of_a_formula() -> None:
 def test_the_error_is_shared_by_cells_and_unseen_cells_cost_nothing() -> None:
     """Two seen cells of three: each gets half of the term's share."""
     table = read_log({"X": [0, 0, 1, 1], "Y": [0, 1, 1, 1]}).count(["X"], reward="Y")
-    coin = Coin(table.with_levels({"X": [2]}), "Y", 0, 1)
-    numbers = Confident(coin, (), {P(Y, X): frozenset()}, confidence=0.9)
+    coin = BinaryReward(table.with_levels({"X": [2]}), "Y", 0, 1)
+    numbers = ConfidentNumbers(coin, (), {P(Y, X): frozenset()}, confidence=0.9)
     low, high = numbers.between(P(Y, X), ("X", "Y"))
     expected = share_interval(np.array([1.0, 2.0]), np.array([2.0, 2.0]), 0.1 / 2)
 
@@ -72,11 +72,13 @@ def test_the_error_is_shared_by_cells_and_unseen_cells_cost_nothing() -> None:
 def test_a_row_of_which_only_the_extremes_matter_costs_as_much_as_one_cell() -> None:
     """Four cells of (X, Z); over Z only the least and the greatest are taken."""
     rows = {"X": [0, 0, 1, 1], "Z": [0, 1, 0, 1], "Y": [0, 1, 1, 1]}
-    coin = Coin(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
+    coin = BinaryReward(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
     term = P(Y, X | Z)
 
-    sparing = Confident(coin, (), {term: Z}, confidence=0.9).between(term, ("X", "Z", "Y"))
-    every = Confident(coin, (), {term: frozenset()}, confidence=0.9)
+    sparing = ConfidentNumbers(coin, (), {term: Z}, confidence=0.9).between(
+        term, ("X", "Z", "Y")
+    )
+    every = ConfidentNumbers(coin, (), {term: frozenset()}, confidence=0.9)
     one = np.array(1.0)
 
     assert sparing[0][1, 1, 1] == pytest.approx(share_interval(one, one, 0.1 / 2)[0])
@@ -107,9 +109,9 @@ class Reading:
 def test_formulas_take_the_worst_case_of_their_terms() -> None:
     rng = np.random.default_rng(1)
     rows = {name: rng.integers(0, 2, 300).tolist() for name in "XYZ"}
-    coin = Coin(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
+    coin = BinaryReward(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
     formula = Sum(Z, Product((P(Y, X | Z), P(Z))))
-    numbers = Confident(
+    numbers = ConfidentNumbers(
         coin, (), dict.fromkeys(terms_in([formula]), frozenset[str]()), confidence=0.9
     )
     (y_low, y_high), (z_low, z_high) = numbers.term(P(Y, X | Z)), numbers.term(P(Z))

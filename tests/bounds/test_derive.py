@@ -9,8 +9,8 @@ import pytest
 
 from boundit.bounds.confidence import NoConfidence
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.intersect import CROSSED, NEVER_LOGGED, EndsCross
 from boundit.bounds.selection_facts import FactsRefuted, InvalidFact
-from boundit.bounds.tighten import CROSSED, NEVER_LOGGED, EndsCross
 from boundit.counts.read import read_log
 from boundit.graph.text import parse
 from boundit.simulation.model import Model

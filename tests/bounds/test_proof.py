@@ -1,10 +1,10 @@
 """What ends carry to say why: plain values, compared by what they hold."""
 
-from boundit.bounds.proof import Kind, Worst
+from boundit.bounds.proof import RowKind, WorstPopulation
 
 
 def test_kinds_with_equal_numbers_are_equal() -> None:
-    one, other = (Kind({"Y": 1}, 0.2, 0.4, ", the least allowed") for _ in range(2))
+    one, other = (RowKind({"Y": 1}, 0.2, 0.4, ", the least allowed") for _ in range(2))
 
     assert one == other
-    assert Worst((one,)) == Worst((other,), 0)
+    assert WorstPopulation((one,)) == WorstPopulation((other,), 0)

@@ -10,7 +10,7 @@ from boundit.counts.named_array import NamedArray
 from boundit.counts.read import read_log
 from boundit.graph.read import parse_graph
 from boundit.simulation.worlds import paper_world
-from boundit.studies.check_power import trials
+from boundit.studies.audits.check_power import trials
 
 CHAIN = parse_graph("X -> Z -> Y")
 

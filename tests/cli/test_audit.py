@@ -5,9 +5,9 @@ import pytest
 
 from boundit.cli import audit as door
 from boundit.cli.main import main
-from boundit.studies import audit as room
-from boundit.studies import sharpness as sharpness_room
-from boundit.studies.audit import AuditReport, Miss
+from boundit.studies.audits import sharpness as sharpness_room
+from boundit.studies.audits import soundness as room
+from boundit.studies.audits.soundness import AuditReport, Miss
 from tests.cli.interrupted import interrupted
 
 

@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from boundit.cli.logs import Rows, files_of, levels, log_argument
+from boundit.cli.logs import LogFiles, files_of, levels, log_argument
 from boundit.terms.errors import BounditError
 
 
@@ -14,7 +14,7 @@ from boundit.terms.errors import BounditError
 @log_argument
 @click.option("--domain", multiple=True, metavar="NODE=LEVEL,...", callback=levels)
 @click.pass_context
-def told(context: click.Context, log: Rows, domain: dict[str, list[object]]) -> None:
+def told(context: click.Context, log: LogFiles, domain: dict[str, list[object]]) -> None:
     assert context.command.name == "told"
     click.echo(f"{log} {domain}")
 
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_options_are_those_of_read_log(folder: Path) -> None:
-    rows = Rows((str(folder / "log.csv"),), "n", {"Age": "age"}, {"Age": [18, 40]})
+    rows = LogFiles((str(folder / "log.csv"),), "n", {"Age": "age"}, {"Age": [18, 40]})
     table = rows.log().count(["Age"])
 
     assert table.levels["Age"] == ("< 18", ">= 40")
@@ -42,7 +42,7 @@ def test_options_are_those_of_read_log(folder: Path) -> None:
 
 
 def test_external_tables_are_read_alike_where_they_have_the_columns(folder: Path) -> None:
-    rows = Rows((str(folder / "log.csv"),), "n", {"Age": "age"}, {"Age": [18, 40]})
+    rows = LogFiles((str(folder / "log.csv"),), "n", {"Age": "age"}, {"Age": [18, 40]})
     census, others, shares = rows.external(
         [str(folder / name) for name in ("census.csv", "rows.csv", "shares.csv")], "share"
     )
@@ -56,7 +56,7 @@ def test_external_tables_are_read_alike_where_they_have_the_columns(folder: Path
 def test_the_weight_of_external_tables_goes_before_that_of_the_log(tmp_path: Path) -> None:
     path = tmp_path / "both.csv"
     path.write_text("X,n,m\n0,1,7\n1,2,9\n")
-    rows = Rows((str(path),), "n")
+    rows = LogFiles((str(path),), "n")
 
     assert rows.external([str(path)])[0].weight == "n"
     assert rows.external([str(path)], "m")[0].weight == "m"
@@ -65,14 +65,14 @@ def test_the_weight_of_external_tables_goes_before_that_of_the_log(tmp_path: Pat
 def test_an_exact_law_makes_weighted_external_tables_exact(tmp_path: Path) -> None:
     (tmp_path / "law.csv").write_text("X,p\n0,0.25\n1,0.75\n")
     (tmp_path / "rows.csv").write_text("X\n0\n1\n")
-    rows = Rows((str(tmp_path / "law.csv"),), "p", exact=True)
+    rows = LogFiles((str(tmp_path / "law.csv"),), "p", exact=True)
 
     law, plain = rows.external([str(tmp_path / name) for name in ("law.csv", "rows.csv")])
     assert (law.exact, plain.exact) == (True, False)
 
 
 def test_a_weight_that_no_external_table_has_is_refused(folder: Path) -> None:
-    rows = Rows((str(folder / "log.csv"),))
+    rows = LogFiles((str(folder / "log.csv"),))
 
     with pytest.raises(click.UsageError, match="no --external table has a column 'm'"):
         rows.external([str(folder / "rows.csv")], "m")
@@ -84,10 +84,10 @@ def test_nulls_follow_their_rule(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("X,Y\n0,1\n,1\n")
     files = (str(tmp_path / "log.csv"),)
 
-    assert Rows(files).log().count(["X"]).rows == 1
-    assert Rows(files, nulls="level").log().count(["X"]).levels["X"] == (0, None)
+    assert LogFiles(files).log().count(["X"]).rows == 1
+    assert LogFiles(files, nulls="level").log().count(["X"]).levels["X"] == (0, None)
     with pytest.raises(BounditError, match="'X' is null"):
-        Rows(files, nulls="refuse").log().count(["X"])
+        LogFiles(files, nulls="refuse").log().count(["X"])
 
 
 def test_options_are_read_from_the_command_line() -> None:
@@ -96,7 +96,7 @@ def test_options_are_read_from_the_command_line() -> None:
         *("--bins", "Age=18, 40.5", "--nulls", "level", "--domain", "A=1,x,true,null,NaN"),
     )
 
-    rows = Rows(
+    rows = LogFiles(
         ("a.csv", "b.csv"),
         "n",
         {"Age": "age of user"},

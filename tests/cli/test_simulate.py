@@ -6,7 +6,7 @@ import pytest
 from boundit.cli.main import main
 from boundit.simulation import simulate as room
 from boundit.simulation.regret import Regret
-from boundit.studies import online_shown
+from boundit.studies.online import catalogue as online_shown
 from tests.cli.interrupted import interrupted
 
 SMALL = ("--rounds", "40", "--runs", "2")

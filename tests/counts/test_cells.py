@@ -2,18 +2,22 @@
 
 import re
 
-from boundit.counts.cells import AGGREGATES, NUMBER, Kind, Oddity, Plan, wanted
+from boundit.counts.cells import AGGREGATES, NUMBER, ColumnKind, GroupBy, Oddity, wanted
 
 
 def test_a_plan_asks_for_no_more_than_it_needs() -> None:
-    assert list(wanted(Plan(("X",)))) == ["lines"]
-    assert "rewarded_weight" not in wanted(Plan((), reward="Y"))
-    assert list(wanted(Plan((), flags=("S", "T")))) == ["lines", "flag_0", "flag_1"]
-    assert wanted(Plan((), reward="Y", weight="n")) == AGGREGATES
+    assert list(wanted(GroupBy(("X",)))) == ["lines"]
+    assert "rewarded_weight" not in wanted(GroupBy((), reward="Y"))
+    assert list(wanted(GroupBy((), flags=("S", "T")))) == ["lines", "flag_0", "flag_1"]
+    assert wanted(GroupBy((), reward="Y", weight="n")) == AGGREGATES
 
 
 def test_text_times_and_lists_do_not_add_up() -> None:
-    assert [kind for kind in Kind if not kind.adds_up] == [Kind.TEXT, Kind.TIMES, Kind.NESTED]
+    assert [kind for kind in ColumnKind if not kind.adds_up] == [
+        ColumnKind.TEXT,
+        ColumnKind.TIMES,
+        ColumnKind.NESTED,
+    ]
 
 
 def test_a_number_is_known_by_its_look() -> None:

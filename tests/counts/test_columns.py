@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundit.counts.cells import Kind, Plan
+from boundit.counts.cells import ColumnKind, GroupBy
 from boundit.counts.columns import read_columns
 from boundit.counts.errors import InvalidOption, NotNumeric
 from boundit.counts.read import read_log
@@ -17,14 +17,14 @@ def test_kinds_are_those_of_the_values() -> None:
     kinds = read_columns(columns).kinds
 
     assert list(kinds.values()) == [
-        Kind.BOOLEANS, Kind.NUMBERS, Kind.TEXT, Kind.OBJECTS, Kind.NESTED,
-        Kind.NUMBERS, Kind.OBJECTS,
+        ColumnKind.BOOLEANS, ColumnKind.NUMBERS, ColumnKind.TEXT, ColumnKind.OBJECTS,
+        ColumnKind.NESTED, ColumnKind.NUMBERS, ColumnKind.OBJECTS,
     ]  # fmt: skip
 
 
 def test_a_cell_has_the_sums_of_its_rows() -> None:
     source = read_columns({"X": ["a", "a", "b"], "Y": [2, 3, None], "n": [1, 10, 5]})
-    cells = source.cells(Plan(("X",), reward="Y", weight="n"))
+    cells = source.cells(GroupBy(("X",), reward="Y", weight="n"))
 
     assert cells.keys == (["a", "b"],)
     assert cells["lines"].tolist() == [2, 1]

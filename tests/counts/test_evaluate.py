@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from boundit.counts.evaluate import NeedsPopulation, NotLogged, NotRecovered, evaluate
 from boundit.counts.named_array import LevelsDiffer, NamedArray
-from boundit.estimand.expression import ONE, CFactor, Expression, P, Product, Ratio, Sum
+from boundit.estimand.language.expression import (
+    ONE,
+    CFactor,
+    Expression,
+    P,
+    Product,
+    Ratio,
+    Sum,
+)
 from boundit.terms.names import Nodes, nodes
 
 X, Y, Z, M = (nodes(name) for name in "XYZM")

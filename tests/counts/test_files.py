@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from boundit.counts.cells import Kind, Plan
+from boundit.counts.cells import ColumnKind, GroupBy
 from boundit.counts.errors import (
     EmptyLog,
     InvalidLog,
@@ -90,7 +90,7 @@ def test_csv_in_its_dialects(
     (tmp_path / "log.csv").write_text(text)
     if expected is None:
         log = find_files(tmp_path)
-        assert log.kinds == {"X": Kind.BOOLEANS, "Y": Kind.TIMES}
+        assert log.kinds == {"X": ColumnKind.BOOLEANS, "Y": ColumnKind.TIMES}
     else:
         assert levels(tmp_path, *expected) == expected
 
@@ -235,7 +235,7 @@ def test_nothing_is_printed_and_nothing_left_behind(
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.chdir(home)
 
-    find_files(folder / "b.parquet").cells(Plan(("X",)))
+    find_files(folder / "b.parquet").cells(GroupBy(("X",)))
 
     assert capfd.readouterr() == ("", "")
     assert list(scratch.iterdir()) == list(home.iterdir()) == []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from boundit.counts.cells import Cells, Kind, Oddity, Plan
+from boundit.counts.cells import Cells, ColumnKind, GroupBy, Oddity
 from boundit.counts.errors import (
     EmptyLog,
     InvalidOption,
@@ -22,9 +22,9 @@ class Untouched:
     """A source whose rows nobody may read."""
 
     label = "nothing"
-    kinds = {"X": Kind.TEXT, "Y": Kind.NUMBERS}  # noqa: RUF012 - read only
+    kinds = {"X": ColumnKind.TEXT, "Y": ColumnKind.NUMBERS}  # noqa: RUF012 - read only
 
-    def cells(self, plan: Plan) -> Cells:
+    def cells(self, plan: GroupBy) -> Cells:
         raise AssertionError(plan)
 
     def oddity(self, column: str) -> Oddity | None:

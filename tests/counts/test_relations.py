@@ -5,40 +5,40 @@ import datetime as dt
 import duckdb
 import pytest
 
-from boundit.counts.cells import Kind
+from boundit.counts.cells import ColumnKind
 from boundit.counts.errors import InvalidLog
 from boundit.counts.read import read_log
 from boundit.counts.relations import RelationSource
 
 NOON = dt.datetime(2024, 2, 29, 12)  # noqa: DTZ001 - without a zone on purpose
 TYPES = [
-    ("7::HUGEINT", Kind.NUMBERS, 7),
-    ("1.50::DECIMAL(9, 2)", Kind.NUMBERS, 1.5),
-    ("12345678901234567890::UBIGINT", Kind.NUMBERS, 12345678901234567890),
-    ("2.0::FLOAT", Kind.NUMBERS, 2),
-    ("true", Kind.BOOLEANS, True),
-    ("'a'::ENUM('b', 'a')", Kind.TEXT, "a"),
-    ("'00000000-0000-0000-0000-000000000001'::UUID", Kind.TEXT,
+    ("7::HUGEINT", ColumnKind.NUMBERS, 7),
+    ("1.50::DECIMAL(9, 2)", ColumnKind.NUMBERS, 1.5),
+    ("12345678901234567890::UBIGINT", ColumnKind.NUMBERS, 12345678901234567890),
+    ("2.0::FLOAT", ColumnKind.NUMBERS, 2),
+    ("true", ColumnKind.BOOLEANS, True),
+    ("'a'::ENUM('b', 'a')", ColumnKind.TEXT, "a"),
+    ("'00000000-0000-0000-0000-000000000001'::UUID", ColumnKind.TEXT,
      "00000000-0000-0000-0000-000000000001"),
-    ("'ab'::BLOB", Kind.TEXT, "ab"),
-    ("DATE '2024-02-29'", Kind.TIMES, dt.date(2024, 2, 29)),
-    ("TIMESTAMP '2024-02-29 00:00:00'", Kind.TIMES, dt.date(2024, 2, 29)),
-    ("TIMESTAMP_NS '2024-02-29 12:00:00'", Kind.TIMES, NOON),
-    ("TIMESTAMPTZ '2024-02-29 01:00:00+01'", Kind.TIMES,
+    ("'ab'::BLOB", ColumnKind.TEXT, "ab"),
+    ("DATE '2024-02-29'", ColumnKind.TIMES, dt.date(2024, 2, 29)),
+    ("TIMESTAMP '2024-02-29 00:00:00'", ColumnKind.TIMES, dt.date(2024, 2, 29)),
+    ("TIMESTAMP_NS '2024-02-29 12:00:00'", ColumnKind.TIMES, NOON),
+    ("TIMESTAMPTZ '2024-02-29 01:00:00+01'", ColumnKind.TIMES,
      dt.datetime(2024, 2, 29, tzinfo=dt.UTC)),
-    ("TIME '09:30:00'", Kind.TIMES, dt.time(9, 30)),
-    ("INTERVAL 1 DAY", Kind.TIMES, dt.timedelta(days=1)),
-    ("[1, 2]", Kind.NESTED, None),
+    ("TIME '09:30:00'", ColumnKind.TIMES, dt.time(9, 30)),
+    ("INTERVAL 1 DAY", ColumnKind.TIMES, dt.timedelta(days=1)),
+    ("[1, 2]", ColumnKind.NESTED, None),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sql", "kind", "level"), TYPES)
-def test_types_become_plain_levels(sql: str, kind: Kind, level: object) -> None:
+def test_types_become_plain_levels(sql: str, kind: ColumnKind, level: object) -> None:
     with duckdb.connect() as connection:
         relation = connection.sql(f"SELECT x FROM (VALUES ({sql}), ({sql}), (NULL)) t(x)")
 
         assert RelationSource(relation).kinds == {"x": kind}
-        if kind is not Kind.NESTED:
+        if kind is not ColumnKind.NESTED:
             levels = read_log(relation, nulls="level").count(["x"]).levels["x"]
             assert [(type(v), v) for v in levels] == [(type(level), level), (type(None), None)]
 

@@ -10,7 +10,7 @@ import pytest
 
 from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NamedArray
-from boundit.estimand.expression import P
+from boundit.estimand.language.expression import P
 from boundit.estimand.substitutes import Form, Substitute, find_substitutes, try_substitute
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from boundit.counts.evaluate import evaluate
-from boundit.estimand.expression import Expression
+from boundit.estimand.language.expression import Expression
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.random_models import random_model
 from boundit.terms.names import Nodes

@@ -1,12 +1,12 @@
 import pytest
 
-from boundit.graph.drawing import Drawing
+from boundit.graph.drawing import GraphDraft
 from boundit.graph.text import parse
 from boundit.terms.errors import EmptyGraph, HiddenSelection, TwoSelectionNodes, UnknownNode
 
 
 def test_edges_are_taken_as_written_and_hidden_nodes_folded() -> None:
-    drawing = Drawing(hidden={"C"})
+    drawing = GraphDraft(hidden={"C"})
     drawing.connect("C", "->", "X")
     drawing.connect("Y", "<-", "C")
     drawing.connect("X", "<->", "Z")
@@ -17,14 +17,14 @@ def test_edges_are_taken_as_written_and_hidden_nodes_folded() -> None:
 @pytest.mark.parametrize(
     ("drawing", "error"),
     [
-        (Drawing(), EmptyGraph),
-        (Drawing(nodes={"A", "B"}, selections={"A", "B"}), TwoSelectionNodes),
-        (Drawing(nodes={"A", "B"}, selections={"A"}, hidden={"A"}), HiddenSelection),
-        (Drawing(nodes={"A"}, hidden={"B"}), UnknownNode),
+        (GraphDraft(), EmptyGraph),
+        (GraphDraft(nodes={"A", "B"}, selections={"A", "B"}), TwoSelectionNodes),
+        (GraphDraft(nodes={"A", "B"}, selections={"A"}, hidden={"A"}), HiddenSelection),
+        (GraphDraft(nodes={"A"}, hidden={"B"}), UnknownNode),
     ],
 )
 def test_a_drawing_that_is_no_graph_is_refused(
-    drawing: Drawing, error: type[Exception]
+    drawing: GraphDraft, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
         drawing.graph()

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from boundit.report.bound_page import bound_page
-from boundit.report.origin import origin
-from boundit.report.page import page
-from boundit.report.records import Claim, Comparison, Grid, Ladder
-from boundit.report.sections import (
+from boundit.report.figures.whiskers import Whiskers
+from boundit.report.pages.bound_page import bound_page
+from boundit.report.pages.origin import origin
+from boundit.report.pages.page import page
+from boundit.report.pages.sections import (
     claims_section,
     comparison_section,
     curves_section,
@@ -20,7 +20,7 @@ from boundit.report.sections import (
     sensitivity_section,
     table_section,
 )
-from boundit.report.whiskers import Whiskers
+from boundit.report.records import Comparison, Grid, JudgedClaim, Ladder
 from tests.paper import FIGURE_2
 from tests.report.browser import chromium
 from tests.report.examples import (
@@ -98,7 +98,7 @@ def everything() -> str:
             curves_section(curves("LinUCB", "LinUCB-PCB", "OAM", "UCB"), title="Regret"),
             sensitivity_section(LADDERS),
             table_section(grid, title="Policies"),
-            claims_section([Claim("Theorem 3", "P(Y) is bounded", "holds", "0 misses")]),
+            claims_section([JudgedClaim("Theorem 3", "P(Y) is bounded", "holds", "0 misses")]),
         ],
         lead=["In short."],
         facts={"rows": "30,000"},

@@ -7,12 +7,12 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.report.records import Curve, Points, Spans
-from boundit.terms.bound import Bound, Key, Rule
+from boundit.report.records import Curve, IntervalSeries, PointEstimates
+from boundit.terms.bound import Bound, Key, RuleRecord
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
 
-RULE = Rule(
+RULE = RuleRecord(
     "conditioning on I1",
     "P(Y | do(X1, X2), U1) lies between min/max over I1 of P(Y | I1, U1, X1, X2, S=1)",
     ("Rule 1: P(Y | do(U1, X1, X2), I1) is the same given S=1", "Rule 2: U1, X1 may be seen"),
@@ -132,14 +132,14 @@ def truth_of(table: BoundTable, *, off: float = 0.0) -> dict[Key, float]:
     return {key: (b.lower + b.upper) / 2 + off for key, b in table.bounds.items()}
 
 
-def naive(table: BoundTable, name: str = "CP") -> Points:
+def naive(table: BoundTable, name: str = "CP") -> PointEstimates:
     """An estimate near every upper end."""
-    return Points(name, {key: b.upper - 0.02 for key, b in table.bounds.items()})
+    return PointEstimates(name, {key: b.upper - 0.02 for key, b in table.bounds.items()})
 
 
-def printed(table: BoundTable, *, off: float = 0.0) -> Spans:
+def printed(table: BoundTable, *, off: float = 0.0) -> IntervalSeries:
     """Other intervals, ``off`` the truth."""
-    return Spans(
+    return IntervalSeries(
         "printed",
         {key: Interval(x + off - 0.05, x + off + 0.05) for key, x in truth_of(table).items()},
         rounding=0.0005,

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from boundit.graph.text import parse
-from boundit.report.graph_svg import graph_svg
+from boundit.report.graph.svg import graph_svg
 from tests.report.browser import DESK, PHONE, Scheme, opened
 from tests.report.probes import OUTSIDE_THEIR_NODE, OVERLAPS, SHOWN
 from tests.strategies import random_graph

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boundit.report.errors import UnevenCurve
-from boundit.report.records import Comparison, Curve, Ladder, Spans
+from boundit.report.records import Comparison, Curve, IntervalSeries, Ladder
 from boundit.terms.interval import Interval
 
 KEY = ((1,), ())
@@ -42,7 +42,7 @@ def test_uneven_ladders_are_refused() -> None:
 
 
 def test_a_printed_interval_is_read_to_its_digits() -> None:
-    printed = Spans("printed", {KEY: Interval(0.246, 0.385)}, rounding=0.0005)
+    printed = IntervalSeries("printed", {KEY: Interval(0.246, 0.385)}, rounding=0.0005)
 
     assert not printed.misses(KEY, 0.3854)
     assert printed.misses(KEY, 0.3856)
@@ -52,7 +52,7 @@ def test_a_printed_interval_is_read_to_its_digits() -> None:
 
 
 def test_a_comparison_counts_misses_and_knows_every_row() -> None:
-    spans = Spans("ours", {KEY: Interval(0.1, 0.2)})
+    spans = IntervalSeries("ours", {KEY: Interval(0.1, 0.2)})
     comparison = Comparison(("X",), (), (spans,), truth={KEY: 0.3, ((0,), ()): 0.1})
 
     assert comparison.keys == (KEY, ((0,), ()))

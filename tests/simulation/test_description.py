@@ -1,9 +1,9 @@
 import json
 
-from boundit.bandit.lin_ucb import LinUCB
-from boundit.bandit.ts import TS
-from boundit.bandit.warm_start import WarmStart
-from boundit.bandit.watch import Watch
+from boundit.bandit.learned.warm_start import WarmStart
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.policies.ts import TS
+from boundit.bandit.prior.watch import Watch
 from boundit.simulation.description import policy_record, world_record
 from boundit.simulation.worlds import flipped_world, paper_world
 from tests.bandit.players import table

@@ -5,7 +5,7 @@ import pytest
 
 from boundit.counts.named_array import LevelsDiffer, NamedArray
 from boundit.simulation.elimination import LARGEST, sum_of_product
-from boundit.simulation.errors import TooLarge
+from boundit.simulation.errors import ModelTooLarge
 
 
 def test_eliminating_one_by_one_is_summing_the_whole_product() -> None:
@@ -47,7 +47,7 @@ def test_the_hub_of_a_star_goes_last() -> None:
 def test_a_product_that_is_too_large_is_refused_before_it_is_made() -> None:
     coins = [NamedArray((f"V{i}",), np.ones(2)) for i in range(23)]
 
-    with pytest.raises(TooLarge, match=f"{2 * LARGEST} numbers over V0, V1, V2") as caught:
+    with pytest.raises(ModelTooLarge, match=f"{2 * LARGEST} numbers over V0, V1, V2") as caught:
         sum_of_product(coins, [f"V{i}" for i in range(23)])
     assert caught.value.cells == 2**23
 

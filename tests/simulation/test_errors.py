@@ -77,5 +77,5 @@ def test_messages_read_as_one_line(error: BounditError, says: str) -> None:
 def test_a_crowd_of_names_is_cut_short() -> None:
     crowd = frozenset(f"V{i}" for i in range(500))
 
-    assert len(str(errors.TooLarge(crowd, 2**500, 2**22))) < 500
+    assert len(str(errors.ModelTooLarge(crowd, 2**500, 2**22))) < 500
     assert len(str(errors.MissingTable("Z", crowd))) < 250

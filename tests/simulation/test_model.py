@@ -5,14 +5,14 @@ import pytest
 
 from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NoSuchLevel
-from boundit.estimand.expression import P, Product, Sum
+from boundit.estimand.language.expression import P, Product, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.errors import (
     MissingTable,
+    ModelTooLarge,
     NeverSelected,
     NotInGraph,
     SelectionNotBinary,
-    TooLarge,
 )
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_graph, random_model
@@ -281,6 +281,6 @@ def test_an_answer_that_is_too_large_is_refused_and_smaller_ones_are_given() -> 
     tables: dict[str, TableSpec] = {f"V{i}": ([f"V{i - 1}"], [0.4, 0.7]) for i in range(1, 40)}
     model = Model.of({"V0": ([], 0.4)} | tables)
 
-    with pytest.raises(TooLarge, match="ask about fewer variables, or sample"):
+    with pytest.raises(ModelTooLarge, match="ask about fewer variables, or sample"):
         model.law()
     assert model.law({"V0", "V39"}).values.sum() == pytest.approx(1)

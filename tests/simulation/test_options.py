@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from boundit.bandit.errors import BadOption
-from boundit.bandit.ucb import UCB
+from boundit.bandit.policies.ucb import UCB
 from boundit.simulation.options import (
     LONGEST,
     hands,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
-from boundit.bandit.lin_ucb import LinUCB
-from boundit.bandit.ucb import UCB
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.policies.ucb import UCB
 from boundit.bounds.derive import derive_bounds
 from boundit.estimand.query import parse_query
 from boundit.simulation.model import Model

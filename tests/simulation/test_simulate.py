@@ -12,11 +12,11 @@ import pytest
 from numpy.random import SeedSequence, default_rng
 
 from boundit.bandit.errors import BadOption
-from boundit.bandit.lin_ucb import LinUCB
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.policies.ts import TS
+from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.policy import Policy
-from boundit.bandit.ts import TS
-from boundit.bandit.ucb import UCB
-from boundit.bandit.watch import Watch
+from boundit.bandit.prior.watch import Watch
 from boundit.bounds.derive import derive_bounds
 from boundit.simulation import simulate as engine
 from boundit.simulation.errors import NothingToSimulate, PulledElsewhere

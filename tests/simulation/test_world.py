@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from boundit.bounds.question import NotABanditQuestion
+from boundit.bounds.request import NotABanditQuestion
 from boundit.estimand.query import parse_query
 from boundit.simulation.errors import RewardNotBinary
 from boundit.simulation.model import Model

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from boundit.studies.reproduction import Reproduction, reproduction
+from boundit.studies.paper.reproduction import Reproduction, reproduction
 
 
 @cache

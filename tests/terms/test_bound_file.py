@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from boundit.terms import bound_file
-from boundit.terms.bound import Bound, Rule
+from boundit.terms.bound import Bound, RuleRecord
 from boundit.terms.bound_errors import CannotSave, CannotWrite, DamagedFile
 from boundit.terms.errors import BounditError, UnreadableFile
 
@@ -139,7 +139,7 @@ def test_rows_and_rules_are_read_strictly() -> None:
     for changed in ({"lower": "0"}, {"lower": 2}, {"extra": 1}, {"n": None}):
         with pytest.raises((TypeError, BounditError)):
             bound_file.bound_from(row | changed)
-    assert bound_file.rule_from({"name": "r", "claim": "c", "steps": ["s"]}) == Rule(
+    assert bound_file.rule_from({"name": "r", "claim": "c", "steps": ["s"]}) == RuleRecord(
         "r", "c", ("s",)
     )
     with pytest.raises(TypeError, match="steps are no list"):

@@ -1,9 +1,11 @@
 import pytest
 
-from boundit.terms.bound import Bound, Rule
+from boundit.terms.bound import Bound, RuleRecord
 from boundit.terms.explanation import counted, explained
 
-RULES = {"by W": Rule("by W", "mu lies between min/max over W of P(Y | W)", ("W blocks S",))}
+RULES = {
+    "by W": RuleRecord("by W", "mu lies between min/max over W of P(Y | W)", ("W blocks S",))
+}
 
 
 def test_both_ends_by_one_rule_are_explained_once() -> None:

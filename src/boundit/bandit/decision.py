@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar, final
 
-from boundit.bandit.codec import (
+from boundit.bandit.errors import NotADecision
+from boundit.bandit.level_codec import (
     Record,
     read_values,
     spelled_number,
     spelled_values,
 )
-from boundit.bandit.contest import Outcome
-from boundit.bandit.errors import NotADecision
+from boundit.bandit.scores import Scores
 from boundit.terms.bound import Arm, Context
 
 _UNREADABLE = (
@@ -50,11 +50,11 @@ class Decision:
     propensity: float | None = field(default_factory=lambda: 1.0)
     branch: str | None = field(default_factory=lambda: None)
 
-    outcome: ClassVar[Outcome | None] = None
+    outcome: ClassVar[Scores | None] = None
     """What it was made of, as long as it stays where it was made."""
 
     @classmethod
-    def of(cls, name: str, context: Context, outcome: Outcome) -> "Decision":
+    def of(cls, name: str, context: Context, outcome: Scores) -> "Decision":
         """Make one of what a policy came to; the reasons are worked out when asked for."""
         made = object.__new__(cls)
         known = made.__dict__

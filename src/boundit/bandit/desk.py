@@ -11,10 +11,11 @@ from copy import deepcopy
 from threading import RLock
 from typing import Generic, Protocol, Self, TypeAlias, TypeVar, final
 
-from boundit.bandit.board import Board
-from boundit.bandit.codec import Record
-from boundit.bandit.contest import Outcome
+from boundit.bandit.batch.environment import FiniteEnvironment
+from boundit.bandit.batch.layout import BatchLayout
+from boundit.bandit.context_reader import ContextReader
 from boundit.bandit.decision import Decision
+from boundit.bandit.decision_ids import DecisionIds
 from boundit.bandit.errors import (
     BadArm,
     BadOption,
@@ -22,32 +23,31 @@ from boundit.bandit.errors import (
     ForeignBounds,
     NotADecision,
 )
-from boundit.bandit.guard import Guard
-from boundit.bandit.ids import Ids
-from boundit.bandit.lineup import Lineup
+from boundit.bandit.level_codec import Record
 from boundit.bandit.options import chance
-from boundit.bandit.prior import Prior
-from boundit.bandit.reader import Reader
-from boundit.bandit.scene import Arms, ContextNames, Scene
-from boundit.bandit.stage import Stage
-from boundit.bandit.watch import Watch
+from boundit.bandit.prior.bounds import PriorBounds
+from boundit.bandit.prior.monitor import BoundMonitor
+from boundit.bandit.prior.watch import Watch
+from boundit.bandit.ranked_arms import RankedArms
+from boundit.bandit.scores import Scores
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
-Choose: TypeAlias = Callable[[Context, Lineup], Outcome]
+Choose: TypeAlias = Callable[[Context, RankedArms], Scores]
 """An algorithm's choice among arms, the highest cap first."""
 Take: TypeAlias = Callable[[Decision, float], None]
 """An algorithm's learning; it raises before it changes anything."""
 
 
-class Book(Protocol):
+class Statistics(Protocol):
     """An algorithm's statistics: what it knows and nothing else."""
 
     def settings(self) -> Record:
         """How it learns, as JSON keeps it."""
         ...
 
-    def fresh(self, scene: Scene) -> Self:
+    def fresh(self, scene: BanditSpec) -> Self:
         """The same kind of book for a scene, empty."""
         ...
 
@@ -59,28 +59,28 @@ class Book(Protocol):
         """Spell it for JSON."""
         ...
 
-    def restored(self, record: list[list[object]], scene: Scene) -> Self:
+    def restored(self, record: list[list[object]], scene: BanditSpec) -> Self:
         """The same kind of book with what ``record`` wrote."""
         ...
 
 
-B = TypeVar("B", bound=Book)
+B = TypeVar("B", bound=Statistics)
 
 
 @final
 class Desk(Generic[B]):
     """Scene, bounds, statistics, ids and the lock of one policy."""
 
-    def __init__(self, scene: Scene, guard: Guard, book: B) -> None:
+    def __init__(self, scene: BanditSpec, guard: BoundMonitor, book: B) -> None:
         self.scene, self.guard, self.book = scene, guard, book
         self.seen: dict[str, None] = {}
         self.lock = RLock()
-        self._reader, self._ids = Reader(scene), Ids()
+        self._reader, self._ids = ContextReader(scene), DecisionIds()
 
     @classmethod
     def of(
         cls,
-        book_for: Callable[[Scene], B],
+        book_for: Callable[[BanditSpec], B],
         *,
         prior: BoundTable | None,
         arms: Arms | None,
@@ -94,10 +94,12 @@ class Desk(Generic[B]):
             raise BadOption("prior", "a BoundTable", prior)
         if not isinstance(watch, bool | Watch):
             raise BadOption("watch", "True, False or a Watch", watch)
-        scene = Scene.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        scene = BanditSpec.of(
+            prior=prior, arms=arms, context=context, reward_range=reward_range
+        )
         watching = watch if isinstance(watch, Watch) else Watch() if watch else None
         error = chance("living", living)
-        return cls(scene, Guard(prior, watching, error), book_for(scene))
+        return cls(scene, BoundMonitor(prior, watching, error), book_for(scene))
 
     @property
     def events(self) -> int:
@@ -164,7 +166,7 @@ class Desk(Generic[B]):
                 where = self._reader.read(decision.context)
                 self.guard.observe(where, decision.arm, self.scene.unit(number))
 
-    def board(self, stage: Stage, *, living: bool = False) -> Board | None:
+    def board(self, stage: FiniteEnvironment, *, living: bool = False) -> BatchLayout | None:
         """Lay a stage out for whole runs; None if this desk must see each round by itself.
 
         It must when it watches its bounds, and, unless they are ``living``, when what a round
@@ -172,9 +174,9 @@ class Desk(Generic[B]):
         """
         if self.guard.watch or (self.narrows_on(stage) and not living):
             return None
-        return Board.of(self.scene, Prior(self.guard.prior.table), stage)
+        return BatchLayout.of(self.scene, PriorBounds(self.guard.prior.table), stage)
 
-    def narrows_on(self, stage: Stage) -> bool:
+    def narrows_on(self, stage: FiniteEnvironment) -> bool:
         """Tell whether a stage shows variables that narrow the bounds."""
         return stage.shows is not None and self.guard.ends is not None
 
@@ -186,7 +188,9 @@ class Desk(Generic[B]):
         if old and old.treatments != prior.treatments:
             raise ForeignBounds("treatments", old.treatments, prior.treatments)
         arms, context = self.scene.arms or None, self.scene.context
-        Scene.of(prior=prior, arms=arms, context=context, reward_range=self.scene.reward_range)
+        BanditSpec.of(
+            prior=prior, arms=arms, context=context, reward_range=self.scene.reward_range
+        )
         with self.lock:
             self.guard.refresh(prior)
 
@@ -194,7 +198,7 @@ class Desk(Generic[B]):
         self, *, arms: Arms | None = None, context: ContextNames | None = None
     ) -> "Desk[B]":
         """A desk with the same bounds and nothing learned; fills arms and names if unbound."""
-        guard = Guard(self.guard.prior.table, self.guard.watch, self.guard.living)
+        guard = BoundMonitor(self.guard.prior.table, self.guard.watch, self.guard.living)
         scene = self.scene.filled(arms, context)
         return Desk(scene, guard, self.book.fresh(scene))
 
@@ -223,9 +227,9 @@ class Desk(Generic[B]):
 
     def restored(self, record: Record) -> "Desk[B]":
         """Read back what ``record`` wrote, with the settings of this desk's book."""
-        scene = Scene.read(record["scene"])
+        scene = BanditSpec.read(record["scene"])
         book = self.book.restored(record["statistics"], scene)
-        desk = Desk(scene, Guard.read(record["guard"]), book)
+        desk = Desk(scene, BoundMonitor.read(record["guard"]), book)
         desk.seen = dict.fromkeys(map(str, record["seen"]))
         return desk
 

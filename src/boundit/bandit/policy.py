@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Protocol, Self, runtime_checkable
 
+from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.decision import Decision
-from boundit.bandit.scene import Arms, ContextNames
-from boundit.bandit.stage import Floats, Places, Seeds, Stage
-from boundit.bandit.state import State
-from boundit.bandit.watch import Refutation
+from boundit.bandit.kernels.arrays import Floats, Places, Seeds
+from boundit.bandit.prior.watch import Refutation
+from boundit.bandit.serialization import State
+from boundit.bandit.spec import Arms, ContextNames
 from boundit.terms.bound_table import BoundTable
 
 
@@ -76,7 +77,7 @@ class Policy(Protocol):
 
     def play(
         self,
-        stage: Stage,
+        stage: FiniteEnvironment,
         visitors: Places,
         luck: Floats,
         seeds: Seeds,

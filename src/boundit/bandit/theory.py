@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from boundit.bandit.allocation import allocate
 from boundit.bandit.errors import BadOption
+from boundit.bandit.oam.allocation import allocate
 from boundit.terms.bound import Context, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError

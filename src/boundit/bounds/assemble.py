@@ -4,19 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
+from boundit.bounds.binary_reward import BinaryReward
 from boundit.bounds.candidate import Candidate
-from boundit.bounds.coin import Coin
-from boundit.bounds.confidence import Confident, extreme_terms, terms_in
-from boundit.bounds.joint import JointChain, contrasts
-from boundit.bounds.living_plan import living_plans
-from boundit.bounds.masses import Populations
-from boundit.bounds.population import Reweighting
+from boundit.bounds.confidence import ConfidentNumbers, extreme_terms, terms_in
+from boundit.bounds.contrasts.table import SharedChain, contrasts
+from boundit.bounds.intersect import EndsCross, tightest
+from boundit.bounds.lp.population import Populations
+from boundit.bounds.lp.reweighting import Reweighting
+from boundit.bounds.numbers import Numbers, PlugInNumbers
+from boundit.bounds.online import living_plans
+from boundit.bounds.plan import BoundPlan
 from boundit.bounds.reward import is_binary
 from boundit.bounds.reward import reward_range as settled_range
-from boundit.bounds.rules import Plan
 from boundit.bounds.selection_facts import FactsRefuted
-from boundit.bounds.sequential import Numbers, PlugIn
-from boundit.bounds.tighten import EndsCross, tightest
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
@@ -27,7 +27,7 @@ MOST_RULES = 3
 
 
 def assembled(
-    plan: Plan,
+    plan: BoundPlan,
     tables: Sequence[CountTable],
     query: EffectQuery,
     *,
@@ -49,7 +49,9 @@ def assembled(
     low, high = settled_range(rewarded, reward_range)
     binary = (low, high) == (0.0, 1.0)
     coins = [
-        Coin(table, outcome if table.reward else None, low, high, binary and is_binary(table))
+        BinaryReward(
+            table, outcome if table.reward else None, low, high, binary and is_binary(table)
+        )
         for table in tables
     ]
     # Without selection the log is the population, and formulas speak of that alone: of two
@@ -60,11 +62,11 @@ def assembled(
     if confidence is not None:
         plan = few(plan, evaluator.levels) if sparing else plan
         terms = extreme_terms(plan.candidates)
-        confident = Confident(
+        confident = ConfidentNumbers(
             coins[0], population, terms, confidence=confidence, sparing=sparing
         )
     notes = dict.fromkeys(note for table in tables for note in table.caveats)
-    numbers: Numbers = confident or PlugIn(evaluator)
+    numbers: Numbers = confident or PlugInNumbers(evaluator)
     if log.exact or confident:
         require_possible(plan, numbers)
     try:
@@ -99,15 +101,15 @@ def assembled(
             deadline=plan.clock.deadline(),
         ),
         living=living_plans(
-            [c.joint.chain for c in whole.candidates if isinstance(c.joint, JointChain)],
+            [c.joint.chain for c in whole.candidates if isinstance(c.joint, SharedChain)],
             plan.graph,
             query,
             log.levels,
             (low, high),
             lambda terms: (
-                PlugIn(evaluator)
+                PlugInNumbers(evaluator)
                 if confidence is None
-                else Confident(coins[0], population, terms, confidence=confidence)
+                else ConfidentNumbers(coins[0], population, terms, confidence=confidence)
             ),
         )
         if plan.graph
@@ -119,24 +121,24 @@ def assembled(
     )
 
 
-def require_possible(plan: Plan, numbers: Numbers) -> None:
+def require_possible(plan: BoundPlan, numbers: Numbers) -> None:
     """Refuse facts about selection that no population could have, the log being as it is."""
     for reweighting in _stating(plan):
         if not Populations(reweighting, numbers).exist():
             raise FactsRefuted(reweighting.stated)
 
 
-def _stating(plan: Plan) -> list[Reweighting]:
+def _stating(plan: BoundPlan) -> list[Reweighting]:
     """List the reweightings that lean on something stated of selection."""
     found = (each for c in plan.candidates for each in c.reweightings if each.facts)
     return list(dict.fromkeys(found))
 
 
-def _stated(plan: Plan) -> str:
+def _stated(plan: BoundPlan) -> str:
     return "; ".join(dict.fromkeys(found.stated for found in _stating(plan)))
 
 
-def few(plan: Plan, levels: Mapping[str, int]) -> Plan:
+def few(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
     """Keep the rules likeliest to win, judged by the graph and the levels alone.
 
     Fewest unknown variables first, then fewest cells: a rule with more of either is wider, or

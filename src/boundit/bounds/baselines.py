@@ -6,13 +6,13 @@ bounds; their profile and a caveat say what they neglect.
 
 from boundit.bounds.assemble import assembled
 from boundit.bounds.candidate import from_chain
-from boundit.bounds.chain import Chain, Known
 from boundit.bounds.derive import counted
-from boundit.bounds.question import bandit_query
-from boundit.bounds.rules import Plan
+from boundit.bounds.plan import BoundPlan
+from boundit.bounds.request import bandit_query
+from boundit.bounds.rules.chain import Chain, KnownFormula
 from boundit.counts.read import read_log
-from boundit.estimand.adjustment_sets import find_adjustment
-from boundit.estimand.expression import Expression, P, Product, Sum
+from boundit.estimand.criteria.adjustment_sets import find_adjustment
+from boundit.estimand.language.expression import Expression, P, Product, Sum
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
@@ -72,8 +72,10 @@ def _estimated(
     caveat = f"this is a biased estimate, not a bound: {why}"
     candidates = []
     if formula is not None:
-        candidates = [from_chain(Chain((), Known(formula, (why,)), profile), graph, query)]
-    plan = Plan.of(candidates, caveat)
+        candidates = [
+            from_chain(Chain((), KnownFormula(formula, (why,)), profile), graph, query)
+        ]
+    plan = BoundPlan.of(candidates, caveat)
     needed = frozenset(query.treatments + query.context).union(*(c.needs for c in candidates))
     tables = counted(graph, query, read_log(log), (), needed, {})
     return assembled(

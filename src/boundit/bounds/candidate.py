@@ -3,29 +3,30 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from boundit.bounds.backwards import reweighted
-from boundit.bounds.chain import Chain
-from boundit.bounds.chain import rule as chain_rule
-from boundit.bounds.confounded import Confounded
-from boundit.bounds.factorization import Factorization
-from boundit.bounds.joint import Joint, JointChain
-from boundit.bounds.natural_reweighted import NaturalReweighted, natural_ends
-from boundit.bounds.population import Reweighting
-from boundit.bounds.reweighted_chain import ReweightedChain
-from boundit.bounds.reweighted_chain import rule as reweighted_rule
-from boundit.bounds.sequential import Ends, Numbers, bracket, seen_cells
-from boundit.bounds.staged import Staged
-from boundit.bounds.staged_ends import staged_ends
-from boundit.bounds.substitution import Substitution
-from boundit.bounds.type_contrast import JointTypes
-from boundit.bounds.type_program import Clock
-from boundit.bounds.types_and_masses import types_ends
-from boundit.bounds.types_reweighted import TypesReweighted
+from boundit.bounds.contrasts.table import SharedChain, SharedUnknown
+from boundit.bounds.contrasts.types import SharedTypes
+from boundit.bounds.lp.reweighting import Reweighting
+from boundit.bounds.numbers import Ends, Numbers
+from boundit.bounds.rules.chain import Chain
+from boundit.bounds.rules.chain import rule as chain_rule
+from boundit.bounds.rules.chain_ends import bracket, seen_cells
+from boundit.bounds.rules.factorization import Factorization
+from boundit.bounds.rules.natural import NaturalReweighted, natural_ends
+from boundit.bounds.rules.nested_chain import NestedChain
+from boundit.bounds.rules.nested_chain_ends import staged_ends
+from boundit.bounds.rules.response_program import ResponseProgram
+from boundit.bounds.rules.reweighted_chain import ReweightedChain
+from boundit.bounds.rules.reweighted_chain import rule as reweighted_rule
+from boundit.bounds.rules.reweighted_types import TypesReweighted
+from boundit.bounds.rules.reweighted_types_ends import types_ends
+from boundit.bounds.rules.reweighted_walk import reweighted
+from boundit.bounds.rules.substitution import Substitution
+from boundit.bounds.rules.type_program import TimeBudget
 from boundit.counts.evaluate import Evaluator
-from boundit.estimand.expression import Expression, all_variables
+from boundit.estimand.language.expression import Expression, all_variables
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound import Rule
+from boundit.terms.bound import RuleRecord
 from boundit.terms.names import Nodes
 
 
@@ -37,14 +38,14 @@ class Candidate:
     an unknown. ``reweightings`` are what it supposes of selection.
     """
 
-    rule: Rule
+    rule: RuleRecord
     formulas: tuple[Expression, ...]
     variables: Nodes
     ends: Callable[[Numbers], Ends]
     cells: Callable[[Evaluator, tuple[int, ...]], list[tuple[dict[str, int], float]]]
     unknown: int = 0
     extremes: Nodes = frozenset()
-    joint: Joint | None = None
+    joint: SharedUnknown | None = None
     reweightings: tuple[Reweighting, ...] = ()
 
     @property
@@ -65,12 +66,12 @@ def from_chain(chain: Chain, graph: CausalGraph, query: EffectQuery) -> Candidat
         lambda evaluator, place: seen_cells(chain, evaluator, outcome, axes, place),
         sum(link.weights is None for link in chain.links),
         frozenset(chain.variables) if not any(k.weights for k in chain.links) else frozenset(),
-        JointChain.of(graph, query, chain),
+        SharedChain.of(graph, query, chain),
     )
 
 
 def from_reweighted(
-    chain: ReweightedChain, graph: CausalGraph, query: EffectQuery, clock: Clock
+    chain: ReweightedChain, graph: CausalGraph, query: EffectQuery, clock: TimeBudget
 ) -> Candidate:
     """Make a candidate of a chain in which part of the log is reweighted."""
     (outcome,) = query.outcomes
@@ -85,19 +86,19 @@ def from_reweighted(
         ),
         _no_cells,
         chain.n_open,
-        joint=JointChain.of(graph, query, chain),
+        joint=SharedChain.of(graph, query, chain),
         reweightings=tuple(block.reweighting for block in chain.blocks),
     )
 
 
-def from_stage(stage: Staged, query: EffectQuery, clock: Clock) -> Candidate:
+def from_stage(stage: NestedChain, query: EffectQuery, clock: TimeBudget) -> Candidate:
     """Make a candidate of a chain that ends in a program, or in a chain of its own."""
     (outcome,) = query.outcomes
     axes = query.treatments + query.context
     links = stage.all_links
-    known = any(link.weights for link in links) or isinstance(stage.core, Confounded)
+    known = any(link.weights for link in links) or isinstance(stage.core, ResponseProgram)
     variables = frozenset(link.variable for link in links)
-    if isinstance(stage.core, Confounded):
+    if isinstance(stage.core, ResponseProgram):
         variables |= frozenset(stage.core.inside + stage.core.varied) - {outcome}
     return Candidate(
         stage.rule(query),
@@ -111,15 +112,17 @@ def from_stage(stage: Staged, query: EffectQuery, clock: Clock) -> Candidate:
     )
 
 
-def _shared(stage: Staged, clock: Clock) -> JointTypes | None:
+def _shared(stage: NestedChain, clock: TimeBudget) -> SharedTypes | None:
     """The law of types that arms share; natural bounds say no more of two arms than of each."""
     core = stage.inner
-    if stage.links or not isinstance(core, Confounded) or core.is_natural:
+    if stage.links or not isinstance(core, ResponseProgram) or core.is_natural:
         return None
-    return JointTypes(core, clock)
+    return SharedTypes(core, clock)
 
 
-def from_natural(natural: NaturalReweighted, query: EffectQuery, clock: Clock) -> Candidate:
+def from_natural(
+    natural: NaturalReweighted, query: EffectQuery, clock: TimeBudget
+) -> Candidate:
     """Make a candidate of natural bounds on a reweighted log."""
     (outcome,) = query.outcomes
     axes = query.treatments + query.context
@@ -136,7 +139,7 @@ def from_natural(natural: NaturalReweighted, query: EffectQuery, clock: Clock) -
     )
 
 
-def from_types(found: TypesReweighted, query: EffectQuery, clock: Clock) -> Candidate:
+def from_types(found: TypesReweighted, query: EffectQuery, clock: TimeBudget) -> Candidate:
     """Make a candidate of response types on a reweighted log."""
     axes = query.treatments + query.context
     return Candidate(
@@ -146,7 +149,7 @@ def from_types(found: TypesReweighted, query: EffectQuery, clock: Clock) -> Cand
         lambda numbers: types_ends(found, numbers, axes=axes, clock=clock),
         _no_cells,
         1,
-        joint=JointTypes(found, clock),
+        joint=SharedTypes(found, clock),
         reweightings=(found.reweighting,),
     )
 

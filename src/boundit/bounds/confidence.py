@@ -25,9 +25,9 @@ from typing import Protocol, assert_never, final
 import numpy as np
 from scipy.special import betainc, betaincinv
 
-from boundit.bounds.coin import Coin
+from boundit.bounds.binary_reward import BinaryReward
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.expression import (
+from boundit.estimand.language.expression import (
     CFactor,
     Expression,
     P,
@@ -108,7 +108,7 @@ def extreme_terms(rules: Iterable[Reads]) -> dict[P, Nodes]:
 
 
 @final
-class Confident:
+class ConfidentNumbers:
     """Formulas with simultaneous intervals, from the counts of a log and of external tables.
 
     ``terms`` says of each term over which of its variables only the extremes are ever taken.
@@ -117,8 +117,8 @@ class Confident:
 
     def __init__(
         self,
-        log: Coin,
-        external: Sequence[Coin],
+        log: BinaryReward,
+        external: Sequence[BinaryReward],
         terms: Mapping[P, Nodes],
         *,
         confidence: float,
@@ -179,7 +179,7 @@ class Confident:
         over = tuple(i for i, axis in enumerate(below.axes) if axis in self._extreme[term])
         return int((below.values > 0).any(axis=over).sum())
 
-    def _source(self, term: P) -> Coin:
+    def _source(self, term: P) -> BinaryReward:
         if term.logged:
             return self._log
         return next(c for c in self._external if term.of | term.given <= c.names)
@@ -199,7 +199,7 @@ class _Arithmetic:
     What is divided by nothing is nan or infinite here, and unknown in the end.
     """
 
-    def __init__(self, numbers: Confident, axes: Sequence[str]) -> None:
+    def __init__(self, numbers: ConfidentNumbers, axes: Sequence[str]) -> None:
         self.numbers, self.axes = numbers, tuple(axes)
 
     def value(self, node: Expression) -> tuple[Nodes, Pair]:

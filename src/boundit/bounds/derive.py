@@ -7,9 +7,9 @@ from typing import get_args
 from boundit.bounds.assemble import assembled
 from boundit.bounds.confidence import NoConfidence, check_confidence
 from boundit.bounds.options import check_limits, external_logs
-from boundit.bounds.question import bandit_query, coin_graph
+from boundit.bounds.plan import BoundPlan, Profile, paper_plan, sound_plan
+from boundit.bounds.request import bandit_query, coin_graph
 from boundit.bounds.reward import tosses_itself
-from boundit.bounds.rules import Plan, Profile, paper_plan, sound_plan
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.alike import alike
 from boundit.counts.log import Log
@@ -93,7 +93,7 @@ def derive_bounds(
     if confidence is not None and all(table.exact for table in (opened, *others)):
         raise NoConfidence("an exact law has no sampling error; pass confidence=None")
 
-    def bounded_on(drawn: CausalGraph) -> tuple[Plan, tuple[CountTable, ...]]:
+    def bounded_on(drawn: CausalGraph) -> tuple[BoundPlan, tuple[CountTable, ...]]:
         tables = [frozenset(other.columns) & drawn.observed for other in others]
         if profile == "paper":
             plan = paper_plan(drawn, asked, tables, max_condition=max_condition)
@@ -133,7 +133,9 @@ def derive_bounds(
     )
 
 
-def _noting_levels(plan: Plan, graph: CausalGraph, declared: Mapping[str, object]) -> Plan:
+def _noting_levels(
+    plan: BoundPlan, graph: CausalGraph, declared: Mapping[str, object]
+) -> BoundPlan:
     """Warn that selection may hide a level, which no rule can then reckon with."""
     tried = frozenset[str]().union(*(candidate.variables for candidate in plan.candidates))
     guessed = tried.difference(declared)

@@ -10,7 +10,7 @@ Place: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Proof:
+class EndProof:
     """An end as a sum: a constant, and how often each observed probability counts.
 
     A term is a multiplier, the levels of ``of`` and of what is given, and the probability.
@@ -22,7 +22,7 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RowKind:
     """A kind of row: its share of everyone, its share of the log, what stops it."""
 
     levels: Mapping[str, int]
@@ -32,8 +32,8 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
+class WorstPopulation:
     """The population that attains an end, by the kinds of rows that steer selection."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[RowKind, ...]
     n_more: int = 0

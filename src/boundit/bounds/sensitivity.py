@@ -8,8 +8,8 @@ the one before it.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from boundit.bounds.intersect import EndsCross
 from boundit.bounds.selection_facts import FactsRefuted
-from boundit.bounds.tighten import EndsCross
 from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval

@@ -8,7 +8,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.checks.counting import counted, variables
 from boundit.checks.evidence import Evidence, strongest
-from boundit.checks.independence import Outcome, holm, judge, judge_law
+from boundit.checks.independence import TestOutcome, holm, judge, judge_law
 from boundit.checks.report import CheckReport, Finding, Status, ranked
 from boundit.checks.strata import stratified
 from boundit.counts.errors import TooManyCells
@@ -96,7 +96,7 @@ class _Met:
     """A statement that met the log."""
 
     statement: Independence
-    outcome: Outcome | None
+    outcome: TestOutcome | None
     evidence: Evidence | None = None
 
 

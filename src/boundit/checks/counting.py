@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
-from boundit.counts.cells import Plan
+from boundit.counts.cells import GroupBy
 from boundit.counts.errors import TooManyCells
 from boundit.counts.log import Log
 from boundit.counts.table import CountTable
@@ -51,7 +51,7 @@ def _passes(
     log: Log, statements: Sequence[Independence], selection: str | None
 ) -> list[tuple[Nodes, list[Independence]]]:
     everything = frozenset[str]().union(*map(variables, statements))
-    if log.source.cells(Plan(()))["lines"].sum() <= ONE_PASS:
+    if log.source.cells(GroupBy(()))["lines"].sum() <= ONE_PASS:
         return [(everything, list(statements))]
     sizes = {
         name: len(log.count([name], selection=selection).levels[name])

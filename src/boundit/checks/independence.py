@@ -53,7 +53,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TestOutcome:
     """The answers to one statement, the deciding one first; ``rows`` had a say in it."""
 
     answers: tuple[Answer, ...]
@@ -83,7 +83,7 @@ class Outcome:
         return min((detectable(a.statistic, each) for a in asked), default=inf)
 
 
-def judge(strata: Strata, *, draws: int, rng: Generator) -> Outcome | None:
+def judge(strata: Strata, *, draws: int, rng: Generator) -> TestOutcome | None:
     """Answer independence in every group at once; None when no group can tell.
 
     At most ``draws`` shuffles are made. They are the smallest p-value's resolution, so there
@@ -98,10 +98,10 @@ def judge(strata: Strata, *, draws: int, rng: Generator) -> Outcome | None:
     if not answers:
         return None
     by_p = sorted(answers, key=lambda a: (a.p, -a.statistic.value / a.statistic.df))
-    return Outcome(tuple(by_p), strata.rows, len(strata))
+    return TestOutcome(tuple(by_p), strata.rows, len(strata))
 
 
-def judge_law(strata: Strata) -> Outcome | None:
+def judge_law(strata: Strata) -> TestOutcome | None:
     """Judge an exact law, which has no chance in it: it is independent or it is not."""
     if not len(strata):
         return None
@@ -110,7 +110,7 @@ def judge_law(strata: Strata) -> Outcome | None:
     weight = float(strata.totals @ (np.minimum(ones, others) - 1))
     measure = Statistic(max(away, 0.0), 0, weight)
     found = Answer("exact", measure, 0.0 if measure.strength() > EXACT else 1.0)
-    return Outcome((found,), strata.rows, len(strata))
+    return TestOutcome((found,), strata.rows, len(strata))
 
 
 def _by_shuffles(total: Pooled, draws: int, rng: Generator) -> list[Answer]:

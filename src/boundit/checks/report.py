@@ -6,7 +6,7 @@ from math import isinf
 from typing import Literal, TypeAlias
 
 from boundit.checks.evidence import Evidence
-from boundit.checks.independence import Outcome
+from boundit.checks.independence import TestOutcome
 from boundit.checks.words import question, sentence, shown, silence
 from boundit.graph.implications import Independence
 from boundit.terms.explanation import counted
@@ -28,7 +28,7 @@ class Finding:
 
     statement: Independence
     status: Status
-    outcome: Outcome | None = None
+    outcome: TestOutcome | None = None
     corrected: float | None = None
     detectable: float | None = None
     detectable_any: float | None = None

@@ -9,8 +9,8 @@ from boundit.cli.options import INTERRUPTED, json_option, seed_option, show
 from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
-    from boundit.studies.audit import AuditReport
-    from boundit.studies.sharpness import SharpnessReport
+    from boundit.studies.audits.sharpness import SharpnessReport
+    from boundit.studies.audits.soundness import AuditReport
 
 
 @click.command(short_help="Count what our claims miss on models whose truth is known.")
@@ -63,7 +63,7 @@ def audit(
 
 
 def _bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001, a table of cases
-    from boundit.studies.audit import audit as run  # noqa: PLC0415, keeps --help quick
+    from boundit.studies.audits.soundness import audit as run  # noqa: PLC0415, keeps --help quick
 
     with progress("models") as told:
         report = run(models, seed=seed, told=lambda done: told(done, models))
@@ -75,7 +75,7 @@ def _bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001, a t
 
 
 def _formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
-    from boundit.studies.formulas import audit_formulas  # noqa: PLC0415
+    from boundit.studies.audits.formulas import audit_formulas  # noqa: PLC0415
 
     with progress("questions") as told:
         report = audit_formulas(models, seed=seed, told=lambda done: told(done, models))
@@ -99,7 +99,7 @@ def _whole(done: int, of: int, what: str, *, good: bool) -> bool:
 
 
 def _coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
-    from boundit.studies.coverage import SIZES, coverage  # noqa: PLC0415
+    from boundit.studies.audits.coverage import SIZES, coverage  # noqa: PLC0415
 
     with progress("logs") as told:
         logs = 2 * len(SIZES) * models
@@ -120,7 +120,7 @@ def _coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
 
 
 def _sharpness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
-    from boundit.studies.sharpness import SUITE, sharpness  # noqa: PLC0415
+    from boundit.studies.audits.sharpness import SUITE, sharpness  # noqa: PLC0415
 
     of = len(SUITE) * models
     with progress("models") as told:
@@ -155,7 +155,7 @@ def _print_sharpness(report: "SharpnessReport", models: int) -> None:
 
 
 def _openness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
-    from boundit.studies.openness import audit_openness  # noqa: PLC0415
+    from boundit.studies.audits.openness import audit_openness  # noqa: PLC0415
 
     with progress("models") as told:
         report = audit_openness(models, seed=seed, told=lambda done: told(done, models))

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from boundit.cli.bound_pictures import draw, ladders_of, write_report
-from boundit.cli.logs import Rows, files_of, levels, log_argument
+from boundit.cli.logs import LogFiles, files_of, levels, log_argument
 from boundit.cli.numbers import Number, ends, rate
 from boundit.cli.options import files_read, graph_argument, json_option, say, show
 from boundit.cli.outputs import Target, keep_apart, wrote
@@ -110,7 +110,7 @@ def bound(
     context: click.Context,
     graph: "CausalGraph",
     query: str,
-    log: Rows,
+    log: LogFiles,
     external: tuple[str, ...],
     external_weight: str | None,
     domain: Mapping[str, Sequence[object]],

@@ -60,8 +60,8 @@ def _named(table: "BoundTable", key: "Key") -> str:
 
 def draw(ladders: "tuple[Ladder, ...]", path: Path) -> None:
     """Draw the bounds against the limit into a file."""
-    from boundit.report.canvas import save  # noqa: PLC0415
-    from boundit.report.sensitivity import sensitivity_figure  # noqa: PLC0415
+    from boundit.report.figures.canvas import save  # noqa: PLC0415
+    from boundit.report.figures.sensitivity import sensitivity_figure  # noqa: PLC0415
 
     save(sensitivity_figure(ladders), path)
 
@@ -74,7 +74,7 @@ def write_report(
     ladders: "tuple[Ladder, ...]",
 ) -> None:
     """Write the page of a table, with the command that repeats it."""
-    from boundit.report.bound_page import bound_page  # noqa: PLC0415
+    from boundit.report.pages.bound_page import bound_page  # noqa: PLC0415
     from boundit.terms.files import write_page  # noqa: PLC0415
 
     command = shlex.join(["boundit", *sys.argv[1:]])

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.logs import Rows, log_argument
+from boundit.cli.logs import LogFiles, log_argument
 from boundit.cli.numbers import Number
 from boundit.cli.options import graph_argument, json_option, seed_option, show
 from boundit.cli.progress import progress
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def check(
     context: click.Context,
     graph: "CausalGraph",
-    log: Rows,
+    log: LogFiles,
     level: float,
     seed: int,
     *,

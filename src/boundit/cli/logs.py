@@ -17,7 +17,7 @@ _Command = TypeVar("_Command", bound=Callable[..., None])
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class LogFiles:
     """Files, and how to read them; what is said of a column holds for external tables too."""
 
     files: tuple[str, ...]
@@ -77,7 +77,7 @@ class Rows:
 
 
 def log_argument(command: _Command) -> _Command:
-    """Give a command its LOG as ``Rows``, with the options by which they are read."""
+    """Give a command its LOG as ``LogFiles``, with the options by which they are read."""
 
     @wraps(command)
     def reading(
@@ -90,7 +90,7 @@ def log_argument(command: _Command) -> _Command:
         exact: bool,
         **others: object,
     ) -> None:
-        rows = Rows(log, weight, columns, bins, nulls, exact)
+        rows = LogFiles(log, weight, columns, bins, nulls, exact)
         command(*arguments, log=rows, **others)
 
     decorated: Callable[..., None] = reading

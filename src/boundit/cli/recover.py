@@ -39,8 +39,8 @@ def recover(
       boundit recover graph.dot 'Y | do(X), Z' --external Z,C
     """
     from boundit.estimand.ask import recover as answer  # noqa: PLC0415, keeps --help quick
+    from boundit.estimand.language.render import as_json as formula_record  # noqa: PLC0415
     from boundit.estimand.query import parse_query  # noqa: PLC0415
-    from boundit.estimand.render import as_json as formula_record  # noqa: PLC0415
 
     asked = parse_query(query)
     found = answer(graph, asked, external=[names_in(part) for part in external])

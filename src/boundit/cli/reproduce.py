@@ -10,7 +10,7 @@ from boundit.cli.outputs import wrote
 from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
-    from boundit.studies.reproduction import Reproduction
+    from boundit.studies.paper.reproduction import Reproduction
 
 
 @click.command(short_help="Recompute the paper and leave one page that shows it.")
@@ -62,8 +62,8 @@ def reproduce(
       boundit reproduce --quick --out /tmp/paper
       boundit reproduce --runs 1000 --seed 7
     """
-    from boundit.studies.reproduction import reproduction  # noqa: PLC0415, keeps --help quick
-    from boundit.studies.reproduction_page import write_reproduction  # noqa: PLC0415
+    from boundit.studies.paper.reproduction import reproduction  # noqa: PLC0415, keeps --help quick
+    from boundit.studies.paper.reproduction_page import write_reproduction  # noqa: PLC0415
 
     with progress("runs") as told:
         found = reproduction(

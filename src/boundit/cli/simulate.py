@@ -22,7 +22,7 @@ from boundit.cli.progress import progress
 if TYPE_CHECKING:
     from boundit.simulation.regret import Regret
     from boundit.simulation.world import World
-    from boundit.studies.online_shown import Found
+    from boundit.studies.online.catalogue import StudyResult
 
 POLICIES = "LinUCB,LinUCB-PCB,UCB,UCB-PCB"
 RUNS, ROUNDS = 10, 2_000
@@ -164,7 +164,7 @@ def _played(
     workers: int | None,
 ) -> "Regret":
     from boundit.simulation.simulate import simulate as play  # noqa: PLC0415
-    from boundit.studies.online_roster import Offline, named  # noqa: PLC0415
+    from boundit.studies.online.roster import Offline, named  # noqa: PLC0415
 
     offline = Offline.of(world, points=log_points or 30_000, seed=seed)
     players = named(names, offline, exact=log_points is None)
@@ -182,9 +182,9 @@ def _played(
 
 def _studied(
     study: str, runs: int | None, rounds: int | None, seed: int
-) -> "tuple[Found, Regret | None, int]":
+) -> "tuple[StudyResult, Regret | None, int]":
     """What a study found, its curves, and how many runs they should have."""
-    from boundit.studies.online_shown import STUDIES, shown  # noqa: PLC0415
+    from boundit.studies.online.catalogue import STUDIES, shown  # noqa: PLC0415
 
     with progress(study) as told:
         found, curves = shown(study, runs=runs, rounds=rounds, seed=seed, told=told)

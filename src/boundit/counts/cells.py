@@ -1,6 +1,6 @@
 """What is asked of an engine, and what comes back: the one pass over the data.
 
-Every engine answers the same ``Plan`` with the same ``Cells``. It groups the rows by the keys,
+Every engine answers the same ``GroupBy`` with the same ``Cells``. It groups rows by the keys,
 nulls and NaN being one more value, and adds up a few columns; whatever is judged about the
 data (bad weights, nulls, levels) is judged from the cells, the same way for all engines.
 """
@@ -20,7 +20,7 @@ CELL_LIMIT = 2**24
 """The most cells that are brought back; an engine may stop at one more."""
 
 
-class Kind(Enum):
+class ColumnKind(Enum):
     """What a column holds, in the words of an error message."""
 
     NUMBERS = "numbers"
@@ -33,11 +33,11 @@ class Kind(Enum):
     @property
     def adds_up(self) -> bool:
         """Whether a sum of these may mean something; of objects only the rows can tell."""
-        return self in {Kind.NUMBERS, Kind.BOOLEANS, Kind.OBJECTS}
+        return self in {ColumnKind.NUMBERS, ColumnKind.BOOLEANS, ColumnKind.OBJECTS}
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class GroupBy:
     """One GROUP BY: the columns to group by, where to cut them, and what to add up."""
 
     keys: tuple[str, ...]
@@ -86,10 +86,10 @@ class Source(Protocol):
         """What to call it in a message."""
 
     @property
-    def kinds(self) -> Mapping[str, Kind]:
+    def kinds(self) -> Mapping[str, ColumnKind]:
         """The columns, and what they hold."""
 
-    def cells(self, plan: Plan) -> Cells:
+    def cells(self, plan: GroupBy) -> Cells:
         """Make the one pass."""
 
     def oddity(self, column: str) -> Oddity | None:
@@ -115,7 +115,7 @@ NUMBER = r"^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$"
 """What a number looks like as text."""
 
 
-def wanted(plan: Plan) -> dict[str, tuple[str, str]]:
+def wanted(plan: GroupBy) -> dict[str, tuple[str, str]]:
     """Choose the aggregates that a plan needs; an unweighted one needs fewer."""
     names = ["lines"]
     if plan.weight:

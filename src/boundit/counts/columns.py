@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.cells import NUMBER, Cells, Column, Kind, Oddity, Plan, wanted
+from boundit.counts.cells import NUMBER, Cells, Column, ColumnKind, GroupBy, Oddity, wanted
 from boundit.counts.errors import InvalidOption, NotNumeric
 from boundit.counts.levels import coded, native
 from boundit.counts.named_array import Floats
@@ -24,11 +24,11 @@ class ColumnSource:
     label: str = "the dict of columns"
 
     @cached_property
-    def kinds(self) -> dict[str, Kind]:
+    def kinds(self) -> dict[str, ColumnKind]:
         """The columns, and what their values are."""
         return {name: _kind(values) for name, values in self.columns.items()}
 
-    def cells(self, plan: Plan) -> Cells:
+    def cells(self, plan: GroupBy) -> Cells:
         """Group in memory."""
         pairs = [coded(name, self._key(name, plan)) for name in plan.keys]
         n_rows = len(next(iter(self.columns.values()), ()))
@@ -44,7 +44,7 @@ class ColumnSource:
         keys = [[levels[c] for c in codes[first]] for levels, codes in pairs]
         return Cells(tuple(keys), aggregates)
 
-    def _key(self, name: str, plan: Plan) -> Column:
+    def _key(self, name: str, plan: GroupBy) -> Column:
         if name not in plan.cuts:
             return self.columns[name]
         numbers = self._number(name, "the binned column")
@@ -58,7 +58,7 @@ class ColumnSource:
         except (TypeError, ValueError):
             raise NotNumeric(name, role, self.kinds[name].value) from None
 
-    def _derived(self, plan: Plan) -> dict[str, Floats]:
+    def _derived(self, plan: GroupBy) -> dict[str, Floats]:
         columns: dict[str, Floats] = {}
         weight: Floats = np.array(1.0)
         if plan.weight:
@@ -99,15 +99,15 @@ def read_columns(columns: Mapping[str, object]) -> ColumnSource:
     return ColumnSource(held)
 
 
-def _kind(values: Sequence[object]) -> Kind:
+def _kind(values: Sequence[object]) -> ColumnKind:
     types = {type(v) for v in values if v is not None}
     if types and types <= {bool, np.bool_}:
-        return Kind.BOOLEANS
+        return ColumnKind.BOOLEANS
     if types and all(issubclass(t, int | float | Decimal | np.number) for t in types):
-        return Kind.NUMBERS
+        return ColumnKind.NUMBERS
     if any(issubclass(t, list | dict | set | tuple) for t in types):
-        return Kind.NESTED
-    return Kind.TEXT if types == {str} else Kind.OBJECTS
+        return ColumnKind.NESTED
+    return ColumnKind.TEXT if types == {str} else ColumnKind.OBJECTS
 
 
 def _added(numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int) -> Floats:

@@ -15,7 +15,7 @@ from typing import Protocol, assert_never
 import numpy as np
 
 from boundit.counts.named_array import Floats, NamedArray, divided, shared_levels
-from boundit.estimand.expression import (
+from boundit.estimand.language.expression import (
     CFactor,
     Expression,
     P,
@@ -35,7 +35,7 @@ class CannotEvaluate(BounditError):
 class NeedsPopulation(CannotEvaluate):
     """A term of the whole population that no unselected table covers."""
 
-    def __init__(self, term: P, tables: "Iterable[Table]") -> None:
+    def __init__(self, term: P, tables: "Iterable[CountSource]") -> None:
         self.term = term
         self.tables = tuple(tuple(in_order(table.names)) for table in tables)
         held = "; ".join(listed(names) for names in self.tables) or "none"
@@ -61,7 +61,7 @@ class NotRecovered(CannotEvaluate):
         super().__init__(f"Q[{listed(of)}] is a symbol without numbers; recover it first")
 
 
-class Table(Protocol):
+class CountSource(Protocol):
     """Numbers of rows, or shares of them, by the levels of some variables."""
 
     @property
@@ -77,7 +77,7 @@ class Table(Protocol):
 
 
 def evaluate(
-    expression: Expression, log: Table, *, external: Iterable[Table] = ()
+    expression: Expression, log: CountSource, *, external: Iterable[CountSource] = ()
 ) -> NamedArray:
     """Compute a formula at every value of its free variables.
 
@@ -98,7 +98,7 @@ def evaluate(
 class Evaluator:
     """One log and its external tables; what formulas share is computed once."""
 
-    def __init__(self, log: Table, external: Iterable[Table] = ()) -> None:
+    def __init__(self, log: CountSource, external: Iterable[CountSource] = ()) -> None:
         tables = tuple(external)
         self.levels = shared_levels(log, *tables)
         self._log = log
@@ -120,7 +120,7 @@ class Evaluator:
             self._terms[term] = NamedArray(joint.axes, values)
         return self._terms[term]
 
-    def _source(self, term: P, asked: Nodes) -> Table:
+    def _source(self, term: P, asked: Nodes) -> CountSource:
         if term.logged:
             if missing := asked - self._log.names:
                 raise NotLogged(in_order(missing)[0], self._log.names)
@@ -130,7 +130,7 @@ class Evaluator:
                 return table
         raise NeedsPopulation(term, self._external)
 
-    def _marginal(self, source: Table, names: Nodes) -> NamedArray:
+    def _marginal(self, source: CountSource, names: Nodes) -> NamedArray:
         key = (id(source), names)
         if key not in self._marginals:
             self._marginals[key] = source.marginal(names)

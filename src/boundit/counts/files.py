@@ -13,7 +13,7 @@ from typing import TypeAlias
 import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-from boundit.counts.cells import Cells, Kind, Oddity, Plan
+from boundit.counts.cells import Cells, ColumnKind, GroupBy, Oddity
 from boundit.counts.csv_faults import fault
 from boundit.counts.errors import EmptyLog, MixedFiles, NoFiles, SameName, one_line
 from boundit.counts.relations import first_oddity, grouped, kinds_of
@@ -41,7 +41,7 @@ class FileSource:
         return repr(self.paths[0]) + (f" and {more} more" if more else "")
 
     @cached_property
-    def kinds(self) -> dict[str, Kind]:
+    def kinds(self) -> dict[str, ColumnKind]:
         """The columns, and what they hold: read from footers and first rows."""
         if not self.parquet and all(_is_empty(path) for path in self.paths):
             raise EmptyLog(self.label, "the file is empty, it has not even a header")
@@ -54,7 +54,7 @@ class FileSource:
             raise UnreadableFile(self.paths[0], reason)
         return kinds
 
-    def cells(self, plan: Plan) -> Cells:
+    def cells(self, plan: GroupBy) -> Cells:
         """Scan the files once."""
         try:
             with self._opened() as relation:

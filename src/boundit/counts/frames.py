@@ -18,9 +18,9 @@ from boundit.counts.cells import (
     NUMBER,
     Cells,
     Column,
-    Kind,
+    ColumnKind,
+    GroupBy,
     Oddity,
-    Plan,
     wanted,
 )
 from boundit.counts.errors import (
@@ -46,13 +46,13 @@ class FrameSource:
     label: str
 
     @cached_property
-    def kinds(self) -> dict[str, Kind]:
+    def kinds(self) -> dict[str, ColumnKind]:
         """The columns with a name, and what they hold."""
         with self._refusing():
             schema = self.frame.collect_schema()
         return {name: _kind(of) for name, of in schema.items() if isinstance(name, str)}
 
-    def cells(self, plan: Plan) -> Cells:
+    def cells(self, plan: GroupBy) -> Cells:
         """Group on the frame's own engine."""
         self._check_objects(plan)
         with self._refusing():
@@ -76,7 +76,7 @@ class FrameSource:
         except Exception as error:
             raise InvalidLog(f"cannot read {self.label}: {one_line(error)}") from error
 
-    def _check_objects(self, plan: Plan) -> None:
+    def _check_objects(self, plan: GroupBy) -> None:
         """Look into columns of Python objects: no engine does before it is too late."""
         numeric = {"weight": plan.weight, "reward": plan.reward}
         roles = {of: role for role, of in numeric.items() if of is not None}
@@ -92,7 +92,7 @@ class FrameSource:
                     raise NotNumeric(name, roles[name], odd)
                 raise NotACategory(name, odd)
 
-    def _grouped(self, plan: Plan) -> Cells:
+    def _grouped(self, plan: GroupBy) -> Cells:
         keys = [f"key_{i}" for i in range(len(plan.keys))]
         aggregates = wanted(plan)
         added = [_added(of, how).alias(name) for name, (of, how) in aggregates.items()]
@@ -110,7 +110,7 @@ class FrameSource:
             {name: _floats(answer[name]) for name in aggregates},
         )
 
-    def _key(self, column: str, plan: Plan) -> nw.Expr:
+    def _key(self, column: str, plan: GroupBy) -> nw.Expr:
         key = nw.col(column)
         if column in plan.cuts:
             number, edges = self._number(column), plan.cuts[column]
@@ -118,7 +118,7 @@ class FrameSource:
             return nw.when(~number.is_null()).then(passed)
         return self._number(column) if self._may_be_nan(column) else key
 
-    def _numbers(self, plan: Plan) -> list[nw.Expr]:
+    def _numbers(self, plan: GroupBy) -> list[nw.Expr]:
         named = {"weight": plan.weight, "reward": plan.reward}
         named |= {f"flag_{i}": flag for i, flag in enumerate(plan.flags)}
         return [self._number(of).alias(name) for name, of in named.items() if of is not None]
@@ -147,19 +147,19 @@ def read_frame(source: object) -> FrameSource:
         raise InvalidLog(f"cannot read the frame: {one_line(error)}") from None
 
 
-def _kind(of: nw.dtypes.DType) -> Kind:
+def _kind(of: nw.dtypes.DType) -> ColumnKind:
     if of.is_numeric():
-        return Kind.NUMBERS
+        return ColumnKind.NUMBERS
     if of == nw.Boolean:
-        return Kind.BOOLEANS
+        return ColumnKind.BOOLEANS
     if of.is_temporal():
-        return Kind.TIMES
+        return ColumnKind.TIMES
     if of.is_nested():
-        return Kind.NESTED
-    return Kind.TEXT if of in {nw.String, nw.Categorical, nw.Enum} else Kind.OBJECTS
+        return ColumnKind.NESTED
+    return ColumnKind.TEXT if of in {nw.String, nw.Categorical, nw.Enum} else ColumnKind.OBJECTS
 
 
-def _derived(plan: Plan) -> list[nw.Expr]:
+def _derived(plan: GroupBy) -> list[nw.Expr]:
     weight, reward = nw.col("weight"), nw.col("reward")
     columns = []
     if plan.weight:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from boundit.counts.cells import Kind, Plan, Source
+from boundit.counts.cells import ColumnKind, GroupBy, Source
 from boundit.counts.errors import (
     EmptyLog,
     InvalidOption,
@@ -107,7 +107,7 @@ class Log:
         self._check_asked(asked, reward, selection)
         flags = self._flags(unmarked) if selection is None else (selection,)
         cuts = {name: self.bins[name] for name in asked if name in self.bins}
-        plan = Plan(
+        plan = GroupBy(
             keys=tuple(self.names[name] for name in asked),
             cuts={self.names[name]: edges for name, edges in cuts.items()},
             reward=None if reward is None else self.names[reward],
@@ -138,8 +138,8 @@ class Log:
         self, variables: Sequence[str], reward: str | None, selection: str | None
     ) -> None:
         for name in variables:
-            if self.source.kinds[self._column(name, may_hide=True)] is Kind.NESTED:
-                raise NotACategory(name, Kind.NESTED.value)
+            if self.source.kinds[self._column(name, may_hide=True)] is ColumnKind.NESTED:
+                raise NotACategory(name, ColumnKind.NESTED.value)
         if selection is not None:
             self._check_adds_up(selection, self.names[selection], "selection")
         if reward is None:
@@ -153,16 +153,16 @@ class Log:
 
     def _flags(self, names: Collection[str]) -> tuple[str, ...]:
         held = [name for name in in_order(names) if name in self.names]
-        plain = {Kind.NUMBERS, Kind.BOOLEANS}
+        plain = {ColumnKind.NUMBERS, ColumnKind.BOOLEANS}
         return tuple(n for n in held if self.source.kinds[self.names[n]] in plain)
 
     def _check_adds_up(self, name: str, column: str, role: str) -> None:
         kind = self.source.kinds[column]
         if not kind.adds_up:
             # A file with a header and no rows holds no numbers either.
-            if not self.source.cells(Plan(()))["lines"].sum():
+            if not self.source.cells(GroupBy(()))["lines"].sum():
                 raise EmptyLog(self.source.label, "it has no rows")
-            odd = self.source.oddity(column) if kind is Kind.TEXT else None
+            odd = self.source.oddity(column) if kind is ColumnKind.TEXT else None
             raise NotNumeric(name, role, kind.value, odd and str(odd))
 
     def _caveats(self, cut: Iterable[str]) -> tuple[str, ...]:

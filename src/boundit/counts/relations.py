@@ -9,16 +9,16 @@ import duckdb
 import numpy as np
 from duckdb import DuckDBPyRelation
 
-from boundit.counts.cells import CELL_LIMIT, Cells, Column, Kind, Oddity, Plan, wanted
+from boundit.counts.cells import CELL_LIMIT, Cells, Column, ColumnKind, GroupBy, Oddity, wanted
 from boundit.counts.errors import InvalidLog, one_line
 
 _WHOLE = {"tinyint", "smallint", "integer", "bigint", "hugeint"}
 _WHOLE |= {f"u{name}" for name in _WHOLE} | {"bignum"}
 _KINDS = {
-    **dict.fromkeys([*_WHOLE, "float", "double", "decimal"], Kind.NUMBERS),
-    "boolean": Kind.BOOLEANS,
-    **dict.fromkeys(["list", "struct", "map", "array", "union", "variant"], Kind.NESTED),
-    **dict.fromkeys(["varchar", "enum", "uuid", "blob", "bit"], Kind.TEXT),
+    **dict.fromkeys([*_WHOLE, "float", "double", "decimal"], ColumnKind.NUMBERS),
+    "boolean": ColumnKind.BOOLEANS,
+    **dict.fromkeys(["list", "struct", "map", "array", "union", "variant"], ColumnKind.NESTED),
+    **dict.fromkeys(["varchar", "enum", "uuid", "blob", "bit"], ColumnKind.TEXT),
 }
 _SQL = {"rows": "count(*)", "count": "count({})", "sum": "sum({})", "min": "min({})"}
 _SQL["max"] = "max({})"
@@ -32,12 +32,12 @@ class RelationSource:
     label: str = "the DuckDB relation"
 
     @property
-    def kinds(self) -> dict[str, Kind]:
+    def kinds(self) -> dict[str, ColumnKind]:
         """The columns, and what they hold."""
         with self._refusing():
             return kinds_of(self.relation)
 
-    def cells(self, plan: Plan) -> Cells:
+    def cells(self, plan: GroupBy) -> Cells:
         """Group on the relation's connection."""
         with self._refusing():
             return grouped(self.relation, plan)
@@ -56,13 +56,13 @@ class RelationSource:
             raise InvalidLog(f"cannot read {self.label}: {one_line(error)}") from error
 
 
-def kinds_of(relation: DuckDBPyRelation) -> dict[str, Kind]:
+def kinds_of(relation: DuckDBPyRelation) -> dict[str, ColumnKind]:
     """Read a relation's schema; whatever has no other word is a date or a time."""
     types = zip(relation.columns, relation.types, strict=True)
-    return {name: _KINDS.get(kind.id, Kind.TIMES) for name, kind in types}
+    return {name: _KINDS.get(kind.id, ColumnKind.TIMES) for name, kind in types}
 
 
-def grouped(relation: DuckDBPyRelation, plan: Plan) -> Cells:
+def grouped(relation: DuckDBPyRelation, plan: GroupBy) -> Cells:
     """Group the rows of a relation by the keys of a plan."""
     types = dict(zip(relation.columns, (kind.id for kind in relation.types), strict=True))
     keys = [_key(name, types[name], plan.cuts.get(name)) for name in plan.keys]
@@ -126,7 +126,7 @@ def _number(name: str, kind: str) -> str:
     return f"nullif({number}, 'nan'::DOUBLE)" if kind in {"float", "double"} else number
 
 
-def _derived(plan: Plan, types: Mapping[str, str]) -> dict[str, str]:
+def _derived(plan: GroupBy, types: Mapping[str, str]) -> dict[str, str]:
     columns: dict[str, str] = {}
     if plan.weight:
         weight = _number(plan.weight, types[plan.weight])

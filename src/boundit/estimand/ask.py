@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from boundit.estimand.language.derivation import Recovery
 from boundit.estimand.query import EffectQuery, parse_query
-from boundit.estimand.recover import recover as recover_effect
-from boundit.estimand.recovery import Recovery
+from boundit.estimand.recovery.recover import recover as recover_effect
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import require_graph
 from boundit.terms.names import Names

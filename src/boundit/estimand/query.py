@@ -93,14 +93,14 @@ def parse_query(text: str) -> EffectQuery:
     if not isinstance(text, str):
         raise NotText("query", text, "as in 'Y | do(X), Z'")
     try:
-        return _Reader(text).read()
+        return _QueryReader(text).read()
     except MalformedText as error:
         # A query is one line: what lies past a line break is counted on from there.
         before = sum(len(line) + 1 for line in text.split("\n")[: error.line - 1])
         raise MalformedQuery(text, error.reason, column=before + error.column) from None
 
 
-class _Reader:
+class _QueryReader:
     """The grammar: ``[P(] names [| item, ...] [)]``, an item a name or ``do(names)``."""
 
     def __init__(self, text: str) -> None:

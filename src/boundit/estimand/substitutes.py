@@ -29,16 +29,16 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
 
-from boundit.estimand.adjustment import adjustment_formula, adjusts
-from boundit.estimand.adjustment_sets import find_adjustment
-from boundit.estimand.context_adjustment import (
+from boundit.estimand.criteria.adjustment import adjustment_formula, adjusts
+from boundit.estimand.criteria.adjustment_sets import find_adjustment
+from boundit.estimand.criteria.context_adjustment import (
     adjusts_in_context,
     context_formula,
     find_context_adjustment,
 )
-from boundit.estimand.expression import Expression, P, Ratio, Sum
-from boundit.estimand.relevance import shortlist
-from boundit.estimand.roles import cast
+from boundit.estimand.criteria.relevance import shortlist
+from boundit.estimand.criteria.roles import cast
+from boundit.estimand.language.expression import Expression, P, Ratio, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.terms.names import Names, Nodes, in_order, listed

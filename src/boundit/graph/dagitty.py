@@ -3,7 +3,7 @@
 import re
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.drawing import Drawing
+from boundit.graph.drawing import GraphDraft
 from boundit.graph.tokens import END, Token, Tokens
 from boundit.terms.names import in_order, spelled
 
@@ -32,7 +32,7 @@ def parse_dagitty(text: str) -> CausalGraph:
     >>> print(parse_dagitty(text))
     X -> Y; Y -> [S]; X <-> Y
     """
-    return _Reader(text).read().graph()
+    return _DagittyReader(text).read().graph()
 
 
 def as_dagitty(graph: CausalGraph) -> str:
@@ -46,14 +46,14 @@ def as_dagitty(graph: CausalGraph) -> str:
     return "\n".join(["dag {", *lines, "}", ""])
 
 
-class _Reader:
+class _DagittyReader:
     """The grammar of dagitty's graph text, one method a rule."""
 
     def __init__(self, text: str) -> None:
         self._tokens = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT)
-        self._drawing = Drawing()
+        self._drawing = GraphDraft()
 
-    def read(self) -> Drawing:
+    def read(self) -> GraphDraft:
         kind = self._tokens.expect("name", "'dag'")
         if kind.text.casefold() != "dag":
             kind.refuse(f"expected 'dag', found {kind.shown}; only a dag has a causal reading")

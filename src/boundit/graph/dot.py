@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from boundit.graph.attributes import is_on, says_hidden, says_selected
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.drawing import BACKWARD, BIDIRECTED, FORWARD, Drawing
+from boundit.graph.drawing import BACKWARD, BIDIRECTED, FORWARD, GraphDraft
 from boundit.graph.tokens import END, Token, Tokens, unquoted
 from boundit.terms.names import in_order, quoted
 
@@ -47,7 +47,7 @@ def parse_dot(text: str) -> CausalGraph:
     >>> print(parse_dot("digraph { X -> Y; X -> Y [dir=both]; Y -> S; S [selected=true] }"))
     X -> Y; Y -> [S]; X <-> Y
     """
-    return _Reader(text).read().graph()
+    return _DotReader(text).read().graph()
 
 
 def as_dot(graph: CausalGraph) -> str:
@@ -64,15 +64,15 @@ def as_dot(graph: CausalGraph) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-class _Reader:
+class _DotReader:
     """The grammar of DOT, one method a rule."""
 
     def __init__(self, text: str) -> None:
         self._tokens = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT)
-        self._drawing = Drawing()
+        self._drawing = GraphDraft()
         self._attributes: dict[str, dict[str, str]] = {}
 
-    def read(self) -> Drawing:
+    def read(self) -> GraphDraft:
         self._keyword("strict")
         if not (self._keyword("digraph") or self._keyword("graph")):
             self._tokens.now.refuse(f"expected 'digraph', found {self._tokens.now.shown}")

@@ -10,7 +10,7 @@ FORWARD, BACKWARD, BIDIRECTED = "->", "<-", "<->"
 
 
 @dataclass
-class Drawing:
+class GraphDraft:
     """What a format said so far. Every reader fills one; ``graph`` judges it, once for all."""
 
     nodes: set[str] = field(default_factory=set)

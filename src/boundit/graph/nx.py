@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from boundit.graph.attributes import is_on, says_hidden, says_selected
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.drawing import BIDIRECTED, FORWARD, Drawing
+from boundit.graph.drawing import BIDIRECTED, FORWARD, GraphDraft
 from boundit.terms.errors import MissingExtra, NotCausal
 from boundit.terms.names import in_order
 
@@ -24,7 +24,7 @@ def from_networkx(source: "nx.Graph") -> CausalGraph:
     """
     if not all(hasattr(source, part) for part in ("nodes", "edges", "is_directed")):
         raise NotCausal(f"expected a networkx graph, found {type(source).__name__}")
-    drawing, named = Drawing(), {node: _name(node) for node in source.nodes}
+    drawing, named = GraphDraft(), {node: _name(node) for node in source.nodes}
     if len(set(named.values())) < len(named):
         raise NotCausal("two nodes have the same name once written down; rename one")
     for node, attributes in source.nodes(data=True):

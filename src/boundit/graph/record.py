@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.drawing import BIDIRECTED, FORWARD, Drawing
+from boundit.graph.drawing import BIDIRECTED, FORWARD, GraphDraft
 from boundit.terms.errors import InvalidName, MalformedRecord, MalformedText, UnknownKey
 from boundit.terms.names import in_order, is_name
 
@@ -50,7 +50,7 @@ def from_record(record: object) -> CausalGraph:
     for key in record:
         if key not in (*_GRAPH_KEYS, *_QUESTION_KEYS, *_OTHER_KEYS):
             raise UnknownKey(str(key), _GRAPH_KEYS)
-    drawing = Drawing(nodes=set(_names(record, "nodes")))
+    drawing = GraphDraft(nodes=set(_names(record, "nodes")))
     for key, edge in (("directed", FORWARD), ("bidirected", BIDIRECTED)):
         for a, b in _pairs(record, key):
             drawing.connect(a, edge, b)

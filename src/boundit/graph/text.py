@@ -13,7 +13,7 @@
 import re
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.drawing import Drawing
+from boundit.graph.drawing import GraphDraft
 from boundit.graph.tokens import END, Tokens
 
 _PATTERN = re.compile(
@@ -36,14 +36,14 @@ def parse(text: str) -> CausalGraph:
     >>> print(parse("X -> Y <- C -> X; hidden C; Y -> [S]"))
     X -> Y; Y -> [S]; X <-> Y
     """
-    tokens, drawing = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT), Drawing()
+    tokens, drawing = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT), GraphDraft()
     while tokens.now.kind != END:
         if not tokens.take_if("stop"):
             _statement(tokens, drawing)
     return drawing.graph()
 
 
-def _statement(tokens: Tokens, drawing: Drawing) -> None:
+def _statement(tokens: Tokens, drawing: GraphDraft) -> None:
     first = tokens.now
     if first.kind == "name" and first.text == "hidden":
         tokens.take()
@@ -61,14 +61,14 @@ def _statement(tokens: Tokens, drawing: Drawing) -> None:
     _stop(tokens, "an edge (->, <- or <->)")
 
 
-def _hidden(tokens: Tokens, drawing: Drawing) -> None:
+def _hidden(tokens: Tokens, drawing: GraphDraft) -> None:
     drawing.hidden.add(tokens.expect_name("a name to hide"))
     while tokens.take_mark(","):
         drawing.hidden.add(tokens.expect_name("a name to hide"))
     _stop(tokens, "a comma")
 
 
-def _node(tokens: Tokens, drawing: Drawing) -> str:
+def _node(tokens: Tokens, drawing: GraphDraft) -> str:
     """Read ``X``, ``"X"`` or, marking the selection node, ``[X]``."""
     marked = tokens.take_mark("[")
     name = tokens.expect_name("a node")

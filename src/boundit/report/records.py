@@ -51,7 +51,7 @@ class Ladder:
 
 
 @dataclass(frozen=True)
-class Points:
+class PointEstimates:
     """A number for each arm and context, such as a naive estimate."""
 
     name: str
@@ -59,7 +59,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Spans:
+class IntervalSeries:
     """An interval for each arm and context; ``rounding`` is how far its digits reach."""
 
     name: str
@@ -80,8 +80,8 @@ class Comparison:
 
     treatments: tuple[str, ...]
     context: tuple[str, ...]
-    spans: tuple[Spans, ...]
-    points: tuple[Points, ...] = ()
+    spans: tuple[IntervalSeries, ...]
+    points: tuple[PointEstimates, ...] = ()
     truth: Mapping[Key, float] = field(default_factory=dict)
 
     @property
@@ -90,7 +90,7 @@ class Comparison:
         series = (self.truth, *(s.values for s in self.spans), *(p.values for p in self.points))
         return tuple(dict.fromkeys(key for values in series for key in values))
 
-    def missed(self, spans: Spans) -> int:
+    def missed(self, spans: IntervalSeries) -> int:
         """Count the intervals that leave the truth out."""
         return sum(spans.misses(key, truth) for key, truth in self.truth.items())
 
@@ -104,7 +104,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class JudgedClaim:
     """A claim of a text, whether it holds, and the number that shows it."""
 
     place: str

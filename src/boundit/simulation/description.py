@@ -29,7 +29,7 @@ def world_record(world: World) -> dict[str, object]:
 def policy_record(policy: Policy) -> dict[str, object]:
     """Describe a policy: its kind, options and watch; of each table only profile and sum.
 
-    >>> from boundit.bandit.ucb import UCB
+    >>> from boundit.bandit.policies.ucb import UCB
     >>> record = policy_record(UCB(horizon=100))
     >>> record["kind"], record["prior"]
     ('UCB', None)

@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 
 from boundit.counts.named_array import Floats, NamedArray, shared_levels
-from boundit.simulation.errors import TooLarge
+from boundit.simulation.errors import ModelTooLarge
 from boundit.terms.names import Nodes, in_order
 
 LARGEST = 2**22
@@ -50,7 +50,7 @@ def _contracted(
     names = frozenset(kept).union(*(table.names for table in tables))
     cells = prod(levels[name] for name in names)
     if cells > LARGEST:
-        raise TooLarge(names, cells, LARGEST)
+        raise ModelTooLarge(names, cells, LARGEST)
     axes = [*kept, *in_order(names.difference(kept))]
     product: Floats = np.ones([1] * len(axes))
     for table in sorted(tables, key=lambda t: t.values.size):

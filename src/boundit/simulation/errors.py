@@ -100,7 +100,7 @@ class NeverSelected(BounditError):
         super().__init__(f"{name!r} is never 1, so there is no log; raise its table above 0")
 
 
-class TooLarge(BounditError):
+class ModelTooLarge(BounditError):
     """An exact answer that would need too many numbers at once."""
 
     def __init__(self, names: frozenset[str], cells: int, limit: int) -> None:

@@ -16,8 +16,9 @@ from threading import Event
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 
+from boundit.bandit.batch.environment import FiniteEnvironment
+from boundit.bandit.kernels.arrays import Floats, Places, Seeds
 from boundit.bandit.policy import Policy
-from boundit.bandit.stage import Floats, Places, Seeds, Stage
 from boundit.simulation.errors import PulledElsewhere
 from boundit.simulation.world import World
 
@@ -82,7 +83,7 @@ class Chunk:
         played = {n: self._compiled(p, self._seeds(n))[1] for n, p in policies.items()}
         return [name for name, found in played.items() if (found[:, 0] < 0).any()]
 
-    def _compiled(self, policy: Policy, seeds: Seeds) -> tuple[Stage, Places]:
+    def _compiled(self, policy: Policy, seeds: Seeds) -> tuple[FiniteEnvironment, Places]:
         """What a policy meets, and the arms it pulls in compiled code; -1 in other runs."""
         player = self._bound(policy, seed=None)
         stage = self.world.showing(player.observes if self.observed else ())
@@ -92,7 +93,9 @@ class Chunk:
             found = np.full(self.visitors.shape, -1, dtype=np.int64)
         return stage, found
 
-    def _pulled(self, name: str, player: Policy, stage: Stage, i: int, stop: Event) -> Places:
+    def _pulled(
+        self, name: str, player: Policy, stage: FiniteEnvironment, i: int, stop: Event
+    ) -> Places:
         """One run through ``decide`` and ``learn``."""
         pulls = np.empty(self.visitors.shape[1], dtype=np.int64)
         place = {arm: j for j, arm in enumerate(stage.arms)}

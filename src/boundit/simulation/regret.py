@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bandit.errors import BadOption
-from boundit.report.canvas import save
-from boundit.report.curves import curve_figure
+from boundit.report.figures.canvas import save
+from boundit.report.figures.curves import curve_figure
 from boundit.report.records import Curve
 from boundit.simulation import regret_file
 from boundit.simulation.errors import DamagedResult

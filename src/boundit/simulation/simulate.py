@@ -10,9 +10,9 @@ from typing import TypeVar
 import numpy as np
 
 from boundit import __version__
+from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.options import flag
 from boundit.bandit.policy import Policy
-from boundit.bandit.stage import Floats, Places
 from boundit.simulation.description import policy_record, world_record
 from boundit.simulation.errors import NothingToSimulate
 from boundit.simulation.options import (
@@ -58,7 +58,7 @@ def simulate(
     simulation with the runs that every policy has finished: what is kept is the simulation of
     so many runs.
 
-    >>> from boundit.bandit.ucb import UCB
+    >>> from boundit.bandit.policies.ucb import UCB
     >>> from boundit.simulation.worlds import paper_world
     >>> regret = simulate(paper_world(), {"UCB": UCB()}, rounds=100, runs=3)
     >>> regret.runs, regret.rounds, regret.curves.shape

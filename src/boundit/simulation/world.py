@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bandit.stage import Showing, Stage
-from boundit.bounds.question import bandit_query
+from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
+from boundit.bounds.request import bandit_query
 from boundit.counts.log import Log
 from boundit.counts.named_array import NamedArray
 from boundit.counts.read import read_log
@@ -74,19 +74,19 @@ class World:
         return read_log(cells | share, weight="share", exact=True)
 
     @cached_property
-    def stage(self) -> Stage:
+    def stage(self) -> FiniteEnvironment:
         """The arms, and the contexts that visitors bring, as arrays of numbers."""
         arms, contexts = self.query.treatments, self.query.context
         numbers = self._means.aligned(contexts + arms)
         shape = numbers.shape[: len(contexts)]
         met = np.flatnonzero(self._all_shares)
-        return Stage(
+        return FiniteEnvironment(
             tuple(tuple(map(int, np.unravel_index(i, shape))) for i in met),
             tuple(np.ndindex(numbers.shape[len(contexts) :])),
             np.ascontiguousarray(numbers.reshape(len(self._all_shares), -1)[met]),
         )
 
-    def showing(self, names: Iterable[str]) -> Stage:
+    def showing(self, names: Iterable[str]) -> FiniteEnvironment:
         """The stage, where a round also shows these variables, as far as the world has them.
 
         The reward comes first, and they are drawn as they are given the arm, the context and
@@ -100,10 +100,10 @@ class World:
         return self._showing[seen]
 
     @cached_property
-    def _showing(self) -> dict[tuple[str, ...], Stage]:
+    def _showing(self) -> dict[tuple[str, ...], FiniteEnvironment]:
         return {}
 
-    def _shows(self, seen: tuple[str, ...]) -> Showing:
+    def _shows(self, seen: tuple[str, ...]) -> SideObservation:
         arms, contexts, (outcome,) = (
             self.query.treatments,
             self.query.context,
@@ -117,7 +117,7 @@ class World:
         ends = cells.cumsum(axis=-1) / np.maximum(cells.sum(axis=-1, keepdims=True), _TINY)
         ends[..., -1] = 1.0
         levels = tuple(tuple(range(self.model.n_levels[name])) for name in seen)
-        return Showing(seen, levels, ends)
+        return SideObservation(seen, levels, ends)
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ MEASURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RuleRecord:
     """Why a kind of bound holds: its name, the claim as a formula, and the steps to it."""
 
     name: str

@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta
 from hashlib import sha256
 from pathlib import Path
 
-from boundit.terms.bound import Bound, Rule
+from boundit.terms.bound import Bound, RuleRecord
 from boundit.terms.bound_errors import CannotSave, DamagedFile
 from boundit.terms.errors import UnreadableFile
 from boundit.terms.files import write_page
@@ -77,7 +77,7 @@ def decoded(value: object) -> object:
     return value
 
 
-def fields_of(value: Bound | Rule) -> dict[str, object]:
+def fields_of(value: Bound | RuleRecord) -> dict[str, object]:
     """Spell one row or rule; JSON has lists where we have tuples."""
     return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(value).items()}
 
@@ -93,9 +93,9 @@ def bound_from(record: Mapping[str, object]) -> Bound:
     return found
 
 
-def rule_from(record: Mapping[str, object]) -> Rule:
+def rule_from(record: Mapping[str, object]) -> RuleRecord:
     """Read one rule."""
     steps = record["steps"]
     if not isinstance(steps, list):
         raise TypeError("steps are no list")
-    return Rule(str(record["name"]), str(record["claim"]), tuple(map(str, steps)))
+    return RuleRecord(str(record["name"]), str(record["claim"]), tuple(map(str, steps)))

@@ -12,7 +12,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 from boundit.terms import bound_file
-from boundit.terms.bound import MEASURES, Arm, Bound, Context, Key, Rule, Value
+from boundit.terms.bound import MEASURES, Arm, Bound, Context, Key, RuleRecord, Value
 from boundit.terms.bound_errors import (
     DamagedFile,
     MalformedRow,
@@ -62,7 +62,7 @@ class BoundTable:
     levels: Mapping[str, tuple[Value, ...]]
     reward_range: tuple[float, float]
     bounds: Mapping[Key, Bound]
-    rules: Mapping[str, Rule] = field(default_factory=dict)
+    rules: Mapping[str, RuleRecord] = field(default_factory=dict)
     profile: str = EXPERT
     confidence: float | None = None
     caveats: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from boundit.terms.bound import Bound, Rule
+from boundit.terms.bound import Bound, RuleRecord
 
 RANGE = "range"
 """What an end is called that no rule gave."""
@@ -13,7 +13,7 @@ _ROUNDING = 1e-9
 def explained(
     question: str,
     bound: Bound,
-    rules: Mapping[str, Rule],
+    rules: Mapping[str, RuleRecord],
     *,
     confidence: float | None,
     caveats: Sequence[str],
@@ -90,7 +90,9 @@ def _shown(cells: Sequence[str]) -> list[str]:
     return [*lines, f"    and {rest} more"] if rest > 0 else lines
 
 
-def _end(which: str, name: str, numbers: Sequence[str], rules: Mapping[str, Rule]) -> list[str]:
+def _end(
+    which: str, name: str, numbers: Sequence[str], rules: Mapping[str, RuleRecord]
+) -> list[str]:
     said = name if name != RANGE else "the reward's range, no rule says more"
     rule = rules.get(name)
     lines = ["", f"{which}: {said}."]

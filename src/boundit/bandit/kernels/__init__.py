@@ -1,0 +1,1 @@
+"""Compiled loops on arrays: how each algorithm scores, draws and learns."""

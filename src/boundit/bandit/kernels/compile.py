@@ -1,0 +1,52 @@
+"""What turns a plain loop into machine code.
+
+Sums keep the order they are written in (no fast mathematics), so that a kernel gives the same
+bits inlined in a whole run or called for one decision, on any machine. Compiled code is kept
+beside its source. Numba would take it for fresh as long as that one file has the same date and
+size; but a kernel inlines others, and an installed file may keep its date through an upgrade.
+So what is kept is stamped with all kernels.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import ParamSpec, TypeVar, cast
+
+from numba import njit
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_ROOM = Path(__file__).parents[1]
+_MARKS = (b"bandit.kernels.compile", b"numba")
+"""What a file with kernels in it imports."""
+
+
+def compiled(loop: Callable[P, T]) -> Callable[P, T]:
+    """Compile a loop for the types it is first called with; other threads go on meanwhile."""
+    return _stamped(njit(cache=True, nogil=True, error_model="numpy")(loop))
+
+
+def inlined(step: Callable[P, T]) -> Callable[P, T]:
+    """Compile a step into each loop that calls it: a call costs more than most steps do."""
+    make = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+    return _stamped(make(step))
+
+
+def _stamped(made: object) -> Callable[P, T]:
+    kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
+    if kept is not None:  # None where numba finds no folder to keep anything in
+        kept._source_stamp = kernels_stamp(_ROOM)  # noqa: SLF001, numba has no door for it
+    return cast("Callable[P, T]", made)
+
+
+@cache
+def kernels_stamp(folder: Path) -> str:
+    """Sum up the text of every file with kernels in it, in the folder and below it."""
+    found = sha256()
+    for path in sorted(folder.rglob("*.py")):
+        text = path.read_bytes()
+        if any(mark in text for mark in _MARKS):
+            name = path.relative_to(folder).as_posix()
+            found.update(name.encode() + b"\0" + text)
+    return found.hexdigest()

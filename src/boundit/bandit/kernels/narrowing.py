@@ -1,0 +1,156 @@
+r"""Living bounds in compiled code: what a round shows of the weights, and the ends it leaves.
+
+For a pool with :math:`k` of :math:`n` rounds in a cell, the likelihood ratio of a coin,
+averaged over all coins, against the one of chance :math:`p`,
+
+.. math:: \frac{B(k+1, n-k+1)}{p^k (1-p)^{n-k}}
+
+is a martingale under :math:`p`, whichever arms were played and whenever one looks; by Ville's
+inequality it ever reaches :math:`1/a` with chance at most :math:`a`. The chances it has not
+rejected are those with :math:`n\,\mathrm{kl}(k/n, p) < \log(1/a) - \log B(k+1, n-k+1) -
+n h(k/n)`, an interval around :math:`k/n`; intervals are intersected over time.
+"""
+
+import math
+from typing import NamedTuple
+
+from boundit.bandit.kernels.arrays import Floats, Places
+from boundit.bandit.kernels.compile import compiled, inlined
+from boundit.bandit.kernels.kl_ucb import kl_upper
+
+SAME, MOVED, REFUTED = range(3)
+"""What a round came to: no end moved, some did, or nothing fits what was seen."""
+_SLACK = 1e-9
+"""By how much rounding may bring ends past each other."""
+
+
+class NarrowedEnds(NamedTuple):
+    """What was seen: counts of cells, what their chances may be, and the ends of each pair."""
+
+    counts: Places
+    low: Floats
+    high: Floats
+    lower: Floats
+    upper: Floats
+
+
+class NarrowingPlan(NamedTuple):
+    """What is fixed: pools with their cells and pairs, and the ends of each pair in each cell.
+
+    Pool ``g`` has the cells from ``cells[g]`` to ``cells[g + 1]``, intervals with error
+    ``level[g]``, and the members from ``members[g]`` to ``members[g + 1]``. Member ``m`` is the
+    pair ``pair[m]``; its ends in the cells start at ``at[m]``, and so do their places in the
+    order in which the worst law fills them.
+    """
+
+    cells: Places
+    level: Floats
+    members: Places
+    pair: Places
+    at: Places
+    least: Floats
+    most: Floats
+    rising: Places
+    falling: Places
+    width: float
+
+
+@compiled
+def chance_ends(k: float, n: float, error: float) -> tuple[float, float]:
+    """What the chance of a cell seen in ``k`` of ``n`` rounds may be, at all times at once.
+
+    >>> chance_ends(0.0, 0.0, 0.05)
+    (0.0, 1.0)
+    >>> low, high = chance_ends(50.0, 100.0, 0.05)
+    >>> round(low, 3), round(high, 3)
+    (0.345, 0.655)
+    """
+    if n <= 0.0:
+        return 0.0, 1.0
+    share = k / n
+    log_beta = math.lgamma(k + 1.0) + math.lgamma(n - k + 1.0) - math.lgamma(n + 2.0)
+    entropy = 0.0
+    if 0.0 < k < n:
+        entropy = -share * math.log(share) - (1.0 - share) * math.log1p(-share)
+    budget = (-math.log(error) - log_beta) / n - entropy
+    return 1.0 - kl_upper(1.0 - share, budget), kl_upper(share, budget)
+
+
+@compiled
+def worst_mean(
+    ends: Floats, order: Places, at: int, low: Floats, high: Floats, first: int, n: int
+) -> float:
+    """The extreme mean of ``n`` ends over all laws between ``low`` and ``high``.
+
+    Every cell gets its least chance, and what is left goes to the cells in their order.
+    """
+    left, mean = 1.0, 0.0
+    for i in range(n):
+        left -= low[first + i]
+        mean += low[first + i] * ends[at + i]
+    for k in range(n):
+        i = order[at + k]
+        more = max(min(left, high[first + i] - low[first + i]), 0.0)
+        mean += more * ends[at + i]
+        left -= more
+    # What rounding left over counts as the worst.
+    return float(mean + left * ends[at + order[at]])
+
+
+@inlined
+def _boxed(found: NarrowedEnds, first: int, stop: int, level: float) -> int:
+    """Intersect the intervals of a pool's cells with what its counts say now."""
+    n, least, most, moved = 0, 0.0, 0.0, SAME
+    for i in range(first, stop):
+        n += found.counts[i]
+    for i in range(first, stop):
+        low, high = chance_ends(float(found.counts[i]), float(n), level)
+        if low > found.low[i]:
+            found.low[i], moved = low, MOVED
+        if high < found.high[i]:
+            found.high[i], moved = high, MOVED
+        least += found.low[i]
+        most += found.high[i]
+        if found.low[i] > found.high[i] + _SLACK:
+            return REFUTED
+    return REFUTED if least > 1.0 + _SLACK or most < 1.0 - _SLACK else moved
+
+
+@inlined
+def _narrowed(found: NarrowedEnds, claims: NarrowingPlan, pool: int) -> int:
+    """Narrow the ends of a pool's pairs to the extreme means over what its chances may be."""
+    first, moved = claims.cells[pool], SAME
+    n = claims.cells[pool + 1] - first
+    for m in range(claims.members[pool], claims.members[pool + 1]):
+        at, j = claims.at[m], claims.pair[m]
+        low = worst_mean(claims.least, claims.rising, at, found.low, found.high, first, n)
+        high = worst_mean(claims.most, claims.falling, at, found.low, found.high, first, n)
+        if low > found.lower[j]:
+            found.lower[j], moved = low, MOVED
+        if high < found.upper[j]:
+            found.upper[j], moved = high, MOVED
+        if found.lower[j] > found.upper[j] + _SLACK * claims.width:
+            return REFUTED
+        found.lower[j] = min(found.lower[j], found.upper[j])
+    return moved
+
+
+@compiled
+def settle(found: NarrowedEnds, claims: NarrowingPlan, pool: int) -> int:
+    """Bring the ends of a pool's pairs up to whatever was seen of it."""
+    came = _boxed(found, claims.cells[pool], claims.cells[pool + 1], claims.level[pool])
+    return came if came == REFUTED else _narrowed(found, claims, pool)
+
+
+@compiled
+def take(found: NarrowedEnds, claims: NarrowingPlan, pool: int, cell: int) -> int:
+    """Take in one round of a pool."""
+    found.counts[claims.cells[pool] + cell] += 1
+    came = _boxed(found, claims.cells[pool], claims.cells[pool + 1], claims.level[pool])
+    return _narrowed(found, claims, pool) if came == MOVED else came
+
+
+@compiled
+def take_one(pool: int, cell: int, *parts: Floats | Places | float) -> int:
+    """Take in one round; Python hands arrays over three times as quickly one by one."""
+    return take(NarrowedEnds(*parts[:5]), NarrowingPlan(*parts[5:]), pool, cell)  # type: ignore[arg-type]

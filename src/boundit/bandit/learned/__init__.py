@@ -1,0 +1,1 @@
+"""What policies learn from rewards: counts of arms, ridge models, and their features."""

@@ -1,0 +1,68 @@
+"""Starting from point estimates of a log: the paper's LinUCB_CP and LinUCB_Biased.
+
+The paper says that these are initialised with the estimate of each arm and context, and leaves
+open with what weight; the outcome depends on it. Here the weight is a number of pseudo-rows for
+each cell, said out loud, or the number of rows the log has in the cell.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, final
+
+import numpy as np
+
+from boundit.bandit.errors import BadOption
+from boundit.bandit.learned.features import FeatureEncoding
+from boundit.bandit.learned.ridge import Ridge
+from boundit.bandit.level_codec import Record
+from boundit.bandit.options import positive
+from boundit.terms.bound import Arm
+from boundit.terms.bound_table import BoundTable
+
+
+@final
+@dataclass(frozen=True)
+class WarmStart:
+    """Estimates of each arm in each context, and how many rewards each is worth.
+
+    ``estimates`` is a table of points, such as ``condition_only`` (CP) and
+    ``adjust_for_confounding_only`` (Biased) give; cells without a point are left out. ``rows``
+    is the number of pseudo-rows for each cell, or ``"counts"`` for the log's own numbers.
+    """
+
+    estimates: BoundTable
+    rows: float | Literal["counts"]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.estimates, BoundTable):
+            raise BadOption("estimates", "a BoundTable of points", self.estimates)
+        if self.rows != "counts":
+            positive("rows", self.rows)
+
+    @cached_property
+    def arms(self) -> frozenset[Arm]:
+        """The arms it tells anything of."""
+        return frozenset(self.estimates.arms)
+
+    def start(
+        self, encoding: FeatureEncoding, arm: Arm | None, n_features: int, ridge: float
+    ) -> Ridge:
+        """What the estimates say of one arm, or of all when ``arm`` is None."""
+        gram, moments = ridge * np.eye(n_features), np.zeros(n_features)
+        for (played, context), bound in self.estimates.bounds.items():
+            if arm not in (None, played) or bound.lower_estimate != bound.upper_estimate:
+                continue
+            weight = bound.n if self.rows == "counts" else self.rows
+            x = encoding.vector(context, played)
+            gram += weight * np.outer(x, x)
+            moments += weight * bound.lower_estimate * x
+        return Ridge.of(gram, moments)
+
+    def record(self) -> Record:
+        """Spell it as a JSON object."""
+        return {"estimates": self.estimates.record(), "rows": self.rows}
+
+    @classmethod
+    def read(cls, record: Record) -> "WarmStart":
+        """Read back what ``record`` wrote."""
+        return cls(BoundTable.from_record(record["estimates"]), record["rows"])

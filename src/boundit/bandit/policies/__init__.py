@@ -1,0 +1,1 @@
+"""The policies that score arms one by one, a file each."""

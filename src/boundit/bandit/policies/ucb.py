@@ -1,0 +1,88 @@
+"""UCB on each context by itself, clipped by prior bounds (Algorithm 6, UCB-PCB)."""
+
+import math
+from functools import cached_property
+from typing import final
+
+from boundit.bandit.base import BasePolicy
+from boundit.bandit.batch.layout import BatchLayout, BatchRuns
+from boundit.bandit.decision import Decision
+from boundit.bandit.desk import Desk
+from boundit.bandit.errors import NeedsHorizon
+from boundit.bandit.kernels.arrays import Places
+from boundit.bandit.kernels.ucb import decide_ucb, play_ucb
+from boundit.bandit.learned.arm_counts import ArmCounts
+from boundit.bandit.level_codec import Record
+from boundit.bandit.options import chance, positive, rounds
+from boundit.bandit.prior.monitor import LIVING
+from boundit.bandit.prior.watch import Watch
+from boundit.bandit.ranked_arms import RankedArms
+from boundit.bandit.scores import Scores
+from boundit.bandit.spec import Arms, ContextNames
+from boundit.terms.bound import Context
+from boundit.terms.bound_table import BoundTable
+
+
+@final
+class UCB(BasePolicy[ArmCounts]):
+    """Optimism about the mean of every (context, arm): UCB, and with a prior UCB-PCB.
+
+    The index is ``mean + sigma sqrt(2 log(1/delta) / n)``, clipped to the prior's ``[L, U]``;
+    an arm not yet played there has index ``U``. ``delta`` is ``1/horizon**2`` unless given. The
+    paper's noise is 1-sub-Gaussian for rewards from 0 to 1, so ``sigma`` is the width of the
+    reward's range; half of it suffices.
+
+    >>> policy = UCB(arms=["A", "B"], horizon=100)
+    >>> decision = policy.decide()
+    >>> policy.learn(decision, 1.0)
+    >>> decision.arm, policy.decide().arm
+    (('A',), ('B',))
+    """
+
+    def __init__(
+        self,
+        *,
+        horizon: int | None = None,
+        delta: float | None = None,
+        sigma: float | None = None,
+        prior: BoundTable | None = None,
+        arms: Arms | None = None,
+        context: ContextNames | None = None,
+        reward_range: tuple[float, float] | None = None,
+        watch: bool | Watch = False,
+        living: float = LIVING,
+    ) -> None:
+        self._horizon = rounds(horizon)
+        self._delta = None if delta is None else chance("delta", delta)
+        self._sigma = None if sigma is None else positive("sigma", sigma)
+        self.desk = Desk.of(
+            lambda _: ArmCounts(),
+            prior=prior,
+            arms=arms,
+            context=context,
+            reward_range=reward_range,
+            watch=watch,
+            living=living,
+        )
+
+    def _play(self, board: BatchLayout, runs: BatchRuns) -> Places | None:
+        return play_ucb(board.sheet, self._width, board.course(runs))
+
+    def _choose(self, context: Context, lineup: RankedArms) -> Scores:
+        sheet = self.desk.book.sheet(context, lineup)
+        return Scores(lineup, decide_ucb(self.desk.book.cells, sheet, self._width), sheet)
+
+    def _take(self, decision: Decision, reward: float) -> None:
+        self.desk.book.add(decision.context, decision.arm, reward)
+
+    @cached_property
+    def _width(self) -> float:
+        if self._delta is None and self._horizon is None:
+            raise NeedsHorizon("UCB", "delta")
+        low, high = self.desk.scene.reward_range
+        sigma = high - low if self._sigma is None else self._sigma
+        surprise = -math.log(self._delta) if self._delta else 2 * math.log(self._horizon or 1)
+        return sigma * math.sqrt(2 * surprise)
+
+    def _options(self) -> Record:
+        return {"horizon": self._horizon, "delta": self._delta, "sigma": self._sigma}

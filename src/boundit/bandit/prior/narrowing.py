@@ -1,0 +1,264 @@
+"""Bounds that narrow while a policy plays: it learns the weights that the log left open.
+
+A table may say what ``E[Y | do(x), c, w]`` lies between for every cell ``w`` of some variables
+(``Living``). Whoever sees ``w`` after each round learns how likely the cells are, in a
+confidence sequence that holds at all times, and the ends of a pair are then the extreme means
+over all laws left. Valid when rounds are drawn from the whole population by the mechanisms that
+made the log, the arm was chosen before ``w`` was seen, and whether ``w`` is told does not hang
+on what it is.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import TypeAlias, final
+
+import numpy as np
+
+from boundit.bandit.errors import BadObservation
+from boundit.bandit.kernels.narrowing import (
+    REFUTED,
+    SAME,
+    NarrowedEnds,
+    NarrowingPlan,
+    settle,
+    take_one,
+)
+from boundit.bandit.level_codec import Record
+from boundit.terms.bound import Arm, Context, Key
+from boundit.terms.bound_errors import OutsideDomain
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.living import Living, Pool
+from boundit.terms.names import in_order
+
+Cells: TypeAlias = tuple[int | None, ...]
+"""For each plan the place of the cell that was seen, None if some variable of it was not."""
+
+
+@final
+class NarrowingBounds:
+    """What was seen of all plans of a table, and the ends of its pairs now.
+
+    The error is shared evenly by the plans, the pools of each and the cells of a pool; a pool
+    of two cells is one coin.
+    """
+
+    def __init__(self, table: BoundTable, error: float) -> None:
+        self.plans, self.error = table.living, error
+        keys = dict.fromkeys(key for plan in self.plans for key in plan.pools)
+        self.pairs = {key: i for i, key in enumerate(keys)}
+        # Pools are numbered over all plans.
+        numbers = count()
+        self.pools = [
+            {pool: next(numbers) for pool in dict.fromkeys(plan.pools.values())}
+            for plan in self.plans
+        ]
+        self.claims = _claims(table, self.pairs, error)
+        self.found = _nothing_found(table, self.pairs, int(self.claims.cells[-1]))
+        self.version = 0
+        self._cells = [{cell: i for i, cell in enumerate(p.cells)} for p in self.plans]
+        self._levels = {
+            name: levels
+            for plan in self.plans
+            for name, levels in zip(plan.variables, plan.levels, strict=True)
+        }
+        self._known: dict[tuple[object, ...], Cells] = {}
+        self._contexts = _contexts(self.plans, self.pools)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """What it can learn from, in order."""
+        return tuple(in_order(self._levels))
+
+    @property
+    def n_seen(self) -> int:
+        """How many rounds the plan that saw most has learned from."""
+        return max((sum(map(self._n_in, found.values())) for found in self.pools), default=0)
+
+    def ends(self, arm: Arm, context: Context) -> tuple[float, float] | None:
+        """Both ends of a pair now; None if no plan speaks of it."""
+        place = self.pairs.get((arm, context))
+        if place is None:
+            return None
+        return float(self.found.lower[place]), float(self.found.upper[place])
+
+    def read(self, observed: Mapping[str, object]) -> Cells:
+        """Find the cells that were seen; a level that no plan knows is refused."""
+        if not isinstance(observed, Mapping):
+            raise BadObservation(observed)
+        try:
+            return self._known[tuple([observed[name] for name in self._levels])]
+        except (KeyError, TypeError):
+            return self._find(observed)
+
+    def _find(self, observed: Mapping[str, object]) -> Cells:
+        seen = {}
+        for name, levels in self._levels.items():
+            if name in observed:
+                value = observed[name]
+                seen[name] = value.item() if hasattr(value, "item") else value
+                if seen[name] not in levels:
+                    raise OutsideDomain(name, seen[name], levels)
+        found = tuple(
+            cells[tuple([seen[name] for name in plan.variables])]
+            if all(name in seen for name in plan.variables)
+            else None
+            for plan, cells in zip(self.plans, self._cells, strict=True)
+        )
+        if len(seen) == len(self._levels):
+            self._known[tuple(seen.values())] = found
+        return found
+
+    def pool(self, plan: int, arm: Arm, context: Context) -> int | None:
+        """The number of the pool of a pair in one plan, counted over all plans."""
+        found = self.plans[plan].pools.get((arm, context))
+        return None if found is None else self.pools[plan][found]
+
+    def see(self, arm: Arm, context: Context, cells: Cells) -> tuple[Context, ...] | Living:
+        """Take in one round: the contexts whose ends moved, or the plan it refutes."""
+        moved: tuple[Context, ...] = ()
+        for i, cell in enumerate(cells):
+            pool = None if cell is None else self.pool(i, arm, context)
+            if cell is None or pool is None:
+                continue
+            came = take_one(pool, cell, *self.found, *self.claims)
+            if came == REFUTED:
+                return self.plans[i]
+            if came != SAME:
+                self.version += 1
+                moved += self._contexts[pool]
+        return moved
+
+    def settled(self) -> Living | None:
+        """Bring all ends up to what was seen; gives the plan that it refutes, if any."""
+        self.version += 1
+        for plan, pools in zip(self.plans, self.pools, strict=True):
+            if any(settle(self.found, self.claims, i) == REFUTED for i in pools.values()):
+                return plan
+        return None
+
+    def n_of(self, plan: Living, arm: Arm, context: Context) -> int:
+        """How many rounds the pool of a pair has learned from in a plan."""
+        pool = self.pool(self.plans.index(plan), arm, context)
+        return 0 if pool is None else self._n_in(pool)
+
+    def resumed(self, table: BoundTable) -> "NarrowingBounds":
+        """Go on with another table: what was seen stays where the pools are the same."""
+        fresh = NarrowingBounds(table, self.error)
+        fresh._copy(self)
+        return fresh
+
+    def joined(
+        self, other: "NarrowingBounds", shared: "NarrowingBounds", table: BoundTable
+    ) -> "NarrowingBounds":
+        """Put together what two have seen of one table since they parted.
+
+        Counts add up, and intervals are worked out from them and from what both shared. What
+        each narrowed by itself is left out: the rounds of one are another sequence than those
+        of both, and its error would have to be spent too.
+        """
+        result = NarrowingBounds(table, self.error)
+        result._copy(shared)
+        mine, theirs, both = (ends.found.counts for ends in (self, other, result))
+        # Less than what was shared: it was forgotten in between, and counts for nothing.
+        both[:] = np.maximum(mine + theirs - both, 0)
+        return result
+
+    def record(self) -> Record:
+        """Spell it as a JSON object."""
+        return {name: part.tolist() for name, part in self.found._asdict().items()}
+
+    def restore(self, record: Record) -> None:
+        """Take over what ``record`` wrote."""
+        for name, part in self.found._asdict().items():
+            numbers = np.array(record[name], part.dtype)
+            if numbers.shape != part.shape:
+                raise ValueError(f"{name} does not fit the plans of the table")
+            part[:] = numbers
+
+    def _copy(self, other: "NarrowingBounds") -> None:
+        """Take over what another has seen of plans that look at the same pools."""
+        known = [(plan.variables, plan.levels, plan.pools) for plan in other.plans]
+        for plan, pools in zip(self.plans, self.pools, strict=True):
+            law = plan.variables, plan.levels, plan.pools
+            if law not in known:
+                continue
+            its = other.pools[known.index(law)]
+            for pool, i in pools.items():
+                here, there = self.span(i), other.span(its[pool])
+                self.found.counts[here] = other.found.counts[there]
+                # An interval of another error is worked out anew.
+                if self.claims.level[i] == other.claims.level[its[pool]]:
+                    self.found.low[here] = other.found.low[there]
+                    self.found.high[here] = other.found.high[there]
+
+    def span(self, pool: int) -> slice:
+        """Where the cells of a pool are."""
+        return slice(*self.claims.cells[pool : pool + 2].tolist())
+
+    def _n_in(self, pool: int) -> int:
+        return int(self.found.counts[self.span(pool)].sum())
+
+
+def _claims(table: BoundTable, pairs: Mapping[Key, int], error: float) -> NarrowingPlan:
+    """Lay out what the plans of a table say, for compiled code."""
+    cells, level, members = [0], list[float](), [0]
+    pair, at = list[int](), list[int]()
+    least, most, rising, falling = list[float](), list[float](), list[int](), list[int]()
+    for plan in table.living:
+        n, pools = plan.n_cells, _by_pool(plan)
+        coins = len(table.living) * len(pools) * (n if n > 2 else 1)
+        for keys in pools.values():
+            for key in keys:
+                low = [interval.lower for interval in plan.ends[key]]
+                high = [interval.upper for interval in plan.ends[key]]
+                pair.append(pairs[key])
+                at.append(len(least))
+                least += low
+                most += high
+                rising += sorted(range(n), key=low.__getitem__)
+                falling += sorted(range(n), key=high.__getitem__, reverse=True)
+            cells.append(cells[-1] + n)
+            level.append(error / coins)
+            members.append(len(pair))
+    lowest, highest = table.reward_range
+    return NarrowingPlan(
+        np.array(cells, np.int64),
+        np.array(level, np.float64),
+        np.array(members, np.int64),
+        np.array(pair, np.int64),
+        np.array(at, np.int64),
+        np.array(least, np.float64),
+        np.array(most, np.float64),
+        np.array(rising, np.int64),
+        np.array(falling, np.int64),
+        float(highest - lowest),
+    )
+
+
+def _by_pool(plan: Living) -> dict[Pool, list[Key]]:
+    found: dict[Pool, list[Key]] = {}
+    for key, pool in plan.pools.items():
+        found.setdefault(pool, []).append(key)
+    return found
+
+
+def _nothing_found(table: BoundTable, pairs: Mapping[Key, int], size: int) -> NarrowedEnds:
+    ends = [table[key] for key in pairs]
+    return NarrowedEnds(
+        np.zeros(size, np.int64),
+        np.zeros(size),
+        np.ones(size),
+        np.array([interval.lower for interval in ends], np.float64),
+        np.array([interval.upper for interval in ends], np.float64),
+    )
+
+
+def _contexts(
+    plans: Sequence[Living], pools: Sequence[Mapping[Pool, int]]
+) -> list[tuple[Context, ...]]:
+    """The contexts that each pool has pairs in."""
+    found: list[dict[Context, None]] = [{} for numbers in pools for _ in numbers]
+    for plan, numbers in zip(plans, pools, strict=True):
+        for (_, context), pool in plan.pools.items():
+            found[numbers[pool]][context] = None
+    return [tuple(contexts) for contexts in found]

@@ -1,0 +1,122 @@
+r"""The greatest difference of two means under one shared population, certified.
+
+Each mean is a ratio of two sums of masses, and a difference of ratios is no linear program. But
+where the second mean is known to lie in a short piece ``[s, t]``, the difference is at most
+
+.. math:: \max \mu_a - s \quad\text{such that}\quad s \le \mu_b \le t
+
+which is one (``N_b - s D_b >= 0`` is linear in the masses). The pieces of the second mean's
+range with the greatest such end are halved until little can be gained, or the budget is spent:
+whenever it stops, the greatest end of all pieces holds. Inside a piece
+:math:`\mu_b \ge s + (N_b - s D_b)/d` where ``D_b <= d`` there, which is linear too and nearer.
+"""
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import final
+
+import numpy as np
+
+from boundit.bounds.lp.fractional import Expectation
+from boundit.bounds.lp.population import RARE, greatest
+from boundit.bounds.lp.program import Optimum, SolveStatus
+from boundit.counts.named_array import Floats
+
+ACCURACY = 1e-4
+"""How near an end must come to what is attained, once its sign is certain."""
+ROUGH = 2e-3
+"""How near, for its size, when the first arm can be so much better."""
+FINEST = 1e-6
+"""How near it must come while its sign is not."""
+MOST_PIECES = 60
+_SUMS = 5  # the total, the steering masses, the cells and the two columns more
+_EPS = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class BlockMean:
+    """A function of a block, and the values under which its mean is taken."""
+
+    values: Floats
+    given: Mapping[str, int]
+
+
+@final
+class RatioDifference:
+    """How much one mean can exceed another in the same population."""
+
+    def __init__(self, expectation: Expectation, one: BlockMean, other: BlockMean) -> None:
+        self._expectation, populations = expectation, expectation.populations
+        self.one, self.other = one, other
+        masses = [populations.cells(mean.given) for mean in (one, other)]
+        layout = populations.layout(masses[0] + masses[1])
+        self._top = expectation.form(one.values, one.given, layout)
+        self._other = expectation.form(other.values, other.given, layout)
+        self._below = populations.form(masses[1], layout)
+        rows = populations.rows(layout, populations.form(masses[0], layout))
+        rows = rows.with_columns(self._other, self._below)
+        self._n_masses = rows.n_columns - 2
+        self._least = populations.least(one.given)
+        # N_b - s D_b >= 0 and N_b - t D_b <= 0: only s and t change from piece to piece.
+        between = np.zeros(rows.n_columns)
+        between[-2:] = 1.0, -1.0
+        rows.add(between, 0.0, inf)
+        rows.add(between, -inf, 0.0)
+        self._program, self._piece_rows = rows.program(), len(rows.gathered) - 2
+
+    def greatest(self) -> float:
+        """Find an end that no population passes; infinite where one mean is of nobody."""
+        seen = self._expectation.populations.seen
+        if not (seen(self.one.given) and seen(self.other.given)) or self._least < RARE:
+            return inf
+        low = -self._expectation.greatest(-self.other.values, self.other.given)
+        high = self._expectation.greatest(self.other.values, self.other.given)
+        waiting, attained = [self._piece(low, high)], -inf
+        for _ in range(MOST_PIECES):
+            end, start, stop, reached = waiting[0]
+            attained = max(attained, reached)
+            late = self._expectation.seconds() == 0.0
+            if end == inf or self._is_near(-end, attained) or stop - start < FINEST or late:
+                break
+            heapq.heappop(waiting)
+            middle = (start + stop) / 2
+            for piece in ((start, middle), (middle, stop)):
+                heapq.heappush(waiting, self._piece(*piece))
+        end = waiting[0][0]
+        return -end if end < inf else inf
+
+    def _is_near(self, end: float, attained: float) -> bool:
+        """Tell whether more pieces would hardly help."""
+        certain = end < 0 or attained >= 0
+        return end - attained <= (max(ACCURACY, ROUGH * end) if certain else FINEST)
+
+    def _piece(self, start: float, stop: float) -> tuple[float, float, float, float]:
+        """Bound the difference while the second mean is in a piece; negative, for the heap."""
+        program, seconds = self._program, self._expectation.seconds()
+        for row, end in enumerate((start, stop), self._piece_rows):
+            program.set(row, self._n_masses + 1, -end)
+        search = partial(greatest, program, least=self._least, seconds=seconds, sums=_SUMS)
+        most, found = search(self._wide(self._below))
+        heaviest = max(most, _EPS) if found.status is SolveStatus.OPTIMAL else inf
+        objective = self._top - (self._other - start * self._below) / heaviest
+        end, found = search(self._wide(objective))
+        if found.status is SolveStatus.EMPTY:
+            return inf, start, stop, -inf
+        return start - end, start, stop, self._attained(found)
+
+    def _attained(self, found: Optimum) -> float:
+        """What the difference is at the point that a search found."""
+        if found.status is not SolveStatus.OPTIMAL:
+            return -inf
+        point = found.point[: self._n_masses]
+        below = float(self._below @ point)
+        if below <= 0:
+            return -inf
+        return float(self._top @ point - self._other @ point / below)
+
+    def _wide(self, form: Floats) -> Floats:
+        """Write a form of masses with the two columns more."""
+        return np.append(form, (0.0, 0.0))

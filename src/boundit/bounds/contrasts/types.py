@@ -1,0 +1,118 @@
+"""Joint bounds of confounded arms: one law of response types answers for every arm.
+
+Two arms apart may each have the types that suit it worst. But everyone has one joint type, so
+the difference of two arms is one objective of one program: Balke and Pearl's bounds on the
+average effect, for any number of levels, at every context.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from boundit.bounds.contrasts.table import Place, differing
+from boundit.bounds.lp.program import SolveStatus
+from boundit.bounds.numbers import Numbers
+from boundit.bounds.rules.response_program import ResponseProgram
+from boundit.bounds.rules.reweighted_types import TypesReweighted
+from boundit.bounds.rules.reweighted_types_ends import PopulationProgram
+from boundit.bounds.rules.reweighted_types_ends import ReweightedProgram as ReweightedProgram
+from boundit.bounds.rules.type_layout import Cell, ProgramLayout
+from boundit.bounds.rules.type_program import ArmProgram, TimeBudget
+from boundit.counts.named_array import Floats
+from boundit.estimand.query import EffectQuery
+from boundit.terms.names import Nodes
+
+MOST_COLUMNS = 2_000
+"""How many response types a program of two arms may have; with more nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTypes:
+    """A program that arms share, on the log or on what it is reweighted to."""
+
+    program: ResponseProgram | TypesReweighted
+    clock: TimeBudget
+
+    @property
+    def spec(self) -> ResponseProgram:
+        """Which variables have types, and what they reproduce."""
+        found = self.program
+        return found if isinstance(found, ResponseProgram) else found.program
+
+    @property
+    def is_programmed(self) -> bool:
+        """It always makes programs."""
+        return True
+
+    def may_share(self, treatments: Nodes) -> bool:
+        """Tell whether any two arms may have an unknown in common."""
+        return bool(treatments - frozenset(self.spec.fixed))
+
+    def leads(
+        self, numbers: Numbers, query: EffectQuery, deadline: float | None
+    ) -> "TypeDifferences":
+        """Make it ready for numbers; the clock it came with tells when to stop."""
+        del deadline
+        return TypeDifferences(self, numbers, query)
+
+
+@final
+class TypeDifferences:
+    """The greatest difference of any two arms that one program proves."""
+
+    def __init__(self, joint: SharedTypes, numbers: Numbers, query: EffectQuery) -> None:
+        self.joint, self.spec, self.query = joint, joint.spec, query
+        self.layout = ProgramLayout(self.spec, numbers.levels, most=MOST_COLUMNS)
+        self.numbers, self.clock = numbers, joint.clock
+        found = joint.program
+        self.populated = (
+            PopulationProgram(found, numbers) if isinstance(found, TypesReweighted) else None
+        )
+
+    def greatest(self, one: Place, others: Sequence[Place]) -> Floats:
+        """Bound an arm's mean less each of some others', in every context."""
+        return np.stack([self._pair(one, other) for other in others])
+
+    def _pair(self, one: Place, other: Place) -> Floats:
+        arms = [dict(zip(self.query.treatments, arm, strict=True)) for arm in (one, other)]
+        shape = [self.numbers.levels[name] for name in self.query.context]
+        differ = differing(self.query.treatments, one, other)
+        if differ & frozenset(self.spec.fixed):
+            return np.full(shape, np.inf)  # each has a program of its own
+        if not differ & frozenset(self.spec.set_by_hand):
+            return np.zeros(shape)
+        # By Rule 2 a context may count as set by hand, so both have their say in both.
+        found, known = np.empty(shape), dict[tuple[tuple[int, ...], ...], float]()
+        for place in np.ndindex(*shape):
+            where = dict(zip(self.query.context, place, strict=True))
+            pair = [self._placed(arm | where, self.spec.set_by_hand) for arm in arms]
+            fixed = self._placed(arms[0] | where, self.spec.fixed)
+            key = tuple(tuple(each.values()) for each in (*pair, fixed))
+            if key not in known:
+                known[key] = self._lead(pair, fixed)
+            found[place] = known[key]
+        return found
+
+    @staticmethod
+    def _placed(at: Cell, names: Sequence[str]) -> dict[str, int]:
+        return {name: at[name] for name in names}
+
+    def _lead(self, pair: list[dict[str, int]], fixed: dict[str, int]) -> float:
+        scenes = list(range(len(self.layout.outer)))
+        runs = self.layout.types(pair, scenes, MOST_COLUMNS)
+        if runs is None or (self.populated and self.populated.are_many):
+            return np.inf
+        if self.populated:
+            return ReweightedProgram(
+                self.populated, self.layout, runs, fixed, self.clock
+            ).lead()
+        search = ArmProgram(self.layout, runs, scenes)
+        f = self.layout.fixed.index(fixed)
+        low, high = self.layout.law(self.numbers)
+        search.at(low[f].ravel(), high[f].ravel())
+        first, second = (self.layout.arms.index(arm) for arm in pair)
+        least, most = self.layout.weights(self.numbers)
+        found = search.lead(most[f, first], least[f, second], self.clock)
+        return np.inf if found.status is SolveStatus.EMPTY else found.bound

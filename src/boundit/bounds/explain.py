@@ -1,0 +1,102 @@
+"""The numbers a row was made from: cells, sums that prove an end, worst populations."""
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+
+from boundit.bounds.candidate import Candidate
+from boundit.bounds.numbers import Ends
+from boundit.bounds.proof import EndProof, Place, WorstPopulation
+from boundit.counts.evaluate import Evaluator
+from boundit.counts.named_array import NamedArray
+from boundit.counts.table import CountTable
+from boundit.terms.explanation import counted
+from boundit.terms.names import Nodes
+
+MOST_EXPLAINED = 5_000
+"""Up to how many rows each carry the numbers they were made from."""
+_ROUNDING = 1e-9
+
+
+@final
+class Explainer:
+    """Tells what the ends of a table were made from."""
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        evaluator: Evaluator,
+        log: CountTable,
+        axes: Sequence[str],
+        reward_range: tuple[float, float],
+    ) -> None:
+        self.candidates, self.evaluator, self.log, self.axes = candidates, evaluator, log, axes
+        self.low, self.high = reward_range
+        self._needs = [candidate.needs for candidate in candidates]
+        self._marginals: dict[Nodes, NamedArray] = {}
+        rows = np.prod([len(log.levels[axis]) for axis in axes])
+        self._tells = rows <= MOST_EXPLAINED
+
+    def scaled(self, share: float) -> float:
+        """A share of the reward's range as a reward."""
+        return float(self.low + (self.high - self.low) * share)
+
+    def cells(self, which: int, place: Place, ends: Ends, *, upper: bool) -> tuple[str, ...]:
+        """The numbers that a candidate's end was made from, a line each."""
+        if not self._tells:
+            return ()
+        if ends.proof is not None:
+            match ends.proof(place, upper):
+                case EndProof() as proof:
+                    return self._proved(proof)
+                case WorstPopulation() as worst:
+                    return self._worst(worst)
+                case None:
+                    return ()
+        return self._read(which, place)
+
+    def _read(self, which: int, place: Place) -> tuple[str, ...]:
+        """Where, how much, and of how many rows."""
+        here = dict(zip(self.axes, place, strict=True))
+        lines, needs = [], self._needs[which]
+        for levels, share in self.candidates[which].cells(self.evaluator, place):
+            where = ", ".join(self._at(name, i) for name, i in levels.items())
+            read = {n: i for n, i in (here | levels).items() if n in needs}
+            rows = counted(float(self._marginal(frozenset(read)).at(read)))
+            worth = "never logged" if np.isnan(share) else f"{self.scaled(share):.4g}"
+            lines.append(f"{where or 'value'}: {worth} ({rows})")
+        return tuple(lines)
+
+    def _proved(self, proof: EndProof) -> tuple[str, ...]:
+        """An end as a sum of observed probabilities, on the scale from 0 to 1."""
+        lines = [f"{proof.constant:.4g}"] if abs(proof.constant) > _ROUNDING else []
+        for times, cell, value in proof.terms:
+            of = ", ".join(self._at(n, i) for n, i in cell.items() if n in proof.of)
+            given = ", ".join(self._at(n, i) for n, i in cell.items() if n not in proof.of)
+            shown = f"P({of}{' | ' * bool(given)}{given})"
+            lines.append(
+                f"{'-' if times < 0 else '+'} {abs(times):.4g} x {shown} = {value:.4g}"
+            )
+        return tuple(lines)
+
+    def _worst(self, worst: WorstPopulation) -> tuple[str, ...]:
+        """Who there would be more of, or fewer, than the log shows."""
+        lines = []
+        for kind in worst.kinds:
+            who = ", ".join(self._at(name, i) for name, i in kind.levels.items())
+            shares = f"{kind.share:.4g} of everyone, {kind.logged:.4g} of the log"
+            lines.append(f"attained when {who}: {shares}{kind.stopped}")
+        return (*lines, f"and {worst.n_more} kinds more") if worst.n_more else tuple(lines)
+
+    def _marginal(self, names: Nodes) -> NamedArray:
+        """Count by some variables, once however many rows ask."""
+        if names not in self._marginals:
+            self._marginals[names] = self.log.marginal(names)
+        return self._marginals[names]
+
+    def _at(self, name: str, place: int) -> str:
+        """A variable at a level; of the reward one of the ends of its range."""
+        if name == self.log.reward:
+            return f"{name}={self.scaled(float(place)):g}"
+        return f"{name}={self.log.levels[name][place]!r}"

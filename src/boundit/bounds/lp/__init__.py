@@ -1,0 +1,1 @@
+"""Linear programs whose ends are certified, over populations and response types."""

@@ -1,0 +1,147 @@
+"""Expectations under a reweighted law: the least and greatest ratio of two sums of masses.
+
+``E[f(B) | a] = sum f(b) P(b, a) / sum P(b, a)`` is a ratio of two sums that are linear in the
+masses of a population. With the denominator set to one, which a homogeneous program allows,
+the ratio is a linear objective (Charnes and Cooper 1962). Ends are those that the multipliers
+prove, not those the solver says.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from boundit.bounds.lp.population import RARE, MassLayout, Populations, greatest
+from boundit.bounds.lp.program import Program, SolveStatus
+from boundit.bounds.lp.reweighting import ReweightedBlock
+from boundit.bounds.lp.worst import worst
+from boundit.counts.named_array import Floats
+
+if TYPE_CHECKING:
+    from boundit.bounds.proof import Place, WorstPopulation
+
+
+@dataclass(frozen=True, eq=False)
+class NormedProgram:
+    """The program of all populations with the mass of some values set to one.
+
+    At least the part ``least`` of everyone has them.
+    """
+
+    values: Mapping[str, int]
+    layout: MassLayout
+    program: Program
+    least: float
+
+
+@final
+class Expectation:
+    """What functions of a block can be on average, at each value of what it is given."""
+
+    def __init__(
+        self, populations: Populations, block: ReweightedBlock, *, deadline: float | None = None
+    ) -> None:
+        self.populations, self.block, self.deadline = populations, block, deadline
+        self.late = False
+        self.worst: WorstPopulation | None = None
+        self.worsts: dict[tuple[Place, bool], WorstPopulation | None] = {}
+        self._given: dict[tuple[int, ...], NormedProgram] = {}
+
+    def ends(self, low: Floats, high: Floats, outer: Sequence[str]) -> tuple[Floats, Floats]:
+        """Find the least mean of ``low`` and the greatest of ``high``.
+
+        Both have the axes ``outer`` and then those of the block, of length 1 where nothing
+        depends on one; the block's are taken away.
+        """
+        low, high = np.broadcast_arrays(low, high)
+        inner = tuple(range(len(outer), low.ndim))
+        if self.populations.are_many:
+            return low.min(axis=inner), high.max(axis=inner)
+        least, most = (np.empty(self.shape(low.shape, outer)) for _ in range(2))
+        for place in np.ndindex(*least.shape):
+            given = self.given(place, outer)
+            least[place] = -self.greatest(-at(low, place), given)
+            self.worsts[place, False] = self.worst
+            most[place] = self.greatest(at(high, place), given)
+            self.worsts[place, True] = self.worst
+        return least, most
+
+    def shape(self, shape: Sequence[int], outer: Sequence[str]) -> tuple[int, ...]:
+        """How long each outer axis is: 1 where neither the function nor the law feels it."""
+        levels = self.populations.levels
+        return tuple(
+            levels[axis] if axis in self.block.given else size
+            for axis, size in zip(outer, shape, strict=False)
+        )
+
+    def given(self, place: Sequence[int], outer: Sequence[str]) -> dict[str, int]:
+        """The values that the block is given at a place."""
+        return {a: i for a, i in zip(outer, place, strict=True) if a in self.block.given}
+
+    def greatest(self, values: Floats, given: Mapping[str, int]) -> float:
+        """Find the greatest mean of a function of the block, given some values.
+
+        ``worst`` is then the population in which it is so.
+        """
+        low, high = float(values.min()), float(values.max())
+        self.worst = None
+        if low == high or not self.populations.seen(given):
+            return high  # what nobody may have, nobody's law is read off
+        made = self._made(given)
+        if made.least < RARE:
+            return high
+        objective = self.form(values, made.values, made.layout)
+        end, found = greatest(made.program, objective, least=made.least, seconds=self.seconds())
+        self.late |= self.seconds() == 0.0
+        if found.status is SolveStatus.EMPTY:  # the facts contradict each other
+            return high
+        self.worst = worst(self.populations, found)
+        return min(max(end, low), high)
+
+    def form(self, values: Floats, given: Mapping[str, int], layout: MassLayout) -> Floats:
+        """Write the sum of masses times a function of the block, where some values are met."""
+        return self.populations.form(self.weights(values, given), layout)
+
+    def weights(self, values: Floats, given: Mapping[str, int]) -> Floats:
+        """Weigh the cells that meet some values by a function of the block."""
+        axes = self.populations.axes
+        order = sorted(range(values.ndim), key=lambda i: axes.index(self.block.variables[i]))
+        names = {self.block.variables[i] for i in order}
+        sizes = iter(values.transpose(order).shape)
+        spread = [next(sizes) if axis in names else 1 for axis in axes]
+        return self.populations.cells(given, values.transpose(order).reshape(spread))
+
+    def seconds(self) -> float | None:
+        """How much time is left."""
+        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
+
+    def _made(self, values: Mapping[str, int]) -> NormedProgram:
+        key = tuple(values[name] for name in sorted(values))
+        if key not in self._given:
+            cells = self.populations.cells(values)
+            layout = self.populations.layout(cells)
+            rows = self.populations.rows(layout, self.populations.form(cells, layout))
+            least = self.populations.least(values)
+            self._given[key] = NormedProgram(values, layout, rows.program(), least)
+        return self._given[key]
+
+
+def at(values: Floats, place: Sequence[int]) -> Floats:
+    """Look up a place on the first axes; those of length 1 hold for every place."""
+    index = tuple(
+        min(i, size - 1) for i, size in zip(place, values.shape[: len(place)], strict=True)
+    )
+    return np.asarray(values[index])
+
+
+def along(values: Floats, places: Sequence[Sequence[int]]) -> Floats:
+    """Look up several places, as ``at`` does one; they become the first axis.
+
+    >>> along(np.arange(6.0).reshape(1, 3, 2), [(0, 1), (5, 2)])
+    array([[2., 3.],
+           [4., 5.]])
+    """
+    columns = zip(np.array(places).T, values.shape, strict=False)
+    return np.asarray(values[tuple(np.minimum(column, size - 1) for column, size in columns)])

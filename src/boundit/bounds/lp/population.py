@@ -1,0 +1,270 @@
+"""Linear programs over the populations that a selected log leaves possible: the numbers.
+
+The variables are masses: of the values of the steering variables, and, where shares are only
+known between two ends, of single cells. Programs are homogeneous: a law times any positive
+number, the *total*, is as good as the law. So the denominator of a ratio can be set to one
+(Charnes and Cooper 1962), and a ratio of masses becomes a linear objective.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf, prod
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bounds.lp.program import Optimum, Program, SolveStatus, SparseMatrix
+from boundit.bounds.lp.reweighting import Reweighting
+from boundit.bounds.numbers import Numbers
+from boundit.bounds.selection_facts import SelectionFacts
+from boundit.counts.named_array import Floats
+from boundit.estimand.language.expression import P
+from boundit.terms.names import Nodes, in_order
+
+MOST_CELLS = 1_024
+"""The most cells that programs are made for; beyond, nothing is said."""
+RARE = 1e-7
+"""Of what surely no more than this part of everyone have, nothing is said."""
+_USUAL = 1e-3
+"""Where nothing is known of selection: how much rarer something may be than it can be."""
+_HEAVIEST = 1e9
+"""No mass is larger, for nothing is set to one that fewer than this part of everyone have."""
+_ROUNDING = 1e-12
+_EPS = float(np.finfo(np.float64).eps)
+_TOTAL = 0
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class MassLayout:
+    """The columns of a program: the total, the steering masses, the cells kept apart.
+
+    ``exact`` says for which steering values the shares are exact: there every cell is a share
+    of the steering mass and needs no column.
+    """
+
+    exact: Mask
+    kept: Mask
+
+    @property
+    def n_columns(self) -> int:
+        """How many variables the program has."""
+        return 1 + len(self.exact) + int(self.kept.sum())
+
+    def own(self, steering: int) -> NDArray[np.intp]:
+        """The columns of the cells of one steering value."""
+        start = 1 + len(self.exact) + int(self.kept[:steering].sum())
+        return np.arange(start, start + int(self.kept[steering].sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramRows:
+    """Rows of a program, gathered one by one: a form, and the two ends it lies between."""
+
+    n_columns: int
+    gathered: list[tuple[Floats, float, float]] = field(default_factory=list)
+
+    def copied(self) -> "ProgramRows":
+        """Take a copy, to which other rows can be added."""
+        return ProgramRows(self.n_columns, [*self.gathered])
+
+    def with_columns(self, *forms: Floats) -> "ProgramRows":
+        """Add a column for each form, and a row that says that it is it."""
+        n_more = len(forms)
+        wider = ProgramRows(self.n_columns + n_more)
+        for form, lower, upper in self.gathered:
+            wider.add(np.concatenate([form, np.zeros(n_more)]), lower, upper)
+        for place, form in enumerate(forms):
+            wider.add(np.concatenate([form, -_unit(n_more, place)]), 0.0, 0.0)
+        return wider
+
+    def add(self, form: Floats, lower: float, upper: float) -> None:
+        """Say that a form lies between two ends."""
+        self.gathered.append((form, lower, upper))
+
+    def between(self, form: Floats, of: int, low: float, high: float) -> None:
+        """Say that a form is at least ``low`` and at most ``high`` times a column."""
+        for share, lower, upper in ((low, 0.0, inf), (high, -inf, 0.0)):
+            if (share > 0) if lower == 0 else (share < inf):
+                row = form.copy()
+                row[of] -= share
+                self.add(row, lower, upper)
+
+    def program(self) -> Program:
+        """Hand them to the solver."""
+        forms, lower, upper = zip(*self.gathered, strict=True)
+        rows, ends = SparseMatrix.of(np.array(forms)), (np.array(lower), np.array(upper))
+        # Without a ceiling no proof that nothing fits would survive rounding.
+        ceiling = np.full(self.n_columns, _HEAVIEST)
+        return Program(rows, lower=ends[0], upper=ends[1], highest=ceiling)
+
+
+@final
+class Populations:
+    """Every law of some variables that the log, facts and tables leave possible."""
+
+    def __init__(self, reweighting: Reweighting, numbers: Numbers) -> None:
+        self.reweighting, self._numbers = reweighting, numbers
+        self.axes, self.levels = reweighting.axes, numbers.levels
+        self.shape = tuple(numbers.levels[axis] for axis in self.axes)
+        self._n_steering = prod(numbers.levels[axis] for axis in reweighting.steering)
+
+    @property
+    def are_many(self) -> bool:
+        """Whether there are too many cells to make programs."""
+        return prod(self.shape) > MOST_CELLS
+
+    def cells(self, values: Mapping[str, int], weights: Floats | float = 1.0) -> Floats:
+        """Weigh the cells in which some variables have these values; zero elsewhere.
+
+        ``weights`` has an axis for every variable, of length 1 where it does not matter.
+        """
+        where = tuple(values.get(axis, slice(None)) for axis in self.axes)
+        found = np.zeros(self.shape)
+        found[where] = np.broadcast_to(weights, self.shape)[where]
+        return found
+
+    def layout(self, needed: Floats) -> MassLayout:
+        """Decide which cells are variables: those needed, where shares are not exact."""
+        low, high = self._shares
+        exact = (low == high).all(axis=1)
+        wanted = needed.reshape(low.shape) != 0
+        return MassLayout(exact, (wanted | bool(self.reweighting.tables)) & ~exact[:, None])
+
+    def form(self, weights: Floats, layout: MassLayout) -> Floats:
+        """Write a weighted sum of the masses of cells with the columns of a program."""
+        low, _ = self._shares
+        spread = weights.reshape(low.shape)
+        exact = np.where(layout.exact, (spread * low).sum(axis=1), 0.0)
+        return np.concatenate([[0.0], exact, spread[layout.kept]])
+
+    def seen(self, values: Mapping[str, int]) -> bool:
+        """Tell whether some values were logged, so that they surely happen among everyone."""
+        low = self._shares[0]
+        if not self.reweighting.shares.of:
+            low = self.logged[0][:, None] if self.reweighting.reads_steering else 0 * low
+        return bool((self.cells(values).reshape(low.shape)[low > 0] > 0).any())
+
+    def least(self, values: Mapping[str, int]) -> float:
+        """Tell what part of everyone surely has some values; unknown, what is usual."""
+        known = [0.0]
+        law, shares = self.reweighting, self._shares[0]
+        here = np.where(self.cells(values).reshape(shares.shape) > 0, shares, 0.0)
+        if law.reads_steering and law.facts.least > 0:
+            known.append(law.facts.least * float((here * self.logged[0][:, None]).sum()))
+        for table in law.tables:
+            if table >= values.keys():
+                names = in_order(table)
+                low, _ = self._numbers.between(P(table, logged=False), names)
+                full = np.broadcast_to(low, [self.levels[name] for name in names])
+                where = tuple(values.get(name, slice(None)) for name in names)
+                known.append(float(full[where].sum()))
+        return max(known) or _USUAL * float(here.sum(axis=1).max())
+
+    def rows(self, layout: MassLayout, unit: Floats) -> ProgramRows:
+        """Write down that a form is one, then what all laws have in common."""
+        rows = ProgramRows(layout.n_columns)
+        rows.add(unit, 1.0, 1.0)
+        whole = np.zeros(layout.n_columns)
+        whole[1 : 1 + self._n_steering], whole[_TOTAL] = 1.0, -1.0
+        rows.add(whole, 0.0, 0.0)
+        for steering in np.flatnonzero(~layout.exact):
+            self._add_cells(rows, layout, int(steering))
+        if self.reweighting.facts and self.reweighting.steering:
+            self._add_facts(rows, self.reweighting.facts)
+        for table in self.reweighting.tables:
+            self._add_table(rows, layout, table)
+        return rows
+
+    def shares_of_everyone(self, point: Floats) -> Floats:
+        """How large a part of everyone each steering value is, at a point of a program."""
+        masses = point[1 : 1 + self._n_steering] / point[_TOTAL]
+        return np.asarray(masses)
+
+    def exist(self) -> bool:
+        """Tell whether some law fits log, facts and tables; what is unsure counts as yes."""
+        layout = self.layout(np.zeros(self.shape))
+        total = _unit(layout.n_columns, _TOTAL)
+        program = self.rows(layout, total).program()
+        _, found = greatest(program, np.zeros_like(total), least=1.0)
+        return found.status is not SolveStatus.EMPTY
+
+    @cached_property
+    def _shares(self) -> tuple[Floats, Floats]:
+        """Both ends of every cell's share of its steering mass, one row a steering value."""
+        shares = self.reweighting.shares
+        if not shares.of:
+            ones = np.ones((self._n_steering, 1))
+            return ones, ones
+        low, high = self._numbers.between(shares, self.axes)
+        size = (self._n_steering, -1)
+        full = np.broadcast_to(low, self.shape), np.broadcast_to(high, self.shape)
+        return full[0].reshape(size), full[1].reshape(size)
+
+    @cached_property
+    def logged(self) -> tuple[Floats, Floats]:
+        """Both ends of how often each steering value was logged."""
+        names = in_order(self.reweighting.steering)
+        low, high = self._numbers.between(P(frozenset(names)), names)
+        shape = self.shape[: len(names)]
+        return np.broadcast_to(low, shape).ravel(), np.broadcast_to(high, shape).ravel()
+
+    def _add_cells(self, rows: ProgramRows, layout: MassLayout, steering: int) -> None:
+        """Cells lie between shares of the steering mass; with the rest they make it up."""
+        own, kept = layout.own(steering), layout.kept[steering]
+        low, high = (end[steering] for end in self._shares)
+        added = np.zeros(layout.n_columns)
+        added[own] = 1.0
+        most, least = 1 - low[~kept].sum(), 1 - high[~kept].sum()
+        rows.between(added, 1 + steering, float(least), float(max(most, 0.0)))
+        for column, *ends in zip(own, low[kept], high[kept], strict=True):
+            rows.between(_unit(layout.n_columns, int(column)), 1 + steering, *ends)
+
+    def _add_facts(self, rows: ProgramRows, facts: SelectionFacts) -> None:
+        low, high = self.logged
+        for m in range(self._n_steering):
+            mass = _unit(rows.n_columns, 1 + m)
+            rows.between(mass, _TOTAL, facts.least * float(low[m]), facts.most(float(high[m])))
+
+    def _add_table(self, rows: ProgramRows, layout: MassLayout, table: Nodes) -> None:
+        names = in_order(table)
+        shape = [self._numbers.levels[name] for name in names]
+        pair = self._numbers.between(P(table, logged=False), names)
+        low, high = (np.broadcast_to(end, shape) for end in pair)
+        for place in np.ndindex(*shape):
+            form = self.form(self.cells(dict(zip(names, place, strict=True))), layout)
+            # Two exact laws agree up to rounding, no better.
+            least, most = float(low[place]) - _ROUNDING, float(high[place]) + _ROUNDING
+            rows.between(form, _TOTAL, least, most)
+
+
+def greatest(
+    program: Program,
+    objective: Floats,
+    *,
+    least: float,
+    seconds: float | None = None,
+    sums: int = 3,
+) -> tuple[float, Optimum]:
+    """Find an end that an objective never passes while the first row's form is one.
+
+    All other rows have ends of zero or none, so with multipliers ``y`` every law has
+    ``objective <= y_0 unit + left``. What is left over is rounding, and is at most its greatest
+    coefficient times ``sums``, for the total is one, masses add up to it, and cells to no more.
+    In the ratio it is divided by the mass that was set to one, of which everyone has ``least``.
+    """
+    with np.errstate(invalid="ignore"):  # an end that does not bind is infinite
+        found = program.maximise(objective, seconds=seconds)
+    y = found.multipliers
+    left = float((objective - program.rows.times(y)).max())
+    size = np.abs(objective).max(initial=0.0) + np.abs(y).max(initial=0.0)
+    spare = max(left, 0.0) + 4 * _EPS * float(size)
+    return float(y[0]) + sums * spare / least, found
+
+
+def _unit(size: int, place: int) -> Floats:
+    found = np.zeros(size)
+    found[place] = 1.0
+    return found

@@ -1,0 +1,238 @@
+r"""Linear programs whose answer is a proof: ends that hold however the solver rounds.
+
+A program has variables ``q >= 0`` (or between bounds), rows ``lower <= A q <= upper`` and an
+objective ``c q``. The solver is HiGHS. Its answer is never taken at its word: from any
+multipliers ``y``, optimal or not,
+
+.. math:: c\,q \;=\; y\,A q + (c - y A)\,q \;\ge\;
+          \sum_i \min_{[lower_i,\, upper_i]} y_i\,\cdot \;+\; \sum_j \min_{q_j} (c - yA)_j\,q_j
+
+for every feasible ``q`` (weak duality), so the end is computed from the multipliers. A solver
+that stops early still leaves a bound, only a wider one.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import final
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.counts.named_array import Floats
+
+Places = NDArray[np.intp]
+_TOLERANCE = 1e-10
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class SolveStatus(Enum):
+    """How a search ended."""
+
+    OPTIMAL = "optimal"
+    EMPTY = "empty"
+    UNFINISHED = "unfinished"
+
+
+@dataclass(frozen=True, eq=False)
+class SparseMatrix:
+    """The numbers of a matrix that are not zero, and where they are.
+
+    >>> SparseMatrix.of(np.array([[1.0, 0.0], [2.0, 3.0]])).times(np.array([1.0, 10.0]))
+    array([21., 30.])
+    """
+
+    rows: Places
+    columns: Places
+    values: Floats
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, dense: Floats) -> "SparseMatrix":
+        """Keep what is not zero, column by column."""
+        columns, rows = np.nonzero(dense.T)
+        return cls(rows, columns, dense[rows, columns], (dense.shape[0], dense.shape[1]))
+
+    def times(self, multipliers: Floats) -> Floats:
+        """``y A``: the rows added up with multipliers."""
+        parts = self.values * multipliers[self.rows]
+        return np.bincount(self.columns, parts, self.shape[1]).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """What a search found.
+
+    ``bound`` holds for every feasible point. ``multipliers``, one a row, prove it; those of an
+    ``EMPTY`` program prove that it has no feasible point. ``value`` is what the solver says is
+    attained at ``point``; both are nan when it did not finish.
+    """
+
+    status: SolveStatus
+    bound: float
+    value: float
+    point: Floats
+    multipliers: Floats
+
+
+@final
+class Program:
+    """A program that can be asked again after its rows' ends or its objective have changed.
+
+    Each search starts where the last one ended.
+
+    >>> rows = SparseMatrix.of(np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]))
+    >>> program = Program(rows, lower=np.array([1.0, 0.2]), upper=np.array([1.0, 0.3]))
+    >>> found = program.maximise(np.array([0.0, 1.0, 0.5]))
+    >>> round(found.bound, 9), found.status.value
+    (0.8, 'optimal')
+    >>> program.between(np.array([1.0, 0.4]), np.array([1.0, 0.4]))
+    >>> round(program.minimise(np.array([0.0, 1.0, 0.5])).bound, 9)
+    0.3
+    """
+
+    def __init__(
+        self,
+        rows: SparseMatrix,
+        *,
+        lower: Floats,
+        upper: Floats,
+        highest: Floats | None = None,
+    ) -> None:
+        self.rows = rows
+        n_rows, n_columns = rows.shape
+        self.highest = np.full(n_columns, np.inf) if highest is None else highest
+        self.lower, self.upper = lower, upper
+        self._anchor = _anchor(rows)
+        self._heaviest = float(np.abs(rows.values).max(initial=1.0))
+        self._all_rows = np.arange(n_rows, dtype=np.int32)
+        self._all_columns = np.arange(n_columns, dtype=np.int32)
+        self._solver = _loaded(rows, lower, upper, self.highest)
+
+    def between(self, lower: Floats, upper: Floats) -> None:
+        """Change both ends of every row."""
+        self.lower, self.upper = lower, upper
+        # The stubs of highspy leave out some of its methods.
+        n = len(self._all_rows)
+        self._solver.changeRowsBounds(n, self._all_rows, lower, upper)  # type: ignore[attr-defined]
+
+    def set(self, row: int, column: int, value: float) -> None:
+        """Change a coefficient that is not zero."""
+        place = np.flatnonzero((self.rows.rows == row) & (self.rows.columns == column))
+        self.rows.values[place] = value
+        self._heaviest = max(self._heaviest, abs(value))
+        self._solver.changeCoeff(row, column, value)
+
+    def minimise(self, cost: Floats, *, seconds: float | None = None) -> Optimum:
+        """Find the least ``cost q``, for at most so many ``seconds``."""
+        self._solver.changeColsCost(len(self._all_columns), self._all_columns, cost)
+        clock = np.inf if seconds is None else self._solver.getRunTime() + max(seconds, 0.0)
+        self._solver.setOptionValue("time_limit", float(clock))
+        self._solver.run()
+        status = self._solver.getModelStatus()
+        if status == highspy.HighsModelStatus.kInfeasible:
+            return self._empty(cost)
+        solution = self._solver.getSolution()
+        if status == highspy.HighsModelStatus.kOptimal:
+            multipliers = np.array(solution.row_dual)
+            bound, used = self._proved(cost, multipliers)
+            point = np.array(solution.col_value)
+            return Optimum(SolveStatus.OPTIMAL, bound, float(cost @ point), point, used)
+        return self._unfinished(cost, solution)
+
+    def maximise(self, cost: Floats, *, seconds: float | None = None) -> Optimum:
+        """Find the greatest ``cost q``; its ``multipliers`` are those of the greatest."""
+        found = self.minimise(-cost, seconds=seconds)
+        sign = 1.0 if found.status is SolveStatus.EMPTY else -1.0
+        return Optimum(
+            found.status, -found.bound, -found.value, found.point, sign * found.multipliers
+        )
+
+    def certified(self, cost: Floats, multipliers: Floats) -> float:
+        """What these multipliers prove: ``cost q`` is at least this at every feasible point."""
+        return self._proved(cost, multipliers)[0]
+
+    def _proved(self, cost: Floats, multipliers: Floats) -> tuple[float, Floats]:
+        """The end that multipliers prove, once they are mended where the solver rounded."""
+        finite = np.where(multipliers > 0, self.lower, self.upper)
+        y = np.where(np.isfinite(finite), multipliers, 0.0)
+        left = cost - self.rows.times(y)
+        if self._anchor is not None:
+            row, weights = self._anchor
+            shift = float((left / weights).min())
+            y[row] += shift
+            left = np.maximum(left - shift * weights, 0.0)
+        with np.errstate(invalid="ignore"):
+            spare = np.where(left < 0, left * self.highest, 0.0)
+        ends = np.where(y > 0, self.lower, self.upper)
+        parts = np.where(y == 0, 0.0, y * ends)
+        size = np.abs(parts).sum() + np.abs(cost).max(initial=0.0)
+        size += self._heaviest * np.abs(y).sum()
+        rounding = 4 * _EPS * (len(y) + 2) * size
+        return float(parts.sum() + spare.sum() - rounding), y
+
+    def _empty(self, cost: Floats) -> Optimum:
+        """Ask the solver's ray for a proof that no point is feasible; without it, go on."""
+        nothing = np.full(self.rows.shape[1], np.nan)
+        _, exists, ray = self._solver.getDualRay()  # type: ignore[attr-defined]
+        for sign in (1.0, -1.0) if exists else ():
+            scaled = sign * np.asarray(ray) / max(float(np.abs(ray).max(initial=0.0)), _EPS)
+            proof, used = self._proved(np.zeros(self.rows.shape[1]), scaled)
+            if proof > _TOLERANCE:
+                return Optimum(SolveStatus.EMPTY, -np.inf, np.nan, nothing, used)
+        bound, used = self._proved(cost, np.zeros(self.rows.shape[0]))
+        return Optimum(SolveStatus.UNFINISHED, bound, np.nan, nothing, used)
+
+    def _unfinished(self, cost: Floats, solution: highspy.HighsSolution) -> Optimum:
+        """Keep the better of what the solver had by then and of what holds without it."""
+        tried = [np.zeros(self.rows.shape[0])]
+        if len(solution.row_dual) == self.rows.shape[0]:
+            tried.append(np.array(solution.row_dual))
+        bound, used = max((self._proved(cost, y) for y in tried), key=lambda pair: pair[0])
+        nothing = np.full(self.rows.shape[1], np.nan)
+        return Optimum(SolveStatus.UNFINISHED, bound, np.nan, nothing, used)
+
+
+def _anchor(rows: SparseMatrix) -> tuple[int, Floats] | None:
+    """Find a row that every variable is in, with positive weight: shifting it mends any y."""
+    n_rows, n_columns = rows.shape
+    full = np.bincount(rows.rows[rows.values > 0], minlength=n_rows) == n_columns
+    if not full.any():
+        return None
+    row = int(full.argmax())
+    inside = rows.rows == row
+    weights = np.zeros(n_columns)
+    weights[rows.columns[inside]] = rows.values[inside]
+    return row, weights
+
+
+def _loaded(
+    rows: SparseMatrix, lower: Floats, upper: Floats, highest: Floats
+) -> "highspy.Highs":
+    """Hand the rows to the solver, which keeps its place between searches."""
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = rows.shape
+    model.col_cost_ = np.zeros(rows.shape[1])
+    model.col_lower_, model.col_upper_ = np.zeros(rows.shape[1]), highest
+    model.row_lower_, model.row_upper_ = lower, upper
+    order = np.lexsort((rows.rows, rows.columns))
+    starts = np.zeros(rows.shape[1] + 1, dtype=np.int32)
+    starts[1:] = np.cumsum(np.bincount(rows.columns, minlength=rows.shape[1]))
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = starts
+    model.a_matrix_.index_ = rows.rows[order].astype(np.int32)
+    model.a_matrix_.value_ = rows.values[order]
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    options: dict[str, bool | int | float | str] = {
+        "output_flag": False,
+        "presolve": "off",  # it would forget where the last search ended
+        "solver": "simplex",
+        "threads": 1,
+        "small_matrix_value": 1e-12,  # by default chances below 1e-9 are dropped
+        "primal_feasibility_tolerance": _TOLERANCE,
+        "dual_feasibility_tolerance": _TOLERANCE,
+    }
+    for option, value in options.items():
+        solver.setOptionValue(option, value)
+    solver.passModel(model)
+    return solver

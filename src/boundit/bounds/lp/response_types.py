@@ -1,0 +1,169 @@
+r"""Joint response types of some variables: every way they can behave, as far as it shows.
+
+A *response type* of a variable is a function from its arguments to its levels; hidden causes
+do no more than choose one for each variable. A joint type is seen only through *scenes*: runs
+in which some variables are set by hand and the others follow from their arguments. Two types
+that run alike in every scene are one column of a program. So a variable's function is asked
+only where some scene asks for it, and types are counted as runs: on the bow ``X <-> Y, X -> Y``
+one scene to watch and one with ``X`` set have 6 distinct runs of 8 types.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.terms.names import Nodes
+
+Levels = NDArray[np.int16]
+Codes = NDArray[np.int64]
+MOST_TYPES = 20_000
+"""How many columns a program may have; with more, scenes are dropped, which is sound."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedVariable:
+    """One variable, and what it responds to."""
+
+    name: str
+    n_levels: int
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TypeScenario:
+    """A run: what is set by hand, or comes from outside, and which variables matter in it."""
+
+    values: Mapping[str, int]
+    followed: Nodes
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseTypes:
+    """Distinct runs, one a column: every variable's level in every scene, -1 unfollowed."""
+
+    variables: tuple[TypedVariable, ...]
+    runs: Levels  # variable, scene, column
+
+    @property
+    def n_types(self) -> int:
+        """How many columns there are."""
+        return int(self.runs.shape[2])
+
+    def cells(self, scene: int, names: Sequence[str]) -> Codes:
+        """Which cell of the table of ``names`` each column is in, in one scene."""
+        at = {v.name: i for i, v in enumerate(self.variables)}
+        code = np.zeros(self.n_types, dtype=np.int64)
+        for name in names:
+            code = code * self.variables[at[name]].n_levels + self.runs[at[name], scene]
+        return code
+
+
+def response_types(
+    variables: Sequence[TypedVariable],
+    scenes: Sequence[TypeScenario],
+    *,
+    shown: Mapping[int, Nodes] | None = None,
+    most: int = MOST_TYPES,
+) -> ResponseTypes | None:
+    """List the runs that joint types make; None when there are more than ``most``.
+
+    ``variables`` come causes first. Of a scene in ``shown`` only these variables matter in the
+    end, and runs that agree there are one.
+
+    >>> bow = TypedVariable("X", 2), TypedVariable("Y", 2, ("X",))
+    >>> watched = TypeScenario({}, frozenset("XY"))
+    >>> treated = TypeScenario({"X": 1}, frozenset("Y"))
+    >>> response_types(bow, [watched, treated]).n_types
+    6
+    """
+    runs = np.full((len(variables), len(scenes), 1), -1, dtype=np.int16)
+    for i in range(len(variables)):
+        grown = _followed(runs, i, variables, scenes, most)
+        if grown is None:
+            return None
+        runs = grown
+    return ResponseTypes(tuple(variables), _merged(runs, variables, shown or {}))
+
+
+def _followed(
+    runs: Levels,
+    i: int,
+    variables: Sequence[TypedVariable],
+    scenes: Sequence[TypeScenario],
+    most: int,
+) -> Levels | None:
+    """Give the i-th variable its level in every scene: one column for every way to choose."""
+    name, n_levels = variables[i].name, variables[i].n_levels
+    outside = _outside(variables, i, scenes)
+    asked: dict[int, Codes] = {}
+    for s, scene in enumerate(scenes):
+        if name in scene.values:
+            runs[i, s] = scene.values[name]
+        elif name in scene.followed:
+            argument = _argument(runs[:, s], i, variables) * len(scenes) + outside[s]
+            told = _told(runs[i], argument, asked)
+            times = np.where(told < 0, n_levels, 1)
+            if int(times.sum()) > most:
+                return None
+            take = np.repeat(np.arange(len(times)), times)
+            fresh = np.arange(len(take)) - np.repeat(np.cumsum(times) - times, times)
+            runs, told = runs[:, :, take], told[take]
+            runs[i, s] = np.where(told < 0, fresh, told)
+            asked = {place: codes[take] for place, codes in asked.items()}
+            asked[s] = argument[take]
+    return runs
+
+
+def _outside(
+    variables: Sequence[TypedVariable], i: int, scenes: Sequence[TypeScenario]
+) -> list[int]:
+    """Number what each scene hands the i-th variable from outside, equal values alike."""
+    before = {variable.name for variable in variables[:i]}
+    names = [name for name in variables[i].arguments if name not in before]
+    handed: dict[tuple[int, ...], int] = {}
+    return [
+        handed.setdefault(tuple(scene.values.get(name, 0) for name in names), len(handed))
+        for scene in scenes
+    ]
+
+
+def _argument(levels: Levels, i: int, variables: Sequence[TypedVariable]) -> Codes:
+    """At which inside argument the i-th function is asked, as one number a column."""
+    code = np.zeros(levels.shape[1], dtype=np.int64)
+    for place, variable in enumerate(variables[:i]):
+        if variable.name in variables[i].arguments:
+            code = code * variable.n_levels + levels[place]
+    return code
+
+
+def _told(levels: Levels, argument: Codes, asked: Mapping[int, Codes]) -> Levels:
+    """What the function said before of this argument; -1 where it was never asked."""
+    told = np.full(len(argument), -1, dtype=np.int16)
+    for scene, codes in asked.items():
+        told = np.where((told < 0) & (codes == argument), levels[scene], told)
+    return told
+
+
+def _merged(
+    runs: Levels, variables: Sequence[TypedVariable], shown: Mapping[int, Nodes]
+) -> Levels:
+    """Make one column of those that differ in nothing that matters."""
+    runs = runs.copy()
+    for scene, names in shown.items():
+        for i, variable in enumerate(variables):
+            if variable.name not in names:
+                runs[i, scene] = -1
+    flat = runs.reshape(-1, runs.shape[2])
+    return runs[:, :, np.unique(flat, axis=1, return_index=True)[1]]
+
+
+def assignments(levels: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Every combination of levels.
+
+    >>> list(assignments({"A": 2, "B": 1}))
+    [{'A': 0, 'B': 0}, {'A': 1, 'B': 0}]
+    """
+    for place in np.ndindex(*levels.values()):
+        yield dict(zip(levels, place, strict=True))

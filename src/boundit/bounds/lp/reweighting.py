@@ -1,0 +1,101 @@
+r"""Selection as an unknown reweighting: the populations that a selected log leaves possible.
+
+Let ``M`` be the variables that shield selection from some others ``T``:
+``(S _||_ T | M)``. Then selection changes the law of ``M`` alone,
+
+.. math:: P(t, m) = P(t \mid m, S{=}1)\; q(m), \qquad q(m) = P(m \mid S{=}1)\, r(m)
+
+and only ``q``, the law of ``M`` among everyone, is unknown. What is known about selection and
+what unselected tables show are linear in ``q``:
+
+- ``r >= P(S=1)`` and ``1/G <= r <= G`` bound each ``q(m)``;
+- a table over ``T'`` fixes :math:`\sum P(t', m) = P(t')` for every value ``t'``.
+
+A value of ``M`` that was never logged may have any mass, and spread it in any way: no kind of
+row is assumed to have had a chance of being logged. A sensitivity limit says that it had, and
+takes the mass away. With counts, ``P(t | m, S=1)`` is known between two ends; the
+masses are then variables of their own between ``low q(m)`` and ``high q(m)``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
+from boundit.estimand.language.expression import Expression, P
+from boundit.estimand.language.law import touched
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.names import Nodes, in_order, listed
+
+
+@dataclass(frozen=True, slots=True)
+class Reweighting:
+    """Which variables are reweighted, by what, and what is known of it; by the graph alone.
+
+    ``steering`` shields selection from the others. ``tables`` are sets of variables counted
+    without selection, all among ``variables``.
+    """
+
+    variables: Nodes
+    steering: Nodes
+    facts: SelectionFacts = NOTHING_KNOWN
+    tables: tuple[Nodes, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        graph: CausalGraph,
+        variables: Nodes,
+        facts: SelectionFacts,
+        tables: Sequence[Nodes] = (),
+    ) -> "Reweighting":
+        """Find what shields selection from some variables and those of the tables.
+
+        >>> from boundit.graph.text import parse
+        >>> chain = parse("X -> M -> Y; M -> [S]")
+        >>> found = Reweighting.of(chain, frozenset("XMY"), SelectionFacts())
+        >>> sorted(found.steering)
+        ['M']
+        """
+        every = variables.union(*tables)
+        steering = touched(graph, str(graph.selection), given=every)
+        return cls(every, steering, facts, tuple(tables))
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The variables in the order of the arrays: the steering ones first."""
+        return *in_order(self.steering), *in_order(self.variables - self.steering)
+
+    @property
+    def shares(self) -> P:
+        """What the log tells of the others given the steering variables."""
+        return P(self.variables - self.steering, self.steering)
+
+    @property
+    def reads_steering(self) -> bool:
+        """Whether it must know how often each steering value was logged."""
+        return bool(self.steering and (self.facts or (self.tables and not self.shares.of)))
+
+    @property
+    def formulas(self) -> tuple[Expression, ...]:
+        """What it reads off counts."""
+        found = [self.shares] if self.shares.of else []
+        if self.reads_steering:
+            found.append(P(self.steering))
+        return *found, *(P(table, logged=False) for table in self.tables)
+
+    @property
+    def stated(self) -> str:
+        """What is known of the reweighting, in words."""
+        said = [str(self.facts)] if self.facts else []
+        said += [f"P({listed(table)}) is that of an unselected table" for table in self.tables]
+        return ", ".join(said) or str(self.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class ReweightedBlock:
+    """Variables whose law is ``P(variables | given)`` of the population, and why."""
+
+    variables: tuple[str, ...]
+    given: Nodes
+    reweighting: Reweighting
+    steps: tuple[str, ...] = ()

@@ -1,0 +1,70 @@
+"""What counts say of formulas, and the ends that rules make of it."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bounds.proof import EndProof, Place, WorstPopulation
+from boundit.counts.evaluate import Evaluator
+from boundit.counts.named_array import Floats, NamedArray
+from boundit.estimand.language.expression import Expression
+
+UNFINISHED = "time_limit ended some programs early; their ends hold, and could be narrower"
+LEFT_OUT = "some programs have too many response types and were left out"
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """A lower and an upper end for every arm and context, axes in the query's order.
+
+    ``empty`` says where no model of the graph fits the numbers. ``proof`` says how the lower
+    end at a place comes about, or, if True, the upper one. ``notes`` are for the whole table.
+    """
+
+    lower: Floats
+    upper: Floats
+    empty: NDArray[np.bool_] | None = None
+    proof: Callable[[Place, bool], EndProof | WorstPopulation | None] | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Numbers(Protocol):
+    """What the counts say of formulas: an estimate, or an interval that allows for chance."""
+
+    @property
+    def levels(self) -> Mapping[str, int]:
+        """How many levels each variable has."""
+
+    def between(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
+        """Both ends of a formula over the ``wanted`` axes; 0 and 1 where nothing is known."""
+
+
+@final
+class PlugInNumbers:
+    """Formulas taken at their estimates, as if the counts were the law itself."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator, self.levels = evaluator, evaluator.levels
+
+    def between(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
+        """Both ends are the estimate; what was never seen is anything from 0 to 1."""
+        found = values_of(expression, self.evaluator, wanted).aligned(wanted)
+        return np.nan_to_num(found, nan=0.0), np.nan_to_num(found, nan=1.0)
+
+
+def values_of(
+    expression: Expression, evaluator: Evaluator, wanted: Sequence[str]
+) -> NamedArray:
+    """Evaluate a formula; over variables of which any value will do, take the mean."""
+    found = evaluator(expression)
+    idle = tuple(i for i, axis in enumerate(found.axes) if axis not in wanted)
+    if not idle:
+        return found
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a mean of nothing is nan, rightly
+        mean = np.nanmean(found.values, axis=idle)
+    return NamedArray(tuple(a for a in found.axes if a in wanted), mean)

@@ -1,0 +1,147 @@
+"""Living bounds: which weights a policy can learn online, and what they are weights of.
+
+A conditioning bound takes the least and the greatest ``E[Y | do(x), c, w]`` over ``w`` because
+nothing is known of ``P(w | do(x), c)``. Who sees ``w`` after each round learns that law. Pairs
+of arm and context have it in common where the do-calculus drops what they differ in: Rule 3
+treatments, Rule 1 conditions.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.confidence import terms_in
+from boundit.bounds.numbers import Numbers
+from boundit.bounds.rules.chain import Chain
+from boundit.counts.named_array import Floats
+from boundit.estimand.language.expression import P
+from boundit.estimand.query import EffectQuery
+from boundit.estimand.recovery.question import Question, lightened
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.bound import Key, Value
+from boundit.terms.interval import Interval
+from boundit.terms.living import Living, Pool
+from boundit.terms.names import Nodes
+
+MOST_CELLS = 16
+"""How many combinations of levels a policy may have to count."""
+MOST_PLANS = 2
+"""How many plans share the error of living bounds: each costs the others width."""
+
+
+def living_plans(
+    chains: Iterable[object],
+    graph: CausalGraph,
+    query: EffectQuery,
+    levels: Mapping[str, Sequence[Value]],
+    reward_range: tuple[float, float],
+    numbers_for: Callable[[Mapping[P, Nodes]], Numbers],
+) -> tuple[Living, ...]:
+    """Say what a policy can learn online to narrow conditioning bounds.
+
+    ``numbers_for`` gives the numbers of some terms. Unlike in a conditioning bound, whose ends
+    are one cell's, here the intervals of all cells must hold at once, so no term is one whose
+    extremes alone matter.
+    """
+    chosen = worth_learning(chains, levels)
+    if not chosen:
+        return ()
+    terms = terms_in(chain.reward.expression for chain in chosen)
+    numbers = numbers_for(dict.fromkeys(terms, Nodes()))
+    return tuple(_plan(c, graph, query, levels, reward_range, numbers) for c in chosen)
+
+
+def worth_learning(
+    chains: Iterable[object], levels: Mapping[str, Sequence[Value]]
+) -> list[Chain]:
+    """Choose the chains of which nothing but the reward is known, those of fewest cells first.
+
+    None where some chain is known whole: then there is nothing left to learn. Neither counts
+    nor rewards have a say, so that a confidence holds.
+    """
+    plain = [chain for chain in chains if isinstance(chain, Chain)]
+    if any(all(link.weights for link in chain.links) for chain in plain):
+        return []
+    found: dict[Nodes, Chain] = {}
+    for chain in plain:
+        if not any(link.weights for link in chain.links):
+            found.setdefault(frozenset(chain.variables), chain)
+
+    def n_cells(chain: Chain) -> int:
+        return prod(len(levels[name]) for name in chain.variables)
+
+    small = [chain for chain in found.values() if n_cells(chain) <= MOST_CELLS]
+    return sorted(small, key=lambda chain: (n_cells(chain), chain.variables))[:MOST_PLANS]
+
+
+def _plan(
+    chain: Chain,
+    graph: CausalGraph,
+    query: EffectQuery,
+    levels: Mapping[str, Sequence[Value]],
+    reward_range: tuple[float, float],
+    numbers: Numbers,
+) -> Living:
+    felt, reason = pooled_by(graph, query, chain.variables)
+    ends = _ends(chain, query, levels, reward_range, numbers)
+    names = query.treatments + query.context
+    return Living(
+        chain.variables,
+        tuple(tuple(levels[name]) for name in chain.variables),
+        {key: _pool(names, key, felt) for key in ends},
+        ends,
+        reason,
+    )
+
+
+def pooled_by(
+    graph: CausalGraph, query: EffectQuery, variables: Sequence[str]
+) -> tuple[Nodes, str]:
+    """Tell on which treatments and contexts the law of some variables hangs, and why.
+
+    >>> from boundit.estimand.query import parse_query
+    >>> graph = CausalGraph.of(directed=[("X", "W"), ("W", "Y"), ("X2", "Y"), ("C", "Y")])
+    >>> felt, reason = pooled_by(graph, parse_query("Y | do(X, X2)"), ["W"])
+    >>> sorted(felt), reason
+    (['X'], 'P(W | do(X)) is learned online; Rule 3: drop do(X2)')
+    """
+    asked = Question(
+        frozenset(variables), frozenset(query.treatments), frozenset(query.context)
+    )
+    light, steps = lightened(graph, asked)
+    words = [f"{light} is learned online", *map(str, steps)]
+    return light.treatments | light.context, "; ".join(words)
+
+
+def _ends(
+    chain: Chain,
+    query: EffectQuery,
+    levels: Mapping[str, Sequence[Value]],
+    reward_range: tuple[float, float],
+    numbers: Numbers,
+) -> dict[Key, tuple[Interval, ...]]:
+    """Read the interval of every cell for every pair; never seen, it is the whole range."""
+    (outcome,), n = query.outcomes, len(query.treatments)
+    names = query.treatments + query.context
+    order = (*names, *chain.variables)
+    shape = [len(levels[name]) for name in order]
+    lowest, highest = reward_range
+
+    def scaled(unit: Floats) -> Floats:
+        whole = np.broadcast_to(unit[..., HEADS].clip(0, 1), shape)
+        return lowest + (highest - lowest) * whole.reshape(prod(shape[: len(names)]), -1)
+
+    low, high = map(scaled, numbers.between(chain.reward.expression, (*order, outcome)))
+    values = product(*(levels[name] for name in names))
+    return {
+        (found[:n], found[n:]): tuple(map(Interval, below.tolist(), above.tolist()))
+        for found, below, above in zip(values, low, high, strict=True)
+    }
+
+
+def _pool(names: Sequence[str], key: Key, felt: Nodes) -> Pool:
+    arm, context = key
+    return tuple(v for name, v in zip(names, arm + context, strict=True) if name in felt)

@@ -1,0 +1,179 @@
+r"""Sequential bounds: the symbolic half (which chains there are, by the graph alone).
+
+By the chain rule, in any order of variables ``w_1, ..., w_m``,
+
+.. math:: P(y \mid do(x), c) = \sum_{w_1} P(w_1 \mid do(x), c) \cdots
+          \sum_{w_m} P(w_m \mid do(x), c, w_{<m}) \; P(y \mid do(x), c, w)
+
+The last factor must be known. Each of the others is known, and then its expectation is taken,
+or it is not, and then the sum lies between the least and the greatest term. Going backwards
+from ``y`` this gives both ends. With no variables it is exact recovery; with none
+of the weights known it is the conditioning bound, and where ``P(y | do(x), c, w)`` is
+``P(y | do(x, w), c)`` it is the paper's substitute intervention with its guard.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import final
+
+from boundit.estimand.criteria.relevance import shortlist
+from boundit.estimand.language.expression import Expression
+from boundit.estimand.language.render import text
+from boundit.estimand.language.simplify import simplify
+from boundit.estimand.query import EffectQuery
+from boundit.estimand.recovery.question import Question
+from boundit.estimand.recovery.solver import Solver
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.bound import RuleRecord
+from boundit.terms.names import Nodes, listed
+
+MOST_SETS = 200
+"""How many sets of variables are tried; on wide graphs the most relevant variables are."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFormula:
+    """A formula and why it holds."""
+
+    expression: Expression
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLink:
+    """One variable of a chain, and its law given what comes before it if that is known."""
+
+    variable: str
+    weights: KnownFormula | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """An order of variables with a known reward at the end."""
+
+    links: tuple[ChainLink, ...]
+    reward: KnownFormula
+    called: str | None = None
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables in their order."""
+        return tuple(link.variable for link in self.links)
+
+    @property
+    def formulas(self) -> tuple[Expression, ...]:
+        """What it reads off counts."""
+        weights = (link.weights.expression for link in self.links if link.weights)
+        return (self.reward.expression, *weights)
+
+    @property
+    def name(self) -> str:
+        """What the bound is called in tables."""
+        if self.called is not None:
+            return self.called
+        unknown = [link.variable for link in self.links if link.weights is None]
+        known = [link.variable for link in self.links if link.weights is not None]
+        if not self.links:
+            return "exact recovery"
+        if not unknown:
+            return f"recovery through {', '.join(known)}"
+        if not known:
+            return f"conditioning on {listed(unknown)}"
+        return f"sequence {', '.join(self.variables)}, unknown {', '.join(unknown)}"
+
+
+@final
+class ChainSearch:
+    """Finds the chains of one question on one graph, with some unbiased tables."""
+
+    def __init__(
+        self, graph: CausalGraph, query: EffectQuery, tables: Iterable[Nodes] = ()
+    ) -> None:
+        self.graph = graph
+        self.y, self.x = frozenset(query.outcomes), frozenset(query.treatments)
+        self.c = frozenset(query.context)
+        self.tables = tuple(tables)
+        self._solver = Solver(graph, self.tables)
+        self._known: dict[tuple[str, Nodes], KnownFormula | None] = {}
+
+    def chains(self, *, longest: int, deadline: float | None = None) -> Iterator[Chain]:
+        """Yield every chain of at most ``longest`` variables, shortest first.
+
+        Of orders that know the same weights only the first is kept. ``deadline`` is a time of
+        ``time.monotonic``; what was yielded before it holds all the same.
+        """
+        pool = self.pool(longest)
+        for size in range(min(longest, len(pool)) + 1):
+            for chosen in combinations(pool, size):
+                if deadline is not None and time.monotonic() > deadline:
+                    return
+                yield from self._over(chosen)
+
+    def pool(self, longest: int) -> list[str]:
+        """The variables that can matter: causes of what is asked, treated or selected."""
+        named = self.y | self.x | self.c
+        selection = {self.graph.selection} - {None}
+        usable = self.graph.ancestors(named.union(selection)) & self.graph.observed  # type: ignore[arg-type]
+        return shortlist(
+            self.graph,
+            usable - named,
+            outcomes=self.y,
+            treatments=self.x,
+            context=self.c,
+            max_size=longest,
+            max_sets=MOST_SETS,
+        )
+
+    def _over(self, chosen: tuple[str, ...]) -> Iterator[Chain]:
+        reward = self.law(min(self.y), frozenset(chosen))
+        if reward is not None:
+            yield from (Chain(links, reward) for links in self.orders(chosen))
+
+    def orders(self, chosen: tuple[str, ...]) -> Iterator[tuple[ChainLink, ...]]:
+        """Yield the orders of some variables that know different weights."""
+        seen = set[tuple[tuple[str, Nodes], ...]]()
+        for order in permutations(chosen):
+            links = tuple(
+                ChainLink(node, self.law(node, frozenset(order[:i])))
+                for i, node in enumerate(order)
+            )
+            # Neighbouring unknowns may change places: the least over both is the same.
+            known = tuple(
+                (link.variable, frozenset(order[:i]))
+                for i, link in enumerate(links)
+                if link.weights is not None
+            )
+            if known not in seen:
+                seen.add(known)
+                yield links
+
+    def law(self, node: str, before: Nodes) -> KnownFormula | None:
+        """Recover ``P(node | do(x), c, before)``; None when it is not found."""
+        key = (node, before)
+        if key not in self._known:
+            asked = Question(frozenset((node,)), self.x, self.c | before)
+            found = self._solver.solve(asked)
+            self._known[key] = (
+                None
+                if found.expression is None
+                else KnownFormula(simplify(found.expression), tuple(map(str, found.steps)))
+            )
+        return self._known[key]
+
+
+def rule(chain: Chain, query: EffectQuery) -> RuleRecord:
+    """Write what a chain claims, from the outside in, and why every known factor is known."""
+    shown = text(chain.reward.expression)
+    for link in reversed(chain.links):
+        if link.weights is None:
+            shown = f"min/max over {link.variable} of {shown}"
+        else:
+            shown = f"sum over {link.variable} of {text(link.weights.expression)} x ({shown})"
+    verb = "is" if all(link.weights for link in chain.links) else "lies between"
+    steps = list(chain.reward.steps)
+    for link in chain.links:
+        if link.weights:
+            steps += [f"for {link.variable}: {step}" for step in link.weights.steps]
+    return RuleRecord(chain.name, f"{query} {verb} {shown}", tuple(steps))

@@ -1,0 +1,108 @@
+r"""The paper's first bound: a sum of c-factors, lost ones anywhere in [0, 1] (Theorem 3).
+
+.. math:: L_q = \sum_{D \setminus \{Y, C\}} \prod_i L_{Q[D_i]} \Big/ P_x(c), \qquad
+          U_q = \sum_{D \setminus \{Y, C\}} \prod_i U_{Q[D_i]} \Big/ P_x(c)
+
+The sum counts 1 for each value of the variables of a lost factor, so it can pass 1; the ends
+are clipped to the reward's range. One lost factor makes the lower end 0.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boundit.bounds.numbers import Ends, Numbers
+from boundit.counts.named_array import Floats
+from boundit.estimand.language.derivation import Recovery
+from boundit.estimand.language.expression import Expression
+from boundit.estimand.language.render import text
+from boundit.estimand.query import EffectQuery
+from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.bound import RuleRecord
+from boundit.terms.names import Nodes, in_order, listed
+
+NAME = "c-component factorization"
+
+
+@dataclass(frozen=True, slots=True)
+class Factorization:
+    """``P(y, c | do(x))`` as a sum of products of c-factors, and ``P(c)`` to divide by."""
+
+    query: EffectQuery
+    factors: tuple[tuple[Nodes, Recovery], ...]
+    summed: tuple[str, ...]
+    base: Expression | None
+
+    @property
+    def formulas(self) -> tuple[Expression, ...]:
+        """What it reads off counts."""
+        found = [answer.expression for _, answer in self.factors]
+        return tuple(formula for formula in (*found, self.base) if formula is not None)
+
+    @property
+    def n_lost(self) -> int:
+        """How many factors could not be recovered."""
+        return sum(answer.expression is None for _, answer in self.factors)
+
+    def rule(self) -> RuleRecord:
+        """Say what it claims and which factors are lost."""
+        shown = " ".join(
+            f"[{text(answer.expression)}]" if answer.expression is not None else "[0 to 1]"
+            for _, answer in self.factors
+        )
+        over = f"sum over {', '.join(self.summed)} of " if self.summed else ""
+        below = f" / {text(self.base)}" if self.base is not None else ""
+        said = tuple(
+            f"Q[{listed(part)}]: {step}"
+            for part, answer in self.factors
+            for step in answer.steps
+        )
+        return RuleRecord(NAME, f"{self.query} lies within {over}{shown}{below}", said)
+
+    def ends(self, numbers: Numbers) -> Ends:
+        """Multiply the ends of the factors, sum, divide and clip (eq. 7)."""
+        (outcome,) = self.query.outcomes
+        axes = self.query.treatments + self.query.context
+        order = (*axes, *self.summed)
+        lower = upper = np.ones([numbers.levels[axis] for axis in order])
+        for _, answer in self.factors:
+            if answer.expression is None:
+                lower = lower * 0
+                continue
+            low, high = numbers.between(answer.expression, (*order, outcome))
+            lower, upper = (
+                lower * low[..., -1],
+                upper * high[..., -1],
+            )  # -1: heads, if it has any
+        over = tuple(range(len(axes), len(order)))
+        least = most = np.ones(())
+        if self.base is not None:
+            least, most = numbers.between(self.base, axes)
+        return quotient(lower.sum(axis=over), upper.sum(axis=over), least, most)
+
+
+def quotient(lower: Floats, upper: Floats, least: Floats, most: Floats) -> Ends:
+    """Divide ends by a number between two others and clip; what is undefined is unknown."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = lower / most, upper / least
+    return Ends(
+        np.nan_to_num(low, nan=0.0, posinf=0.0).clip(0, 1),
+        np.nan_to_num(high, nan=1.0, posinf=1.0).clip(0, 1),
+    )
+
+
+def factorization(
+    graph: CausalGraph, query: EffectQuery, base: Expression | None
+) -> Factorization:
+    """Decompose ``P(y, c | do(x))`` and recover what can be (Algorithm 1, lines 6 to 9)."""
+    wanted = frozenset(query.outcomes + query.context)
+    untreated = graph.induced(graph.nodes.difference(query.treatments))
+    relevant = untreated.ancestors(wanted)
+    parts = untreated.induced(relevant).components()
+    return Factorization(
+        query,
+        tuple((part, recover_factor(part, graph)) for part in parts),
+        tuple(in_order(relevant - wanted)),
+        base,
+    )

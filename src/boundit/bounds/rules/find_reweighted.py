@@ -1,0 +1,155 @@
+"""Which chains have a block that can be reweighted, by the graph alone.
+
+A block's law is read off the population where the actions may be seen (Rule 2). What does not
+tell of the block is dropped from what it is given, which pools rows of the log.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations, permutations
+from typing import final
+
+from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
+from boundit.bounds.rules.chain import ChainLink, ChainSearch
+from boundit.bounds.rules.reweighted_chain import ReweightedChain
+from boundit.bounds.selection_facts import SelectionFacts
+from boundit.estimand.language.law import touched
+from boundit.estimand.query import EffectQuery
+from boundit.estimand.recovery.question import Question, doing_is_seeing, lightened
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.names import Nodes, in_order, listed
+
+MOST_CHAINS = 6
+"""How many chains are kept: those with the fewest unknown variables, then the shortest."""
+
+
+@final
+class ReweightedChainSearch:
+    """Finds the chains with reweighted blocks of one question on one graph."""
+
+    def __init__(
+        self,
+        graph: CausalGraph,
+        query: EffectQuery,
+        facts: SelectionFacts,
+        tables: Iterable[Nodes] = (),
+    ) -> None:
+        self.graph, self.facts = graph, facts
+        (self.y,) = query.outcomes
+        self.x, self.c = frozenset(query.treatments), frozenset(query.context)
+        self.tables = tuple(sorted({t for t in tables if t}, key=in_order))
+        self._planner = ChainSearch(graph, query, self.tables)
+        self._blocks: dict[tuple[Nodes, Nodes], ReweightedBlock | None] = {}
+
+    def chains(self, *, longest: int, deadline: float | None = None) -> list[ReweightedChain]:
+        """List the most promising chains of at most ``longest`` variables."""
+        if self.graph.selection is None or self._planner.law(self.y, frozenset()):
+            return []  # nothing to reweight, or nothing left to learn by it
+        found: dict[tuple[object, ...], ReweightedChain] = {}
+        pool = self._planner.pool(longest)
+        for size in range(min(longest, len(pool)) + 1):
+            for order in permutations(pool, size):
+                if deadline is not None and time.monotonic() > deadline:
+                    return self._best(found.values())
+                for chain in self._over(order):
+                    found.setdefault(_key(chain), chain)
+        return self._best(found.values())
+
+    def _over(self, order: tuple[str, ...]) -> Iterator[ReweightedChain]:
+        """Yield the chains over variables in this order, one for each block that may be."""
+        reward = self._planner.law(self.y, frozenset(order))
+        if reward is None:
+            if block := self._block((self.y,), frozenset(order)):
+                yield ReweightedChain((*self._links(order, ()), block), None)
+            return
+        for start, end in combinations(range(len(order) + 1), 2):
+            before, inside, after = order[:start], order[start:end], order[end:]
+            if all(
+                self._planner.law(v, frozenset(order[: start + i]))
+                for i, v in enumerate(inside)
+            ):
+                continue  # recovered, so it needs no reweighting
+            if block := self._block(inside, frozenset(before)):
+                rest = self._links(after, before + inside)
+                yield ReweightedChain((*self._links(before, ()), block, *rest), reward)
+
+    def _links(
+        self, order: tuple[str, ...], earlier: tuple[str, ...]
+    ) -> tuple[ChainLink | ReweightedBlock, ...]:
+        """Draw variables one by one: by a known law, a reweighted one, or an unknown one."""
+        return tuple(
+            self._link(node, frozenset(earlier + order[:i])) for i, node in enumerate(order)
+        )
+
+    def _link(self, node: str, before: Nodes) -> ChainLink | ReweightedBlock:
+        known = self._planner.law(node, before)
+        block = self._block((node,), before) if known is None else None
+        return block or ChainLink(node, known)
+
+    def _block(self, members: tuple[str, ...], before: Nodes) -> ReweightedBlock | None:
+        """Read ``P(members | do(x), c, before)`` as a conditional of the population."""
+        key = (frozenset(members), before)
+        if key not in self._blocks:
+            self._blocks[key] = self._seen(*key)
+        return self._blocks[key]
+
+    def _seen(self, members: Nodes, before: Nodes) -> ReweightedBlock | None:
+        asked = Question(members, self.x, self.c | before)
+        light, moves = lightened(self.graph, asked)
+        if not doing_is_seeing(self.graph, light):
+            return None
+        given = touched(self.graph, members, given=light.treatments | light.context)
+        shown = f"P({listed(members)}{' | ' * bool(given)}{listed(given)})"
+        steps = (*map(str, moves), f"Rule 2: {asked} is {shown} of the population")
+        steering = touched(self.graph, str(self.graph.selection), given=self.graph.observed)
+        law = Reweighting.of(self.graph, members | given | steering, self.facts, self.tables)
+        return ReweightedBlock(tuple(in_order(members)), given, law, steps)
+
+    def _best(self, found: Iterable[ReweightedChain]) -> list[ReweightedChain]:
+        """Keep the chains that know most, of fewest variables, each in its variants."""
+        kept = list[ReweightedChain]()
+        for chain in sorted(found, key=_size):
+            if len(kept) < MOST_CHAINS and not any(_spares(one, chain) for one in kept):
+                kept.append(chain)
+        return [variant for chain in kept for variant in self._variants(chain)]
+
+    def _variants(self, chain: ReweightedChain) -> Iterator[ReweightedChain]:
+        """Reweight by all that steers selection, and by what shields each block from it.
+
+        The first is sharper, and reads more cells; the second serves where some were not seen.
+        """
+        yield chain
+        local = tuple(
+            self._local(link) if isinstance(link, ReweightedBlock) else link
+            for link in chain.links
+        )
+        if local != chain.links:
+            yield replace(chain, links=local)
+
+    def _local(self, block: ReweightedBlock) -> ReweightedBlock:
+        own = frozenset(block.variables) | block.given
+        law = Reweighting.of(self.graph, own, self.facts)
+        fewer = len(law.steering) <= len(block.reweighting.steering)
+        return replace(block, reweighting=law) if fewer else block
+
+
+def _key(chain: ReweightedChain) -> tuple[object, ...]:
+    """What makes two chains one: neighbours on a side of the blocks may change places."""
+    known = (
+        link.variable for link in chain.links if isinstance(link, ChainLink) and link.weights
+    )
+    blocks = frozenset((frozenset(b.variables), b.given) for b in chain.blocks)
+    return frozenset(chain.variables), frozenset(known), blocks, chain.reward is None
+
+
+def _size(chain: ReweightedChain) -> tuple[int, int, int, bool]:
+    """Sort the best first; of two alike, the one whose reward the log shows."""
+    sizes = len(chain.unknown), len(chain.variables), len(chain.blocks)
+    return *sizes, chain.reward is None
+
+
+def _spares(one: ReweightedChain, other: ReweightedChain) -> bool:
+    """Tell whether ``one`` does with fewer variables what ``other`` does."""
+    fewer = frozenset(one.variables) < frozenset(other.variables)
+    return fewer and len(one.unknown) <= len(other.unknown)

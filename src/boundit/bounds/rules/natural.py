@@ -1,0 +1,161 @@
+r"""Where both biases meet: natural bounds on a reweighted log.
+
+Something unseen moves arm and reward, and rows were selected. Whoever got arm ``x`` by himself
+shows what it earns; of everybody else nothing is known. So for some arms ``A``, all else given,
+
+.. math:: E^*[Y\,1(A{=}a) \mid g] \;\le\; E[Y \mid do(a), g]
+          \;\le\; E^*[1 - (1 - Y)\,1(A{=}a) \mid g]
+
+where ``g`` are the context and the arms that may as well be seen, none of them caused by ``A``.
+Both means are those of the population, which is the log reweighted: their ends are linear
+programs over what is known of selection.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.lp.fractional import Expectation
+from boundit.bounds.lp.population import Populations
+from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
+from boundit.bounds.numbers import UNFINISHED, Ends, Numbers
+from boundit.bounds.proof import Place, WorstPopulation
+from boundit.bounds.selection_facts import SelectionFacts
+from boundit.counts.named_array import Floats
+from boundit.estimand.language.expression import Expression
+from boundit.estimand.language.law import touched
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.bound import RuleRecord
+from boundit.terms.names import Nodes, in_order, listed
+
+
+@dataclass(frozen=True, slots=True)
+class NaturalReweighted:
+    """Which arms are taken as they came, and the law of these and the reward given the rest."""
+
+    chosen: Nodes
+    block: ReweightedBlock
+
+    @property
+    def formulas(self) -> tuple[Expression, ...]:
+        """What it reads off counts."""
+        return self.block.reweighting.formulas
+
+    def rule(self, query: EffectQuery) -> RuleRecord:
+        """Write what it claims and why."""
+        (y,), law = query.outcomes, self.block.reweighting
+        arms, bar = (
+            listed(self.chosen),
+            f" | {listed(self.block.given)}" * bool(self.block.given),
+        )
+        by = f"r({listed(law.steering)})" if law.steering else "r"
+        claim = (
+            f"{query} lies between P*({y}, {arms}{bar}) and that plus 1 - P*({arms}{bar}), "
+            f"where P*(v) = P(v | S=1) {by} is the population's law and r any that fits: "
+            f"{law.stated}"
+        )
+        return RuleRecord(f"natural bounds on {arms}, reweighted", claim, self.block.steps)
+
+
+def natural_reweighted(
+    graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, tables: Sequence[Nodes]
+) -> NaturalReweighted | None:
+    """Find the fewest arms to take as they came; None if no arm is confounded with the reward.
+
+    >>> from boundit.estimand.query import parse_query
+    >>> from boundit.graph.text import parse
+    >>> bow = parse("X -> Y; X <-> Y; A -> Y; X -> [S]")
+    >>> asked = parse_query("Y | do(X, A)")
+    >>> found = natural_reweighted(bow, asked, SelectionFacts((0.5, 0.5)), ())
+    >>> sorted(found.chosen), sorted(found.block.given)
+    (['X'], ['A'])
+    """
+    if graph.selection is None or not (facts or tables):
+        return None
+    x, c, y = frozenset(query.treatments), frozenset(query.context), frozenset(query.outcomes)
+    for size in range(len(x) + 1):
+        for arms in map(frozenset, combinations(in_order(x), size)):
+            rest = c | (x - arms)
+            if not (graph.descendants(arms) & rest if arms else ()) and _seen(
+                graph, y, x - arms, done=arms, given=c
+            ):
+                return _over(graph, arms, y, rest, facts, tables) if arms else None
+    return None
+
+
+def _seen(graph: CausalGraph, y: Nodes, seen: Nodes, *, done: Nodes, given: Nodes) -> bool:
+    """Rule 2: the other arms may be seen instead of set."""
+    return not seen & touched(graph, y, given=seen | done | given, into=done, out_of=seen)
+
+
+def _over(
+    graph: CausalGraph,
+    arms: Nodes,
+    y: Nodes,
+    given: Nodes,
+    facts: SelectionFacts,
+    tables: Sequence[Nodes],
+) -> NaturalReweighted:
+    members = arms | y
+    felt = touched(graph, members, given=given)
+    steering = touched(graph, str(graph.selection), given=graph.observed)
+    law = Reweighting.of(graph, members | felt | steering, facts, tables)
+    steps = [f"whoever got {listed(arms)} shows what it earns; of the others nothing is known"]
+    if law.steering and (others := law.variables - law.steering):
+        shields = f"given {listed(law.steering)}, selection tells nothing of {listed(others)}"
+        steps.append(f"Rule 1: {shields}")
+    return NaturalReweighted(
+        arms, ReweightedBlock(tuple(in_order(members)), felt, law, tuple(steps))
+    )
+
+
+def natural_ends(
+    natural: NaturalReweighted,
+    numbers: Numbers,
+    *,
+    outcome: str,
+    axes: Sequence[str],
+    deadline: float | None = None,
+) -> Ends:
+    """Bound every arm and context."""
+    block = natural.block
+    expectation = Expectation(Populations(block.reweighting, numbers), block, deadline=deadline)
+    lower, upper = (np.empty([numbers.levels[axis] for axis in axes]) for _ in range(2))
+    if expectation.populations.are_many:
+        return Ends(np.zeros_like(lower), np.ones_like(upper))
+    known = dict[tuple[tuple[str, int], ...], tuple[float, float]]()
+    worsts = dict[
+        tuple[tuple[str, int], ...], tuple[WorstPopulation | None, WorstPopulation | None]
+    ]()
+    proofs = dict[tuple[Place, bool], WorstPopulation | None]()
+    for place in np.ndindex(*lower.shape):
+        at = dict(zip(axes, place, strict=True))
+        given = expectation.given(place, axes)
+        key = tuple(sorted((given | {name: at[name] for name in natural.chosen}).items()))
+        if key not in known:
+            low, high = _values(block, at, outcome, numbers)
+            least = -expectation.greatest(-low, given)
+            first = expectation.worst
+            known[key] = least, expectation.greatest(high, given)
+            worsts[key] = first, expectation.worst
+        lower[place], upper[place] = known[key]
+        proofs[place, False], proofs[place, True] = worsts[key]
+    notes = (UNFINISHED,) if expectation.late else ()
+    return Ends(lower, upper, proof=lambda place, end: proofs.get((place, end)), notes=notes)
+
+
+def _values(
+    block: ReweightedBlock, at: dict[str, int], outcome: str, numbers: Numbers
+) -> tuple[Floats, Floats]:
+    """What each cell adds to the lower end and to the upper one."""
+    shape = [2 if name == outcome else numbers.levels[name] for name in block.variables]
+    low, high = np.zeros(shape), np.ones(shape)
+    own = [slice(None) if name == outcome else at[name] for name in block.variables]
+    reward = np.zeros(2)
+    reward[HEADS] = 1.0
+    low[tuple(own)] = high[tuple(own)] = reward
+    return low, high

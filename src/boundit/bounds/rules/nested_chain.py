@@ -1,0 +1,198 @@
+"""Chains that end in something bracketed: a program, or a chain for a lighter question.
+
+A chain of variables ``w`` ends in ``P(y | do(x), c, w)``. Where that has no formula, the
+do-calculus may make it a lighter question, ``P(y | do(x'), b)``, and there
+
+- a response-type program brackets it (``boundit.bounds.rules.response_program``), or
+- a treatment has become irrelevant (the arm of a front door, once its mediator is given), so
+  that its natural value may be conditioned on like any other variable: a chain within.
+
+Either way the ends go back through the outer chain as ever.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import assert_never, final
+
+from boundit.bounds.rules.chain import Chain, ChainLink, ChainSearch, KnownFormula
+from boundit.bounds.rules.response_program import ResponseProgram, SearchBudget, confounded
+from boundit.estimand.language.expression import ONE, Expression
+from boundit.estimand.language.render import text
+from boundit.estimand.query import EffectQuery
+from boundit.estimand.recovery.question import Question, lightened
+from boundit.estimand.recovery.solver import Solver
+from boundit.terms.bound import RuleRecord
+from boundit.terms.names import in_order, listed
+
+MOST_STAGED = 24
+"""How many of these rules are tried, those with the fewest variables first."""
+_CHAINS = 6  # what looking for chains within costs, counted in programs
+
+
+@dataclass(frozen=True, slots=True)
+class NestedChain:
+    """A chain, and what brackets its last factor, the answer to the lighter ``asked``."""
+
+    links: tuple[ChainLink, ...]
+    asked: Question
+    inner: "ResponseProgram | KnownFormula | NestedChain"
+
+    @property
+    def formulas(self) -> tuple[Expression, ...]:
+        """What it reads off counts."""
+        own = tuple(link.weights.expression for link in self.links if link.weights)
+        match self.inner:
+            case KnownFormula(expression, _):
+                return (expression, *own)
+            case ResponseProgram() | NestedChain():
+                return self.inner.formulas + own
+            case _:
+                assert_never(self.inner)
+
+    @property
+    def all_links(self) -> tuple[ChainLink, ...]:
+        """The links of this chain and of the one within."""
+        within = self.inner.all_links if isinstance(self.inner, NestedChain) else ()
+        return self.links + within
+
+    @property
+    def core(self) -> ResponseProgram | KnownFormula:
+        """What is at the very end."""
+        return self.inner.core if isinstance(self.inner, NestedChain) else self.inner
+
+    @property
+    def n_unknown(self) -> int:
+        """How many things are bracketed: weights, and what a program leaves open."""
+        unknown = sum(link.weights is None for link in self.all_links)
+        return unknown + isinstance(self.core, ResponseProgram)
+
+    def rule(self, query: EffectQuery) -> RuleRecord:
+        """Say what it claims, from the outside in, and why."""
+        shown, steps = _said(self)
+        if not self.links and self.asked == _whole(query):
+            steps = steps[1:]  # nothing became lighter
+        name = [_linked(self.links)] if self.links else []
+        name += [_linked(self.inner.links)] if isinstance(self.inner, NestedChain) else []
+        name += [_called(self.core)] if isinstance(self.core, ResponseProgram) else []
+        return RuleRecord(", then ".join(name), f"{query} lies between {shown}", steps)
+
+
+def _whole(query: EffectQuery) -> Question:
+    treatments, context = frozenset(query.treatments), frozenset(query.context)
+    return Question(frozenset(query.outcomes), treatments, context)
+
+
+def _linked(links: tuple[ChainLink, ...]) -> str:
+    return Chain(links, KnownFormula(ONE, ())).name
+
+
+def _called(program: ResponseProgram) -> str:
+    if program.is_natural:
+        return f"natural bounds of {listed(program.inside)}"
+    across = f" across {listed(program.varied)}" if program.varied else ""
+    return f"program over {listed(program.inside)}{across}"
+
+
+def _said(stage: NestedChain) -> tuple[str, tuple[str, ...]]:
+    """Write the claim and the steps of a stage and of what is within it."""
+    inner = stage.inner
+    if isinstance(inner, NestedChain):
+        shown, steps = _said(inner)
+    elif isinstance(inner, KnownFormula):
+        shown, steps = text(inner.expression), inner.steps
+    else:
+        every = f" at every {listed(inner.varied)}" if inner.varied else ""
+        shown = f"the least and the greatest {stage.asked} that agree with "
+        shown, steps = f"{shown}{text(inner.law)}{every}", inner.steps
+    for link in reversed(stage.links):
+        if link.weights is None:
+            shown = f"min/max over {link.variable} of ({shown})"
+        else:
+            shown = f"sum over {link.variable} of {text(link.weights.expression)} x ({shown})"
+            steps += tuple(f"for {link.variable}: {step}" for step in link.weights.steps)
+    return shown, (f"by the do-calculus the question is {stage.asked}", *steps)
+
+
+def staged(
+    planner: ChainSearch, *, longest: int, deadline: float | None = None
+) -> Iterator[NestedChain]:
+    """Yield the rules for a question without a formula, those of fewest variables first.
+
+    >>> from boundit.bounds.rules.chain import ChainSearch
+    >>> from boundit.estimand.query import parse_query
+    >>> from boundit.graph.text import parse
+    >>> front_door = parse("X -> M -> Y; X <-> Y; M -> [S]")
+    >>> for found in staged(ChainSearch(front_door, parse_query("Y | do(X)")), longest=2):
+    ...     print([link.variable for link in found.all_links], found.asked)
+    ['M', 'X'] P(Y | do(M))
+    """
+    search = _NestedSearch(planner)
+    found = 0
+    for links, light in _open_ends(planner, longest):
+        if found >= MOST_STAGED or (deadline is not None and time.monotonic() > deadline):
+            return
+        inner: list[ResponseProgram | NestedChain] = [*search.programs(light)]
+        if not planner.x <= light.treatments:
+            inner += search.chains(light, longest - len(links))
+        found += len(inner)
+        yield from (NestedChain(links, light, each) for each in inner)
+
+
+def _open_ends(
+    planner: ChainSearch, longest: int
+) -> Iterator[tuple[tuple[ChainLink, ...], Question]]:
+    """Chains whose last factor has no formula, and the light question that it is."""
+    pool = planner.pool(longest)
+    for size in range(min(longest, len(pool)) + 1):
+        for chosen in combinations(pool, size):
+            given = frozenset(chosen)
+            if planner.law(min(planner.y), given) is not None:
+                continue
+            whole = Question(planner.y, planner.x, planner.c | given)
+            light, _ = lightened(planner.graph, whole)
+            # A variable that the light question does not name adds nothing.
+            if given <= light.variables:
+                for links in planner.orders(chosen):
+                    yield links, light
+
+
+@final
+class _NestedSearch:
+    """The programs and inner chains of one planner; each light question is looked at once."""
+
+    def __init__(self, planner: ChainSearch) -> None:
+        self.planner = planner
+        self._solver = Solver(planner.graph, planner.tables)
+        self._effort = SearchBudget(planner.graph)
+        self._programs: dict[Question, list[ResponseProgram]] = {}
+        self._chains: dict[tuple[Question, int], list[NestedChain]] = {}
+
+    def programs(self, light: Question) -> list[ResponseProgram]:
+        """The programs for a light question."""
+        if light not in self._programs:
+            graph = self.planner.graph
+            self._programs[light] = [*confounded(graph, light, self._solver, self._effort)]
+        return self._programs[light]
+
+    def chains(self, light: Question, longest: int) -> list[NestedChain]:
+        """Chains for the light question that use a treatment it has lost."""
+        if (light, longest) not in self._chains:
+            found = self._within(light, longest) if self._effort.spend(_CHAINS) else ()
+            self._chains[light, longest] = [*found]
+        return self._chains[light, longest]
+
+    def _within(self, light: Question, longest: int) -> Iterator[NestedChain]:
+        planner, lost = self.planner, self.planner.x - light.variables
+        treatments, context = tuple(in_order(light.treatments)), tuple(in_order(light.context))
+        asked = EffectQuery(tuple(light.outcomes), treatments, context)
+        inner = ChainSearch(planner.graph, asked, planner.tables)
+        for chain in inner.chains(longest=longest):
+            if lost.intersection(chain.variables):
+                yield NestedChain(chain.links, light, chain.reward)
+        for links, lighter in _open_ends(inner, longest):
+            if lost & frozenset(link.variable for link in links):
+                yield from (
+                    NestedChain(links, lighter, each) for each in self.programs(lighter)
+                )

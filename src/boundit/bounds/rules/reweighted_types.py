@@ -1,0 +1,141 @@
+r"""Where both biases meet and an instrument helps: response types on a reweighted log.
+
+Something unseen moves arm and reward, and rows were selected. In the *population* a program
+over response types would do (``confounded``): its weights reproduce ``P(e | z, f)`` at every
+value ``z`` of the instruments, where ``f`` is what has one value in the whole program. The
+population is the log reweighted by an unknown ``r`` (``population``), so that law is unknown
+too, but not free. With ``W_z(e)`` the types that run into the cell ``e`` when ``z`` comes in,
+
+.. math:: P^*(e, z \mid f) = P^*(z \mid f)\; W_z(e)
+
+is linear in ``r`` on the left and linear in the types on the right once ``P*(z | f)`` is known;
+between two ends of it, it is two inequalities (``types_and_masses``).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from boundit.bounds.lp.reweighting import Reweighting
+from boundit.bounds.rules.response_program import ResponseProgram, SearchBudget, confounded
+from boundit.bounds.selection_facts import SelectionFacts
+from boundit.estimand.language.expression import Expression, P
+from boundit.estimand.language.law import touched
+from boundit.estimand.language.simplify import simplify
+from boundit.estimand.query import EffectQuery
+from boundit.estimand.recovery.question import Question, lightened
+from boundit.estimand.recovery.solver import Solver
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.bound import RuleRecord
+from boundit.terms.names import Nodes, listed
+
+MOST_PROGRAMS = 2
+"""How many of these programs are tried, those across the most instruments first."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypesReweighted:
+    """A program of the population, and the reweighting that leads there.
+
+    ``given`` is ``f``: what the law of the variables with types is given, besides ``varied``.
+    ``chances`` is ``P*(z | f)`` where log and tables give it.
+    """
+
+    program: ResponseProgram
+    given: Nodes
+    reweighting: Reweighting
+    chances: Expression | None
+
+    @property
+    def formulas(self) -> tuple[Expression, ...]:
+        """What it reads off counts."""
+        own = self.reweighting.formulas
+        return own if self.chances is None else (*own, self.chances)
+
+    @property
+    def variables(self) -> Nodes:
+        """Everything it speaks of."""
+        return self.reweighting.variables
+
+    def rule(self, query: EffectQuery) -> RuleRecord:
+        """Write what it claims and why."""
+        inside, law = self.program.inside, self.reweighting
+        varied, felt = self.program.varied, self.given.union(self.program.varied)
+        across = f" across {listed(varied)}" if varied else ""
+        shown = f"P*({listed(inside)}{' | ' * bool(felt)}{listed(felt)})"
+        every = f" at every {listed(varied)}" if varied else ""
+        by = f"r({listed(law.steering)})" if law.steering else "r"
+        claim = (
+            f"{query} lies between the least and the greatest {self.program.asked} that agree "
+            f"with {shown}{every}, where P*(v) = P(v | S=1) {by} is the population's law and r "
+            f"any that fits: {law.stated}"
+        )
+        steps = [*self.program.steps]
+        if law.steering and (others := law.variables - law.steering):
+            shield = (
+                f"given {listed(law.steering)}, selection tells nothing of {listed(others)}"
+            )
+            steps.append(f"Rule 1: {shield}")
+        return RuleRecord(
+            f"program over {listed(inside)}{across}, reweighted", claim, tuple(steps)
+        )
+
+
+def types_reweighted(
+    graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, tables: Sequence[Nodes]
+) -> list[TypesReweighted]:
+    """Find the programs of the population that say more than natural bounds.
+
+    >>> from boundit.estimand.query import parse_query
+    >>> from boundit.graph.text import parse
+    >>> graph = parse("Z -> X -> Y; X <-> Y; Y -> [S]")
+    >>> facts = SelectionFacts((0.5, 0.5))
+    >>> for found in types_reweighted(graph, parse_query("Y | do(X)"), facts, ()):
+    ...     print(found.program.inside, found.program.varied)
+    ('X', 'Y') ('Z',)
+    """
+    if graph.selection is None:
+        return []
+    found = sorted(_programs(graph, query), key=_rank)
+    return [
+        _reweighted(graph, program, given, facts, tables)
+        for program, given in found[:MOST_PROGRAMS]
+        # An instrument limits the reweighting even where nothing else is known of it.
+        if facts or tables or program.varied
+    ]
+
+
+def _programs(
+    graph: CausalGraph, query: EffectQuery
+) -> Iterator[tuple[ResponseProgram, Nodes]]:
+    """Yield the programs of an unselected log whose law is one that the log could show."""
+    everyone = graph.induced(graph.observed)
+    y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
+    light, _ = lightened(everyone, Question(y, x, c))
+    solver, effort = Solver(everyone), SearchBudget(everyone)
+    for program in confounded(everyone, light, solver, effort):
+        law, inside = program.law, frozenset(program.inside)
+        plain = not program.weights and not program.is_natural
+        if plain and isinstance(law, P) and law.of == inside:
+            yield program, law.given.difference(program.varied)
+
+
+def _rank(found: tuple[ResponseProgram, Nodes]) -> tuple[int, int]:
+    program, _ = found
+    return -len(program.varied), len(program.inside)
+
+
+def _reweighted(
+    graph: CausalGraph,
+    program: ResponseProgram,
+    given: Nodes,
+    facts: SelectionFacts,
+    tables: Sequence[Nodes],
+) -> TypesReweighted:
+    members, varied = frozenset(program.inside), frozenset(program.varied)
+    steering = touched(graph, str(graph.selection), given=graph.observed)
+    law = Reweighting.of(graph, members | varied | given | steering, facts, tables)
+    known = (
+        Solver(graph, tables).solve(Question(varied, frozenset(), given)) if varied else None
+    )
+    chances = simplify(known.expression) if known and known.expression else None
+    return TypesReweighted(program, given, law, chances)

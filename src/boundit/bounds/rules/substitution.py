@@ -1,0 +1,66 @@
+r"""The paper's second bound: substitute interventions (Theorem 4), as printed.
+
+.. math:: \max_W \min_{w} P_{x,w}(y, c) / P_x(c) \;\le\; P_x(y \mid c) \;\le\;
+          \min_W \max_{w} P_{x,w}(y, c) / P_x(c)
+
+over every ``W`` that FindRSI accepts. It does not hold without the guard that the listing
+drops; the guarded form is one of the chains of ``boundit.bounds.rules.chain``. It is here so
+that anyone can compare.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.numbers import Ends, Numbers
+from boundit.bounds.rules.factorization import quotient
+from boundit.estimand.language.expression import Expression
+from boundit.estimand.language.render import text
+from boundit.estimand.query import EffectQuery
+from boundit.estimand.substitutes import Substitute
+from boundit.terms.bound import RuleRecord
+from boundit.terms.names import in_order, listed
+
+
+@dataclass(frozen=True, slots=True)
+class Substitution:
+    """One substitute ``W``, and ``P(c)`` to divide by."""
+
+    query: EffectQuery
+    substitute: Substitute
+    base: Expression | None
+
+    @property
+    def formulas(self) -> tuple[Expression, ...]:
+        """What it reads off counts."""
+        return (self.substitute.formula, *((self.base,) if self.base is not None else ()))
+
+    def rule(self) -> RuleRecord:
+        """Say what it claims."""
+        acted = listed(self.substitute.variables)
+        below = f" / {text(self.base)}" if self.base is not None else ""
+        shown = f"{text(self.substitute.formula)}{below}"
+        verb = f"lies between min/max over {acted} of" if acted else "is"
+        return RuleRecord(
+            f"substitute {acted}" if acted else "adjustment",
+            f"{self.query} {verb} {shown}",
+            tuple(map(str, self.substitute.reasons)),
+        )
+
+    def ends(self, numbers: Numbers) -> Ends:
+        """Take the least and the greatest over the substitute's values (eq. 10)."""
+        (outcome,) = self.query.outcomes
+        axes = self.query.treatments + self.query.context
+        order = (*axes, *in_order(self.substitute.variables))
+        low, high = numbers.between(self.substitute.formula, (*order, outcome))
+        least = most = np.ones(())
+        if self.base is not None:
+            least, most = numbers.between(self.base, order)
+        ends = quotient(low[..., HEADS], high[..., HEADS], least, most)
+        over = tuple(range(len(axes), len(order)))
+        shape = [numbers.levels[axis] for axis in axes]
+        return Ends(
+            np.broadcast_to(ends.lower.min(axis=over), shape),
+            np.broadcast_to(ends.upper.max(axis=over), shape),
+        )

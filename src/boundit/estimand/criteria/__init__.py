@@ -1,0 +1,1 @@
+"""Graphical criteria that answer with a verdict: adjustment, exchange."""

@@ -1,0 +1,145 @@
+r"""Adjustment for an effect in a context: ``P(y | do(x), c)`` from the selected log.
+
+Adjusting for the joint effect of ``Y`` and ``C`` fails as soon as a context causes a treatment,
+as contexts do wherever somebody chose by them. Asked for at each context on its own, the effect
+is
+
+.. math:: P(y \mid do(x), c) = \sum_z P(y \mid x, c, z, S{=}1)\, P(z \mid c, S{=}1)
+
+if the treatments cause neither ``C`` nor ``Z``, and (a) ``(Y _||_ S | X, C, Z)`` in the graph
+cut into ``X``, (b) ``(Y _||_ X | C, Z, S)`` in the graph cut out of ``X``, and (c)
+``(Z _||_ S | C)`` or else an unselected table over ``Z`` and ``C`` supplies the weights.
+
+*Why.* What the treatments do not cause keeps its law: ``P(z | do(x), c) = P(z | c)``, and (c)
+drops ``S = 1`` from it. In the other factor, (a) puts ``S = 1`` in by Rule 1, (b) turns acting
+into observing by Rule 2.
+
+Since selection causes nothing, (a) and (b) together are one separation, namely
+``(Y _||_ X, S | C, Z)`` in the graph cut out of ``X``: a minimal ``Z`` is found in linear time.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from boundit.estimand.criteria.roles import cast
+from boundit.estimand.language.expression import Expression, P, Product, Sum
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import open_walk
+from boundit.graph.separators import connected_nodes, minimal_separator
+from boundit.terms.names import Names, Nodes, in_order, listed
+from boundit.terms.verdict import Verdict
+
+CRITERION = "adjustment in context"
+
+
+class ContextAdjustment(NamedTuple):
+    """Covariates, and the table their weights come from: empty means the log."""
+
+    covariates: Nodes
+    table: Nodes
+
+
+def adjusts_in_context(
+    graph: CausalGraph,
+    *,
+    covariates: Names,
+    treatments: Names,
+    outcomes: Names,
+    context: Names = (),
+    table: Names = (),
+) -> Verdict:
+    """Judge whether the covariates give ``P(outcomes | do(treatments), context)``.
+
+    ``table`` are the variables of one unselected table; it counts if it holds every covariate
+    and context. A no does not mean that the effect cannot be known in other ways.
+
+    >>> from boundit.graph.text import parse
+    >>> graph = parse("C -> X -> Y; C -> Y; C -> [S]")
+    >>> print(adjusts_in_context(
+    ...     graph, covariates=(), treatments="X", outcomes="Y", context="C"))
+    yes, by adjustment in context: neither selection nor how treatments came about tells of Y
+    """
+    z, x, y, c = cast(graph, _roles(covariates, treatments, outcomes, context))
+    measured = graph.require(table)
+
+    def refused(condition: str, reason: str, witness: tuple[str, ...]) -> Verdict:
+        clause = f"{CRITERION}{condition}"
+        return Verdict(holds=False, clause=clause, reason=reason, witness=witness)
+
+    if caused := (z | c) & graph.descendants(x):
+        return refused("", f"the treatments cause {listed(caused)}", tuple(in_order(caused)))
+    s = frozenset((graph.selection,)) if graph.selection else frozenset()
+    if walk := open_walk(graph.without_edges_into(x), y, s, given=x | c | z):
+        return refused(" (a)", "selection depends on the outcome", walk)
+    if walk := open_walk(graph.without_edges_out_of(x), y, x, given=c | z | s):
+        return refused(" (b)", "a back-door path stays open", walk)
+    if not z | c <= measured and (walk := open_walk(graph, z, s, given=c)):
+        return refused(" (c)", "selection depends on a covariate", walk)
+    reason = f"neither selection nor how treatments came about tells of {listed(y)}"
+    return Verdict(holds=True, clause=CRITERION, reason=reason)
+
+
+def find_context_adjustment(
+    graph: CausalGraph,
+    *,
+    treatments: Names,
+    outcomes: Names,
+    context: Names = (),
+    tables: Iterable[Names] = (),
+) -> ContextAdjustment | None:
+    """Find covariates of which none can be spared; None when none will do.
+
+    Weights come from the log where they can, otherwise from the first of the unselected
+    ``tables``, each a set of variables, that serves.
+
+    >>> from boundit.graph.text import parse
+    >>> graph = parse("C -> X -> Y; C -> Y; Z -> X; Z -> Y; Z -> [S]")
+    >>> roles = {"treatments": "X", "outcomes": "Y", "context": "C"}
+    >>> find_context_adjustment(graph, **roles) is None
+    True
+    >>> sorted(find_context_adjustment(graph, **roles, tables=[{"C", "Z"}]).covariates)
+    ['Z']
+    """
+    x, y, c = cast(graph, _roles(None, treatments, outcomes, context))
+    if c & graph.descendants(x):
+        return None
+    selection = frozenset((graph.selection,)) if graph.selection else frozenset()
+    behind = graph.without_edges_out_of(x)
+    free = graph.observed - graph.descendants(x) - y - c
+    for usable, table in _weights(graph, selection, free, c, tables):
+        found = minimal_separator(behind, y, x | selection, include=c, within=usable)
+        if found is not None:
+            return ContextAdjustment(found - c, table)
+    return None
+
+
+def context_formula(
+    adjustment: ContextAdjustment, *, treatments: Nodes, outcomes: Nodes, context: Nodes
+) -> Expression:
+    """Write the formula that an adjustment in context stands for.
+
+    >>> context_formula(ContextAdjustment(frozenset(), frozenset()), treatments=frozenset("X"),
+    ...                 outcomes=frozenset("Y"), context=frozenset()) == P(frozenset("Y"),
+    ...                                                                    frozenset("X"))
+    True
+    """
+    z, table = adjustment
+    inner = P(outcomes, treatments | context | z)
+    return Sum(z, Product((inner, P(z, context, logged=not table)))) if z else inner
+
+
+def _weights(
+    graph: CausalGraph, s: Nodes, free: Nodes, c: Nodes, tables: Iterable[Names]
+) -> Iterator[tuple[Nodes, Nodes]]:
+    """Say which covariates have known weights: by the log, then by each table."""
+    yield free - connected_nodes(graph, s, given=c), frozenset()
+    for table in map(graph.require, tables):
+        if s and c <= table:
+            yield free & table, table
+
+
+def _roles(
+    covariates: Names | None, treatments: Names, outcomes: Names, context: Names
+) -> dict[str, Names]:
+    roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}
+    return roles if covariates is None else {"a covariate": covariates} | roles

@@ -1,0 +1,1 @@
+"""Formulas: their parts, their algebra, and how they are written."""

@@ -1,0 +1,67 @@
+"""The answer of a search for a formula: the formula or none, and every step on the way."""
+
+from dataclasses import dataclass, replace
+
+from boundit.estimand.language import render
+from boundit.estimand.language.expression import Expression
+from boundit.terms.names import Nodes, in_order, spelled
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of a published algorithm, or one rule, and what it did.
+
+    >>> print(Step(15, "divide by Q of U2, X2"))
+    Algorithm 2, line 15: divide by Q of U2, X2
+    >>> print(Step(None, "sum over Z", "chain rule"))
+    chain rule: sum over Z
+    """
+
+    line: int | None
+    reason: str
+    algorithm: str = "Algorithm 2"
+
+    def __str__(self) -> str:
+        place = self.algorithm if self.line is None else f"{self.algorithm}, line {self.line}"
+        return f"{place}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """A formula, or none, with the steps that led there; false when there is none.
+
+    ``arbitrary`` are variables of the formula outside the question: any values of theirs give
+    the same number. ``proof`` names the completeness theorem that turns "not found" into
+    "there is none"; without it only these rules have failed.
+    """
+
+    expression: Expression | None
+    steps: tuple[Step, ...] = ()
+    arbitrary: Nodes = frozenset()
+    proof: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.expression is not None
+
+    def after(self, *steps: Step) -> "Recovery":
+        """Put earlier steps in front."""
+        return replace(self, steps=(*steps, *self.steps))
+
+    def latex(self) -> str:
+        """Write the formula for a page, or that there is none."""
+        if self.expression is None:
+            return rf"\text{{{self._none()}}}"
+        return render.latex(self.expression)
+
+    def __str__(self) -> str:
+        if self.expression is None:
+            return self._none()
+        shown = render.text(self.expression)
+        if self.arbitrary:
+            shown += f", for any {', '.join(map(spelled, in_order(self.arbitrary)))}"
+        return shown
+
+    def _none(self) -> str:
+        if self.proof is None:
+            return "not found by these rules"
+        return f"not recoverable: {self.proof}"

@@ -1,0 +1,188 @@
+"""A law written as conditionals in causal order, so that dividing it means leaving some out.
+
+Tian's lemmas and Algorithm 2 divide a law by c-factors and sum variables out, again and again.
+Written as ratios of sums that grows without end. Written as ``P(v_i | v_1 .. v_{i-1})`` one for
+each variable, a division by ``Q[C]`` drops the conditionals of ``C``, and summing out the last
+variable drops its conditional. Only a variable that later ones depend on costs a real sum.
+"""
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from boundit.estimand.language.algebra import product, ratio, total
+from boundit.estimand.language.expression import Expression, P, free_variables
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.names import Names, Nodes, as_nodes
+
+Conditional = Callable[[str], Expression]
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The conditionals of ``order``, each given those before it and what was divided away."""
+
+    order: tuple[str, ...]
+    conditional: Conditional
+
+    def formula(self) -> Expression:
+        """Multiply the conditionals."""
+        return product(*map(self.conditional, self.order))
+
+    def without(self, divided: Nodes) -> "Law":
+        """Divide by the c-factors of ``divided``, whole c-components each (Lemma 1)."""
+        return Law(tuple(v for v in self.order if v not in divided), self.conditional)
+
+    def marginal(self, kept: Nodes) -> "Law":
+        """Sum out everything but ``kept``, an ancestral set (Lemma 3)."""
+        order = list(self.order)
+        for i in range(len(order) - 1, -1, -1):
+            node = order[i]
+            if node not in kept and not any(node in self._scope(v) for v in order[i + 1 :]):
+                del order[i]
+        start = next((i for i, v in enumerate(order) if v not in kept), len(order))
+        if start == len(order):
+            return Law(tuple(order), self.conditional)
+        early = order[:start]
+        stay = [v for v in order[start:] if v in kept]
+        body = product(*map(self.conditional, order[start:]))
+        # tails[i] is the law of all that stay but the last i, given the early ones.
+        tails = [total(Nodes(order[start:]) - kept, body)]
+        place = {v: i for i, v in enumerate(reversed(stay))}
+        before = self.conditional
+
+        @cache
+        def conditional(node: str) -> Expression:
+            if node not in place:
+                return before(node)
+            while len(tails) < place[node] + 2:
+                last = frozenset((stay[-len(tails)],))
+                tails.append(total(last, tails[-1]))
+            return ratio(tails[place[node]], tails[place[node] + 1])
+
+        return Law((*early, *stay), conditional)
+
+    def _scope(self, node: str) -> Nodes:
+        return free_variables(self.conditional(node))
+
+
+Reader = Callable[[CausalGraph, Sequence[Nodes]], Law]
+"""Writes the law that data give of an ancestral part of a graph, with some nodes late in it."""
+
+
+def observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
+    """Write what the data show, ``P(v | S=1)`` or ``P(v)``, in a causal order.
+
+    Built from its end, the order takes the first set of ``late`` as soon as it may, then the
+    second, then the rest.
+
+    >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
+    >>> print(observed_law(chain).conditional("Y"))
+    P(of=frozenset({'Y'}), given=frozenset({'M'}), logged=False)
+    """
+    order = late_order(graph, late)
+    logged = graph.selection is not None
+    places = {node: i for i, node in enumerate(order)}
+    selected = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
+
+    @cache
+    def conditional(node: str) -> Expression:
+        before = frozenset(order[: places[node]])
+        given = touched(graph, node, given=before | selected, closed=before) - selected
+        return P(frozenset((node,)), given, logged)
+
+    return Law(order, conditional)
+
+
+def touched(
+    graph: CausalGraph,
+    names: Names,
+    *,
+    given: Nodes,
+    closed: Nodes = frozenset(),
+    into: Nodes = frozenset(),
+    out_of: Nodes = frozenset(),
+) -> Nodes:
+    """Find which of ``given`` the law of ``names`` depends on: their Markov boundary in it.
+
+    What is not found is separated from ``names`` by the rest of ``given``, so one search
+    answers for all. Edges ``into`` and ``out_of`` these nodes count as cut. ``closed`` is a
+    part of ``given`` that is known to hold all its causes, so that they need no search.
+
+    >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
+    >>> sorted(touched(chain, "Y", given=frozenset("XM")))
+    ['M']
+    >>> sorted(touched(chain, "Y", given=frozenset("XM"), out_of=frozenset("M")))
+    []
+    """
+    start = as_nodes(names)
+    opening = causes(graph, given, closed=closed, into=into, out_of=out_of)
+    # An open walk between two nodes never leaves the causes of the two and of what is given.
+    inside = causes(graph, start, closed=opening, into=into, out_of=out_of)
+    links, by_head, by_tail = graph.links, set[str](), set(start)
+    queue = [(node, False) for node in start]
+    while queue:
+        here, head = queue.pop()
+        parents, children, siblings = links[here]
+        if here in given:
+            if not head:
+                continue
+            children = ()
+        elif head and here not in opening:
+            parents = siblings = ()
+        if here in into:
+            parents = siblings = ()
+        if here in out_of:
+            children = ()
+        for other in parents:
+            if other not in by_tail and other not in out_of:
+                by_tail.add(other)
+                queue.append((other, False))
+        for other in children + siblings:
+            if other not in by_head and other in inside and other not in into:
+                by_head.add(other)
+                queue.append((other, True))
+    return given & (by_head | by_tail)
+
+
+def causes(
+    graph: CausalGraph,
+    of: Nodes,
+    *,
+    closed: Nodes = frozenset(),
+    into: Nodes = frozenset(),
+    out_of: Nodes = frozenset(),
+) -> Nodes:
+    """``An(of)`` without the edges into and out of these, and ``closed``, which is ancestral.
+
+    >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
+    >>> sorted(causes(chain, frozenset("Y"), into=frozenset("M")))
+    ['M', 'Y']
+    """
+    links, found, queue = graph.links, set(closed | of), list(of - closed)
+    while queue:
+        if (here := queue.pop()) in into:
+            continue
+        for cause in links[here][0]:
+            if cause not in found and cause not in out_of:
+                found.add(cause)
+                queue.append(cause)
+    return frozenset(found)
+
+
+def late_order(graph: CausalGraph, late: Sequence[Nodes]) -> tuple[str, ...]:
+    """Order the observed nodes causally, from the last to the first."""
+    rank = {node: i for i, nodes in reversed([*enumerate(late)]) for node in nodes}
+    observed, links = graph.observed, graph.links
+    waiting = {v: len(observed.intersection(links[v].children)) for v in observed}
+    ready = [(rank.get(v, len(late)), v) for v, n in waiting.items() if n == 0]
+    heapq.heapify(ready)
+    backwards = list[str]()
+    while ready:
+        backwards.append(heapq.heappop(ready)[1])
+        for cause in links[backwards[-1]].parents:
+            waiting[cause] -= 1
+            if waiting[cause] == 0:
+                heapq.heappush(ready, (rank.get(cause, len(late)), cause))
+    return tuple(reversed(backwards))

@@ -1,0 +1,78 @@
+"""The same answer with fewer variables.
+
+A formula that sums over every ancestor is true and useless: no log fills its cells. What hides
+a variable is latent projection, and what is recoverable from the smaller graph is recoverable
+from the larger, by the same formula. So variables are hidden, many at a time, then fewer, for
+as long as the question can still be answered.
+"""
+
+from collections.abc import Sequence
+
+from boundit.estimand.language.derivation import Recovery, Step
+from boundit.estimand.language.expression import all_variables
+from boundit.estimand.recovery.question import Question
+from boundit.estimand.recovery.solver import Solver
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.projection import project
+from boundit.terms.names import Nodes, listed
+
+_WORK = 150_000
+"""How much all trials may cost; one costs the square of the nodes it leaves in sight."""
+_QUESTIONS = 100
+"""What one trial may spend on smaller questions, see ``solver``."""
+
+
+def compacted(
+    graph: CausalGraph, asked: Question, tables: Sequence[Nodes], answer: Recovery
+) -> Recovery:
+    """Answer again with as few variables beside those asked about as a greedy search finds.
+
+    >>> graph = CausalGraph.of(directed=[("A", "B"), ("B", "X"), ("A", "Y"), ("X", "Y")])
+    >>> asked = Question(frozenset("Y"), frozenset("X"))
+    >>> found = Solver(graph).solve(asked)
+    >>> print(found)
+    Σ_{A} P(A) P(Y | A, X)
+    >>> print(compacted(graph, asked, (), found))
+    Σ_{A} P(A) P(Y | A, X)
+    """
+    if answer.expression is None:
+        return answer
+    needed = all_variables(answer.expression) - asked.variables
+    extra = [node for node in graph.order if node in needed]
+    if not extra:
+        return answer
+    left, trials = extra, _Trials(graph, asked, tables)
+    if not (best := trials.without(graph.observed - needed - asked.variables)):
+        return answer
+    size = len(left)
+    while size:
+        start = 0
+        while start < len(left):
+            if found := trials.without(frozenset(left[start : start + size])):
+                left, best = left[:start] + left[start + size :], found
+            else:
+                start += size
+        size //= 2
+    if not (hidden := graph.observed - asked.variables.union(left)):
+        return answer
+    return best.after(Step(None, f"{listed(hidden)} may stay unseen", "projection"))
+
+
+class _Trials:
+    """The graph as it is after every variable that could be hidden was."""
+
+    def __init__(self, graph: CausalGraph, asked: Question, tables: Sequence[Nodes]) -> None:
+        self.graph, self.asked, self.tables = graph, asked, tables
+        self.work = _WORK
+
+    def without(self, hidden: Nodes) -> Recovery:
+        """Answer with ``hidden`` out of sight; if that can be done, leave it so."""
+        cost = (len(self.graph.nodes) - len(hidden)) ** 2
+        if self.work < cost:
+            return Recovery(None)
+        self.work -= cost
+        smaller = project(self.graph, hidden)
+        tables = [table - hidden for table in self.tables]
+        if found := Solver(smaller, tables, work=_QUESTIONS).solve(self.asked):
+            self.graph, self.tables = smaller, tables
+        return found

@@ -1,0 +1,140 @@
+"""Conditional effects: only the c-factors that the outcomes feel have to be known.
+
+``P(y | do(x), c)`` is ``F(y)`` divided by its sum over y, where ``F`` multiplies c-factors. A
+factor that shares no varying variable with the outcomes, directly or through other factors, is
+the same above and below the line, and cancels unread (Tian's cond-identify). So it is when
+the rows are selected, and there the product of all factors with a say in selection is known up
+to a constant, which cancels too.
+
+References
+----------
+J. Tian, Identifying conditional causal effects, UAI 2004.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from boundit.estimand.language.algebra import product, ratio, total
+from boundit.estimand.language.derivation import Recovery, Step
+from boundit.estimand.language.expression import Expression
+from boundit.estimand.language.law import Law, observed_law
+from boundit.estimand.recovery.question import Question
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.names import Nodes, listed
+
+FactorSolver = Callable[[Nodes, CausalGraph], Recovery]
+NAME = "c-factors"
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The factors the outcomes feel, what is summed in them, and whether they need a norm."""
+
+    factors: tuple[Nodes, ...]
+    summed: Nodes
+    conditioned: bool
+
+
+def through_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) -> Recovery:
+    """Recover each factor that the outcomes feel, and put them together.
+
+    >>> from boundit.estimand.recovery.recover_factor import recover_factor
+    >>> graph = CausalGraph.of(
+    ...     directed=[("X", "Y"), ("Z", "X"), ("Z", "Y"), ("Z", "S")], selection="S"
+    ... )
+    >>> asked = Question(frozenset("Y"), frozenset("X"), frozenset("Z"))
+    >>> print(through_factors(graph, asked, recover_factor))
+    P(Y | X, Z, S=1)
+    """
+    group = _felt(graph.induced(graph.observed - asked.treatments), asked)
+    steps, parts = [_opening(group, asked)], list[Expression]()
+    for factor in group.factors:
+        answer = solve(factor, graph)
+        steps += answer.steps
+        if answer.expression is None:
+            return Recovery(None, (*steps, Step(None, f"Q[{listed(factor)}] is missing", NAME)))
+        parts.append(answer.expression)
+    return Recovery(_assembled(product(*parts), group, asked), tuple(steps))
+
+
+def through_selected_factors(
+    graph: CausalGraph, asked: Question, solve: FactorSolver
+) -> Recovery:
+    """Answer a question about the logged rows, with the factors they share up to a constant."""
+    group = _felt(graph.induced(graph.nodes - asked.treatments), asked)
+    steps, parts, left = [_opening(group, asked)], list[Expression](), list[Nodes]()
+    for factor in group.factors:
+        answer = Recovery(None) if graph.selection in factor else solve(factor, graph)
+        if answer.expression is None:
+            left.append(factor)
+        else:
+            steps += answer.steps
+            parts.append(answer.expression)
+    wanted = frozenset[str]().union(*left)
+    if wanted:
+        law, remaining = _clean_divided(graph, wanted)
+        felt = asked.outcomes | group.summed
+        if not _is_all_but_constants(remaining, wanted, felt):
+            reason = f"the logged rows do not give Q[{listed(wanted)}] up to a constant"
+            return Recovery(None, (*steps, Step(None, reason, NAME)))
+        steps.append(Step(None, f"Q[{listed(wanted)}] up to a constant", NAME))
+        parts.append(law.formula())
+        # The constant is one to the outcomes alone, so it must be divided away.
+        group = replace(group, conditioned=True)
+    return Recovery(_assembled(product(*parts), group, asked), tuple(steps))
+
+
+def _felt(untreated: CausalGraph, asked: Question) -> _Group:
+    """Collect the factors connected to the outcomes through variables that vary."""
+    known = asked.known(untreated)
+    relevant = untreated.ancestors(asked.outcomes | known)
+    graph = untreated.induced(relevant)
+    varying = relevant - known
+    scopes = [(c, (c | graph.parents(c)) & varying) for c in graph.components()]
+    felt, grown = asked.outcomes, True
+    while grown:
+        reach = frozenset[str]().union(*(scope for _, scope in scopes if scope & felt))
+        grown, felt = not reach <= felt, felt | reach
+    factors = tuple(c for c, scope in scopes if scope & felt)
+    inside = frozenset[str]().union(*factors)
+    return _Group(factors, (inside & varying) - asked.outcomes, bool(inside & known))
+
+
+def _assembled(body: Expression, group: _Group, asked: Question) -> Expression:
+    top = total(group.summed, body)
+    return ratio(top, total(asked.outcomes, top)) if group.conditioned else top
+
+
+def _clean_divided(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]:
+    """Sum out and divide away what has no say in selection and is not wanted.
+
+    With the ancestors of S first in the order, the conditionals of the other members of a
+    c-component T are ``Q[T] / Q[T within An(S)]``: leaving them out turns the first factor
+    into the second. The constant is P(S=1) from beginning to end.
+    """
+    selecting = graph.selecting()
+    graph = graph.induced(graph.ancestors(wanted) | selecting)
+    law = observed_law(graph, (graph.nodes - selecting - wanted, wanted - selecting))
+    while True:
+        kept = graph.ancestors(wanted & graph.nodes) | selecting
+        law, graph = law.marginal(kept), graph.induced(kept)
+        outer = (component - selecting for component in graph.components())
+        gone = frozenset[str]().union(*(part for part in outer if not part & wanted))
+        if not gone:
+            return law, graph
+        law, graph = law.without(gone), graph.induced(graph.nodes - gone)
+
+
+def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, felt: Nodes) -> bool:
+    """Tell whether what is left is the wanted factors times what the outcomes do not feel."""
+    for component in graph.components():
+        if not component <= wanted and (
+            component & wanted or (component | graph.parents(component)) & felt
+        ):
+            return False
+    return wanted <= graph.nodes
+
+
+def _opening(group: _Group, asked: Question) -> Step:
+    shown = ", ".join(f"Q[{listed(c)}]" for c in group.factors)
+    return Step(None, f"{asked} needs {shown}", NAME)

@@ -1,0 +1,100 @@
+"""Unbiased tables: ``P(t)`` of everyone, and whatever the log adds to them safely.
+
+When ``(w _||_ S | t)`` the log knows ``P(w | t)``; so ``P(t, w) = P(w | t, S=1) P(t)`` is a law
+of everyone too. On these variables nothing is selected, and plain identification applies to
+the graph in which all others are hidden.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from boundit.estimand.language.algebra import product, ratio, total
+from boundit.estimand.language.derivation import Recovery, Step
+from boundit.estimand.language.expression import Expression, P
+from boundit.estimand.language.law import Law, late_order, touched
+from boundit.estimand.recovery.conditional import through_factors
+from boundit.estimand.recovery.question import Question, doing_is_seeing, lightened
+from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.projection import project
+from boundit.graph.separation import open_walk
+from boundit.terms.names import Nodes, in_order, listed
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalTable:
+    """An unbiased table over ``measured``, and ``safe``: what the log adds, itself included."""
+
+    measured: Nodes
+    safe: Nodes
+    seen: CausalGraph
+    whole: CausalGraph
+
+    @classmethod
+    def of(cls, graph: CausalGraph, measured: Nodes) -> "ExternalTable":
+        """Find what the table makes known of everyone.
+
+        >>> graph = CausalGraph.of(directed=[("Z", "Y"), ("Z", "S")], selection="S")
+        >>> sorted(ExternalTable.of(graph, frozenset("Z")).safe)
+        ['Y', 'Z']
+        """
+        selection = str(graph.selection)
+        added = (
+            node
+            for node in graph.observed - measured
+            if open_walk(graph, node, selection, given=measured) is None
+        )
+        safe = measured.union(added)
+        everyone = graph.induced(graph.observed)
+        return cls(measured, safe, project(everyone, graph.observed - safe), graph)
+
+    def answer(self, asked: Question) -> Recovery:
+        """Identify a question from the table alone and what the log adds to it."""
+        if not asked.variables <= self.safe:
+            return Recovery(None)
+        what = f"P({listed(self.safe)}) of everyone, by the table over {listed(self.measured)}"
+        light, steps = lightened(self.seen, asked)
+        steps = (Step(None, what, "external"), *steps)
+        if not doing_is_seeing(self.seen, light):
+            return through_factors(self.seen, light, self._factor).after(*steps)
+        if light.treatments:
+            steps += (Step(None, f"{listed(light.treatments)} may be seen", "Rule 2"),)
+        given = touched(self.seen, light.outcomes, given=light.treatments | light.context)
+        return Recovery(self._conditional(light.outcomes, given), steps)
+
+    def _factor(self, target: Nodes, graph: CausalGraph) -> Recovery:
+        return recover_factor(target, graph, self.law)
+
+    def law(self, graph: CausalGraph, late: Sequence[Nodes]) -> Law:
+        """Write the law of everyone, each conditional from where it is simplest."""
+        order = late_order(graph, late)
+        places = {node: i for i, node in enumerate(order)}
+
+        @cache
+        def conditional(node: str) -> Expression:
+            before = frozenset(order[: places[node]])
+            given = touched(graph, node, given=before, closed=before)
+            return self._conditional(frozenset((node,)), given)
+
+        return Law(order, conditional)
+
+    def _conditional(self, of: Nodes, given: Nodes) -> Expression:
+        if of | given <= self.measured:
+            return P(of, given, logged=False)
+        selection = str(self.whole.selection)
+        if open_walk(self.whole, of, selection, given=given) is None:
+            return P(of, given)
+        joint, extra = self._joint(of | given)
+        top = total(extra, joint)
+        return ratio(top, total(of, top))
+
+    def _joint(self, names: Nodes) -> tuple[Expression, Nodes]:
+        """Write a law over ``names`` and, where it must, more variables of the table."""
+        parts, needed, known = list[Expression](), names & self.measured, self.measured
+        selected = frozenset((str(self.whole.selection),))
+        for node in in_order(names - self.measured):
+            given = touched(self.whole, node, given=known | selected) - selected
+            parts.append(P(frozenset((node,)), given))
+            known, needed = known | {node}, needed | (given & self.measured)
+        return product(*parts, P(needed, logged=False)), needed - names

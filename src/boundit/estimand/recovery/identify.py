@@ -1,0 +1,48 @@
+"""Tian's Identify: a c-factor out of a larger one.
+
+References
+----------
+J. Tian and J. Pearl, On the identification of causal effects, R-290-L, 2003.
+"""
+
+from boundit.estimand.language.derivation import Recovery, Step
+from boundit.estimand.language.law import Law
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.names import Nodes, listed
+
+NAME = "Identify"
+
+
+def identify(target: Nodes, within: Nodes, known: Law, graph: CausalGraph) -> Recovery:
+    """Identify ``Q[target]`` from ``known``, which is ``Q[within]``; both are c-components.
+
+    Line 1: the ancestors of the target are the target: sum out the rest. Line 2: they are all
+    of ``within``: no formula exists. Line 3: go on with the c-component of the ancestors that
+    holds the target.
+
+    >>> napkin = CausalGraph.of(
+    ...     directed=[("W", "R"), ("R", "X"), ("X", "Y")], bidirected=[("W", "X"), ("W", "Y")]
+    ... )
+    >>> from boundit.estimand.language.law import observed_law
+    >>> tripod = frozenset("WXY")
+    >>> known = observed_law(napkin).without(frozenset("R"))
+    >>> print(identify(frozenset("Y"), tripod, known, napkin))
+    [Σ_{W} P(W) P(X | R, W) P(Y | R, W, X)] / [Σ_{W} P(W) P(X | R, W)]
+    """
+    inside = graph.induced(within)
+    ancestors = inside.ancestors(target)
+    if ancestors == target:
+        reason = f"sum {listed(within - target)} out of Q[{listed(within)}]"
+        steps = (Step(1, reason, NAME),) if within > target else ()
+        return Recovery(known.marginal(target).formula(), steps)
+    if ancestors == within:
+        reason = (
+            f"stops: within {listed(within)}, joined by hidden causes, everything acts on "
+            f"{listed(target)}"
+        )
+        return Recovery(None, (Step(2, reason, NAME),))
+    smaller = known.marginal(ancestors)
+    part = inside.induced(ancestors)
+    home = next(c for c in part.components() if target <= c)
+    answer = identify(target, home, smaller.without(ancestors - home), part)
+    return answer.after(Step(3, f"go on within {listed(home)}", NAME))

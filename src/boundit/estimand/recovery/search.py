@@ -1,0 +1,235 @@
+"""An exhaustive search of the do-calculus on a small graph, from the data to the question.
+
+Everything is said in *atoms*, ``P(a | do(x), c)`` for one variable a, given S = 1 or not. A
+joint law is the atoms of any order of its variables, by the chain rule, and rules on joint laws
+follow from rules on atoms, one variable at a time. So these moves reach whatever the three
+rules, sums, conditioning and products reach:
+
+* Rules 1, 2 and 3, each for one variable, either way;
+* the swap: from ``P(a | b, c)`` and ``P(b | c)`` both ``P(a | c)``, a sum, and ``P(b | a, c)``.
+
+The cheapest formulas are found first (Knuth's generalisation of Dijkstra's search). There are
+``n 3^(n-1)`` atoms for n variables, twice as many with selection.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, final
+
+from boundit.estimand.language.algebra import product, ratio, total
+from boundit.estimand.language.derivation import Recovery, Step
+from boundit.estimand.language.expression import Expression, P
+from boundit.estimand.recovery.bit_graph import BitGraph, each
+from boundit.estimand.recovery.question import Question
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.names import Nodes, in_order
+
+
+class _Atom(NamedTuple):
+    """``P(of | do(do), given)``: a place and two masks, the selection node among the given."""
+
+    of: int
+    do: int
+    given: int
+
+
+class _Reason(NamedTuple):
+    """Which move made an atom, from which atoms."""
+
+    move: str
+    premises: tuple[_Atom, ...] = ()
+
+
+_Move = tuple[_Atom, _Reason, float]
+
+_DATA, _SUM, _BAYES = "data", "sum", "Bayes"
+# Formulas with fewer sums and ratios come first, then those with fewer idle variables.
+_EDIT, _IDLE, _LEAF = 0.001, 0.01, 1.0
+
+
+def search(graph: CausalGraph, asked: Question, tables: Iterable[Nodes] = ()) -> Recovery:
+    """Look for a derivation of ``asked`` from the log and unbiased ``tables``.
+
+    >>> graph = CausalGraph.of(
+    ...     directed=[("X", "Y"), ("Z", "X"), ("Z", "Y"), ("Z", "S")], selection="S"
+    ... )
+    >>> asked = Question(frozenset("Y"), frozenset("X"))
+    >>> print(search(graph, asked))
+    not found by these rules
+    >>> print(search(graph, asked, [frozenset("Z")]))
+    Σ_{Z} P(Y | X, Z, S=1) P(Z)
+    """
+    return _DoCalculusSearch(graph, tables).answer(asked)
+
+
+@final
+class _DoCalculusSearch:
+    def __init__(self, graph: CausalGraph, tables: Iterable[Nodes]) -> None:
+        self.graph = BitGraph(graph)
+        self.observed = self.graph.everything & ~self.graph.selection
+        self.tables = [self.graph.mask(table & graph.observed) for table in tables]
+        self.reasons: dict[_Atom, _Reason] = {}
+        self.costs: dict[_Atom, float] = {}
+        self.formulas: dict[_Atom, Expression] = {}
+
+    def answer(self, asked: Question) -> Recovery:
+        goals = self.goals(asked)
+        if not self.reach(set(goals)):
+            reason = "no derivation by the rules of the do-calculus and of probability"
+            return Recovery(None, (Step(None, reason, "search"),))
+        formula = product(*map(self.formula, goals))
+        return Recovery(formula, tuple(self.told(goals)))
+
+    def goals(self, asked: Question) -> list[_Atom]:
+        do, given = self.graph.mask(asked.treatments), self.graph.mask(asked.context)
+        atoms = list[_Atom]()
+        for name in in_order(asked.outcomes):
+            place = self.graph.places[name]
+            atoms.append(_Atom(place, do, given))
+            given |= 1 << place
+        return atoms
+
+    def reach(self, missing: set[_Atom]) -> bool:
+        """Settle atoms, cheapest first, until nothing is missing or nothing is left."""
+        queue = [(cost, atom, reason) for atom, reason, cost in self.data()]
+        heapq.heapify(queue)
+        while queue and missing:
+            cost, atom, reason = heapq.heappop(queue)
+            if atom in self.reasons:
+                continue
+            self.reasons[atom], self.costs[atom] = reason, cost
+            missing.discard(atom)
+            for made, why, price in self.moves(atom):
+                if made not in self.reasons:
+                    heapq.heappush(queue, (price, made, why))
+        return not missing
+
+    def data(self) -> Iterator[_Move]:
+        """What the log shows of each variable given any others, and what the tables show."""
+        for mask, selected in (
+            (self.observed, self.graph.selection),
+            *((table, 0) for table in self.tables),
+        ):
+            for place in each(mask):
+                others = mask & ~(1 << place)
+                given = others
+                while True:
+                    atom = _Atom(place, 0, given | selected)
+                    yield atom, _Reason(_DATA), _LEAF + _IDLE * given.bit_count()
+                    if not given:
+                        break
+                    given = (given - 1) & others
+
+    def moves(self, atom: _Atom) -> Iterator[_Move]:
+        cost = self.costs[atom]
+        for made, rule, price in self.edits(atom):
+            yield made, _Reason(rule, (atom,)), cost + price
+        yield from self.swaps(atom)
+
+    def edits(self, atom: _Atom) -> Iterator[tuple[_Atom, str, float]]:
+        """Rules 1 to 3 for one variable, forwards and backwards."""
+        of, do, given = atom
+        for i in each(self.graph.everything & ~(1 << of)):
+            bit = 1 << i
+            if given & bit:
+                rest = _Atom(of, do, given ^ bit)
+                if self.rule_1(rest, i):
+                    yield rest, "Rule 1", _EDIT
+                if bit != self.graph.selection and self.rule_2(rest, i):
+                    yield _Atom(of, do | bit, given ^ bit), "Rule 2", _EDIT
+            elif do & bit:
+                rest = _Atom(of, do ^ bit, given)
+                if self.rule_3(rest, i):
+                    yield rest, "Rule 3", _EDIT
+                if self.rule_2(rest, i):
+                    yield _Atom(of, do ^ bit, given | bit), "Rule 2", _EDIT
+            else:
+                if self.rule_1(atom, i):
+                    yield _Atom(of, do, given | bit), "Rule 1", _IDLE
+                if bit != self.graph.selection and self.rule_3(atom, i):
+                    yield _Atom(of, do | bit, given), "Rule 3", _IDLE
+
+    def rule_1(self, rest: _Atom, i: int) -> bool:
+        """Whether a condition on node i changes nothing."""
+        of, do, given = rest
+        return not self.graph.connected(of, do | given, do, 0) >> i & 1
+
+    def rule_2(self, rest: _Atom, i: int) -> bool:
+        """Whether seeing node i and setting it are the same."""
+        of, do, given = rest
+        return not self.graph.connected(of, do | given, do, 1 << i) >> i & 1
+
+    def rule_3(self, rest: _Atom, i: int) -> bool:
+        """Whether setting node i changes nothing."""
+        of, do, given = rest
+        acts = self.graph.ancestors(given, do) >> i & 1
+        cut = do if acts else do | 1 << i
+        return not self.graph.connected(of, do | given, cut, 0) >> i & 1
+
+    def swaps(self, atom: _Atom) -> Iterator[_Move]:
+        """Join this atom with one that makes a law of two, and read that the other way."""
+        of, do, given = atom
+        for i in each(self.observed & ~do & ~(1 << of)):
+            bit = 1 << i
+            if given & bit:
+                later, earlier = atom, _Atom(i, do, given ^ bit)
+            else:
+                later, earlier = _Atom(i, do, given | 1 << of), atom
+            if later in self.costs and earlier in self.costs:
+                cost = self.costs[later] + self.costs[earlier] + _LEAF
+                pair = (later, earlier)
+                yield _Atom(later.of, do, earlier.given), _Reason(_SUM, pair), cost
+                swapped = _Atom(earlier.of, do, earlier.given | 1 << later.of)
+                yield swapped, _Reason(_BAYES, pair), 2 * cost
+
+    def formula(self, atom: _Atom) -> Expression:
+        """Write the formula of an atom that was reached; shared parts are written once."""
+        if atom not in self.formulas:
+            self.formulas[atom] = self.written(atom)
+        return self.formulas[atom]
+
+    def written(self, atom: _Atom) -> Expression:
+        reason = self.reasons[atom]
+        if reason.move == _DATA:
+            logged = bool(atom.given & self.graph.selection)
+            return P(self.graph.read(1 << atom.of), self.graph.read(atom.given), logged)
+        parts = [self.formula(premise) for premise in reason.premises]
+        if len(parts) == 1:
+            return parts[0]
+        joint = product(*parts)
+        summed = frozenset((self.graph.names[reason.premises[1].of],))
+        whole = total(summed, joint)
+        return whole if reason.move == _SUM else ratio(joint, whole)
+
+    def told(self, goals: Iterable[_Atom]) -> Iterator[Step]:
+        """Tell the derivation, premises first, each atom once."""
+        seen = set[_Atom]()
+        stack = [(goal, False) for goal in reversed(list(goals))]
+        while stack:
+            atom, ready = stack.pop()
+            if ready:
+                yield self.step(atom)
+            elif atom not in seen:
+                seen.add(atom)
+                stack.append((atom, True))
+                stack += [(p, False) for p in reversed(self.reasons[atom].premises)]
+
+    def step(self, atom: _Atom) -> Step:
+        move, premises = self.reasons[atom]
+        shown = self.shown(atom)
+        if move == _DATA:
+            source = "the log" if atom.given & self.graph.selection else "a table"
+            return Step(None, f"{shown} from {source}", "data")
+        if len(premises) == 1:
+            return Step(None, f"{shown} = {self.shown(premises[0])}", move)
+        both = " and ".join(map(self.shown, premises))
+        verb = "sum over" if move == _SUM else "divide by the sum over"
+        variable = premises[1].of
+        return Step(
+            None, f"{shown}: {verb} {self.graph.names[variable]} of {both}", "chain rule"
+        )
+
+    def shown(self, atom: _Atom) -> str:
+        read = self.graph.read
+        selected = bool(atom.given & self.graph.selection)
+        return str(Question(read(1 << atom.of), read(atom.do), read(atom.given), selected))

@@ -1,0 +1,186 @@
+"""Every way to a formula, tried in turn; large questions fall into smaller ones.
+
+A question is made lighter by the do-calculus first. Then, in this order: the log, where it
+shows the answer as it stands; an unbiased table that covers it; its c-factors, each through
+selection (Algorithm 2); the logged rows, where selection leaves the answer as it is. With
+tables there are also the chain rule over several outcomes, a sum over variables that separate
+the outcomes from selection, and Bayes' rule.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache, partial
+from typing import final
+
+from boundit.estimand.language.algebra import product, ratio, total
+from boundit.estimand.language.derivation import Recovery, Step
+from boundit.estimand.language.expression import P
+from boundit.estimand.language.law import touched
+from boundit.estimand.recovery.conditional import through_factors, through_selected_factors
+from boundit.estimand.recovery.external import ExternalTable
+from boundit.estimand.recovery.question import (
+    Question,
+    doing_is_seeing,
+    feels_selection,
+    lightened,
+)
+from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separators import find_separator, minimal_separator, nearest_separator
+from boundit.terms.names import Nodes, in_order, listed
+
+_DEPTH = 2
+"""How many sums may be nested; each level tries a handful of separators."""
+WORK = 3_000
+"""How many nodes may be looked at in all the smaller questions: enough to try every way on a
+small graph, and under a second's worth on a large one."""
+
+
+@final
+class Solver:
+    """One graph and its tables; answers are kept, so that shared parts are solved once."""
+
+    def __init__(
+        self, graph: CausalGraph, tables: Iterable[Nodes] = (), *, work: int = WORK
+    ) -> None:
+        self.graph = graph
+        self.tables = (
+            [ExternalTable.of(graph, t) for t in tables if t] if graph.selection else []
+        )
+        self._answers: dict[tuple[Question, int], Recovery] = {}
+        self._factors: dict[Nodes, Recovery] = {}
+        self._light = cache(partial(lightened, graph))
+        self._among_selected = cache(self._selected)
+        self._left = max(2, work // len(graph.nodes))
+
+    def solve(self, asked: Question, depth: int = _DEPTH) -> Recovery:
+        """Find a formula for ``asked`` by the structured ways."""
+        key = (asked, depth)
+        if key not in self._answers:
+            if self._left == 0:
+                return Recovery(None, (Step(None, "too many smaller questions", "search"),))
+            self._left -= 1
+            # While a question is open it cannot answer itself.
+            self._answers[key] = Recovery(None)
+            self._answers[key] = self._solved(asked, depth)
+        return self._answers[key]
+
+    def _solved(self, asked: Question, depth: int) -> Recovery:
+        light, steps = self._light(asked)
+        if found := self._seen(light).after(*steps) or self._seen(asked):
+            return found
+        for table in self.tables:
+            if found := table.answer(light):
+                return found.after(*steps)
+        first = through_factors(self.graph, light, lambda t, _: self._factor(t, depth))
+        if first or not self.graph.selection:
+            return first.after(*steps)
+        found = self._among_selected(light)
+        failed = Recovery(None, (*steps, *first.steps, *found.steps))
+        if not found and self.tables and depth:
+            found = (
+                self._chained(light, depth)
+                or self._summed(light, depth)
+                or self._divided(light, depth)
+            )
+        return found.after(*steps) if found else failed
+
+    def _is_hopeless(self, asked: Question, depth: int) -> bool:
+        """Tell whether it is known without work that ``solve`` finds nothing."""
+        found = self._answers.get((asked, depth))
+        return not found if found is not None else self._left == 0
+
+    def _seen(self, asked: Question) -> Recovery:
+        """Read the answer off the log: selection does not matter and doing is seeing."""
+        if self.graph.selection and feels_selection(self.graph, asked) is not None:
+            return Recovery(None)
+        among = replace(asked, selected=self.graph.selection is not None)
+        if not doing_is_seeing(self.graph, among):
+            return Recovery(None)
+        selected = among.known(self.graph) - among.context
+        given = asked.treatments | asked.context
+        given = touched(self.graph, asked.outcomes, given=given | selected) - selected
+        formula = P(asked.outcomes, given, among.selected)
+        steps = [Step(None, f"{asked} is the same given S=1", "Rule 1")] if selected else []
+        if asked.treatments:
+            steps.append(Step(None, f"{listed(asked.treatments)} may be seen", "Rule 2"))
+        return Recovery(formula, tuple(steps))
+
+    def _factor(self, target: Nodes, depth: int) -> Recovery:
+        """Recover a c-factor: Algorithm 2, or as the effect of its parents on it."""
+        if target not in self._factors:
+            self._factors[target] = recover_factor(target, self.graph)
+        plain = self._factors[target]
+        if plain or not self.tables or not depth:
+            return plain
+        return self.solve(Question(target, self.graph.parents(target)), depth - 1) or plain
+
+    def _selected(self, asked: Question) -> Recovery:
+        """Answer among the logged rows, when selection leaves the answer as it is."""
+        if (walk := feels_selection(self.graph, asked)) is not None:
+            reason = f"{asked} is not the same given S=1 [{' '.join(walk)}]"
+            return Recovery(None, (Step(None, reason, "Rule 1"),))
+        light, steps = self._light(replace(asked, selected=True))
+        found = through_selected_factors(self.graph, light, lambda t, _: self._factor(t, 0))
+        return found.after(Step(None, f"{asked} is the same given S=1", "Rule 1"), *steps)
+
+    def _chained(self, asked: Question, depth: int) -> Recovery:
+        """Answer for some outcomes, then for the others given them."""
+        for first in self._firsts(asked.outcomes):
+            earlier = self.solve(replace(asked, outcomes=first), depth)
+            if not earlier:
+                continue
+            context, rest = asked.context | first, asked.outcomes - first
+            later = self.solve(replace(asked, outcomes=rest, context=context), depth)
+            if earlier.expression is not None and later.expression is not None:
+                formula = product(later.expression, earlier.expression)
+                step = Step(None, f"{listed(rest)} given {listed(first)}", "chain rule")
+                return Recovery(formula, (step, *earlier.steps, *later.steps))
+        return Recovery(None)
+
+    def _firsts(self, outcomes: Nodes) -> Iterator[Nodes]:
+        candidates = [t.safe & outcomes for t in self.tables]
+        candidates += [frozenset((node,)) for node in in_order(outcomes)]
+        candidates += [outcomes - {node} for node in in_order(outcomes)]
+        return (c for c in dict.fromkeys(candidates) if c and c < outcomes)
+
+    def _summed(self, asked: Question, depth: int) -> Recovery:
+        """Sum over variables given which selection no longer matters."""
+        for through in self._separators(asked):
+            first = replace(asked, outcomes=through)
+            if self._is_hopeless(first, depth - 1):
+                continue
+            later = self._among_selected(replace(asked, context=asked.context | through))
+            if not later:
+                continue
+            earlier = self.solve(first, depth - 1)
+            if earlier.expression is not None and later.expression is not None:
+                formula = total(through, product(later.expression, earlier.expression))
+                step = Step(None, f"sum over {listed(through)}", "chain rule")
+                return Recovery(formula, (step, *earlier.steps, *later.steps))
+        return Recovery(None)
+
+    def _divided(self, asked: Question, depth: int) -> Recovery:
+        """Answer for the outcomes and a condition together, and divide by what remains."""
+        for node in in_order(asked.context):
+            outcomes, context = asked.outcomes | {node}, asked.context - {node}
+            joint = self._chained(replace(asked, outcomes=outcomes, context=context), depth - 1)
+            if joint.expression is not None:
+                whole = total(asked.outcomes, joint.expression)
+                step = Step(None, f"{asked} by Bayes' rule, dividing by {node}", "chain rule")
+                return Recovery(ratio(joint.expression, whole), (step, *joint.steps))
+        return Recovery(None)
+
+    def _separators(self, asked: Question) -> Iterator[Nodes]:
+        """Sets that part the outcomes from S: few, the likeliest first, each once."""
+        cut = self.graph.without_edges_into(asked.treatments)
+        include, selection = asked.treatments | asked.context, str(self.graph.selection)
+        seen = set[Nodes]()
+        pools = [t.safe for t in self.tables] + [self.graph.observed]
+        for pool in pools:
+            for search in (minimal_separator, nearest_separator, find_separator):
+                for ends in ((asked.outcomes, selection), (selection, asked.outcomes)):
+                    found = search(cut, *ends, include=include, within=pool)
+                    if found is not None and (extra := found - include) and extra not in seen:
+                        seen.add(extra)
+                        yield extra

@@ -1,0 +1,121 @@
+"""Regret and the like over rounds: a line and a band for each, named where it ends."""
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from boundit.report.errors import NothingToDraw
+from boundit.report.figures.canvas import inline, look, noted, room, ruled
+from boundit.report.graph.placing import spread
+from boundit.report.palette import DASHES, SERIES, light, series
+from boundit.report.records import Curve
+from boundit.report.text.lettering import cut, text_width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SAVED, WIDE, NARROW = 720.0, 960.0, 350.0
+_APART = 16.0
+_LONGEST = 22
+
+
+def curve_figure(
+    curves: Sequence[Curve],
+    *,
+    width: float = SAVED,
+    x_label: str = "rounds",
+    y_label: str = "cumulative regret",
+    note: str = "",
+) -> "Figure":
+    """Draw curves on one sheet; names at their ends stand apart however close the ends are.
+
+    ``note`` is written below them: what is averaged, what the bands are.
+    """
+    if not curves:
+        raise NothingToDraw("no curves were given")
+    high = max(0.44 * width, 210.0, _APART * (len(curves) + 2))
+    margin = min(max(text_width(_named(c), 12) for c in curves) + 20, 0.42 * width)
+    left = 52.0
+    with look():
+        figure = noted(width, high + 74, note)
+        axes = room(figure, left, 26, width - left - margin, high)
+        ruled(axes, "y")
+        axes.tick_params(labelsize=11)
+        axes.set_xlabel(x_label, fontsize=11.5)
+        axes.set_title(
+            y_label, x=0, pad=8, fontsize=11.5, fontweight="normal", color=light("muted")
+        )
+        for i, curve in enumerate(curves):
+            _draw(axes, curve, i)
+        _scale(axes, curves)
+        _name_ends(axes, curves, high)
+    return figure
+
+
+def curve_svgs(curves: Sequence[Curve], *, title: str) -> tuple[str, str]:
+    """Draw curves for a wide page and for a narrow one."""
+    ends = ", ".join(f"{c.name} {c.mean[-1]:,.4g}" for c in curves)
+    said = f"{title}. At the end: {ends}."
+    wide, narrow = (
+        inline(curve_figure(curves, width=width), title=said) for width in (WIDE, NARROW)
+    )
+    return wide, narrow
+
+
+def _draw(axes: "Axes", curve: Curve, i: int) -> None:
+    colour = light(series(i))
+    dashes = DASHES[(i + i // len(SERIES)) % len(DASHES)]
+    axes.plot(curve.at, curve.mean, color=colour, linewidth=2, linestyle=dashes, zorder=3)
+    if curve.low:
+        axes.fill_between(
+            curve.at, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0, zorder=2
+        )
+
+
+def _scale(axes: "Axes", curves: Sequence[Curve]) -> None:
+    """From the first round to the last, from 0 or below to a little above the highest."""
+    ends = [y for c in curves for y in (*c.mean, *c.low, *c.high) if isfinite(y)]
+    least, most = min([0.0, *ends]), max([0.0, *ends])
+    axes.set_ylim(least, most + 0.04 * ((most - least) or 1.0))
+    starts, stops = [c.at[0] for c in curves], [c.at[-1] for c in curves]
+    axes.set_xlim(min(starts), max(stops) if max(stops) > min(starts) else min(starts) + 1)
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x == int(x) else f"{x:g}")
+    axes.yaxis.set_major_formatter(lambda y, _: f"{y:,.10g}")
+    axes.locator_params(axis="x", nbins=5)
+    axes.locator_params(axis="y", nbins=6)
+
+
+def _name_ends(axes: "Axes", curves: Sequence[Curve], high: float) -> None:
+    low, top = axes.get_ylim()
+    ends = [c.mean[-1] if isfinite(c.mean[-1]) else low for c in curves]
+    wishes = sorted(((end - low) / (top - low) * high, i) for i, end in enumerate(ends))
+    places = _within(
+        spread([(wish, 1.0) for wish, _ in wishes], [_APART] * (len(curves) - 1)), high
+    )
+    for (wish, i), place in zip(wishes, places, strict=True):
+        axes.annotate(
+            _named(curves[i]),
+            xy=(1, wish / high),
+            xycoords="axes fraction",
+            xytext=(14, place - wish),
+            textcoords="offset points",
+            va="center",
+            color=light(series(i)),
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": light(series(i)), "relpos": (0, 0.5)},
+        )
+
+
+def _within(places: list[float], high: float) -> list[float]:
+    """Push up what is too low and down what is too high, and others only as these need."""
+    found = list[float]()
+    for place in places:
+        found.append(max(place, found[-1] + _APART if found else _APART / 2))
+    for i in reversed(range(len(found))):
+        found[i] = min(found[i], found[i + 1] - _APART if i + 1 < len(found) else high)
+    return found
+
+
+def _named(curve: Curve) -> str:
+    return cut(curve.name, _LONGEST)

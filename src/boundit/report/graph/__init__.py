@@ -1,0 +1,1 @@
+"""A causal graph as an SVG drawing."""

@@ -1,0 +1,201 @@
+"""A causal graph laid out: where every node stands and which way every edge takes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+from boundit.graph.causal_graph import CausalGraph, Edge
+from boundit.report.graph.layers import layered
+from boundit.report.graph.ordering import Ordered, RowLink, RowSlot, ordered
+from boundit.report.graph.placing import placed
+from boundit.report.text.lettering import broken, text_width
+
+FONT = 14
+LINE = 17
+LONGEST = 18
+"""After how many characters a label breaks."""
+_HEIGHT = 34
+_LEAST_WIDTH = 44
+_GAP, _LANE_GAP = 22.0, 9.0
+_MARGIN = 16.0
+_WIDEST = 620.0
+_LEAN = 4.0
+"""How far a lane may lean within its row."""
+
+Point: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBox:
+    """A node: its label's lines, the middle of its box and its size."""
+
+    lines: tuple[str, ...]
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def top(self) -> float:
+        """Its upper edge."""
+        return self.y - self.height / 2
+
+    @property
+    def bottom(self) -> float:
+        """Its lower edge."""
+        return self.y + self.height / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """An edge: the points where it enters and leaves each row; an arc stays above one row.
+
+    ``aside`` is to which side it bends, so that an arrow between the same nodes has room.
+    """
+
+    edge: Edge
+    bidirected: bool
+    points: tuple[Point, ...]
+    arc: bool = False
+    aside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLayout:
+    """Everything that is to be drawn."""
+
+    boxes: Mapping[str, NodeBox]
+    ways: tuple[Way, ...]
+    width: float
+    height: float
+
+
+def laid_out(graph: CausalGraph) -> GraphLayout:
+    """Lay a graph out in rows, causes above effects, no edge across a node.
+
+    >>> from boundit.graph.text import parse
+    >>> found = laid_out(parse("X -> Y; X <-> Y"))
+    >>> found.boxes["X"].bottom < found.boxes["Y"].top, len(found.ways)
+    (True, 2)
+    """
+    lines = {n: (*broken(n, LONGEST), *_note(graph, n)) for n in graph.nodes}
+    sizes = {n: _size(lines[n]) for n in graph.nodes}
+    rows = layered(graph, {n: w + _GAP for n, (w, _) in sizes.items()}, most=_WIDEST)
+    drawing = ordered(graph, rows)
+    slots = [slot for row in drawing.rows for slot in row]
+    widths = {s: sizes[s.name][0] if s.lane is None else 2.0 for s in slots}
+    x = placed(drawing, widths, {s: _GAP if s.lane is None else _LANE_GAP for s in slots})
+    tops, bottoms = _heights(drawing, x, sizes)
+    boxes = {
+        s.name: NodeBox(
+            lines[s.name], x[s] + _MARGIN, (tops[s.row] + bottoms[s.row]) / 2, *sizes[s.name]
+        )
+        for s in slots
+        if s.lane is None
+    }
+    lanes = {s: x[s] + _MARGIN for s in slots}
+    return GraphLayout(
+        boxes,
+        tuple(_ways(drawing, boxes, lanes, tops, bottoms)),
+        max(box.x + box.width / 2 for box in boxes.values()) + _right(lanes, boxes) + _MARGIN,
+        bottoms[-1] + _MARGIN,
+    )
+
+
+def _note(graph: CausalGraph, node: str) -> tuple[str, ...]:
+    return ("selected",) if node == graph.selection else ()
+
+
+def _size(lines: tuple[str, ...]) -> tuple[float, float]:
+    width = max(text_width(line, FONT) for line in lines) + 22
+    return max(width, _LEAST_WIDTH), _HEIGHT + LINE * (len(lines) - 1)
+
+
+def _right(lanes: Mapping[RowSlot, float], boxes: Mapping[str, NodeBox]) -> float:
+    """How far lanes run to the right of the last box."""
+    end = max(box.x + box.width / 2 for box in boxes.values())
+    return max(0.0, max(lanes.values()) - end)
+
+
+def _heights(
+    drawing: Ordered, x: Mapping[RowSlot, float], sizes: Mapping[str, tuple[float, float]]
+) -> tuple[list[float], list[float]]:
+    """The upper and lower edge of every row; far edges need room to turn."""
+    rows = {s.name: s.row for row in drawing.rows for s in row}
+    arched = {rows[a] for a, _ in drawing.arcs}
+    reach = dict.fromkeys(range(len(drawing.rows)), 0.0)
+    for link in drawing.links:
+        for a, b in pairwise(link.slots):
+            reach[b.row] = max(reach[b.row], abs(x[a] - x[b]))
+    tops, bottoms, at = list[float](), list[float](), _MARGIN
+    for i, row in enumerate(drawing.rows):
+        if i:
+            at += 50 + min(70, 0.14 * reach[i])
+        at += 26 if i in arched else 0
+        tops.append(at)
+        at += max(sizes[s.name][1] for s in row if s.lane is None)
+        bottoms.append(at)
+    return tops, bottoms
+
+
+def _ways(
+    drawing: Ordered,
+    boxes: Mapping[str, NodeBox],
+    lanes: Mapping[RowSlot, float],
+    tops: list[float],
+    bottoms: list[float],
+) -> list[Way]:
+    ports = _ports(drawing, boxes, lanes)
+    ways = list[Way]()
+    for i, link in enumerate(drawing.links):
+        upper, lower = link.slots[0], link.slots[-1]
+        points = [(ports[i, "down"], boxes[upper.name].bottom)]
+        for before, slot, after in zip(
+            link.slots, link.slots[1:], link.slots[2:], strict=False
+        ):
+            lean = max(-_LEAN, min(_LEAN, (lanes[after] - lanes[before]) / 16))
+            points.append((lanes[slot] - lean, tops[slot.row]))
+            points.append((lanes[slot] + lean, bottoms[slot.row]))
+        points.append((ports[i, "up"], boxes[lower.name].top))
+        side = _aside(link, lanes)
+        ways.append(Way(link.edge, link.bidirected, tuple(points), aside=side))
+    for a, b in drawing.arcs:
+        left, right = sorted((a, b), key=lambda n: boxes[n].x)
+        ends = (
+            (boxes[left].x + boxes[left].width / 4, boxes[left].top),
+            (boxes[right].x - boxes[right].width / 4, boxes[right].top),
+        )
+        ways.append(Way((a, b), bidirected=True, points=ends, arc=True))
+    return ways
+
+
+def _aside(link: RowLink, lanes: Mapping[RowSlot, float]) -> int:
+    """Bend a dashed edge to the inner side of where an arrow between its ends would go."""
+    if not link.bidirected or len(link.slots) > 2:
+        return 0
+    upper, lower = link.slots
+    return -1 if lanes[lower] > lanes[upper] + 1 else 1
+
+
+def _ports(
+    drawing: Ordered, boxes: Mapping[str, NodeBox], lanes: Mapping[RowSlot, float]
+) -> dict[tuple[int, str], float]:
+    """Where along a box its edges begin and end: beside each other, in order, uncrossed."""
+    sides: dict[tuple[str, str], list[tuple[float, int, int]]] = {}
+    for i, link in enumerate(drawing.links):
+        for side, near, slot in _ends(link):
+            entry = lanes[near], _aside(link, lanes), i
+            sides.setdefault((slot.name, side), []).append(entry)
+    ports = dict[tuple[int, str], float]()
+    for (name, side), entries in sides.items():
+        step = min(14.0, 0.6 * boxes[name].width / max(1, len(entries) - 1))
+        first = boxes[name].x - step * (len(entries) - 1) / 2
+        for k, (_, _, i) in enumerate(sorted(entries)):
+            ports[i, side] = first + k * step
+    return ports
+
+
+def _ends(link: RowLink) -> tuple[tuple[str, RowSlot, RowSlot], tuple[str, RowSlot, RowSlot]]:
+    """Both ends of an edge: the side of the box, the next place, the box."""
+    return ("down", link.slots[1], link.slots[0]), ("up", link.slots[-2], link.slots[-1])

@@ -1,0 +1,177 @@
+"""The order of nodes within the rows of a drawing, so that few edges cross.
+
+An edge that spans several rows keeps a lane free in each row between, so it never passes under
+a node. Rows are sorted by the mean place of their neighbours, down and up by turns, then
+neighbours change places while that helps (Sugiyama, Tagawa and Toda 1981).
+"""
+
+from bisect import bisect_right, insort
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+from boundit.graph.causal_graph import CausalGraph, Edge
+
+_SWEEPS, _STARTS = 6, 6
+_MOST_SLOTS = 600
+"""How many places may be swept in all; a large drawing has fewer beginnings."""
+
+
+class RowSlot(NamedTuple):
+    """A place in a row: of a node, or of the lane that an edge keeps."""
+
+    row: int
+    name: str
+    lane: int | None = None
+
+
+class RowLink(NamedTuple):
+    """An edge from the upper to the lower of its ends, with its places on the way."""
+
+    edge: Edge
+    bidirected: bool
+    slots: tuple[RowSlot, ...]
+
+
+Row: TypeAlias = tuple[RowSlot, ...]
+Places: TypeAlias = Mapping[RowSlot, int]
+Neighbours: TypeAlias = Mapping[RowSlot, tuple[RowSlot, ...]]
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """The rows in order, the edges between rows, and the bidirected edges within a row."""
+
+    rows: tuple[Row, ...]
+    links: tuple[RowLink, ...]
+    arcs: tuple[Edge, ...]
+
+
+def ordered(graph: CausalGraph, rows: Sequence[Sequence[str]]) -> Ordered:
+    """Order the rows.
+
+    >>> from boundit.graph.text import parse
+    >>> graph = parse("A -> D; B -> C")
+    >>> [[slot.name for slot in row] for row in ordered(graph, [("A", "B"), ("C", "D")]).rows]
+    [['A', 'B'], ['D', 'C']]
+    """
+    at = {name: i for i, row in enumerate(rows) for name in row}
+    links, arcs = list[RowLink](), list[Edge]()
+    for directed, edges in ((True, graph.directed), (False, graph.bidirected)):
+        for a, b in sorted(edges):
+            if at[a] == at[b]:
+                arcs.append((a, b))
+                continue
+            top, bottom = (a, b) if at[a] < at[b] else (b, a)
+            lanes = (RowSlot(i, "", len(links)) for i in range(at[top] + 1, at[bottom]))
+            ends = RowSlot(at[top], top), RowSlot(at[bottom], bottom)
+            links.append(RowLink((a, b), not directed, (ends[0], *lanes, ends[1])))
+    start = [[RowSlot(i, name) for name in row] for i, row in enumerate(rows)]
+    for link in links:
+        for slot in link.slots[1:-1]:
+            start[slot.row].append(slot)
+    tangle = _Tangle(tuple(links), tuple(arcs))
+    return Ordered(tangle.untangled(tuple(map(tuple, start))), tangle.links, tangle.arcs)
+
+
+@dataclass(frozen=True)
+class _Tangle:
+    """Edges that want to cross as little as can be."""
+
+    links: tuple[RowLink, ...]
+    arcs: tuple[Edge, ...]
+
+    def untangled(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        """Sweep from several beginnings, and keep the best that was met."""
+        size = sum(map(len, rows))
+        found = list[tuple[Row, ...]]()
+        for k in range(max(1, min(_STARTS, _MOST_SLOTS // size))):
+            order = tuple(row[k % len(row) :] + row[: k % len(row)] for row in rows)
+            for sweep in range(_SWEEPS):
+                order = self._swept(order, down=sweep % 2 == 0)
+                found.append(order)
+        return min(found, key=self._cost)
+
+    @cached_property
+    def _neighbours(self) -> tuple[Neighbours, Neighbours]:
+        return _neighbours(self.links)
+
+    def _swept(self, rows: tuple[Row, ...], *, down: bool) -> tuple[Row, ...]:
+        above, below = self._neighbours
+        order = list(rows)
+        places = {slot: k for row in rows for k, slot in enumerate(row)}
+        for i in range(len(rows))[:: 1 if down else -1]:
+            order[i] = _by_mean_place(order[i], places, above if down else below)
+            places.update((slot, k) for k, slot in enumerate(order[i]))
+        return _swapped(tuple(order), above, below)
+
+    def _cost(self, rows: tuple[Row, ...]) -> tuple[int, int]:
+        """Crossings first, then how far arcs reach."""
+        places = {slot: i for row in rows for i, slot in enumerate(row)}
+        near = {slot.name: i for slot, i in places.items()}
+        pieces = [piece for link in self.links for piece in pairwise(link.slots)]
+        crossed = sum(
+            _crossings([piece for piece in pieces if piece[0].row == i], places)
+            for i in range(len(rows))
+        )
+        return crossed, sum(abs(near[a] - near[b]) for a, b in self.arcs)
+
+
+def _neighbours(links: Sequence[RowLink]) -> tuple[Neighbours, Neighbours]:
+    above, below = dict[RowSlot, tuple[RowSlot, ...]](), dict[RowSlot, tuple[RowSlot, ...]]()
+    for link in links:
+        for upper, lower in pairwise(link.slots):
+            above[lower] = (*above.get(lower, ()), upper)
+            below[upper] = (*below.get(upper, ()), lower)
+    return above, below
+
+
+def _by_mean_place(row: Row, places: Places, towards: Neighbours) -> Row:
+    """Sort by the mean place of the neighbours; who has none stays where it is."""
+
+    def place(slot: RowSlot) -> float:
+        near = towards.get(slot, ())
+        return sum(places[n] for n in near) / len(near) if near else -1.0
+
+    moving = iter(sorted((s for s in row if towards.get(s)), key=place))
+    return tuple(next(moving) if towards.get(slot) else slot for slot in row)
+
+
+def _swapped(rows: tuple[Row, ...], above: Neighbours, below: Neighbours) -> tuple[Row, ...]:
+    """Let neighbours in a row change places while edges to them cross less."""
+    order = [list(row) for row in rows]
+    places = {slot: i for row in rows for i, slot in enumerate(row)}
+    gained = True
+    while gained:
+        gained = False
+        for row in order:
+            for i in range(len(row) - 1):
+                left, right = row[i], row[i + 1]
+                if _gain(left, right, places, above, below) > 0:
+                    row[i], row[i + 1] = right, left
+                    places[left], places[right] = i + 1, i
+                    gained = True
+    return tuple(map(tuple, order))
+
+
+def _gain(
+    left: RowSlot, right: RowSlot, places: Places, above: Neighbours, below: Neighbours
+) -> int:
+    """How many fewer crossings two neighbours have once they change places."""
+    return sum(
+        (places[a] > places[b]) - (places[a] < places[b])
+        for near in (above, below)
+        for a in near.get(left, ())
+        for b in near.get(right, ())
+    )
+
+
+def _crossings(edges: Sequence[tuple[RowSlot, RowSlot]], places: Places) -> int:
+    """How many edges between two rows cross: pairs whose ends are in opposite order."""
+    seen, crossed = list[int](), 0
+    for _, lower in sorted((places[a], places[b]) for a, b in edges):
+        crossed += len(seen) - bisect_right(seen, lower)
+        insort(seen, lower)
+    return crossed

@@ -1,0 +1,91 @@
+"""Where the nodes and lanes of ordered rows stand, so that edges run straight and short."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from boundit.report.graph.ordering import Ordered, RowSlot
+
+_ROUNDS = 30
+_STRAIGHT = 4.0
+"""How much more than another a piece of a lane wants to be straight."""
+
+
+def placed(
+    drawing: Ordered, widths: Mapping[RowSlot, float], gaps: Mapping[RowSlot, float]
+) -> dict[RowSlot, float]:
+    """Give every slot the x of its middle; ``gaps`` is what a slot keeps free on each side."""
+    pulls = _pulls(drawing)
+    room = {
+        row: tuple(_apart(a, b, widths, gaps) for a, b in pairwise(row)) for row in drawing.rows
+    }
+    x = {s: at for row in drawing.rows for s, at in zip(row, _packed(room[row]), strict=True)}
+    for sweep in range(_ROUNDS):
+        for row in drawing.rows[:: 1 if sweep % 2 == 0 else -1]:
+            wishes = [_wish(slot, x, pulls) for slot in row]
+            x.update(zip(row, spread(wishes, room[row]), strict=True))
+    left = min(x[slot] - widths[slot] / 2 for slot in x)
+    return {slot: at - left for slot, at in x.items()}
+
+
+def _pulls(drawing: Ordered) -> dict[RowSlot, list[tuple[RowSlot, float]]]:
+    """Who pulls at whom, and how strongly."""
+    pulls: dict[RowSlot, list[tuple[RowSlot, float]]] = {
+        s: [] for row in drawing.rows for s in row
+    }
+    for link in drawing.links:
+        for a, b in pairwise(link.slots):
+            lanes = (a.lane is not None) + (b.lane is not None)
+            strength = _STRAIGHT**lanes
+            pulls[a].append((b, strength))
+            pulls[b].append((a, strength))
+    return pulls
+
+
+def _apart(
+    a: RowSlot, b: RowSlot, widths: Mapping[RowSlot, float], gaps: Mapping[RowSlot, float]
+) -> float:
+    return (widths[a] + widths[b]) / 2 + max(gaps[a], gaps[b])
+
+
+def _packed(room: Sequence[float]) -> list[float]:
+    """Stand side by side, around 0."""
+    at = [0.0]
+    for apart in room:
+        at.append(at[-1] + apart)
+    return [x - at[-1] / 2 for x in at]
+
+
+def _wish(
+    slot: RowSlot,
+    x: Mapping[RowSlot, float],
+    pulls: Mapping[RowSlot, list[tuple[RowSlot, float]]],
+) -> tuple[float, float]:
+    """Where a slot would like to stand, and how much; who nobody pulls stays."""
+    near = pulls[slot]
+    weight = sum(strength for _, strength in near)
+    if not near:
+        return x[slot], 0.1
+    return sum(x[other] * strength for other, strength in near) / weight, weight
+
+
+def spread(wishes: Sequence[tuple[float, float]], room: Sequence[float]) -> list[float]:
+    """Stand as near to one's wish as the others allow, in order and far enough apart.
+
+    The least weighted sum of squares, by pooling neighbours whose wishes clash.
+
+    >>> spread([(0, 1), (0, 1), (9, 1)], [2, 2])
+    [-1.0, 1.0, 9.0]
+    """
+    shifts = [0.0]
+    for apart in room:
+        shifts.append(shifts[-1] + apart)
+    pools = list[tuple[float, float, int]]()
+    for (wish, weight), shift in zip(wishes, shifts, strict=True):
+        mean, total, size = wish - shift, weight, 1
+        while pools and pools[-1][0] >= mean:
+            other, more, n = pools.pop()
+            mean = (mean * total + other * more) / (total + more)
+            total, size = total + more, size + n
+        pools.append((mean, total, size))
+    levels = [mean for mean, _, size in pools for _ in range(size)]
+    return [level + shift for level, shift in zip(levels, shifts, strict=True)]

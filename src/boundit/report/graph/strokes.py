@@ -1,0 +1,101 @@
+"""The lines of a drawn graph: ways turned into smooth curves with heads, as SVG."""
+
+from collections.abc import Sequence
+from html import escape
+from itertools import pairwise
+from math import hypot
+from typing import TypeAlias
+
+from boundit.report.graph.layout import Point, Way
+
+Curve: TypeAlias = tuple[Point, Point, Point, Point]
+"""A cubic curve: its start, two handles, its end."""
+_HEAD, _HALF = 9.0, 4.0
+_BULGE = 26.0
+_STEEP = 0.5
+
+
+def edge_svg(way: Way) -> str:
+    """Draw an edge: solid with one head, or dashed with two.
+
+    >>> edge_svg(Way(("X", "Y"), False, ((0, 0), (0, 50)))).count("<path")
+    2
+    >>> edge_svg(Way(("X", "Y"), True, ((0, 0), (0, 50)))).count("<path")
+    3
+    """
+    a, b = way.edge
+    said = f"{a} <-> {b}" if way.bidirected else f"{a} -> {b}"
+    drawn = stroke(curves_of(way), two_headed=way.bidirected)
+    return f'<g class="edge"><title>{escape(said)}</title>{drawn}</g>'
+
+
+def curves_of(way: Way) -> list[Curve]:
+    """Turn a way into connected curves."""
+    return _arched(way) if way.arc else _wound(way)
+
+
+def stroke(curves: list[Curve], *, two_headed: bool) -> str:
+    """Draw connected curves with a head at the end, or one at each."""
+    first, last = curves[0], curves[-1]
+    heads = [_head(last[3], last[2])]
+    curves = [*curves[:-1], (*last[:3], _before(last[3], last[2], _HEAD - 1))]
+    if two_headed:
+        heads.append(_head(first[0], first[1]))
+        curves[0] = (_before(first[0], first[1], _HEAD - 1), *curves[0][1:])
+    path = f"M{_xy(curves[0][0])}" + "".join(
+        f"C{_xy(c[1])} {_xy(c[2])} {_xy(c[3])}" for c in curves
+    )
+    dash = ' stroke-dasharray="5 4"' if two_headed else ""
+    return (
+        f'<path d="{path}" fill="none" stroke="currentColor" stroke-opacity=".75" '
+        f'stroke-width="1.5"{dash}/>{"".join(heads)}'
+    )
+
+
+def _arched(way: Way) -> list[Curve]:
+    """Over the heads of what stands between."""
+    (x0, y0), (x1, y1) = way.points
+    rise = min(44.0, 20 + 0.1 * abs(x1 - x0))
+    lean = 0.18 * (x1 - x0)
+    return [((x0, y0), (x0 + lean, y0 - rise), (x1 - lean, y1 - rise), (x1, y1))]
+
+
+def _wound(way: Way) -> list[Curve]:
+    """Down from row to row, leaning in each lane as the way goes on."""
+    bend = _BULGE * way.aside
+    slopes = _slopes(way.points)
+    return [
+        (
+            (x0, y0),
+            (x0 + bend + 0.45 * (y1 - y0) * slopes[i], y0 + 0.45 * (y1 - y0)),
+            (x1 + bend - 0.45 * (y1 - y0) * slopes[i + 1], y1 - 0.45 * (y1 - y0)),
+            (x1, y1),
+        )
+        for i, ((x0, y0), (x1, y1)) in enumerate(pairwise(way.points))
+    ]
+
+
+def _slopes(points: Sequence[Point]) -> list[float]:
+    """How far aside a way goes at each of its points for a step down."""
+    steps = [(x1 - x0) / (y1 - y0) for (x0, y0), (x1, y1) in pairwise(points)]
+    lanes = [slope for lane in steps[1::2] for slope in (lane, lane)]
+    first, last = (max(-_STEEP, min(_STEEP, steps[i])) for i in (0, -1))
+    return [first, *lanes, last]
+
+
+def _head(tip: Point, handle: Point) -> str:
+    x, y = _before(tip, handle, _HEAD)
+    across = (tip[0] - x) * _HALF / _HEAD, (tip[1] - y) * _HALF / _HEAD
+    left, right = (x - across[1], y + across[0]), (x + across[1], y - across[0])
+    return f'<path d="M{_xy(tip)}L{_xy(left)} {_xy(right)}Z" fill="currentColor"/>'
+
+
+def _before(tip: Point, handle: Point, size: float) -> Point:
+    """The point ``size`` before the tip, on the way from the handle."""
+    dx, dy = tip[0] - handle[0], tip[1] - handle[1]
+    share = size / (hypot(dx, dy) or 1.0)
+    return tip[0] - share * dx, tip[1] - share * dy
+
+
+def _xy(point: Point) -> str:
+    return f"{point[0]:.1f} {point[1]:.1f}"

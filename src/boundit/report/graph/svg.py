@@ -1,0 +1,132 @@
+"""A causal graph as a drawing: SVG that stands in a page or by itself, light and dark."""
+
+from html import escape
+from typing import TypeAlias
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.report.graph.layout import FONT, LINE, NodeBox, laid_out
+from boundit.report.graph.strokes import edge_svg, stroke
+from boundit.report.palette import variable
+from boundit.report.text.lettering import text_width
+from boundit.terms.names import Names, as_nodes, listed
+
+Roles: TypeAlias = dict[str, str]
+"""Which nodes are treatment, context, outcome or selection."""
+
+_SMALL = 12
+_SMALLEST = 0.72
+"""How far a drawing may shrink before it is scrolled instead."""
+_LEAST_LEGEND = 300.0
+_KEY = 34.0
+"""How wide the sample before a word of the legend is."""
+
+
+def graph_svg(
+    graph: CausalGraph,
+    *,
+    treatments: Names = (),
+    context: Names = (),
+    outcomes: Names = (),
+    title: str = "The causal graph",
+) -> str:
+    """Draw a graph: arrows solid, hidden common causes dashed with two heads, roles marked.
+
+    >>> from boundit.graph.text import parse
+    >>> drawing = graph_svg(parse("X -> Y; X <-> Y; Y -> [S]"), treatments="X", outcomes="Y")
+    >>> drawing.startswith("<svg"), drawing.count('class="node"'), drawing.count('class="edge"')
+    (True, 3, 3)
+    """
+    roles = _roles(graph, treatments, context, outcomes)
+    layout = laid_out(graph)
+    width = max(layout.width, _LEAST_LEGEND)
+    legend, below = _legend(graph, roles, layout.height, width)
+    height = layout.height + below
+    drawn = [edge_svg(way) for way in layout.ways]
+    drawn += [_node(n, layout.boxes[n], roles.get(n, "")) for n in graph.order]
+    return (
+        f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" role="img" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
+        f'font-family="system-ui, sans-serif" '
+        f'style="color: {variable("ink")}; min-width: {_SMALLEST * width:.0f}px">'
+        f"<title>{escape(title)}</title><desc>{escape(_described(graph))}</desc>"
+        f'<g transform="translate({(width - layout.width) / 2:.1f} 0)">{"".join(drawn)}</g>'
+        f"{legend}</svg>"
+    )
+
+
+def _roles(graph: CausalGraph, treatments: Names, context: Names, outcomes: Names) -> Roles:
+    named = {"treatment": treatments, "context": context, "outcome": outcomes}
+    roles = {n: role for role, names in named.items() for n in graph.require(as_nodes(names))}
+    return roles | ({graph.selection: "selection"} if graph.selection else {})
+
+
+def _described(graph: CausalGraph) -> str:
+    """Say the graph for those who do not see it."""
+    return f"{len(graph.nodes)} nodes: {listed(graph.nodes)}. Edges: {graph}."
+
+
+def _node(name: str, box: NodeBox, role: str) -> str:
+    first, last = box.y - LINE * (len(box.lines) - 1) / 2, len(box.lines) - 1
+    labels = "".join(
+        _text(
+            box.x,
+            first + LINE * i,
+            line,
+            size=_SMALL - 1 if role == "selection" and i == last else FONT,
+            anchor="middle",
+        )
+        for i, line in enumerate(box.lines)
+    )
+    frame = _frame(box.x - box.width / 2, box.top, box.width, box.height, role)
+    return f'<g class="node"><title>{escape(name)}</title>{frame}{labels}</g>'
+
+
+def _frame(x: float, y: float, width: float, height: float, role: str) -> str:
+    """Roles differ in shape as well: what is set has corners, selection a double frame."""
+    square = role in {"treatment", "selection"}
+    radius = 3.0 if square else min(height / 2, 17)
+    heavy = 2.6 if role == "outcome" else 1.6
+    colour = variable(role or "muted")
+    rims = [(0.0, radius, heavy, 0.14 if role else 0.05)]
+    if role == "selection":
+        rims.append((3.5, 1.0, 1.0, 0.0))
+    return "".join(
+        f'<rect x="{x + inset:.1f}" y="{y + inset:.1f}" width="{width - 2 * inset:.1f}" '
+        f'height="{height - 2 * inset:.1f}" rx="{rim:.0f}" stroke-width="{line}" '
+        f'fill-opacity="{tint}" style="fill: {colour}; stroke: {colour}"/>'
+        for inset, rim, line, tint in rims
+    )
+
+
+def _text(x: float, y: float, words: str, *, size: float, anchor: str) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" '
+        f'dominant-baseline="central" fill="currentColor">{escape(words)}</text>'
+    )
+
+
+def _legend(graph: CausalGraph, roles: Roles, top: float, width: float) -> tuple[str, float]:
+    """Explain the marks that occur, in lines as wide as the drawing; with its height."""
+    x, y, drawn = 16.0, top + 22, list[str]()
+    for words, sample in _samples(graph, roles):
+        wide = _KEY + text_width(words, _SMALL) + 18
+        if x > 16 and x + wide > width:
+            x, y = 16.0, y + 24
+        drawn.append(f'<g transform="translate({x:.1f} {y:.1f})">{sample}</g>')
+        drawn.append(_text(x + _KEY, y, words, size=_SMALL, anchor="start"))
+        x += wide
+    return f'<g class="legend">{"".join(drawn)}</g>', y - top + 20 if drawn else 0.0
+
+
+def _samples(graph: CausalGraph, roles: Roles) -> list[tuple[str, str]]:
+    found = [
+        (role, _frame(0, -8, 26, 16, role))
+        for role in ("treatment", "context", "outcome", "selection")
+        if role in roles.values()
+    ]
+    line = [((0.0, 0.0), (9.0, 0.0), (18.0, 0.0), (28.0, 0.0))]
+    if graph.directed:
+        found.append(("may cause", stroke(line, two_headed=False)))
+    if graph.bidirected:
+        found.append(("hidden common cause", stroke(line, two_headed=True)))
+    return found

@@ -1,0 +1,158 @@
+"""A table of bounds as a page shows it: contexts as groups, arms as rows, reasons at hand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from statistics import median
+
+from boundit.report.text.contexts import context_name
+from boundit.report.text.explanation import ExplanationBlock, blocks
+from boundit.report.text.lettering import count, decimals, labelled
+from boundit.report.text.mathml import typeset
+from boundit.terms.bound import Bound, Context
+from boundit.terms.bound_table import BoundTable
+
+MOST_TYPESET = 200
+"""Up to how many rows explanations have their formulas typeset; larger pages would be slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """An interval as shares of the reward's range, in percent: whole, and without chance."""
+
+    start: float
+    width: float
+    inner_start: float
+    inner_width: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoundRow:
+    """One arm in one context."""
+
+    id: str
+    arm: str
+    lower: str
+    upper: str
+    n: str
+    by: str
+    bar: Bar
+    dominated: bool
+    marked: bool
+    sought: str
+    explanation: tuple[ExplanationBlock, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One context and its arms."""
+
+    name: str
+    rows: tuple[BoundRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleView:
+    """A rule behind the bounds: what it claims, why, and how many ends it gave."""
+
+    name: str
+    claim: str
+    steps: tuple[str, ...]
+    given: str
+
+
+def groups(table: BoundTable) -> tuple[Group, ...]:
+    """Show the table context by context; what all contexts share is not repeated."""
+    said = cache(typeset) if len(table.bounds) <= MOST_TYPESET else escape
+    dominated = {context: table.dominated(context) for context in table.contexts}
+    rows: dict[Context, list[BoundRow]] = {context: [] for context in table.contexts}
+    names = {context: context_name(table, context) for context in rows}
+    for i, ((arm, context), bound) in enumerate(table.bounds.items(), start=1):
+        name = labelled(table.treatments, arm)
+        rows[context].append(
+            BoundRow(
+                f"row-{i}",
+                name,
+                *_spelled(table, bound),
+                bar(bound, table.reward_range),
+                dominated=arm in dominated[context],
+                marked=bool(bound.marks),
+                sought=f"{name} {names[context]} {bound.lower_rule}".casefold(),
+                explanation=blocks(table.explain(arm, context), said),
+            )
+        )
+    return tuple(Group(names[context], tuple(some)) for context, some in rows.items())
+
+
+def bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
+    """Place an interval on the reward's range.
+
+    >>> bar(Bound(0.25, 0.75, 0.5, 0.5, 9, "a", "a"), (0, 1))
+    Bar(start=25.0, width=50.0, inner_start=50.0, inner_width=0.0)
+    """
+    low, high = reward_range
+    inner = sorted((bound.lower_estimate, bound.upper_estimate))
+    ends = (bound.lower, bound.upper, max(inner[0], bound.lower), min(inner[1], bound.upper))
+    a, b, c, d = (round(100 * (end - low) / ((high - low) or 1.0), 2) for end in ends)
+    return Bar(a, round(b - a, 2), c, round(max(d - c, 0.0), 2))
+
+
+def rules(table: BoundTable) -> tuple[RuleView, ...]:
+    """Show the rules that gave an end, those with most first."""
+    lower, upper = dict.fromkeys(table.rules, 0), dict.fromkeys(table.rules, 0)
+    for bound in table.bounds.values():
+        for tally, name in ((lower, bound.lower_rule), (upper, bound.upper_rule)):
+            if name in tally:
+                tally[name] += 1
+    used = sorted(table.rules, key=lambda name: -lower[name] - upper[name])
+    return tuple(
+        RuleView(
+            name,
+            typeset(table.rules[name].claim),
+            tuple(map(typeset, table.rules[name].steps)),
+            f"{lower[name]:,} lower and {upper[name]:,} upper ends",
+        )
+        for name in used
+        if lower[name] + upper[name]
+    )
+
+
+def facts(table: BoundTable) -> Mapping[str, str]:
+    """The table in four numbers, each with its words."""
+    bounds = table.bounds.values()
+    low, high = table.reward_range
+    useful = sum(b.lower > low or b.upper < high for b in bounds)
+    dominated = sum(len(table.dominated(context)) for context in table.contexts)
+    width = median(b.upper - b.lower for b in bounds)
+    return {
+        "intervals": f"{len(table.bounds):,}",
+        "say more than the reward's range": f"{useful:,}",
+        "median width": f"{width:.{decimals(low, high)}f}",
+        "arms dominated in their context": f"{dominated:,}",
+    }
+
+
+def reading(table: BoundTable) -> str:
+    """How a row is read, and which rule each of its numbers belongs to."""
+    if not table.rules:
+        return ""
+    named = (
+        "Beside it stands the rule that gave its ends, and the numbers under “why” are "
+        "those of that rule."
+    )
+    if table.confidence is None:
+        return f"The bar runs from the lower to the upper end. {named}"
+    return (
+        "The thin line runs from the lower to the upper end, which allow for chance. "
+        f"{named} The thick part is what the graph leaves open however many rows are logged: "
+        "the tightest ends of all rules if the logged shares were exact, so that it may come "
+        "from another rule than the one beside it."
+    )
+
+
+def _spelled(table: BoundTable, bound: Bound) -> tuple[str, str, str, str]:
+    """The ends, the logged rows and the rules, as text."""
+    places = decimals(*table.reward_range)
+    by = " / ".join(dict.fromkeys((bound.lower_rule, bound.upper_rule)))
+    return f"{bound.lower:.{places}f}", f"{bound.upper:.{places}f}", count(bound.n), by

@@ -1,0 +1,56 @@
+"""One HTML file that needs nothing else: no network, no fonts, light and dark, paper too."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from boundit.report.pages.sections import BoundRows, Section
+from boundit.report.palette import SHADES
+from boundit.report.records import Origin
+from boundit.report.text.mathml import typeset
+from boundit.terms.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def page(
+    title: str,
+    sections: Sequence[Section],
+    *,
+    lead: Sequence[str] = (),
+    facts: Mapping[str, str] | None = None,
+    origin: Origin | None = None,
+) -> str:
+    """Write a page: a title, a short summary, the sections, and what made it.
+
+    ``facts`` are a few numbers for the top, words to number. Formulas in ``lead`` are typeset.
+    """
+    templates = _templates()
+    searched = any(isinstance(s, BoundRows) and s.searched for s in sections)
+    script = templates.get_template("search.js").render() if searched else ""
+    return templates.get_template("page.html").render(
+        title=title,
+        lead=[typeset(words) for words in lead],
+        facts=facts or {},
+        sections=sections,
+        origin=origin,
+        shades=SHADES,
+        script=script,
+        script_sum=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _templates() -> "Environment":
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415, optional
+    except ImportError:
+        raise MissingExtra("jinja2", "report") from None
+    return Environment(
+        loader=PackageLoader("boundit.report.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

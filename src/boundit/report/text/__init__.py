@@ -1,0 +1,1 @@
+"""Words and formulas on pages and drawings: fitted, wrapped, typeset."""

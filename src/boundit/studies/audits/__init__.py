@@ -1,0 +1,1 @@
+"""Our own claims tried on models whose truth is known."""

@@ -1,0 +1,166 @@
+"""How often the whole table holds with finite logs, and what that costs in width.
+
+Worlds are the paper's model and random models whose arms are skewed, whose variables have two
+or three levels and whose cells are often empty; half of them pay a numeric reward. A log
+*holds* when every interval of its table holds the truth. Beside our widths stand the plug-in
+ones, which neglect sampling error, and plain Bonferroni over every cell of every rule.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.random import Generator, SeedSequence, default_rng
+
+from boundit.bounds.assemble import assembled
+from boundit.bounds.plan import sound_plan
+from boundit.bounds.request import coin_graph
+from boundit.counts.read import read_log
+from boundit.estimand.query import EffectQuery
+from boundit.simulation.model import Model
+from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.worlds import paper_world
+from boundit.studies.audits.problems import drawn_query
+from boundit.terms.bound_table import BoundTable
+
+if TYPE_CHECKING:
+    from boundit.counts.table import CountTable
+
+SIZES = (500, 5_000, 50_000)
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A model, a question, and what each level of the outcome pays, in [0, 1]."""
+
+    model: Model
+    query: EffectQuery
+    pay: tuple[float, ...]
+
+
+@dataclass
+class Coverage:
+    """How logs of one size did."""
+
+    world: str
+    size: int
+    confidence: float
+    logs: int = 0
+    held: int = 0
+    width: float = 0.0
+    plug_in: float = 0.0
+    bonferroni: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The share of logs whose whole table holds."""
+        return self.held / self.logs if self.logs else 0.0
+
+    @property
+    def enough(self) -> bool:
+        """Whether the share is what was promised, or below it by chance at most."""
+        return self.share >= self.confidence - 3 * self.error
+
+    @property
+    def error(self) -> float:
+        """The Monte Carlo standard error of that share."""
+        return float(np.sqrt(self.share * (1 - self.share) / self.logs)) if self.logs else 0.0
+
+
+def coverage(
+    logs: int,
+    *,
+    seed: int = 0,
+    confidence: float = 0.95,
+    sizes: tuple[int, ...] = SIZES,
+    told: Callable[[int], None] = lambda _: None,
+) -> list[Coverage]:
+    """Draw ``logs`` logs of each size from the paper's model, and as many from random models.
+
+    ``told`` hears how many logs are done.
+
+    >>> [c.held == c.logs for c in coverage(3, sizes=(200,))]
+    [True, True]
+    """
+    found = list[Coverage]()
+    for world, settings in (("paper", _paper), ("random", _random)):
+        for size in sizes:
+            entry = Coverage(world, size, confidence)
+            streams = SeedSequence([seed, size]).spawn(logs)
+            for setting, rng in zip(
+                settings(seed, logs), map(default_rng, streams), strict=True
+            ):
+                _try(setting, size, rng, entry)
+                told(sum(done.logs for done in found) + entry.logs)
+            found.append(entry)
+    return found
+
+
+def _paper(_: int, n: int) -> Iterator[Setting]:
+    world = paper_world()
+    for _ in range(n):
+        yield Setting(world.model, world.query, (0.0, 1.0))
+
+
+def _random(seed: int, n: int) -> Iterator[Setting]:
+    for stream in SeedSequence([seed, 1]).spawn(n):
+        rng = default_rng(stream)
+        graph = random_graph(int(rng.integers(3, 6)), rng, selection=bool(rng.random() < 0.8))
+        model = random_model(graph, rng, levels=(2, 3), floor=0.002)
+        query = drawn_query(graph, rng)
+        k = model.n_levels[query.outcomes[0]]
+        # Half of the outcomes are 0/1, the others pay by level.
+        pay = (0.0, 1.0) if k == 2 and rng.random() < 0.5 else tuple(np.linspace(0.1, 0.9, k))
+        yield Setting(model, query, pay)
+
+
+def _try(setting: Setting, size: int, rng: Generator, entry: Coverage) -> None:
+    model, query = setting.model, setting.query
+    rows = model.sample_log(size, rng)
+    entry.logs += 1
+    if not len(rows[query.outcomes[0]]):
+        entry.held += 1  # an empty log claims nothing
+        return
+    tables = [
+        bounded(setting, rows, confidence=entry.confidence, sparing=s) for s in (True, False)
+    ]
+    truth = model.effect(
+        outcomes=query.outcomes, treatments=query.treatments, context=query.context
+    )
+    axes = query.treatments + query.context
+    paid = truth.aligned((*axes, *query.outcomes)) @ np.array(setting.pay)
+    entry.held += all(
+        bound.lower - 1e-12 <= paid[arm + context] <= bound.upper + 1e-12
+        for (arm, context), bound in tables[0].bounds.items()
+    )
+    ours, plain = (list(table.bounds.values()) for table in tables)
+    entry.width += float(np.mean([b.upper - b.lower for b in ours]))
+    entry.plug_in += float(np.mean([b.upper_estimate - b.lower_estimate for b in ours]))
+    entry.bonferroni += float(np.mean([b.upper - b.lower for b in plain]))
+
+
+def bounded(
+    setting: Setting, rows: dict[str, np.ndarray], *, confidence: float, sparing: bool
+) -> BoundTable:
+    """Bound one drawn log, as ``derive_bounds`` does, with every level declared."""
+    model, query = setting.model, setting.query
+    (outcome,) = query.outcomes
+    pays = np.array(setting.pay)
+    graph = model.graph if setting.pay == (0.0, 1.0) else coin_graph(model.graph, outcome)
+    plan = sound_plan(graph, query, (), max_condition=3, time_limit=None)
+    columns = {name: column.tolist() for name, column in rows.items() if name != outcome}
+    log = read_log(columns | {outcome: pays[rows[outcome]].tolist()})
+    table: CountTable = log.count(list(columns), reward=outcome).with_levels(
+        {name: range(model.n_levels[name]) for name in columns}
+    )
+    return assembled(
+        plan,
+        [table],
+        query,
+        profile="sound",
+        selected=graph.selection is not None,
+        reward_range=(0.0, 1.0),
+        confidence=confidence,
+        sparing=sparing,
+    )

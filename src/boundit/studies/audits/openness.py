@@ -1,0 +1,233 @@
+"""Are open rows open? Rival models for every interval that says nothing.
+
+A row left at the reward's whole range may be one that no method can narrow, or one where our
+rules fall short. It is *shown open* by two rival models: models of the graph with the same log,
+and the same unbiased tables, at which the effect is next to zero and next to one. Each is built
+and asked, in the way any model is, before it counts.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+from numpy.random import Generator, default_rng
+
+from boundit.counts.named_array import Floats, NamedArray
+from boundit.estimand.recovery.question import Question, lightened
+from boundit.simulation.model import Model
+from boundit.studies.audits.problems import Problem, bounded, problems
+from boundit.studies.audits.rivals import SAME, Rival, Surface, widened
+from boundit.terms.bound import Bound
+from boundit.terms.names import listed
+
+NEAR = 1e-3
+"""How near to an end of the range a rival has to come."""
+
+_ROUNDING = 1e-9
+_SLACK = 1e-6
+Place = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """Rows of one effect that were left open, and no two rivals show to be.
+
+    Rivals have effects from ``lowest`` to ``highest``. If all walks ended where nothing leads
+    further (``flat``), then some method may well narrow these rows; else they were only too
+    slow, or the model too large to look for any.
+    """
+
+    graph: str
+    query: str
+    tables: str
+    row: str
+    rows: int
+    lowest: float
+    highest: float
+    flat: bool
+
+
+@dataclass
+class OpenReport:
+    """How many rows were left open, how many are shown to be, and which are not.
+
+    ``unconfounded`` counts the rows shown open on graphs without bidirected edges. ``wrong``
+    counts rivals that, once built, do not show the same data or the effect they are said to.
+    ``missed`` counts rows of any kind, of models with rivals, that leave a rival's effect out:
+    whoever has the log cannot know that the truth is not that.
+    """
+
+    seed: int
+    models: int = 0
+    rows: int = 0
+    left_open: int = 0
+    shown: int = 0
+    unconfounded: int = 0
+    rivals: int = 0
+    wrong: int = 0
+    missed: int = 0
+    worst_gap: float = 0.0
+    doubtful: list[Doubtful] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """True when every rival is one, and no interval leaves one out."""
+        return not (self.wrong or self.missed)
+
+    @property
+    def share_shown(self) -> float:
+        """The share of open rows that are shown to be open."""
+        return self.shown / self.left_open if self.left_open else 1.0
+
+
+def audit_openness(
+    models: int, *, seed: int = 0, told: Callable[[int], None] = lambda _: None
+) -> OpenReport:
+    """Bound random problems by profile ``sound``, and look for rivals where it says nothing.
+
+    The problems are those of ``boundit.studies.audits.soundness``. A Ctrl-C ends it with what
+    is done.
+
+    >>> report = audit_openness(6, seed=4)
+    >>> report.left_open, report.shown, report.wrong
+    (12, 12, 0)
+    """
+    report = OpenReport(seed)
+    try:
+        for i, problem in enumerate(problems(seed, models)):
+            _judge(problem, report, default_rng([seed, i]))
+            report.models += 1
+            told(report.models)
+    except KeyboardInterrupt:
+        if not report.models:
+            raise
+    return report
+
+
+def _judge(problem: Problem, report: OpenReport, rng: Generator) -> None:
+    table = bounded(problem, "sound")
+    names = table.treatments + table.context
+    rows: list[tuple[Place, Bound]] = [
+        (
+            {name: int(str(value)) for name, value in zip(names, sum(key, ()), strict=True)},
+            bound,
+        )
+        for key, bound in table.bounds.items()
+    ]
+    left = [place for place, bound in rows if bound.upper - bound.lower > 1 - _ROUNDING]
+    report.rows += len(rows)
+    report.left_open += len(left)
+    if left:
+        groups = _alike(problem, left)
+        found = _Reached(problem, report)
+        found.look([places[0] for places in groups], rng)
+        for places in groups:
+            found.count(places)
+        report.missed += sum(found.is_beyond(place, bound) for place, bound in rows)
+
+
+def _alike(problem: Problem, places: list[Place]) -> list[list[Place]]:
+    """Group rows by what their effect depends on (Rules 1 to 3)."""
+    query = problem.query
+    y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
+    light, _ = lightened(problem.model.graph, Question(y, x, c))
+    felt = light.treatments | light.context
+    groups = dict[tuple[int, ...], list[Place]]()
+    for place in places:
+        key = tuple(value for name, value in place.items() if name in felt)
+        groups.setdefault(key, []).append(place)
+    return list(groups.values())
+
+
+class _Reached:
+    """How low and how high rivals of one model bring each row."""
+
+    def __init__(self, problem: Problem, report: OpenReport) -> None:
+        self.problem, self.report = problem, report
+        truth = self._effect(problem.model)
+        self.axes, self.lowest, self.highest = truth.axes, truth.values, truth.values
+        self.flat = set[tuple[str, int]]()
+
+    def look(self, places: list[Place], rng: Generator) -> None:
+        """Walk from the model itself, then with hidden causes of twice the levels."""
+        for model in self._starts(rng):
+            self.flat.clear()
+            surface = Surface(model, self.problem.tables)
+            if surface.is_large:
+                return
+            for place, towards in product(places, (0, 1)):
+                if not self._is_near(place, towards):
+                    until = abs(towards - 0.9 * NEAR)
+                    rival = surface.furthest(
+                        self.problem.query, place, towards=towards, until=until
+                    )
+                    self._keep(rival, place)
+                    if rival.flat:
+                        self.flat.add((_row(place), towards))
+
+    def count(self, rows: list[Place]) -> None:
+        """Count rows of one effect as shown open, or as doubtful."""
+        graph, place = self.problem.model.graph, rows[0]
+        short = [towards for towards in (0, 1) if not self._is_near(place, towards)]
+        if not short:
+            self.report.shown += len(rows)
+            self.report.unconfounded += 0 if graph.bidirected else len(rows)
+            return
+        doubtful = Doubtful(
+            graph=str(graph),
+            query=str(self.problem.query),
+            tables="; ".join(map(listed, self.problem.tables)),
+            row=_row(place),
+            rows=len(rows),
+            lowest=self._at(self.lowest, place),
+            highest=self._at(self.highest, place),
+            flat=all((_row(place), towards) in self.flat for towards in short),
+        )
+        self.report.doubtful.append(doubtful)
+
+    def is_beyond(self, place: Place, bound: Bound) -> bool:
+        """Tell whether an interval leaves a rival's effect out."""
+        low, high = self._at(self.lowest, place), self._at(self.highest, place)
+        return low < bound.lower - _SLACK or high > bound.upper + _SLACK
+
+    def _starts(self, rng: Generator) -> Iterator[Model]:
+        yield self.problem.model
+        if self.problem.model.hidden:
+            yield widened(self.problem.model, rng)
+
+    def _keep(self, rival: Rival, place: Place) -> None:
+        """Take a rival for all rows at once, if it is one."""
+        effect, gap = self._effect(rival.model), self._gap(rival.model)
+        said = abs(float(effect.at(place)) - rival.effect)
+        self.report.rivals += 1
+        self.report.worst_gap = max(self.report.worst_gap, gap)
+        if not (gap < 10 * SAME and said < 10 * SAME):
+            self.report.wrong += 1
+            return
+        self.lowest = np.minimum(self.lowest, effect.values)
+        self.highest = np.maximum(self.highest, effect.values)
+
+    def _gap(self, model: Model) -> float:
+        """Find by what share a chance in the log, or in an unbiased table, differs at most."""
+        ours, tables = self.problem.model, self.problem.tables
+        laws = [(model.log(), ours.log()), *((model.law(t), ours.law(t)) for t in tables)]
+        return max(float(np.abs(one.values / other.values - 1).max()) for one, other in laws)
+
+    def _effect(self, model: Model) -> NamedArray:
+        query = self.problem.query
+        effect = model.effect(
+            outcomes=query.outcomes, treatments=query.treatments, context=query.context
+        )
+        return effect.at({query.outcomes[0]: 1})
+
+    def _is_near(self, place: Place, towards: int) -> bool:
+        if towards:
+            return self._at(self.highest, place) >= 1 - NEAR
+        return self._at(self.lowest, place) <= NEAR
+
+    def _at(self, values: Floats, place: Place) -> float:
+        return float(NamedArray(self.axes, values).at(place))
+
+
+def _row(place: Place) -> str:
+    return ", ".join(f"{name}={value}" for name, value in place.items())

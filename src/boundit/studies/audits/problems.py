@@ -1,0 +1,106 @@
+"""Random problems whose truth is known: a model, a question, unbiased tables of some variables.
+
+A model is a random graph over four to six variables, usually selected, with random tables of
+two or three levels; a question asks for one or two arms in up to two contexts.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator, SeedSequence, default_rng
+
+from boundit.bounds.assemble import assembled
+from boundit.bounds.plan import BoundPlan, Profile, paper_plan, sound_plan
+from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
+from boundit.counts.named_array import Floats, NamedArray
+from boundit.counts.table import CountTable
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
+from boundit.simulation.model import Model
+from boundit.simulation.random_models import random_graph, random_model
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.names import Nodes, in_order
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A model, a question about it, and which variables were also measured without bias."""
+
+    model: Model
+    query: EffectQuery
+    tables: tuple[Nodes, ...]
+
+
+def problems(seed: int, n: int) -> Iterator[Problem]:
+    """Draw problems; each has its own stream, so that one can be repeated alone."""
+    for stream in SeedSequence(seed).spawn(n):
+        yield drawn(default_rng(stream))
+
+
+def drawn(rng: Generator) -> Problem:
+    """Draw one problem."""
+    graph = random_graph(int(rng.integers(4, 7)), rng, selection=bool(rng.random() < 0.85))
+    query = drawn_query(graph, rng)
+    levels = (2, 3) if rng.random() < 0.3 else (2,)
+    while (model := random_model(graph, rng, levels=levels)).n_levels[query.outcomes[0]] != 2:
+        pass
+    tables: tuple[Nodes, ...] = ()
+    if graph.selection and rng.random() < 0.3:
+        size = int(rng.integers(1, 3))
+        chosen = rng.choice(in_order(graph.observed), size, replace=False)
+        tables = (frozenset(map(str, chosen)),)
+    return Problem(model, query, tables)
+
+
+def bounded(problem: Problem, profile: Profile, *, rate_known: bool = False) -> BoundTable:
+    """Bound a problem from its exact law; with the true selection rate if that is known."""
+    graph, query, facts = problem.model.graph, problem.query, NOTHING_KNOWN
+    if rate_known and graph.selection:
+        rate = problem.model.selection_rate()
+        facts = SelectionFacts((rate, rate))
+    plan: BoundPlan = (
+        paper_plan(graph, query, problem.tables, max_condition=3)
+        if profile == "paper"
+        else sound_plan(
+            graph, query, problem.tables, max_condition=3, time_limit=None, facts=facts
+        )
+    )
+    outcome = query.outcomes[0]
+    laws = [problem.model.log(), *map(problem.model.law, problem.tables)]
+    tables = [_exact(law, outcome) for law in laws]
+    return assembled(plan, tables, query, profile=profile, selected=graph.selection is not None)
+
+
+def drawn_query(graph: CausalGraph, rng: Generator) -> EffectQuery:
+    """Draw a question: one outcome, one or two arms, up to two contexts."""
+    names = [str(name) for name in rng.permutation(in_order(graph.observed))]
+    outcome, *rest = names
+    n_arms = 2 if rng.random() < 1 / 3 else 1
+    arms, others = rest[:n_arms], rest[n_arms:]
+    free = [name for name in others if name not in graph.descendants(arms)]
+    return EffectQuery((outcome,), tuple(arms), tuple(free[: int(rng.integers(0, 3))]))
+
+
+def _exact(law: NamedArray, outcome: str) -> CountTable:
+    """An exact law as a table of counts, with a 0/1 outcome as its reward."""
+    held = outcome in law.names
+    rest = tuple(axis for axis in law.axes if axis != outcome)
+    n = law.marginal(rest)
+    sums = law.at({outcome: 1}).aligned(rest).ravel() if held else None
+    codes = np.indices(n.values.shape).reshape(len(rest), n.values.size).T
+    ends: list[Floats | None] = [None, None]
+    if sums is not None:
+        ends = [np.zeros_like(sums), np.ones_like(sums)]
+    return CountTable(
+        variables=rest,
+        levels={axis: tuple(range(k)) for axis, k in n.n_levels.items()},
+        codes=codes,
+        n=n.values.ravel().copy(),
+        reward=outcome if held else None,
+        sums=sums,
+        squares=sums,
+        lowest=ends[0],
+        highest=ends[1],
+        exact=True,
+    )

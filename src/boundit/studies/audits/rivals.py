@@ -1,0 +1,231 @@
+"""Rival models: the same graph, the same log, another effect.
+
+That a log leaves an effect open is shown by two models of the graph that it cannot tell apart.
+We look for them on foot. Models with a given log are a surface among all models; we walk on it
+from the model at hand, uphill in the log-odds of the reward. A step goes along the gradient,
+less the part of it that would change the log; Newton's method then brings us back onto the
+surface. Hidden causes are part of a model, so confounding needs no argument of its own.
+
+A rival proves what it shows, up to rounding. A walk that gets stuck proves nothing: it only
+says how far the effect moved.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from scipy.linalg import cho_factor, cho_solve
+
+from boundit.counts.named_array import Floats, NamedArray
+from boundit.estimand.query import EffectQuery
+from boundit.simulation.model import Model
+from boundit.studies.audits.table_slopes import LawSlopes, ModelPoints, Tables
+from boundit.terms.names import Nodes, in_order
+
+SAME = 1e-11
+"""Two laws are the same when no ratio of their chances is further than this from one."""
+
+Goal = Callable[[Tables], tuple[float, Floats]]
+_STEPS, _PATIENCE, _GAIN = 300, 10, 0.02  # the last ten steps add at least so much, or enough
+_FIRST, _SHORTEST, _LONGEST = 0.5, 1e-3, 3.0  # how far a step moves the entry it moves most
+_FLAT = 1e-4
+_RIDGE, _ROUNDS = 1e-12, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Rival:
+    """A model that the data cannot tell from the first, and what the reward is there.
+
+    ``flat`` says that the walk ended where nothing leads on, so that it was not just slow.
+    """
+
+    model: Model
+    effect: float
+    flat: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Stand:
+    """A point on the surface: the slopes of what must stay, and where the log-odds go."""
+
+    point: Floats
+    tables: Tables
+    slopes: Floats
+    odds: float
+    gradient: Floats
+
+    def along(self, direction: Floats) -> Floats:
+        """Take away what would leave the surface."""
+        return direction - _least(self.slopes, self.slopes @ direction)
+
+
+class Surface:
+    """All models of a graph, with hidden causes of so many levels, that show the same data.
+
+    The data are the log of ``model`` and unbiased ``tables`` of some variables.
+
+    >>> model = Model.of({"X": ([], 0.5), "S": (["X"], [0.2, 0.8])}, selection="S")
+    >>> surface = Surface(model)
+    >>> rival = surface.furthest(EffectQuery(("X",)), {}, towards=1, until=0.999)
+    >>> rival.effect > 0.999, bool(rival.model.log().gap_to(model.log()) < 1e-9)
+    (True, True)
+    """
+
+    def __init__(self, model: Model, tables: Sequence[Nodes] = ()) -> None:
+        self.model = model
+        self.points = ModelPoints(model.tables)
+        self.start = self.points.of(model.tables)
+        selection = model.graph.selection
+        log = model.log()
+        self._log = LawSlopes(self.points, log.axes, seen={selection: 1} if selection else {})
+        self._others = [LawSlopes(self.points, model.law(names).axes) for names in tables]
+        self._logged = log.values.ravel()
+        self._known = [model.law(names).values.ravel() for names in tables]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is too large to be walked on."""
+        return self._log.is_large
+
+    def furthest(
+        self, query: EffectQuery, at: Mapping[str, int], *, towards: int, until: float
+    ) -> Rival:
+        """Walk ``towards`` 0 or 1 until the reward's chance is beyond ``until``, or no further.
+
+        ``at`` has the values of treatments and context.
+        """
+        sign = 1 if towards else -1
+        sight = LawSlopes(
+            self.points,
+            query.outcomes,
+            seen={name: at[name] for name in query.context},
+            done={name: at[name] for name in query.treatments},
+        )
+
+        def goal(tables: Tables) -> tuple[float, Floats]:
+            law, slopes = sight(tables)
+            return sign * float(np.log(law[1] / law[0])), sign * (slopes[1] - slopes[0])
+
+        top, flat = self._climbed(goal, sign * float(np.log(until / (1 - until))))
+        specs = {node: (table.axes[:-1], table.values) for node, table in top.tables.items()}
+        effect = float(1 / (1 + np.exp(-sign * top.odds)))
+        return Rival(Model(self.model.graph, specs), effect, flat)
+
+    def _climbed(self, goal: Goal, until: float) -> tuple[_Stand, bool]:
+        """Climb by conjugate gradients (Polak and Ribiere's); say if the end is flat."""
+        tables = self.points.tables(self.start)
+        here = _Stand(self.start, tables, self._off(tables)[1], *goal(tables))
+        uphill = way = here.along(here.gradient)
+        heights, length = [here.odds], _FIRST
+        while here.odds < until and not _is_flat(uphill) and not _is_slow(heights):
+            there, length = self._stepped(here, way, length, goal)
+            if there is None:
+                break
+            heights.append(there.odds)
+            here, before = there, uphill
+            uphill = here.along(here.gradient)
+            turn = max(0.0, float(uphill @ (uphill - before) / (before @ before)))
+            way = uphill + turn * here.along(way)
+            way = way if way @ uphill > 0 else uphill
+        return here, _is_flat(uphill)
+
+    def _stepped(
+        self, here: _Stand, way: Floats, length: float, goal: Goal
+    ) -> tuple[_Stand | None, float]:
+        """Take a step that leads higher, and say how long the next may be."""
+        while length > _SHORTEST:
+            there = self._settled(here.point + length * way / np.abs(way).max(), goal)
+            if there and there.odds > here.odds:
+                return there, min(1.5 * length, _LONGEST)
+            length /= 2
+        return None, length
+
+    def _settled(self, point: Floats, goal: Goal) -> _Stand | None:
+        """Go back to the surface by Newton's method; None where it is not soon there."""
+        last = np.inf
+        for _ in range(5):
+            tables = self.points.tables(point)
+            with np.errstate(divide="ignore", invalid="ignore"):  # where a chance vanishes
+                off, slopes = self._off(tables)
+            if (worst := float(np.abs(off).max())) < SAME:
+                return _Stand(point, tables, slopes, *goal(tables))
+            if not worst < 0.3 * last:
+                return None
+            move, last = _least(slopes, off), worst
+            point = point - move / max(1.0, float(np.abs(move).max()))
+        return None
+
+    def _off(self, tables: Tables) -> tuple[Floats, Floats]:
+        """By how much the logarithms of what is shown are off, and their slopes."""
+        law, slopes = self._log(tables)
+        law /= law.sum()
+        off, moves = [np.log(law / self._logged)], [slopes - law @ slopes]
+        for sight, known in zip(self._others, self._known, strict=True):
+            law, slopes = sight(tables)
+            off.append(np.log(law / known))
+            moves.append(slopes)
+        return np.concatenate(off), np.vstack(moves)
+
+
+def widened(model: Model, rng: Generator) -> Model:
+    """Give each hidden cause twice its levels; nothing that can be seen or done changes.
+
+    Each level becomes two. One of the nodes it moves feels which, the more on one side the less
+    on the other, so that rivals can depend on more of what is hidden.
+
+    >>> bow = {"C": ([], 0.5), "X": (["C"], [0.2, 0.8]), "Y": (["X", "C"], [[0.1, 0.3]] * 2)}
+    >>> model = Model.of(bow, hidden="C")
+    >>> wide = widened(model, np.random.default_rng(0))
+    >>> wide.n_levels["C"], round(wide.law().gap_to(model.law()), 9)
+    (4, 0.0)
+    """
+    tables = dict(model.tables)
+    for cause in in_order(model.hidden):
+        moved = [node for node in in_order(tables) if cause in tables[node].axes[:-1]]
+        for node in [cause, *moved]:
+            at = tables[node].axes.index(cause)
+            chances = np.repeat(tables[node].values, 2, axis=at)
+            tables[node] = NamedArray(tables[node].axes, chances / (2 if node == cause else 1))
+        feels = str(rng.choice(moved))
+        tables[feels] = _leaning(tables[feels], cause, rng)
+    specs = {node: (table.axes[:-1], table.values) for node, table in tables.items()}
+    return Model(model.graph, specs)
+
+
+def _leaning(table: NamedArray, cause: str, rng: Generator) -> NamedArray:
+    """Lean every row one way for the first copy of a level, the other way for the second."""
+    at, chances = table.axes.index(cause), table.values
+    shape, sides = list(chances.shape), [1] * chances.ndim
+    sides[at] = shape[at]
+    shape[at] //= 2
+    lean = np.repeat(rng.uniform(-0.5, 0.5, shape), 2, axis=at)
+    lean -= (chances * lean).sum(axis=-1, keepdims=True)
+    side = np.resize([1.0, -1.0], sides)
+    return NamedArray(table.axes, chances * (1 + side * lean))
+
+
+def _is_flat(uphill: Floats) -> bool:
+    return bool(np.abs(uphill).max() < _FLAT)
+
+
+def _is_slow(heights: Sequence[float]) -> bool:
+    """Whether the last steps hardly led higher, or all of them are used up."""
+    late = len(heights) > _PATIENCE and heights[-1] - heights[-1 - _PATIENCE] < _GAIN
+    return late or len(heights) > _STEPS
+
+
+def _least(slopes: Floats, change: Floats) -> Floats:
+    """Find the shortest move with this change.
+
+    Slopes depend on each other where the graph makes the log obey something, so a ridge is
+    needed; rounds of refinement undo it in all directions that there are.
+    """
+    gram = slopes @ slopes.T
+    gram[np.diag_indices_from(gram)] += _RIDGE * np.trace(gram) / len(gram)
+    factor = cho_factor(gram, check_finite=False)
+    move = np.zeros(slopes.shape[1])
+    for _ in range(_ROUNDS):
+        left = change - slopes @ move
+        move += slopes.T @ cho_solve(factor, left, check_finite=False)
+    return move

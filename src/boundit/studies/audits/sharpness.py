@@ -1,0 +1,222 @@
+"""Are the bounds sharp? Each end against the furthest effect of any model with the same log.
+
+The graphs are small, their variables binary, the logs exact laws of random models. For each end
+a search (``sharpness_search``) that knows of no bound looks among all models of the graph for
+one with exactly this log, and an effect as near to the end as can be, or beyond it. What is
+left between is the *gap*. It may be ours, when the bound is loose, or the search's, when it
+stopped on a lower hill; many climbs that end alike speak for the former. A model beyond the end
+is a miss.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from statistics import median
+
+import numpy as np
+from numpy.random import Generator, SeedSequence, default_rng
+
+from boundit.counts.named_array import Floats
+from boundit.estimand.query import parse_query
+from boundit.graph.text import parse
+from boundit.studies.audits.problems import Problem, bounded
+from boundit.studies.audits.sharpness_family import Family
+from boundit.studies.audits.sharpness_search import Aim, FurthestEffect, furthest
+from boundit.terms.bound import Key
+from boundit.terms.bound_table import BoundTable
+
+LEVELS = 8
+"""How many levels each hidden cause of a searched model has."""
+NOISES = (0.1, 0.5, 1.0, 2.0)
+"""How far climbs from the true model start from it, in logits; as many start anywhere."""
+MOST_ROWS = 2
+"""How many rows of a bound table are tried; of more, these many are drawn."""
+SHARP = 1e-3
+"""A smaller gap is none."""
+NOTHING, RATE = "nothing", "selection rate"
+SIDES = {"lower": -1, "upper": 1}
+_MISSED = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A graph and a question, and what people call them."""
+
+    name: str
+    graph: str
+    query: str = "Y | do(X)"
+
+
+SUITE = (
+    Case("bow", "X -> Y; X <-> Y"),
+    Case("instrument", "Z -> X -> Y; X <-> Y"),
+    Case("instrument with shared luck", "Z -> X -> Y; Z <-> X; X <-> Y"),
+    Case("mediator, one hidden cause", "X -> M -> Y; X <-> M; M <-> Y; X <-> Y"),
+    Case("mediator, two hidden causes", "X -> M -> Y; X <-> M; M <-> Y"),
+    Case("covariate steers", "X -> Y; W -> Y; W -> [S]"),
+    Case("covariate steers, bow", "W -> X -> Y; W -> Y; X <-> Y; W -> [S]"),
+    Case("arm steers, bow", "X -> Y; X <-> Y; X -> [S]"),
+    Case("reward steers", "X -> Y; Y -> [S]"),
+    Case("reward steers, bow", "X -> Y; X <-> Y; Y -> [S]"),
+    Case("instrument, arm steers", "Z -> X -> Y; X <-> Y; X -> [S]"),
+    Case("instrument, reward steers", "Z -> X -> Y; X <-> Y; Y -> [S]"),
+    Case("hidden cause of selection", "X -> Y; W -> Y; W <-> [S]"),
+    Case("front door, mediator steers", "X -> M -> Y; X <-> Y; M -> [S]"),
+    Case("mediator steers", "X -> M -> Y; M <-> Y; M -> [S]"),
+    Case("paper, one arm", "U -> X -> M -> Y; U -> Y; M <-> Y; M -> [S]", "Y | do(X), U"),
+    Case(
+        "paper, two arms",
+        "U -> X1 -> M -> Y; U -> Y; X2 -> Y; M <-> Y; M -> [S]",
+        "Y | do(X1, X2), U",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of one bound, and the furthest effect found on its side of the truth.
+
+    ``agreed`` climbs of all came within a thousandth of it.
+    """
+
+    case: str
+    known: str
+    model: int
+    row: str
+    side: str
+    rule: str
+    end: float
+    found: float
+    agreed: int
+
+    @property
+    def gap(self) -> float:
+        """How far the end is beyond what was found; negative when it was passed."""
+        return self.end - self.found if self.side == "upper" else self.found - self.end
+
+
+@dataclass(frozen=True, slots=True)
+class SharpnessRow:
+    """All ends of one case with one kind of knowledge."""
+
+    case: str
+    known: str
+    ends: int
+    sharp: int
+    median_gap: float
+    worst_gap: float
+    settled: int
+    """Ends with a gap at which half of all climbs or more ended alike: likely ours."""
+
+
+@dataclass
+class SharpnessReport:
+    """What was found, and what repeats it."""
+
+    seed: int
+    steps: int
+    levels: int = LEVELS
+    climbs: int = 2 * len(NOISES)
+    done: int = 0
+    ends: list[End] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """True when no model was found beyond an end."""
+        return not self.misses
+
+    @property
+    def misses(self) -> list[End]:
+        """The ends that some model with the same log passes."""
+        return [end for end in self.ends if end.gap < -_MISSED]
+
+    def rows(self) -> list[SharpnessRow]:
+        """Sum up, in the order of the suite."""
+        groups: dict[tuple[str, str], list[End]] = {}
+        for end in self.ends:
+            groups.setdefault((end.case, end.known), []).append(end)
+        return [self._row(case, known, ends) for (case, known), ends in groups.items()]
+
+    def _row(self, case: str, known: str, ends: list[End]) -> SharpnessRow:
+        gaps = [end.gap for end in ends]
+        loose = [end for end in ends if end.gap > SHARP]
+        settled = sum(2 * end.agreed >= self.climbs for end in loose)
+        sharp = len(ends) - len(loose)
+        return SharpnessRow(case, known, len(ends), sharp, median(gaps), max(gaps), settled)
+
+
+def sharpness(
+    models: int = 3,
+    *,
+    seed: int = 0,
+    steps: int = 300,
+    suite: tuple[Case, ...] = SUITE,
+    told: Callable[[int], None] = lambda _: None,
+) -> SharpnessReport:
+    """Hold the bounds of ``models`` random models of each graph against the search.
+
+    ``told`` hears of each finished model. A Ctrl-C ends it with what is done.
+
+    >>> report = sharpness(1, suite=SUITE[:1])
+    >>> [(row.case, row.ends, row.sharp) for row in report.rows()]
+    [('bow', 4, 4)]
+    """
+    report = SharpnessReport(seed, steps)
+    try:
+        for case, stream in zip(suite, SeedSequence(seed).spawn(len(suite)), strict=True):
+            for model, own in enumerate(stream.spawn(models)):
+                report.ends += _ends(case, model, default_rng(own), steps)
+                report.done += 1
+                told(report.done)
+    except KeyboardInterrupt:
+        if not report.done:
+            raise
+    return report
+
+
+def _ends(case: Case, number: int, rng: Generator, steps: int) -> Iterator[End]:
+    graph, query = parse(case.graph), parse_query(case.query)
+    small, family = Family(graph, levels=2), Family(graph, LEVELS)
+    truth = _drawn_logits(small, rng)
+    model = small.model(small.tables(truth))
+    start, log, true_rate = truth[family.spread(small)], model.log(), model.selection_rate()
+    rates = {NOTHING: None, RATE: true_rate} if graph.selection else {NOTHING: true_rate}
+    keys: list[Key] = []
+    for known, rate in rates.items():
+        table = bounded(Problem(model, query, ()), "sound", rate_known=known == RATE)
+        keys = keys or _drawn_keys(list(table.bounds), rng)
+        for key, (side, sign) in product(keys, SIDES.items()):
+            aim = Aim(family, query, _place(table, key), log, rate, sign)
+            # The true model itself has this log.
+            found = furthest(aim, _around(start, rng), steps) or FurthestEffect(
+                aim.effect_of(model), 0
+            )
+            row = ", ".join(f"{name}={value}" for name, value in aim.at.items())
+            bound = table.bounds[key]
+            rule, end = getattr(bound, f"{side}_rule"), getattr(bound, side)
+            yield End(
+                case.name, known, number, row, side, rule, end, found.effect, found.agreed
+            )
+
+
+def _drawn_logits(family: Family, rng: Generator) -> Floats:
+    """Draw a model with two levels everywhere, chances between .05 and .95."""
+    chances = rng.uniform(0.05, 0.95, size=family.size // 2)
+    return np.log(np.stack([1 - chances, chances], axis=-1)).ravel()
+
+
+def _around(starts: Floats, rng: Generator) -> Floats:
+    """Start near the truth, ever farther from it, and as often anywhere."""
+    noises = np.array(NOISES)[:, None]
+    near = starts + noises * rng.normal(size=(len(NOISES), starts.size))
+    anywhere = np.maximum(noises, 0.5) * rng.normal(size=near.shape)
+    return np.concatenate([near, anywhere])
+
+
+def _drawn_keys(keys: list[Key], rng: Generator) -> list[Key]:
+    places = rng.permutation(len(keys))[:MOST_ROWS]
+    return [keys[place] for place in sorted(places)]
+
+
+def _place(table: BoundTable, key: Key) -> dict[str, int]:
+    axes = table.treatments + table.context
+    return {name: int(str(value)) for name, value in zip(axes, sum(key, ()), strict=True)}

@@ -1,0 +1,229 @@
+r"""Every model of a small graph as one vector of logits, with what it logs and its slopes.
+
+Each bidirected edge, or clique of them, is one explicit hidden cause of so many levels; every
+other variable is binary. A row of a table is the softmax of its logits, so that any vector is a
+model. What is logged and what an arm earns are sums of products in which each table stands
+once,
+
+.. math:: P(v, S{=}1) = \sum_u \prod_i P(v_i \mid pa_i, u_i)
+
+so the slope in one table's entries is the same sum with that table left out. Nothing here knows
+of bounds: it is what they are held against.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.counts.named_array import Floats
+from boundit.graph.causal_graph import CausalGraph
+from boundit.simulation.model import Model
+
+Places: TypeAlias = NDArray[np.int64]
+"""Where entries stand in the vector of all tables."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableSlot:
+    """Where one node's table stands; its own levels are the last of ``axes``."""
+
+    axes: tuple[str, ...]
+    places: Places
+
+    @property
+    def node(self) -> str:
+        """Whose table it is."""
+        return self.axes[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class TableProduct:
+    """A product of tables, some axes held at one level, summed over all but the first ones.
+
+    ``factors`` are places with one axis for each of the family's, of length 1 where the table
+    lacks it or it is held. The first ``kept`` axes stay; ``size`` is the family's.
+    """
+
+    factors: tuple[Places, ...]
+    kept: int
+    size: int
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the product."""
+        return np.broadcast_shapes(*(places.shape for places in self.factors))
+
+    @cached_property
+    def cells(self) -> int:
+        """How many numbers it comes to."""
+        return prod(self.shape[: self.kept])
+
+    @cached_property
+    def _slopes(self) -> list[tuple[tuple[int, ...], Places]]:
+        """For each table: which axes of the others' product go, and where the rest belongs."""
+        found = []
+        for places in self.factors:
+            lone = [i for i in range(self.kept, len(self.shape)) if places.shape[i] == 1]
+            left = [1 if i in lone else n for i, n in enumerate(self.shape)]
+            into = np.broadcast_to(places, left).reshape(self.cells, -1)
+            found.append((tuple(1 + i for i in lone), into))
+        return found
+
+    def at(self, tables: Floats) -> tuple[Floats, Floats]:
+        """Value and slope in every entry, of each of many vectors of tables."""
+        n = len(tables)
+        whole, others = left_out([tables[:, places] for places in self.factors])
+        value = np.broadcast_to(whole, (n, *self.shape)).reshape(n, self.cells, -1).sum(axis=-1)
+        slope = np.zeros((n, self.cells, self.size))
+        cell = np.arange(self.cells)[:, None]
+        for other, (gone, into) in zip(others, self._slopes, strict=True):
+            left = np.broadcast_to(other, (n, *self.shape)).sum(axis=gone)
+            slope[:, cell, into] = left.reshape(n, self.cells, -1)
+        return value, slope
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """The models of ``graph`` whose hidden causes have ``levels`` levels each.
+
+    >>> from boundit.graph.text import parse
+    >>> bow = Family(parse("X -> Y; X <-> Y"), levels=4)
+    >>> bow.axes, bow.size
+    (('X', 'Y', 'X<->Y'), 28)
+    """
+
+    graph: CausalGraph
+    levels: int
+
+    @cached_property
+    def hidden(self) -> Mapping[str, tuple[str, ...]]:
+        """What each hidden cause acts on: the largest cliques of bidirected edges."""
+        ends = sorted({node for edge in self.graph.bidirected for node in edge})
+        found: list[tuple[str, ...]] = []
+        for size in range(len(ends), 1, -1):
+            for group in combinations(ends, size):
+                joined = self.graph.bidirected.issuperset(combinations(group, 2))
+                if joined and not any(set(group) <= set(larger) for larger in found):
+                    found.append(group)
+        return {"<->".join(group): group for group in found}
+
+    @cached_property
+    def axes(self) -> tuple[str, ...]:
+        """Observed variables in causal order, the selection node, hidden causes."""
+        return (*self.graph.order, *self.hidden)
+
+    @cached_property
+    def slots(self) -> tuple[TableSlot, ...]:
+        """One table for each axis, in their order."""
+        found, start = [], 0
+        for node in self.axes:
+            above = [cause for cause, acts_on in self.hidden.items() if node in acts_on]
+            known = self.graph.links[node].parents if node in self.graph.nodes else ()
+            axes = (*known, *above, node)
+            shape = [self._n(axis) for axis in axes]
+            stop = start + prod(shape)
+            found.append(TableSlot(axes, np.arange(start, stop).reshape(shape)))
+            start = stop
+        return tuple(found)
+
+    @cached_property
+    def size(self) -> int:
+        """How many entries all tables have."""
+        return sum(slot.places.size for slot in self.slots)
+
+    @cached_property
+    def _rows(self) -> tuple[Places, Places]:
+        """Where each row of a table starts, and how long it is."""
+        starts = np.concatenate([slot.places[..., 0].ravel() for slot in self.slots])
+        return starts, np.diff(np.append(starts, self.size))
+
+    def tables(self, logits: Floats) -> Floats:
+        """Turn logits into chances, row by row; the last axis is the vector's."""
+        starts, lengths = self._rows
+        top = np.maximum.reduceat(logits, starts, axis=-1)
+        raised = np.exp(logits - np.repeat(top, lengths, axis=-1))
+        total = np.add.reduceat(raised, starts, axis=-1)
+        return np.asarray(raised / np.repeat(total, lengths, axis=-1))
+
+    def in_logits(self, tables: Floats, slopes: Floats) -> Floats:
+        """Turn slopes in chances into slopes in logits."""
+        starts, lengths = self._rows
+        leaned = tables * slopes
+        mean = np.add.reduceat(leaned, starts, axis=-1)
+        return np.asarray(leaned - tables * np.repeat(mean, lengths, axis=-1))
+
+    def within(self, logits: Floats, span: float) -> Floats:
+        """Shift each row so that its greatest logit is 0 and none is below ``-span``."""
+        starts, lengths = self._rows
+        top = np.repeat(np.maximum.reduceat(logits, starts, axis=-1), lengths, axis=-1)
+        return np.asarray(np.maximum(logits - top, -span))
+
+    def model(self, tables: Floats) -> Model:
+        """Write one vector of tables as a model, which has its own way of answering."""
+        return Model(
+            self.graph,
+            {slot.node: (slot.axes[:-1], tables[slot.places]) for slot in self.slots},
+        )
+
+    def spread(self, other: "Family") -> Places:
+        """Find where each entry of ours is copied from in a family of fewer hidden levels.
+
+        Level ``j`` behaves as their level ``j`` modulo their number and shares its chance with
+        the other copies: the same model, when ours is a multiple of their number.
+        """
+        copied = np.empty(self.size, dtype=np.int64)
+        for ours, theirs in zip(self.slots, other.slots, strict=True):
+            index = [
+                np.arange(n) % m
+                for n, m in zip(ours.places.shape, theirs.places.shape, strict=True)
+            ]
+            copied[ours.places] = theirs.places[np.ix_(*index)]
+        return copied
+
+    def logged(self) -> TableProduct:
+        """``P(v, S=1)`` of every cell ``v``; without selection ``P(v)``."""
+        held = {self.graph.selection: 1} if self.graph.selection else {}
+        factors = tuple(self._wide(slot, held) for slot in self.slots)
+        return TableProduct(factors, len(self.graph.observed), self.size)
+
+    def done(self, treatments: Sequence[str], held: Mapping[str, int]) -> TableProduct:
+        """``P(others | do(treatments))`` of one value of the treatments and of some others."""
+        cut = self.graph.without_edges_into(treatments)
+        drawn = cut.ancestors(held).difference(treatments)
+        drawn |= {cause for cause, acts_on in self.hidden.items() if drawn & set(acts_on)}
+        factors = tuple(self._wide(slot, held) for slot in self.slots if slot.node in drawn)
+        return TableProduct(factors, 0, self.size)
+
+    def _wide(self, slot: TableSlot, held: Mapping[str, int]) -> Places:
+        own = [axis for axis in self.axes if axis in slot.axes]
+        places = slot.places.transpose([slot.axes.index(axis) for axis in own])
+        for at, axis in enumerate(own):
+            if axis in held:
+                places = places.take([held[axis]], axis=at)
+        lengths = dict(zip(own, places.shape, strict=True))
+        return places.reshape([lengths.get(axis, 1) for axis in self.axes])
+
+    def _n(self, axis: str) -> int:
+        return self.levels if axis in self.hidden else 2
+
+
+def left_out(factors: Sequence[Floats]) -> tuple[Floats, list[Floats]]:
+    """Multiply all arrays, and all but each.
+
+    >>> whole, others = left_out([np.array([2.0]), np.array([3.0]), np.array([5.0])])
+    >>> float(whole[0]), [float(other[0]) for other in others]
+    (30.0, [15.0, 10.0, 6.0])
+    """
+    one = np.ones([1] * factors[0].ndim)
+    before, after = [one], [one]
+    for factor in factors:
+        before.append(before[-1] * factor)
+    for factor in reversed(factors):
+        after.append(after[-1] * factor)
+    return before.pop(), [b * a for b, a in zip(before, after[-2::-1], strict=True)]

@@ -1,0 +1,205 @@
+"""How far an effect can go while the log stays as it is: a search over models.
+
+Several models climb at once along the slope of the effect, projected so that the log does not
+change to first order; each step is pulled back onto the log by two of Newton's. Steps are in
+logits, so that chances near 0 and 1 move as freely as others and no step leaves the family.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.counts.named_array import Floats, NamedArray
+from boundit.estimand.query import EffectQuery
+from boundit.simulation.model import Model
+from boundit.studies.audits.sharpness_family import Family, TableProduct
+
+MATCH = 1e-6
+"""How far a found model's log may be from the given one, in total variation; and its rate."""
+AGREE = 1e-3
+"""How near two climbs end that found the same."""
+_SPAN = 30.0  # chances below exp(-30) of the greatest in their row are as good as none
+_CLOSE = 1e-8  # how far a log may be off while climbing, in total variation
+_LONGEST, _SHORTEST = 4.0, 1e-6
+_PATIENCE, _GAIN = 25, 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What is seen from some models: how far their logs are off, their effects, the slopes."""
+
+    off: Floats
+    off_slope: Floats
+    effect: Floats
+    slope: Floats
+
+    @property
+    def distance(self) -> Floats:
+        """How far each log is off, in total variation."""
+        return np.asarray(np.abs(self.off).sum(axis=-1) / 2)
+
+    def where(self, good: NDArray[np.bool_], other: Self) -> Self:
+        """Take these where ``good``, else the others."""
+        pairs = ((getattr(self, name), getattr(other, name)) for name in vars(self))
+        picks = (np.where(good.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in pairs)
+        return type(self)(*picks)
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """An effect ``P(y=1 | do(arm), context)``, and the log that models have to show.
+
+    ``at`` holds the levels of arm and context. ``rate`` is the selection rate that they have
+    to have too, None if any will do. ``sign`` is 1 for the greatest effect, -1 for the least.
+    """
+
+    family: Family
+    query: EffectQuery
+    at: dict[str, int]
+    log: NamedArray
+    rate: float | None
+    sign: int
+
+    @cached_property
+    def _logged(self) -> TableProduct:
+        return self.family.logged()
+
+    @cached_property
+    def _paid(self) -> list[TableProduct]:
+        """``P(y, context | do(arm))`` of y=1, and of y=0 where there is a context."""
+        (outcome,) = self.query.outcomes
+        levels = (1, 0) if self.query.context else (1,)
+        done = self.family.done
+        return [done(self.query.treatments, {**self.at, outcome: level}) for level in levels]
+
+    @cached_property
+    def _cells(self) -> Floats:
+        axes = [node for node in self.family.axes if node in self.log.names]
+        return self.log.aligned(axes).ravel()
+
+    def seen_from(self, logits: Floats) -> View:
+        """Look around from some models."""
+        tables = self.family.tables(logits)
+        value, slope = self._logged.at(tables)
+        if self.rate is None:
+            rate = value.sum(axis=-1, keepdims=True)
+            value = value / rate
+            slope = slope - value[..., None] * slope.sum(axis=1, keepdims=True)
+            slope = slope / rate[..., None]
+        else:
+            value, slope = value / self.rate, slope / self.rate
+        effect, climb = self._effect(tables)
+        return View(
+            value - self._cells,
+            self.family.in_logits(tables[:, None], slope),
+            effect,
+            self.sign * self.family.in_logits(tables, climb),
+        )
+
+    def _effect(self, tables: Floats) -> tuple[Floats, Floats]:
+        (won, won_slope), *lost = [paid.at(tables) for paid in self._paid]
+        if not lost:
+            return won[:, 0], won_slope[:, 0]
+        other, other_slope = lost[0]
+        total = won + other
+        slope = won_slope[:, 0] * other - other_slope[:, 0] * won
+        return (won / total)[:, 0], slope / total**2
+
+    def matches(self, model: Model) -> bool:
+        """Whether a model shows the log, and has the rate, by its own reckoning."""
+        law = model.log()
+        off = np.abs(law.aligned(self.log.axes) - self.log.values).sum() / 2
+        rate = model.selection_rate()
+        return bool(off <= MATCH and abs(rate - (self.rate or rate)) <= MATCH)
+
+    def effect_of(self, model: Model) -> float:
+        """``P(y=1 | do(arm), context)`` by the model's own reckoning."""
+        query = self.query
+        effect = model.effect(
+            outcomes=query.outcomes, treatments=query.treatments, context=query.context
+        )
+        return float(effect.at({**self.at, query.outcomes[0]: 1}))
+
+
+@dataclass(frozen=True, slots=True)
+class FurthestEffect:
+    """The furthest effect of a model with the log, and how many climbs came as far."""
+
+    effect: float
+    agreed: int
+
+
+def furthest(aim: Aim, starts: Floats, steps: int) -> FurthestEffect | None:
+    """Climb from each of ``starts``; None if no model that was found shows the log.
+
+    >>> from boundit.estimand.query import parse_query
+    >>> from boundit.graph.text import parse
+    >>> family = Family(parse("X -> Y; X <-> Y"), levels=4)
+    >>> starts = np.random.default_rng(0).normal(size=(4, family.size))
+    >>> log = NamedArray(("X", "Y"), np.array([[0.1, 0.4], [0.3, 0.2]]))
+    >>> most = Aim(family, parse_query("Y | do(X)"), {"X": 1}, log, 1.0, sign=1)
+    >>> round(furthest(most, starts, 300).effect, 4)  # Manski: 0.2 + P(X=0)
+    0.7
+    """
+    tables = aim.family.tables(climbed(aim, starts, steps))
+    models = [aim.family.model(table) for table in tables]
+    effects = np.array([aim.effect_of(model) for model in models if aim.matches(model)])
+    if not effects.size:
+        return None
+    best = float(max(effects, key=lambda effect: aim.sign * effect))
+    return FurthestEffect(best, int(np.sum(np.abs(effects - best) <= AGREE)))
+
+
+def climbed(aim: Aim, starts: Floats, steps: int) -> Floats:
+    """Take up to ``steps`` steps from each start, fewer when none gains any more."""
+    logits = _onto_the_log(aim, starts, 20)
+    now = aim.seen_from(logits)
+    reach = np.full(len(starts), 0.5)
+    marked = now.effect
+    for step in range(1, steps + 1):
+        trial = logits + reach[:, None] * _direction(now)
+        trial = _onto_the_log(aim, trial, 2)
+        seen = aim.seen_from(trial)
+        gains = aim.sign * (seen.effect - now.effect) > 0
+        good = (seen.distance <= np.maximum(_CLOSE, now.distance / 2)) & (
+            gains | (now.distance > _CLOSE)
+        )
+        logits = np.where(good[:, None], trial, logits)
+        now = seen.where(good, now)
+        reach = np.clip(reach * np.where(good, 1.6, 0.35), _SHORTEST, _LONGEST)
+        if step % _PATIENCE == 0:
+            if np.abs(now.effect - marked).max() < _GAIN:
+                break
+            marked = now.effect
+    return logits
+
+
+def _direction(view: View) -> Floats:
+    """The slope of the effect along which no log changes; its longest entry is 1."""
+    across = np.einsum("rmn,rn->rm", view.off_slope, view.slope)
+    along = view.slope - _answering(view.off_slope, across)
+    return np.asarray(along / np.maximum(np.abs(along).max(axis=-1, keepdims=True), 1e-300))
+
+
+def _onto_the_log(aim: Aim, logits: Floats, steps: int) -> Floats:
+    """Newton's steps, none longer than 2 in any logit, towards models that show the log."""
+    for _ in range(steps):
+        view = aim.seen_from(logits)
+        move = _answering(view.off_slope, view.off)
+        longest = np.abs(move).max(axis=-1, keepdims=True)
+        move *= np.minimum(1, 2 / np.maximum(longest, 1e-300))
+        logits = aim.family.within(logits - move, _SPAN)
+    return logits
+
+
+def _answering(slope: Floats, change: Floats) -> Floats:
+    """Find the least move that makes a change; nearly so where cells depend on each other."""
+    square = slope @ slope.transpose(0, 2, 1)
+    cells = square.shape[-1]
+    ridge = 1e-11 * np.trace(square, axis1=1, axis2=2) / cells + 1e-300
+    square += ridge[:, None, None] * np.eye(cells)
+    weights = np.linalg.solve(square, change[..., None])[..., 0]
+    return np.asarray(np.einsum("rmn,rm->rn", slope, weights))

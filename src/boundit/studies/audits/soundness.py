@@ -1,0 +1,191 @@
+"""Do the bounds hold? Random models whose truth is known, exact laws in, misses counted.
+
+Both profiles bound the same effects from the same exact law, and profile ``sound`` once more
+with the true selection rate known. A miss is a truth outside an interval, or two arms that
+differ by more than the table says they can.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from boundit.studies.audits.problems import Problem, bounded, problems
+from boundit.terms.bound import Key
+from boundit.terms.bound_table import BoundTable
+
+RATE_KNOWN = "sound, selection rate known"
+PROFILES = ("sound", RATE_KNOWN, "paper")
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """An interval that leaves the truth out."""
+
+    graph: str
+    query: str
+    row: str
+    profile: str
+
+
+@dataclass
+class ProfileTally:
+    """How one profile did: rows, misses, points, widths.
+
+    A row is *steered* when the outcome itself has an edge to the selection node: hardly any
+    rule can say something of it. ``by_rule`` counts the ends that each kind of rule gave.
+    """
+
+    rows: int = 0
+    missed_rows: int = 0
+    missed_models: int = 0
+    points: int = 0
+    trivial: int = 0
+    width: float = 0.0
+    steered: int = 0
+    steered_useful: int = 0
+    by_rule: dict[str, int] = field(default_factory=dict)
+    contrasts: int = 0
+    missed_contrasts: int = 0
+
+    @property
+    def misses(self) -> int:
+        """Intervals and differences that leave the truth out."""
+        return self.missed_rows + self.missed_contrasts
+
+    @property
+    def mean_width(self) -> float:
+        """The mean width of all intervals, trivial ones included."""
+        return self.width / self.rows if self.rows else 0.0
+
+    @property
+    def share_useful(self) -> float:
+        """The share of intervals that say more than the reward's range."""
+        return 1 - self.trivial / self.rows if self.rows else 0.0
+
+    @property
+    def share_useful_unsteered(self) -> float:
+        """That share where the outcome has no edge of its own to the selection node."""
+        useful = self.rows - self.trivial - self.steered_useful
+        return useful / (self.rows - self.steered) if self.rows > self.steered else 0.0
+
+
+@dataclass
+class AuditReport:
+    """What an audit found, and the seed that repeats it."""
+
+    seed: int
+    models: int = 0
+    tallies: dict[str, ProfileTally] = field(
+        default_factory=lambda: {p: ProfileTally() for p in PROFILES}
+    )
+    misses: list[Miss] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """True when profile ``sound`` never missed, the rate known or not."""
+        return not any(self.tallies[name].misses for name in PROFILES if name != "paper")
+
+
+def audit(
+    models: int, *, seed: int = 0, told: Callable[[int], None] = lambda _: None
+) -> AuditReport:
+    """Bound ``models`` random problems by both profiles and count what misses.
+
+    ``told`` hears of each finished model. A Ctrl-C ends the audit with what is done.
+
+    >>> report = audit(20)
+    >>> report.models, report.tallies["sound"].missed_rows
+    (20, 0)
+    """
+    report = AuditReport(seed)
+    try:
+        for problem in problems(seed, models):
+            for profile in PROFILES:
+                _judge(problem, profile, report)
+            report.models += 1
+            told(report.models)
+    except KeyboardInterrupt:
+        if not report.models:
+            raise
+    return report
+
+
+def _judge(problem: Problem, profile: str, report: AuditReport) -> None:
+    table = bounded(
+        problem,
+        "paper" if profile == "paper" else "sound",
+        rate_known=profile == RATE_KNOWN,
+    )
+    query = problem.query
+    truth = problem.model.effect(
+        outcomes=query.outcomes, treatments=query.treatments, context=query.context
+    ).at({query.outcomes[0]: 1})
+    values = {key: float(truth.at(_place(table, key))) for key in table.bounds}
+    tally, steered = report.tallies[profile], _is_steered(problem)
+    missed = [_missed_row(table, key, value, tally, steered) for key, value in values.items()]
+    missed += _missed_contrasts(table, values, tally)
+    for row in filter(None, missed):
+        report.misses.append(Miss(str(problem.model.graph), str(query), row, profile))
+    tally.missed_models += any(missed)
+
+
+def _place(table: BoundTable, key: Key) -> dict[str, int]:
+    axes = table.treatments + table.context
+    return {name: int(str(value)) for name, value in zip(axes, sum(key, ()), strict=True)}
+
+
+def _missed_row(
+    table: BoundTable,
+    key: Key,
+    value: float,
+    tally: ProfileTally,
+    steered: bool,  # noqa: FBT001, a row is or is not
+) -> str:
+    """Count one interval; say where the truth is if it is not in it."""
+    bound = table.bounds[key]
+    width = bound.upper - bound.lower
+    tally.rows += 1
+    tally.width += width
+    tally.points += width < _ROUNDING
+    tally.trivial += width > 1 - _ROUNDING
+    tally.steered += steered
+    tally.steered_useful += steered and width <= 1 - _ROUNDING
+    for rule in (bound.lower_rule, bound.upper_rule):
+        kind = _kind(rule)
+        tally.by_rule[kind] = tally.by_rule.get(kind, 0) + 1
+    if bound.lower - _ROUNDING <= value <= bound.upper + _ROUNDING:
+        return ""
+    tally.missed_rows += 1
+    return f"{_place(table, key)}: {value:.6g} outside {bound.interval}"
+
+
+def _missed_contrasts(
+    table: BoundTable, values: dict[Key, float], tally: ProfileTally
+) -> list[str]:
+    """Count the differences of arms, and say which are larger than they can be."""
+    missed = []
+    for (context, one, other), most in table.contrasts.items():
+        tally.contrasts += 1
+        lead = values[one, context] - values[other, context]
+        if lead > most + _ROUNDING:
+            tally.missed_contrasts += 1
+            missed.append(f"{one} leads {other} in {context} by {lead:.6g}, at most {most:.6g}")
+    return missed
+
+
+def _is_steered(problem: Problem) -> bool:
+    graph = problem.model.graph
+    if graph.selection is None:
+        return False
+    beside = graph.links[graph.selection]
+    return problem.query.outcomes[0] in beside.parents + beside.siblings
+
+
+def _kind(rule: str) -> str:
+    """What sort of rule it is: the last stage of a chain, without its variables.
+
+    >>> [_kind(rule) for rule in ("exact recovery", "conditioning on M, then program over X")]
+    ['exact recovery', 'program']
+    """
+    last = rule.rsplit(", then ", maxsplit=1)[-1]
+    kinds = ("exact recovery", "natural bounds", "c-component factorization")
+    return next((kind for kind in kinds if last.startswith(kind)), last.split()[0])

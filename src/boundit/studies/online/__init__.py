@@ -1,0 +1,1 @@
+"""Policies with and without bounds, played in worlds whose truth is known."""

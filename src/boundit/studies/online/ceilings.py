@@ -1,0 +1,168 @@
+"""The regret ceilings of Theorems 5, 7 and 8 beside regret that was simulated.
+
+Theorem 5 holds with a stated probability for an ``alpha`` as large as its proof needs, so
+LinUCB plays with that one here; Theorem 8 bounds an expectation. Theorem 7 is a limit: its rate
+times log T is no ceiling for a finite T (D-35), and stands here to show it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boundit.bandit.oam.policy import OAM
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.policies.ucb import UCB
+from boundit.bandit.theory import (
+    confidence_radius,
+    largest_norm,
+    lin_ucb_ceiling,
+    oam_rate,
+    ucb_ceiling,
+)
+from boundit.bounds.derive import derive_bounds
+from boundit.simulation.simulate import simulate
+from boundit.simulation.summary import counted_runs
+from boundit.simulation.world import World
+from boundit.simulation.worlds import flipped_world, paper_world, random_world
+from boundit.studies.online.study import whole
+from boundit.terms.bound_table import BoundTable
+
+if TYPE_CHECKING:
+    from boundit.bandit.policy import Policy
+
+DELTA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class CeilingRow:
+    """One theorem in one world: mean and largest regret, and what the theorem says."""
+
+    theorem: int
+    world: str
+    policy: str
+    mean: float
+    largest: float
+    ceiling: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the mean stays below; with Theorem 5 every run must, at this few runs."""
+        return (self.largest if self.theorem == 5 else self.mean) <= self.ceiling
+
+    def __str__(self) -> str:
+        word = "below" if self.holds else "above"
+        return (
+            f"Theorem {self.theorem}  {self.world:<38}{self.policy:<12}{self.mean:>10.1f}"
+            f"{self.largest:>10.1f}{self.ceiling:>12.1f}  {word}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CeilingStudy:
+    """All rows, and what made them."""
+
+    rows: tuple[CeilingRow, ...]
+    rounds: int
+    runs: int
+    seed: int
+
+    def record(self) -> dict[str, object]:
+        """The rows and what made them, as an object for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        head = f"{counted_runs(self.runs, self.rounds)}, seed {self.seed}"
+        columns = (
+            f"{'':<11}{'world':<38}{'policy':<12}{'mean':>10}{'largest':>10}{'ceiling':>12}"
+        )
+        return "\n".join([head, columns, *map(str, self.rows)])
+
+
+def ceiling_study(
+    *,
+    runs: int = 100,
+    rounds: int = 15_000,
+    oam_runs: int = 10,
+    seed: int = 0,
+    worlds: tuple[World, ...] | None = None,
+    told: Callable[[int, int], None] = lambda _, __: None,
+) -> CeilingStudy:
+    """Play what the theorems speak of, with and without exact bounds, in several worlds.
+
+    OAM plays where one model can fit all arms: the paper's world and the flipped one.
+    """
+    places = _worlds() if worlds is None else worlds
+    rows = list[CeilingRow]()
+    for i, world in enumerate(places):
+        exact = derive_bounds(
+            world.graph, world.query, world.exact_log(), confidence=None
+        ).plain()
+        for suffix, bounds in (("", None), ("-PCB", exact)):
+            few = min(runs, oam_runs) if len(world.query.treatments) > 1 else 0
+            rows += _rows(world, suffix, bounds, rounds, runs, few, seed)
+        told(i + 1, len(places))
+    return CeilingStudy(tuple(rows), rounds, runs, seed)
+
+
+def _worlds() -> tuple[World, ...]:
+    random = (random_world(4, arms=4, contexts=1), random_world(7, arms=8, contexts=2))
+    return (paper_world(), flipped_world(), *random)
+
+
+def _rows(
+    world: World,
+    suffix: str,
+    bounds: BoundTable | None,
+    rounds: int,
+    runs: int,
+    oam_runs: int,
+    seed: int,
+) -> list[CeilingRow]:
+    means, x = world.means(), _features(world)
+    alpha, ridge, linear = _theorem5(world, x, bounds, rounds)
+    promised: dict[str, tuple[int, Policy, float, int]] = {
+        "LinUCB": (5, LinUCB(alpha=alpha, ridge=ridge, prior=bounds), linear, runs),
+        "UCB": (8, UCB(prior=bounds), ucb_ceiling(means, horizon=rounds, bounds=bounds), runs),
+    }
+    if oam_runs:
+        rate = oam_rate(x, means, bounds) * log(rounds)
+        promised["OAM"] = (7, OAM(prior=bounds), rate, oam_runs)
+    found = []
+    for name, (theorem, policy, ceiling, times) in promised.items():
+        regret = simulate(world, {name: policy}, rounds=rounds, runs=times, seed=seed)
+        final = whole(regret, times).final(name)
+        seen = float(final.mean()), float(final.max())
+        found.append(CeilingRow(theorem, world.name, name + suffix, *seen, ceiling))
+    return found
+
+
+def _features(world: World) -> Mapping[tuple[tuple[int, ...], tuple[int, ...]], list[float]]:
+    return {(arm, context): [1.0, *context, *arm] for arm, context in world.means()}
+
+
+def _theorem5(
+    world: World,
+    x: Mapping[tuple[tuple[int, ...], tuple[int, ...]], list[float]],
+    bounds: BoundTable | None,
+    rounds: int,
+) -> tuple[float, float, float]:
+    """What alpha and ridge the proof needs, and the ceiling; a model for each arm."""
+    means, arms = world.means(), world.stage.arms
+    length = 0.0
+    for arm in arms:
+        own = [key for key in means if key[0] == arm]
+        rows, values = np.array([x[key] for key in own]), np.array([means[key] for key in own])
+        theta = np.linalg.lstsq(rows, values, rcond=None)[0]
+        length = max(length, float(np.linalg.norm(theta)))
+    norm = largest_norm(x, means, bounds)
+    ridge = max(1.0, norm**2)
+    facts = {"norm": norm, "theta_norm": length, "ridge": ridge}
+    size = len(next(iter(x.values())))
+    alpha = confidence_radius(horizon=rounds, n_features=size, delta=DELTA / len(arms), **facts)
+    ceiling = lin_ucb_ceiling(
+        horizon=rounds, n_features=size, delta=DELTA, regressions=len(arms), **facts
+    )
+    return alpha, ridge, ceiling

@@ -1,0 +1,151 @@
+"""Bounds that narrow while a policy plays, on the paper's world and luck.
+
+After each round the agent sees I1, of which the log could not say how likely it is, and learns
+that law; all else is as for LinUCB-PCB. LinUCB takes upper ends alone (Algorithm 4), and now
+and then its index of the best arm falls below that arm's mean for good: a ``floor``, the lower
+end, lifts it. Beside the intervals of endless logging there are those of a drawn log. The
+study also counts the runs in which any living end ever missed, at all times and under the
+policy's own choices.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from threading import Event
+
+import numpy as np
+
+from boundit.bandit.kernels.arrays import Places
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.prior.narrowing import NarrowingBounds
+from boundit.bounds.derive import derive_bounds
+from boundit.simulation.playing import Chunk
+from boundit.simulation.regret import Regret
+from boundit.simulation.simulate import simulate
+from boundit.simulation.world import World
+from boundit.simulation.worlds import paper_world
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.living import Living
+
+ROUNDS, RUNS, POINTS = 15_000, 500, 30_000
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class LivingStudy:
+    """The regret of all, and in how many runs of how many an end of living bounds ever missed.
+
+    ``error`` is the chance that is allowed for.
+    """
+
+    regret: Regret
+    missed: int
+    followed: int
+    error: float
+
+    def record(self) -> dict[str, object]:
+        """The summary and the count, as an object for JSON."""
+        counted = {"missed": self.missed, "followed": self.followed, "error": self.error}
+        return {**self.regret.record(), "living": counted}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.regret}\n\na living end ever missed in {self.missed} of {self.followed} "
+            f"runs; allowed are {self.error:.0%}"
+        )
+
+
+def living_study(
+    *,
+    runs: int = RUNS,
+    rounds: int = ROUNDS,
+    seed: int = 0,
+    points: int = POINTS,
+    told: Callable[[int, int], None] = lambda _, __: None,
+) -> LivingStudy:
+    """Play LinUCB without bounds, with them, and with bounds that narrow, in paired runs."""
+    world = paper_world()
+    exact = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+    logged = derive_bounds(world.graph, world.query, world.log(points, seed=seed))
+    policies = players(exact, logged)
+    regret = simulate(
+        world,
+        policies,
+        rounds=rounds,
+        runs=runs,
+        seed=seed,
+        told=lambda done: told(done, runs),
+        observed=True,
+    )
+    error, some = 0.05, range(min(runs, 200))
+    missed = runs_that_miss(world, exact, LinUCB(prior=exact), some, rounds, seed, error)
+    return LivingStudy(regret, missed, len(some), error)
+
+
+def players(exact: BoundTable, logged: BoundTable) -> dict[str, LinUCB]:
+    """LinUCB with the intervals alone, with living ones, and with what arms share besides."""
+
+    def alone(table: BoundTable) -> BoundTable:
+        return replace(table, contrasts={})
+
+    return {
+        "LinUCB": LinUCB(),
+        "LinUCB-PCB": LinUCB(prior=exact.plain()),
+        "PCB, floor": LinUCB(prior=exact.plain(), floor=True),
+        "living": LinUCB(prior=alone(exact)),
+        "living, floor": LinUCB(prior=alone(exact), floor=True),
+        "contrasts": LinUCB(prior=replace(exact, living=())),
+        "LinUCB-PCB (log)": LinUCB(prior=logged.plain()),
+        "living (log)": LinUCB(prior=alone(logged)),
+        "living, floor (log)": LinUCB(prior=alone(logged), floor=True),
+    }
+
+
+def runs_that_miss(
+    world: World,
+    table: BoundTable,
+    policy: LinUCB,
+    runs: range,
+    rounds: int,
+    seed: int,
+    error: float,
+) -> int:
+    """Count the runs in which a living end lies beyond the truth at any time.
+
+    The policy plays; what its rounds show is then fed to living ends once more, which only
+    narrow: if the last ones hold, all did.
+    """
+    chunk = Chunk.drawn(world, seed, runs, rounds, observed=True)
+    pulls = chunk.pulls("living", policy, Event())
+    return sum(
+        not _holds(world, _followed(table, chunk, pulls, i, error)) for i in range(len(runs))
+    )
+
+
+def _followed(
+    table: BoundTable, chunk: Chunk, pulls: Places, i: int, error: float
+) -> NarrowingBounds | Living:
+    """The living ends after a run, or the plan that it refutes."""
+    ends = NarrowingBounds(table, error)
+    stage, visitors = chunk.world.showing(ends.variables), chunk.visitors[i]
+    if stage.shows is None:
+        return ends
+    rewards = stage.rewards(visitors, chunk.luck[i], pulls[i]).astype(np.int64)
+    chances = stage.shows.ends[visitors, pulls[i], rewards]
+    cells = (chunk.seeing[i][:, None] >= chances).sum(axis=1)
+    names = stage.shows.variables
+    read = [ends.read(dict(zip(names, cell, strict=True))) for cell in stage.shows.cells]
+    for c, arm, cell in zip(visitors.tolist(), pulls[i].tolist(), cells.tolist(), strict=True):
+        came = ends.see(stage.arms[arm], stage.contexts[c], read[cell])
+        if isinstance(came, Living):
+            return came
+    return ends
+
+
+def _holds(world: World, ends: NarrowingBounds | Living) -> bool:
+    if isinstance(ends, Living):
+        return False
+    for (arm, context), mean in world.means().items():
+        lower, upper = ends.ends(arm, context) or (-np.inf, np.inf)
+        if not lower - _ROUNDING <= mean <= upper + _ROUNDING:
+            return False
+    return True

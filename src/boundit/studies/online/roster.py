@@ -1,0 +1,108 @@
+"""Who plays in the online studies: every policy, without bounds and with them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from boundit.bandit.learned.warm_start import WarmStart
+from boundit.bandit.oam.policy import OAM
+from boundit.bandit.policies.kl_ucb import KLUCB
+from boundit.bandit.policies.lin_ts import LinTS
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.policies.ts import TS
+from boundit.bandit.policies.ucb import UCB
+from boundit.bandit.policy import Policy
+from boundit.bounds.baselines import adjust_for_confounding_only, condition_only
+from boundit.bounds.derive import derive_bounds
+from boundit.simulation.world import World
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.errors import BounditError
+
+KINDS: Mapping[str, Callable[[BoundTable | None], Policy]] = {
+    "LinUCB": lambda prior: LinUCB(prior=prior),
+    "LinUCB-shared": lambda prior: LinUCB(prior=prior, shared=True),
+    "UCB": lambda prior: UCB(prior=prior),
+    "KL-UCB": lambda prior: KLUCB(prior=prior),
+    "TS": lambda prior: TS(prior=prior, propensities=False),
+    "LinTS": lambda prior: LinTS(prior=prior, propensities=False),
+    "LinTS-shared": lambda prior: LinTS(prior=prior, shared=True, propensities=False),
+    "OAM": lambda prior: OAM(prior=prior),
+}
+"""Each policy by its name, to be given bounds or none."""
+PCB = "-PCB"
+"""What the name of a policy gets when it starts from bounds."""
+WEIGHTS: tuple[float | str, ...] = (1, 10, 100, "counts")
+"""How many rows an estimate of a warm start may stand for."""
+
+
+class UnknownPolicy(BounditError):
+    """A name that no policy of the studies has."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        self.name, self.known = name, tuple(known)
+        near = get_close_matches(name, self.known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(self.known)}"
+        super().__init__(f"there is no policy {name!r}; {hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Offline:
+    """What a log gives a policy to start from: bounds, and the two biased estimates.
+
+    ``exact`` are the bounds of endless logging, ``logged`` those of a drawn log, which hold for
+    every arm and context at once with confidence 0.95; the estimates are of the same log. The
+    paper's algorithms know intervals alone, so the bounds have no contrasts.
+    """
+
+    exact: BoundTable
+    logged: BoundTable
+    cp: BoundTable
+    biased: BoundTable
+
+    @classmethod
+    def of(cls, world: World, *, points: int = 30_000, seed: int = 0) -> "Offline":
+        """Draw a log of so many points, keep what is selected, bound and estimate."""
+        asked, log = (world.graph, world.query), world.log(points, seed=seed)
+        domain = {
+            name: tuple(range(world.model.n_levels[name])) for name in world.graph.observed
+        }
+        return cls(
+            derive_bounds(*asked, world.exact_log(), confidence=None).plain(),
+            derive_bounds(*asked, log, confidence=0.95, domain=domain).plain(),
+            condition_only(*asked, log),
+            adjust_for_confounding_only(*asked, log),
+        )
+
+
+def roster(
+    kinds: Sequence[str], priors: Mapping[str, BoundTable], estimates: Mapping[str, BoundTable]
+) -> dict[str, Policy]:
+    """Every kind without bounds and with each prior, then LinUCB from each estimate.
+
+    The keys of ``priors`` are put behind the name of a kind, those of ``estimates`` behind
+    ``LinUCB_``.
+
+    >>> list(roster(["UCB", "TS"], {}, {}))
+    ['UCB', 'TS']
+    """
+    found: dict[str, Policy] = {}
+    for kind in kinds:
+        found[kind] = KINDS[kind](None)
+        for suffix, prior in priors.items():
+            found[kind + suffix] = KINDS[kind](prior)
+    for name, table in estimates.items():
+        for rows in WEIGHTS:
+            start = WarmStart(table, rows)  # type: ignore[arg-type]
+            found[f"LinUCB_{name}-{rows}"] = LinUCB(warm_start=start)
+    return found
+
+
+def named(names: Sequence[str], offline: Offline, *, exact: bool) -> dict[str, Policy]:
+    """The policies of these names, in their order; with bounds of the exact law or the log."""
+    prior = offline.exact if exact else offline.logged
+    estimates = {"CP": offline.cp, "Biased": offline.biased}
+    known = roster(list(KINDS), {PCB: prior}, estimates)
+    for name in names:
+        if name not in known:
+            raise UnknownPolicy(name, list(known))
+    return {name: known[name] for name in names}

@@ -1,0 +1,154 @@
+"""The paper's online experiment, and the same where bias flips the best arm.
+
+Every policy plays without bounds and with two kinds of them: those of endless logging (exact)
+and those of a drawn log, which hold with confidence 0.95. LinUCB also starts from the two
+biased estimates of that log, which count for 1, 10, 100 rows a cell or for as many as the log
+has. OAM, which solves a program again and again, plays fewer runs: the first ones of the rest.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from boundit.simulation.regret import Regret
+from boundit.simulation.simulate import simulate
+from boundit.simulation.summary import Line
+from boundit.simulation.world import World
+from boundit.simulation.worlds import flipped_world, paper_world
+from boundit.studies.online.roster import KINDS, PCB, Offline, roster
+
+if TYPE_CHECKING:
+    from boundit.bandit.policy import Policy
+
+ROUNDS, RUNS, OAM_RUNS = 15_000, 100, 20
+LOGGED = f"{PCB} (log)"
+"""What the name of a policy gets when its bounds come from a drawn log."""
+ALL = tuple(kind for kind in KINDS if kind != "OAM")
+SHORT = tuple(kind for kind in ALL if kind != "LinTS-shared")
+"""Who plays where time is short, as in ``boundit reproduce``."""
+
+Told: TypeAlias = Callable[[int, int], None]
+"""Hears how many runs are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """One world: the regret of all policies but OAM, and of OAM beside LinUCB."""
+
+    regret: Regret
+    oam: Regret
+
+    def line(self, policy: str) -> Line:
+        """How one policy did; differences are from LinUCB."""
+        found = self.regret if policy in self.regret.policies else self.oam
+        return found.only(found.policies[0], policy).summary()[1]
+
+    def less(self, policy: str, than: str) -> Line:
+        """How much less one policy regrets than another, on the runs of both."""
+        found = self.regret if policy in self.regret.policies else self.oam
+        return found.only(than, policy).summary()[1]
+
+    def record(self) -> dict[str, object]:
+        """The summaries, as an object for JSON."""
+        return {"regret": self.regret.record(), "oam": self.oam.record()}
+
+    def __str__(self) -> str:
+        return f"{self.regret}\n\n{self.oam}"
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineStudy:
+    """The paper's world and a flipped one, and the points of the logs they started from."""
+
+    paper: Contest
+    flip: Contest
+    points: int
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.paper}\n\n{self.flip}"
+
+
+def online_study(
+    *,
+    runs: int = RUNS,
+    rounds: int = ROUNDS,
+    oam_runs: int = OAM_RUNS,
+    points: int = 30_000,
+    seed: int = 0,
+    quick: bool = False,
+    told: Told = lambda _, __: None,
+) -> OnlineStudy:
+    """Play every policy in the paper's world and in a world where bias flips the best arm.
+
+    The small form of what ``boundit simulate --study paper`` and ``flip`` play: bounds of a
+    drawn log are given to LinUCB, UCB and OAM alone. ``quick`` plays a third of the runs.
+    """
+    some, few = (max(2, n // 3) if quick else n for n in (runs, min(oam_runs, runs)))
+    each = some + few
+
+    def contest(world: World, before: int) -> Contest:
+        return contested(
+            world,
+            runs=some,
+            oam_runs=few,
+            rounds=rounds,
+            points=points,
+            seed=seed,
+            kinds=SHORT,
+            logged=("LinUCB", "UCB"),
+            told=lambda done, of: told(before + done, 2 * of),
+        )
+
+    return OnlineStudy(contest(paper_world(), 0), contest(flipped_world(), each), points, seed)
+
+
+def contested(
+    world: World,
+    *,
+    runs: int,
+    oam_runs: int = OAM_RUNS,
+    rounds: int = ROUNDS,
+    points: int = 30_000,
+    seed: int = 0,
+    kinds: Sequence[str] = ALL,
+    logged: Sequence[str] = ALL,
+    told: Told = lambda _, __: None,
+) -> Contest:
+    """Let all policies play in one world; those ``logged`` with bounds of a drawn log too."""
+    offline, of = Offline.of(world, points=points, seed=seed), runs + oam_runs
+    exact, both = {PCB: offline.exact}, {PCB: offline.exact, LOGGED: offline.logged}
+    policies: dict[str, Policy] = {}
+    for kind in kinds:
+        policies |= roster([kind], both if kind in logged else exact, {})
+    estimates = {"CP": offline.cp, "Biased": offline.biased}
+    regret = whole(
+        simulate(
+            world,
+            policies | roster([], {}, estimates),
+            rounds=rounds,
+            runs=runs,
+            seed=seed,
+            told=lambda done: told(done, of),
+        ),
+        runs,
+    )
+    oam = whole(
+        simulate(
+            world,
+            roster(["LinUCB"], {}, {}) | roster(["OAM"], both, {}),
+            rounds=rounds,
+            runs=oam_runs,
+            seed=seed,
+            told=lambda done: told(runs + done, of),
+        ),
+        oam_runs,
+    )
+    return Contest(regret, oam)
+
+
+def whole(regret: Regret, runs: int) -> Regret:
+    """Pass on a simulation that was not interrupted: a study of several is whole or nothing."""
+    if regret.runs < runs:
+        raise KeyboardInterrupt
+    return regret

@@ -1,0 +1,130 @@
+"""Valid bounds on a fixed suite of worlds: whether LinUCB-PCB regrets more than LinUCB.
+
+Theorem 6 says that it never does, and does not hold (D-29). Here every world of the suite is
+played with the exact bounds, and each difference gets an interval that allows for their number.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.theory import count_ruled_out
+from boundit.bounds.derive import derive_bounds
+from boundit.simulation.intervals import adjusted, half_width, level_of_each, paired_p
+from boundit.simulation.regret import Regret
+from boundit.simulation.simulate import simulate
+from boundit.simulation.summary import counted_runs
+from boundit.simulation.world import World
+from boundit.simulation.worlds import suite
+from boundit.studies.online.study import whole
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRow:
+    """One world: its pairs, how many the bounds rule out, and both final regrets.
+
+    ``less`` is what bounds spare, with an interval that holds for all worlds at once, and ``p``
+    is corrected by Holm.
+    """
+
+    world: str
+    pairs: int
+    ruled_out: int
+    without: float
+    bounded: float
+    less: float
+    less_lower: float
+    less_upper: float
+    p: float
+
+    @property
+    def worse(self) -> bool:
+        """Whether bounds cost regret beyond chance."""
+        return self.less_upper < 0
+
+    @property
+    def better(self) -> bool:
+        """Whether bounds spare regret beyond chance."""
+        return self.less_lower > 0
+
+    def __str__(self) -> str:
+        word = "worse" if self.worse else "better" if self.better else "no difference"
+        return (
+            f"{self.world:<38}{self.ruled_out:>3} of {self.pairs:<4}{self.without:>9.2f}"
+            f"{self.bounded:>9.2f}{self.less:>+9.2f} [{self.less_lower:.2f}, "
+            f"{self.less_upper:.2f}]  {word}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteStudy:
+    """All worlds of the suite, and what made the numbers."""
+
+    rows: tuple[SuiteRow, ...]
+    rounds: int
+    runs: int
+    seed: int
+
+    def __bool__(self) -> bool:
+        """True when bounds cost no regret beyond chance, in no world."""
+        return not any(row.worse for row in self.rows)
+
+    def record(self) -> dict[str, object]:
+        """The rows and what made them, as an object for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        head = (
+            f"{counted_runs(self.runs, self.rounds)}, seed {self.seed}; differences with "
+            f"intervals that hold in all {len(self.rows)} worlds at once (95 %)"
+        )
+        columns = f"{'world':<38}{'ruled out':<11}{'LinUCB':>8}{'-PCB':>9}{'less':>9}"
+        return "\n".join([head, columns, *map(str, self.rows)])
+
+
+def suite_study(
+    *,
+    runs: int = 1_000,
+    rounds: int = 5_000,
+    seed: int = 0,
+    worlds: tuple[World, ...] | None = None,
+    told: Callable[[int, int], None] = lambda _, __: None,
+) -> SuiteStudy:
+    """Play LinUCB with and without the exact bounds in every world of the suite."""
+    places = suite() if worlds is None else worlds
+    found = []
+    for i, world in enumerate(places):
+        bounds = derive_bounds(
+            world.graph, world.query, world.exact_log(), confidence=None
+        ).plain()
+        policies = {"LinUCB": LinUCB(), "LinUCB-PCB": LinUCB(prior=bounds)}
+        regret = simulate(world, policies, rounds=rounds, runs=runs, seed=seed)
+        found.append((world, count_ruled_out(bounds, world.means()), whole(regret, runs)))
+        told(i + 1, len(places))
+    chances = np.array([paired_p(_spared(regret)) for _, _, regret in found])
+    corrected = adjusted(chances, "holm").tolist()
+    level = level_of_each(len(found), "holm")
+    rows = [_row(*entry, level, p) for entry, p in zip(found, corrected, strict=True)]
+    return SuiteStudy(tuple(rows), rounds, runs, seed)
+
+
+def _spared(regret: Regret) -> np.ndarray:
+    return regret.final("LinUCB") - regret.final("LinUCB-PCB")
+
+
+def _row(world: World, ruled_out: int, regret: Regret, level: float, p: float) -> SuiteRow:
+    spared = _spared(regret)
+    less, error = float(spared.mean()), float(half_width(spared, level))
+    return SuiteRow(
+        world.name,
+        world.stage.means.size,
+        ruled_out,
+        float(regret.final("LinUCB").mean()),
+        float(regret.final("LinUCB-PCB").mean()),
+        less,
+        less - error,
+        less + error,
+        p,
+    )

@@ -1,0 +1,1 @@
+"""The paper recomputed: its example, its offline table, its claims."""

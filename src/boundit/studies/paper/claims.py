@@ -1,0 +1,120 @@
+"""What the paper claims, each beside the number that says whether it holds."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from boundit.bounds.derive import derive_bounds
+from boundit.estimand.query import parse_query
+from boundit.estimand.substitutes import find_substitutes
+from boundit.report.records import JudgedClaim
+from boundit.simulation.model import Model
+from boundit.simulation.regret import Regret
+from boundit.simulation.world import World
+from boundit.simulation.worlds import paper_world
+from boundit.studies.online.claims import OnlineClaim, online_claims
+from boundit.studies.online.study import OnlineStudy
+from boundit.studies.paper.offline_bounds import OfflineStudy
+from boundit.studies.paper.worked_example import worked_example
+from boundit.terms.interval import Interval
+
+UNDER: Final = "holds under a condition"
+_ROUNDING = 1e-9
+
+
+def paper_claims(
+    offline: OfflineStudy, online: OnlineStudy, near_tie: Regret
+) -> tuple[JudgedClaim, ...]:
+    """Judge the claims that a study of this size can judge, in the paper's order."""
+    return (
+        *(
+            JudgedClaim(
+                c.place,
+                c.printed,
+                "holds" if c.holds else "does not hold",
+                f"found: {c.found}",
+            )
+            for c in worked_example()
+        ),
+        _the_printed_method(),
+        _theorem_4(),
+        *_offline(offline),
+        *map(_online, online_claims(online, near_tie)),
+    )
+
+
+def substitute_world() -> World:
+    """Z is a coin, W copies it nine times of ten, and Y says whether it did (D-16).
+
+    Setting W by hand leaves Y a fair coin, whatever w; what W does by itself makes it 0.9.
+
+    >>> substitute_world().mean(arm=0)
+    0.9
+    """
+    model = Model.of(
+        {
+            "X": ([], 0.5),
+            "Z": ([], 0.5),
+            "W": (["Z"], [0.1, 0.9]),
+            "Y": (["W", "Z"], [[1.0, 0.0], [0.0, 1.0]]),
+        }
+    )
+    return World(model, parse_query("Y | do(X)"), "the substitute")
+
+
+def _the_printed_method() -> JudgedClaim:
+    world = paper_world()
+    log, asked = world.exact_log(), (world.graph, world.query)
+    found = derive_bounds(*asked, log, profile="paper", confidence=None).bounds.values()
+    useful = sum(bound.interval.width < 1 for bound in found)
+    return JudgedClaim(
+        "Algorithm 1 on the worked example",
+        "BCE bounds every arm and context",
+        "holds" if useful == len(found) else "does not hold",
+        f"as printed, {useful} of {len(found)} intervals say more than [0, 1]",
+    )
+
+
+def _theorem_4() -> JudgedClaim:
+    world = substitute_world()
+    found = find_substitutes(
+        world.graph, outcomes="Y", treatments="X", context=(), form="paper", tables=()
+    )
+    accepted = any(substitute.variables == frozenset("W") for substitute in found)
+    both = World(world.model, parse_query("Y | do(X, W)")).means().values()
+    span, truth = Interval(min(both), max(both)), world.mean(arm=0)
+    missed = accepted and not span.lower - _ROUNDING <= truth <= span.upper + _ROUNDING
+    return JudgedClaim(
+        "Theorem 4",
+        "min and max over w of the substitute intervention hold the effect",
+        UNDER if missed else "holds",
+        f"FindRSI accepts a W that may not be exchanged: {span} beside the truth {truth:g}",
+    )
+
+
+def _offline(study: OfflineStudy) -> Iterator[JudgedClaim]:
+    n = len(study.rows)
+    printed = sum(row.printed_misses for row in study.rows)
+    ours = sum(row.truth not in row.ours for row in study.rows)
+    plug_in = sum(row.truth not in row.plug_in for row in study.rows)
+    yield JudgedClaim(
+        "offline table, BCE",
+        "the printed bounds hold the truth",
+        "does not hold" if printed else "holds",
+        f"{printed} of {n} printed rows miss what the probabilities imply; of our bounds "
+        f"{ours} miss at confidence 0.95 and {plug_in} as plug-in",
+    )
+    gap = max(abs(row.printed.truth - row.truth) for row in study.rows)
+    yield JudgedClaim(
+        "offline table, Truth",
+        "the column is the effect",
+        "does not hold" if gap > 0.05 else "holds",
+        f"it is off by up to {gap:.3f} from what the probabilities imply",
+    )
+
+
+def _online(claim: OnlineClaim) -> JudgedClaim:
+    """A claim of the online half; what the runs leave to chance holds at most under more."""
+    if claim.outcome == "open":
+        words = f"{claim.found}; these runs leave it open"
+        return JudgedClaim(claim.place, claim.printed, UNDER, words)
+    return JudgedClaim(claim.place, claim.printed, claim.outcome, claim.found)

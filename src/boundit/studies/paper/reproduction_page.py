@@ -1,0 +1,206 @@
+"""The page of ``boundit reproduce``: the paper's table, figure and claims, recomputed."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from boundit.report.figures.canvas import save
+from boundit.report.figures.curves import curve_figure
+from boundit.report.figures.intervals import interval_figure
+from boundit.report.figures.whiskers import Whiskers
+from boundit.report.pages.origin import origin
+from boundit.report.pages.page import page
+from boundit.report.pages.sections import (
+    Section,
+    bounds_section,
+    claims_section,
+    comparison_section,
+    curves_section,
+    graph_section,
+    intervals_section,
+    table_section,
+)
+from boundit.report.records import Comparison, Grid, IntervalSeries, PointEstimates
+from boundit.simulation.regret import Regret
+from boundit.simulation.worlds import paper_world
+from boundit.studies.online.study import Contest
+from boundit.studies.paper.offline_bounds import DIGIT, OfflineStudy
+from boundit.studies.paper.reproduction import Reproduction
+from boundit.terms.bound_errors import CannotWrite
+from boundit.terms.files import write_page
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURES = ("intervals", "regret-paper", "regret-flipped", "warm-starts")
+"""What the figures are called beside the page; each as PNG and SVG."""
+_OPTIMISTS = ("LinUCB", "LinUCB-PCB", "UCB", "UCB-PCB", "KL-UCB", "KL-UCB-PCB", "TS", "TS-PCB")
+
+_COLUMNS = (
+    "Printed are the paper's bounds, read to their three digits; exact law are those of "
+    "endless logging, the next two those of the drawn log. CP is the logged mean, Biased an "
+    "estimate adjusted for confounding but not for selection, each with how far it is off."
+)
+_STARTS = (
+    "LinUCB_CP-10 starts from the estimate CP as if it were worth 10 rows for each arm and "
+    "context, LinUCB_CP-counts as if it were worth as many as were logged."
+)
+
+
+def reproduction_page(found: Reproduction, *, command: str) -> str:
+    """Write the page."""
+    world, offline, online = paper_world(), found.offline, found.online
+    query = world.query
+    misses = sum(row.truth not in row.ours for row in offline.rows)
+    printed_misses = sum(row.printed_misses for row in offline.rows)
+    sections: list[Section] = [
+        claims_section(found.claims, title="What the paper claims"),
+        graph_section(
+            world.graph,
+            treatments=query.treatments,
+            context=query.context,
+            outcomes=query.outcomes,
+            title="The paper's graph",
+            caption="Users U1, U2 meet items X1, X2; the hidden C1 moves I1 and Y (dashed), "
+            "and rows are kept by I1.",
+        ),
+        comparison_section(
+            _comparison(offline),
+            title="The offline table",
+            caption=f"{offline.points:,} points drawn, {offline.kept:,} kept. {_COLUMNS}",
+        ),
+        intervals_section(_whiskers(offline), title="The offline figure"),
+        bounds_section(offline.table, title="Every interval, and why it holds"),
+        table_section(
+            Grid(
+                ("ruled out by", "pairs", "of"),
+                tuple((row.by, row.pairs, row.of) for row in found.pruned),
+            ),
+            title="Arms that are ruled out",
+            caption="Pairs of arm and context, on the exact law. The best mean is not known "
+            "beforehand; the other rows need nothing but the log, the last one the share of "
+            "rows that were kept.",
+        ),
+        *_contest_sections(online.paper, "The paper's world"),
+        *_contest_sections(online.flip, "Where bias flips the best arm"),
+    ]
+    return page(
+        "Bandits from biased logs: the paper, recomputed",
+        sections,
+        lead=(
+            "Huang and Wu, Robustly Improving Bandit Algorithms with Confounded and Selection "
+            "Biased Offline Data: A Causal Approach (AAAI 2024). Every number of this page was "
+            "computed by the command at its end.",
+        ),
+        facts={
+            f"of {offline.points:,} points were kept": f"{offline.kept:,}",
+            f"of our {len(offline.rows)} bounds miss": f"{misses}",
+            f"of the {len(offline.rows)} printed ones miss": f"{printed_misses}",
+            f"runs of each policy, {online.paper.oam.runs:,} of OAM": (
+                f"{online.paper.regret.runs:,}"
+            ),
+        },
+        origin=origin(command, {"seed": found.seed, "points": offline.points}),
+    )
+
+
+def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Path:
+    """Write the page and its figures into a folder; gives the path of the page."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(folder, error.strerror or str(error)) from None
+    figures = {
+        "intervals": interval_figure(_whiskers(found.offline)),
+        "regret-paper": _figure(_optimists(found.online.paper.regret)),
+        "regret-flipped": _figure(_optimists(found.online.flip.regret)),
+        "warm-starts": _figure(_warm_starts(found.online.flip.regret)),
+    }
+    for name in FIGURES:
+        for suffix in ("png", "svg"):
+            save(figures[name], folder / f"{name}.{suffix}")
+    target = folder / "report.html"
+    write_page(target, reproduction_page(found, command=command))
+    return target
+
+
+def _comparison(study: OfflineStudy) -> Comparison:
+    rows = study.rows
+    return Comparison(
+        study.table.treatments,
+        study.table.context,
+        spans=(
+            IntervalSeries(
+                "printed", {r.key: r.printed.interval for r in rows}, rounding=DIGIT
+            ),
+            IntervalSeries("exact law", {r.key: r.exact for r in rows}),
+            IntervalSeries("plug-in", {r.key: r.plug_in for r in rows}),
+            IntervalSeries("confidence 0.95", {r.key: r.ours for r in rows}),
+        ),
+        points=_naive(study),
+        truth={r.key: r.truth for r in rows},
+    )
+
+
+def _whiskers(study: OfflineStudy) -> Whiskers:
+    return Whiskers(study.table, {r.key: r.truth for r in study.rows}, _naive(study))
+
+
+def _naive(study: OfflineStudy) -> tuple[PointEstimates, PointEstimates]:
+    return (
+        PointEstimates("CP", {r.key: r.cp for r in study.rows}),
+        PointEstimates("Biased", {r.key: r.biased for r in study.rows}),
+    )
+
+
+def _contest_sections(contest: Contest, where: str) -> tuple[Section, ...]:
+    optimists, started = _optimists(contest.regret), _warm_starts(contest.regret)
+    return (
+        curves_section(
+            optimists.drawn(), title=f"{where}: cumulative regret", caption=optimists.caption
+        ),
+        curves_section(
+            started.drawn(),
+            title=f"{where}: starting from biased estimates",
+            caption=f"{started.caption} {_STARTS}",
+        ),
+        table_section(
+            _grid(contest),
+            title=f"{where}: final regret",
+            caption=f"Means and medians with 95 % intervals; differences are paired, run by "
+            f"run. OAM plays {contest.oam.runs} runs. -PCB starts from the bounds of endless "
+            "logging, (log) from those of the drawn log at confidence 0.95.",
+        ),
+    )
+
+
+def _optimists(regret: Regret) -> Regret:
+    return regret.only(*(name for name in _OPTIMISTS if name in regret.policies))
+
+
+def _warm_starts(regret: Regret) -> Regret:
+    started = [name for name in regret.policies if name.startswith("LinUCB_")]
+    return regret.only("LinUCB", "LinUCB-PCB", *started)
+
+
+def _figure(regret: Regret) -> "Figure":
+    return curve_figure(regret.drawn(), note=regret.caption)
+
+
+def _grid(contest: Contest) -> Grid:
+    lines = [*contest.regret.summary(), *contest.oam.summary()[1:]]
+    head = ("policy", "mean", "95 %", "median", "95 %", "less than LinUCB", "95 %")
+    rows = tuple(
+        (
+            line.policy,
+            f"{line.mean:,.1f}",
+            f"[{line.mean_lower:,.1f}, {line.mean_upper:,.1f}]",
+            f"{line.median:,.1f}",
+            f"[{line.median_lower:,.1f}, {line.median_upper:,.1f}]",
+            "" if line.policy == "LinUCB" else f"{line.less:,.1f}",
+            ""
+            if line.policy == "LinUCB"
+            else f"[{line.less_lower:,.1f}, {line.less_upper:,.1f}]",
+        )
+        for line in lines
+    )
+    return Grid(head, rows)

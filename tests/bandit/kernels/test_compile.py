@@ -1,0 +1,71 @@
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bandit.kernels.compile import _MARKS, compiled, inlined, kernels_stamp
+
+
+@inlined
+def step(total: float, number: float) -> float:
+    return total + number
+
+
+@compiled
+def added(numbers: NDArray[np.float64]) -> float:
+    total = 0.0
+    for number in numbers:
+        total = step(total, number)
+    return total
+
+
+def test_sums_keep_their_order() -> None:
+    """A compiler that may regroup would find another sum of these."""
+    numbers = np.array([1e16, 1.0, -1e16, 1.0] * 8)
+
+    expected = 0.0
+    for number in numbers.tolist():
+        expected += number
+    assert added(numbers) == expected
+
+
+def test_dividing_by_zero_gives_infinity() -> None:
+    @compiled
+    def ratio(one: float, two: float) -> float:
+        return one / two
+
+    assert ratio(1.0, 0.0) == np.inf
+
+
+def test_what_is_kept_is_fresh_only_while_every_kernel_is_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    kernel, other = tmp_path / "below" / "kernel.py", tmp_path / "plain.py"
+    kernel.write_text("from boundit.bandit.kernels.compile import compiled")
+    other.write_text("import numpy")
+    before = kernels_stamp(tmp_path)
+    kernels_stamp.cache_clear()
+    other.write_text("import scipy")
+    same = kernels_stamp(tmp_path)
+    kernels_stamp.cache_clear()
+    kernel.write_text("from boundit.bandit.kernels.compile import inlined ")
+
+    assert before == same
+    assert kernels_stamp(tmp_path) != before
+    kept = added._cache._cache_file._source_stamp  # type: ignore[attr-defined]
+    room = Path(compiled.__code__.co_filename).parents[1]
+    assert kept == kernels_stamp(room)
+
+
+def test_the_stamp_looks_at_every_file_that_imports_the_compiler() -> None:
+    """A rename of the compiler's module must not leave the stamp blind."""
+    room = Path(compiled.__code__.co_filename).parents[1]
+    kernels = {
+        path
+        for path in room.rglob("*.py")
+        if re.search(rb"^@(compiled|inlined|njit|intrinsic)", path.read_bytes(), re.MULTILINE)
+    }
+
+    assert len(kernels) > 10
+    for path in kernels:
+        assert any(mark in path.read_bytes() for mark in _MARKS), path

@@ -1,0 +1,120 @@
+"""Linear Thompson sampling's kernel, against a plain loop that draws every arm."""
+
+import numpy as np
+import pytest
+
+from boundit.bandit.kernels.arrays import Floats
+from boundit.bandit.kernels.lin_ts import decide_lin_ts, joint_luck, root_of, share_of_wins
+from boundit.bandit.kernels.rng import branched, stream
+from boundit.bandit.kernels.score_table import FINAL, MEAN, SPREAD
+from boundit.bandit.kernels.simd import padded
+from boundit.bandit.kernels.truncated_draws import cut_normal, normal_pair
+from boundit.bandit.learned.ridge import Ridge
+from boundit.bandit.learned.ridge_stack import RidgeStack
+from tests.bandit.sheets import sheet_of
+
+WORD = np.uint64(7)
+
+
+def covariance(rng: np.random.Generator, d: int) -> Floats:
+    root = rng.normal(size=(d, d))
+    return np.asarray(0.1 * root @ root.T + 0.01 * np.eye(d))
+
+
+def stacked(inverse: Floats, theta: Floats) -> RidgeStack:
+    """Models with these inverses and estimates; what they were learned from plays no part."""
+    stack = RidgeStack(theta.shape[1])
+    for one, estimate in zip(inverse, theta, strict=True):
+        stack.push(Ridge(one, estimate, one, estimate))
+    return stack
+
+
+@pytest.mark.parametrize("d", [1, 4, 5])
+def test_joint_luck_has_the_covariance_of_the_model(d: int) -> None:
+    rng = np.random.default_rng(d)
+    cov = covariance(rng, d)
+    stack = stacked(np.array([np.eye(d), cov]), np.zeros((2, d)))
+    root = root_of(stack.models, stack.block, d, stack.width)
+
+    luck = np.array(
+        [joint_luck(root, stack.width, np.uint64(branched(WORD, i))) for i in range(6000)]
+    )
+
+    np.testing.assert_allclose(root @ root.T, cov)
+    assert not luck[:, d:].any()
+    np.testing.assert_allclose(np.cov(luck[:, :d].T), cov, atol=0.06 * cov.max())
+    np.testing.assert_allclose(luck[:, :d].mean(axis=0), 0, atol=4 * np.sqrt(cov.max() / 6000))
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_decision_is_that_of_drawing_every_arm(shared: bool) -> None:
+    """3.10, and one draw for all arms where they share a model."""
+    rng, skipped, cut = np.random.default_rng(0), 0, 0
+    for events in range(150):
+        n, d = int(rng.integers(1, 6)), int(rng.integers(1, 6))
+        models = 1 if shared else n
+        inverse = np.array([covariance(rng, d) for _ in range(models)])
+        theta = rng.normal(size=(models, d))
+        stack, slots = stacked(inverse, theta), np.arange(n) * (not shared)
+        x, ends = rng.normal(size=(n, d)), np.sort(rng.normal(size=(2, n)), axis=0)
+        order = np.argsort(-ends[1], kind="stable")
+        sheet = sheet_of(slots[order] * stack.block, order, ends[0][order], ends[1][order])
+
+        winner, left = decide_lin_ts(
+            WORD, events, WORD, stack.models, padded(x[order]).ravel(), sheet, d, 0.7, shared,
+            not shared,
+        )  # fmt: skip
+
+        word = np.uint64(stream(WORD, events, WORD))
+        luck = joint_luck(root_of(stack.models, 0, d, stack.width), stack.width, word)[:d]
+        every, beliefs = [], []
+        for arm in range(n):
+            mean = x[arm] @ theta[slots[arm]]
+            own = np.uint64(branched(word, arm))
+            wide = 0.7 * np.sqrt(x[arm] @ inverse[slots[arm]] @ x[arm])
+            loose = mean + 0.7 * x[arm] @ luck
+            if not shared:
+                z, _, after = normal_pair(own)
+                own, loose = np.uint64(after), mean + wide * z
+            every.append(cut_normal(mean, wide, loose, ends[0, arm], ends[1, arm], own))
+            beliefs.append([mean, wide])
+            cut += every[-1] != loose
+        assert order[winner] == np.argmax(every)
+        looked = n - left
+        drawn = np.array(every)[order[:looked]]
+        np.testing.assert_allclose(sheet[:looked, FINAL], drawn, atol=1e-9)
+        assert np.isnan(sheet[looked:, FINAL]).all()
+        if not shared:
+            np.testing.assert_allclose(sheet[:, [MEAN, SPREAD]], np.array(beliefs)[order])
+        skipped += left
+    assert min(skipped, cut) > 50
+
+
+def test_ties_of_points_go_to_the_first_arm() -> None:
+    order, stack = np.array([2, 0, 1]), stacked(np.ones((1, 1, 1)), np.zeros((1, 1)))
+    sheet, x = sheet_of(0, order, 0.5, 0.5), padded(np.ones((3, 1))).ravel()
+
+    winner, skipped = decide_lin_ts(WORD, 0, WORD, stack.models, x, sheet, 1, 1.0, False, False)
+
+    assert (order[winner], skipped) == (0, 0)
+
+
+@pytest.mark.parametrize(("cap", "ahead"), [
+    (np.inf, 0.7602),  # the chance that a normal number of variance 2 lies above -1
+    (-9.0, 0.0),
+])  # fmt: skip
+def test_the_share_is_that_of_wins_in_further_draws(cap: float, ahead: float) -> None:
+    """Two arms with independent standard normal draws, one of them a spread ahead."""
+    stack = stacked(np.eye(2)[None], np.array([[1.0, 0.0]]))
+    x, further = padded(np.eye(2)).ravel(), 9999
+    shares = [
+        share_of_wins(
+            WORD, 0, WORD, stack.models, x, sheet_of(0, [0, 1], -np.inf, [cap, np.inf]), 2,
+            1.0, winner, further,
+        )
+        for winner in range(2)
+    ]  # fmt: skip
+
+    # Each is counted as the winner of the decision itself.
+    assert sum(shares) == pytest.approx(1 + 1 / (1 + further))
+    assert shares[0] == pytest.approx(ahead, abs=0.02)

@@ -1,0 +1,110 @@
+"""Luck: what it hangs on, and that it looks like luck."""
+
+import math
+from hashlib import sha256
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from boundit.bandit.kernels.rng import branched, context_word, mixed, seed_word, stream, uniform
+
+_MASK = (1 << 64) - 1
+
+
+def first(seed: int, events: int, context: tuple[object, ...], place: int = 0) -> float:
+    whole = stream(seed_word(seed), events, context_word(context))
+    return uniform(np.uint64(branched(np.uint64(whole), place)))[0]
+
+
+def plain_mix(word: int) -> int:
+    """SplitMix64's last step in Python's whole numbers."""
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _MASK
+    return word ^ (word >> 31)
+
+
+def test_the_generator_is_splitmix() -> None:
+    """The first outputs from 1234567, as the reference implementation prints them."""
+    word, found = np.uint64(1234567), []
+    for _ in range(3):
+        word = np.uint64((int(word) + 0x9E3779B97F4A7C15) & _MASK)
+        found.append(int(mixed(word)))
+
+    assert found == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    assert all(
+        int(mixed(np.uint64(w))) == plain_mix(w) for w in (0, 1, _MASK, 0x123456789ABCDEF)
+    )
+
+
+def test_it_hangs_on_seed_events_context_and_place() -> None:
+    draw = first(0, 5, (1, "a"), 2)
+
+    assert draw == first(0, 5, (1, "a"), 2)
+    others = [
+        first(1, 5, (1, "a"), 2),
+        first(0, 6, (1, "a"), 2),
+        first(0, 5, (1, "b"), 2),
+        first(0, 5, (1, "a"), 3),
+    ]
+    assert len({draw, *others}) == 5
+
+
+def test_equal_contexts_have_equal_luck_whatever_was_asked_before() -> None:
+    """A dictionary cannot tell 1 from True, so luck must not either."""
+    anew = context_word.__wrapped__  # the cache keeps equal contexts together by itself
+
+    assert anew((1, 0)) == anew((True, 0.0))
+    assert anew((1.5,)) != anew((1,))
+    assert anew(("1",)) != anew((1,))
+
+
+def test_a_context_has_the_same_word_on_every_machine() -> None:
+    assert int(context_word(())) == int.from_bytes(sha256(b"[]").digest()[:8], "big")
+
+
+def test_a_seed_may_be_of_any_size() -> None:
+    assert seed_word(3) == 3
+    assert seed_word((1 << 64) + 3) == 3
+    assert 0 < first((1 << 200) + 7, 0, ()) < 1
+
+
+def test_draws_lie_strictly_between_0_and_1() -> None:
+    """The extreme words are found by undoing the mix: neither end is reached."""
+    ends = [(k + 0.5) * 2.0**-52 for k in (0, (1 << 52) - 1)]
+
+    assert 0.0 < ends[0] < ends[1] < 1.0
+    word, draws = np.uint64(9), []
+    for _ in range(10_000):
+        draw, after = uniform(word)
+        word = np.uint64(after)
+        draws.append(draw)
+    assert 0.0 < min(draws) < max(draws) < 1.0
+
+
+@pytest.mark.parametrize("vary", ["seed", "events", "context", "place"])
+def test_neighbours_look_uniform_and_independent(vary: str) -> None:
+    """Kolmogorov-Smirnov, serial correlation, and pairs on a grid, along each axis."""
+    n = 20_000
+    draws = np.array([first(*_moved(vary, i)) for i in range(n)])
+
+    assert stats.kstest(draws, "uniform").pvalue > 1e-3
+    for lag in (1, 2, 7):
+        assert abs(np.corrcoef(draws[lag:], draws[:-lag])[0, 1]) < 4 / math.sqrt(n)
+    cells = np.histogram2d(draws[1:], draws[:-1], bins=10)[0]
+    assert stats.chisquare(cells.ravel()).pvalue > 1e-3
+
+
+def _moved(vary: str, i: int) -> tuple[int, int, tuple[object, ...], int]:
+    values = dict.fromkeys(("seed", "events", "context", "place"), 3) | {vary: i}
+    return values["seed"], values["events"], (values["context"],), values["place"]
+
+
+def test_every_bit_of_a_word_moves_half_of_the_others() -> None:
+    rng = np.random.default_rng(0)
+    for bit in range(64):
+        words = rng.integers(0, 1 << 63, 200, dtype=np.uint64)
+        flips = [
+            (int(mixed(w)) ^ int(mixed(w ^ np.uint64(1 << bit)))).bit_count() for w in words
+        ]
+        assert 30 < np.mean(flips) < 34

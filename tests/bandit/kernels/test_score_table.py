@@ -1,0 +1,35 @@
+import math
+from itertools import product
+
+import numpy as np
+
+from boundit.bandit.kernels.arrays import Floats
+from boundit.bandit.kernels.compile import compiled
+from boundit.bandit.kernels.score_table import FINAL, blank, leads
+
+
+@compiled
+def leading(final: float, free: float, place: int, other: tuple[float, float, int]) -> bool:
+    return leads(final, free, place, other[0], other[1], other[2])
+
+
+@compiled
+def blanked(sheet: Floats, start: int, stop: int) -> None:
+    blank(sheet, start, stop)
+
+
+def test_the_rule_is_an_order_by_index_free_index_and_place() -> None:
+    """The same rule as contest's: larger, larger before the prior, first."""
+    for one, two in product(product((0.0, 0.5), (0.5, 2.0, float("inf")), (0, 1)), repeat=2):
+        before = (one[0], one[1], -one[2]) > (two[0], two[1], -two[2])
+        assert leading(*one, two) == before
+
+
+def test_arms_that_were_not_scored_have_no_index() -> None:
+    sheet = np.ones((4, 8))
+
+    blanked(sheet, 2, 4)
+
+    assert np.isnan(sheet[2:, FINAL]).all()
+    assert np.isnan(sheet).sum() == 2
+    assert math.isfinite(sheet[1, FINAL])

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from boundit.bandit.kernels.arrays import Floats
+from boundit.bandit.kernels.compile import compiled
+from boundit.bandit.kernels.simd import fold, padded, padded_size, sweep
+
+
+@compiled
+def swept(out: Floats, matrix: Floats, x: Floats, twice: int, n: int) -> None:
+    sweep(out, 8, matrix, 3, 11, x, 2, twice, n)
+
+
+@compiled
+def folded(matrix: Floats, g: Floats, s: float) -> None:
+    fold(matrix, 5, g, 1, 4, s)
+
+
+@pytest.mark.parametrize(("twice", "n"), [(0, 5), (3, 5), (0, 0), (5, 5)])
+def test_a_sweep_adds_weighted_rows_in_their_order(twice: int, n: int) -> None:
+    rng = np.random.default_rng(0)
+    matrix, x, out = rng.normal(size=80), rng.normal(size=9), np.full(20, 7.0)
+
+    swept(out, matrix, x, twice, n)
+
+    expected = np.zeros(8)
+    for i in range(n):
+        expected = expected + expected if i == twice else expected
+        expected = expected + x[2 + i] * matrix[3 + 11 * i :][:8]
+    expected = expected + expected if twice == n else expected
+    assert out[8:16].tolist() == expected.tolist()
+    assert (np.delete(out, range(8, 16)) == 7.0).all()
+
+
+def test_a_fold_takes_eight_products_off() -> None:
+    rng = np.random.default_rng(1)
+    matrix, g = rng.normal(size=16), rng.normal(size=12)
+    expected = matrix.copy()
+    expected[5:13] -= g[1] * g[4:12] * 0.3
+
+    folded(matrix, g, 0.3)
+
+    assert matrix.tolist() == expected.tolist()
+
+
+def test_rows_are_padded_with_zeros() -> None:
+    assert padded(np.ones((2, 3))).tolist() == [[1.0] * 3 + [0.0] * 5] * 2
+    assert [padded_size(n) for n in (1, 7, 8, 9)] == [8, 8, 8, 16]

@@ -1,0 +1,56 @@
+"""Thompson sampling's kernel, against a plain loop that draws every arm."""
+
+import numpy as np
+import pytest
+
+from boundit.bandit.kernels.rng import branched, stream
+from boundit.bandit.kernels.score_table import COUNT, FINAL, FREE, WINS
+from boundit.bandit.kernels.truncated_draws import beta_draw
+from boundit.bandit.kernels.ts import decide_ts, unit
+from tests.bandit.sheets import sheet_of
+
+WORD = np.uint64(99)
+
+
+def test_a_decision_is_that_of_drawing_every_arm() -> None:
+    """3.10: arms by decreasing cap until none can win; the same winner, the same draws."""
+    rng, skipped, capped = np.random.default_rng(0), 0, 0
+    for events in range(300):
+        n, (low, high) = int(rng.integers(1, 7)), ((0.0, 1.0), (-3.0, 5.0))[events % 2]
+        count = rng.integers(0, 30, n).astype(float)
+        total = np.array([low * c + (high - low) * rng.random() * c for c in count])
+        ends = low + (high - low) * np.sort(rng.random((2, n)), axis=0)
+        order = np.argsort(-ends[1], kind="stable")
+        cells, upper = np.column_stack([count, total]), ends[1][order]
+        sheet = sheet_of(order, order, ends[0][order], upper)
+
+        winner, left = decide_ts(WORD, events, WORD, cells, sheet, low, high)
+
+        looked, draws, free = n - left, sheet[:, FINAL], sheet[:, FREE]
+        every, beliefs = [], []
+        for arm in range(n):
+            mean = total[arm] / count[arm] if count[arm] else low
+            wins = count[arm] * unit(mean, low, high)
+            word = np.uint64(branched(np.uint64(stream(WORD, events, WORD)), arm))
+            lowest, highest = (unit(end, low, high) for end in ends[:, arm])
+            every.append(beta_draw(wins, count[arm] - wins, lowest, highest, word))
+            beliefs.append([wins, count[arm]])
+        assert order[winner] == np.argmax([draw for draw, _ in every])
+        for i in range(looked):
+            draw, loose = every[order[i]]
+            assert draws[i] == pytest.approx(low + (high - low) * draw)
+            assert (free[i] > draws[i]) == (loose > draw)
+            capped += free[i] > upper[i]
+        assert sheet[:, [WINS, COUNT]].tolist() == [beliefs[i] for i in order]
+        skipped += left
+        assert np.isnan(draws[looked:]).all()
+    assert min(skipped, capped) > 50
+
+
+def test_ties_of_points_go_to_the_first_arm() -> None:
+    order = np.array([2, 0, 1])
+    sheet = sheet_of(order, order, 0.5, 0.5)
+
+    winner, skipped = decide_ts(WORD, 0, WORD, np.zeros((3, 2)), sheet, 0.0, 1.0)
+
+    assert (order[winner], skipped) == (0, 0)

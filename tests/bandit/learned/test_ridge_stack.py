@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from boundit.bandit.kernels.ridge import version_at
+from boundit.bandit.kernels.simd import padded
+from boundit.bandit.learned.ridge import Ridge
+from boundit.bandit.learned.ridge_stack import RidgeStack
+
+
+def test_models_keep_their_slots_as_more_come() -> None:
+    stack = RidgeStack(3)
+    rng = np.random.default_rng(0)
+    models = [Ridge.of(np.eye(3) * (i + 1), rng.random(3)) for i in range(11)]
+
+    slots = [stack.push(model) for model in models]
+
+    assert slots == [i * stack.block for i in range(11)]
+    for slot, model in zip(slots, models, strict=True):
+        found = stack.at(slot)
+        for name in ("A", "b", "inverse", "theta"):
+            assert (getattr(found, name) == getattr(model, name)).all()
+
+
+@pytest.mark.parametrize("ridge", [0.1, 1.0, 10.0])
+def test_a_times_its_inverse_is_one(ridge: float) -> None:
+    """Cold and warm alike: a stored inverse that starts wrong stays wrong."""
+    rng = np.random.default_rng(0)
+    stack = RidgeStack(4)
+    slot = stack.push(Ridge.untried(4, ridge))
+    for _ in range(50):
+        model = stack.at(slot)
+        np.testing.assert_allclose(model.A @ model.inverse, np.eye(4), atol=1e-10)
+        stack.learn(slot, padded(rng.normal(size=4)), 0, float(rng.random()))
+    assert stack.models[slot + version_at(stack.width)] == 50
+
+
+def test_the_estimate_is_that_of_a_solve_on_all_rows() -> None:
+    rng = np.random.default_rng(1)
+    rows, y = rng.normal(size=(200, 5)), rng.random(200)
+    stack = RidgeStack(5)
+    slot = stack.push(Ridge.untried(5, 0.5))
+    x = padded(rows).ravel()
+    for i, reward in enumerate(y):
+        stack.learn(slot, x, 8 * i, float(reward))
+
+    gram, at, model = 0.5 * np.eye(5) + rows.T @ rows, rng.normal(size=5), stack.at(slot)
+    assert model.b == pytest.approx(rows.T @ y)
+    assert model.mean(at) == pytest.approx(at @ np.linalg.solve(gram, rows.T @ y))
+    assert model.spread(at) == pytest.approx(np.sqrt(at @ np.linalg.solve(gram, at)))
+
+
+def test_collinear_rows_do_not_wear_the_model_out() -> None:
+    """Within one arm its own features are constant, so columns repeat each other."""
+    rng = np.random.default_rng(2)
+    stack = RidgeStack(5)
+    slot = stack.push(Ridge.untried(5, 1.0))
+    for u1, u2, y in rng.integers(0, 2, size=(20_000, 3)):
+        stack.learn(slot, np.array([1.0, u1, u2, 1.0, 0.0, 0.0, 0.0, 0.0]), 0, float(y))
+
+    model = stack.at(slot)
+    assert np.abs(model.inverse - np.linalg.inv(model.A)).max() < 1e-10
+    assert np.abs(model.theta - np.linalg.solve(model.A, model.b)).max() < 1e-10

@@ -1,0 +1,129 @@
+"""B-TS: draws inside the bounds, arms as often as they are believed best."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from boundit.bandit.errors import BadOption
+from boundit.bandit.kernels.rng import branched, context_word, seed_word, stream
+from boundit.bandit.kernels.truncated_draws import beta_draw
+from boundit.bandit.policies.ts import TS
+from boundit.terms.bound_table import BoundTable
+from tests.bandit.plain_laws import CutBeta
+from tests.bandit.players import ARMS, CONTEXTS, play, table
+from tests.bandit.policies.test_ucb import one_table
+from tests.bandit.whole_runs import STAGE, assert_plays_alike, visits
+
+
+def test_every_draw_lies_inside_its_bound() -> None:
+    policy = TS(prior=table(0.05), seed=3)
+
+    for decision in play(policy, 200):
+        for arm, draw in decision.index.items():
+            assert draw in policy.desk.guard.prior.table[arm, decision.context]  # type: ignore[index]
+
+
+def expected_draw(wins: float, losses: float, *, seed: int, events: int) -> float:
+    """The draw of the first arm where there is no context, from the kernels themselves."""
+    word = np.uint64(stream(seed_word(seed), events, context_word(())))
+    return beta_draw(wins, losses, 0.0, 1.0, np.uint64(branched(word, 0)))[0]
+
+
+def test_a_draw_is_one_of_the_beta_belief_on_the_rewards_scale() -> None:
+    """Three rewards of 5, 1 and -3 in [-3, 5] are successes of 1, 0.5 and 0."""
+    policy = TS(arms=[0], reward_range=(-3, 5), seed=6)
+    for i, reward in enumerate((5.0, 1.0, -3.0)):
+        policy.learn(policy.decide(id=str(i)), reward)
+
+    assert policy.decide().index[0,] == -3 + 8 * expected_draw(1.5, 1.5, seed=6, events=3)
+    policy.learn(policy.decide(), 5.0)
+    assert policy.decide().index[0,] == -3 + 8 * expected_draw(2.5, 1.5, seed=6, events=4)
+
+
+def test_draws_over_many_seeds_have_the_law_of_the_belief() -> None:
+    """B-TS: Beta(3, 2) cut to [0.3, 0.55]; a draw is capped as often as it lies above."""
+    base = TS(prior=one_table([(0.3, 0.55), (0.0, 1.0)], (0, 1)))
+    for i, reward in enumerate((1.0, 1.0, 0.0)):
+        base.learn(base.decide(arms=[0], id=str(i)), reward)
+    draws, capped = [], 0
+    for seed in range(2000):
+        policy = TS(seed=seed, propensities=False)
+        policy.desk = base.desk
+        decision = policy.decide(arms=[0])
+        draws.append(decision.index[0,])
+        capped += decision.capped == ((0,),)
+
+    assert stats.kstest(draws, CutBeta(3, 2, 0.3, 0.55).share_below).pvalue > 1e-3
+    above = float(stats.beta(3, 2).sf(0.55))
+    assert abs(capped / 2000 - above) < 4 * np.sqrt(above * (1 - above) / 2000)
+
+
+@pytest.mark.parametrize("prior", [None, table(None), table(0.15), table(0.03)])
+def test_whole_runs_are_those_of_single_calls(prior: BoundTable | None) -> None:
+    options = {"prior": prior} if prior else {"arms": ARMS, "context": ["U1", "U2"]}
+
+    assert_plays_alike(TS(seed=4, propensities=False, **options))
+
+
+def test_a_watched_policy_and_a_strange_stage_are_not_played_whole() -> None:
+    runs = visits(1, 3)
+
+    assert TS(prior=table(0.1), watch=True).play(STAGE, *runs) is None
+    assert TS(arms=["other"]).play(STAGE, *runs) is None
+    assert TS(arms=ARMS, context=["Age"]).play(STAGE, *runs) is None
+
+
+@pytest.mark.parametrize(("prior", "reward_range"), [
+    (None, None), (one_table([(0.2, 0.6), (0.1, 0.5), (0.0, 1.0)], (0, 1)), None),
+    (None, (-3.0, 5.0)),
+])  # fmt: skip
+def test_arms_are_chosen_with_their_propensity(
+    prior: BoundTable | None, reward_range: tuple[float, float] | None
+) -> None:
+    """Over many seeds each arm is played as often as the decisions say."""
+    base = TS(arms=[0, 1, 2], prior=prior, reward_range=reward_range)
+    for i, (arm, reward) in enumerate([(0, 1.0), (0, 0.0), (1, 1.0), (2, 0.0)]):
+        base.learn(base.decide(arms=[arm], id=str(i)), reward)
+    told: dict[tuple[object, ...], float] = {}
+    counts: Counter[tuple[object, ...]] = Counter()
+    runs = 800
+    for seed in range(runs):
+        policy = TS(seed=seed)
+        policy.desk = base.desk
+        decision = policy.decide()
+        counts[decision.arm] += 1
+        told[decision.arm] = decision.propensity or 0.0
+
+    assert sum(told.values()) == pytest.approx(1, abs=1e-3)
+    for played, chance in told.items():
+        spread = np.sqrt(chance * (1 - chance) / runs)
+        assert abs(counts[played] / runs - chance) < 4 * spread
+
+
+def test_an_arm_whose_upper_end_lies_below_another_is_never_played() -> None:
+    policy = TS(prior=one_table([(0.0, 0.3), (0.4, 0.9)], (0, 1)), seed=1)
+
+    for i in range(50):
+        decision = policy.decide(id=str(i))
+        policy.learn(decision, 0.0)
+        assert decision.arm == (1,)
+        assert decision.propensity == 1.0
+
+
+def test_a_retry_gives_the_same_arm_and_learning_changes_the_luck() -> None:
+    policy = TS(arms=range(5), context=["U1", "U2"], seed=9)
+    draws = set()
+    for i in range(20):
+        one, two = policy.decide((0, 0), id="x"), policy.decide((0, 0), id="x")
+        assert one == two
+        draws.add(one.index[one.arm])
+        policy.learn(policy.decide(CONTEXTS[i % 4]), 1.0)
+    assert len(draws) == 20
+
+
+def test_without_propensities_there_are_none() -> None:
+    assert TS(arms=[0, 1], propensities=False).decide().propensity is None
+    with pytest.raises(BadOption, match="seed must be a whole number"):
+        TS(seed=-1)

@@ -1,0 +1,159 @@
+import logging
+from dataclasses import replace
+
+import pytest
+
+from boundit.bandit.prior.monitor import BoundMonitor
+from boundit.bandit.prior.watch import Watch
+from boundit.terms.bound_table import BoundTable
+from tests.bandit.living_tables import living_table, plan
+from tests.bandit.players import ARMS as CELLS
+
+ARMS = (("A",), ("B",))
+
+
+def bounds(upper: float) -> BoundTable:
+    rows = [{"Ad": ad, "lower": 0.0, "upper": upper} for ad in "AB"]
+    return BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], reward_range=(0, 1))
+
+
+def earning(guard: BoundMonitor, n: int, reward: float = 1.0) -> BoundMonitor:
+    for _ in range(n):
+        guard.observe((), ("A",), reward)
+    return guard
+
+
+def test_a_contradiction_drops_the_table_and_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        guard = earning(BoundMonitor(bounds(0.5), Watch()), 50)
+
+    assert guard.refutation is not None
+    assert guard.prior.dropped
+    assert caplog.messages == [str(guard.refutation)]
+    assert guard.refutation.n < 20
+
+
+def test_unwatched_nothing_is_kept() -> None:
+    guard = earning(BoundMonitor(bounds(0.5), None), 50)
+
+    assert guard.refutation is None
+    assert guard.record()["evidence"] == []
+
+
+def test_refreshed_bounds_are_believed_unless_already_contradicted() -> None:
+    guard = earning(BoundMonitor(bounds(0.5), Watch()), 50)
+
+    guard.refresh(bounds(0.95))
+    assert guard.refutation is None
+    assert not guard.prior.dropped
+    guard.refresh(bounds(0.4))
+    assert guard.refutation is not None
+
+
+def test_what_neither_half_shows_both_together_may() -> None:
+    one, two = (earning(BoundMonitor(bounds(0.5), Watch()), 6) for _ in range(2))
+    assert one.refutation is two.refutation is None
+
+    assert one.joined(two, BoundMonitor(bounds(0.5), Watch())).refutation is not None
+
+
+def test_a_refutation_of_one_half_is_one_of_the_whole() -> None:
+    one, two = (
+        earning(BoundMonitor(bounds(0.5), Watch()), 20),
+        earning(BoundMonitor(bounds(0.5), Watch()), 200, reward=0.0),
+    )
+
+    assert one.joined(two, BoundMonitor(bounds(0.5), Watch())).refutation == one.refutation
+
+
+def test_a_record_is_read_back() -> None:
+    for guard in (
+        earning(BoundMonitor(bounds(0.5), Watch(plays=2)), 50),
+        BoundMonitor(None, None),
+    ):
+        assert BoundMonitor.read(guard.record()).record() == guard.record()
+
+
+def test_watching_may_owe_an_arm_some_plays() -> None:
+    """3.7: forced exploration is a stated budget for each pair."""
+    guard = BoundMonitor(bounds(0.5), Watch(plays=2))
+    played = []
+    for _ in range(5):
+        first = guard.entrants(ARMS, (), held=True)
+        played.append([entrant.arm for entrant in first])
+        guard.observe((), first[0].arm, 0.0)
+
+    assert played == [[("A",)], [("B",)], [("A",)], [("B",)], [("A",), ("B",)]]
+
+
+def test_forced_plays_reach_beaten_arms() -> None:
+    """3.7, 3.8: what is left out by bounds is only noticed if it is played."""
+    table = replace(bounds(0.5), contrasts={((), ("A",), ("B",)): -0.1})
+    guard = BoundMonitor(table, Watch(plays=1))
+    played = []
+    for _ in range(3):
+        first = guard.entrants(ARMS, (), held=True)
+        played.append([entrant.arm for entrant in first])
+        guard.observe((), first[0].arm, 0.0)
+
+    assert played == [[("A",)], [("B",)], [("B",)]]
+
+
+def wrong() -> BoundTable:
+    """A table whose cells say that every mean is at most 0.3, and which says at least 0.6."""
+    table = living_table(plan(slack=0.0))
+    low = {key: replace(bound, lower=0.6, upper=1.0) for key, bound in table.bounds.items()}
+    return replace(table, bounds=low, confidence=0.9)
+
+
+def shown(guard: BoundMonitor, n: int, cell: int) -> BoundMonitor:
+    for _ in range(n):
+        guard.see((0, 0), (0, 0), (cell,))
+    return guard
+
+
+def test_what_rounds_show_may_contradict_the_bounds(caplog: pytest.LogCaptureFixture) -> None:
+    """3.9: ends that cross refute the graph or that nothing changes; all bounds are dropped."""
+    guard = BoundMonitor(wrong(), None)
+    assert list(guard.observes) == ["W"]
+    with caplog.at_level(logging.WARNING):
+        shown(guard, 200, 0)
+
+    refutation = guard.refutation
+    assert refutation is not None
+    assert guard.prior.dropped
+    assert list(guard.observes) == []
+    assert caplog.messages == [str(refutation)]
+    assert str(refutation) == (
+        f"no law of W fits what {refutation.n} rounds like that of arm (0, 0) in context "
+        "(0, 0) showed, its bound being [0.6, 1]: refuted at level 0.25, every bound of the "
+        "same graph and log is dropped"
+    )
+    assert BoundMonitor.read(guard.record()).refutation == refutation
+    assert BoundMonitor.read(guard.record()).record() == guard.record()
+
+
+def test_what_was_shown_stays_when_bounds_are_refreshed() -> None:
+    guard = shown(BoundMonitor(living_table(), None), 40, 0)
+    before = guard.prior.entrants(CELLS, (0, 0), held=False)
+
+    guard.refresh(living_table())
+    assert guard.prior.entrants(CELLS, (0, 0), held=False) == before
+    guard.refresh(wrong())
+    assert guard.refutation is not None
+    guard.refresh(bounds(0.5))
+    assert guard.record()["refutation"] is guard.record()["observed"] is None
+
+
+def test_joined_guards_know_what_both_were_shown() -> None:
+    table = living_table()
+    one, two = (shown(BoundMonitor(table, None), n, cell) for n, cell in ((30, 0), (50, 2)))
+
+    both = one.joined(two, BoundMonitor(table, None))
+
+    assert both.ends is not None
+    assert both.ends.n_seen == 80
+    assert both.refutation is None
+    assert both.prior.living is both.ends

@@ -1,0 +1,38 @@
+from copy import deepcopy
+
+import numpy as np
+
+from boundit.bandit.kernels.score_table import LOWER, PLACE, UPPER
+from boundit.bandit.ranked_arms import RankedArm, RankedArms
+
+THREE = [
+    RankedArm(("A",), 0.1, 0.3, 0),
+    RankedArm(("B",), 0.2, 0.6, 1),
+    RankedArm(("C",), 0.0, 0.6, 2),
+]
+
+
+def test_arms_come_by_decreasing_cap_and_are_shown_in_order() -> None:
+    lineup = RankedArms.of(THREE)
+
+    assert list(lineup) == [THREE[1], THREE[2], THREE[0]]
+    assert lineup.arms == (("B",), ("C",), ("A",))
+    assert lineup.shown == ((2, ("A",)), (0, ("B",)), (1, ("C",)))
+
+
+def test_a_blank_sheet_has_ends_and_places() -> None:
+    blank = RankedArms.of(THREE).blank
+
+    assert blank[:, UPPER].tolist() == [0.6, 0.6, 0.3]
+    assert blank[:, LOWER].tolist() == [0.2, 0.0, 0.1]
+    assert blank[:, PLACE].tolist() == [1, 2, 0]
+    assert not np.delete(blank, [UPPER, LOWER, PLACE], axis=1).any()
+
+
+def test_beaten_arms_are_kept_aside() -> None:
+    lineup = RankedArms.of(THREE[1:], THREE[:1])
+
+    assert lineup.beaten == (THREE[0],)
+    assert len(lineup) == 2
+    assert RankedArms(THREE).beaten == ()
+    assert deepcopy(lineup).beaten == lineup.beaten

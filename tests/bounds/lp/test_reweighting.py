@@ -1,0 +1,51 @@
+from boundit.bounds.lp.reweighting import Reweighting
+from boundit.bounds.selection_facts import SelectionFacts
+from boundit.estimand.language.expression import P
+from boundit.graph.text import parse
+from boundit.terms.names import nodes
+
+RATE = SelectionFacts((0.4, 0.4))
+
+
+def test_what_steers_selection_is_its_markov_blanket_among_the_variables() -> None:
+    """Section 3.5: with hidden companions, pa(S), its district and the district's parents."""
+    graph = parse("A -> B; B <-> [S]; C -> [S]; D -> A")
+
+    everything = Reweighting.of(graph, graph.observed, RATE)
+    some = Reweighting.of(graph, nodes("A", "D"), RATE)
+
+    assert everything.steering == nodes("A", "B", "C")
+    assert some.steering == nodes()
+    assert Reweighting.of(graph, nodes("B", "D"), RATE).steering == nodes("B", "D")
+
+
+def test_it_reads_the_others_given_the_steering_variables() -> None:
+    graph = parse("X -> M -> Y; M -> [S]")
+    plain = Reweighting.of(graph, nodes("X", "M"), SelectionFacts())
+    told = Reweighting.of(graph, nodes("X", "M"), RATE, [nodes("Y")])
+
+    assert plain.axes == ("M", "X")
+    assert plain.formulas == (P(nodes("X"), nodes("M")),)
+    assert told.variables == nodes("X", "M", "Y")
+    assert told.formulas == (
+        P(nodes("X", "Y"), nodes("M")),
+        P(nodes("M")),
+        P(nodes("Y"), logged=False),
+    )
+
+
+def test_what_steers_is_counted_when_nothing_else_shows_who_was_logged() -> None:
+    graph = parse("X -> [S]; X -> Y")
+    alone = Reweighting.of(graph, nodes("X"), SelectionFacts(), [nodes("X")])
+
+    assert alone.formulas == (P(nodes("X")), P(nodes("X"), logged=False))
+    assert Reweighting.of(graph, nodes("X"), SelectionFacts()).formulas == ()
+
+
+def test_what_is_known_is_said() -> None:
+    graph = parse("X -> M -> Y; M -> [S]")
+
+    assert Reweighting.of(graph, nodes("M"), SelectionFacts()).stated == "nothing is known of r"
+    assert Reweighting.of(graph, nodes("M"), RATE, [nodes("X", "M")]).stated == (
+        "r >= 0.4 (selection rate), P(M, X) is that of an unselected table"
+    )

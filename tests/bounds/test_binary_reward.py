@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boundit.bounds.binary_reward import HEADS, BinaryReward
+from boundit.counts.read import read_log
+
+REWARDS = st.lists(st.tuples(st.integers(0, 1), st.floats(-2, 5)), min_size=1, max_size=20)
+
+
+@given(REWARDS)
+def test_heads_come_as_often_as_the_reward_is_high(rows: list[tuple[int, float]]) -> None:
+    columns = {"X": [x for x, _ in rows], "Y": [y for _, y in rows]}
+    table = read_log(columns).count(["X"], reward="Y")
+    coin = BinaryReward(table, "Y", -2, 5, binary=False)
+    tossed = coin.marginal(frozenset({"X", "Y"}))
+
+    for i, x in enumerate(table.levels["X"]):
+        chances = np.array([(y + 2) / 7 for value, y in rows if value == x])
+        assert tossed.at({"X": i}).values == pytest.approx(
+            [(1 - chances).sum(), chances.sum()], abs=1e-9
+        )
+        squares = coin.marginal_squares(frozenset({"X", "Y"})).at({"X": i}).values
+        assert squares == pytest.approx(
+            [((1 - chances) ** 2).sum(), (chances**2).sum()], abs=1e-8
+        )
+    assert coin.marginal(frozenset({"X"})).values.sum() == len(rows)
+
+
+def test_a_reward_of_0_and_1_is_its_own_coin() -> None:
+    table = read_log({"X": [0, 0, 1], "Y": [0, 1, 1]}).count(["X"], reward="Y")
+    coin = BinaryReward(table, "Y", 0, 1)
+
+    assert coin.names == {"X", "Y"}
+    assert coin.n_levels == {"X": 2, "Y": 2}
+    assert coin.marginal(frozenset("Y")).values[HEADS] == 2
+
+
+def test_a_table_without_the_reward_is_as_it_is() -> None:
+    table = read_log({"X": [0, 0, 1]}).count(["X"])
+    coin = BinaryReward(table, None, 0, 1)
+
+    assert coin.names == {"X"}
+    assert coin.marginal(frozenset("X")).values.tolist() == [2, 1]

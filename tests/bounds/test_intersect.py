@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+
+from boundit.bounds.binary_reward import BinaryReward
+from boundit.bounds.candidate import Candidate
+from boundit.bounds.intersect import CROSSED, NEVER_LOGGED, EndsCross, NoModelFits, tightest
+from boundit.bounds.numbers import Ends
+from boundit.bounds.plan import BoundPlan
+from boundit.bounds.proof import EndProof
+from boundit.counts.evaluate import Evaluator
+from boundit.counts.read import read_log
+from boundit.counts.table import CountTable
+from boundit.estimand.query import parse_query
+from boundit.terms.bound import Bound, RuleRecord
+
+QUERY = parse_query("Y | do(X)")
+COUNTED = read_log({"X": ["a", "b", "b"], "Y": [0, 1, 1]}).count(["X"], reward="Y")
+EXACT = read_log({"X": ["a", "b"], "Y": [0, 1], "p": [0.5, 0.5]}, weight="p", exact=True).count(
+    ["X"], reward="Y"
+)
+
+
+def says(name: str, lower: list[float], upper: list[float]) -> Candidate:
+    ends = Ends(np.array(lower), np.array(upper))
+    return Candidate(RuleRecord(name, name), (), frozenset(), lambda _: ends, lambda _, __: [])
+
+
+def rows(log: CountTable, *candidates: Candidate) -> dict[object, Bound]:
+    evaluator = Evaluator(BinaryReward(log, "Y", 0, 1))
+    found, _ = tightest(BoundPlan(candidates), evaluator, log, QUERY, (0, 10))
+    return {arm[0]: bound for (arm, _), bound in found.items()}
+
+
+def test_each_end_is_the_best_and_names_its_rule() -> None:
+    one, other = says("one", [0.2, 0.0], [0.9, 1.0]), says("other", [0.1, 0.0], [0.6, 1.0])
+    found = rows(COUNTED, one, other)
+
+    assert (found["a"].lower, found["a"].upper) == (2.0, 6.0)
+    assert (found["a"].lower_rule, found["a"].upper_rule) == ("one", "other")
+    assert (found["b"].lower, found["b"].upper) == (0.0, 10.0)
+    assert (found["b"].lower_rule, found["b"].upper_rule) == ("range", "range")
+    assert (found["a"].n, found["b"].n) == (1.0, 2.0)
+
+
+def test_ends_that_cross_in_an_exact_law_refute_the_graph_and_name_both_rules() -> None:
+    one, other = says("one", [0.7, 0.1], [0.9, 0.2]), says("other", [0.1, 0.1], [0.6, 0.2])
+
+    with pytest.raises(EndsCross, match=r"X='a'.*'one' against 'other'") as caught:
+        rows(EXACT, one, other)
+    assert len(caught.value.rows) == 1
+
+
+def test_plug_in_ends_that_cross_leave_the_narrowest_rule_and_a_mark() -> None:
+    one, other = says("one", [0.7, 0.1], [0.9, 0.2]), says("other", [0.1, 0.15], [0.6, 0.3])
+    found = rows(COUNTED, one, other)
+
+    assert (found["a"].lower, found["a"].upper) == (7.0, 9.0)
+    assert found["a"].lower_rule == found["a"].upper_rule == "one"
+    assert found["a"].marks == (CROSSED,)
+    assert found["b"].marks == ()
+    assert (found["b"].lower, found["b"].upper) == (1.5, 2.0)
+
+
+def test_rounding_is_no_crossing() -> None:
+    one, other = says("one", [0.5, 0.5], [1, 1]), says("other", [0, 0], [0.5 - 1e-12] * 2)
+
+    found = rows(EXACT, one, other)
+    assert found["a"].lower <= found["a"].upper
+
+
+def test_a_level_never_logged_is_marked() -> None:
+    log = COUNTED.with_levels({"X": ["c"]})
+
+    assert rows(log)["c"].marks == (NEVER_LOGGED,)
+    assert (rows(log)["c"].lower, rows(log)["c"].upper) == (0.0, 10.0)
+
+
+def says_ends(name: str, ends: Ends) -> Candidate:
+    return Candidate(RuleRecord(name, name), (), frozenset(), lambda _: ends, lambda _, __: [])
+
+
+EMPTY = Ends(np.zeros(2), np.ones(2), np.array([True, False]))
+
+
+def test_an_exact_law_that_no_model_fits_refutes_the_graph_and_names_the_rule() -> None:
+    with pytest.raises(NoModelFits, match=r"X='a' \(by 'program'\)") as caught:
+        rows(EXACT, says("one", [0, 0], [1, 1]), says_ends("program", EMPTY))
+    assert len(caught.value.rows) == 1
+
+
+def test_plug_in_numbers_that_no_model_fits_leave_the_rule_out_and_a_mark() -> None:
+    found = rows(COUNTED, says("one", [0.2, 0.2], [0.6, 0.6]), says_ends("program", EMPTY))
+
+    assert found["a"].marks == (
+        "by chance no model of the graph fits 'program' here, so that rule was left out",
+    )
+    assert (found["a"].lower, found["a"].upper) == (2.0, 6.0)
+    assert found["b"].marks == ()
+
+
+def test_a_proof_is_written_as_a_sum_with_the_levels_of_the_log() -> None:
+    terms = ((1.0, {"X": 1, "Y": 1}, 0.25), (-2.0, {"X": 0, "Y": 0}, 0.125))
+    proof = EndProof(frozenset("Y"), 0.5, terms)
+    ends = Ends(np.full(2, 0.5), np.ones(2), None, lambda _, upper: None if upper else proof)
+
+    assert rows(COUNTED, says_ends("program", ends))["a"].lower_cells == (
+        "0.5",
+        "+ 1 x P(Y=10 | X='b') = 0.25",
+        "- 2 x P(Y=0 | X='a') = 0.125",
+    )
+
+
+def test_notes_of_the_rules_are_told_once() -> None:
+    ends = Ends(np.zeros(2), np.ones(2), notes=("hurried",))
+    plan = BoundPlan((says_ends("one", ends), says_ends("other", ends)))
+    evaluator = Evaluator(BinaryReward(COUNTED, "Y", 0, 1))
+
+    assert tightest(plan, evaluator, COUNTED, QUERY, (0, 1))[1] == ("hurried",)

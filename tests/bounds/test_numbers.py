@@ -1,0 +1,27 @@
+import numpy as np
+import pytest
+
+from boundit.bounds.numbers import values_of
+from boundit.counts.evaluate import Evaluator
+from boundit.counts.named_array import NamedArray
+from boundit.estimand.language.expression import P
+
+W, X, Y = (frozenset(name) for name in "WXY")
+# P(x, w, y): the cell x=1, w=1 was never logged.
+LAW = NamedArray(
+    ("X", "W", "Y"),
+    np.array([[[0.1, 0.1], [0.1, 0.3]], [[0.3, 0.1], [0.0, 0.0]]]),
+)
+
+
+def test_a_variable_of_which_any_value_will_do_is_averaged_over_what_was_seen() -> None:
+    found = values_of(P(Y, X | W), Evaluator(LAW), ("X", "Y"))
+
+    assert found.axes == ("X", "Y")
+    assert found.at({"Y": 1}).values == pytest.approx([0.625, 0.25])
+    nowhere = NamedArray(
+        ("X", "W", "Y"), np.where(np.arange(2)[:, None, None] == 0, LAW.values, 0)
+    )
+    assert np.isnan(
+        values_of(P(Y, X | W), Evaluator(nowhere), ("X", "Y")).at({"X": 1}).values
+    ).all()

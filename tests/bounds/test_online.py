@@ -1,0 +1,202 @@
+"""Living bounds by the graph and the log: pools, cells, and that they hold (THEORY 3.9)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from boundit.bandit.prior.narrowing import NarrowingBounds
+from boundit.bounds.derive import derive_bounds
+from boundit.bounds.online import MOST_CELLS, living_plans, pooled_by, worth_learning
+from boundit.bounds.rules.chain import Chain, ChainSearch
+from boundit.counts.named_array import Floats
+from boundit.estimand.query import EffectQuery
+from boundit.simulation.model import Model
+from boundit.simulation.worlds import paper_world
+from boundit.terms.bound import Key, Value
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.interval import Interval
+from boundit.terms.living import Living
+from tests.bounds.exact import questions
+from tests.bounds.reweighted import plug_in
+
+Case = tuple[Model, EffectQuery, Living]
+
+
+def levels_of(model: Model) -> dict[str, tuple[Value, ...]]:
+    return {name: tuple(range(n)) for name, n in model.n_levels.items()}
+
+
+def plans_of(model: Model, query: EffectQuery) -> tuple[Living, ...]:
+    chains = ChainSearch(model.graph, query).chains(longest=2)
+    return living_plans(
+        chains, model.graph, query, levels_of(model), (0.0, 1.0), lambda _: plug_in(model)
+    )
+
+
+def law(model: Model, query: EffectQuery, plan: Living, key: Key) -> Floats | None:
+    """``P(w | do(x), c)`` over the plan's cells; None where the context never happens."""
+    effect = model.effect(
+        outcomes=plan.variables, treatments=query.treatments, context=query.context
+    )
+    names = query.treatments + query.context
+    found = effect.at(dict(zip(names, key[0] + key[1], strict=True)))  # type: ignore[arg-type]
+    shares = found.aligned(plan.variables).ravel()
+    return None if np.isnan(shares).any() else shares
+
+
+def truth(model: Model, query: EffectQuery, key: Key) -> float:
+    effect = model.effect(
+        outcomes=query.outcomes, treatments=query.treatments, context=query.context
+    )
+    names = (*query.treatments, *query.context, *query.outcomes)
+    return float(effect.at(dict(zip(names, (*key[0], *key[1], 1), strict=True))))  # type: ignore[arg-type]
+
+
+def cases(seed: int, n: int) -> Iterator[Case]:
+    for asked in questions(n, seed, selection=True):
+        for plan in plans_of(asked.model, asked.query):
+            yield asked.model, asked.query, plan
+
+
+def test_on_the_papers_graph_i1_is_learned_for_each_x1() -> None:
+    world = paper_world()
+    felt, reason = pooled_by(world.graph, world.query, ["I1"])
+
+    (plan, *_) = plans_of(world.model, world.query)
+
+    assert felt == {"X1"}
+    assert reason.startswith("P(I1 | do(X1)) is learned online; Rule 3: drop do(X2)")
+    assert (plan.variables, plan.levels) == (("I1",), ((0, 1),))
+    assert set(plan.pools.values()) == {(0,), (1,)}
+    assert all(pool == arm[:1] for (arm, _), pool in plan.pools.items())
+    table = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+    for key, ends in plan.ends.items():
+        worst = Interval(min(e.lower for e in ends), max(e.upper for e in ends))
+        assert worst.lower == pytest.approx(table[key].lower)
+        assert worst.upper == pytest.approx(table[key].upper)
+
+
+def test_pairs_of_one_pool_have_one_law() -> None:
+    """Rules 1 to 3, on exact models."""
+    shared = 0
+    for model, query, plan in cases(5, 900):
+        laws: dict[object, list[Floats]] = {}
+        for key, pool in plan.pools.items():
+            found = law(model, query, plan, key)
+            if found is not None:
+                laws.setdefault(pool, []).append(found)
+        for same in laws.values():
+            for other in same[1:]:
+                np.testing.assert_allclose(other, same[0], atol=1e-9)
+                shared += 1
+    assert shared > 50
+
+
+def test_the_mean_of_the_cells_is_the_truth() -> None:
+    """What the intervals are weighed with is the law that the pool learns."""
+    narrower = 0
+    for model, query, plan in cases(6, 700):
+        for key, ends in plan.ends.items():
+            weights = law(model, query, plan, key)
+            if weights is None:
+                continue
+            lower = float(weights @ [e.lower for e in ends])
+            upper = float(weights @ [e.upper for e in ends])
+            mean = truth(model, query, key)
+            assert lower - 1e-9 <= mean <= upper + 1e-9
+            widest = max(e.upper for e in ends) - min(e.lower for e in ends)
+            narrower += upper - lower < widest - 0.01
+    assert narrower > 50
+
+
+def fed(model: Model, query: EffectQuery, plan: Living, table: BoundTable) -> NarrowingBounds:
+    """What a long play shows, in true frequencies."""
+    ends = NarrowingBounds(replace(table, living=(plan,)), 0.05)
+    for key, pool in plan.pools.items():
+        shares = law(model, query, plan, key)
+        if shares is not None:
+            first = ends.claims.cells[ends.pools[0][pool]]
+            ends.found.counts[first : first + plan.n_cells] = np.rint(1e6 * shares)
+    return ends
+
+
+def test_fed_with_true_frequencies_the_living_ends_hold_the_truth() -> None:
+    inside = 0
+    for model, query, plan in cases(7, 1_000):
+        rows = [
+            dict(zip(query.treatments + query.context, arm + c, strict=True))
+            | {"lower": 0.0, "upper": 1.0}
+            for arm, c in plan.pools
+        ]
+        table = BoundTable.from_rows(
+            rows,
+            outcome=query.outcomes[0],
+            treatments=query.treatments,
+            context=query.context,
+            reward_range=(0, 1),
+        )
+        ends = fed(model, query, plan, table)
+        assert ends.settled() is None
+        for arm, context in plan.pools:
+            mean = truth(model, query, (arm, context))
+            if not np.isnan(mean):
+                lower, upper = ends.ends(arm, context) or (1, 0)
+                assert lower - 1e-9 <= mean <= upper + 1e-9
+                inside += 1
+    assert inside > 80
+
+
+def chain_of(world_query: EffectQuery, *variables: str, longest: int = 2) -> Chain:
+    world = paper_world()
+    for chain in ChainSearch(world.graph, world_query).chains(longest=longest):
+        if set(chain.variables) == set(variables):
+            return chain
+    raise LookupError(variables)
+
+
+def test_where_something_is_known_whole_nothing_is_learned() -> None:
+    query = paper_world().query
+    open_chain = chain_of(query, "I1")
+    known = replace(open_chain, links=())
+
+    levels = {"I1": (0, 1)}
+    assert worth_learning([open_chain], levels) == [open_chain]
+    assert worth_learning([open_chain, known], levels) == []
+    assert worth_learning([open_chain, "no chain"], levels) == [open_chain]
+
+
+def test_plans_are_few_and_small() -> None:
+    chain = chain_of(paper_world().query, "I1")
+    (link,) = chain.links
+    chains = [
+        replace(chain, links=tuple(replace(link, variable=name) for name in names))
+        for names in product("ABC")
+    ]
+    levels = {"A": tuple(range(MOST_CELLS + 1)), "B": (0, 1, 2), "C": (0, 1)}
+
+    assert worth_learning(chains, levels) == [chains[2], chains[1]]
+    assert len(worth_learning(chains, dict.fromkeys("ABC", (0, 1)))) == 2
+
+
+def test_ends_are_on_the_rewards_scale() -> None:
+    world = paper_world()
+    chains = list(ChainSearch(world.graph, world.query).chains(longest=1))
+
+    def plan(reward_range: tuple[float, float]) -> Living:
+        (found,) = living_plans(
+            chains,
+            world.graph,
+            world.query,
+            levels_of(world.model),
+            reward_range,
+            lambda _: plug_in(world.model),
+        )
+        return found
+
+    for key, ends in plan((0.0, 1.0)).ends.items():
+        for one, other in zip(ends, plan((-2.0, 8.0)).ends[key], strict=True):
+            assert other.lower == pytest.approx(10 * one.lower - 2)
+            assert other.upper == pytest.approx(10 * one.upper - 2)

@@ -1,0 +1,218 @@
+"""Definition 2 and Theorem 1, against labels, against each other and against exact models."""
+
+import json
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from boundit.counts.evaluate import evaluate
+from boundit.estimand.criteria.adjustment import NotACovariate, adjustment_formula, adjusts
+from boundit.estimand.language.expression import P, Product, Sum
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.paths import back_door_graph, proper_causal_effects
+from boundit.graph.separation import open_walk
+from boundit.graph.text import parse
+from boundit.simulation.random_models import random_model
+from boundit.terms.errors import OverlappingRoles, UnknownNode
+from boundit.terms.names import Nodes, nodes
+
+LABELS = Path(__file__).parents[2] / "verdicts"
+FIGURE_2 = parse("U1 -> X1 -> I1 -> Y; U1 -> Y; U2 -> X2 -> Y; I1 <-> Y; I1 -> [S]")
+
+
+class Question(NamedTuple):
+    graph: CausalGraph
+    covariates: Nodes
+    treatments: Nodes
+    outcomes: Nodes
+    external: Nodes
+
+    def sets(self) -> dict[str, Nodes]:
+        return {name: part for name, part in self._asdict().items() if name != "graph"}
+
+
+def random_questions(n: int, seed: int, *, selection: bool = True) -> Iterator[Question]:
+    rng = Random(seed)
+    for _ in range(n):
+        names = [f"V{i}" for i in range(rng.randint(3, 5))]
+        order = [*names, "S"] if selection else names
+        pairs = list(combinations(order, 2))
+        dense, confounded = rng.choice([0.3, 0.5]), rng.choice([0.0, 0.15, 0.3])
+        graph = CausalGraph.of(
+            order,
+            directed=[p for p in pairs if rng.random() < dense],
+            bidirected=[p for p in pairs if rng.random() < confounded],
+            selection="S" if selection else None,
+        )
+        rng.shuffle(names)
+        n_treatments = rng.choice([1, 1, 2]) if len(names) > 3 else 1
+        x, y, rest = names[:n_treatments], names[n_treatments], names[n_treatments + 1 :]
+        z = [v for v in rest if rng.random() < 0.6]
+        zt = rng.choice([[], z, [v for v in z if rng.random() < 0.5]])
+        yield Question(graph, frozenset(z), frozenset(x), nodes(y), frozenset(zt))
+
+
+def gact3(q: Question) -> bool:
+    """The three conditions for a pair, in one form for every pair."""
+    x, y, s = (
+        q.treatments,
+        q.outcomes,
+        nodes(*([q.graph.selection] if q.graph.selection else [])),
+    )
+    backdoor = back_door_graph(q.graph, treatments=x, outcomes=y)
+    return (
+        not q.covariates & proper_causal_effects(q.graph, treatments=x, outcomes=y)
+        and open_walk(backdoor, x, y, given=q.covariates | s) is None
+        and open_walk(backdoor, y, s, given=q.external) is None
+    )
+
+
+@pytest.mark.parametrize("name", ["gact_no_external", "gact_pairs"])
+def test_every_label_is_met(name: str) -> None:
+    """Verdicts that independent programs agree on; query variables may have no edge."""
+    for line in (LABELS / f"{name}.jsonl").read_text().splitlines():
+        label = json.loads(line)
+        y, x, pair = label["query"]["y"], label["query"]["do"], label["adjustment"]
+        edges = {kind: label[kind] for kind in ("directed", "bidirected", "selection")}
+        graph = CausalGraph.of([*y, *x, *pair["z"]], **edges)
+
+        verdict = adjusts(
+            graph, covariates=pair["z"], treatments=x, outcomes=y, external=pair["zt"]
+        )
+
+        assert bool(verdict) == label["answer"], (label["name"], str(verdict))
+
+
+def test_the_three_types_are_one() -> None:
+    """GACT1 and GACT2, in their own conditions, are GACT3 with no and with all of Z in Z^T."""
+    seen = set()
+    for q in random_questions(4000, seed=1):
+        verdict = adjusts(q.graph, **q.sets())
+
+        assert bool(verdict) == gact3(q), (str(q.graph), str(verdict))
+        seen.add(verdict.clause)
+    conditions = {f"Theorem 1 (GACT1) ({c})" for c in "abcd"}
+    conditions |= {f"GACT{k} ({c})" for k in "23" for c in "abc"}
+    assert seen == conditions | {"Theorem 1 (GACT1)", "GACT2", "GACT3"}
+
+
+def test_two_conditions_of_theorem_1_are_one_separation() -> None:
+    """Theorem 1: (c) and (d) together are (Y _||_ S) in G_pbd, whatever (a) and (b) say."""
+    for q in random_questions(6000, seed=2):
+        g, x, y = q.graph, q.treatments, q.outcomes
+        steering = x & g.selecting()
+        c = open_walk(g.without_edges_into(x), y, "S", given=x) is None
+        d = open_walk(g.without_edges_out_of(x), steering, y) is None
+        backdoor = back_door_graph(g, treatments=x, outcomes=y)
+
+        assert (c and d) == (open_walk(backdoor, y, "S") is None), str(g)
+
+
+@pytest.mark.parametrize("selection", [True, False])
+def test_the_formula_is_the_effect_exactly_when_the_verdict_is_yes(selection: bool) -> None:
+    """Theorem 1 and Definition 2, sound and complete: a no shows in a random model."""
+    rng = np.random.default_rng(3)
+    yes = 0
+    for q in random_questions(500, seed=3, selection=selection):
+        model = random_model(q.graph, rng, levels=(2,))
+        truth = model.effect(outcomes=q.outcomes, treatments=q.treatments)
+
+        formula = adjustment_formula(q.graph, **q.sets())
+        gap = evaluate(formula, model.log(), external=[model.law(q.external)]).gap_to(truth)
+
+        verdict = adjusts(q.graph, **q.sets())
+        assert (gap < 1e-9) == bool(verdict), (str(q.graph), q.sets(), gap)
+        yes += bool(verdict)
+    assert yes > 50
+
+
+def test_on_figure_2_the_mediator_hides_behind_its_confounder() -> None:
+    """Figure 2: I1 <-> Y stays open whatever is adjusted for."""
+    verdict = adjusts(FIGURE_2, covariates="U1", treatments=["I1", "X2"], outcomes="Y")
+
+    assert (verdict.holds, verdict.clause) == (False, "Theorem 1 (GACT1) (b)")
+    assert verdict.witness == ("I1", "<->", "Y")
+
+
+def test_without_selection_definition_2_is_asked() -> None:
+    """Definition 2: (i) names the covariates it rejects, (ii) the path that stays open."""
+    graph = parse("Z -> X -> M -> Y; Z -> Y; M -> D")
+
+    assert str(adjusts(graph, covariates=["Z", "D"], treatments="X", outcomes="Y")) == (
+        "no, by Definition 2 (i): the treatments act on D on the way to the outcome [D]"
+    )
+    assert str(adjusts(graph, covariates=(), treatments="X", outcomes="Y")) == (
+        "no, by Definition 2 (ii): a non-causal path stays open [X <- Z -> Y]"
+    )
+    assert str(adjusts(graph, covariates="Z", treatments="X", outcomes="Y")) == (
+        "yes, by Definition 2: every non-causal path is blocked"
+    )
+
+
+def test_a_confounded_treatment_that_steers_selection_fails_condition_d() -> None:
+    """Theorem 1 (d): the log has another law of Z, though Z blocks every back door."""
+    graph = parse("Z -> X -> Y; Z -> Y; X -> [S]")
+    verdict = adjusts(graph, covariates="Z", treatments="X", outcomes="Y")
+
+    assert verdict.clause == "Theorem 1 (GACT1) (d)"
+    assert verdict.witness == ("X", "<-", "Z", "->", "Y")
+    assert adjusts(graph, covariates="Z", treatments="X", outcomes="Y", external="Z")
+
+
+def test_condition_d_cuts_all_treatments_at_once() -> None:
+    """Theorem 1 (d): with the edges out of X2 kept, X1 would look confounded."""
+    graph = parse("X1 <- X2 -> Y; X1 -> [S]")
+
+    assert adjusts(graph, covariates=(), treatments=["X1", "X2"], outcomes="Y")
+    assert not adjusts(graph, covariates=(), treatments="X1", outcomes="Y")
+
+
+def test_the_formula_weights_each_part_by_what_is_known_of_it() -> None:
+    graph = parse("A -> X -> Y; B -> Y; B -> [S]")
+    sets = {"covariates": nodes("A", "B"), "treatments": nodes("X"), "outcomes": nodes("Y")}
+    inner = P(nodes("Y"), nodes("A", "B", "X"))
+
+    assert adjustment_formula(graph, **sets, external="B") == Sum(
+        nodes("A", "B"),
+        Product((inner, P(nodes("A"), nodes("B")), P(nodes("B"), logged=False))),
+    )
+    assert adjustment_formula(graph, **sets) == Sum(
+        nodes("A", "B"), Product((inner, P(nodes("A", "B"))))
+    )
+    assert adjustment_formula(graph, covariates=(), treatments="X", outcomes="Y") == P(
+        nodes("Y"), nodes("X")
+    )
+
+
+def test_external_variables_are_covariates() -> None:
+    graph = parse("A -> X -> Y; B -> Y; B -> [S]")
+
+    with pytest.raises(NotACovariate, match="'B' is external but not among the covariates; "):
+        adjusts(graph, covariates="A", treatments="X", outcomes="Y", external=["A", "B"])
+
+
+@pytest.mark.parametrize(
+    ("roles", "error", "message"),
+    [
+        ({"covariates": "Q"}, UnknownNode, "no node 'Q'"),
+        ({"covariates": "S"}, OverlappingRoles, "'S' is the selection node and a covariate"),
+        ({"outcomes": "X"}, OverlappingRoles, "'X' is a treatment and an outcome"),
+        ({"covariates": ["A", "X"]}, OverlappingRoles, "'X' is a covariate and a treatment"),
+        ({"external": "Q"}, UnknownNode, "no node 'Q'"),
+    ],
+)
+def test_senseless_questions_are_refused(
+    roles: dict[str, str], error: type[Exception], message: str
+) -> None:
+    graph = parse("A -> X -> Y; B -> Y; B -> [S]")
+    question = {"covariates": "A", "treatments": "X", "outcomes": "Y"} | roles
+
+    with pytest.raises(error, match=message):
+        adjusts(graph, **question)
+    with pytest.raises(error, match=message):
+        adjustment_formula(graph, **question)

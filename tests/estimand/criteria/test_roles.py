@@ -1,0 +1,36 @@
+import pytest
+
+from boundit.estimand.criteria.roles import NoOutcome, cast
+from boundit.graph.text import parse
+from boundit.terms.errors import OverlappingRoles, UnknownNode
+from boundit.terms.names import nodes
+
+GRAPH = parse("Z -> X -> Y; Y -> [S]")
+
+
+def test_roles_come_back_as_sets_in_their_order() -> None:
+    assert cast(GRAPH, {"a treatment": ["X"], "an outcome": "Y", "given": ()}) == (
+        nodes("X"),
+        nodes("Y"),
+        nodes(),
+    )
+
+
+def test_a_name_the_graph_lacks_is_refused() -> None:
+    with pytest.raises(UnknownNode, match="no node 'W'"):
+        cast(GRAPH, {"an outcome": "W"})
+
+
+def test_a_variable_plays_one_role() -> None:
+    with pytest.raises(OverlappingRoles, match="'X' is a treatment and given at once"):
+        cast(GRAPH, {"a treatment": "X", "an outcome": "Y", "given": ["Z", "X"]})
+
+
+def test_selection_plays_no_role() -> None:
+    with pytest.raises(OverlappingRoles, match="'S' is the selection node and a covariate"):
+        cast(GRAPH, {"an outcome": "Y", "a covariate": "S"})
+
+
+def test_a_question_has_an_outcome() -> None:
+    with pytest.raises(NoOutcome, match="names no outcome; name at least one"):
+        cast(GRAPH, {"a treatment": "X", "an outcome": ()})

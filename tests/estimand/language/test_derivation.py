@@ -1,0 +1,33 @@
+"""Answers say what they are worth, and no more."""
+
+from boundit.estimand.language.derivation import Recovery, Step
+from boundit.estimand.language.expression import P
+from boundit.terms.names import nodes
+
+
+def test_a_recovery_without_a_formula_is_false() -> None:
+    assert not Recovery(None)
+    assert Recovery(P(nodes("Y")))
+
+
+def test_failing_is_not_called_impossible_without_a_proof() -> None:
+    assert str(Recovery(None)) == "not found by these rules"
+    assert Recovery(None).latex() == r"\text{not found by these rules}"
+    assert str(Recovery(None, proof="ID is complete")) == "not recoverable: ID is complete"
+
+
+def test_arbitrary_values_are_said_in_the_text() -> None:
+    answer = Recovery(P(nodes("Y"), nodes("Z")), arbitrary=nodes("Z"))
+
+    assert str(answer) == "P(Y | Z, S=1), for any Z"
+    assert answer.latex() == r"P(Y \mid Z, S{=}1)"
+
+
+def test_earlier_steps_go_in_front() -> None:
+    late = Recovery(None, (Step(9, "stop"),))
+
+    assert late.after(Step(5, "sum"), Step(15, "divide")).steps == (
+        Step(5, "sum"),
+        Step(15, "divide"),
+        Step(9, "stop"),
+    )

@@ -1,0 +1,63 @@
+"""What people and programs read."""
+
+from random import Random
+
+import pytest
+
+from boundit.estimand.language.expression import ONE, CFactor, P, Product, Ratio, Sum
+from boundit.estimand.language.render import MalformedFormula, as_json, from_json, latex, text
+from boundit.terms.names import nodes
+from tests.estimand.language.test_simplify import random_formula
+
+X, Y, Z = nodes("X"), nodes("Y"), nodes("Z")
+ADJUSTED = Sum(Z, Product((P(Y, X | Z), P(Z, logged=False))))
+
+
+def test_every_term_says_whom_it_speaks_of() -> None:
+    assert text(ADJUSTED) == "Σ_{Z} P(Y | X, Z, S=1) P(Z)"
+    assert latex(ADJUSTED) == r"\sum_{Z} P(Y \mid X, Z, S{=}1)\, P(Z)"
+
+
+def test_a_bound_variable_that_hides_another_is_primed() -> None:
+    """Front-door: the inner x is not the x that is set."""
+    inner = Sum(X, Product((P(Y, X | Z), P(X))))
+    formula = Sum(Z, Product((P(Z, X), inner)))
+
+    assert text(formula) == "Σ_{Z} P(Z | X, S=1) Σ_{X'} P(X' | S=1) P(Y | X', Z, S=1)"
+    assert "X'" in latex(formula)
+    twice = Product((P(X), Sum(X, Product((P(X), Sum(X, P(X)))))))
+    assert text(twice) == "P(X | S=1) Σ_{X'} P(X' | S=1) Σ_{X''} P(X'' | S=1)"
+
+
+def test_a_sum_before_another_factor_stands_in_brackets() -> None:
+    both = Product((Sum(X, P(X)), Sum(Z, P(Z))))
+
+    assert text(both) == "(Σ_{X} P(X | S=1)) Σ_{Z} P(Z | S=1)"
+    assert latex(both).startswith(r"\left(\sum_{X}")
+    assert text(Product((Ratio(P(X), P(Y)), P(Z)))) == "P(Z | S=1) [P(X | S=1)] / [P(Y | S=1)]"
+
+
+def test_ratios_and_factors() -> None:
+    assert text(Ratio(CFactor(X | Y), ONE)) == "[Q[X, Y]] / [1]"
+    assert latex(Ratio(CFactor(X), ONE)) == r"\frac{Q[X]}{1}"
+
+
+def test_odd_names_are_spelled_safely() -> None:
+    odd = P(nodes("time of day", "age_1", "X10", "X2"), logged=False)
+
+    assert text(odd) == 'P(X2, X10, age_1, "time of day")'
+    assert latex(odd) == r"P(X2, X10, \mathrm{age\_1}, \mathrm{time\ of\ day})"
+
+
+def test_json_is_read_back_as_it_was_written() -> None:
+    rng = Random(0)
+    for formula in [CFactor(X), ADJUSTED, *(random_formula(rng, 4) for _ in range(100))]:
+        assert from_json(as_json(formula)) == formula
+
+
+@pytest.mark.parametrize(
+    "record", [{}, {"p": ["Y"]}, {"p": [1], "given": [], "logged": True}, 3]
+)
+def test_other_json_is_refused(record: object) -> None:
+    with pytest.raises(MalformedFormula, match="is no formula; it needs one of the keys"):
+        from_json(record)

@@ -1,0 +1,79 @@
+"""Conditional effects from the factors that are felt, and no others."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from boundit.counts.evaluate import evaluate
+from boundit.estimand.recovery.conditional import through_factors, through_selected_factors
+from boundit.estimand.recovery.question import Question, feels_selection, lightened
+from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.graph.text import parse
+from boundit.simulation.random_models import random_model
+from boundit.terms.names import nodes
+from tests.estimand.truth import gap, random_cases
+
+Y, X, Z = nodes("Y"), nodes("X"), nodes("Z")
+
+
+def test_a_factor_of_the_context_alone_is_never_asked_for() -> None:
+    """P(z) cannot be recovered here, and P_x(y | z) does not need it."""
+    graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
+
+    assert not recover_factor(Z, graph)
+    assert through_factors(graph, Question(Y, X, Z), recover_factor)
+
+
+def test_factors_that_steer_selection_are_known_up_to_a_constant() -> None:
+    """Q[Y] and Q[Z] steer S together with X; the ratio over y does not mind."""
+    graph = parse("Y -> Z -> [S]; Z <-> X; X -> [S]")
+    asked = Question(Y, context=nodes("Z", "X"), selected=True)
+
+    assert not recover_factor(Y, graph)
+    answer = through_selected_factors(graph, asked, recover_factor)
+    assert "up to a constant" in answer.steps[-1].reason
+
+
+def test_a_dirty_component_gives_up_its_outer_part() -> None:
+    """V1 and V2 are one c-component; leaving out V2, which selects no one, leaves Q[V1]."""
+    graph = parse(
+        "V0 -> V1 -> [S]; V1 -> V2 -> V3; V1 -> V3; V0 <-> V3; V1 <-> V2",
+    )
+    asked = Question(nodes("V3"), nodes("V2"), nodes("V1"), selected=True)
+
+    answer = through_selected_factors(graph, asked, recover_factor)
+
+    assert answer
+
+
+def test_both_ways_are_true_on_exact_models() -> None:
+    found = [0, 0]
+    for i, case in enumerate(random_cases(300, seed=9)):
+        asked = Question(case.outcomes, case.treatments, case.context)
+        light, _ = lightened(case.graph, asked)
+        ways = [through_factors(case.graph, light, recover_factor)]
+        if feels_selection(case.graph, asked) is None:
+            among, _ = lightened(case.graph, replace(asked, selected=True))
+            ways.append(through_selected_factors(case.graph, among, recover_factor))
+        for way, answer in enumerate(ways):
+            if answer.expression is not None:
+                found[way] += 1
+                assert gap(case, answer.expression, i) < 1e-9
+    assert min(found) > 30
+
+
+def test_what_is_known_up_to_a_constant_is_normed() -> None:
+    """The constant may vary with what the outcomes do not feel; here it was P(V1, V5 | S=1)."""
+    graph = parse(
+        "V1 -> [S]; V1 -> V4; V1 -> V6; V2 -> V6; V4 -> V2; V5 -> V1; V5 -> V2; V5 -> V4; "
+        "[S] <-> V2; [S] <-> V5; V1 <-> V4; V2 <-> V5; V4 <-> V6"
+    )
+    asked = Question(frozenset({"V6"}), frozenset({"V1", "V2"}), selected=True)
+    found = through_selected_factors(graph, asked, recover_factor)
+    model = random_model(graph, np.random.default_rng(0))
+    log = model.log()
+    assert found.expression is not None
+    numbers = evaluate(found.expression, log)
+    truth = model.effect(outcomes="V6", treatments=("V1", "V2"))
+
+    assert numbers.gap_to(truth) < 1e-9

@@ -1,0 +1,104 @@
+"""The do-calculus makes a question lighter and leaves its answer alone."""
+
+import numpy as np
+import pytest
+
+from boundit.estimand.recovery.question import (
+    Question,
+    doing_is_seeing,
+    feels_selection,
+    lightened,
+)
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.text import parse
+from boundit.simulation.model import Model
+from boundit.simulation.random_models import random_model
+from boundit.terms.names import nodes
+from tests.estimand.truth import random_cases
+
+Y, X, Z = nodes("Y"), nodes("X"), nodes("Z")
+
+
+def effect(model: Model, asked: Question, axes: tuple[str, ...]) -> np.ndarray:
+    """What the question asks, in an exact model; of the selected when it is about them."""
+    known = asked.known(model.graph)
+    value = model.effect(outcomes=asked.outcomes, treatments=asked.treatments, context=known)
+    if asked.selected:
+        value = value.at({str(model.graph.selection): 1})
+    return np.asarray(value.aligned(axes))
+
+
+def test_a_question_is_written_as_on_paper() -> None:
+    assert str(Question(Y, X, nodes("a b"), selected=True)) == 'P(Y | do(X), "a b", S=1)'
+    assert str(Question(Y)) == "P(Y)"
+
+
+@pytest.mark.parametrize(
+    ("graph", "asked", "light", "rule"),
+    [
+        ("X -> Y; Z", Question(Y, X, Z), Question(Y, X), "Rule 1"),
+        ("Z -> X -> Y; Z <-> Y", Question(Y, X, Z), Question(Y, X, Z), None),
+        ("X -> Y; Z -> Y; X <-> Y", Question(Y, X, Z), Question(Y, X | Z), "Rule 2"),
+        ("Y -> X", Question(Y, X), Question(Y), "Rule 3"),
+    ],
+)
+def test_each_rule_drops_or_moves_what_it_may(
+    graph: str, asked: Question, light: Question, rule: str | None
+) -> None:
+    got, steps = lightened(parse(graph), asked)
+
+    assert got == light
+    assert [step.algorithm for step in steps] == ([rule] if rule else [])
+
+
+@pytest.mark.parametrize("selected", [False, True])
+def test_a_lighter_question_has_the_same_answer(selected: bool) -> None:
+    lighter = 0
+    for i, case in enumerate(random_cases(150, seed=6)):
+        asked = Question(case.outcomes, case.treatments, case.context, selected)
+        light, steps = lightened(case.graph, asked)
+        lighter += bool(steps)
+        model = random_model(case.graph, np.random.default_rng(i))
+        axes = case.graph.order[:-1]
+
+        gap = effect(model, asked, axes) - effect(model, light, axes)
+        np.testing.assert_allclose(gap, 0, atol=1e-10)
+    assert lighter > 50
+
+
+def test_where_selection_is_not_felt_the_logged_have_the_same_answer() -> None:
+    same = 0
+    for i, case in enumerate(random_cases(150, seed=7)):
+        asked = Question(case.outcomes, case.treatments, case.context)
+        if feels_selection(case.graph, asked) is not None:
+            continue
+        same += 1
+        model = random_model(case.graph, np.random.default_rng(i))
+        among = Question(case.outcomes, case.treatments, case.context, selected=True)
+        axes = case.graph.order[:-1]
+
+        gap = effect(model, asked, axes) - effect(model, among, axes)
+        np.testing.assert_allclose(gap, 0, atol=1e-10)
+    assert same > 15
+
+
+def test_where_doing_is_seeing_the_conditional_is_the_effect() -> None:
+    same = 0
+    for i, case in enumerate(random_cases(150, seed=8, selection=False)):
+        asked = Question(case.outcomes, case.treatments, case.context)
+        if not case.treatments or not doing_is_seeing(case.graph, asked):
+            continue
+        same += 1
+        model = random_model(case.graph, np.random.default_rng(i))
+        seen = Question(case.outcomes, context=case.treatments | case.context)
+        axes = case.graph.order
+
+        gap = effect(model, asked, axes) - effect(model, seen, axes)
+        np.testing.assert_allclose(gap, 0, atol=1e-10)
+    assert same > 20
+
+
+def test_without_a_selection_node_nothing_is_felt() -> None:
+    graph = CausalGraph.of(directed=[("X", "Y")])
+
+    assert feels_selection(graph, Question(Y, X)) is None

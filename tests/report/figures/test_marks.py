@@ -1,0 +1,28 @@
+from xml.etree import ElementTree as ET
+
+from boundit.report.figures.marks import MISSED, TRUTH, bound_marks, point_marks, span_marks
+from boundit.report.records import IntervalSeries, PointEstimates
+
+
+def test_series_differ_in_shape_as_well_as_colour() -> None:
+    marks = point_marks([PointEstimates(name, {}) for name in ("CP", "Biased", "other")])
+
+    assert len({mark.marker for mark in marks}) == 3
+    assert len({mark.colour for mark in marks}) == 3
+
+
+def test_points_and_intervals_take_different_colours() -> None:
+    points, spans = [PointEstimates("CP", {})], [IntervalSeries("printed", {})]
+    used = [*bound_marks(sampled=True), *point_marks(points), *span_marks(spans, len(points))]
+
+    assert len({mark.colour for mark in used}) == 3
+
+
+def test_without_sampling_error_there_is_one_kind_of_line() -> None:
+    assert [mark.name for mark in bound_marks(sampled=False)] == ["bounds"]
+
+
+def test_every_mark_has_a_sample() -> None:
+    points = point_marks([PointEstimates(str(i), {}) for i in range(8)])
+    for mark in (TRUTH, MISSED, *bound_marks(sampled=True), *points):
+        assert ET.fromstring(mark.key).find("path") is not None

@@ -1,0 +1,40 @@
+from boundit.report.pages.comparison_view import PointCell, SpanCell, comparison_rows, verdicts
+from boundit.report.records import Comparison, IntervalSeries, PointEstimates
+from boundit.terms.interval import Interval
+
+A, B = ((0,), (1,)), ((1,), (1,))
+
+
+def comparison() -> Comparison:
+    return Comparison(
+        ("X",),
+        ("U",),
+        (
+            IntervalSeries("printed", {A: Interval(0.1, 0.2), B: Interval(0.5, 0.6)}),
+            IntervalSeries("ours", {A: Interval(0.2, 0.4)}),
+        ),
+        (PointEstimates("CP", {A: 0.25}),),
+        {A: 0.3, B: 0.55},
+    )
+
+
+def test_misses_are_marked_and_errors_signed() -> None:
+    first, second = comparison_rows(comparison())
+
+    assert first.truth == "0.300"
+    assert first.spans == (SpanCell("[0.100, 0.200]", True), SpanCell("[0.200, 0.400]", False))
+    assert first.points == (PointCell("0.250", "-0.050"),)
+    assert second.spans[1] == SpanCell("", False)
+    assert second.points == (PointCell("", ""),)
+
+
+def test_each_series_is_judged_in_a_line() -> None:
+    assert verdicts(comparison()) == ("printed: 1 of 2 miss", "ours: 0 of 1 miss")
+
+
+def test_without_truth_nothing_misses() -> None:
+    bare = Comparison(("X",), ("U",), (IntervalSeries("ours", {A: Interval(10, 2000)}),))
+
+    assert verdicts(bare) == ()
+    assert comparison_rows(bare)[0].spans == (SpanCell("[10, 2000]", False),)
+    assert comparison_rows(Comparison((), (), ())) == ()

@@ -1,0 +1,94 @@
+import re
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from boundit.report.pages.origin import origin
+from boundit.report.pages.page import page
+from boundit.report.pages.sections import bounds_section, notes, prose
+from boundit.terms.errors import MissingExtra
+from tests.report.examples import large_table, small_table
+
+VOID = {"meta", "link", "input", "br", "wbr", "path", "rect", "use"}
+
+
+class Checker(HTMLParser):
+    """Every tag closed in order, no id twice, nothing fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.ids += [found["id"] or ""] if "id" in found else []
+        for name in ("src", "href", "xlink:href", "action"):
+            self.links += [found[name] or ""] if name in found else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+
+def checked(html: str) -> Checker:
+    checker = Checker()
+    checker.feed(html)
+    assert checker.open == []
+    assert len(checker.ids) == len(set(checker.ids))
+    assert all(link.startswith(("#", "data:,")) for link in checker.links), checker.links
+    return checker
+
+
+def test_a_page_is_well_formed_and_fetches_nothing() -> None:
+    html = page(
+        "A title & more",
+        [prose("One", "P(Y)"), bounds_section(small_table()), notes("Three", ["heed <this>"])],
+        lead=["in short"],
+        facts={"rows": "8"},
+        origin=origin("boundit bound 'a' <b>", {"seed": 0}),
+    )
+    checker = checked(html)
+
+    assert html.startswith("<!doctype html>")
+    assert "<title>A title &amp; more</title>" in html
+    assert "boundit bound &#39;a&#39; &lt;b&gt;" in html
+    assert "heed &lt;this&gt;" in html
+    assert {f"#part-{i}" for i in (1, 2, 3)} <= set(checker.links)
+    assert "http://" not in html.replace("http://www.w3.org", "")
+    assert "https://" not in html
+
+
+def test_markup_in_names_is_never_markup_in_the_page() -> None:
+    evil = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+    html = page(evil, [prose(evil, evil), notes(evil, [evil])], lead=[evil], facts={evil: evil})
+
+    assert "<script" not in html
+    assert "<img" not in html
+    checked(html)
+
+
+def test_a_script_comes_only_with_many_rows_and_no_other_may_run() -> None:
+    assert "<script" not in page("t", [bounds_section(small_table())])
+    html = page("t", [bounds_section(large_table(arms=2, contexts=12))])
+
+    assert html.count("<script>") == 1
+    assert re.search(r"script-src 'sha256-[\w+/]{43}='", html)
+    checked(html)
+
+
+def test_the_same_input_gives_the_same_page() -> None:
+    def made() -> str:
+        return page("t", [bounds_section(small_table())], origin=origin("x"))
+
+    assert made() == made()
+
+
+def test_without_jinja2_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(MissingExtra, match=r"jinja2.*pip install 'boundit\[report\]'"):
+        page("t", [])

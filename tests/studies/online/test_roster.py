@@ -1,0 +1,42 @@
+import pytest
+
+from boundit.bandit.policy import Policy
+from boundit.simulation.description import policy_record
+from boundit.simulation.worlds import flipped_world, paper_world
+from boundit.studies.online.roster import KINDS, PCB, Offline, UnknownPolicy, named, roster
+
+
+def test_every_kind_plays_with_and_without_bounds() -> None:
+    offline = Offline.of(paper_world(), points=3_000)
+    found = roster(list(KINDS), {PCB: offline.exact}, {"CP": offline.cp})
+
+    assert len(found) == 2 * len(KINDS) + 4
+    assert all(isinstance(policy, Policy) for policy in found.values())
+    assert list(found)[:2] == ["LinUCB", "LinUCB-PCB"]
+    assert list(found)[-4:] == [f"LinUCB_CP-{rows}" for rows in (1, 10, 100, "counts")]
+
+
+@pytest.mark.parametrize("world", [paper_world(), flipped_world()])
+def test_what_a_log_gives_holds_as_promised(world: object) -> None:
+    """Bounds of the exact law and of a log of the paper's size; estimates are points."""
+    offline = Offline.of(world)  # type: ignore[arg-type]
+    for key, mean in world.means().items():  # type: ignore[attr-defined]
+        assert offline.exact[key].lower - 1e-9 <= mean <= offline.exact[key].upper + 1e-9
+        assert offline.logged[key].lower <= mean <= offline.logged[key].upper
+        assert offline.cp[key].lower == offline.cp[key].upper
+    assert offline.logged.confidence == 0.95
+    assert offline.exact.confidence is None
+
+
+def test_policies_go_by_name() -> None:
+    offline = Offline.of(paper_world(), points=3_000)
+    policies = named(["TS", "UCB-PCB"], offline, exact=False)
+
+    assert list(policies) == ["TS", "UCB-PCB"]
+    for exact, confidence in ((False, 0.95), (True, None)):
+        record = policy_record(named(["UCB-PCB"], offline, exact=exact)["UCB-PCB"])
+        assert record["prior"]["confidence"] == confidence  # type: ignore[index]
+    with pytest.raises(UnknownPolicy, match=r"no policy 'Lin-UCB'; did you mean 'LinUCB'\?"):
+        named(["Lin-UCB"], offline, exact=True)
+    with pytest.raises(UnknownPolicy, match="there are LinUCB, LinUCB-PCB"):
+        named(["42"], offline, exact=True)

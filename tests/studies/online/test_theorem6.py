@@ -1,0 +1,19 @@
+from boundit.bandit.theory import count_ruled_out
+from boundit.studies.online.theorem6 import cap_on_the_near_tie, near_tie_world, theorem6
+
+
+def test_the_bound_is_valid_and_rules_an_arm_out() -> None:
+    world, bounds = near_tie_world(), cap_on_the_near_tie()
+
+    for key, mean in world.means().items():
+        assert bounds[key].lower <= mean <= bounds[key].upper
+    assert count_ruled_out(bounds, world.means()) == 1
+
+
+def test_both_play_the_same_runs() -> None:
+    heard = list[tuple[int, int]]()
+    found = theorem6(runs=5, rounds=30, told=lambda *at: heard.append(at))
+
+    assert found.policies == ("LinUCB", "LinUCB-PCB")
+    assert (found.runs, found.rounds) == (5, 30)
+    assert heard[-1] == (5, 5)

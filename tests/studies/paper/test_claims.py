@@ -1,0 +1,64 @@
+"""Claims of the paper: judged by numbers, never by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from boundit.report.records import JudgedClaim
+from boundit.studies.online.claims import OnlineClaim
+from boundit.studies.paper.claims import _online, paper_claims, substitute_world
+from tests.studies.small_reproduction import small
+
+
+def claim(place: str) -> JudgedClaim:
+    (found,) = [claim for claim in small().claims if claim.place == place]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("place", "judgement"),
+    [
+        ("worked example, D", "does not hold"),
+        ("eq. 6, P(u1, u2)", "does not hold"),
+        ("Algorithm 1 on the worked example", "does not hold"),
+        ("Theorem 4", "holds under a condition"),
+        ("offline table, BCE", "does not hold"),
+        ("offline table, Truth", "does not hold"),
+        ("Theorem 6", "does not hold"),
+    ],
+)
+def test_what_does_not_hang_on_luck_is_judged_as_the_deviations_say(
+    place: str, judgement: str
+) -> None:
+    assert claim(place).judgement == judgement
+
+
+def test_every_claim_names_a_number() -> None:
+    for claim in small().claims:
+        assert any(sign.isdigit() for sign in claim.shown) or "found" in claim.shown
+
+
+def test_the_substitute_misses_by_far() -> None:
+    assert substitute_world().mean(arm=1) == pytest.approx(0.9)
+    assert "[0.5, 0.5] beside the truth 0.9" in claim("Theorem 4").shown
+
+
+def test_a_table_without_a_miss_would_hold() -> None:
+    found = small()
+    right = [
+        replace(row, printed=row.printed._replace(lower=0.0, upper=1.0, truth=row.truth))
+        for row in found.offline.rows
+    ]
+    study = replace(found.offline, rows=tuple(right))
+
+    judged = {c.place: c.judgement for c in paper_claims(study, found.online, found.near_tie)}
+
+    assert judged["offline table, BCE"] == judged["offline table, Truth"] == "holds"
+
+
+def test_what_runs_leave_open_is_said_and_claimed_under_a_condition_at_most() -> None:
+    said = _online(OnlineClaim("here", "less", "1 less", "open"))
+
+    assert said.judgement == "holds under a condition"
+    assert said.shown == "1 less; these runs leave it open"
+    assert _online(OnlineClaim("here", "less", "1 less", "holds")).judgement == "holds"

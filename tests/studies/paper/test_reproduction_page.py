@@ -1,0 +1,63 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from boundit.report.figures.canvas import save
+from boundit.report.figures.curves import curve_figure
+from boundit.studies.paper.reproduction_page import (
+    FIGURES,
+    reproduction_page,
+    write_reproduction,
+)
+from boundit.terms.bound_errors import CannotWrite
+from tests.studies.small_reproduction import small
+
+
+def test_the_page_has_every_part_and_says_what_made_it() -> None:
+    page = reproduction_page(small(), command="boundit reproduce --seed 4")
+
+    for part in ("What the paper claims", "The offline table", "cumulative regret", "OAM-PCB"):
+        assert part in page
+    assert "boundit reproduce --seed 4" in page
+    assert page.count(">misses<") >= 4
+
+
+def test_every_figure_of_curves_says_what_its_bands_are() -> None:
+    page = reproduction_page(small(), command="x")
+
+    band = "Bands are pointwise 95 % intervals of the paired difference from LinUCB"
+    assert page.count(band) == 4
+
+
+def test_a_caption_says_no_more_than_the_figure_shows(tmp_path: Path) -> None:
+    """One policy and a single run have no bands, in a saved figure neither."""
+    regret = small().online.paper.regret
+    alone = replace(regret, curves=regret.curves[:, :1])
+
+    assert "paired difference from UCB" in regret.only("UCB", "TS").caption
+    assert regret.only("UCB").caption == "Means of 3 runs of 150 rounds."
+    assert alone.caption == "One run of 150 rounds."
+    regret.plot(tmp_path / "one.svg")
+    save(curve_figure(regret.drawn(), note=regret.caption), tmp_path / "two.svg")
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+def test_the_same_numbers_give_the_same_page() -> None:
+    assert reproduction_page(small(), command="x") == reproduction_page(small(), command="x")
+
+
+def test_the_figures_lie_beside_the_page(tmp_path: Path) -> None:
+    written = write_reproduction(small(), tmp_path / "a" / "b", command="x")
+
+    beside = {path.name for path in written.parent.iterdir()}
+    assert beside == {"report.html"} | {
+        f"{f}.{kind}" for f in FIGURES for kind in ("png", "svg")
+    }
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(CannotWrite, match="cannot write"):
+        write_reproduction(small(), tmp_path / "file" / "x", command="x")
