@@ -14,7 +14,6 @@ from boundit.counts.named_array import NamedArray
 from boundit.estimand.criteria.adjustment import adjustment_formula, adjusts
 from boundit.estimand.criteria.adjustment_sets import find_adjustment
 from boundit.estimand.criteria.context_adjustment import find_context_adjustment
-from boundit.estimand.language.expression import CFactor, Product
 from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.recover import recover
 from boundit.estimand.recovery.recover_factor import recover_factor
@@ -57,9 +56,7 @@ def drawn(graph: CausalGraph) -> Model:
 
 
 def factors_of(graph: CausalGraph, outcomes: Nodes, treatments: Nodes) -> list[Nodes]:
-    body = factorize(graph, outcomes=outcomes, treatments=treatments).body
-    assert isinstance(body, Product)
-    return [factor.of for factor in body.factors if isinstance(factor, CFactor)]
+    return list(factorize(graph, outcomes=outcomes, treatments=treatments).parts)
 
 
 def test_the_example_sums_over_the_mediator() -> None:
@@ -68,7 +65,7 @@ def test_the_example_sums_over_the_mediator() -> None:
     effect = model.intervened(ARM, asked)
     factors = factors_of(FIGURE_2, asked, ARM)
 
-    assert factorize(FIGURE_2, outcomes=asked, treatments=ARM).over == nodes("I1")
+    assert factorize(FIGURE_2, outcomes=asked, treatments=ARM).summed == nodes("I1")
     assert asked == EXAMPLE_RELEVANT
     assert set(factors) == {nodes("I1", "Y"), nodes("U1"), nodes("U2")}
     whole = sum_of_product([model.c_factor(part) for part in factors], effect.axes)

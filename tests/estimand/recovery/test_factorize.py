@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from boundit.estimand.language.expression import CFactor, Product
 from boundit.estimand.recovery.factorize import factorize
 from boundit.simulation.random_models import random_model
 from boundit.terms.names import nodes
@@ -12,15 +11,12 @@ from tests.paper import ARM, CONTEXT, FIGURE_2, OUTCOME
 
 def test_figure_2_needs_three_factors() -> None:
     """Worked example, eq. 11: I1 is an ancestor of Y too, so it is summed."""
-    formula = factorize(FIGURE_2, outcomes=OUTCOME | CONTEXT, treatments=ARM)
+    whole = factorize(FIGURE_2, outcomes=OUTCOME | CONTEXT, treatments=ARM)
 
-    assert formula.over == nodes("I1")
-    assert isinstance(formula.body, Product)
-    assert set(formula.body.factors) == {
-        CFactor(nodes("I1", "Y")),
-        CFactor(nodes("U1")),
-        CFactor(nodes("U2")),
-    }
+    assert whole.summed == nodes("I1")
+    assert set(whole.parts) == {nodes("I1", "Y"), nodes("U1"), nodes("U2")}
+    assert whole.relevant == nodes("I1", "Y", "U1", "U2")
+    assert str(whole) == "Σ_{I1} Q[I1, Y] Q[U1] Q[U2]"
 
 
 def test_the_sum_of_products_is_the_effect() -> None:
@@ -29,11 +25,9 @@ def test_the_sum_of_products_is_the_effect() -> None:
         model = random_model(case.graph, np.random.default_rng(i))
         order = tuple(v for v in case.graph.order if v in case.graph.observed)
         whole = np.ones([1] * len(order))
-        assert isinstance(formula.body, Product)
-        for factor in formula.body.factors:
-            assert isinstance(factor, CFactor)
-            whole = whole * model.c_factor(factor.of).aligned(order)
-        axes = tuple(i for i, v in enumerate(order) if v in formula.over)
+        for part in formula.parts:
+            whole = whole * model.c_factor(part).aligned(order)
+        axes = tuple(i for i, v in enumerate(order) if v in formula.summed)
         value = whole.sum(axis=axes, keepdims=True)
 
         truth = model.effect(outcomes=case.outcomes, treatments=case.treatments)

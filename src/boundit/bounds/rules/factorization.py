@@ -17,6 +17,7 @@ from boundit.estimand.language.derivation import Recovery
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.render import text
 from boundit.estimand.query import EffectQuery
+from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
@@ -97,12 +98,10 @@ def factorization(
 ) -> Factorization:
     """Decompose ``P(y, c | do(x))`` and recover what can be (Algorithm 1, lines 6 to 9)."""
     wanted = frozenset(query.outcomes + query.context)
-    untreated = graph.induced(graph.nodes.difference(query.treatments))
-    relevant = untreated.ancestors(wanted)
-    parts = untreated.induced(relevant).components()
+    whole = factorize(graph, outcomes=wanted, treatments=frozenset(query.treatments))
     return Factorization(
         query,
-        tuple((part, recover_factor(part, graph)) for part in parts),
-        tuple(in_order(relevant - wanted)),
+        tuple((part, recover_factor(part, graph)) for part in whole.parts),
+        tuple(in_order(whole.summed)),
         base,
     )

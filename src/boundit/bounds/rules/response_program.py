@@ -24,6 +24,7 @@ from boundit.estimand.language.algebra import product, ratio, total
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.law import Law
 from boundit.estimand.language.simplify import simplify
+from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.estimand.recovery.solver import Solver
@@ -187,13 +188,11 @@ def _program(
 
 def _parts(left: ConditionedGraph, asked: Question) -> tuple[list[Nodes], list[Nodes]] | None:
     """Part the c-factors of the question into lost and kept; None when no program applies."""
-    untreated = left.graph.induced(left.graph.nodes - asked.treatments)
-    relevant = untreated.ancestors(asked.outcomes)
-    if any(left.felt[v] for v in relevant):
+    whole = factorize(left.graph, outcomes=asked.outcomes, treatments=asked.treatments)
+    if any(left.felt[v] for v in whole.relevant):
         return None
-    parts = untreated.induced(relevant).components()
-    lost = [part for part in parts if _hedge(left.graph, part) != part]
-    return (lost, [part for part in parts if part not in lost]) if lost else None
+    lost = [part for part in whole.parts if _hedge(left.graph, part) != part]
+    return (lost, [part for part in whole.parts if part not in lost]) if lost else None
 
 
 def _hedge(graph: CausalGraph, target: Nodes) -> Nodes:

@@ -18,6 +18,7 @@ from boundit.estimand.language.algebra import product, ratio, total
 from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.law import Law, observed_law
+from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, listed
@@ -46,7 +47,7 @@ def through_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) ->
     >>> print(through_factors(graph, asked, recover_factor))
     P(Y | X, Z, S=1)
     """
-    group = _felt(graph.induced(graph.observed - asked.treatments), asked)
+    group = _find_needed_factors(graph, asked)
     steps, parts = [_opening(group, asked)], list[Expression]()
     for factor in group.factors:
         answer = solve(factor, graph)
@@ -61,7 +62,7 @@ def through_selected_factors(
     graph: CausalGraph, asked: Question, solve: FactorSolver
 ) -> Recovery:
     """Answer a question about the logged rows, with the factors they share up to a constant."""
-    group = _felt(graph.induced(graph.nodes - asked.treatments), asked)
+    group = _find_needed_factors(graph, asked)
     steps, parts, left = [_opening(group, asked)], list[Expression](), list[Nodes]()
     for factor in group.factors:
         answer = Recovery(None) if graph.selection in factor else solve(factor, graph)
@@ -84,13 +85,12 @@ def through_selected_factors(
     return Recovery(_assembled(product(*parts), group, asked), tuple(steps))
 
 
-def _felt(untreated: CausalGraph, asked: Question) -> _Group:
+def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
     """Collect the factors connected to the outcomes through variables that vary."""
-    known = asked.known(untreated)
-    relevant = untreated.ancestors(asked.outcomes | known)
-    graph = untreated.induced(relevant)
-    varying = relevant - known
-    scopes = [(c, (c | graph.parents(c)) & varying) for c in graph.components()]
+    known = asked.known(graph)
+    whole = factorize(graph, outcomes=asked.outcomes | known, treatments=asked.treatments)
+    varying = whole.relevant - known
+    scopes = [(part, (part | graph.parents(part)) & varying) for part in whole.parts]
     felt, grown = asked.outcomes, True
     while grown:
         reach = frozenset[str]().union(*(scope for _, scope in scopes if scope & felt))

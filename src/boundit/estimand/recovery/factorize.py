@@ -1,25 +1,51 @@
 """An effect as a sum of products of c-factors: Theorem 2."""
 
+from dataclasses import dataclass
+
 from boundit.estimand.language.expression import CFactor, Product, Sum
+from boundit.estimand.language.render import text
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes
 
 
-def factorize(graph: CausalGraph, *, outcomes: Nodes, treatments: Nodes) -> Sum:
+@dataclass(frozen=True, slots=True)
+class FactorSum:
+    """``Q[D_1] Q[D_2] ...`` summed over ``summed``, the ancestors that nobody asked about."""
+
+    summed: Nodes
+    factors: tuple[CFactor, ...]
+
+    @property
+    def parts(self) -> tuple[Nodes, ...]:
+        """The c-components ``D_i``, in the causal order of their first members."""
+        return tuple(factor.of for factor in self.factors)
+
+    @property
+    def relevant(self) -> Nodes:
+        """``D``: the outcomes and their ancestors once the treatments are gone."""
+        return frozenset[str]().union(*self.parts)
+
+    def __str__(self) -> str:
+        return text(Sum(self.summed, Product(self.factors)))
+
+
+def factorize(graph: CausalGraph, *, outcomes: Nodes, treatments: Nodes) -> FactorSum:
     r"""Write an effect as a sum of products of c-factors (Theorem 2, eq. 4).
 
     .. math:: P(y \mid do(x)) = \sum_{D \setminus Y} \prod_i Q[D_i]
 
     where :math:`D` are the ancestors of the outcomes once the treatments are gone and
-    :math:`D_i` the c-components of :math:`G_D`.
+    :math:`D_i` the c-components of :math:`G_D`. Given the selection node as an outcome, it is
+    the law of the logged rows that is written so.
 
-    >>> from boundit.estimand.language.render import text
+    Called by ``_find_needed_factors`` for every question that c-factors answer, and by
+    ``worked_example``; the bounds by factorization and by response types start from it too.
+
     >>> front_door = CausalGraph.of(directed=[("X", "M"), ("M", "Y")], bidirected=[("X", "Y")])
-    >>> text(factorize(front_door, outcomes=frozenset("Y"), treatments=frozenset("X")))
-    'Σ_{M} Q[M] Q[Y]'
+    >>> print(factorize(front_door, outcomes=frozenset("Y"), treatments=frozenset("X")))
+    Σ_{M} Q[M] Q[Y]
     """
-    graph.require(outcomes | treatments)
-    untreated = graph.induced(graph.observed - treatments)
+    untreated = graph.induced(graph.nodes - treatments)
     relevant = untreated.ancestors(outcomes)
     components = untreated.induced(relevant).components()
-    return Sum(relevant - outcomes, Product(tuple(map(CFactor, components))))
+    return FactorSum(relevant - outcomes, tuple(map(CFactor, components)))

@@ -3,8 +3,8 @@ r"""Our formula text typeset as MathML, which browsers draw by themselves.
 The notation is that of ``estimand/language/render.py`` and of the claims of bound tables:
 ``P(y | x, S=1)``, ``P*(y)``, ``E[Y | do(X=1)]``, ``Q[X, Y]``, sums ``Σ_{Z} ...``, ratios
 ``[...] / [...]``, and in words ``sum over Z of`` and ``min/max over Z of``. Whatever else
-stands in a sentence stays as it is: formulas are cut out of the text piece by piece, and every piece
-keeps the text it stands for as ``alttext``, so that nothing is lost.
+stands in a sentence stays as it is: formulas are cut out of the text piece by piece, and every
+piece keeps the text it stands for as ``alttext``, so that nothing is lost.
 """
 
 import re

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from boundit.estimand.ask import recover
+from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.estimand.substitutes import find_substitutes
 from boundit.simulation.worlds import paper_world
@@ -28,10 +29,8 @@ def worked_example() -> tuple[ExampleClaim, ...]:
     world = paper_world()
     graph, query = world.graph, world.query
     wanted = frozenset(query.outcomes + query.context)
-    untreated = graph.induced(graph.nodes.difference(query.treatments))
-    relevant = untreated.ancestors(wanted)
-    parts = untreated.induced(relevant).components()
-    lost = [listed(part) for part in parts if not recover_factor(part, graph)]
+    whole = factorize(graph, outcomes=wanted, treatments=frozenset(query.treatments))
+    lost = [listed(part) for part in whole.parts if not recover_factor(part, graph)]
     roles = {
         "outcomes": query.outcomes,
         "treatments": query.treatments,
@@ -42,7 +41,10 @@ def worked_example() -> tuple[ExampleClaim, ...]:
     base = recover(graph, "U1, U2")
     return (
         ExampleClaim(
-            "worked example, D", "{Y, U1, U2}", f"{{{listed(relevant)}}}", relevant == wanted
+            "worked example, D",
+            "{Y, U1, U2}",
+            f"{{{listed(whole.relevant)}}}",
+            not whole.summed,
         ),
         ExampleClaim(
             "worked example, c-factors",
