@@ -9,23 +9,23 @@ from itertools import product
 from typing import NamedTuple
 
 from boundit.graph.text import parse
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
 FIGURE_2 = parse("U1 -> X1 -> I1 -> Y; U1 -> Y; U2 -> X2 -> Y; I1 <-> Y; I1 -> [S]")
 """Figure 2, with the dashed node C1 as the bidirected edge between I1 and Y."""
 
-OUTCOME = nodes("Y")
-ARM = nodes("X1", "X2")
-CONTEXT = nodes("U1", "U2")
+OUTCOME = make_nodes("Y")
+ARM = make_nodes("X1", "X2")
+CONTEXT = make_nodes("U1", "U2")
 """The worked example below Algorithm 3: the effect of (x1, x2) on y given (u1, u2)."""
 
-EXAMPLE_RELEVANT = nodes("Y", "U1", "U2")
+EXAMPLE_RELEVANT = make_nodes("Y", "U1", "U2")
 """The set D as the worked example gives it, before eq. (11)."""
 
-EXAMPLE_FACTORS = (nodes("Y"), nodes("U1"), nodes("U2"))
+EXAMPLE_FACTORS = (make_nodes("Y"), make_nodes("U1"), make_nodes("U2"))
 """The c-factors of eq. (11)."""
 
-EXAMPLE_SUBSTITUTE = nodes("I1")
+EXAMPLE_SUBSTITUTE = make_nodes("I1")
 """What FindRSI is said to return on Figure 2, below eq. (11)."""
 
 GENERATED, LOGGED = 30_000, 15_000

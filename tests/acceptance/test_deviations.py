@@ -25,7 +25,7 @@ from boundit.simulation.elimination import sum_of_product
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_model
 from boundit.simulation.worlds import paper_model
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 from tests.paper import (
     ARM,
     CONTEXT,
@@ -46,7 +46,7 @@ class InContext(Effect):
     context: Nodes
 
 
-X_TO_Y = Effect(outcomes=nodes("Y"), treatments=nodes("X"))
+X_TO_Y = Effect(outcomes=make_nodes("Y"), treatments=make_nodes("X"))
 EXAMPLE = InContext(outcomes=OUTCOME, treatments=ARM, context=CONTEXT)
 CHAIN = Model.of({"X": ([], 0.5), "M": (["X"], [0.2, 0.8]), "Y": (["M"], [0.1, 0.9])})
 
@@ -65,9 +65,9 @@ def test_the_example_sums_over_the_mediator() -> None:
     effect = model.intervened(ARM, asked)
     factors = factors_of(FIGURE_2, asked, ARM)
 
-    assert factorize(FIGURE_2, outcomes=asked, treatments=ARM).summed == nodes("I1")
+    assert factorize(FIGURE_2, outcomes=asked, treatments=ARM).summed == make_nodes("I1")
     assert asked == EXAMPLE_RELEVANT
-    assert set(factors) == {nodes("I1", "Y"), nodes("U1"), nodes("U2")}
+    assert set(factors) == {make_nodes("I1", "Y"), make_nodes("U1"), make_nodes("U2")}
     whole = sum_of_product([model.c_factor(part) for part in factors], effect.axes)
     assert whole.gap_to(effect) < 1e-12
     axes = ("I1", "U1", "U2", "X2", "Y")
@@ -80,7 +80,7 @@ def test_a_failed_identify_ends_the_recovery() -> None:
     """D-2. Algorithm 2, line 15: dividing X and Y away leaves no Y to recover."""
     graph = parse("X -> Y; X <-> Y; Z -> [S]")
 
-    answer = recover_factor(nodes("Y"), graph)
+    answer = recover_factor(make_nodes("Y"), graph)
 
     assert answer.expression is None
     assert [(step.algorithm, step.line) for step in answer.steps] == [
@@ -94,8 +94,8 @@ def test_the_log_knows_the_law_of_one_context_and_not_of_the_other() -> None:
     """D-7. P(u2) is recoverable, P(u1) is not: 0.4 of everyone, 0.444 of the logged."""
     model = paper_model()
 
-    assert str(recover(FIGURE_2, outcomes=nodes("U2"))) == "P(U2 | S=1)"
-    assert not recover(FIGURE_2, outcomes=nodes("U1"))
+    assert str(recover(FIGURE_2, outcomes=make_nodes("U2"))) == "P(U2 | S=1)"
+    assert not recover(FIGURE_2, outcomes=make_nodes("U1"))
     assert not recover(FIGURE_2, outcomes=CONTEXT)
     assert float(model.law("U1").at({"U1": 1})) == pytest.approx(0.4)
     assert float(model.log().marginal("U1").at({"U1": 1})) == pytest.approx(0.4441, abs=1e-4)
@@ -116,7 +116,11 @@ def test_a_product_over_the_outcomes_alone_is_not_the_effect() -> None:
 def test_a_causal_path_through_another_treatment_may_stay_open() -> None:
     """D-9. Before Definition 2: X1 -> X2 -> Y is not proper, nothing blocks it, none need."""
     graph = parse("X1 -> X2 -> Y")
-    sets = {"treatments": nodes("X1", "X2"), "outcomes": nodes("Y"), "covariates": nodes()}
+    sets = {
+        "treatments": make_nodes("X1", "X2"),
+        "outcomes": make_nodes("Y"),
+        "covariates": make_nodes(),
+    }
     model = drawn(graph)
 
     assert open_walk(graph, "X1", "Y", given=()) == ("X1", "->", "X2", "->", "Y")
@@ -137,9 +141,9 @@ def test_the_criterion_with_measured_covariates_has_another_formula() -> None:
         return numbers.gap_to(model.effect(**X_TO_Y))
 
     assert adjusts(graph, covariates="Z", **X_TO_Y, external="Z")
-    assert gap(nodes("Z")) < 1e-12
+    assert gap(make_nodes("Z")) < 1e-12
     assert not adjusts(graph, covariates="Z", **X_TO_Y)
-    assert gap(nodes()) > 0.02
+    assert gap(make_nodes()) > 0.02
 
 
 def test_an_effect_may_be_recoverable_though_nothing_adjusts() -> None:
@@ -157,17 +161,17 @@ def test_an_effect_may_be_recoverable_though_nothing_adjusts() -> None:
 def test_c_components_are_maximal() -> None:
     """D-12. I1 alone and Y alone are joined sets too, and their factors do not multiply."""
     model = paper_model()
-    together = model.c_factor(nodes("I1", "Y"))
+    together = model.c_factor(make_nodes("I1", "Y"))
     apart = sum_of_product([model.c_factor("I1"), model.c_factor("Y")], together.axes)
 
-    assert nodes("I1", "Y") in FIGURE_2.components()
+    assert make_nodes("I1", "Y") in FIGURE_2.components()
     assert apart.gap_to(together) > 0.01
 
 
 def test_a_conditional_effect_can_be_known_when_the_joint_is_not() -> None:
     """D-13. The "if and only if" below eq. (6): given z selection tells nothing of y."""
     graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
-    model, x, y, z = drawn(graph), nodes("X"), nodes("Y"), nodes("Z")
+    model, x, y, z = drawn(graph), make_nodes("X"), make_nodes("Y"), make_nodes("Z")
 
     conditional = recover(graph, outcomes=y, treatments=x, context=z)
     joint = recover(graph, outcomes=y | z, treatments=x)
@@ -226,7 +230,7 @@ def test_the_quotient_by_the_plain_context_needs_the_joint_exchange() -> None:
             "S": ([], 0.5),
         },
     )
-    roles = InContext(**X_TO_Y, context=nodes("C"))
+    roles = InContext(**X_TO_Y, context=make_nodes("C"))
     case = {"Y": 1, "X": 1, "C": 1}
     cut = graph.without_edges_into("X").without_edges_out_of("W")
 
@@ -234,7 +238,7 @@ def test_the_quotient_by_the_plain_context_needs_the_joint_exchange() -> None:
     acted = model.effect(outcomes=["Y", "C"], treatments=["X", "W"]).at(case).values
     within = model.effect(outcomes="Y", treatments=["X", "W"], context="C").at(case).values
 
-    assert nodes("W") in accepted
+    assert make_nodes("W") in accepted
     assert open_walk(cut, "Y", "W", given=["X", "C"]) is None
     assert open_walk(cut, ["Y", "C"], "W", given="X") is not None
     assert acted / float(model.law("C").at({"C": 1})) == pytest.approx([0.1 / 0.14] * 2)
@@ -261,7 +265,7 @@ def test_on_its_own_example_the_printed_method_has_no_bound() -> None:
 
     recovered = {part for part in factors if recover_factor(part, FIGURE_2)}
 
-    assert recovered == {nodes("U2")}
+    assert recovered == {make_nodes("U2")}
     assert not find_substitutes(FIGURE_2, **EXAMPLE, form="paper").found
     assert not find_substitutes(FIGURE_2, **EXAMPLE, form="guarded").found
     (observed,) = find_substitutes(FIGURE_2, **EXAMPLE, form="conditioning")

@@ -15,7 +15,7 @@ from boundit.simulation.errors import NeverSelected
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_graph, random_model
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 HALVES = (0, 0.5, 1)
 """What a reward of three levels is worth."""
@@ -94,7 +94,7 @@ def questions(
 def _drawn(rng: Generator, zeros: float, worth: int, selection: bool | None) -> Asked | None:
     selected = bool(rng.random() < 0.85) if selection is None else selection
     graph = random_graph(int(rng.integers(3, 6)), rng, selection=selected)
-    outcome, *rest = (str(name) for name in rng.permutation(in_order(graph.observed)))
+    outcome, *rest = (str(name) for name in rng.permutation(sort_names(graph.observed)))
     n_arms = int(rng.integers(1, 3))
     late = graph.descendants(rest[:n_arms])
     context = [name for name in rest[n_arms:] if name not in late][: int(rng.integers(0, 3))]
@@ -102,7 +102,7 @@ def _drawn(rng: Generator, zeros: float, worth: int, selection: bool | None) -> 
     model = random_model(graph, rng, levels=levels, zeros=zeros)
     if model.n_levels[outcome] != worth or not _is_logged(model):
         return None
-    names = in_order(graph.observed)
+    names = sort_names(graph.observed)
     tables = tuple(
         frozenset(map(str, rng.choice(names, int(rng.integers(1, 4)), replace=False)))
         for _ in range(int(rng.integers(0, 3)))

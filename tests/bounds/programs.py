@@ -17,12 +17,12 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_model
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
 
 def specs(graph: CausalGraph, x: str = "X", c: str = "") -> list[ResponseProgram]:
     """The programs for ``P(Y | do(x), c)``."""
-    asked = Question(nodes("Y"), frozenset(x.split()), frozenset(c.split()))
+    asked = Question(make_nodes("Y"), frozenset(x.split()), frozenset(c.split()))
     return list(confounded(graph, asked, Solver(graph), SearchBudget(graph)))
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 from boundit.bounds.plan import MOST_TABLES, BoundPlan, paper_plan, sound_plan
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.paper import FIGURE_2
 
 QUERY = parse_query("Y | do(X1, X2), U1, U2")
@@ -30,7 +30,7 @@ def test_the_printed_plan_of_figure_2_is_a_sum_and_no_substitute() -> None:
 
 
 def test_the_printed_plan_reads_the_context_from_a_table_when_it_can() -> None:
-    plan = paper_plan(FIGURE_2, QUERY, [nodes("U1", "U2")], max_condition=3)
+    plan = paper_plan(FIGURE_2, QUERY, [make_nodes("U1", "U2")], max_condition=3)
 
     assert plan.candidates[0].rule.claim.endswith("/ P(U1, U2)")
     assert len(plan.caveats) == 1
@@ -40,7 +40,7 @@ def test_what_fewer_tables_give_is_tried_beside_what_all_give() -> None:
     """So that more information never widens a bound."""
     graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]; C -> [S]; C -> Y")
     query = parse_query("Y | do(X)")
-    tables = [nodes("Z"), nodes("C"), nodes("Z", "C"), nodes("X", "Z")]
+    tables = [make_nodes("Z"), make_nodes("C"), make_nodes("Z", "C"), make_nodes("X", "Z")]
     limits = {"max_condition": 2, "time_limit": None}
     for k in range(MOST_TABLES):
         few = sound_plan(graph, query, tables[:k], **limits)  # type: ignore[arg-type]
@@ -68,7 +68,7 @@ def test_without_selection_tables_change_nothing() -> None:
     limits = {"max_condition": 2, "time_limit": None}
 
     alone = sound_plan(graph, query, (), **limits)  # type: ignore[arg-type]
-    beside = sound_plan(graph, query, [nodes("Z")], **limits)  # type: ignore[arg-type]
+    beside = sound_plan(graph, query, [make_nodes("Z")], **limits)  # type: ignore[arg-type]
     assert names(alone) == names(beside)
 
 

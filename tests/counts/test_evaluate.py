@@ -20,9 +20,9 @@ from boundit.estimand.language.expression import (
     Ratio,
     Sum,
 )
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 
-X, Y, Z, M = (nodes(name) for name in "XYZM")
+X, Y, Z, M = (make_nodes(name) for name in "XYZM")
 LEVELS = {"X": 2, "Y": 3, "Z": 2}
 
 

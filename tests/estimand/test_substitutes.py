@@ -18,7 +18,7 @@ from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_graph, random_model
 from boundit.simulation.worlds import paper_model
 from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 from boundit.terms.verdict import Verdict
 
 
@@ -29,7 +29,9 @@ class Roles(TypedDict):
 
 
 FIGURE_2 = parse("U1 -> X1 -> I1 -> Y; U1 -> Y; U2 -> X2 -> Y; I1 <-> Y; I1 -> [S]")
-ARMS = Roles(outcomes=nodes("Y"), treatments=nodes("X1", "X2"), context=nodes("U1", "U2"))
+ARMS = Roles(
+    outcomes=make_nodes("Y"), treatments=make_nodes("X1", "X2"), context=make_nodes("U1", "U2")
+)
 SETS: list[Form] = ["guarded", "conditioning"]
 
 
@@ -46,7 +48,7 @@ def random_roles(n: int, seed: int) -> Iterator[tuple[CausalGraph, Roles, list[N
         # Contexts are settled before the arm is chosen.
         c = [v for v in rest if v not in graph.descendants(x) and rng.random() < 0.4]
         table = frozenset(v for v in names if rng.random() < 0.6)
-        roles = Roles(outcomes=nodes(y), treatments=nodes(x), context=frozenset(c))
+        roles = Roles(outcomes=make_nodes(y), treatments=make_nodes(x), context=frozenset(c))
         yield graph, roles, rng.choice([[], [table]])
 
 
@@ -160,14 +162,14 @@ def test_the_printed_form_misses_where_the_guard_refuses() -> None:
             "S": ([], 0.5),
         },
     )
-    roles = Roles(outcomes=nodes("Y"), treatments=nodes("X"), context=nodes())
+    roles = Roles(outcomes=make_nodes("Y"), treatments=make_nodes("X"), context=make_nodes())
 
     printed = find_substitutes(graph, **roles, form="paper")
-    (substitute,) = [s for s in printed if s.variables == nodes("W")]
-    low, high = bracket(numbers_of(substitute, model, []), nodes("W"))
+    (substitute,) = [s for s in printed if s.variables == make_nodes("W")]
+    low, high = bracket(numbers_of(substitute, model, []), make_nodes("W"))
     case = {"X": 1, "Y": 1}
 
-    assert substitute.covariates == nodes("Z")
+    assert substitute.covariates == make_nodes("Z")
     assert float(low.at(case)) == float(high.at(case)) == pytest.approx(0.5)
     assert float(model.effect(**roles).at(case)) == pytest.approx(0.9)
     assert try_substitute(graph, variables="W", **roles, form="guarded") == Verdict(
@@ -180,7 +182,7 @@ def test_the_printed_form_misses_where_the_guard_refuses() -> None:
 
 def test_on_figure_2_the_mediator_is_no_substitute_to_set() -> None:
     """Figure 2: the text returns {I1}; with C1 hidden, I1 <-> Y cannot be adjusted for."""
-    assert nodes("I1") not in {
+    assert make_nodes("I1") not in {
         s.variables for s in find_substitutes(FIGURE_2, **ARMS, form="paper")
     }
     answer = try_substitute(FIGURE_2, variables="I1", **ARMS, form="guarded")
@@ -192,14 +194,16 @@ def test_on_figure_2_the_mediator_is_no_substitute_to_set() -> None:
 def test_on_figure_2_the_confounder_would_have_to_be_measured_without_selection() -> None:
     """Figure 2 with C1 observed: the log alone still has another law of C1 and U1."""
     graph = parse("U1 -> X1 -> I1 -> Y; U1 -> Y; U2 -> X2 -> Y; I1 <- C1 -> Y; I1 -> [S]")
-    roles = Roles(outcomes=nodes("Y"), treatments=nodes("X1", "X2"), context=nodes())
+    roles = Roles(
+        outcomes=make_nodes("Y"), treatments=make_nodes("X1", "X2"), context=make_nodes()
+    )
 
     def answer(*tables: Nodes) -> Substitute | Verdict:
         return try_substitute(graph, variables="I1", **roles, form="paper", tables=tables)
 
     assert not isinstance(answer(), Substitute)
-    assert not isinstance(answer(nodes("C1")), Substitute)
-    assert isinstance(answer(nodes("C1", "U1")), Substitute)
+    assert not isinstance(answer(make_nodes("C1")), Substitute)
+    assert isinstance(answer(make_nodes("C1", "U1")), Substitute)
 
 
 def test_on_figure_2_observing_the_mediator_brackets_the_effect() -> None:
@@ -208,8 +212,8 @@ def test_on_figure_2_observing_the_mediator_brackets_the_effect() -> None:
     low, high = bracket(numbers_of(found, paper_model(), []), found.variables)
     case = {"Y": 1, "X1": 0, "X2": 0, "U1": 0, "U2": 0}
 
-    assert found.variables == nodes("I1")
-    assert found.formula == P(nodes("Y"), nodes("X1", "X2", "U1", "U2", "I1"))
+    assert found.variables == make_nodes("I1")
+    assert found.formula == P(make_nodes("Y"), make_nodes("X1", "X2", "U1", "U2", "I1"))
     assert float(low.at(case)) == pytest.approx(0.165, abs=5e-4)
     assert float(high.at(case)) == pytest.approx(0.375, abs=5e-4)
     assert float(paper_model().effect(**ARMS).at(case)) == pytest.approx(0.254, abs=5e-4)
@@ -217,11 +221,11 @@ def test_on_figure_2_observing_the_mediator_brackets_the_effect() -> None:
 
 def test_sets_come_by_size_and_no_larger_than_asked() -> None:
     graph = parse("X -> Y; A -> Y; A -> [S]; B -> Y; B -> S")
-    roles = Roles(outcomes=nodes("Y"), treatments=nodes("X"), context=nodes())
+    roles = Roles(outcomes=make_nodes("Y"), treatments=make_nodes("X"), context=make_nodes())
 
     found = find_substitutes(graph, **roles, form="conditioning")
 
-    assert [s.variables for s in found] == [nodes("A", "B")]
+    assert [s.variables for s in found] == [make_nodes("A", "B")]
     assert not find_substitutes(graph, **roles, form="conditioning", max_size=1).found
     sizes = [
         len(s.variables) for s in find_substitutes(parse("X -> Y; A; B"), **roles, form="paper")
@@ -236,11 +240,11 @@ def test_a_wide_graph_is_searched_where_it_matters_and_the_rest_is_named() -> No
         directed=[*pairwise(names), ("V499", "Y"), ("X", "Y"), ("V77", "Y"), ("V77", "S")],
         selection="S",
     )
-    roles = Roles(outcomes=nodes("Y"), treatments=nodes("X"), context=nodes())
+    roles = Roles(outcomes=make_nodes("Y"), treatments=make_nodes("X"), context=make_nodes())
 
     search = find_substitutes(graph, **roles, form="conditioning", max_size=2, max_sets=50)
 
-    assert nodes("V77") in {s.variables for s in search}
+    assert make_nodes("V77") in {s.variables for s in search}
     assert len(search.left_out) == 491
     assert search.left_out[0] == "V0"
 

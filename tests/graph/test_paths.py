@@ -9,7 +9,7 @@ import pytest
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.paths import back_door_graph, proper_causal_effects, proper_causal_nodes
 from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 
 
 def proper_causal_paths(
@@ -65,7 +65,7 @@ def test_effects_of_the_path_that_pass_a_treatment_do_not_count() -> None:
 
     effects = proper_causal_effects(graph, treatments=["X1", "X2"], outcomes="Y")
 
-    assert effects == nodes("W", "Y", "D")
+    assert effects == make_nodes("W", "Y", "D")
 
 
 def test_long_chains_are_no_trouble() -> None:

@@ -19,7 +19,7 @@ from boundit.graph.separators import (
     needed_nodes,
 )
 from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 
 
 class Question(NamedTuple):
@@ -132,14 +132,14 @@ def test_what_is_connected_is_what_is_not_separated() -> None:
 
 def test_any_property_can_be_listed_once_ranges_can_be_searched() -> None:
     rng = Random(5)
-    every = [nodes("A") | s for s in subsets(["B", "C", "D", "E"])]
+    every = [make_nodes("A") | s for s in subsets(["B", "C", "D", "E"])]
     for _ in range(200):
         liked = [z for z in every if rng.random() < 0.4]
 
         def find(low: Nodes, high: Nodes, liked: list[Nodes] = liked) -> Nodes | None:
             return next((z for z in liked if low <= z <= high), None)
 
-        listed = list(list_between(nodes("A"), nodes(*"ABCDE"), find))
+        listed = list(list_between(make_nodes("A"), make_nodes(*"ABCDE"), find))
 
         assert len(listed) == len(set(listed))
         assert set(listed) == set(liked)
@@ -150,15 +150,15 @@ def test_by_default_the_selection_node_is_only_used_when_included() -> None:
         directed=[("X", "A"), ("A", "Y"), ("A", "S"), ("B", "S")], selection="S"
     )
 
-    assert find_separator(graph, "X", "Y") == nodes("A")
-    assert find_separator(graph, "X", "Y", include="S") == nodes("A", "B", "S")
-    assert minimal_separator(graph, "X", "Y", include="S") == nodes("A", "S")
+    assert find_separator(graph, "X", "Y") == make_nodes("A")
+    assert find_separator(graph, "X", "Y", include="S") == make_nodes("A", "B", "S")
+    assert minimal_separator(graph, "X", "Y", include="S") == make_nodes("A", "S")
 
 
 def test_an_included_node_need_not_be_allowed_and_an_end_is_never_used() -> None:
     graph = CausalGraph.of(directed=[("X", "A"), ("A", "Y"), ("B", "A")])
 
-    assert find_separator(graph, "X", "Y", include="A", within=["X", "Y"]) == nodes("A")
+    assert find_separator(graph, "X", "Y", include="A", within=["X", "Y"]) == make_nodes("A")
     assert find_separator(graph, "X", "Y", within=()) is None
 
 

@@ -18,7 +18,7 @@ from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_graph, random_model
 from boundit.simulation.tables import TableSpec
 from boundit.terms.errors import OverlappingRoles, SelectionHasChildren, UnknownNode
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.simulation.enumeration import points, probability
 
 BOW = CausalGraph.of(directed=[("X", "Y")], bidirected=[("X", "Y")])
@@ -110,8 +110,10 @@ def test_the_joint_law_is_the_product_of_its_c_factors(model: Model) -> None:
 
 def test_the_front_door_formula_is_the_effect() -> None:
     graph = CausalGraph.of(directed=[("X", "M"), ("M", "Y")], bidirected=[("X", "Y")])
-    inner = Sum(nodes("X"), Product((P(nodes("Y"), nodes("X", "M")), P(nodes("X")))))
-    formula = Sum(nodes("M"), Product((P(nodes("M"), nodes("X")), inner)))
+    inner = Sum(
+        make_nodes("X"), Product((P(make_nodes("Y"), make_nodes("X", "M")), P(make_nodes("X"))))
+    )
+    formula = Sum(make_nodes("M"), Product((P(make_nodes("M"), make_nodes("X")), inner)))
 
     for seed in range(20):
         model = random_model(graph, np.random.default_rng(seed))
@@ -124,7 +126,7 @@ def test_adjustment_undoes_selection_when_the_covariate_is_measured_without_it()
     graph = CausalGraph.of(
         directed=[("Z", "X"), ("Z", "Y"), ("X", "Y"), ("Z", "S"), ("X", "S")], selection="S"
     )
-    z, outcome = nodes("Z"), P(nodes("Y"), nodes("X", "Z"))
+    z, outcome = make_nodes("Z"), P(make_nodes("Y"), make_nodes("X", "Z"))
     gaps = []
     for seed in range(20):
         model = random_model(graph, np.random.default_rng(seed))

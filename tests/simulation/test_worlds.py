@@ -13,7 +13,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_model, random_world, suite
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
 # Rows of the offline table at u2 = 0, which changes nothing: (x1, x2, u1), then the effect, the
 # logged mean given arm and context, and its least and largest value given I1 too.
@@ -27,7 +27,7 @@ EXACT = [
     ((1, 1, 0), 0.462500, 0.519942, 0.317949, 0.532099),
     ((1, 1, 1), 0.629167, 0.686608, 0.484615, 0.698765),
 ]
-ARM_AND_CONTEXT = nodes("X1", "X2", "U1", "U2")
+ARM_AND_CONTEXT = make_nodes("X1", "X2", "U1", "U2")
 SIX_DECIMALS = 5.1e-7
 
 
@@ -67,8 +67,8 @@ def test_the_effects_are_those_the_table_implies(
     point = {"Y": 1, "U2": u2} | dict(zip(("X1", "X2", "U1"), at, strict=True))
 
     effect = model.effect(outcomes="Y", treatments={"X1", "X2"}, context={"U1", "U2"})
-    seen = evaluate(P(nodes("Y"), ARM_AND_CONTEXT), model.log())
-    seen_with_i1 = evaluate(P(nodes("Y"), ARM_AND_CONTEXT | {"I1"}), model.log()).at(point)
+    seen = evaluate(P(make_nodes("Y"), ARM_AND_CONTEXT), model.log())
+    seen_with_i1 = evaluate(P(make_nodes("Y"), ARM_AND_CONTEXT | {"I1"}), model.log()).at(point)
 
     assert float(effect.at(point)) == pytest.approx(truth, abs=SIX_DECIMALS)
     assert float(seen.at(point)) == pytest.approx(logged, abs=SIX_DECIMALS)
@@ -82,7 +82,7 @@ def test_the_effects_are_those_the_table_implies(
 )
 def test_the_logged_mean_of_an_arm(arm: tuple[int, int], mean: float) -> None:
     """P(y | x1, x2, S = 1), which the printed Biased column is close to."""
-    seen = evaluate(P(nodes("Y"), nodes("X1", "X2")), paper_model().log())
+    seen = evaluate(P(make_nodes("Y"), make_nodes("X1", "X2")), paper_model().log())
 
     point = {"Y": 1, "X1": arm[0], "X2": arm[1]}
     assert float(seen.at(point)) == pytest.approx(mean, abs=SIX_DECIMALS)

@@ -35,14 +35,14 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_level_keeps_its_type(level: object) -> None:
-    found = bound_file.decoded(json.loads(json.dumps(bound_file.encoded(level))))
+    found = bound_file.decode_level(json.loads(json.dumps(bound_file.encode_level(level))))
 
     assert (type(found), found) == (type(level), level)
 
 
 def test_a_level_without_spelling_is_refused() -> None:
     with pytest.raises(CannotSave):
-        bound_file.encoded(object())
+        bound_file.encode_level(object())
 
 
 def test_every_flipped_bit_is_noticed(tmp_path: Path) -> None:

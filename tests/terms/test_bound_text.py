@@ -1,5 +1,5 @@
 from boundit.terms.bound import Bound, Key
-from boundit.terms.bound_text import tabulated
+from boundit.terms.bound_text import format_rows
 
 
 def test_columns_line_up_and_a_rule_that_gave_both_ends_is_named_once() -> None:
@@ -8,7 +8,7 @@ def test_columns_line_up_and_a_rule_that_gave_both_ends_is_named_once() -> None:
         (("long",), (1,)): Bound(0, 1, 0, 1, 0, "range", "range"),
     }
 
-    assert tabulated(("X", "U"), rows).splitlines() == [
+    assert format_rows(("X", "U"), rows).splitlines() == [
         "X     U  lower  upper  n      by",
         "A     0  0.1    0.25   1,200  one / other",
         "long  1  0      1      0      range",

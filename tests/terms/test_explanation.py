@@ -1,7 +1,7 @@
 import pytest
 
 from boundit.terms.bound import Bound, RuleRecord
-from boundit.terms.explanation import counted, explained
+from boundit.terms.explanation import explained, format_count
 
 RULES = {
     "by W": RuleRecord("by W", "mu lies between min/max over W of P(Y | W)", ("W blocks S",))
@@ -87,5 +87,5 @@ def test_a_long_list_of_numbers_is_cut_and_says_so() -> None:
 
 
 def test_shares_of_an_exact_law_are_no_rows() -> None:
-    assert counted(0.25) == "a share of 0.25 of the rows"
-    assert counted(1) == "1 row"
+    assert format_count(0.25) == "a share of 0.25 of the rows"
+    assert format_count(1) == "1 row"

@@ -21,7 +21,7 @@
 
 from collections.abc import Sequence
 
-from boundit.terms.errors import BounditError, shortened
+from boundit.terms.errors import BounditError, shorten
 
 
 class InvalidPolicy(BounditError):
@@ -33,7 +33,7 @@ class BadOption(InvalidPolicy):
 
     def __init__(self, name: str, expected: str, found: object) -> None:
         self.name, self.expected = name, expected
-        super().__init__(f"{name} must be {expected}, found {shortened(repr(found), 60)}")
+        super().__init__(f"{name} must be {expected}, found {shorten(repr(found), 60)}")
 
 
 class NeedsArms(InvalidPolicy):
@@ -63,7 +63,7 @@ class ForeignBounds(InvalidPolicy):
         self.what = what
         super().__init__(
             f"the bounds are for other {what}: the policy has "
-            f"{shortened(repr(expected), 60)}, the table {shortened(repr(found), 60)}"
+            f"{shorten(repr(expected), 60)}, the table {shorten(repr(found), 60)}"
         )
 
 
@@ -76,7 +76,7 @@ class BadArm(InvalidStep):
 
     def __init__(self, arm: object, reason: str) -> None:
         self.arm = arm
-        super().__init__(f"{shortened(repr(arm), 60)} is no arm here: {reason}")
+        super().__init__(f"{shorten(repr(arm), 60)} is no arm here: {reason}")
 
 
 class BadContext(InvalidStep):
@@ -84,7 +84,7 @@ class BadContext(InvalidStep):
 
     def __init__(self, context: object, reason: str) -> None:
         self.context = context
-        super().__init__(f"{shortened(repr(context), 60)} is no context here: {reason}")
+        super().__init__(f"{shorten(repr(context), 60)} is no context here: {reason}")
 
 
 class BadFeatures(InvalidStep):
@@ -92,7 +92,7 @@ class BadFeatures(InvalidStep):
 
     def __init__(self, arm: object, reason: str) -> None:
         self.arm = arm
-        super().__init__(f"the features of arm {shortened(repr(arm), 60)} {reason}")
+        super().__init__(f"the features of arm {shorten(repr(arm), 60)} {reason}")
 
 
 class BadReward(InvalidStep):
@@ -102,8 +102,8 @@ class BadReward(InvalidStep):
         self.reward, self.where = reward, where
         low, high = reward_range
         super().__init__(
-            f"the reward of decision {shortened(repr(where), 60)} must be a number from "
-            f"{low:g} to {high:g}, found {shortened(repr(reward), 40)}; "
+            f"the reward of decision {shorten(repr(where), 60)} must be a number from "
+            f"{low:g} to {high:g}, found {shorten(repr(reward), 40)}; "
             "reward_range= declares another"
         )
 
@@ -114,7 +114,7 @@ class BadObservation(InvalidStep):
     def __init__(self, found: object) -> None:
         super().__init__(
             "observed must map names to values, such as {'Age': 3}, "
-            f"found {shortened(repr(found), 60)}"
+            f"found {shorten(repr(found), 60)}"
         )
 
 
@@ -123,7 +123,7 @@ class NotADecision(InvalidStep):
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"{shortened(reason)}; learn takes what decide gave, "
+            f"{shorten(reason)}; learn takes what decide gave, "
             "or what Decision.from_json reads back"
         )
 
@@ -137,7 +137,7 @@ class DamagedState(InvalidState):
 
     def __init__(self, policy: str, reason: str) -> None:
         self.policy, self.reason = policy, reason
-        super().__init__(f"this is no state of {policy}: {shortened(reason)}")
+        super().__init__(f"this is no state of {policy}: {shorten(reason)}")
 
 
 class CannotMerge(InvalidState):
@@ -145,4 +145,4 @@ class CannotMerge(InvalidState):
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
-        super().__init__(f"cannot merge: {shortened(reason)}")
+        super().__init__(f"cannot merge: {shorten(reason)}")

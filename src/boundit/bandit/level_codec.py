@@ -16,12 +16,12 @@ def spelled_values(values: Iterable[object]) -> list[object]:
     >>> spelled_values(("A", 1, True))
     ['A', 1, True]
     """
-    return [bound_file.encoded(value) for value in values]
+    return [bound_file.encode_level(value) for value in values]
 
 
 def read_values(record: Iterable[object]) -> tuple[object, ...]:
     """Read an arm or a context back."""
-    return tuple(map(bound_file.decoded, record))
+    return tuple(map(bound_file.decode_level, record))
 
 
 def spelled_number(number: float) -> float | str:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from boundit.bandit.errors import DamagedState
 from boundit.bandit.level_codec import Record
-from boundit.terms.bound_file import checksum
+from boundit.terms.bound_file import compute_checksum
 from boundit.terms.errors import BounditError
 
 State: TypeAlias = Record
@@ -19,7 +19,7 @@ _HEAD = ("format", "version", "policy", "checksum")
 def sealed(policy: str, body: Record) -> State:
     """Write the head over what a policy holds."""
     head = {"format": FORMAT, "version": VERSION, "policy": policy}
-    return {**head, "checksum": checksum({"policy": policy, **body}), **body}
+    return {**head, "checksum": compute_checksum({"policy": policy, **body}), **body}
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def opened(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
         raise DamagedState(policy, f"it is one of {state.get('policy')}")
     body = {name: value for name, value in state.items() if name not in _HEAD}
     try:
-        whole = state.get("checksum") == checksum({"policy": policy, **body})
+        whole = state.get("checksum") == compute_checksum({"policy": policy, **body})
     except (TypeError, ValueError, RecursionError):
         whole = False
     if not whole:

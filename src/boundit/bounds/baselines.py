@@ -16,7 +16,7 @@ from boundit.estimand.language.expression import Expression, P, Product, Sum
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.names import listed
+from boundit.terms.names import join_names
 
 CP, BIASED = "condition only", "adjust for confounding only"
 
@@ -56,7 +56,7 @@ def adjust_for_confounding_only(
     given = frozenset(asked.treatments) | z
     inner = P(frozenset(asked.outcomes), given, logged=logged)
     formula = Sum(z, Product((inner, P(z, logged=logged)))) if z else inner
-    why = f"adjusted for {listed(z) or 'nothing'}; selection is not corrected"
+    why = f"adjusted for {join_names(z) or 'nothing'}; selection is not corrected"
     return _estimated(graph, asked, log, formula, BIASED, why, reward_range)
 
 

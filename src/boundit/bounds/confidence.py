@@ -37,7 +37,7 @@ from boundit.estimand.language.expression import (
     all_variables,
 )
 from boundit.terms.errors import BounditError
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 _NEAR = 1e-6
 _HALVINGS = 80
@@ -137,7 +137,7 @@ class ConfidentNumbers:
 
     def between(self, expression: Expression, wanted: Sequence[str]) -> Pair:
         """Both ends of a formula over ``wanted``; of values that may be any, the best ends."""
-        order = tuple(in_order(all_variables(expression)))
+        order = tuple(sort_names(all_variables(expression)))
         free, pair = _Arithmetic(self, order).value(expression)
         kept = tuple(axis for axis in order if axis in wanted and axis in free)
         gone = tuple(i for i, axis in enumerate(order) if axis not in kept)

@@ -20,7 +20,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
-from boundit.terms.names import Nodes, in_order, listed
+from boundit.terms.names import Nodes, join_names, sort_names
 
 
 class UnknownProfile(BounditError):
@@ -142,8 +142,8 @@ def _noting_levels(
     if graph.selection is None or not guessed:
         return plan
     note = (
-        f"only levels of {listed(guessed)} that were logged count; if selection hides others, "
-        "declare them with domain="
+        f"only levels of {join_names(guessed)} that were logged count; if selection hides "
+        "others, declare them with domain="
     )
     return replace(plan, caveats=(*plan.caveats, note))
 
@@ -159,7 +159,7 @@ def counted(
     """Count what the rules read, one pass a log, and give every table the same levels."""
     (outcome,) = query.outcomes
     graph.require(domain)
-    wanted = in_order(needed - {outcome})
+    wanted = sort_names(needed - {outcome})
     first = log.count(
         wanted,
         reward=outcome,

@@ -11,7 +11,7 @@ from boundit.bounds.proof import EndProof, Place, WorstPopulation
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
 from boundit.counts.table import CountTable
-from boundit.terms.explanation import counted
+from boundit.terms.explanation import format_count
 from boundit.terms.names import Nodes
 
 MOST_EXPLAINED = 5_000
@@ -63,7 +63,7 @@ class Explainer:
         for levels, share in self.candidates[which].cells(self.evaluator, place):
             where = ", ".join(self._at(name, i) for name, i in levels.items())
             read = {n: i for n, i in (here | levels).items() if n in needs}
-            rows = counted(float(self._marginal(frozenset(read)).at(read)))
+            rows = format_count(float(self._marginal(frozenset(read)).at(read)))
             worth = "never logged" if np.isnan(share) else f"{self.scaled(share):.4g}"
             lines.append(f"{where or 'value'}: {worth} ({rows})")
         return tuple(lines)

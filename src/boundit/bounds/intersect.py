@@ -19,7 +19,7 @@ from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import Bound, Key
-from boundit.terms.errors import BounditError, shortened
+from boundit.terms.errors import BounditError, shorten
 from boundit.terms.explanation import RANGE
 
 NEVER_LOGGED = "this arm was never logged in this context"
@@ -36,7 +36,7 @@ class EndsCross(BounditError):
         self.rows = tuple(rows)
         super().__init__(
             f"the data refute the graph: {len(rows)} intervals are empty, "
-            f"{shortened('; '.join(rows), 400)}"
+            f"{shorten('; '.join(rows), 400)}"
         )
 
 
@@ -47,7 +47,7 @@ class NoModelFits(BounditError):
         self.rows = tuple(rows)
         super().__init__(
             f"the data refute the graph: no model of it has these probabilities, "
-            f"{shortened('; '.join(rows), 400)}"
+            f"{shorten('; '.join(rows), 400)}"
         )
 
 

@@ -7,8 +7,8 @@ from os import PathLike
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.errors import BounditError, shortened
-from boundit.terms.names import listed
+from boundit.terms.errors import BounditError, shorten
+from boundit.terms.names import join_names
 
 
 class InvalidLimit(BounditError):
@@ -30,7 +30,7 @@ def check_limits(*, max_condition: object, time_limit: object, domain: object) -
     ):
         raise InvalidLimit(f"time_limit must be seconds or None, found {time_limit!r}")
     if domain is not None and not isinstance(domain, Mapping):
-        shown = shortened(repr(domain), 40)
+        shown = shorten(repr(domain), 40)
         raise InvalidLimit(f"domain must be a mapping such as {{'X': [0, 1]}}, found {shown}")
 
 
@@ -43,7 +43,7 @@ def external_logs(graph: CausalGraph, sources: Iterable[object]) -> list[Log]:
     opened = [read_log(source) for source in sources]
     for log in opened:
         if not graph.observed.intersection(log.columns):
-            has, wanted = shortened(", ".join(log.columns)), shortened(listed(graph.observed))
+            has, wanted = shorten(", ".join(log.columns)), shorten(join_names(graph.observed))
             raise InvalidLimit(
                 f"{log.source.label}, given as external=, has {has}, none of which is in the "
                 f"graph ({wanted})"

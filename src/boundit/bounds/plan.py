@@ -33,7 +33,7 @@ from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.estimand.substitutes import find_substitutes
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 Profile: TypeAlias = Literal["sound", "paper"]
 MOST_TABLES = 3
@@ -157,7 +157,7 @@ def paper_plan(
 
 def _some_of(tables: Iterable[Nodes]) -> list[tuple[Nodes, ...]]:
     """List the sets of tables to try, none first and all last, whatever order they came in."""
-    held = sorted({table for table in tables if table}, key=in_order)
+    held = sorted({table for table in tables if table}, key=sort_names)
     sizes = range(len(held) + 1) if len(held) <= MOST_TABLES else (0, 1, len(held))
     return [chosen for size in sizes for chosen in combinations(held, size)]
 

@@ -7,7 +7,7 @@ from boundit.graph.read import require_graph
 from boundit.terms.bound import MEASURES
 from boundit.terms.bound_errors import ReservedName
 from boundit.terms.errors import InvalidQuery
-from boundit.terms.names import in_order
+from boundit.terms.names import sort_names
 
 
 class NotABanditQuestion(InvalidQuery):
@@ -30,7 +30,7 @@ def bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
     late = graph.descendants(asked.treatments).intersection(asked.context)
     if late:
         raise NotABanditQuestion(
-            f"the context {in_order(late)[0]!r} is an effect of the treatments; "
+            f"the context {sort_names(late)[0]!r} is an effect of the treatments; "
             "a context is known before the arm is chosen"
         )
     return asked

@@ -20,7 +20,7 @@ from boundit.graph.implications import Independence, implications
 from boundit.graph.read import require_graph
 from boundit.graph.separators import minimal_separator
 from boundit.terms.errors import BounditError
-from boundit.terms.names import Nodes, listed
+from boundit.terms.names import Nodes, join_names
 
 MOST_DRAWS = 10**5
 _RESOLUTION = 4
@@ -137,7 +137,7 @@ def _testable(graph: CausalGraph, columns: Nodes) -> tuple[list[Independence], l
                 found.append(replace(statement, given=instead - include))
                 continue
         if missing:
-            reason = f"The log has no column for {listed(missing)}."
+            reason = f"The log has no column for {join_names(missing)}."
             others.append(Finding(statement, "untestable", reason=reason))
         else:
             found.append(statement)

@@ -9,7 +9,7 @@ from boundit.counts.errors import TooManyCells
 from boundit.counts.log import Log
 from boundit.counts.table import CountTable
 from boundit.graph.implications import Independence
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 ONE_PASS = 2 * 10**6
 """A log of so many rows is brought back whole: its table has no more cells than it has rows."""
@@ -41,7 +41,7 @@ def counted(
         try:
             yield (
                 served,
-                whole.count(in_order(names), selection=selection, unmarked=unmarked),
+                whole.count(sort_names(names), selection=selection, unmarked=unmarked),
             )
         except TooManyCells as error:
             yield served, error
@@ -55,7 +55,7 @@ def _passes(
         return [(everything, list(statements))]
     sizes = {
         name: len(log.count([name], selection=selection).levels[name])
-        for name in in_order(everything)
+        for name in sort_names(everything)
     }
     return grouped(statements, sizes)
 
@@ -67,7 +67,7 @@ def grouped(
 
     >>> pairs = [("A", "B"), ("C", "D"), ("B", "C")]
     >>> each = [Independence(*pair, frozenset(), selected=False) for pair in pairs]
-    >>> [in_order(names) for names, _ in grouped(each, dict.fromkeys("ABCD", 100))]
+    >>> [sort_names(names) for names, _ in grouped(each, dict.fromkeys("ABCD", 100))]
     [['A', 'B', 'C'], ['C', 'D']]
     """
 

@@ -10,7 +10,7 @@ from boundit.checks.strata import Strata
 from boundit.counts.levels import Levels
 from boundit.counts.named_array import Floats
 from boundit.graph.implications import Independence
-from boundit.terms.names import in_order
+from boundit.terms.names import sort_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def strongest(
     group = _strongest_group(strata)
     inside = np.where(strata.group == group, _surprise(strata.n, strata.expected), -np.inf)
     i = int(inside.argmax())
-    names = in_order(statement.given)
+    names = sort_names(statement.given)
     place = tuple(
         (name, levels[name][code])
         for name, code in zip(names, strata.places[group], strict=True)

@@ -9,8 +9,8 @@ from boundit.checks.evidence import Evidence
 from boundit.checks.independence import TestOutcome
 from boundit.checks.words import question, sentence, shown, silence
 from boundit.graph.implications import Independence
-from boundit.terms.explanation import counted
-from boundit.terms.names import in_order
+from boundit.terms.explanation import format_count
+from boundit.terms.names import sort_names
 
 Status: TypeAlias = Literal["contradicted", "consistent", "untestable"]
 _SHAPES = {"any": "of any shape", "steady": "alike in all groups"}
@@ -51,7 +51,7 @@ class Finding:
         return {
             "one": self.statement.one,
             "other": self.statement.other,
-            "given": in_order(self.statement.given),
+            "given": sort_names(self.statement.given),
             "selected": self.statement.selected,
             "status": self.status,
             "n": 0 if self.outcome is None else self.outcome.rows,
@@ -90,7 +90,7 @@ class Finding:
         return (
             f"V = {self.strength:.2g}, chi-square {answer.statistic.value:.4g} on "
             f"{answer.statistic.df:,} df ({_SHAPES[answer.pattern]}{how}), p = {self.p:.2g}, "
-            f"corrected {self.corrected:.2g}; {counted(self.outcome.rows)} in "
+            f"corrected {self.corrected:.2g}; {format_count(self.outcome.rows)} in "
             f"{self.outcome.groups:,} group{'' if self.outcome.groups == 1 else 's'}"
         )
 

@@ -18,7 +18,7 @@ from boundit.counts.levels import Codes, Levels
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
 from boundit.graph.implications import Independence
-from boundit.terms.names import in_order
+from boundit.terms.names import sort_names
 
 Mask: TypeAlias = NDArray[np.bool_]
 _DENSE = 2**20
@@ -135,7 +135,7 @@ class Strata:
 
 def stratified(table: CountTable, statement: Independence, *, drop_nulls: bool) -> Strata:
     """Lay out the rows of a table for one statement; nulls are dropped where it meets them."""
-    given = in_order(statement.given)
+    given = sort_names(statement.given)
     names = [*given, statement.one, statement.other]
     codes, n = _seen(table, names)
     if drop_nulls:

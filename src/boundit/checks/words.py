@@ -4,8 +4,8 @@ from math import inf, isinf
 
 from boundit.checks.evidence import Evidence
 from boundit.graph.implications import Independence
-from boundit.terms.explanation import counted
-from boundit.terms.names import in_order
+from boundit.terms.explanation import format_count
+from boundit.terms.names import sort_names
 
 MEDIUM = 0.3
 """Cohen's medium effect: a test that can miss it says little."""
@@ -44,7 +44,7 @@ def shown(statement: Independence, evidence: Evidence, *, exact: bool = False) -
         head = f"Where {place}: "
     else:
         head = "Over all groups: " if evidence.pooled else ""
-    those = "rows" if exact else counted(evidence.rows)
+    those = "rows" if exact else format_count(evidence.rows)
     return (
         f"{head}{statement.other} = {evidence.other} in {evidence.share:.1%} of the "
         f"{those} with {statement.one} = {evidence.one}; "
@@ -72,5 +72,5 @@ def silence(steady: float, any_pattern: float) -> str:
 
 
 def _all(names: frozenset[str]) -> str:
-    *rest, last = in_order(names)
+    *rest, last = sort_names(names)
     return f"{', '.join(rest)} and {last}" if rest else last

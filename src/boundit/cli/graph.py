@@ -10,7 +10,7 @@ from boundit.graph.implications import implications as testable
 from boundit.graph.read import GraphFormat, format_graph
 from boundit.graph.record import as_record
 from boundit.graph.separation import open_walk
-from boundit.terms.names import in_order, listed
+from boundit.terms.names import join_names, sort_names
 
 if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph
@@ -30,19 +30,21 @@ def show_graph(graph: "CausalGraph", *, as_json: bool) -> None:
     \b
     Example: boundit graph show 'U -> X -> Y; U -> Y; hidden U; Y -> [S]'
     """
-    components = [in_order(c) for c in graph.components()]
+    components = [sort_names(c) for c in graph.components()]
     if as_json:
         show(
             as_record(graph)
-            | {"components": components, "selecting": in_order(graph.selecting())}
+            | {"components": components, "selecting": sort_names(graph.selecting())}
         )
         return
     click.echo(f"graph         {graph}")
-    click.echo(f"observed      {listed(graph.observed)}")
+    click.echo(f"observed      {join_names(graph.observed)}")
     click.echo(f"c-components  {'  '.join('{' + ', '.join(c) + '}' for c in components)}")
     if graph.selection:
         causes = graph.selecting() - {graph.selection}
-        click.echo(f"selection     {graph.selection}, steered by {listed(causes) or 'nothing'}")
+        click.echo(
+            f"selection     {graph.selection}, steered by {join_names(causes) or 'nothing'}"
+        )
     else:
         click.echo("selection     none: the log is taken for the population")
         for note in by_name(suspects(graph), columns=()):
@@ -119,7 +121,7 @@ def implications(graph: "CausalGraph", *, as_json: bool) -> None:
                 {
                     "one": i.one,
                     "other": i.other,
-                    "given": in_order(i.given),
+                    "given": sort_names(i.given),
                     "selected": i.selected,
                 }
                 for i in found

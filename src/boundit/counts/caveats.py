@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from boundit.counts.levels import Levels
-from boundit.terms.errors import shortened
+from boundit.terms.errors import shorten
 
 MANY_LEVELS = 32
 """With more levels than this, a whole number is often a measurement, such as an age."""
@@ -71,7 +71,7 @@ def when_strange(name: str, levels: Levels, known: Levels, label: str) -> tuple[
     strange = [level for level in levels if level is not None and level not in known]
     if not strange:
         return ()
-    shown = shortened(", ".join(map(repr, strange[:_MOST_SHOWN])))
+    shown = shorten(", ".join(map(repr, strange[:_MOST_SHOWN])))
     more = len(strange) - _MOST_SHOWN
     shown += f" and {more} more" if more > 0 else ""
     texts = {level.casefold(): level for level in known if isinstance(level, str)}

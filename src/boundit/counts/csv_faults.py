@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from boundit.terms.errors import shortened
+from boundit.terms.errors import shorten
 
 MOST_LINES = 10**7
 """Of a longer file only so many lines are looked at."""
@@ -73,6 +73,6 @@ def _fault(texts: Iterator[str]) -> str | None:
 
 def _misfit(line: int, found: int, names: list[str], spans: int) -> str:
     values = f"{found:,} value{'' if found == 1 else 's'}"
-    header = shortened(", ".join(names), 60)
+    header = shorten(", ".join(names), 60)
     hint = f"; is a quote left open, as the row goes on for {spans:,} lines?" * (spans > 1)
     return f"line {line:,} has {values}, the header has {len(names):,} ({header}){hint}"

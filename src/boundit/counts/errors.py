@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-from boundit.terms.errors import BounditError, shortened
-from boundit.terms.names import in_order, listed, spelled
+from boundit.terms.errors import BounditError, shorten
+from boundit.terms.names import join_names, sort_names, write_name
 
 # Of an engine's message: the data, and its plans.
 _ECHOES = ("Original Line", "Resolved plan", "--->")
@@ -60,15 +60,15 @@ class MissingColumn(InvalidLog):
         is_node: bool = True,
         may_hide: bool = False,
     ) -> None:
-        self.name, self.known = name, in_order(known)
+        self.name, self.known = name, sort_names(known)
         near = get_close_matches(name, self.known, n=1) or [
             k for k in self.known if k.casefold() == name.casefold()
         ]
-        has = shortened(listed(self.known)) or "none"
+        has = shorten(join_names(self.known)) or "none"
         hint = f"did you mean {near[0]!r}?" if near else f"it has {has}"
         column = repr(near[0]) if near else "..."
         rename = f" (columns={{{name!r}: {column}}} renames)" if is_node else ""
-        node = spelled(name)
+        node = write_name(name)
         hide = (
             f"; in the graph, write 'hidden {node}' if nobody measured it, [{node}] if it says "
             "which rows were kept"
@@ -193,7 +193,7 @@ class TooLarge(InvalidLog):
     def __init__(self, names: Iterable[str], size: int, limit: int) -> None:
         self.names, self.size = tuple(names), size
         super().__init__(
-            f"a dense table over {shortened(listed(self.names))} has {size:,} cells, "
+            f"a dense table over {shorten(join_names(self.names))} has {size:,} cells, "
             f"more than {limit:,}; ask for fewer variables or levels"
         )
 
@@ -204,7 +204,7 @@ class NotALevel(InvalidLog):
     def __init__(self, name: str, value: object, levels: Sequence[object]) -> None:
         self.name, self.value, self.levels = name, value, tuple(levels)
         same = [known for known in levels if str(known) == str(value)]
-        has = shortened(", ".join(map(repr, levels))) or "none"
+        has = shorten(", ".join(map(repr, levels))) or "none"
         hint = f"did you mean {same[0]!r}?" if same else f"it has {has}"
         super().__init__(f"{name!r} has no level {value!r}; {hint}")
 
@@ -229,7 +229,7 @@ def one_line(error: Exception) -> str:
     lines = [line.strip().removesuffix(".") for line in str(error).splitlines()]
     # Echoes of the data and headings of longer explanations say nothing by themselves.
     said = [s.rstrip(":") for s in lines if s and not s.startswith(_ECHOES)]
-    return shortened("; ".join(said[:2]) or type(error).__name__, 200)
+    return shorten("; ".join(said[:2]) or type(error).__name__, 200)
 
 
 def _full_name(kind: type) -> str:

@@ -25,7 +25,7 @@ from boundit.estimand.language.expression import (
     all_variables,
 )
 from boundit.terms.errors import BounditError
-from boundit.terms.names import Nodes, in_order, listed
+from boundit.terms.names import Nodes, join_names, sort_names
 
 
 class CannotEvaluate(BounditError):
@@ -37,11 +37,11 @@ class NeedsPopulation(CannotEvaluate):
 
     def __init__(self, term: P, tables: "Iterable[CountSource]") -> None:
         self.term = term
-        self.tables = tuple(tuple(in_order(table.names)) for table in tables)
-        held = "; ".join(listed(names) for names in self.tables) or "none"
+        self.tables = tuple(tuple(sort_names(table.names)) for table in tables)
+        held = "; ".join(join_names(names) for names in self.tables) or "none"
         super().__init__(
             f"{_shown(term)} is of the whole population, which the log does not show; "
-            f"give an external table over {listed(term.of | term.given)} (given: {held})"
+            f"give an external table over {join_names(term.of | term.given)} (given: {held})"
         )
 
 
@@ -50,7 +50,7 @@ class NotLogged(CannotEvaluate):
 
     def __init__(self, name: str, axes: Iterable[str]) -> None:
         self.name, self.axes = name, tuple(axes)
-        super().__init__(f"the log has no variable {name!r}; it has {listed(self.axes)}")
+        super().__init__(f"the log has no variable {name!r}; it has {join_names(self.axes)}")
 
 
 class NotRecovered(CannotEvaluate):
@@ -58,7 +58,7 @@ class NotRecovered(CannotEvaluate):
 
     def __init__(self, of: Nodes) -> None:
         self.of = of
-        super().__init__(f"Q[{listed(of)}] is a symbol without numbers; recover it first")
+        super().__init__(f"Q[{join_names(of)}] is a symbol without numbers; recover it first")
 
 
 class CountSource(Protocol):
@@ -108,7 +108,7 @@ class Evaluator:
 
     def __call__(self, expression: Expression) -> NamedArray:
         """Compute one formula."""
-        return _Evaluation(self, in_order(all_variables(expression))).answer(expression)
+        return _Evaluation(self, sort_names(all_variables(expression))).answer(expression)
 
     def term(self, term: P) -> NamedArray:
         """``P(of | given)`` from the table that it speaks of; nan where nothing was seen."""
@@ -123,7 +123,7 @@ class Evaluator:
     def _source(self, term: P, asked: Nodes) -> CountSource:
         if term.logged:
             if missing := asked - self._log.names:
-                raise NotLogged(in_order(missing)[0], self._log.names)
+                raise NotLogged(sort_names(missing)[0], self._log.names)
             return self._log
         for table in self._external:
             if asked <= table.names:
@@ -175,7 +175,7 @@ class _Evaluation:
 
     def summed(self, over: Nodes, free: Nodes, values: Floats) -> tuple[Nodes, Floats]:
         if missing := over - self.tables.levels.keys():
-            raise NotLogged(in_order(missing)[0], self.tables.levels)
+            raise NotLogged(sort_names(missing)[0], self.tables.levels)
         gone = tuple(self.place[name] for name in over & free)
         # A variable the body does not speak of repeats it once for each of its levels.
         times = prod(self.tables.levels[name] for name in over - free)
@@ -189,5 +189,5 @@ class _Evaluation:
 
 
 def _shown(term: P) -> str:
-    bar = f" | {listed(term.given)}" if term.given else ""
-    return f"P({listed(term.of)}{bar})"
+    bar = f" | {join_names(term.given)}" if term.given else ""
+    return f"P({join_names(term.of)}{bar})"

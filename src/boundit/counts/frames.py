@@ -31,7 +31,7 @@ from boundit.counts.errors import (
     one_line,
 )
 from boundit.terms.errors import MissingExtra
-from boundit.terms.names import listed
+from boundit.terms.names import join_names
 
 # What pandas turns into a float, its missing values included.
 _NUMBERS = (int, float, Decimal, np.number, np.bool_, type(None))
@@ -87,7 +87,7 @@ class FrameSource:
                 continue
             held = {type(v) for v in self.frame.select(name).collect()[name].to_list()}
             fits = _NUMBERS if name in roles else (Hashable,)
-            if odd := listed(t.__name__ for t in held if not issubclass(t, fits)):
+            if odd := join_names(t.__name__ for t in held if not issubclass(t, fits)):
                 if name in roles:
                     raise NotNumeric(name, roles[name], odd)
                 raise NotACategory(name, odd)

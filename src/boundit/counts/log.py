@@ -15,7 +15,7 @@ from boundit.counts.errors import (
 from boundit.counts.table import CountTable
 from boundit.counts.tabulate import Nulls, Request, tabulated
 from boundit.counts.unmarked import by_name
-from boundit.terms.names import in_order
+from boundit.terms.names import sort_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,7 +152,7 @@ class Log:
         self._check_adds_up(reward, self._column(reward), "reward")
 
     def _flags(self, names: Collection[str]) -> tuple[str, ...]:
-        held = [name for name in in_order(names) if name in self.names]
+        held = [name for name in sort_names(names) if name in self.names]
         plain = {ColumnKind.NUMBERS, ColumnKind.BOOLEANS}
         return tuple(n for n in held if self.source.kinds[self.names[n]] in plain)
 
@@ -177,5 +177,5 @@ def _listed_once(variables: Iterable[str]) -> tuple[str, ...]:
     if isinstance(variables, str):
         return (variables,)
     # A set has no order of its own, and an answer may not depend on hashes.
-    in_turn = in_order(variables) if isinstance(variables, Set) else variables
+    in_turn = sort_names(variables) if isinstance(variables, Set) else variables
     return tuple(dict.fromkeys(in_turn))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.terms.errors import BounditError
-from boundit.terms.names import Names, Nodes, as_nodes, in_order, listed
+from boundit.terms.names import Names, Nodes, join_names, read_nodes, sort_names
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +22,9 @@ class MissingAxis(BounditError):
 
     def __init__(self, name: str, axes: Sequence[str]) -> None:
         self.name, self.axes = name, tuple(axes)
-        super().__init__(f"the table has no variable {name!r}; it has {listed(axes) or 'none'}")
+        super().__init__(
+            f"the table has no variable {name!r}; it has {join_names(axes) or 'none'}"
+        )
 
 
 class LevelsDiffer(BounditError):
@@ -82,9 +84,9 @@ class NamedArray:
 
     def require(self, names: Names) -> Nodes:
         """Return ``names`` as a set, or raise MissingAxis for the first that is missing."""
-        asked = as_nodes(names)
+        asked = read_nodes(names)
         if missing := asked - self.names:
-            raise MissingAxis(in_order(missing)[0], self.axes)
+            raise MissingAxis(sort_names(missing)[0], self.axes)
         return asked
 
     def marginal(self, names: Names) -> Self:
@@ -115,7 +117,7 @@ class NamedArray:
     def aligned(self, axes: Sequence[str]) -> Floats:
         """Show the numbers with these axes in this order; length 1 where we do not have one."""
         if missing := self.names.difference(axes):
-            raise MissingAxis(in_order(missing)[0], axes)
+            raise MissingAxis(sort_names(missing)[0], axes)
         own = [axis for axis in axes if axis in self.names]
         moved = self.values.transpose([self.axes.index(axis) for axis in own])
         levels = self.n_levels
@@ -132,8 +134,8 @@ class NamedArray:
 
     def __float__(self) -> float:
         if self.axes:
-            msg = f"one number is asked for, but {listed(self.axes)} is free; fix it with at()"
-            raise TypeError(msg)
+            free = join_names(self.axes)
+            raise TypeError(f"one number is asked for, but {free} is free; fix it with at()")
         return float(self.values)
 
 

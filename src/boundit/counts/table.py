@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from boundit.counts.errors import NoReward, NotALevel, TooLarge
 from boundit.counts.levels import Codes, Levels, by_level, native, united
 from boundit.counts.named_array import Floats, MissingAxis, NamedArray
-from boundit.terms.names import Names, as_nodes, in_order
+from boundit.terms.names import Names, read_nodes, sort_names
 
 DENSE_LIMIT = 2**24
 """The most cells a dense table may have: 128 MiB of numbers."""
@@ -149,9 +149,9 @@ class CountTable:
         return by_level(self.levels)
 
     def _places(self, names: Names) -> list[int]:
-        asked = as_nodes(names)
+        asked = read_nodes(names)
         if missing := asked.difference(self.variables):
-            raise MissingAxis(in_order(missing)[0], self.variables)
+            raise MissingAxis(sort_names(missing)[0], self.variables)
         return [i for i, name in enumerate(self.variables) if name in asked]
 
     def _dense(self, names: Names, numbers: Floats) -> NamedArray:

@@ -8,7 +8,7 @@ it is 1 in every row, the log agrees. Without a column, its name has to do.
 from collections.abc import Collection
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Names, Nodes, as_nodes, in_order, spelled
+from boundit.terms.names import Names, Nodes, read_nodes, sort_names, write_name
 
 _CALLED = {"s", "included", "kept", "logged", "observed", "recorded", "sampled"}
 _CALLED |= {"selected", "selection"}
@@ -25,7 +25,7 @@ def suspects(graph: CausalGraph, asked: Names = ()) -> Nodes:
     """
     if graph.selection is not None:
         return frozenset()
-    others = graph.observed - as_nodes(asked)
+    others = graph.observed - read_nodes(asked)
     return frozenset(name for name in others if not graph.links[name].children)
 
 
@@ -40,7 +40,7 @@ def by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]
     >>> by_name({"Selected", "Mail"}, columns={"Ad", "Click"})[0][:33]
     'Selected is an ordinary node here'
     """
-    called = [name for name in in_order(names) if name.casefold() in _CALLED]
+    called = [name for name in sort_names(names) if name.casefold() in _CALLED]
     return tuple(
         _asked(name, "is an ordinary node here") for name in called if name not in columns
     )
@@ -48,6 +48,6 @@ def by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]
 
 def _asked(name: str, what: str) -> str:
     return (
-        f"{name} {what}: if it says which rows were kept, write [{spelled(name)}] in the "
+        f"{name} {what}: if it says which rows were kept, write [{write_name(name)}] in the "
         "graph; as drawn, the log is taken for everyone"
     )

@@ -14,7 +14,7 @@ from boundit.terms.errors import (
     OverlappingRoles,
     RepeatedVariable,
 )
-from boundit.terms.names import Nodes, is_name, spelled
+from boundit.terms.names import Nodes, is_name, write_name
 
 _PATTERN = re.compile(
     r"""
@@ -75,11 +75,11 @@ class EffectQuery:
             raise OverlappingRoles(str(graph.selection), "the selection node", "in the query")
 
     def __str__(self) -> str:
-        given = [spelled(name) for name in self.context]
+        given = [write_name(name) for name in self.context]
         if self.treatments:
-            given.insert(0, f"do({', '.join(map(spelled, self.treatments))})")
+            given.insert(0, f"do({', '.join(map(write_name, self.treatments))})")
         bar = f" | {', '.join(given)}" if given else ""
-        return f"P({', '.join(map(spelled, self.outcomes))}{bar})"
+        return f"P({', '.join(map(write_name, self.outcomes))}{bar})"
 
 
 def parse_query(text: str) -> EffectQuery:

@@ -41,7 +41,7 @@ from boundit.estimand.criteria.roles import cast
 from boundit.estimand.language.expression import Expression, P, Ratio, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from boundit.terms.names import Names, Nodes, in_order, listed
+from boundit.terms.names import Names, Nodes, join_names, sort_names
 from boundit.terms.verdict import Verdict
 
 Form: TypeAlias = Literal["paper", "guarded", "conditioning"]
@@ -122,7 +122,7 @@ def find_substitutes(
             answer = _JUDGES[form](question, chosen)
             if isinstance(answer, Substitute):
                 found.append(answer)
-    return SubstituteSearch(tuple(found), tuple(in_order(usable.difference(pool))))
+    return SubstituteSearch(tuple(found), tuple(sort_names(usable.difference(pool))))
 
 
 def try_substitute(
@@ -195,7 +195,7 @@ def _as_printed(q: _Question, w: Nodes) -> Substitute | Verdict:
             sets = {**roles, "covariates": pair.covariates, "external": pair.external}
             formula = adjustment_formula(q.graph, **sets)
             return Substitute(w, "paper", formula, pair.covariates, (adjusts(q.graph, **sets),))
-    reason = f"no covariates adjust for the effect of {listed(q.treatments | w)}"
+    reason = f"no covariates adjust for the effect of {join_names(q.treatments | w)}"
     return Verdict(holds=False, clause="Theorem 1", reason=reason)
 
 
@@ -204,7 +204,7 @@ def _guarded(q: _Question, w: Nodes) -> Substitute | Verdict:
     y, c, acting = q.outcomes, q.context, q.treatments | w
     cut = q.ahead.without_edges_out_of(w)
     if walk := open_walk(cut, y, w, given=q.treatments | c):
-        reason = f"setting {listed(w)} by hand is not observing it"
+        reason = f"setting {join_names(w)} by hand is not observing it"
         return Verdict(holds=False, clause="Rule 2", reason=reason, witness=walk)
     guard = Verdict(
         holds=True, clause="Rule 2", reason="acting on the substitute is observing it"

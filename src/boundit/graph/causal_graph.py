@@ -22,7 +22,7 @@ from boundit.terms.errors import (
     SelfLoop,
     UnknownNode,
 )
-from boundit.terms.names import Names, Nodes, as_nodes, in_order, is_name
+from boundit.terms.names import Names, Nodes, is_name, read_nodes, sort_names
 
 Edge: TypeAlias = tuple[str, str]
 
@@ -64,7 +64,7 @@ class CausalGraph:
         """Build a graph from edges; nodes that have an edge need not be listed."""
         arrows = frozenset(map(_pair, directed))
         arcs = frozenset((a, b) if a <= b else (b, a) for a, b in map(_pair, bidirected))
-        named = as_nodes(nodes).union(*arrows, *arcs, (selection,) if selection else ())
+        named = read_nodes(nodes).union(*arrows, *arcs, (selection,) if selection else ())
         return cls(named, arrows, arcs, selection)
 
     def __post_init__(self) -> None:
@@ -130,9 +130,9 @@ class CausalGraph:
 
     def require(self, names: Names) -> Nodes:
         """Return ``names`` as a set, or raise UnknownNode for the first that is missing."""
-        asked = as_nodes(names)
+        asked = read_nodes(names)
         if not asked <= self.nodes:
-            raise UnknownNode(in_order(asked - self.nodes)[0], self.nodes)
+            raise UnknownNode(sort_names(asked - self.nodes)[0], self.nodes)
         return asked
 
     def ancestors(self, of: Names) -> Nodes:

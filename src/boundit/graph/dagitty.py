@@ -5,7 +5,7 @@ import re
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.drawing import GraphDraft
 from boundit.graph.tokens import END, Token, Tokens
-from boundit.terms.names import in_order, spelled
+from boundit.terms.names import sort_names, write_name
 
 _PATTERN = re.compile(
     r"""
@@ -38,11 +38,11 @@ def parse_dagitty(text: str) -> CausalGraph:
 def as_dagitty(graph: CausalGraph) -> str:
     """Write a graph as dagitty reads it."""
     lines = [
-        f"  {spelled(node)}{' [selected]' if node == graph.selection else ''}"
-        for node in in_order(graph.nodes)
+        f"  {write_name(node)}{' [selected]' if node == graph.selection else ''}"
+        for node in sort_names(graph.nodes)
     ]
-    lines += [f"  {spelled(a)} -> {spelled(b)}" for a, b in sorted(graph.directed)]
-    lines += [f"  {spelled(a)} <-> {spelled(b)}" for a, b in sorted(graph.bidirected)]
+    lines += [f"  {write_name(a)} -> {write_name(b)}" for a, b in sorted(graph.directed)]
+    lines += [f"  {write_name(a)} <-> {write_name(b)}" for a, b in sorted(graph.bidirected)]
     return "\n".join(["dag {", *lines, "}", ""])
 
 

@@ -13,7 +13,7 @@ from boundit.graph.attributes import is_on, says_hidden, says_selected
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.drawing import BACKWARD, BIDIRECTED, FORWARD, GraphDraft
 from boundit.graph.tokens import END, Token, Tokens, unquoted
-from boundit.terms.names import in_order, quoted
+from boundit.terms.names import quote, sort_names
 
 _PATTERN = re.compile(
     r"""
@@ -53,12 +53,12 @@ def parse_dot(text: str) -> CausalGraph:
 def as_dot(graph: CausalGraph) -> str:
     """Write a graph as DOT: bidirected edges dashed, the selection node a box."""
     lines = ["digraph {"]
-    for node in in_order(graph.nodes):
+    for node in sort_names(graph.nodes):
         mark = " [selected=true, shape=box]" if node == graph.selection else ""
-        lines.append(f"  {quoted(node)}{mark};")
-    lines += [f"  {quoted(a)} -> {quoted(b)};" for a, b in sorted(graph.directed)]
+        lines.append(f"  {quote(node)}{mark};")
+    lines += [f"  {quote(a)} -> {quote(b)};" for a, b in sorted(graph.directed)]
     lines += [
-        f"  {quoted(a)} -> {quoted(b)} [dir=both, style=dashed];"
+        f"  {quote(a)} -> {quote(b)} [dir=both, style=dashed];"
         for a, b in sorted(graph.bidirected)
     ]
     return "\n".join([*lines, "}", ""])

@@ -10,7 +10,7 @@ from itertools import combinations
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separators import minimal_separator
-from boundit.terms.names import Nodes, in_order, spelled
+from boundit.terms.names import Nodes, sort_names, write_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,12 @@ class Independence:
     selected: bool
 
     def __str__(self) -> str:
-        known = [*map(spelled, in_order(self.given)), *(["S = 1"] if self.selected else [])]
+        known = [
+            *map(write_name, sort_names(self.given)),
+            *(["S = 1"] if self.selected else []),
+        ]
         bar = f" | {', '.join(known)}" if known else ""
-        return f"{spelled(self.one)} _||_ {spelled(self.other)}{bar}"
+        return f"{write_name(self.one)} _||_ {write_name(self.other)}{bar}"
 
 
 def implications(graph: CausalGraph) -> tuple[Independence, ...]:
@@ -48,7 +51,7 @@ def implications(graph: CausalGraph) -> tuple[Independence, ...]:
     """
     selected = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
     found: list[Independence] = []
-    for one, other in combinations(in_order(graph.observed), 2):
+    for one, other in combinations(sort_names(graph.observed), 2):
         if other in graph.links[one].children + graph.links[one].siblings:
             continue
         separator = minimal_separator(graph, one, other, include=selected)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from boundit.terms.names import Nodes, in_order, spelled
+from boundit.terms.names import Nodes, sort_names, write_name
 
 
 def as_text(
@@ -18,14 +18,14 @@ def as_text(
     """
 
     def spell(name: str) -> str:
-        return f"[{spelled(name)}]" if name == selection else spelled(name)
+        return f"[{write_name(name)}]" if name == selection else write_name(name)
 
     arrows = [f"{spell(a)} -> {spell(b)}" for a, b in _sorted(directed)]
     arcs = [f"{spell(a)} <-> {spell(b)}" for a, b in _sorted(bidirected)]
     alone = nodes.difference(*directed, *bidirected)
-    return "; ".join([*arrows, *arcs, *(spell(node) for node in in_order(alone))])
+    return "; ".join([*arrows, *arcs, *(spell(node) for node in sort_names(alone))])
 
 
 def _sorted(edges: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
-    place = {name: i for i, name in enumerate(in_order({n for edge in edges for n in edge}))}
+    place = {name: i for i, name in enumerate(sort_names({n for edge in edges for n in edge}))}
     return sorted(edges, key=lambda edge: (place[edge[0]], place[edge[1]]))

@@ -10,7 +10,7 @@ from boundit.graph.attributes import is_on, says_hidden, says_selected
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.drawing import BIDIRECTED, FORWARD, GraphDraft
 from boundit.terms.errors import MissingExtra, NotCausal
-from boundit.terms.names import in_order
+from boundit.terms.names import sort_names
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -51,7 +51,7 @@ def to_networkx(graph: CausalGraph) -> "nx.MultiDiGraph":
     except ImportError:
         raise MissingExtra("networkx", "networkx") from None
     written = nx.MultiDiGraph()
-    for node in in_order(graph.nodes):
+    for node in sort_names(graph.nodes):
         written.add_node(node, latent=False, selected=node == graph.selection)
     written.add_edges_from(sorted(graph.directed), bidirected=False)
     written.add_edges_from(sorted(graph.bidirected), bidirected=True)

@@ -8,7 +8,7 @@ when their first edges are cut.
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Names, Nodes, in_order
+from boundit.terms.names import Names, Nodes, sort_names
 
 
 def proper_causal_nodes(graph: CausalGraph, *, treatments: Names, outcomes: Names) -> Nodes:
@@ -61,5 +61,5 @@ def back_door_graph(graph: CausalGraph, *, treatments: Names, outcomes: Names) -
 def _ends(graph: CausalGraph, treatments: Names, outcomes: Names) -> tuple[Nodes, Nodes]:
     acting, ends = graph.require(treatments), graph.require(outcomes)
     if both := acting & ends:
-        raise OverlappingRoles(in_order(both)[0], "a treatment", "an outcome")
+        raise OverlappingRoles(sort_names(both)[0], "a treatment", "an outcome")
     return acting, ends

@@ -2,7 +2,7 @@
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.errors import EmptyGraph, HiddenSelection
-from boundit.terms.names import Names, in_order
+from boundit.terms.names import Names, sort_names
 
 
 def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
@@ -23,7 +23,7 @@ def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
         raise EmptyGraph("every node is hidden")
     links = {node: tuple(map(set, kinds)) for node, kinds in graph.links.items()}
     # Cheapest first: eliminating a node joins its causes and siblings to its effects.
-    for node in sorted(in_order(gone), key=lambda n: _fill(links[n])):
+    for node in sorted(sort_names(gone), key=lambda n: _fill(links[n])):
         parents, children, siblings = links.pop(node)
         for cause in parents:
             links[cause][1].discard(node)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.drawing import BIDIRECTED, FORWARD, GraphDraft
 from boundit.terms.errors import InvalidName, MalformedRecord, MalformedText, UnknownKey
-from boundit.terms.names import in_order, is_name
+from boundit.terms.names import is_name, sort_names
 
 _GRAPH_KEYS = ("nodes", "directed", "bidirected", "selection", "hidden")
 _QUESTION_KEYS = ("query", "external", "adjustment")
@@ -69,7 +69,7 @@ def from_record(record: object) -> CausalGraph:
 def as_record(graph: CausalGraph) -> dict[str, object]:
     """Spell a graph with the keys of the JSON form, in a stable order."""
     return {
-        "nodes": in_order(graph.nodes),
+        "nodes": sort_names(graph.nodes),
         "directed": [list(edge) for edge in sorted(graph.directed)],
         "bidirected": [list(edge) for edge in sorted(graph.bidirected)],
         "selection": graph.selection,

@@ -15,7 +15,7 @@ from collections import deque
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Names, Nodes, in_order
+from boundit.terms.names import Names, Nodes, sort_names
 
 _Reached = dict[str, tuple[str, bool, str] | None]
 
@@ -47,7 +47,7 @@ def open_walk(
     links = graph.links
     # How each node was first entered: from which node, how that one was entered, by which edge.
     by_head: _Reached = {}
-    by_tail: _Reached = dict.fromkeys(in_order(start))
+    by_tail: _Reached = dict.fromkeys(sort_names(start))
     queue = deque((node, False) for node in by_tail)
     while queue:
         node, head = queue.popleft()
@@ -76,7 +76,7 @@ def open_walk(
 
 def _disjoint(one: Nodes, role: str, other: Nodes, other_role: str) -> None:
     if both := one & other:
-        raise OverlappingRoles(in_order(both)[0], role, other_role)
+        raise OverlappingRoles(sort_names(both)[0], role, other_role)
 
 
 def _retraced(node: str, head: bool, by_head: _Reached, by_tail: _Reached) -> tuple[str, ...]:  # noqa: FBT001

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Names, Nodes, as_nodes, in_order
+from boundit.terms.names import Names, Nodes, read_nodes, sort_names
 
 
 def find_separator(
@@ -144,7 +144,7 @@ def connected_nodes(graph: CausalGraph, sources: Names, *, given: Names = ()) ->
     """
     start, known = graph.require(sources), graph.require(given)
     if both := start & known:
-        raise OverlappingRoles(in_order(both)[0], "a source", "given")
+        raise OverlappingRoles(sort_names(both)[0], "a source", "given")
     reached = _reached(graph, start, known, inside=graph.nodes, opening=graph.ancestors(known))
     return reached - start - known
 
@@ -176,7 +176,7 @@ def _ranges_beside(
     forced: Nodes, allowed: Nodes, found: Nodes
 ) -> Iterator[tuple[Nodes, Nodes]]:
     """Split the sets between these two, but for ``found``, into disjoint ranges."""
-    free = in_order(allowed - forced)
+    free = sort_names(allowed - forced)
     for i in range(len(free) - 1, -1, -1):
         before, node = frozenset(free[:i]), free[i]
         low, high = forced | (before & found), allowed - (before - found)
@@ -241,8 +241,8 @@ def _task(
         (goal, "a target", forced, "included"),
     ):
         if both := one & other:
-            raise OverlappingRoles(in_order(both)[0], role, other_role)
-    allowed = graph.observed if within is None else graph.require(as_nodes(within))
+            raise OverlappingRoles(sort_names(both)[0], role, other_role)
+    allowed = graph.observed if within is None else graph.require(read_nodes(within))
     return _Task(graph, start, goal, forced, (allowed - start - goal) | forced)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from boundit.terms.errors import MalformedText, shortened
+from boundit.terms.errors import MalformedText, shorten
 
 END = "end"
 
@@ -28,7 +28,7 @@ class Token:
         """How a message speaks of it."""
         if self.kind == END:
             return "the end of the text"
-        return "the end of the line" if self.text == "\n" else repr(shortened(self.text, 40))
+        return "the end of the line" if self.text == "\n" else repr(shorten(self.text, 40))
 
 
 class Tokens:

@@ -1,6 +1,6 @@
 """What can be wrong with something to be drawn."""
 
-from boundit.terms.errors import BounditError, shortened
+from boundit.terms.errors import BounditError, shorten
 
 
 class CannotDraw(BounditError):
@@ -13,7 +13,7 @@ class UnknownSuffix(CannotDraw):
     def __init__(self, path: object, known: tuple[str, ...]) -> None:
         self.path = str(path)
         super().__init__(
-            f"cannot tell from {shortened(self.path, 60)!r} how to save a figure; "
+            f"cannot tell from {shorten(self.path, 60)!r} how to save a figure; "
             f"its name must end in {' or '.join(known)}"
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from boundit.bandit.policy import Policy
 from boundit.simulation.world import World
-from boundit.terms.bound_file import checksum
+from boundit.terms.bound_file import compute_checksum
 
 
 def world_record(world: World) -> dict[str, object]:
@@ -22,7 +22,7 @@ def world_record(world: World) -> dict[str, object]:
         "name": world.name,
         "query": str(world.query),
         "graph": str(world.graph),
-        "tables": checksum(tables),
+        "tables": compute_checksum(tables),
     }
 
 
@@ -55,4 +55,4 @@ def _part(record: Mapping[str, object], name: str) -> Mapping[str, object]:
 
 def _table(record: Mapping[str, object]) -> dict[str, object]:
     names = ("profile", "confidence")
-    return {name: record.get(name) for name in names} | {"checksum": checksum(record)}
+    return {name: record.get(name) for name in names} | {"checksum": compute_checksum(record)}

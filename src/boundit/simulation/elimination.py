@@ -7,7 +7,7 @@ import numpy as np
 
 from boundit.counts.named_array import Floats, NamedArray, shared_levels
 from boundit.simulation.errors import ModelTooLarge
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 LARGEST = 2**22
 """No table of more numbers is made: 22 binary variables, or 13 of three levels."""
@@ -30,12 +30,12 @@ def sum_of_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedAr
     left = list(tables)
     waiting = set(levels).difference(kept)
     while waiting:
-        reach = {name: _together(left, name) for name in in_order(waiting)}
+        reach = {name: _together(left, name) for name in sort_names(waiting)}
         name = min(reach, key=lambda n: prod(levels[other] for other in reach[n]))
         waiting.remove(name)
         touched = [table for table in left if name in table.names]
         left = [table for table in left if name not in table.names]
-        left.append(_contracted(touched, in_order(reach[name] - {name}), levels))
+        left.append(_contracted(touched, sort_names(reach[name] - {name}), levels))
     return _contracted(left, kept, levels)
 
 
@@ -51,7 +51,7 @@ def _contracted(
     cells = prod(levels[name] for name in names)
     if cells > LARGEST:
         raise ModelTooLarge(names, cells, LARGEST)
-    axes = [*kept, *in_order(names.difference(kept))]
+    axes = [*kept, *sort_names(names.difference(kept))]
     product: Floats = np.ones([1] * len(axes))
     for table in sorted(tables, key=lambda t: t.values.size):
         product = product * table.aligned(axes)

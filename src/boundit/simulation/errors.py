@@ -20,8 +20,8 @@
 
 from collections.abc import Sequence
 
-from boundit.terms.errors import BounditError, shortened
-from boundit.terms.names import in_order, listed, spelled
+from boundit.terms.errors import BounditError, shorten
+from boundit.terms.names import join_names, sort_names, write_name
 
 
 class InvalidModel(BounditError):
@@ -32,8 +32,8 @@ class MissingTable(InvalidModel):
     """A node of the graph that no table tells how to draw."""
 
     def __init__(self, name: str, known: frozenset[str]) -> None:
-        self.name, self.known = name, in_order(known)
-        held = shortened(listed(known)) or "none"
+        self.name, self.known = name, sort_names(known)
+        held = shorten(join_names(known)) or "none"
         super().__init__(f"node {name!r} has no table; there are tables for {held}")
 
 
@@ -41,10 +41,10 @@ class UnknownParent(InvalidModel):
     """A table that reads a variable nobody draws."""
 
     def __init__(self, node: str, parent: str, known: frozenset[str]) -> None:
-        self.node, self.parent, self.known = node, parent, in_order(known)
+        self.node, self.parent, self.known = node, parent, sort_names(known)
         super().__init__(
             f"the table of {node!r} reads {parent!r}, which has no table of its own; "
-            f"there are tables for {shortened(listed(known))}"
+            f"there are tables for {shorten(join_names(known))}"
         )
 
 
@@ -66,7 +66,7 @@ class NotADistribution(InvalidModel):
         )
         shown = ", ".join(f"{p:.6g}" for p in found)
         super().__init__(
-            f"the table of {node!r}{where} is ({shortened(shown)}); "
+            f"the table of {node!r}{where} is ({shorten(shown)}); "
             "probabilities are at least 0 and add up to 1"
         )
 
@@ -76,7 +76,7 @@ class NotInGraph(InvalidModel):
 
     def __init__(self, one: str, other: str, edge: str) -> None:
         self.one, self.other, self.edge = one, other, edge
-        shown = f"{spelled(one)} {edge} {spelled(other)}"
+        shown = f"{write_name(one)} {edge} {write_name(other)}"
         super().__init__(
             f"the tables need {shown}, which the graph does not have; add the edge"
         )
@@ -104,9 +104,9 @@ class ModelTooLarge(BounditError):
     """An exact answer that would need too many numbers at once."""
 
     def __init__(self, names: frozenset[str], cells: int, limit: int) -> None:
-        self.names, self.cells, self.limit = in_order(names), cells, limit
+        self.names, self.cells, self.limit = sort_names(names), cells, limit
         super().__init__(
-            f"an exact answer needs {cells} numbers over {shortened(listed(names))}, "
+            f"an exact answer needs {cells} numbers over {shorten(join_names(names))}, "
             f"and at most {limit} are made at once; ask about fewer variables, or sample"
         )
 
@@ -137,7 +137,7 @@ class PulledElsewhere(BounditError):
 
     def __init__(self, policy: str, arm: object, arms: Sequence[object]) -> None:
         self.policy, self.arm = policy, arm
-        held = shortened(", ".join(map(str, arms)))
+        held = shorten(", ".join(map(str, arms)))
         super().__init__(
             f"policy {policy!r} pulled {arm}, which is no arm of the world; it has {held}"
         )
@@ -148,7 +148,7 @@ class NotAWorld(BounditError):
 
     def __init__(self, path: object, reason: str) -> None:
         self.path, self.reason = str(path), reason
-        super().__init__(f"{self.path!r} describes no world: {shortened(reason)}")
+        super().__init__(f"{self.path!r} describes no world: {shorten(reason)}")
 
 
 class DamagedResult(BounditError):
@@ -156,4 +156,4 @@ class DamagedResult(BounditError):
 
     def __init__(self, path: object, reason: str) -> None:
         self.path, self.reason = str(path), reason
-        super().__init__(f"{self.path!r} is no saved simulation of ours: {shortened(reason)}")
+        super().__init__(f"{self.path!r} is no saved simulation of ours: {shorten(reason)}")

@@ -25,7 +25,7 @@ from boundit.simulation.errors import (
 )
 from boundit.simulation.tables import TableSpec, read_tables
 from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Names, Nodes, in_order
+from boundit.terms.names import Names, Nodes, sort_names
 
 Rows: TypeAlias = dict[str, NDArray[np.int64]]
 """One column of levels for each variable."""
@@ -53,7 +53,7 @@ class Model:
 
     def __init__(self, graph: CausalGraph, tables: Mapping[str, TableSpec]) -> None:
         if missing := graph.nodes - tables.keys():
-            raise MissingTable(in_order(missing)[0], frozenset(tables))
+            raise MissingTable(sort_names(missing)[0], frozenset(tables))
         self.graph = graph
         self.tables = read_tables(tables)
         self.hidden: Nodes = frozenset(tables) - graph.nodes
@@ -113,7 +113,7 @@ class Model:
         fixed = self.graph.require(treatments)
         asked = self.graph.observed - fixed if names is None else self.graph.require(names)
         if both := fixed & asked:
-            raise OverlappingRoles(in_order(both)[0], "a treatment", "asked about")
+            raise OverlappingRoles(sort_names(both)[0], "a treatment", "asked about")
         return self._law(asked, fixed)
 
     def effect(
@@ -126,7 +126,7 @@ class Model:
         known, asked = self.graph.require(context), self.graph.require(outcomes)
         fixed = self.graph.require(treatments)
         if both := known & asked:
-            raise OverlappingRoles(in_order(both)[0], "an outcome", "a context")
+            raise OverlappingRoles(sort_names(both)[0], "an outcome", "a context")
         return self.intervened(fixed, asked | known).given(known | fixed)
 
     def c_factor(self, component: Names) -> NamedArray:
@@ -175,9 +175,9 @@ class Model:
     def _law(self, names: Nodes, fixed: Nodes = frozenset()) -> NamedArray:
         """``P(names | do(fixed))`` by the truncated product; axes in causal order."""
         needed = self._drawn_above(names, fixed)
-        tables = [self.tables[node] for node in in_order(needed)]
+        tables = [self.tables[node] for node in sort_names(needed)]
         # A treatment that changes nothing still gets its axis.
-        tables += [NamedArray((x,), np.ones(self.n_levels[x])) for x in in_order(fixed)]
+        tables += [NamedArray((x,), np.ones(self.n_levels[x])) for x in sort_names(fixed)]
         axes = [node for node in self.graph.order if node in names | fixed]
         return sum_of_product(tables, axes)
 

@@ -17,7 +17,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.errors import RewardNotBinary
 from boundit.simulation.model import Model
 from boundit.terms.bound_errors import WrongLength
-from boundit.terms.names import in_order
+from boundit.terms.names import sort_names
 
 _TINY = 1e-300
 
@@ -92,7 +92,7 @@ class World:
         The reward comes first, and they are drawn as they are given the arm, the context and
         the reward: whoever does not look meets the same rewards.
         """
-        seen = tuple(in_order(self.graph.observed.intersection(names)))
+        seen = tuple(sort_names(self.graph.observed.intersection(names)))
         if not seen:
             return self.stage
         if seen not in self._showing:

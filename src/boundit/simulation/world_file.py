@@ -9,7 +9,7 @@ from boundit.simulation.errors import NotAWorld
 from boundit.simulation.model import Model
 from boundit.simulation.tables import TableSpec
 from boundit.simulation.world import World
-from boundit.terms.errors import UnreadableFile, shortened
+from boundit.terms.errors import UnreadableFile, shorten
 
 _KEYS = {"query", "tables", "hidden", "selection", "name"}
 
@@ -64,5 +64,5 @@ def _texts(path: object, what: str, found: object) -> list[str]:
 
 def _text(path: object, what: str, found: object) -> str:
     if not isinstance(found, str):
-        raise NotAWorld(path, f"{what}: text was expected, found {shortened(repr(found), 40)}")
+        raise NotAWorld(path, f"{what}: text was expected, found {shorten(repr(found), 40)}")
     return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from boundit.terms.errors import BounditError, shortened
+from boundit.terms.errors import BounditError, shorten
 
 
 class InvalidBounds(BounditError):
@@ -34,7 +34,7 @@ class NotAKey(InvalidBounds):
     def __init__(self, key: object) -> None:
         super().__init__(
             f"bounds are looked up by arm and context, as in bounds[(1, 0), (0,)], "
-            f"found {shortened(repr(key), 60)}; without context it is bounds[arm, ()]"
+            f"found {shorten(repr(key), 60)}; without context it is bounds[arm, ()]"
         )
 
 
@@ -56,7 +56,7 @@ class OutsideDomain(InvalidBounds):
         hint = (
             f"did you mean {near[0]!r} ({type(near[0]).__name__})?"
             if near
-            else f"it has {shortened(', '.join(map(repr, levels)))}; domain= declares others"
+            else f"it has {shorten(', '.join(map(repr, levels)))}; domain= declares others"
         )
         super().__init__(f"{name!r} has no level {value!r} ({type(value).__name__}); {hint}")
 
@@ -66,7 +66,7 @@ class DamagedFile(InvalidBounds):
 
     def __init__(self, path: object, reason: str) -> None:
         self.path, self.reason = str(path), reason
-        super().__init__(f"{self.path!r} is no bound table of ours: {shortened(reason)}")
+        super().__init__(f"{self.path!r} is no bound table of ours: {shorten(reason)}")
 
 
 class CannotWrite(InvalidBounds):
@@ -83,6 +83,6 @@ class CannotSave(InvalidBounds):
     def __init__(self, value: object) -> None:
         self.value = value
         super().__init__(
-            f"{shortened(repr(value), 40)} ({type(value).__name__}) cannot be kept in a file; "
+            f"{shorten(repr(value), 40)} ({type(value).__name__}) cannot be kept in a file; "
             "a level is a number, text, a boolean, a date or a time"
         )

@@ -25,7 +25,7 @@ _MOMENTS: Mapping[str, Callable[[str], object]] = {
 
 def write(path: str | os.PathLike[str], record: Mapping[str, object]) -> None:
     """Write a record with a head and a checksum; a crash leaves the old file or the new."""
-    head = {"format": FORMAT, "version": VERSION, "checksum": checksum(record)}
+    head = {"format": FORMAT, "version": VERSION, "checksum": compute_checksum(record)}
     write_page(path, json.dumps({**head, **record}, ensure_ascii=False))
 
 
@@ -43,18 +43,18 @@ def read(path: str | os.PathLike[str]) -> dict[str, object]:
         found, read = record.get("version"), " and ".join(map(str, READABLE))
         raise DamagedFile(path, f"it has version {found!r}, and this release reads {read}")
     body = {k: v for k, v in record.items() if k not in {"format", "version", "checksum"}}
-    if record.get("checksum") != checksum(body):
+    if record.get("checksum") != compute_checksum(body):
         raise DamagedFile(path, "it was changed after it was saved; save it anew")
     return body
 
 
-def checksum(record: Mapping[str, object]) -> str:
+def compute_checksum(record: Mapping[str, object]) -> str:
     """Sum up a record, so that a single changed digit shows."""
     spelled = json.dumps(record, sort_keys=True, ensure_ascii=True)
     return sha256(spelled.encode()).hexdigest()
 
 
-def encoded(value: object) -> object:
+def encode_level(value: object) -> object:
     """Spell one level of a variable so that JSON keeps its type."""
     match value:
         case None | bool() | int() | float() | str():
@@ -67,7 +67,7 @@ def encoded(value: object) -> object:
             raise CannotSave(value)
 
 
-def decoded(value: object) -> object:
+def decode_level(value: object) -> object:
     """Read one level back."""
     if isinstance(value, dict):
         ((kind, spelled),) = value.items()

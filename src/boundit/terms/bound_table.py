@@ -21,12 +21,12 @@ from boundit.terms.bound_errors import (
     ReservedName,
     WrongLength,
 )
-from boundit.terms.bound_text import tabulated
+from boundit.terms.bound_text import format_rows
 from boundit.terms.contrast import (
     Pair,
-    beaten_by,
-    dominated_arms,
-    largest_contrast,
+    find_dominated_arms,
+    find_dominating_arm,
+    find_largest_contrast,
     read_contrasts,
     spelled_contrasts,
 )
@@ -124,14 +124,14 @@ class BoundTable:
         Below zero, ``other`` is better whatever is true.
         """
         (one, where), (two, _) = self._key(arm, context), self._key(other, context)
-        return largest_contrast(
+        return find_largest_contrast(
             self.contrasts, (where, one, two), (self[one, where], self[two, where])
         )
 
     def dominated(self, context: object = ()) -> dict[Arm, Arm]:
         """Map each arm that another surely beats in a context to the one that beats it."""
         where = self._values("context", context, self.context)
-        return dominated_arms(
+        return find_dominated_arms(
             self.contrasts, where, {arm: self[arm, where] for arm in self.arms}
         )
 
@@ -140,7 +140,7 @@ class BoundTable:
         return replace(self, contrasts={}, living=())
 
     def __str__(self) -> str:
-        return tabulated(self.treatments + self.context, self.bounds)
+        return format_rows(self.treatments + self.context, self.bounds)
 
     def rows(self) -> list[dict[str, object]]:
         """Spell every row: one entry for each treatment and context, then the measures."""
@@ -171,7 +171,7 @@ class BoundTable:
             caveats=self.caveats,
         )
         intervals = {one: self[one, key[1]] for one in self.arms}
-        better = beaten_by(self.contrasts, key[1], intervals, key[0])
+        better = find_dominating_arm(self.contrasts, key[1], intervals, key[0])
         if better is None:
             return said
         lead = -self.contrast(key[0], better, key[1])
@@ -182,7 +182,7 @@ class BoundTable:
 
     def record(self) -> dict[str, object]:
         """Spell the table whole as a JSON object, reasons included."""
-        spell, fields = bound_file.encoded, bound_file.fields_of
+        spell, fields = bound_file.encode_level, bound_file.fields_of
         return {
             "outcome": self.outcome,
             "treatments": list(self.treatments),
@@ -217,7 +217,7 @@ class BoundTable:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Read back what ``record`` wrote; what does not fit is a KeyError or the like."""
-        read = bound_file.decoded
+        read = bound_file.decode_level
         low, high = record["reward_range"]
         rules = [bound_file.rule_from(rule) for rule in record["rules"]]
         return cls(

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from boundit.terms.bound import Bound, Key
 
 
-def tabulated(names: Sequence[str], bounds: Mapping[Key, Bound]) -> str:
+def format_rows(names: Sequence[str], bounds: Mapping[Key, Bound]) -> str:
     """Write one line a row: the arm and context, the interval, the rows, the rules."""
     head = [*names, "lower", "upper", "n", "by"]
     body = []

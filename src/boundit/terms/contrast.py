@@ -9,41 +9,43 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_file import decoded, encoded
+from boundit.terms.bound_file import decode_level, encode_level
 from boundit.terms.interval import Interval
 
 Pair: TypeAlias = tuple[Context, Arm, Arm]
 """A context, and two arms in it: the first one's mean less the second one's."""
 
 
-def largest_contrast(
+def find_largest_contrast(
     contrasts: Mapping[Pair, float], pair: Pair, intervals: tuple[Interval, Interval]
 ) -> float:
     """Find how much more the first arm may earn: what is stored, or what the intervals say.
 
     >>> apart = Interval(0.1, 0.5), Interval(0.2, 0.4)
-    >>> largest_contrast({((), ("a",), ("b",)): -0.01}, ((), ("a",), ("b",)), apart)
+    >>> find_largest_contrast({((), ("a",), ("b",)): -0.01}, ((), ("a",), ("b",)), apart)
     -0.01
-    >>> round(largest_contrast({}, ((), ("a",), ("b",)), apart), 3)
+    >>> round(find_largest_contrast({}, ((), ("a",), ("b",)), apart), 3)
     0.3
     """
     one, other = intervals
     return min(contrasts.get(pair, float("inf")), one.upper - other.lower)
 
 
-def dominated_arms(
+def find_dominated_arms(
     contrasts: Mapping[Pair, float], context: Context, intervals: Mapping[Arm, Interval]
 ) -> dict[Arm, Arm]:
     """Map each arm that some other surely beats to the one that beats it by most.
 
-    >>> dominated_arms({}, (), {("a",): Interval(0.1, 0.2), ("b",): Interval(0.3, 0.4)})
+    >>> find_dominated_arms({}, (), {("a",): Interval(0.1, 0.2), ("b",): Interval(0.3, 0.4)})
     {('a',): ('b',)}
     """
-    rivals = ((arm, beaten_by(contrasts, context, intervals, arm)) for arm in intervals)
+    rivals = (
+        (arm, find_dominating_arm(contrasts, context, intervals, arm)) for arm in intervals
+    )
     return {arm: rival for arm, rival in rivals if rival is not None}
 
 
-def beaten_by(
+def find_dominating_arm(
     contrasts: Mapping[Pair, float],
     context: Context,
     intervals: Mapping[Arm, Interval],
@@ -51,7 +53,10 @@ def beaten_by(
 ) -> Arm | None:
     """Find the arm that surely beats this one by most, if there is any."""
     leads = (
-        (largest_contrast(contrasts, (context, arm, other), (intervals[arm], against)), other)
+        (
+            find_largest_contrast(contrasts, (context, arm, other), (intervals[arm], against)),
+            other,
+        )
         for other, against in intervals.items()
         if other != arm
     )
@@ -62,7 +67,7 @@ def beaten_by(
 def spelled_contrasts(contrasts: Mapping[Pair, float]) -> list[list[object]]:
     """Spell contrasts for JSON: the context, the two arms, the number."""
     return [
-        [*([encoded(value) for value in part] for part in pair), float(most)]
+        [*([encode_level(value) for value in part] for part in pair), float(most)]
         for pair, most in contrasts.items()
     ]
 
@@ -77,6 +82,6 @@ def read_contrasts(record: Iterable[object]) -> dict[Pair, float]:
     for line in record:
         if not isinstance(line, list) or not isinstance(line[-1], int | float):
             raise TypeError("a contrast is a context, two arms and a number")
-        context, one, other = (tuple(map(decoded, part)) for part in line[:-1])
+        context, one, other = (tuple(map(decode_level, part)) for part in line[:-1])
         found[context, one, other] = float(line[-1])
     return found

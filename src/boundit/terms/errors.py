@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-from boundit.terms.names import in_order, listed, spelled
+from boundit.terms.names import join_names, sort_names, write_name
 
 
 class BounditError(Exception):
@@ -34,7 +34,7 @@ class MalformedRecord(InvalidGraph):
     def __init__(self, key: str, expected: str, found: object) -> None:
         self.key, self.expected = key, expected
         where = f"key {key!r} of the graph" if key else "the graph"
-        shown = shortened(json.dumps(found, default=repr), 40)
+        shown = shorten(json.dumps(found, default=repr), 40)
         super().__init__(f"{where} must be {expected}, found {shown}")
 
 
@@ -45,7 +45,7 @@ class UnknownKey(InvalidGraph):
         self.key = key
         near = get_close_matches(key, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
-        super().__init__(f"a graph has no key {shortened(key, 40)!r}; {hint}")
+        super().__init__(f"a graph has no key {shorten(key, 40)!r}; {hint}")
 
 
 class NotCausal(InvalidGraph):
@@ -58,7 +58,7 @@ class InvalidName(InvalidGraph):
     def __init__(self, name: object) -> None:
         self.name = name
         super().__init__(
-            f"{shortened(repr(name))} cannot name a node; "
+            f"{shorten(repr(name))} cannot name a node; "
             "a name is printable text without blanks at its ends"
         )
 
@@ -67,7 +67,7 @@ class NotAnEdge(InvalidGraph):
     """Something other than a pair of names where an edge was to be."""
 
     def __init__(self, found: object) -> None:
-        shown = shortened(repr(found), 40)
+        shown = shorten(repr(found), 40)
         super().__init__(f"an edge is a pair of names such as ('X', 'Y'), found {shown}")
 
 
@@ -83,9 +83,9 @@ class HasCycle(InvalidGraph):
 
     def __init__(self, cycle: Sequence[str]) -> None:
         self.cycle = tuple(cycle)
-        shown = " -> ".join(map(spelled, cycle))
+        shown = " -> ".join(map(write_name, cycle))
         super().__init__(
-            f"the graph has a cycle: {shortened(shown)}; a cause precedes its effect"
+            f"the graph has a cycle: {shorten(shown)}; a cause precedes its effect"
         )
 
 
@@ -94,17 +94,17 @@ class SelfLoop(InvalidGraph):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        super().__init__(f"{spelled(name)} has an edge to itself; remove it")
+        super().__init__(f"{write_name(name)} has an edge to itself; remove it")
 
 
 class SelectionHasChildren(InvalidGraph):
     """A selection node that causes something."""
 
     def __init__(self, selection: str, children: Iterable[str]) -> None:
-        self.selection, self.children = selection, in_order(children)
+        self.selection, self.children = selection, sort_names(children)
         super().__init__(
-            f"the selection node {spelled(selection)} has an edge to "
-            f"{shortened(', '.join(map(spelled, self.children)))}; "
+            f"the selection node {write_name(selection)} has an edge to "
+            f"{shorten(', '.join(map(write_name, self.children)))}; "
             "being logged happens last and causes nothing"
         )
 
@@ -113,10 +113,10 @@ class TwoSelectionNodes(InvalidGraph):
     """More than one selection node."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self.names = in_order(names)
+        self.names = sort_names(names)
         super().__init__(
             f"the graph marks {len(self.names)} selection nodes, "
-            f"{shortened(', '.join(map(spelled, self.names)))}; "
+            f"{shorten(', '.join(map(write_name, self.names)))}; "
             "a row is logged or not: give one node the parents of all of them"
         )
 
@@ -127,7 +127,7 @@ class HiddenSelection(InvalidGraph):
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(
-            f"{spelled(name)} is marked both hidden and selection; "
+            f"{write_name(name)} is marked both hidden and selection; "
             "every logged row shows that it was selected"
         )
 
@@ -136,12 +136,14 @@ class UnknownNode(InvalidGraph):
     """A question names a variable the graph does not have."""
 
     def __init__(self, name: str, known: Collection[str]) -> None:
-        self.name, self.known = name, in_order(known)
+        self.name, self.known = name, sort_names(known)
         near = get_close_matches(name, self.known, n=1) or [
             k for k in self.known if k.casefold() == name.casefold()
         ]
         hint = (
-            f"did you mean {near[0]!r}?" if near else f"it has {shortened(listed(self.known))}"
+            f"did you mean {near[0]!r}?"
+            if near
+            else f"it has {shorten(join_names(self.known))}"
         )
         super().__init__(f"the graph has no node {name!r}; {hint}")
 
@@ -156,7 +158,7 @@ class MalformedQuery(InvalidQuery):
     def __init__(self, text: str, reason: str, *, column: int) -> None:
         self.text, self.reason, self.column = text, reason, column
         super().__init__(
-            f"query {shortened(text)!r}, column {column}: {reason}; "
+            f"query {shorten(text)!r}, column {column}: {reason}; "
             "a query reads like 'Y | do(X), Z'"
         )
 
@@ -223,6 +225,6 @@ class MissingExtra(BounditError):
         )
 
 
-def shortened(text: str, limit: int = 120) -> str:
+def shorten(text: str, limit: int = 120) -> str:
     """Cut a long listing in the middle of a message, so that the message stays one line."""
     return text if len(text) <= limit else f"{text[: limit - 4]} ..."

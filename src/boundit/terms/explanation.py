@@ -41,7 +41,7 @@ def explained(
         lines += _end("Both ends", bound.lower_rule, parts, rules)
     if confidence:
         lines += ["", _widths(bound)]
-    lines += ["", f"Logged for this arm and context: {counted(bound.n)}."]
+    lines += ["", f"Logged for this arm and context: {format_count(bound.n)}."]
     if notes := [*bound.marks, *caveats]:
         lines += ["", "Caveats:", *(f"  - {note}" for note in notes)]
     return "\n".join(lines)
@@ -72,10 +72,10 @@ def _widths(bound: Bound) -> str:
     )
 
 
-def counted(n: float) -> str:
+def format_count(n: float) -> str:
     """Spell a number of rows; an exact law has shares instead.
 
-    >>> counted(12345.0), counted(1), counted(0.03125)
+    >>> format_count(12345.0), format_count(1), format_count(0.03125)
     ('12,345 rows', '1 row', 'a share of 0.03125 of the rows')
     """
     if not float(n).is_integer():

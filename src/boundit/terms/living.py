@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, TypeAlias, final
 
 from boundit.terms.bound import Arm, Context, Key, Value
-from boundit.terms.bound_file import decoded, encoded
+from boundit.terms.bound_file import decode_level, encode_level
 from boundit.terms.interval import Interval
 
 Pool: TypeAlias = tuple[Value, ...]
@@ -93,11 +93,11 @@ class Living:
 
 
 def _spelled(values: Iterable[Value]) -> list[object]:
-    return [encoded(value) for value in values]
+    return [encode_level(value) for value in values]
 
 
 def _read(values: Iterable[object]) -> tuple[Value, ...]:
-    return tuple(map(decoded, values))
+    return tuple(map(decode_level, values))
 
 
 def _listed(found: object) -> list[Any]:

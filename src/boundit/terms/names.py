@@ -14,54 +14,54 @@ _RUNS = re.compile(r"(\d+)")
 KEYWORDS = frozenset({"hidden", "do"})
 
 
-def nodes(*names: str) -> Nodes:
+def make_nodes(*names: str) -> Nodes:
     """Collect names into a set.
 
-    >>> sorted(nodes("X", "Y"))
+    >>> sorted(make_nodes("X", "Y"))
     ['X', 'Y']
     """
     return frozenset(names)
 
 
-def as_nodes(names: Names) -> Nodes:
+def read_nodes(names: Names) -> Nodes:
     """Read a set of variables as a door meets it; a lone string is one name, not its letters.
 
-    >>> as_nodes("X1") == as_nodes(["X1"]) == nodes("X1")
+    >>> read_nodes("X1") == read_nodes(["X1"]) == make_nodes("X1")
     True
     """
     return frozenset((names,)) if isinstance(names, str) else frozenset(names)
 
 
-def in_order(names: Iterable[str]) -> list[str]:
+def sort_names(names: Iterable[str]) -> list[str]:
     """Sort names as people number them.
 
-    >>> in_order({"X10", "X2", "U"})
+    >>> sort_names({"X10", "X2", "U"})
     ['U', 'X2', 'X10']
     """
-    return sorted(names, key=_natural)
+    return sorted(names, key=_make_sort_key)
 
 
-def listed(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """Spell a set the same way every time.
 
-    >>> listed({"Y", "I1"})
+    >>> join_names({"Y", "I1"})
     'I1, Y'
     """
-    return ", ".join(in_order(names))
+    return ", ".join(sort_names(names))
 
 
-def spelled(name: str) -> str:
+def write_name(name: str) -> str:
     r"""Write a name as graph and query text read it back, quoted only where it must be.
 
-    >>> print(spelled("X1"), spelled("time of day"), spelled("hidden"), spelled('6" pipe'))
+    >>> print(*map(write_name, ("X1", "time of day", "hidden", '6" pipe')))
     X1 "time of day" "hidden" "6\" pipe"
     """
     if _PLAIN.fullmatch(name) and name not in KEYWORDS:
         return name
-    return quoted(name)
+    return quote(name)
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     r"""Put a name between double quotes, with ``"`` and ``\`` escaped."""
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
@@ -72,7 +72,7 @@ def is_name(name: object) -> TypeGuard[str]:
     return isinstance(name, str) and name != "" and name.isprintable() and name == name.strip()
 
 
-def _natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
+def _make_sort_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
     runs = _RUNS.split(name)
     key = [(0, int(r), "") if r.isdecimal() and r.isascii() else (1, 0, r) for r in runs if r]
     return key, name

@@ -13,16 +13,16 @@ from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.bounds.reweighted import vertices
 
 
 def drawn(rng: Generator, n: int, facts: SelectionFacts) -> tuple[Floats, Expectation]:
     law = rng.dirichlet(np.ones(n * 4)).reshape(n, 2, 2)
-    model = Reweighting(nodes("M", "A", "W"), nodes("M"), facts)
+    model = Reweighting(make_nodes("M", "A", "W"), make_nodes("M"), facts)
     numbers = PlugInNumbers(Evaluator(NamedArray(("M", "A", "W"), law)))
     return law, Expectation(
-        Populations(model, numbers), ReweightedBlock(("W",), nodes("A"), model)
+        Populations(model, numbers), ReweightedBlock(("W",), make_nodes("A"), model)
     )
 
 
@@ -71,10 +71,10 @@ def test_the_same_mean_does_not_differ_from_itself() -> None:
 def test_nobody_has_no_difference() -> None:
     law = np.zeros((2, 2, 2))
     law[:, 0] = 0.25
-    model = Reweighting(nodes("M", "A", "W"), nodes("M"))
+    model = Reweighting(make_nodes("M", "A", "W"), make_nodes("M"))
     numbers = PlugInNumbers(Evaluator(NamedArray(("M", "A", "W"), law)))
     expectation = Expectation(
-        Populations(model, numbers), ReweightedBlock(("W",), nodes("A"), model)
+        Populations(model, numbers), ReweightedBlock(("W",), make_nodes("A"), model)
     )
     values = np.array([0.2, 0.6])
 

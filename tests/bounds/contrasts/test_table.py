@@ -22,7 +22,7 @@ from boundit.simulation.random_models import random_model
 from boundit.simulation.world import World
 from boundit.simulation.worlds import paper_world
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.bounds.exact import as_log, questions
 from tests.bounds.reweighted import plug_in, true_facts
 from tests.bounds.rules.test_reweighted_walk import truth
@@ -117,7 +117,7 @@ def test_arms_that_share_an_unknown_law_differ_less_than_their_intervals() -> No
     joint = SharedChain.of(model.graph, query, chain)
     proved = ChainDifferences(joint, plug_in(model), query)
 
-    assert (joint.felt, joint.rewarded) == ((nodes(),), nodes("X"))
+    assert (joint.felt, joint.rewarded) == ((make_nodes(),), make_nodes("X"))
     assert float(proved.greatest((0,), [(1,)])[0]) == pytest.approx(-0.1)
     assert float(proved.greatest((1,), [(0,)])[0]) == pytest.approx(0.1)
     assert with_contrasts(model, query, NOTHING).dominated() == {(0,): (1,)}

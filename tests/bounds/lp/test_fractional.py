@@ -11,16 +11,16 @@ from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.bounds.reweighted import vertices
 
 
 def drawn(rng: Generator, n: int, facts: SelectionFacts) -> tuple[Floats, Expectation]:
     """A random law of (m, a, w) and the block w given a, reweighted by m."""
     law = rng.dirichlet(np.full(n * 4, 0.7)).reshape(n, 2, 2)
-    model = Reweighting(nodes("M", "A", "W"), nodes("M"), facts)
+    model = Reweighting(make_nodes("M", "A", "W"), make_nodes("M"), facts)
     numbers = PlugInNumbers(Evaluator(NamedArray(("M", "A", "W"), law)))
-    block = ReweightedBlock(("W",), nodes("A"), model)
+    block = ReweightedBlock(("W",), make_nodes("A"), model)
     return law, Expectation(Populations(model, numbers), block)
 
 
@@ -61,10 +61,10 @@ def test_what_nobody_was_seen_with_may_be_anything() -> None:
     """Where P(a) may be zero, P(b | do(x), c) need not be P(b | a)."""
     law = np.zeros((2, 2, 2))
     law[:, 0] = 0.25
-    model = Reweighting(nodes("M", "A", "W"), nodes("M"), SelectionFacts((0.5, 0.5)))
+    model = Reweighting(make_nodes("M", "A", "W"), make_nodes("M"), SelectionFacts((0.5, 0.5)))
     numbers = PlugInNumbers(Evaluator(NamedArray(("M", "A", "W"), law)))
     expectation = Expectation(
-        Populations(model, numbers), ReweightedBlock(("W",), nodes("A"), model)
+        Populations(model, numbers), ReweightedBlock(("W",), make_nodes("A"), model)
     )
 
     assert expectation.greatest(np.array([0.2, 0.6]), {"A": 1}) == 0.6
@@ -73,9 +73,9 @@ def test_what_nobody_was_seen_with_may_be_anything() -> None:
 def test_a_law_is_not_read_off_those_who_may_not_exist() -> None:
     """Only a reward never logged could go with A=1; then nobody has A=1, or all have it."""
     law = NamedArray(("W", "A"), np.array([[1.0, 0.0], [0.0, 0.0]]))
-    model = Reweighting(nodes("A", "W"), nodes("W"))
+    model = Reweighting(make_nodes("A", "W"), make_nodes("W"))
     populations = Populations(model, PlugInNumbers(Evaluator(law)))
-    expectation = Expectation(populations, ReweightedBlock(("W",), nodes("A"), model))
+    expectation = Expectation(populations, ReweightedBlock(("W",), make_nodes("A"), model))
 
     assert expectation.greatest(np.array([0.0, -1.0]), {"A": 1}) == 0
     assert expectation.greatest(np.array([0.0, 1.0]), {"A": 1}) == 1
@@ -101,10 +101,10 @@ def test_an_axis_of_length_one_holds_for_every_place() -> None:
 def test_a_block_of_two_is_weighed_by_name_not_by_place() -> None:
     """The steering variable comes first among the masses, and last in this block."""
     law = default_rng(2).dirichlet(np.ones(8)).reshape(2, 2, 2)
-    model = Reweighting(nodes("A", "B", "W"), nodes("W"), SelectionFacts((1.0, 1.0)))
+    model = Reweighting(make_nodes("A", "B", "W"), make_nodes("W"), SelectionFacts((1.0, 1.0)))
     numbers = PlugInNumbers(Evaluator(NamedArray(("A", "B", "W"), law)))
     expectation = Expectation(
-        Populations(model, numbers), ReweightedBlock(("B", "W"), nodes("A"), model)
+        Populations(model, numbers), ReweightedBlock(("B", "W"), make_nodes("A"), model)
     )
     values = np.array([[0.1, 0.9], [0.4, 0.2]])
 

@@ -16,7 +16,7 @@ from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.bounds.exact import as_log, questions
 from tests.bounds.reweighted import plug_in, true_facts
 
@@ -27,7 +27,7 @@ LOGGED = NamedArray(("M", "X"), np.array([[0.1, 0.3], [0.4, 0.2], [0.0, 0.0]]))
 
 def populations(facts: SelectionFacts, *tables: NamedArray) -> Populations:
     names = [frozenset(table.axes) for table in tables]
-    model = Reweighting.of(GRAPH, nodes("M", "X"), facts, names)
+    model = Reweighting.of(GRAPH, make_nodes("M", "X"), facts, names)
     return Populations(model, PlugInNumbers(Evaluator(LOGGED, tables)))
 
 
@@ -86,7 +86,7 @@ def test_what_was_logged_surely_happens() -> None:
 
         assert found.seen({"M": 0})
         assert not found.seen({"M": 2, "X": 1})
-    alone = Reweighting(nodes("M"), nodes("M"), SelectionFacts((0.5, 0.5)))
+    alone = Reweighting(make_nodes("M"), make_nodes("M"), SelectionFacts((0.5, 0.5)))
     numbers = PlugInNumbers(Evaluator(LOGGED.marginal("M")))
     assert Populations(alone, numbers).seen({"M": 1})
     assert not Populations(alone, numbers).seen({"M": 2})
@@ -95,7 +95,7 @@ def test_what_was_logged_surely_happens() -> None:
 def test_too_many_cells_are_noticed() -> None:
     n = MOST_CELLS
     law = NamedArray(("M", "X"), np.full((n, 2), 1 / (2 * n)))
-    model = Reweighting.of(GRAPH, nodes("M", "X"), SelectionFacts())
+    model = Reweighting.of(GRAPH, make_nodes("M", "X"), SelectionFacts())
 
     assert Populations(model, PlugInNumbers(Evaluator(law))).are_many
     assert not populations(SelectionFacts()).are_many
@@ -119,7 +119,9 @@ def test_shares_between_two_ends_are_those_of_the_whole_program() -> None:
     for _ in range(20):
         share = rng.dirichlet(np.ones(3), size=2)
         low, high = share * rng.uniform(0.5, 1, (2, 3)), share * rng.uniform(1, 1.5, (2, 3))
-        found = Populations(Reweighting(nodes("M", "X"), nodes("M")), Between(low, high))
+        found = Populations(
+            Reweighting(make_nodes("M", "X"), make_nodes("M")), Between(low, high)
+        )
         weights = found.cells({"M": 0}, np.array([rng.random(), 0.0, 0.0]))
         # All cells of both steering values: shares add up to one, masses to one.
         peer = linprog(

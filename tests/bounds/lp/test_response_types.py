@@ -16,19 +16,19 @@ from boundit.bounds.lp.response_types import (
     response_types,
 )
 from boundit.counts.named_array import Floats
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
 X, Y = TypedVariable("X", 2, ("Z",)), TypedVariable("Y", 2, ("X",))
 BOW = TypedVariable("X", 2), Y
 
 
 def watched(**outside: int) -> TypeScenario:
-    return TypeScenario(outside, nodes("X", "Y"))
+    return TypeScenario(outside, make_nodes("X", "Y"))
 
 
 def test_the_bow_has_six_runs_and_the_instrument_fourteen() -> None:
     """Of 8 and 16 joint types: a function is asked only where some scene asks for it."""
-    treated = TypeScenario({"X": 1}, nodes("Y"))
+    treated = TypeScenario({"X": 1}, make_nodes("Y"))
     bow = response_types(BOW, [watched(), treated])
     instrument = response_types((X, Y), [watched(Z=0), watched(Z=1), treated])
 
@@ -39,7 +39,7 @@ def test_the_bow_has_six_runs_and_the_instrument_fourteen() -> None:
 
 def test_runs_agree_with_themselves_wherever_the_arguments_agree() -> None:
     found = response_types(
-        (X, Y), [watched(Z=0), watched(Z=1), TypeScenario({"X": 1}, nodes("Y"))]
+        (X, Y), [watched(Z=0), watched(Z=1), TypeScenario({"X": 1}, make_nodes("Y"))]
     )
 
     assert found is not None
@@ -53,9 +53,9 @@ def test_runs_agree_with_themselves_wherever_the_arguments_agree() -> None:
 
 def test_what_does_not_matter_in_a_scene_is_merged() -> None:
     chain = TypedVariable("X", 2), TypedVariable("M", 2, ("X",)), TypedVariable("Y", 2, ("M",))
-    scenes = [TypeScenario({"X": 1}, nodes("M", "Y"))]
+    scenes = [TypeScenario({"X": 1}, make_nodes("M", "Y"))]
     whole = response_types(chain, scenes)
-    merged = response_types(chain, scenes, shown={0: nodes("Y")})
+    merged = response_types(chain, scenes, shown={0: make_nodes("Y")})
 
     assert whole is not None
     assert merged is not None
@@ -119,9 +119,9 @@ def test_reduced_programs_have_the_ends_of_the_full_ones() -> None:
     """Dropping and merging types changes nothing: the full program by another solver."""
     for rng in default_rng(5).spawn(12):
         variables, levels = drawn(rng)
-        inside = nodes("X", "M", "Y")
+        inside = make_nodes("X", "M", "Y")
         scenes = [TypeScenario({"Z": z}, inside) for z in range(levels["Z"])]
-        target = TypeScenario({"X": 1, "Z": 0}, nodes("M", "Y"))
+        target = TypeScenario({"X": 1, "Z": 0}, make_nodes("M", "Y"))
         full = full_runs(variables, [*scenes, target], levels)
         weights = rng.dirichlet(np.ones(len(full)))
         names, shape = ["X", "M", "Y"], [levels[v] for v in "XMY"]

@@ -2,7 +2,7 @@ from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.estimand.language.expression import P
 from boundit.graph.text import parse
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
 RATE = SelectionFacts((0.4, 0.4))
 
@@ -12,40 +12,43 @@ def test_what_steers_selection_is_its_markov_blanket_among_the_variables() -> No
     graph = parse("A -> B; B <-> [S]; C -> [S]; D -> A")
 
     everything = Reweighting.of(graph, graph.observed, RATE)
-    some = Reweighting.of(graph, nodes("A", "D"), RATE)
+    some = Reweighting.of(graph, make_nodes("A", "D"), RATE)
 
-    assert everything.steering == nodes("A", "B", "C")
-    assert some.steering == nodes()
-    assert Reweighting.of(graph, nodes("B", "D"), RATE).steering == nodes("B", "D")
+    assert everything.steering == make_nodes("A", "B", "C")
+    assert some.steering == make_nodes()
+    assert Reweighting.of(graph, make_nodes("B", "D"), RATE).steering == make_nodes("B", "D")
 
 
 def test_it_reads_the_others_given_the_steering_variables() -> None:
     graph = parse("X -> M -> Y; M -> [S]")
-    plain = Reweighting.of(graph, nodes("X", "M"), SelectionFacts())
-    told = Reweighting.of(graph, nodes("X", "M"), RATE, [nodes("Y")])
+    plain = Reweighting.of(graph, make_nodes("X", "M"), SelectionFacts())
+    told = Reweighting.of(graph, make_nodes("X", "M"), RATE, [make_nodes("Y")])
 
     assert plain.axes == ("M", "X")
-    assert plain.formulas == (P(nodes("X"), nodes("M")),)
-    assert told.variables == nodes("X", "M", "Y")
+    assert plain.formulas == (P(make_nodes("X"), make_nodes("M")),)
+    assert told.variables == make_nodes("X", "M", "Y")
     assert told.formulas == (
-        P(nodes("X", "Y"), nodes("M")),
-        P(nodes("M")),
-        P(nodes("Y"), logged=False),
+        P(make_nodes("X", "Y"), make_nodes("M")),
+        P(make_nodes("M")),
+        P(make_nodes("Y"), logged=False),
     )
 
 
 def test_what_steers_is_counted_when_nothing_else_shows_who_was_logged() -> None:
     graph = parse("X -> [S]; X -> Y")
-    alone = Reweighting.of(graph, nodes("X"), SelectionFacts(), [nodes("X")])
+    alone = Reweighting.of(graph, make_nodes("X"), SelectionFacts(), [make_nodes("X")])
 
-    assert alone.formulas == (P(nodes("X")), P(nodes("X"), logged=False))
-    assert Reweighting.of(graph, nodes("X"), SelectionFacts()).formulas == ()
+    assert alone.formulas == (P(make_nodes("X")), P(make_nodes("X"), logged=False))
+    assert Reweighting.of(graph, make_nodes("X"), SelectionFacts()).formulas == ()
 
 
 def test_what_is_known_is_said() -> None:
     graph = parse("X -> M -> Y; M -> [S]")
 
-    assert Reweighting.of(graph, nodes("M"), SelectionFacts()).stated == "nothing is known of r"
-    assert Reweighting.of(graph, nodes("M"), RATE, [nodes("X", "M")]).stated == (
+    assert (
+        Reweighting.of(graph, make_nodes("M"), SelectionFacts()).stated
+        == "nothing is known of r"
+    )
+    assert Reweighting.of(graph, make_nodes("M"), RATE, [make_nodes("X", "M")]).stated == (
         "r >= 0.4 (selection rate), P(M, X) is that of an unselected table"
     )

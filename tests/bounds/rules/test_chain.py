@@ -7,7 +7,7 @@ from boundit.bounds.rules.chain import MOST_SETS, ChainSearch, rule
 from boundit.counts.evaluate import evaluate
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.bounds.exact import questions
 from tests.paper import FIGURE_2
 
@@ -23,7 +23,7 @@ def test_figure_2_is_bracketed_by_its_mediator_and_nothing_shorter() -> None:
 
 
 def test_an_unbiased_table_over_the_mediator_and_its_causes_makes_it_a_point() -> None:
-    table = nodes("I1", "X1", "U1")
+    table = make_nodes("I1", "X1", "U1")
     names = [chain.name for chain in ChainSearch(FIGURE_2, QUERY, [table]).chains(longest=3)]
 
     assert "exact recovery" in names or "recovery through I1" in names

@@ -4,9 +4,9 @@ import pytest
 
 from boundit.bounds.rules.conditioned_graph import ConditionedGraph, given
 from boundit.graph.text import parse
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
-NONE = nodes()
+NONE = make_nodes()
 
 
 def drawn(
@@ -56,7 +56,8 @@ def test_nothing_inside_may_act_on_what_is_given() -> None:
     graph = parse("X -> W; X -> Y")
 
     assert (
-        given(graph, inside=nodes("X", "Y"), known=nodes("W"), varied=NONE, done=NONE) is None
+        given(graph, inside=make_nodes("X", "Y"), known=make_nodes("W"), varied=NONE, done=NONE)
+        is None
     )
 
 

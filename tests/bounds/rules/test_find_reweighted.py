@@ -6,7 +6,7 @@ from boundit.bounds.selection_facts import SelectionFacts
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 from tests.bounds.exact import questions
 
 NOTHING = SelectionFacts()
@@ -29,8 +29,8 @@ def test_the_paper_reweights_the_mediator_or_the_reward() -> None:
 
     assert [chain.name for chain in chains] == ["reweighting of I1", "reweighting of Y"]
     assert by_reward.reward is None
-    assert block.given == nodes("X1")
-    assert block.reweighting.steering == nodes("I1")
+    assert block.given == make_nodes("X1")
+    assert block.reweighting.steering == make_nodes("I1")
     assert rule(by_mediator, world.query).steps[-2:] == (
         "Rule 2: P(I1 | do(X1, X2), U1, U2) is P(I1 | X1) of the population",
         "Rule 1: given I1, selection tells nothing of X1",
@@ -42,7 +42,7 @@ def test_selection_by_the_reward_itself_is_reweighted() -> None:
     (chain,) = found("C -> X -> Y -> [S]; C -> Y", "Y | do(X), C")
     (block,) = chain.blocks
 
-    assert (block.variables, block.given) == (("Y",), nodes("C", "X"))
+    assert (block.variables, block.given) == (("Y",), make_nodes("C", "X"))
     assert (chain.reward, chain.unknown) == (None, ())
 
 
@@ -51,7 +51,7 @@ def test_a_confounder_may_be_a_block_of_its_own() -> None:
     chain = found("Z -> X -> Y -> [S]; Z -> Y", "Y | do(X)")[0]
 
     assert chain.name == "reweighting of Z; Y"
-    assert [block.given for block in chain.blocks] == [nodes(), nodes("X", "Z")]
+    assert [block.given for block in chain.blocks] == [make_nodes(), make_nodes("X", "Z")]
 
 
 def test_what_nobody_can_read_off_the_population_stays_unknown() -> None:
@@ -73,13 +73,13 @@ def test_an_effect_that_actions_confound_is_not_reweighted() -> None:
 
 def test_tables_join_the_law_of_the_population() -> None:
     """And a variant without them stays, for where they ask for cells nobody saw."""
-    chains = found("X -> M -> Y; M -> [S]; X -> Y; U -> X", "Y | do(X)", nodes("U"))
+    chains = found("X -> M -> Y; M -> [S]; X -> Y; U -> X", "Y | do(X)", make_nodes("U"))
     told, alone = (chain.blocks[0].reweighting for chain in chains[:2])
 
-    assert told.tables == (nodes("U"),)
-    assert told.variables == nodes("M", "U", "X")
+    assert told.tables == (make_nodes("U"),)
+    assert told.variables == make_nodes("M", "U", "X")
     assert alone.tables == ()
-    assert alone.variables == nodes("M", "X")
+    assert alone.variables == make_nodes("M", "X")
 
 
 def test_a_search_that_is_late_ends_with_what_it_has() -> None:

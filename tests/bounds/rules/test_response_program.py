@@ -12,14 +12,14 @@ from boundit.estimand.language.render import text
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
 
 def programs(
     drawn: str, x: str = "X", c: str = "", *, work: int = 3_000, tables: tuple[str, ...] = ()
 ) -> list[ResponseProgram]:
     graph = parse(drawn)
-    asked = Question(nodes("Y"), frozenset(x.split()), frozenset(c.split()))
+    asked = Question(make_nodes("Y"), frozenset(x.split()), frozenset(c.split()))
     solver = Solver(graph, [frozenset(table.split()) for table in tables])
     return list(confounded(graph, asked, solver, SearchBudget(graph, work)))
 

@@ -4,16 +4,16 @@ from boundit.bounds.rules.reweighted_chain import ReweightedChain, drawn_by, rul
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
 QUERY = parse_query("Y | do(X)")
-LAW = Reweighting(nodes("M", "X"), nodes("M"), SelectionFacts((0.5, 0.9)))
-BLOCK = ReweightedBlock(("M",), nodes("X"), LAW, ("it may be seen",))
-REWARD = KnownFormula(P(nodes("Y"), nodes("X", "M", "U", "Z")), ("Y is known",))
+LAW = Reweighting(make_nodes("M", "X"), make_nodes("M"), SelectionFacts((0.5, 0.9)))
+BLOCK = ReweightedBlock(("M",), make_nodes("X"), LAW, ("it may be seen",))
+REWARD = KnownFormula(P(make_nodes("Y"), make_nodes("X", "M", "U", "Z")), ("Y is known",))
 
 
 def chain() -> ReweightedChain:
-    known = ChainLink("Z", KnownFormula(P(nodes("Z")), ("Z is clean",)))
+    known = ChainLink("Z", KnownFormula(P(make_nodes("Z")), ("Z is clean",)))
     return ReweightedChain((ChainLink("U", None), BLOCK, known), REWARD)
 
 
@@ -27,9 +27,9 @@ def test_a_chain_says_what_it_draws_reads_and_does_not_know() -> None:
     assert found.name == "reweighting of M, unknown U"
     assert found.formulas == (
         REWARD.expression,
-        P(nodes("X"), nodes("M")),
-        P(nodes("M")),
-        P(nodes("Z")),
+        P(make_nodes("X"), make_nodes("M")),
+        P(make_nodes("M")),
+        P(make_nodes("Z")),
     )
     assert [drawn_by(link) for link in found.links] == [("U",), ("M",), ("Z",)]
 
@@ -51,10 +51,10 @@ def test_a_rule_is_written_from_the_outside_in() -> None:
 
 
 def test_the_last_block_can_be_the_reward() -> None:
-    law = Reweighting(nodes("Y", "X"), nodes("Y"))
-    found = ReweightedChain((ReweightedBlock(("Y",), nodes("X"), law),), None)
+    law = Reweighting(make_nodes("Y", "X"), make_nodes("Y"))
+    found = ReweightedChain((ReweightedBlock(("Y",), make_nodes("X"), law),), None)
 
-    assert found.formulas == (P(nodes("X"), nodes("Y")),)
+    assert found.formulas == (P(make_nodes("X"), make_nodes("Y")),)
     assert found.n_open == 1
     assert rule(found, QUERY).claim == (
         "P(Y | do(X)) is P*(Y | X), where P*(v) = P(v | S=1) r(Y) is the population's law and "

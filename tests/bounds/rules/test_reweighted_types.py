@@ -6,7 +6,7 @@ from boundit.bounds.rules.reweighted_types import TypesReweighted, types_reweigh
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
 RATE = SelectionFacts((0.5, 0.5))
 INSTRUMENT = "Z -> X -> Y; X <-> Y; X -> [S]; Y -> [S]"
@@ -15,7 +15,7 @@ INSTRUMENT = "Z -> X -> Y; X <-> Y; X -> [S]; Y -> [S]"
 def found_in(
     text: str, asked: str = "Y | do(X)", facts: SelectionFacts = RATE, tables: str = ""
 ) -> list[TypesReweighted]:
-    held = [nodes(*table) for table in tables.split()]
+    held = [make_nodes(*table) for table in tables.split()]
     return types_reweighted(parse(text), parse_query(asked), facts, held)
 
 
@@ -31,7 +31,7 @@ def test_a_table_of_the_instrument_tells_its_chance() -> None:
     (found,) = found_in(INSTRUMENT, facts=NOTHING_KNOWN, tables="Z")
 
     assert found.chances is not None
-    assert found.reweighting.tables == (nodes("Z"),)
+    assert found.reweighting.tables == (make_nodes("Z"),)
 
 
 def test_the_context_has_one_value_in_a_program() -> None:

@@ -15,7 +15,7 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.model import Model
 from boundit.simulation.worlds import paper_world
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 from tests.bounds.exact import questions
 from tests.bounds.reweighted import plug_in, true_facts
 
@@ -135,7 +135,7 @@ def test_a_table_of_what_steers_selection_gives_a_point() -> None:
         },
         selection="S",
     )
-    query, tables = parse_query("Y | do(X)"), (nodes("V"),)
+    query, tables = parse_query("Y | do(X)"), (make_nodes("V"),)
     ends = bounded(model.graph, query, plug_in(model, tables), NOTHING, tables)
 
     assert ends.lower == pytest.approx(truth(model, query), abs=1e-6)

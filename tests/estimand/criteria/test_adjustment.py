@@ -19,7 +19,7 @@ from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.random_models import random_model
 from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 
 LABELS = Path(__file__).parents[2] / "verdicts"
 FIGURE_2 = parse("U1 -> X1 -> I1 -> Y; U1 -> Y; U2 -> X2 -> Y; I1 <-> Y; I1 -> [S]")
@@ -54,7 +54,7 @@ def random_questions(n: int, seed: int, *, selection: bool = True) -> Iterator[Q
         x, y, rest = names[:n_treatments], names[n_treatments], names[n_treatments + 1 :]
         z = [v for v in rest if rng.random() < 0.6]
         zt = rng.choice([[], z, [v for v in z if rng.random() < 0.5]])
-        yield Question(graph, frozenset(z), frozenset(x), nodes(y), frozenset(zt))
+        yield Question(graph, frozenset(z), frozenset(x), make_nodes(y), frozenset(zt))
 
 
 def gact3(q: Question) -> bool:
@@ -62,7 +62,7 @@ def gact3(q: Question) -> bool:
     x, y, s = (
         q.treatments,
         q.outcomes,
-        nodes(*([q.graph.selection] if q.graph.selection else [])),
+        make_nodes(*([q.graph.selection] if q.graph.selection else [])),
     )
     backdoor = back_door_graph(q.graph, treatments=x, outcomes=y)
     return (
@@ -174,18 +174,22 @@ def test_condition_d_cuts_all_treatments_at_once() -> None:
 
 def test_the_formula_weights_each_part_by_what_is_known_of_it() -> None:
     graph = parse("A -> X -> Y; B -> Y; B -> [S]")
-    sets = {"covariates": nodes("A", "B"), "treatments": nodes("X"), "outcomes": nodes("Y")}
-    inner = P(nodes("Y"), nodes("A", "B", "X"))
+    sets = {
+        "covariates": make_nodes("A", "B"),
+        "treatments": make_nodes("X"),
+        "outcomes": make_nodes("Y"),
+    }
+    inner = P(make_nodes("Y"), make_nodes("A", "B", "X"))
 
     assert adjustment_formula(graph, **sets, external="B") == Sum(
-        nodes("A", "B"),
-        Product((inner, P(nodes("A"), nodes("B")), P(nodes("B"), logged=False))),
+        make_nodes("A", "B"),
+        Product((inner, P(make_nodes("A"), make_nodes("B")), P(make_nodes("B"), logged=False))),
     )
     assert adjustment_formula(graph, **sets) == Sum(
-        nodes("A", "B"), Product((inner, P(nodes("A", "B"))))
+        make_nodes("A", "B"), Product((inner, P(make_nodes("A", "B"))))
     )
     assert adjustment_formula(graph, covariates=(), treatments="X", outcomes="Y") == P(
-        nodes("Y"), nodes("X")
+        make_nodes("Y"), make_nodes("X")
     )
 
 

@@ -11,7 +11,7 @@ from boundit.estimand.criteria.adjustment_sets import find_adjustment, list_adju
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 
 
 def subsets(names: Nodes) -> Iterator[Nodes]:
@@ -26,7 +26,7 @@ def admissible(
     return {
         Adjustment(z, zt)
         for z in subsets(within - treatments - outcomes)
-        for zt in subsets(z & external if graph.selection else nodes())
+        for zt in subsets(z & external if graph.selection else make_nodes())
         if adjusts(graph, covariates=z, external=zt, **roles)
     }
 
@@ -46,7 +46,7 @@ def random_searches(n: int, seed: int) -> Iterator[tuple[CausalGraph, dict[str, 
         )
         rng.shuffle(names)
         cut = rng.choice([1, 1, 2]) if len(names) > 3 else 1
-        sets = {"treatments": frozenset(names[:cut]), "outcomes": nodes(names[cut])}
+        sets = {"treatments": frozenset(names[:cut]), "outcomes": make_nodes(names[cut])}
         sets["external"] = frozenset(v for v in names if rng.random() < 0.6)
         sets["within"] = frozenset(v for v in names if rng.random() < 0.9)
         yield graph, sets
@@ -81,7 +81,7 @@ def test_a_pair_is_found_where_selection_needs_a_measured_variable() -> None:
     roles = {"treatments": "X", "outcomes": "Y"}
 
     assert find_adjustment(graph, **roles) is None
-    assert find_adjustment(graph, **roles, external="Z") == (nodes("Z"), nodes("Z"))
+    assert find_adjustment(graph, **roles, external="Z") == (make_nodes("Z"), make_nodes("Z"))
     assert find_adjustment(graph, **roles, external="Z", within="U") is None
 
 
@@ -93,7 +93,7 @@ def test_a_covariate_that_another_choice_of_external_variables_spares_is_dropped
         graph, treatments="X", outcomes="Y", external=["A", "B"], within=["A", "B", "L"]
     )
 
-    assert found == (nodes("B", "L"), nodes("B"))
+    assert found == (make_nodes("B", "L"), make_nodes("B"))
 
 
 def test_long_graphs_are_no_trouble() -> None:

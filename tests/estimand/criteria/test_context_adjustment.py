@@ -21,7 +21,7 @@ from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.random_models import random_graph, random_model
 from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 
 
 class Question(NamedTuple):
@@ -58,7 +58,7 @@ def random_questions(n: int, seed: int) -> Iterator[Question]:
             rng.choice([parts[0], parts[2], parts[3], parts[3]]).add(name)
         x, y, c, _ = map(frozenset, parts)
         table = frozenset(v for v in names if rng.random() < 0.7)
-        yield Question(graph, x, y, c, rng.choice([nodes(), table | c]))
+        yield Question(graph, x, y, c, rng.choice([make_nodes(), table | c]))
 
 
 def test_a_yes_gives_the_effect_in_every_context() -> None:
@@ -68,9 +68,9 @@ def test_a_yes_gives_the_effect_in_every_context() -> None:
         model = random_model(q.graph, rng, levels=(2,))
         truth = model.effect(**q.roles())
         for z in q.candidates():
-            for table in {nodes(), q.table}:
+            for table in {make_nodes(), q.table}:
                 if adjusts_in_context(q.graph, covariates=z, **q.roles(), table=table):
-                    used = table if z | q.context <= table else nodes()
+                    used = table if z | q.context <= table else make_nodes()
                     formula = context_formula(ContextAdjustment(z, used), **q.roles())
                     numbers = evaluate(formula, model.log(), external=[model.law(q.table)])
 
@@ -84,7 +84,7 @@ def test_two_conditions_are_one_separation() -> None:
     """Selection causes nothing, so (a) and (b) are (Y _||_ X, S | C, Z) in G cut out of X."""
     for q in random_questions(1500, seed=2):
         g, x, y, c = q.graph, q.treatments, q.outcomes, q.context
-        s = nodes(g.selection) if g.selection else nodes()
+        s = make_nodes(g.selection) if g.selection else make_nodes()
         for z in q.candidates():
             if not (z | c) & g.descendants(x):
                 a = open_walk(g.without_edges_into(x), y, s, given=x | c | z) is None
@@ -100,7 +100,7 @@ def test_one_is_found_exactly_when_there_is_one_and_none_can_be_spared() -> None
             z: min(
                 (
                     t
-                    for t in (nodes(), q.table)
+                    for t in (make_nodes(), q.table)
                     if adjusts_in_context(q.graph, covariates=z, **q.roles(), table=t)
                 ),
                 key=len,
@@ -123,8 +123,8 @@ def test_a_context_that_causes_the_treatment_is_no_obstacle() -> None:
     graph = parse("C -> X -> Y; C -> Y; C -> [S]")
 
     assert find_context_adjustment(graph, treatments="X", outcomes="Y", context="C") == (
-        nodes(),
-        nodes(),
+        make_nodes(),
+        make_nodes(),
     )
     assert not adjusts(graph, covariates=(), treatments="X", outcomes=["Y", "C"])
 

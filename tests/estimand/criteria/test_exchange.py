@@ -15,7 +15,7 @@ from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_graph, random_model
 from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 
 
 class Roles(TypedDict):
@@ -49,7 +49,7 @@ def acting(model: Model, treatments: Nodes, given: Nodes, outcomes: Nodes) -> Na
 def four_laws(model: Model, roles: Roles) -> list[NamedArray]:
     """``Z`` set or seen, among all or among the logged."""
     y, x = roles["outcomes"], roles["treatments"]
-    z, w, s = roles["exchanged"], roles["given"], nodes(str(model.graph.selection))
+    z, w, s = roles["exchanged"], roles["given"], make_nodes(str(model.graph.selection))
     return [
         acting(model, x | z, w, y),
         acting(model, x | z, w | s, y).at({"S": 1}),
@@ -106,7 +106,12 @@ def test_the_printed_condition_licenses_something_false() -> None:
             "S": (["A"], [0.2, 0.7]),
         },
     )
-    roles = Roles(outcomes=nodes("Y"), exchanged=nodes("Z"), treatments=nodes(), given=nodes())
+    roles = Roles(
+        outcomes=make_nodes("Y"),
+        exchanged=make_nodes("Z"),
+        treatments=make_nodes(),
+        given=make_nodes(),
+    )
     set_all, set_logged, _, seen_logged = four_laws(model, roles)
     case = {"Y": 1, "Z": 1}
 

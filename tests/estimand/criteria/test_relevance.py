@@ -3,7 +3,7 @@ from math import comb
 
 from boundit.estimand.criteria.relevance import shortlist
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
 # A long chain of causes of Y, and a shorter one by which X acts on it; B confounds the two.
 CHAIN = CausalGraph.of(
@@ -12,12 +12,12 @@ CHAIN = CausalGraph.of(
         *pairwise(["V200", "B", "X", *(f"M{i}" for i in range(20)), "Y"]),
     ]
 )
-ROLES = {"outcomes": nodes("Y"), "treatments": nodes("X"), "context": nodes()}
-USABLE = CHAIN.nodes - nodes("X", "Y")
+ROLES = {"outcomes": make_nodes("Y"), "treatments": make_nodes("X"), "context": make_nodes()}
+USABLE = CHAIN.nodes - make_nodes("X", "Y")
 
 
 def test_everything_is_kept_where_every_set_can_be_tried() -> None:
-    few = nodes("V10", "V9", "V400")
+    few = make_nodes("V10", "V9", "V400")
 
     assert shortlist(CHAIN, few, **ROLES, max_size=3, max_sets=8) == ["V9", "V10", "V400"]
 

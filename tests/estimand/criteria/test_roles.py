@@ -3,16 +3,16 @@ import pytest
 from boundit.estimand.criteria.roles import NoOutcome, cast
 from boundit.graph.text import parse
 from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
 GRAPH = parse("Z -> X -> Y; Y -> [S]")
 
 
 def test_roles_come_back_as_sets_in_their_order() -> None:
     assert cast(GRAPH, {"a treatment": ["X"], "an outcome": "Y", "given": ()}) == (
-        nodes("X"),
-        nodes("Y"),
-        nodes(),
+        make_nodes("X"),
+        make_nodes("Y"),
+        make_nodes(),
     )
 
 

@@ -2,9 +2,9 @@
 
 from boundit.estimand.language.algebra import follows, probability, product, ratio, row, total
 from boundit.estimand.language.expression import ONE, P, Product, Sum
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
-A, B, C = nodes("A"), nodes("B"), nodes("C")
+A, B, C = make_nodes("A"), make_nodes("B"), make_nodes("C")
 
 
 def test_equal_factors_of_a_ratio_cancel() -> None:
@@ -37,7 +37,7 @@ def test_what_does_not_vary_is_pulled_out_of_the_sum() -> None:
 
 
 def test_nothing_asked_is_certain() -> None:
-    assert probability(nodes(), A, logged=True) == ONE
+    assert probability(make_nodes(), A, logged=True) == ONE
     assert row([]) == ONE
     assert row([P(B), P(A)]) == Product((P(A), P(B)))
 

@@ -2,12 +2,12 @@
 
 from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import P
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 
 
 def test_a_recovery_without_a_formula_is_false() -> None:
     assert not Recovery(None)
-    assert Recovery(P(nodes("Y")))
+    assert Recovery(P(make_nodes("Y")))
 
 
 def test_failing_is_not_called_impossible_without_a_proof() -> None:
@@ -17,7 +17,7 @@ def test_failing_is_not_called_impossible_without_a_proof() -> None:
 
 
 def test_arbitrary_values_are_said_in_the_text() -> None:
-    answer = Recovery(P(nodes("Y"), nodes("Z")), arbitrary=nodes("Z"))
+    answer = Recovery(P(make_nodes("Y"), make_nodes("Z")), arbitrary=make_nodes("Z"))
 
     assert str(answer) == "P(Y | Z, S=1), for any Z"
     assert answer.latex() == r"P(Y \mid Z, S{=}1)"

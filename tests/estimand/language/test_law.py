@@ -7,17 +7,21 @@ from boundit.estimand.language.law import late_order, observed_law, touched
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.random_models import random_model
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
 
 CHAIN = parse("X -> M -> Y; Z -> Y")
 
 
 def test_the_order_is_causal_and_takes_the_late_ones_late() -> None:
-    assert late_order(CHAIN, [nodes("M", "X")]) == ("Z", "X", "M", "Y")
-    assert late_order(CHAIN, [nodes("Z")]) == ("X", "M", "Z", "Y")
-    assert late_order(parse("A -> B; A -> C"), [nodes("B")]) == ("A", "C", "B")
-    assert late_order(parse("A -> B; A -> C"), [nodes("C"), nodes("B")]) == ("A", "B", "C")
+    assert late_order(CHAIN, [make_nodes("M", "X")]) == ("Z", "X", "M", "Y")
+    assert late_order(CHAIN, [make_nodes("Z")]) == ("X", "M", "Z", "Y")
+    assert late_order(parse("A -> B; A -> C"), [make_nodes("B")]) == ("A", "C", "B")
+    assert late_order(parse("A -> B; A -> C"), [make_nodes("C"), make_nodes("B")]) == (
+        "A",
+        "B",
+        "C",
+    )
 
 
 def test_what_is_not_touched_is_separated_by_what_is() -> None:
@@ -45,5 +49,5 @@ def test_the_conditionals_multiply_to_the_log_and_to_its_margins() -> None:
 def test_summing_out_the_last_variables_costs_nothing() -> None:
     law = observed_law(parse("A -> B -> C; A -> D"))
 
-    assert law.marginal(nodes("A", "B")).order == ("A", "B")
-    assert law.marginal(nodes("A")).conditional("A") == law.conditional("A")
+    assert law.marginal(make_nodes("A", "B")).order == ("A", "B")
+    assert law.marginal(make_nodes("A")).conditional("A") == law.conditional("A")

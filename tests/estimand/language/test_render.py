@@ -6,10 +6,10 @@ import pytest
 
 from boundit.estimand.language.expression import ONE, CFactor, P, Product, Ratio, Sum
 from boundit.estimand.language.render import MalformedFormula, as_json, from_json, latex, text
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.estimand.language.test_simplify import random_formula
 
-X, Y, Z = nodes("X"), nodes("Y"), nodes("Z")
+X, Y, Z = make_nodes("X"), make_nodes("Y"), make_nodes("Z")
 ADJUSTED = Sum(Z, Product((P(Y, X | Z), P(Z, logged=False))))
 
 
@@ -43,7 +43,7 @@ def test_ratios_and_factors() -> None:
 
 
 def test_odd_names_are_spelled_safely() -> None:
-    odd = P(nodes("time of day", "age_1", "X10", "X2"), logged=False)
+    odd = P(make_nodes("time of day", "age_1", "X10", "X2"), logged=False)
 
     assert text(odd) == 'P(X2, X10, age_1, "time of day")'
     assert latex(odd) == r"P(X2, X10, \mathrm{age\_1}, \mathrm{time\ of\ day})"

@@ -19,9 +19,9 @@ from boundit.estimand.language.expression import (
     free_variables,
 )
 from boundit.estimand.language.simplify import same, simplify
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 
-A, B, C = nodes("A"), nodes("B"), nodes("C")
+A, B, C = make_nodes("A"), make_nodes("B"), make_nodes("C")
 NAMES = "ABC"
 
 
@@ -96,5 +96,5 @@ def test_order_and_grouping_do_not_matter() -> None:
 
     assert same(nested(A, B, C), nested(C, B, A))
     assert same(P(A | B), Product((P(A), P(B, A))))
-    assert simplify(CFactor(nodes())) == ONE
+    assert simplify(CFactor(make_nodes())) == ONE
     assert simplify(Product((CFactor(B), CFactor(A)))) == Product((CFactor(A), CFactor(B)))

@@ -8,10 +8,10 @@ from boundit.estimand.recovery.compact import compacted
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.estimand.truth import gap, random_cases
 
-Y, X = nodes("Y"), nodes("X")
+Y, X = make_nodes("Y"), make_nodes("X")
 
 
 def test_a_long_way_is_cut_short() -> None:

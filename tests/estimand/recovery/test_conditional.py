@@ -10,10 +10,10 @@ from boundit.estimand.recovery.question import Question, feels_selection, lighte
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.text import parse
 from boundit.simulation.random_models import random_model
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.estimand.truth import gap, random_cases
 
-Y, X, Z = nodes("Y"), nodes("X"), nodes("Z")
+Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")
 
 
 def test_a_factor_of_the_context_alone_is_never_asked_for() -> None:
@@ -27,7 +27,7 @@ def test_a_factor_of_the_context_alone_is_never_asked_for() -> None:
 def test_factors_that_steer_selection_are_known_up_to_a_constant() -> None:
     """Q[Y] and Q[Z] steer S together with X; the ratio over y does not mind."""
     graph = parse("Y -> Z -> [S]; Z <-> X; X -> [S]")
-    asked = Question(Y, context=nodes("Z", "X"), selected=True)
+    asked = Question(Y, context=make_nodes("Z", "X"), selected=True)
 
     assert not recover_factor(Y, graph)
     answer = through_selected_factors(graph, asked, recover_factor)
@@ -39,7 +39,7 @@ def test_a_dirty_component_gives_up_its_outer_part() -> None:
     graph = parse(
         "V0 -> V1 -> [S]; V1 -> V2 -> V3; V1 -> V3; V0 <-> V3; V1 <-> V2",
     )
-    asked = Question(nodes("V3"), nodes("V2"), nodes("V1"), selected=True)
+    asked = Question(make_nodes("V3"), make_nodes("V2"), make_nodes("V1"), selected=True)
 
     answer = through_selected_factors(graph, asked, recover_factor)
 

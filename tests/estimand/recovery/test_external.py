@@ -7,10 +7,10 @@ from boundit.estimand.recovery.external import ExternalTable
 from boundit.estimand.recovery.question import Question
 from boundit.graph.text import parse
 from boundit.simulation.random_models import random_model
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.estimand.truth import gap, random_cases
 
-Y, X, Z = nodes("Y"), nodes("X"), nodes("Z")
+Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")
 
 
 def test_a_conditional_needs_the_law_of_its_conditions() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from boundit.estimand.recovery.factorize import factorize
 from boundit.simulation.random_models import random_model
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
 from tests.paper import ARM, CONTEXT, FIGURE_2, OUTCOME
 
@@ -13,9 +13,9 @@ def test_figure_2_needs_three_factors() -> None:
     """Worked example, eq. 11: I1 is an ancestor of Y too, so it is summed."""
     whole = factorize(FIGURE_2, outcomes=OUTCOME | CONTEXT, treatments=ARM)
 
-    assert whole.summed == nodes("I1")
-    assert set(whole.parts) == {nodes("I1", "Y"), nodes("U1"), nodes("U2")}
-    assert whole.relevant == nodes("I1", "Y", "U1", "U2")
+    assert whole.summed == make_nodes("I1")
+    assert set(whole.parts) == {make_nodes("I1", "Y"), make_nodes("U1"), make_nodes("U2")}
+    assert whole.relevant == make_nodes("I1", "Y", "U1", "U2")
     assert str(whole) == "Σ_{I1} Q[I1, Y] Q[U1] Q[U2]"
 
 

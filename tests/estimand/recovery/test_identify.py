@@ -8,7 +8,7 @@ from boundit.estimand.recovery.identify import identify
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.random_models import random_model
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 from tests.estimand.truth import random_cases
 
 NAPKIN = parse("W -> R -> X -> Y; W <-> X; W <-> Y")
@@ -21,16 +21,16 @@ def lines(target: Nodes, within: Nodes, graph: CausalGraph) -> list[int | None]:
 
 
 def test_line_1_sums_out_what_does_not_act_on_the_target() -> None:
-    assert lines(nodes("X"), nodes("X", "Y"), BOW) == [1]
-    assert lines(nodes("X", "Y"), nodes("X", "Y"), BOW) == []
+    assert lines(make_nodes("X"), make_nodes("X", "Y"), BOW) == [1]
+    assert lines(make_nodes("X", "Y"), make_nodes("X", "Y"), BOW) == []
 
 
 def test_line_2_stops_when_everything_acts_on_the_target() -> None:
-    assert lines(nodes("Y"), nodes("X", "Y"), BOW) == [2]
+    assert lines(make_nodes("Y"), make_nodes("X", "Y"), BOW) == [2]
 
 
 def test_line_3_goes_on_within_the_part_that_holds_the_target() -> None:
-    assert lines(nodes("Y"), nodes("W", "X", "Y"), NAPKIN) == [3]
+    assert lines(make_nodes("Y"), make_nodes("W", "X", "Y"), NAPKIN) == [3]
 
 
 def test_what_is_identified_is_the_c_factor() -> None:

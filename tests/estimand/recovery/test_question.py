@@ -13,10 +13,10 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_model
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
 
-Y, X, Z = nodes("Y"), nodes("X"), nodes("Z")
+Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")
 
 
 def effect(model: Model, asked: Question, axes: tuple[str, ...]) -> np.ndarray:
@@ -29,7 +29,7 @@ def effect(model: Model, asked: Question, axes: tuple[str, ...]) -> np.ndarray:
 
 
 def test_a_question_is_written_as_on_paper() -> None:
-    assert str(Question(Y, X, nodes("a b"), selected=True)) == 'P(Y | do(X), "a b", S=1)'
+    assert str(Question(Y, X, make_nodes("a b"), selected=True)) == 'P(Y | do(X), "a b", S=1)'
     assert str(Question(Y)) == "P(Y)"
 
 

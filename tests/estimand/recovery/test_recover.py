@@ -11,7 +11,7 @@ from boundit.estimand.recovery.recover import recover
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.terms.errors import MalformedQuery, OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes, nodes
+from boundit.terms.names import Nodes, make_nodes
 from tests.estimand.truth import Case, gap, labelled, random_cases
 from tests.oracles.do_search import derivable
 from tests.paper import ARM, CONTEXT, FIGURE_2, OUTCOME
@@ -138,7 +138,7 @@ def test_figure_2_is_whole_again_with_the_mediator_measured_of_everyone() -> Non
         outcomes=OUTCOME,
         treatments=ARM,
         context=CONTEXT,
-        external=[nodes("I1", "X1", "U1")],
+        external=[make_nodes("I1", "X1", "U1")],
     )
 
     assert str(answer) == "Σ_{I1} P(I1 | U1, X1) P(Y | I1, U1, X1, X2, S=1)"
@@ -173,8 +173,8 @@ def test_what_is_recovered_is_true(selection: bool, tables: int) -> None:
 
 
 def test_arbitrary_variables_are_those_outside_the_question() -> None:
-    assert recovered(asked(NAPKIN, "Y", "X")).arbitrary == nodes("R")
-    assert recovered(asked(FRONT_DOOR, "Y", "X")).arbitrary == nodes()
+    assert recovered(asked(NAPKIN, "Y", "X")).arbitrary == make_nodes("R")
+    assert recovered(asked(FRONT_DOOR, "Y", "X")).arbitrary == make_nodes()
 
 
 def size(formula: Expression) -> int:
@@ -200,7 +200,7 @@ def zigzag(n: int) -> CausalGraph:
 @pytest.mark.parametrize("n", [10, 30, 90])
 def test_formulas_grow_with_the_graph_and_no_faster(n: int) -> None:
     """Dividing leaves conditionals out; ratios of ratios would double with every step."""
-    answer = recover(zigzag(n), outcomes=nodes(f"V{n - 1}"), treatments=nodes("V0"))
+    answer = recover(zigzag(n), outcomes=make_nodes(f"V{n - 1}"), treatments=make_nodes("V0"))
 
     assert answer.expression is not None
     assert size(answer.expression) <= n + 10
@@ -218,7 +218,7 @@ def test_a_sparse_graph_of_a_hundred_nodes_is_answered() -> None:
     tables: list[Nodes] = [graph.selecting() - {"S"}]
 
     answer = recover(
-        graph, outcomes=nodes(below[-1]), treatments=nodes(below[20]), external=tables
+        graph, outcomes=make_nodes(below[-1]), treatments=make_nodes(below[20]), external=tables
     )
 
     assert answer.expression is not None
@@ -228,12 +228,12 @@ def test_a_sparse_graph_of_a_hundred_nodes_is_answered() -> None:
 def test_senseless_questions_are_refused() -> None:
     graph = parse("X -> Y -> [S]")
     with pytest.raises(OverlappingRoles, match="'X' is an outcome and a treatment at once"):
-        recover(graph, outcomes=nodes("X"), treatments=nodes("X"))
+        recover(graph, outcomes=make_nodes("X"), treatments=make_nodes("X"))
     with pytest.raises(OverlappingRoles, match="'S' is the selection node and in the query"):
-        recover(graph, outcomes=nodes("S"))
+        recover(graph, outcomes=make_nodes("S"))
     with pytest.raises(OverlappingRoles, match="'S' is the selection node and in a table"):
-        recover(graph, outcomes=nodes("Y"), external=[nodes("S", "X")])
+        recover(graph, outcomes=make_nodes("Y"), external=[make_nodes("S", "X")])
     with pytest.raises(UnknownNode, match="no node 'Q'"):
-        recover(graph, outcomes=nodes("Y"), external=[nodes("Q")])
+        recover(graph, outcomes=make_nodes("Y"), external=[make_nodes("Q")])
     with pytest.raises(MalformedQuery, match="it names no outcome"):
-        recover(graph, outcomes=nodes())
+        recover(graph, outcomes=make_nodes())

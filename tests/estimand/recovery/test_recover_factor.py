@@ -7,14 +7,14 @@ from boundit.estimand.language.derivation import Step
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.text import parse
 from boundit.simulation.random_models import random_model
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
 from tests.paper import FIGURE_2
 
 
 def test_selection_on_the_mediator_loses_the_reward_factor() -> None:
     """Figure 2: once U2 and X2 are divided away, every c-component steers S."""
-    answer = recover_factor(nodes("I1", "Y"), FIGURE_2)
+    answer = recover_factor(make_nodes("I1", "Y"), FIGURE_2)
 
     assert answer.expression is None
     assert answer.steps == (
@@ -25,7 +25,7 @@ def test_selection_on_the_mediator_loses_the_reward_factor() -> None:
 
 def test_what_selects_no_one_is_recovered() -> None:
     """Figure 2: P(u2) is that of the log."""
-    answer = recover_factor(nodes("U2"), FIGURE_2)
+    answer = recover_factor(make_nodes("U2"), FIGURE_2)
 
     assert str(answer) == "P(U2 | S=1)"
     assert answer.steps == (Step(5, "sum out X2, Y"), Step(13, "Identify within U2"))
@@ -33,7 +33,7 @@ def test_what_selects_no_one_is_recovered() -> None:
 
 def test_it_stops_where_identify_fails() -> None:
     """The listing would go on to line 15 on a graph that lost its target."""
-    answer = recover_factor(nodes("Y"), parse("X -> Y; X <-> Y; Z -> [S]"))
+    answer = recover_factor(make_nodes("Y"), parse("X -> Y; X <-> Y; Z -> [S]"))
 
     assert not answer
     assert [step.line for step in answer.steps] == [13, 2]
@@ -42,10 +42,10 @@ def test_it_stops_where_identify_fails() -> None:
 def test_dividing_opens_the_way_to_a_sum() -> None:
     """Lines 15, 5 and 13: Z is divided away, then W no longer leads to the target."""
     graph = parse("W -> Z -> Y; W <-> T; T -> [S]; Z -> R; R <-> Y")
-    steps = [s.line for s in recover_factor(nodes("Y", "R"), graph).steps]
+    steps = [s.line for s in recover_factor(make_nodes("Y", "R"), graph).steps]
 
     assert steps == [13]
-    assert recover_factor(nodes("Y"), graph).expression is not None
+    assert recover_factor(make_nodes("Y"), graph).expression is not None
 
 
 def test_what_is_recovered_is_true() -> None:

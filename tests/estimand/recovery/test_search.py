@@ -5,11 +5,11 @@ import pytest
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.search import search
 from boundit.graph.text import parse
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.estimand.truth import gap, random_cases
 from tests.oracles.do_search import derivable
 
-Y, X, Z = nodes("Y"), nodes("X"), nodes("Z")
+Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")
 
 
 @pytest.mark.parametrize("tables", [0, 2])

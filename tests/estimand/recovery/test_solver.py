@@ -5,10 +5,10 @@ from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.search import search
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
-from boundit.terms.names import nodes
+from boundit.terms.names import make_nodes
 from tests.estimand.truth import gap, random_cases
 
-Y, X, Z = nodes("Y"), nodes("X"), nodes("Z")
+Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")
 
 
 def solved(graph: str, asked: Question, *tables: str) -> Recovery:

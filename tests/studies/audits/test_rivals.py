@@ -7,7 +7,7 @@ from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_graph, random_model
 from boundit.studies.audits.rivals import SAME, Rival, Surface, widened
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 
 def model_of(graph: str, seed: int = 0) -> Model:
@@ -126,7 +126,7 @@ def test_wider_hidden_causes_change_nothing_that_can_be_seen_or_done(seed: int) 
     rng = default_rng(seed)
     graph = random_graph(4, rng, bidirected=0.4, selection=True)
     model = random_model(graph, rng)
-    x = in_order(graph.observed)[:2]
+    x = sort_names(graph.observed)[:2]
 
     wide = widened(model, rng)
 

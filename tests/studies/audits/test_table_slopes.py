@@ -5,7 +5,7 @@ from numpy.random import default_rng
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_graph, random_model
 from boundit.studies.audits.table_slopes import LawSlopes, ModelPoints
-from boundit.terms.names import in_order
+from boundit.terms.names import sort_names
 
 
 def drawn(seed: int) -> Model:
@@ -18,7 +18,7 @@ def test_a_sight_is_the_law_that_the_model_gives(seed: int) -> None:
     """The log, the population, and an effect: three ways to look at the same tables."""
     model = drawn(seed)
     points = ModelPoints(model.tables)
-    y, x, c = in_order(model.graph.observed)[:3]
+    y, x, c = sort_names(model.graph.observed)[:3]
     at = {x: 1, c: 0}
 
     log, _ = LawSlopes(points, model.log().axes, seen={"S": 1})(model.tables)
@@ -38,7 +38,7 @@ def test_slopes_are_what_a_small_move_does(seed: int) -> None:
     model = drawn(seed)
     points, move = ModelPoints(model.tables), 1e-6
     start = points.of(model.tables)
-    y, x, c = in_order(model.graph.observed)[:3]
+    y, x, c = sort_names(model.graph.observed)[:3]
     sights = [
         LawSlopes(points, model.log().axes, seen={"S": 1}),
         LawSlopes(points, [y, c]),

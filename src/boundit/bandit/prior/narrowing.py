@@ -28,7 +28,7 @@ from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.living import Living, Pool
-from boundit.terms.names import in_order
+from boundit.terms.names import sort_names
 
 Cells: TypeAlias = tuple[int | None, ...]
 """For each plan the place of the cell that was seen, None if some variable of it was not."""
@@ -67,7 +67,7 @@ class NarrowingBounds:
     @property
     def variables(self) -> tuple[str, ...]:
         """What it can learn from, in order."""
-        return tuple(in_order(self._levels))
+        return tuple(sort_names(self._levels))
 
     @property
     def n_seen(self) -> int:

@@ -24,7 +24,7 @@ from boundit.bandit.level_codec import Record, read_values, spelled_values
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.terms.bound import Arm, Context
 from boundit.terms.interval import Interval
-from boundit.terms.names import listed
+from boundit.terms.names import join_names
 
 
 @final
@@ -94,7 +94,7 @@ class Refutation:
     def __str__(self) -> str:
         where = f" in context {self.context!r}" if self.context else ""
         said = (
-            f"no law of {listed(self.observed)} fits what {self.n} rounds like that of arm "
+            f"no law of {join_names(self.observed)} fits what {self.n} rounds like that of arm "
             f"{self.arm!r}{where} showed, its bound being {self.bound}"
             if self.mean is None
             else f"arm {self.arm!r}{where} earned {self.mean:.4g} on average over {self.n} "

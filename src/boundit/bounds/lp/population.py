@@ -21,7 +21,7 @@ from boundit.bounds.numbers import Numbers
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import P
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 MOST_CELLS = 1_024
 """The most cells that programs are made for; beyond, nothing is said."""
@@ -156,7 +156,7 @@ class Populations:
             known.append(law.facts.least * float((here * self.logged[0][:, None]).sum()))
         for table in law.tables:
             if table >= values.keys():
-                names = in_order(table)
+                names = sort_names(table)
                 low, _ = self._numbers.between(P(table, logged=False), names)
                 full = np.broadcast_to(low, [self.levels[name] for name in names])
                 where = tuple(values.get(name, slice(None)) for name in names)
@@ -206,7 +206,7 @@ class Populations:
     @cached_property
     def logged(self) -> tuple[Floats, Floats]:
         """Both ends of how often each steering value was logged."""
-        names = in_order(self.reweighting.steering)
+        names = sort_names(self.reweighting.steering)
         low, high = self._numbers.between(P(frozenset(names)), names)
         shape = self.shape[: len(names)]
         return np.broadcast_to(low, shape).ravel(), np.broadcast_to(high, shape).ravel()
@@ -229,7 +229,7 @@ class Populations:
             rows.between(mass, _TOTAL, facts.least * float(low[m]), facts.most(float(high[m])))
 
     def _add_table(self, rows: ProgramRows, layout: MassLayout, table: Nodes) -> None:
-        names = in_order(table)
+        names = sort_names(table)
         shape = [self._numbers.levels[name] for name in names]
         pair = self._numbers.between(P(table, logged=False), names)
         low, high = (np.broadcast_to(end, shape) for end in pair)

@@ -24,7 +24,7 @@ from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.language.law import touched
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, in_order, listed
+from boundit.terms.names import Nodes, join_names, sort_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Reweighting:
     @property
     def axes(self) -> tuple[str, ...]:
         """The variables in the order of the arrays: the steering ones first."""
-        return *in_order(self.steering), *in_order(self.variables - self.steering)
+        return *sort_names(self.steering), *sort_names(self.variables - self.steering)
 
     @property
     def shares(self) -> P:
@@ -87,7 +87,9 @@ class Reweighting:
     def stated(self) -> str:
         """What is known of the reweighting, in words."""
         said = [str(self.facts)] if self.facts else []
-        said += [f"P({listed(table)}) is that of an unselected table" for table in self.tables]
+        said += [
+            f"P({join_names(table)}) is that of an unselected table" for table in self.tables
+        ]
         return ", ".join(said) or str(self.facts)
 
 

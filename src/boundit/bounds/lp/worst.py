@@ -5,7 +5,7 @@ import numpy as np
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.program import Optimum, SolveStatus
 from boundit.bounds.proof import RowKind, WorstPopulation
-from boundit.terms.names import in_order
+from boundit.terms.names import sort_names
 
 MOST_KINDS = 8
 """How many kinds of rows are shown, those furthest from the log first."""
@@ -22,7 +22,7 @@ def worst(populations: Populations, found: Optimum) -> WorstPopulation | None:
         or not found.point[0] > 0
     ):
         return None
-    names = in_order(law.steering)
+    names = sort_names(law.steering)
     low, high = populations.logged
     shares = populations.shares_of_everyone(found.point)
     facts = law.facts

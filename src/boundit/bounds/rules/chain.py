@@ -27,7 +27,7 @@ from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
-from boundit.terms.names import Nodes, listed
+from boundit.terms.names import Nodes, join_names
 
 MOST_SETS = 200
 """How many sets of variables are tried; on wide graphs the most relevant variables are."""
@@ -80,7 +80,7 @@ class Chain:
         if not unknown:
             return f"recovery through {', '.join(known)}"
         if not known:
-            return f"conditioning on {listed(unknown)}"
+            return f"conditioning on {join_names(unknown)}"
         return f"sequence {', '.join(self.variables)}, unknown {', '.join(unknown)}"
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
 from boundit.graph.separation import open_walk
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ def given(
     None when something inside acts on what is given: its luck would answer to it.
 
     >>> from boundit.graph.text import parse
-    >>> from boundit.terms.names import nodes
+    >>> from boundit.terms.names import make_nodes
     >>> graph = parse("Z -> X -> Y; Z <-> X <-> Y")
-    >>> roles = {"known": nodes(), "done": nodes(), "varied": nodes("Z")}
-    >>> found = given(graph, inside=nodes("X", "Y"), **roles)
+    >>> roles = {"known": make_nodes(), "done": make_nodes(), "varied": make_nodes("Z")}
+    >>> found = given(graph, inside=make_nodes("X", "Y"), **roles)
     >>> print(found.graph, {v: sorted(found.felt[v]) for v in "XY"})
     X -> Y; X <-> Y {'X': ['Z'], 'Y': []}
     """
@@ -53,8 +53,8 @@ def given(
     fixed = known | varied | done
     pairs = [
         (a, b)
-        for a in in_order(inside)
-        for b in in_order(inside)
+        for a in sort_names(inside)
+        for b in sort_names(inside)
         if a < b and open_walk(luck, shown[a], shown[b], given=fixed) is not None
     ]
     arrows = [(a, b) for a, b in drawn.directed if a in inside and b in inside]
@@ -83,7 +83,7 @@ def _growing(graph: CausalGraph, lucky: Mapping[str, Nodes]) -> dict[str, Nodes]
     found: dict[str, Nodes] = {}
     for component in graph.components():
         so_far = frozenset[str]()
-        for node in sorted(in_order(component), key=lambda v: len(lucky[v])):
+        for node in sorted(sort_names(component), key=lambda v: len(lucky[v])):
             so_far |= lucky[node]
             found[node] = so_far
     return found

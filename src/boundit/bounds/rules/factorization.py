@@ -21,7 +21,7 @@ from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
-from boundit.terms.names import Nodes, in_order, listed
+from boundit.terms.names import Nodes, join_names, sort_names
 
 NAME = "c-component factorization"
 
@@ -55,7 +55,7 @@ class Factorization:
         over = f"sum over {', '.join(self.summed)} of " if self.summed else ""
         below = f" / {text(self.base)}" if self.base is not None else ""
         said = tuple(
-            f"Q[{listed(part)}]: {step}"
+            f"Q[{join_names(part)}]: {step}"
             for part, answer in self.factors
             for step in answer.steps
         )
@@ -102,6 +102,6 @@ def factorization(
     return Factorization(
         query,
         tuple((part, recover_factor(part, graph)) for part in whole.parts),
-        tuple(in_order(whole.summed)),
+        tuple(sort_names(whole.summed)),
         base,
     )

@@ -18,7 +18,7 @@ from boundit.estimand.language.law import touched
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, doing_is_seeing, lightened
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, in_order, listed
+from boundit.terms.names import Nodes, join_names, sort_names
 
 MOST_CHAINS = 6
 """How many chains are kept: those with the fewest unknown variables, then the shortest."""
@@ -38,7 +38,7 @@ class ReweightedChainSearch:
         self.graph, self.facts = graph, facts
         (self.y,) = query.outcomes
         self.x, self.c = frozenset(query.treatments), frozenset(query.context)
-        self.tables = tuple(sorted({t for t in tables if t}, key=in_order))
+        self.tables = tuple(sorted({t for t in tables if t}, key=sort_names))
         self._planner = ChainSearch(graph, query, self.tables)
         self._blocks: dict[tuple[Nodes, Nodes], ReweightedBlock | None] = {}
 
@@ -100,11 +100,11 @@ class ReweightedChainSearch:
         if not doing_is_seeing(self.graph, light):
             return None
         given = touched(self.graph, members, given=light.treatments | light.context)
-        shown = f"P({listed(members)}{' | ' * bool(given)}{listed(given)})"
+        shown = f"P({join_names(members)}{' | ' * bool(given)}{join_names(given)})"
         steps = (*map(str, moves), f"Rule 2: {asked} is {shown} of the population")
         steering = touched(self.graph, str(self.graph.selection), given=self.graph.observed)
         law = Reweighting.of(self.graph, members | given | steering, self.facts, self.tables)
-        return ReweightedBlock(tuple(in_order(members)), given, law, steps)
+        return ReweightedBlock(tuple(sort_names(members)), given, law, steps)
 
     def _best(self, found: Iterable[ReweightedChain]) -> list[ReweightedChain]:
         """Keep the chains that know most, of fewest variables, each in its variants."""

@@ -30,7 +30,7 @@ from boundit.estimand.language.law import touched
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
-from boundit.terms.names import Nodes, in_order, listed
+from boundit.terms.names import Nodes, join_names, sort_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class NaturalReweighted:
         """Write what it claims and why."""
         (y,), law = query.outcomes, self.block.reweighting
         arms, bar = (
-            listed(self.chosen),
-            f" | {listed(self.block.given)}" * bool(self.block.given),
+            join_names(self.chosen),
+            f" | {join_names(self.block.given)}" * bool(self.block.given),
         )
-        by = f"r({listed(law.steering)})" if law.steering else "r"
+        by = f"r({join_names(law.steering)})" if law.steering else "r"
         claim = (
             f"{query} lies between P*({y}, {arms}{bar}) and that plus 1 - P*({arms}{bar}), "
             f"where P*(v) = P(v | S=1) {by} is the population's law and r any that fits: "
@@ -78,7 +78,7 @@ def natural_reweighted(
         return None
     x, c, y = frozenset(query.treatments), frozenset(query.context), frozenset(query.outcomes)
     for size in range(len(x) + 1):
-        for arms in map(frozenset, combinations(in_order(x), size)):
+        for arms in map(frozenset, combinations(sort_names(x), size)):
             rest = c | (x - arms)
             if not (graph.descendants(arms) & rest if arms else ()) and _seen(
                 graph, y, x - arms, done=arms, given=c
@@ -104,12 +104,16 @@ def _over(
     felt = touched(graph, members, given=given)
     steering = touched(graph, str(graph.selection), given=graph.observed)
     law = Reweighting.of(graph, members | felt | steering, facts, tables)
-    steps = [f"whoever got {listed(arms)} shows what it earns; of the others nothing is known"]
+    steps = [
+        f"whoever got {join_names(arms)} shows what it earns; of the others nothing is known"
+    ]
     if law.steering and (others := law.variables - law.steering):
-        shields = f"given {listed(law.steering)}, selection tells nothing of {listed(others)}"
+        shields = (
+            f"given {join_names(law.steering)}, selection tells nothing of {join_names(others)}"
+        )
         steps.append(f"Rule 1: {shields}")
     return NaturalReweighted(
-        arms, ReweightedBlock(tuple(in_order(members)), felt, law, tuple(steps))
+        arms, ReweightedBlock(tuple(sort_names(members)), felt, law, tuple(steps))
     )
 
 

@@ -24,7 +24,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lightened
 from boundit.estimand.recovery.solver import Solver
 from boundit.terms.bound import RuleRecord
-from boundit.terms.names import in_order, listed
+from boundit.terms.names import join_names, sort_names
 
 MOST_STAGED = 24
 """How many of these rules are tried, those with the fewest variables first."""
@@ -90,9 +90,9 @@ def _linked(links: tuple[ChainLink, ...]) -> str:
 
 def _called(program: ResponseProgram) -> str:
     if program.is_natural:
-        return f"natural bounds of {listed(program.inside)}"
-    across = f" across {listed(program.varied)}" if program.varied else ""
-    return f"program over {listed(program.inside)}{across}"
+        return f"natural bounds of {join_names(program.inside)}"
+    across = f" across {join_names(program.varied)}" if program.varied else ""
+    return f"program over {join_names(program.inside)}{across}"
 
 
 def _said(stage: NestedChain) -> tuple[str, tuple[str, ...]]:
@@ -103,7 +103,7 @@ def _said(stage: NestedChain) -> tuple[str, tuple[str, ...]]:
     elif isinstance(inner, KnownFormula):
         shown, steps = text(inner.expression), inner.steps
     else:
-        every = f" at every {listed(inner.varied)}" if inner.varied else ""
+        every = f" at every {join_names(inner.varied)}" if inner.varied else ""
         shown = f"the least and the greatest {stage.asked} that agree with "
         shown, steps = f"{shown}{text(inner.law)}{every}", inner.steps
     for link in reversed(stage.links):
@@ -185,7 +185,10 @@ class _NestedSearch:
 
     def _within(self, light: Question, longest: int) -> Iterator[NestedChain]:
         planner, lost = self.planner, self.planner.x - light.variables
-        treatments, context = tuple(in_order(light.treatments)), tuple(in_order(light.context))
+        treatments, context = (
+            tuple(sort_names(light.treatments)),
+            tuple(sort_names(light.context)),
+        )
         asked = EffectQuery(tuple(light.outcomes), treatments, context)
         inner = ChainSearch(planner.graph, asked, planner.tables)
         for chain in inner.chains(longest=longest):

@@ -16,7 +16,7 @@ from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.bounds.rules.type_layout import ProgramLayout
 from boundit.bounds.rules.type_program import ProgramEnds, TimeBudget, solve
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.terms.names import in_order
+from boundit.terms.names import sort_names
 
 
 def staged_ends(
@@ -36,7 +36,7 @@ def staged_ends(
         low, high = numbers.between(inner.expression, (*order, outcome))
         ends = Ends(low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1))
         return backwards(stage.links, ends, numbers, axes=axes)
-    own = in_order(stage.asked.treatments | stage.asked.context)
+    own = sort_names(stage.asked.treatments | stage.asked.context)
     within = staged_ends(inner, numbers, outcome=outcome, axes=own, clock=clock)
     ends = Ends(_moved(within.lower, own, order), _moved(within.upper, own, order))
     empty = _reached(within.empty, own, stage, numbers, axes)

@@ -29,7 +29,7 @@ from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, in_order, listed
+from boundit.terms.names import Nodes, join_names, sort_names
 
 MOST_SUBSETS = 3
 """Up to how many possible instruments every set of them is tried; of more, each alone."""
@@ -74,13 +74,13 @@ class ResponseProgram:
     @property
     def set_by_hand(self) -> tuple[str, ...]:
         """The treatments that are inside or varied: the target sets them, scenes do not."""
-        return tuple(in_order(self.asked.treatments.intersection(self.inside + self.varied)))
+        return tuple(sort_names(self.asked.treatments.intersection(self.inside + self.varied)))
 
     @property
     def fixed(self) -> tuple[str, ...]:
         """What has one value in a whole program: conditions, and treatments already done."""
         rest = self.asked.treatments.difference(self.set_by_hand)
-        return tuple(in_order(rest | self.asked.context))
+        return tuple(sort_names(rest | self.asked.context))
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
@@ -112,7 +112,7 @@ def confounded(
     """
     for n_done in reversed(range(len(asked.treatments))):
         found = dict[object, ResponseProgram]()
-        for done in map(frozenset, combinations(in_order(asked.treatments), n_done)):
+        for done in map(frozenset, combinations(sort_names(asked.treatments), n_done)):
             for middle, varied in _choices(graph, asked, done):
                 if not effort.spend():
                     break
@@ -130,7 +130,7 @@ def _choices(graph: CausalGraph, asked: Question, done: Nodes) -> Iterator[tuple
     left = asked.treatments - done
     late = cut.descendants(left | asked.outcomes)
     causes = cut.ancestors(asked.outcomes | left) - asked.variables
-    early = in_order(graph.observed - asked.variables - late)
+    early = sort_names(graph.observed - asked.variables - late)
     few = len(early) <= MOST_SUBSETS
     for size in range(len(early), -1, -1) if few else (1, 0):
         for chosen in map(frozenset, combinations(early, size)):
@@ -171,17 +171,17 @@ def _program(
     found = [simplify(formula) for formula in formulas if formula is not None]
     wanted = frozenset[str]().union(*lost)
     order = tuple(v for v in left.graph.order if v in around)
-    arguments = {v: in_order(left.graph.parents(v) | left.felt[v]) for v in order}
+    arguments = {v: sort_names(left.graph.parents(v) | left.felt[v]) for v in order}
     outer = frozenset[str]().union(*arguments.values()) - around
     return ResponseProgram(
         asked,
         order,
         tuple(tuple(arguments[v]) for v in order),
-        tuple(in_order(outer)),
+        tuple(sort_names(outer)),
         simplify(law.expression if around == inside else product(*found[: len(pieces)])),
         wanted,
         tuple(found[len(pieces) :]),
-        tuple(in_order(frozenset[str]().union(*kept))),
+        tuple(sort_names(frozenset[str]().union(*kept))),
         (*map(str, law.steps), *_words(around, outer, wanted)),
     )
 
@@ -231,6 +231,9 @@ class _LawWriter:
 
 
 def _words(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[str, ...]:
-    stops = f"Identify stops for Q[{listed(wanted)}] within {listed(around)}"
-    scenes = f" at every value of {listed(outer)}" if outer else ""
-    return (stops, f"response types of {listed(around)} reproduce Q[{listed(around)}]{scenes}")
+    stops = f"Identify stops for Q[{join_names(wanted)}] within {join_names(around)}"
+    scenes = f" at every value of {join_names(outer)}" if outer else ""
+    return (
+        stops,
+        f"response types of {join_names(around)} reproduce Q[{join_names(around)}]{scenes}",
+    )

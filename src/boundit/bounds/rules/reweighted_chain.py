@@ -18,7 +18,7 @@ from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.render import text
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord
-from boundit.terms.names import listed
+from boundit.terms.names import join_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ReweightedChain:
     def name(self) -> str:
         """What the bound is called in tables."""
         rest = f", unknown {', '.join(self.unknown)}" if self.unknown else ""
-        blocks = "; ".join(listed(block.variables) for block in self.blocks)
+        blocks = "; ".join(join_names(block.variables) for block in self.blocks)
         return f"reweighting of {blocks}{rest}"
 
 
@@ -80,9 +80,11 @@ def rule(chain: ReweightedChain, query: EffectQuery) -> RuleRecord:
     steps = list(chain.reward.steps) if chain.reward else []
     for link in reversed(chain.links):
         if isinstance(link, ReweightedBlock):
-            bar = f" | {listed(link.given)}" if link.given else ""
-            law = f"P*({listed(link.variables)}{bar})"
-            shown = f"sum over {listed(link.variables)} of {law} x ({shown})" if shown else law
+            bar = f" | {join_names(link.given)}" if link.given else ""
+            law = f"P*({join_names(link.variables)}{bar})"
+            shown = (
+                f"sum over {join_names(link.variables)} of {law} x ({shown})" if shown else law
+            )
             steps += link.steps
         elif link.weights is None:
             shown = f"min/max over {link.variable} of {shown}"
@@ -94,9 +96,9 @@ def rule(chain: ReweightedChain, query: EffectQuery) -> RuleRecord:
     for each in laws:
         others = each.variables - each.steering
         if others and each.steering:
-            step = f"given {listed(each.steering)}, selection tells nothing of {listed(others)}"
-            steps.append(f"Rule 1: {step}")
-    by = " or ".join(dict.fromkeys(f"r({listed(each.steering)})" for each in laws))
+            known, hidden = join_names(each.steering), join_names(others)
+            steps.append(f"Rule 1: given {known}, selection tells nothing of {hidden}")
+    by = " or ".join(dict.fromkeys(f"r({join_names(each.steering)})" for each in laws))
     stated = "; ".join(dict.fromkeys(each.stated for each in laws))
     claim = (
         f"{query} {verb} {shown}, where P*(v) = P(v | S=1) {by} is the population's law and r "

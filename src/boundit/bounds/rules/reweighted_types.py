@@ -26,7 +26,7 @@ from boundit.estimand.recovery.question import Question, lightened
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
-from boundit.terms.names import Nodes, listed
+from boundit.terms.names import Nodes, join_names
 
 MOST_PROGRAMS = 2
 """How many of these programs are tried, those across the most instruments first."""
@@ -60,10 +60,10 @@ class TypesReweighted:
         """Write what it claims and why."""
         inside, law = self.program.inside, self.reweighting
         varied, felt = self.program.varied, self.given.union(self.program.varied)
-        across = f" across {listed(varied)}" if varied else ""
-        shown = f"P*({listed(inside)}{' | ' * bool(felt)}{listed(felt)})"
-        every = f" at every {listed(varied)}" if varied else ""
-        by = f"r({listed(law.steering)})" if law.steering else "r"
+        across = f" across {join_names(varied)}" if varied else ""
+        shown = f"P*({join_names(inside)}{' | ' * bool(felt)}{join_names(felt)})"
+        every = f" at every {join_names(varied)}" if varied else ""
+        by = f"r({join_names(law.steering)})" if law.steering else "r"
         claim = (
             f"{query} lies between the least and the greatest {self.program.asked} that agree "
             f"with {shown}{every}, where P*(v) = P(v | S=1) {by} is the population's law and r "
@@ -71,12 +71,10 @@ class TypesReweighted:
         )
         steps = [*self.program.steps]
         if law.steering and (others := law.variables - law.steering):
-            shield = (
-                f"given {listed(law.steering)}, selection tells nothing of {listed(others)}"
-            )
-            steps.append(f"Rule 1: {shield}")
+            known, hidden = join_names(law.steering), join_names(others)
+            steps.append(f"Rule 1: given {known}, selection tells nothing of {hidden}")
         return RuleRecord(
-            f"program over {listed(inside)}{across}, reweighted", claim, tuple(steps)
+            f"program over {join_names(inside)}{across}, reweighted", claim, tuple(steps)
         )
 
 

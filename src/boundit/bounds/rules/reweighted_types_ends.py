@@ -28,7 +28,7 @@ from boundit.bounds.rules.reweighted_types import TypesReweighted
 from boundit.bounds.rules.type_layout import Cell, ProgramLayout
 from boundit.bounds.rules.type_program import TimeBudget
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.terms.names import in_order
+from boundit.terms.names import sort_names
 
 MOST_COLUMNS = 2_000
 """How many response types these programs may have; with more the rule is left out."""
@@ -124,7 +124,7 @@ class ReweightedProgram:
     ) -> None:
         self.found, self.numbers = populated.found, populated.numbers
         self.layout, self.runs, self.clock = layout, runs, clock
-        self.at = {name: fixed[name] for name in in_order(self.found.given)}
+        self.at = {name: fixed[name] for name in sort_names(self.found.given)}
         self.populations = populations = populated.populations
         self.least = populations.least(self.at)
         self.late = False

@@ -20,7 +20,7 @@ from boundit.estimand.language.render import text
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.substitutes import Substitute
 from boundit.terms.bound import RuleRecord
-from boundit.terms.names import in_order, listed
+from boundit.terms.names import join_names, sort_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Substitution:
 
     def rule(self) -> RuleRecord:
         """Say what it claims."""
-        acted = listed(self.substitute.variables)
+        acted = join_names(self.substitute.variables)
         below = f" / {text(self.base)}" if self.base is not None else ""
         shown = f"{text(self.substitute.formula)}{below}"
         verb = f"lies between min/max over {acted} of" if acted else "is"
@@ -52,7 +52,7 @@ class Substitution:
         """Take the least and the greatest over the substitute's values (eq. 10)."""
         (outcome,) = self.query.outcomes
         axes = self.query.treatments + self.query.context
-        order = (*axes, *in_order(self.substitute.variables))
+        order = (*axes, *sort_names(self.substitute.variables))
         low, high = numbers.between(self.substitute.formula, (*order, outcome))
         least = most = np.ones(())
         if self.base is not None:

@@ -33,7 +33,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.paths import back_door_graph, proper_causal_effects
 from boundit.graph.separation import open_walk
 from boundit.terms.errors import InvalidQuery
-from boundit.terms.names import Names, Nodes, in_order, listed
+from boundit.terms.names import Names, Nodes, join_names, sort_names
 from boundit.terms.verdict import Verdict
 
 _NON_CAUSAL = "a non-causal path stays open"
@@ -43,8 +43,8 @@ class NotACovariate(InvalidQuery):
     """A variable that is called external but is not adjusted for."""
 
     def __init__(self, name: str, covariates: Nodes) -> None:
-        self.name, self.covariates = name, in_order(covariates)
-        held = f"they are {listed(covariates)}" if covariates else "there are none"
+        self.name, self.covariates = name, sort_names(covariates)
+        held = f"they are {join_names(covariates)}" if covariates else "there are none"
         super().__init__(f"{name!r} is external but not among the covariates; {held}")
 
 
@@ -83,8 +83,8 @@ def adjusts(
         return Verdict(holds=False, clause=clause, reason=reason, witness=witness)
 
     if spoiled := pair.covariates & proper_causal_effects(graph, treatments=x, outcomes=y):
-        reason = f"the treatments act on {listed(spoiled)} on the way to the outcome"
-        return refused("a" if graph.selection else "i", reason, tuple(in_order(spoiled)))
+        reason = f"the treatments act on {join_names(spoiled)} on the way to the outcome"
+        return refused("a" if graph.selection else "i", reason, tuple(sort_names(spoiled)))
     for claim in _claims(graph, pair, x, y):
         if walk := open_walk(claim.graph, claim.sources, claim.targets, given=claim.given):
             return refused(claim.condition, claim.otherwise, walk)
@@ -171,5 +171,5 @@ def _question(
     )
     zt = graph.require(external)
     if zt - z:
-        raise NotACovariate(in_order(zt - z)[0], z)
+        raise NotACovariate(sort_names(zt - z)[0], z)
     return Adjustment(z, zt), x, y

@@ -20,7 +20,7 @@ from boundit.graph.separators import (
     minimal_separator,
     needed_nodes,
 )
-from boundit.terms.names import Names, Nodes, in_order
+from boundit.terms.names import Names, Nodes, sort_names
 
 
 def find_adjustment(
@@ -119,7 +119,7 @@ class _AdjustmentSearch:
         covariates = found - self.selection
         # With another Z^T some covariate may be spared all the same.
         while spare := covariates - self.needed(covariates):
-            covariates -= {in_order(spare)[0]}
+            covariates -= {sort_names(spare)[0]}
         return Adjustment(covariates, self.external(covariates) or frozenset())
 
     def needed(self, covariates: Nodes) -> Nodes:

@@ -26,7 +26,7 @@ from boundit.estimand.language.expression import Expression, P, Product, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.separators import connected_nodes, minimal_separator
-from boundit.terms.names import Names, Nodes, in_order, listed
+from boundit.terms.names import Names, Nodes, join_names, sort_names
 from boundit.terms.verdict import Verdict
 
 CRITERION = "adjustment in context"
@@ -67,7 +67,9 @@ def adjusts_in_context(
         return Verdict(holds=False, clause=clause, reason=reason, witness=witness)
 
     if caused := (z | c) & graph.descendants(x):
-        return refused("", f"the treatments cause {listed(caused)}", tuple(in_order(caused)))
+        return refused(
+            "", f"the treatments cause {join_names(caused)}", tuple(sort_names(caused))
+        )
     s = frozenset((graph.selection,)) if graph.selection else frozenset()
     if walk := open_walk(graph.without_edges_into(x), y, s, given=x | c | z):
         return refused(" (a)", "selection depends on the outcome", walk)
@@ -75,7 +77,7 @@ def adjusts_in_context(
         return refused(" (b)", "a back-door path stays open", walk)
     if not z | c <= measured and (walk := open_walk(graph, z, s, given=c)):
         return refused(" (c)", "selection depends on a covariate", walk)
-    reason = f"neither selection nor how treatments came about tells of {listed(y)}"
+    reason = f"neither selection nor how treatments came about tells of {join_names(y)}"
     return Verdict(holds=True, clause=CRITERION, reason=reason)
 
 

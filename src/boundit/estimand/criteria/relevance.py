@@ -5,7 +5,7 @@ from math import comb
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separators import minimal_separator
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 
 def shortlist(
@@ -24,21 +24,22 @@ def shortlist(
     on one side and treatments and selection on the other, near either end, then the nearest to
     the outcomes by edges. It is a rule of thumb: what is left out might have served as well.
 
-    >>> from boundit.terms.names import nodes
+    >>> from boundit.terms.names import make_nodes
     >>> chain = CausalGraph.of(directed=[("A", "B"), ("B", "Y"), ("X", "Y"), ("B", "X")])
-    >>> roles = {"outcomes": nodes("Y"), "treatments": nodes("X"), "context": nodes()}
-    >>> shortlist(chain, nodes("A", "B"), **roles, max_size=1, max_sets=2)
+    >>> y, x, none = make_nodes("Y"), make_nodes("X"), make_nodes()
+    >>> roles = {"outcomes": y, "treatments": x, "context": none}
+    >>> shortlist(chain, make_nodes("A", "B"), **roles, max_size=1, max_sets=2)
     ['B']
     """
     width = len(usable)
     while width and sum(comb(width, size) for size in range(max_size + 1)) > max_sets:
         width -= 1
     if width == len(usable):
-        return in_order(usable)
+        return sort_names(usable)
     first = _on_separators(graph, usable, outcomes, treatments, context)
     steps, far = _steps_from(graph, outcomes), len(graph.nodes)
-    ranked = sorted(in_order(usable), key=lambda v: (v not in first, steps.get(v, far)))
-    return in_order(ranked[:width])
+    ranked = sorted(sort_names(usable), key=lambda v: (v not in first, steps.get(v, far)))
+    return sort_names(ranked[:width])
 
 
 def _on_separators(graph: CausalGraph, usable: Nodes, y: Nodes, x: Nodes, c: Nodes) -> Nodes:
@@ -59,7 +60,7 @@ def _on_separators(graph: CausalGraph, usable: Nodes, y: Nodes, x: Nodes, c: Nod
 
 def _steps_from(graph: CausalGraph, start: Nodes) -> dict[str, int]:
     """Count the edges from ``start`` to every node it is joined to, in whatever direction."""
-    steps = dict.fromkeys(in_order(start), 0)
+    steps = dict.fromkeys(sort_names(start), 0)
     queue = deque(steps)
     while queue:
         node = queue.popleft()

@@ -5,7 +5,7 @@ from itertools import combinations
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.errors import InvalidQuery, OverlappingRoles
-from boundit.terms.names import Names, Nodes, in_order
+from boundit.terms.names import Names, Nodes, sort_names
 
 
 class NoOutcome(InvalidQuery):
@@ -36,7 +36,7 @@ it can only be one of them
             raise OverlappingRoles(graph.selection, "the selection node", role)
     for (role, part), (other_role, other) in combinations(parts.items(), 2):
         if both := part & other:
-            raise OverlappingRoles(in_order(both)[0], role, other_role)
+            raise OverlappingRoles(sort_names(both)[0], role, other_role)
     if not parts.get("an outcome", frozenset("?")):
         raise NoOutcome
     return tuple(parts.values())

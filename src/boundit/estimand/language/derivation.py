@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from boundit.estimand.language import render
 from boundit.estimand.language.expression import Expression
-from boundit.terms.names import Nodes, in_order, spelled
+from boundit.terms.names import Nodes, sort_names, write_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Recovery:
             return self._none()
         shown = render.text(self.expression)
         if self.arbitrary:
-            shown += f", for any {', '.join(map(spelled, in_order(self.arbitrary)))}"
+            shown += f", for any {', '.join(map(write_name, sort_names(self.arbitrary)))}"
         return shown
 
     def _none(self) -> str:

@@ -14,7 +14,7 @@ from functools import cache
 from boundit.estimand.language.algebra import product, ratio, total
 from boundit.estimand.language.expression import Expression, P, free_variables
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Names, Nodes, as_nodes
+from boundit.terms.names import Names, Nodes, read_nodes
 
 Conditional = Callable[[str], Expression]
 
@@ -116,7 +116,7 @@ def touched(
     >>> sorted(touched(chain, "Y", given=frozenset("XM"), out_of=frozenset("M")))
     []
     """
-    start = as_nodes(names)
+    start = read_nodes(names)
     opening = causes(graph, given, closed=closed, into=into, out_of=out_of)
     # An open walk between two nodes never leaves the causes of the two and of what is given.
     inside = causes(graph, start, closed=opening, into=into, out_of=out_of)

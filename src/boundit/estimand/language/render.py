@@ -18,7 +18,7 @@ from boundit.estimand.language.expression import (
     free_variables,
 )
 from boundit.terms.errors import BounditError
-from boundit.terms.names import Nodes, in_order, spelled
+from boundit.terms.names import Nodes, sort_names, write_name
 
 _SHORT = re.compile(r"[A-Za-z]\d*")
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "#$%&_{}"} | {"\\": r"\backslash "})
@@ -72,7 +72,7 @@ class _Text:
     gap = " "
 
     def name(self, variable: str) -> str:
-        return spelled(variable)
+        return write_name(variable)
 
     def term(self, of: str, bar: str) -> str:
         return f"P({of} | {bar})" if bar else f"P({of})"
@@ -146,7 +146,7 @@ def _written(expression: Expression, names: _Names, script: _Script) -> str:
 
 
 def _place(factor: Expression) -> tuple[bool, bool, list[str]]:
-    of = in_order(factor.of) if isinstance(factor, P | CFactor) else []
+    of = sort_names(factor.of) if isinstance(factor, P | CFactor) else []
     return isinstance(factor, Sum), isinstance(factor, Ratio), of
 
 
@@ -156,7 +156,7 @@ def _closed(factor: Expression, names: _Names, script: _Script) -> str:
 
 
 def _spelled(variables: Nodes, names: _Names, script: _Script) -> str:
-    return ", ".join(script.name(v) + "'" * names.get(v, 0) for v in in_order(variables))
+    return ", ".join(script.name(v) + "'" * names.get(v, 0) for v in sort_names(variables))
 
 
 def as_json(expression: Expression) -> dict[str, object]:
@@ -167,15 +167,15 @@ def as_json(expression: Expression) -> dict[str, object]:
     """
     match expression:
         case P(of, given, logged):
-            return {"p": in_order(of), "given": in_order(given), "logged": logged}
+            return {"p": sort_names(of), "given": sort_names(given), "logged": logged}
         case Sum(over, body):
-            return {"sum": in_order(over), "of": as_json(body)}
+            return {"sum": sort_names(over), "of": as_json(body)}
         case Product(factors):
             return {"product": [as_json(f) for f in factors]}
         case Ratio(top, bottom):
             return {"ratio": [as_json(top), as_json(bottom)]}
         case CFactor(of):
-            return {"factor": in_order(of)}
+            return {"factor": sort_names(of)}
         case _:
             assert_never(expression)
 

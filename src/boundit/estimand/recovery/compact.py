@@ -14,7 +14,7 @@ from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
-from boundit.terms.names import Nodes, listed
+from boundit.terms.names import Nodes, join_names
 
 _WORK = 150_000
 """How much all trials may cost; one costs the square of the nodes it leaves in sight."""
@@ -55,7 +55,7 @@ def compacted(
         size //= 2
     if not (hidden := graph.observed - asked.variables.union(left)):
         return answer
-    return best.after(Step(None, f"{listed(hidden)} may stay unseen", "projection"))
+    return best.after(Step(None, f"{join_names(hidden)} may stay unseen", "projection"))
 
 
 class _Trials:

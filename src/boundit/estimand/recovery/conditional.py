@@ -21,7 +21,7 @@ from boundit.estimand.language.law import Law, observed_law
 from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, listed
+from boundit.terms.names import Nodes, join_names
 
 FactorSolver = Callable[[Nodes, CausalGraph], Recovery]
 NAME = "c-factors"
@@ -53,7 +53,9 @@ def through_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) ->
         answer = solve(factor, graph)
         steps += answer.steps
         if answer.expression is None:
-            return Recovery(None, (*steps, Step(None, f"Q[{listed(factor)}] is missing", NAME)))
+            return Recovery(
+                None, (*steps, Step(None, f"Q[{join_names(factor)}] is missing", NAME))
+            )
         parts.append(answer.expression)
     return Recovery(_assembled(product(*parts), group, asked), tuple(steps))
 
@@ -76,9 +78,9 @@ def through_selected_factors(
         law, remaining = _clean_divided(graph, wanted)
         felt = asked.outcomes | group.summed
         if not _is_all_but_constants(remaining, wanted, felt):
-            reason = f"the logged rows do not give Q[{listed(wanted)}] up to a constant"
+            reason = f"the logged rows do not give Q[{join_names(wanted)}] up to a constant"
             return Recovery(None, (*steps, Step(None, reason, NAME)))
-        steps.append(Step(None, f"Q[{listed(wanted)}] up to a constant", NAME))
+        steps.append(Step(None, f"Q[{join_names(wanted)}] up to a constant", NAME))
         parts.append(law.formula())
         # The constant is one to the outcomes alone, so it must be divided away.
         group = replace(group, conditioned=True)
@@ -136,5 +138,5 @@ def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, felt: Nodes) -> boo
 
 
 def _opening(group: _Group, asked: Question) -> Step:
-    shown = ", ".join(f"Q[{listed(c)}]" for c in group.factors)
+    shown = ", ".join(f"Q[{join_names(c)}]" for c in group.factors)
     return Step(None, f"{asked} needs {shown}", NAME)

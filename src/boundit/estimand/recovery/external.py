@@ -19,7 +19,7 @@ from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
 from boundit.graph.separation import open_walk
-from boundit.terms.names import Nodes, in_order, listed
+from boundit.terms.names import Nodes, join_names, sort_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,14 @@ class ExternalTable:
         """Identify a question from the table alone and what the log adds to it."""
         if not asked.variables <= self.safe:
             return Recovery(None)
-        what = f"P({listed(self.safe)}) of everyone, by the table over {listed(self.measured)}"
+        table = join_names(self.measured)
+        what = f"P({join_names(self.safe)}) of everyone, by the table over {table}"
         light, steps = lightened(self.seen, asked)
         steps = (Step(None, what, "external"), *steps)
         if not doing_is_seeing(self.seen, light):
             return through_factors(self.seen, light, self._factor).after(*steps)
         if light.treatments:
-            steps += (Step(None, f"{listed(light.treatments)} may be seen", "Rule 2"),)
+            steps += (Step(None, f"{join_names(light.treatments)} may be seen", "Rule 2"),)
         given = touched(self.seen, light.outcomes, given=light.treatments | light.context)
         return Recovery(self._conditional(light.outcomes, given), steps)
 
@@ -93,7 +94,7 @@ class ExternalTable:
         """Write a law over ``names`` and, where it must, more variables of the table."""
         parts, needed, known = list[Expression](), names & self.measured, self.measured
         selected = frozenset((str(self.whole.selection),))
-        for node in in_order(names - self.measured):
+        for node in sort_names(names - self.measured):
             given = touched(self.whole, node, given=known | selected) - selected
             parts.append(P(frozenset((node,)), given))
             known, needed = known | {node}, needed | (given & self.measured)

@@ -8,7 +8,7 @@ J. Tian and J. Pearl, On the identification of causal effects, R-290-L, 2003.
 from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.law import Law
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, listed
+from boundit.terms.names import Nodes, join_names
 
 NAME = "Identify"
 
@@ -32,17 +32,17 @@ def identify(target: Nodes, within: Nodes, known: Law, graph: CausalGraph) -> Re
     inside = graph.induced(within)
     ancestors = inside.ancestors(target)
     if ancestors == target:
-        reason = f"sum {listed(within - target)} out of Q[{listed(within)}]"
+        reason = f"sum {join_names(within - target)} out of Q[{join_names(within)}]"
         steps = (Step(1, reason, NAME),) if within > target else ()
         return Recovery(known.marginal(target).formula(), steps)
     if ancestors == within:
         reason = (
-            f"stops: within {listed(within)}, joined by hidden causes, everything acts on "
-            f"{listed(target)}"
+            f"stops: within {join_names(within)}, joined by hidden causes, everything acts on "
+            f"{join_names(target)}"
         )
         return Recovery(None, (Step(2, reason, NAME),))
     smaller = known.marginal(ancestors)
     part = inside.induced(ancestors)
     home = next(c for c in part.components() if target <= c)
     answer = identify(target, home, smaller.without(ancestors - home), part)
-    return answer.after(Step(3, f"go on within {listed(home)}", NAME))
+    return answer.after(Step(3, f"go on within {join_names(home)}", NAME))

@@ -13,7 +13,7 @@ from boundit.estimand.language.derivation import Step
 from boundit.estimand.language.law import causes, touched
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from boundit.terms.names import Nodes, in_order, spelled
+from boundit.terms.names import Nodes, sort_names, write_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +90,15 @@ def _first_move(graph: CausalGraph, asked: Question) -> tuple[Question, list[Ste
     """Make the first move that is open: drop what can be dropped before exchanging."""
     if (node := _by_rule_3(graph, asked)) is not None:
         lighter = replace(asked, treatments=asked.treatments - {node})
-        return lighter, [Step(None, f"drop do({spelled(node)})", "Rule 3")]
+        return lighter, [Step(None, f"drop do({write_name(node)})", "Rule 3")]
     if idle := _by_rule_1(graph, asked):
         lighter = replace(asked, context=asked.context - idle)
-        words = [f"drop the condition {spelled(node)}" for node in in_order(idle)]
+        words = [f"drop the condition {write_name(node)}" for node in sort_names(idle)]
         return lighter, [Step(None, reason, "Rule 1") for reason in words]
     if (node := _by_rule_2(graph, asked)) is not None:
         treatments, context = asked.treatments | {node}, asked.context - {node}
         exchanged = replace(asked, treatments=treatments, context=context)
-        return exchanged, [Step(None, f"{spelled(node)} may be set by hand", "Rule 2")]
+        return exchanged, [Step(None, f"{write_name(node)} may be set by hand", "Rule 2")]
     return None
 
 
@@ -112,7 +112,7 @@ def _by_rule_1(graph: CausalGraph, asked: Question) -> Nodes:
 
 def _by_rule_2(graph: CausalGraph, asked: Question) -> str | None:
     """Find a condition to set: ``(Y _||_ node | X, rest)``, cut into X and out of the node."""
-    for node in in_order(asked.context):
+    for node in sort_names(asked.context):
         out_of = frozenset((node,))
         if node not in _felt(graph, asked, into=asked.treatments, out_of=out_of):
             return node
@@ -122,7 +122,7 @@ def _by_rule_2(graph: CausalGraph, asked: Question) -> str | None:
 def _by_rule_3(graph: CausalGraph, asked: Question) -> str | None:
     """Find a treatment to drop: cut into the others, and it unless it acts on what is known."""
     known = asked.known(graph)
-    for node in in_order(asked.treatments):
+    for node in sort_names(asked.treatments):
         others = asked.treatments - {node}
         acts = node in causes(graph, known, into=others)
         if node not in _felt(graph, asked, into=others if acts else asked.treatments):
@@ -139,4 +139,4 @@ def _felt(
 
 
 def _spelled(names: Nodes) -> str:
-    return ", ".join(map(spelled, in_order(names)))
+    return ", ".join(map(write_name, sort_names(names)))

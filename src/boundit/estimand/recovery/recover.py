@@ -13,7 +13,7 @@ from boundit.estimand.recovery.search import search
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.errors import MalformedQuery, OverlappingRoles
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 SEARCHED = 7
 """Up to how many relevant variables the whole do-calculus is searched: about 0.2 s."""
@@ -79,7 +79,7 @@ def _check(graph: CausalGraph, asked: Question, tables: list[Nodes]) -> None:
     )
     for (first, some), (second, others) in combinations(roles, 2):
         if both := some & others:
-            raise OverlappingRoles(in_order(both)[0], first, second)
+            raise OverlappingRoles(sort_names(both)[0], first, second)
 
 
 def _proof(graph: CausalGraph, light: Question, tables: list[Nodes]) -> str | None:

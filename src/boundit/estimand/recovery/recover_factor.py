@@ -11,7 +11,7 @@ from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.law import Law, Reader, observed_law
 from boundit.estimand.recovery.identify import identify
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, listed
+from boundit.terms.names import Nodes, join_names
 
 
 def recover_factor(target: Nodes, graph: CausalGraph, read: Reader = observed_law) -> Recovery:
@@ -44,10 +44,10 @@ def _recover(target: Nodes, law: Law, graph: CausalGraph) -> Recovery:
         return Recovery(None, (Step(9, "every c-component has a say in selection"),))
     if home := next((c for c in clean if target <= c), None):  # lines 12-14
         answer = identify(target, home, law.without(graph.nodes - home), graph)
-        return answer.after(Step(13, f"Identify within {listed(home)}"))
+        return answer.after(Step(13, f"Identify within {join_names(home)}"))
     gone = frozenset[str]().union(*clean)  # line 15
     answer = _recover(target, law.without(gone), graph.induced(graph.nodes - gone))
-    return answer.after(Step(15, f"divide by Q of {listed(gone)}"))
+    return answer.after(Step(15, f"divide by Q of {join_names(gone)}"))
 
 
 def clean_components(graph: CausalGraph) -> tuple[Nodes, ...]:
@@ -57,4 +57,4 @@ def clean_components(graph: CausalGraph) -> tuple[Nodes, ...]:
 
 
 def _summing(idle: Nodes) -> tuple[Step, ...]:
-    return (Step(5, f"sum out {listed(idle)}"),) if idle else ()
+    return (Step(5, f"sum out {join_names(idle)}"),) if idle else ()

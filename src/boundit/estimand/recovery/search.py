@@ -22,7 +22,7 @@ from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.recovery.bit_graph import BitGraph, each
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 
 class _Atom(NamedTuple):
@@ -83,7 +83,7 @@ class _DoCalculusSearch:
     def goals(self, asked: Question) -> list[_Atom]:
         do, given = self.graph.mask(asked.treatments), self.graph.mask(asked.context)
         atoms = list[_Atom]()
-        for name in in_order(asked.outcomes):
+        for name in sort_names(asked.outcomes):
             place = self.graph.places[name]
             atoms.append(_Atom(place, do, given))
             given |= 1 << place

@@ -27,7 +27,7 @@ from boundit.estimand.recovery.question import (
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separators import find_separator, minimal_separator, nearest_separator
-from boundit.terms.names import Nodes, in_order, listed
+from boundit.terms.names import Nodes, join_names, sort_names
 
 _DEPTH = 2
 """How many sums may be nested; each level tries a handful of separators."""
@@ -103,7 +103,7 @@ class Solver:
         formula = P(asked.outcomes, given, among.selected)
         steps = [Step(None, f"{asked} is the same given S=1", "Rule 1")] if selected else []
         if asked.treatments:
-            steps.append(Step(None, f"{listed(asked.treatments)} may be seen", "Rule 2"))
+            steps.append(Step(None, f"{join_names(asked.treatments)} may be seen", "Rule 2"))
         return Recovery(formula, tuple(steps))
 
     def _factor(self, target: Nodes, depth: int) -> Recovery:
@@ -134,14 +134,14 @@ class Solver:
             later = self.solve(replace(asked, outcomes=rest, context=context), depth)
             if earlier.expression is not None and later.expression is not None:
                 formula = product(later.expression, earlier.expression)
-                step = Step(None, f"{listed(rest)} given {listed(first)}", "chain rule")
+                step = Step(None, f"{join_names(rest)} given {join_names(first)}", "chain rule")
                 return Recovery(formula, (step, *earlier.steps, *later.steps))
         return Recovery(None)
 
     def _firsts(self, outcomes: Nodes) -> Iterator[Nodes]:
         candidates = [t.safe & outcomes for t in self.tables]
-        candidates += [frozenset((node,)) for node in in_order(outcomes)]
-        candidates += [outcomes - {node} for node in in_order(outcomes)]
+        candidates += [frozenset((node,)) for node in sort_names(outcomes)]
+        candidates += [outcomes - {node} for node in sort_names(outcomes)]
         return (c for c in dict.fromkeys(candidates) if c and c < outcomes)
 
     def _summed(self, asked: Question, depth: int) -> Recovery:
@@ -156,13 +156,13 @@ class Solver:
             earlier = self.solve(first, depth - 1)
             if earlier.expression is not None and later.expression is not None:
                 formula = total(through, product(later.expression, earlier.expression))
-                step = Step(None, f"sum over {listed(through)}", "chain rule")
+                step = Step(None, f"sum over {join_names(through)}", "chain rule")
                 return Recovery(formula, (step, *earlier.steps, *later.steps))
         return Recovery(None)
 
     def _divided(self, asked: Question, depth: int) -> Recovery:
         """Answer for the outcomes and a condition together, and divide by what remains."""
-        for node in in_order(asked.context):
+        for node in sort_names(asked.context):
             outcomes, context = asked.outcomes | {node}, asked.context - {node}
             joint = self._chained(replace(asked, outcomes=outcomes, context=context), depth - 1)
             if joint.expression is not None:

@@ -8,7 +8,7 @@ from boundit.report.graph.layout import FONT, LINE, NodeBox, laid_out
 from boundit.report.graph.strokes import edge_svg, stroke
 from boundit.report.palette import variable
 from boundit.report.text.lettering import text_width
-from boundit.terms.names import Names, as_nodes, listed
+from boundit.terms.names import Names, join_names, read_nodes
 
 Roles: TypeAlias = dict[str, str]
 """Which nodes are treatment, context, outcome or selection."""
@@ -56,13 +56,13 @@ def graph_svg(
 
 def _roles(graph: CausalGraph, treatments: Names, context: Names, outcomes: Names) -> Roles:
     named = {"treatment": treatments, "context": context, "outcome": outcomes}
-    roles = {n: role for role, names in named.items() for n in graph.require(as_nodes(names))}
+    roles = {n: role for role, names in named.items() for n in graph.require(read_nodes(names))}
     return roles | ({graph.selection: "selection"} if graph.selection else {})
 
 
 def _described(graph: CausalGraph) -> str:
     """Say the graph for those who do not see it."""
-    return f"{len(graph.nodes)} nodes: {listed(graph.nodes)}. Edges: {graph}."
+    return f"{len(graph.nodes)} nodes: {join_names(graph.nodes)}. Edges: {graph}."
 
 
 def _node(name: str, box: NodeBox, role: str) -> str:

@@ -20,7 +20,7 @@ from boundit.report.pages.sections import (
 from boundit.report.records import Ladder, PointEstimates
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.names import spelled
+from boundit.terms.names import write_name
 
 MOST_NODES = 60
 """Up to how many nodes a drawing helps; larger graphs are written down instead."""
@@ -69,8 +69,10 @@ def asked(table: BoundTable) -> str:
     >>> asked(BoundTable("Y", ("X",), ("U",), {}, (0, 1), {}))
     'P(Y | do(X), U)'
     """
-    done = f"do({', '.join(map(spelled, table.treatments))})"
-    return f"P({spelled(table.outcome)} | {', '.join([done, *map(spelled, table.context)])})"
+    done = f"do({', '.join(map(write_name, table.treatments))})"
+    return (
+        f"P({write_name(table.outcome)} | {', '.join([done, *map(write_name, table.context)])})"
+    )
 
 
 def _framed(query: str) -> str:

@@ -9,7 +9,7 @@ from boundit.counts.evaluate import evaluate
 from boundit.estimand.ask import recover
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.random_models import random_graph, random_model
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 TOLERANCE = 1e-9
 
@@ -55,7 +55,7 @@ def audit_formulas(
 
 def _ask(rng: Generator, report: FormulaReport) -> None:
     graph = random_graph(int(rng.integers(3, 8)), rng, selection=bool(rng.random() < 2 / 3))
-    names = [str(name) for name in rng.permutation(in_order(graph.observed))]
+    names = [str(name) for name in rng.permutation(sort_names(graph.observed))]
     n_out, n_do, n_given = (
         int(rng.integers(1, 3)),
         int(rng.integers(0, 3)),

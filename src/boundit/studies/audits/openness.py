@@ -19,7 +19,7 @@ from boundit.simulation.model import Model
 from boundit.studies.audits.problems import Problem, bounded, problems
 from boundit.studies.audits.rivals import SAME, Rival, Surface, widened
 from boundit.terms.bound import Bound
-from boundit.terms.names import listed
+from boundit.terms.names import join_names
 
 NEAR = 1e-3
 """How near to an end of the range a rival has to come."""
@@ -176,7 +176,7 @@ class _Reached:
         doubtful = Doubtful(
             graph=str(graph),
             query=str(self.problem.query),
-            tables="; ".join(map(listed, self.problem.tables)),
+            tables="; ".join(map(join_names, self.problem.tables)),
             row=_row(place),
             rows=len(rows),
             lowest=self._at(self.lowest, place),

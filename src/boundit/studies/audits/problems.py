@@ -20,7 +20,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_graph, random_model
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def drawn(rng: Generator) -> Problem:
     tables: tuple[Nodes, ...] = ()
     if graph.selection and rng.random() < 0.3:
         size = int(rng.integers(1, 3))
-        chosen = rng.choice(in_order(graph.observed), size, replace=False)
+        chosen = rng.choice(sort_names(graph.observed), size, replace=False)
         tables = (frozenset(map(str, chosen)),)
     return Problem(model, query, tables)
 
@@ -74,7 +74,7 @@ def bounded(problem: Problem, profile: Profile, *, rate_known: bool = False) -> 
 
 def drawn_query(graph: CausalGraph, rng: Generator) -> EffectQuery:
     """Draw a question: one outcome, one or two arms, up to two contexts."""
-    names = [str(name) for name in rng.permutation(in_order(graph.observed))]
+    names = [str(name) for name in rng.permutation(sort_names(graph.observed))]
     outcome, *rest = names
     n_arms = 2 if rng.random() < 1 / 3 else 1
     arms, others = rest[:n_arms], rest[n_arms:]

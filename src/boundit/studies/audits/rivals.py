@@ -21,7 +21,7 @@ from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.model import Model
 from boundit.studies.audits.table_slopes import LawSlopes, ModelPoints, Tables
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 SAME = 1e-11
 """Two laws are the same when no ratio of their chances is further than this from one."""
@@ -181,8 +181,8 @@ def widened(model: Model, rng: Generator) -> Model:
     (4, 0.0)
     """
     tables = dict(model.tables)
-    for cause in in_order(model.hidden):
-        moved = [node for node in in_order(tables) if cause in tables[node].axes[:-1]]
+    for cause in sort_names(model.hidden):
+        moved = [node for node in sort_names(tables) if cause in tables[node].axes[:-1]]
         for node in [cause, *moved]:
             at = tables[node].axes.index(cause)
             chances = np.repeat(tables[node].values, 2, axis=at)

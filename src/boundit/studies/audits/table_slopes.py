@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.terms.names import Nodes, in_order
+from boundit.terms.names import Nodes, sort_names
 
 Tables = Mapping[str, NamedArray]
 LARGEST = 2**18
@@ -91,7 +91,7 @@ class LawSlopes:
         self.shown = tuple(shown)
         self.fixed = {**(seen or {}), **(done or {})}
         drawn = points.above(frozenset(shown).union(seen or ()), frozenset(done or ()))
-        self.drawn = in_order(drawn)
+        self.drawn = sort_names(drawn)
         rest = [node for node in self.drawn if node not in {*shown, *self.fixed}]
         self.order = (*shown, *rest)
         self.shape = [points.levels[node] for node in self.order]

@@ -7,7 +7,7 @@ from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.estimand.substitutes import find_substitutes
 from boundit.simulation.worlds import paper_world
-from boundit.terms.names import in_order, listed
+from boundit.terms.names import join_names, sort_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def worked_example() -> tuple[ExampleClaim, ...]:
     graph, query = world.graph, world.query
     wanted = frozenset(query.outcomes + query.context)
     whole = factorize(graph, outcomes=wanted, treatments=frozenset(query.treatments))
-    lost = [listed(part) for part in whole.parts if not recover_factor(part, graph)]
+    lost = [join_names(part) for part in whole.parts if not recover_factor(part, graph)]
     roles = {
         "outcomes": query.outcomes,
         "treatments": query.treatments,
@@ -43,7 +43,7 @@ def worked_example() -> tuple[ExampleClaim, ...]:
         ExampleClaim(
             "worked example, D",
             "{Y, U1, U2}",
-            f"{{{listed(whole.relevant)}}}",
+            f"{{{join_names(whole.relevant)}}}",
             not whole.summed,
         ),
         ExampleClaim(
@@ -63,5 +63,5 @@ def worked_example() -> tuple[ExampleClaim, ...]:
 
 
 def _sets(found: object) -> str:
-    sets = [f"{{{listed(in_order(s.variables))}}}" for s in found]  # type: ignore[attr-defined]
+    sets = [f"{{{join_names(sort_names(s.variables))}}}" for s in found]  # type: ignore[attr-defined]
     return ", ".join(sets) or "nothing"
