@@ -39,7 +39,7 @@ def recover(
       boundit recover graph.dot 'Y | do(X), Z' --external Z,C
     """
     from boundit.estimand.ask import recover as answer  # noqa: PLC0415, keeps --help quick
-    from boundit.estimand.language.render import as_json as formula_record  # noqa: PLC0415
+    from boundit.estimand.language.record import to_record as formula_record  # noqa: PLC0415
     from boundit.estimand.query import parse_query  # noqa: PLC0415
 
     asked = parse_query(query)

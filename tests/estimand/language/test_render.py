@@ -1,13 +1,8 @@
 """What people and programs read."""
 
-from random import Random
-
-import pytest
-
 from boundit.estimand.language.expression import ONE, CFactor, P, Product, Ratio, Sum
-from boundit.estimand.language.render import MalformedFormula, as_json, from_json, latex, text
+from boundit.estimand.language.render import latex, text
 from boundit.terms.names import make_nodes
-from tests.estimand.language.test_simplify import random_formula
 
 X, Y, Z = make_nodes("X"), make_nodes("Y"), make_nodes("Z")
 ADJUSTED = Sum(Z, Product((P(Y, X | Z), P(Z, logged=False))))
@@ -47,17 +42,3 @@ def test_odd_names_are_spelled_safely() -> None:
 
     assert text(odd) == 'P(X2, X10, age_1, "time of day")'
     assert latex(odd) == r"P(X2, X10, \mathrm{age\_1}, \mathrm{time\ of\ day})"
-
-
-def test_json_is_read_back_as_it_was_written() -> None:
-    rng = Random(0)
-    for formula in [CFactor(X), ADJUSTED, *(random_formula(rng, 4) for _ in range(100))]:
-        assert from_json(as_json(formula)) == formula
-
-
-@pytest.mark.parametrize(
-    "record", [{}, {"p": ["Y"]}, {"p": [1], "given": [], "logged": True}, 3]
-)
-def test_other_json_is_refused(record: object) -> None:
-    with pytest.raises(MalformedFormula, match="is no formula; it needs one of the keys"):
-        from_json(record)

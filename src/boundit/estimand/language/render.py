@@ -1,12 +1,13 @@
-r"""Formulas for people and programs: text, LaTeX, and JSON both ways.
+r"""Formulas for people: one walk over a formula, and how text and LaTeX spell its parts.
 
 Every term says what it speaks of: ``P(y | x, S=1)`` of the logged rows, ``P(y | x)`` of the
-whole population. A summed variable that hides an outer one of the same name is primed.
+whole population. A summed variable that hides an outer one of the same name is primed. Another
+output is another ``Script``: ``mathml`` has one.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Protocol, assert_never
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar, assert_never
 
 from boundit.estimand.language.expression import (
     CFactor,
@@ -17,191 +18,198 @@ from boundit.estimand.language.expression import (
     Sum,
     free_variables,
 )
-from boundit.terms.errors import BounditError
 from boundit.terms.names import Nodes, sort_names, write_name
 
 _SHORT = re.compile(r"[A-Za-z]\d*")
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "#$%&_{}"} | {"\\": r"\backslash "})
 
 
-class MalformedFormula(BounditError):
-    """JSON that is not a formula."""
-
-    def __init__(self, record: object) -> None:
-        self.record = record
-        super().__init__(
-            f"{str(record)[:60]!r} is no formula; it needs one of the keys "
-            "p, sum, product, ratio, factor"
-        )
-
-
 def text(expression: Expression) -> str:
-    """Write a formula on one line.
+    """Write a formula on one line, for explanations and wherever formulas are printed.
+
+    Called by ``Recovery.__str__``, ``mathml``, and by the rules of bounds for their claims.
 
     >>> z, x, y = frozenset("Z"), frozenset("X"), frozenset("Y")
     >>> text(Sum(z, Product((P(y, x | z), P(z, logged=False)))))
     'Σ_{Z} P(Y | X, Z, S=1) P(Z)'
     """
-    return _written(expression, _opening(expression), _Text())
+    return write(expression, _Text())
 
 
 def latex(expression: Expression) -> str:
-    r"""Write a formula for a page.
+    r"""Write a formula for a paper.
+
+    Called by ``Recovery.latex``.
 
     >>> x, y = frozenset("X"), frozenset("Y")
     >>> print(latex(Product((P(y, x), Sum(x, P(x, logged=False))))))
     P(Y \mid X, S{=}1)\, \sum_{X'} P(X')
     """
-    return _written(expression, _opening(expression), _Latex())
+    return write(expression, _Latex())
 
 
-class _Script(Protocol):
-    """How one output spells the parts of a formula."""
+class Primed(NamedTuple):
+    """A variable, and how many primes tell it from outer variables of its name."""
 
-    gap: str
+    name: str
+    primes: int
 
-    def name(self, variable: str) -> str: ...
-    def term(self, of: str, bar: str) -> str: ...
-    def selected(self) -> str: ...
-    def total(self, over: str, body: str) -> str: ...
-    def ratio(self, top: str, bottom: str) -> str: ...
-    def group(self, body: str) -> str: ...
+
+Shown = TypeVar("Shown")
+"""What an output makes of a part: a string, or pieces of a page."""
+
+
+class Script(Protocol[Shown]):
+    """How one output spells the parts of a formula; ``write`` calls it for every part."""
+
+    def term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> Shown:
+        """Spell ``P(of | given)``, of the logged rows or of everyone."""
+        ...
+
+    def factor(self, of: Sequence[Primed]) -> Shown:
+        """Spell ``Q[of]``."""
+        ...
+
+    def total(self, over: Sequence[Primed], body: Shown) -> Shown:
+        """Spell a sum over variables."""
+        ...
+
+    def row(self, factors: Sequence[Shown]) -> Shown:
+        """Spell a product; without factors it is 1."""
+        ...
+
+    def ratio(self, top: Shown, bottom: Shown) -> Shown:
+        """Spell a fraction."""
+        ...
+
+    def group(self, body: Shown) -> Shown:
+        """Put a factor in brackets."""
+        ...
 
 
 class _Text:
-    gap = " "
+    """One line of plain text."""
 
-    def name(self, variable: str) -> str:
-        return write_name(variable)
+    def term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> str:
+        """Spell ``P(of | given)``; called by ``_write``."""
+        bar = ", ".join([*_spell(given, write_name), *(["S=1"] if logged else [])])
+        return f"P({self._names(of)} | {bar})" if bar else f"P({self._names(of)})"
 
-    def term(self, of: str, bar: str) -> str:
-        return f"P({of} | {bar})" if bar else f"P({of})"
+    def factor(self, of: Sequence[Primed]) -> str:
+        """Spell ``Q[of]``; called by ``_write``."""
+        return f"Q[{self._names(of)}]"
 
-    def selected(self) -> str:
-        return "S=1"
+    def total(self, over: Sequence[Primed], body: str) -> str:
+        """Spell a sum; called by ``_write``."""
+        return f"Σ_{{{self._names(over)}}} {body}"
 
-    def total(self, over: str, body: str) -> str:
-        return f"Σ_{{{over}}} {body}"
+    def row(self, factors: Sequence[str]) -> str:
+        """Spell a product; called by ``_write``."""
+        return " ".join(factors) or "1"
 
     def ratio(self, top: str, bottom: str) -> str:
+        """Spell a fraction on one line; called by ``_write``."""
         return f"[{top}] / [{bottom}]"
 
     def group(self, body: str) -> str:
+        """Put a factor in brackets; called by ``_write_closed``."""
         return f"({body})"
+
+    def _names(self, variables: Sequence[Primed]) -> str:
+        """Spell variables with commas; called by ``_Text.term`` and its like."""
+        return ", ".join(_spell(variables, write_name))
 
 
 class _Latex:
-    gap = r"\, "
+    """LaTeX, for math mode."""
 
-    def name(self, variable: str) -> str:
-        if _SHORT.fullmatch(variable):
-            return variable
-        return rf"\mathrm{{{variable.translate(_SPECIAL)}}}".replace(" ", r"\ ")
+    def term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> str:
+        """Spell ``P(of | given)``; called by ``_write``."""
+        bar = ", ".join([*_spell(given, _latex_name), *(["S{=}1"] if logged else [])])
+        return rf"P({self._names(of)} \mid {bar})" if bar else f"P({self._names(of)})"
 
-    def term(self, of: str, bar: str) -> str:
-        return rf"P({of} \mid {bar})" if bar else f"P({of})"
+    def factor(self, of: Sequence[Primed]) -> str:
+        """Spell ``Q[of]``; called by ``_write``."""
+        return f"Q[{self._names(of)}]"
 
-    def selected(self) -> str:
-        return "S{=}1"
+    def total(self, over: Sequence[Primed], body: str) -> str:
+        """Spell a sum; called by ``_write``."""
+        return rf"\sum_{{{self._names(over)}}} {body}"
 
-    def total(self, over: str, body: str) -> str:
-        return rf"\sum_{{{over}}} {body}"
+    def row(self, factors: Sequence[str]) -> str:
+        """Spell a product; called by ``_write``."""
+        return r"\, ".join(factors) or "1"
 
     def ratio(self, top: str, bottom: str) -> str:
+        """Spell a fraction; called by ``_write``."""
         return rf"\frac{{{top}}}{{{bottom}}}"
 
     def group(self, body: str) -> str:
+        """Put a factor in brackets that grow; called by ``_write_closed``."""
         return rf"\left({body}\right)"
 
+    def _names(self, variables: Sequence[Primed]) -> str:
+        """Spell variables with commas; called by ``_Latex.term`` and its like."""
+        return ", ".join(_spell(variables, _latex_name))
 
-_Names = Mapping[str, int]
+
+def _latex_name(variable: str) -> str:
+    """Set a short name as a letter, others upright; used by ``_Latex.term`` and its like."""
+    if _SHORT.fullmatch(variable):
+        return variable
+    return rf"\mathrm{{{variable.translate(_SPECIAL)}}}".replace(" ", r"\ ")
+
+
+def _spell(variables: Iterable[Primed], name: Callable[[str], str]) -> list[str]:
+    """Spell variables, each with its primes; used by ``_Text`` and ``_Latex``."""
+    return [name(variable) + "'" * primes for variable, primes in variables]
+
+
+_Primes = Mapping[str, int]
 """How many primes each variable in sight bears."""
 
 
-def _opening(expression: Expression) -> _Names:
-    return dict.fromkeys(free_variables(expression), 0)
+def write(expression: Expression, script: Script[Shown]) -> Shown:
+    """Write a formula part by part, in the spelling of one output.
+
+    Called by ``text``, ``latex`` and ``mathml``, each with a script of its own.
+    """
+    return _write(expression, dict.fromkeys(free_variables(expression), 0), script)
 
 
-def _written(expression: Expression, names: _Names, script: _Script) -> str:
+def _write(expression: Expression, primes: _Primes, script: Script[Shown]) -> Shown:
+    """Write one part, with the primes in sight there; called by ``write``, then by itself."""
     match expression:
         case P(of, given, logged):
-            bar = [_spelled(given, names, script)] if given else []
-            bar += [script.selected()] if logged else []
-            return script.term(_spelled(of, names, script), ", ".join(bar))
+            return script.term(_prime(of, primes), _prime(given, primes), logged=logged)
         case Sum(over, body):
-            inner = {**names, **{v: names[v] + 1 if v in names else 0 for v in over}}
-            return script.total(_spelled(over, inner, script), _written(body, inner, script))
+            inner = {**primes, **{v: primes[v] + 1 if v in primes else 0 for v in over}}
+            return script.total(_prime(over, inner), _write(body, inner, script))
         case Product(factors):
             # A sum reaches to the end of the line, so sums stand last, all but one in brackets.
             ordered = sorted(factors, key=_place)
-            shown = [_closed(f, names, script) for f in ordered[:-1]]
-            shown += [_written(f, names, script) for f in ordered[-1:]]
-            return script.gap.join(shown) or "1"
+            shown = [_write_closed(f, primes, script) for f in ordered[:-1]]
+            return script.row(shown + [_write(f, primes, script) for f in ordered[-1:]])
         case Ratio(top, bottom):
-            return script.ratio(_written(top, names, script), _written(bottom, names, script))
+            return script.ratio(_write(top, primes, script), _write(bottom, primes, script))
         case CFactor(of):
-            return f"Q[{_spelled(of, names, script)}]"
+            return script.factor(_prime(of, primes))
         case _:
             assert_never(expression)
 
 
+def _write_closed(factor: Expression, primes: _Primes, script: Script[Shown]) -> Shown:
+    """Write a factor that others follow, in brackets if it needs them; called by ``_write``."""
+    shown = _write(factor, primes, script)
+    return script.group(shown) if isinstance(factor, Sum | Ratio) else shown
+
+
 def _place(factor: Expression) -> tuple[bool, bool, list[str]]:
+    """Rank a factor in its row: terms by name, then ratios, then sums; used by ``_write``."""
     of = sort_names(factor.of) if isinstance(factor, P | CFactor) else []
     return isinstance(factor, Sum), isinstance(factor, Ratio), of
 
 
-def _closed(factor: Expression, names: _Names, script: _Script) -> str:
-    shown = _written(factor, names, script)
-    return script.group(shown) if isinstance(factor, Sum | Ratio) else shown
-
-
-def _spelled(variables: Nodes, names: _Names, script: _Script) -> str:
-    return ", ".join(script.name(v) + "'" * names.get(v, 0) for v in sort_names(variables))
-
-
-def as_json(expression: Expression) -> dict[str, object]:
-    """Write a formula as a record of plain lists and strings.
-
-    >>> as_json(P(frozenset("Y"), frozenset("X")))
-    {'p': ['Y'], 'given': ['X'], 'logged': True}
-    """
-    match expression:
-        case P(of, given, logged):
-            return {"p": sort_names(of), "given": sort_names(given), "logged": logged}
-        case Sum(over, body):
-            return {"sum": sort_names(over), "of": as_json(body)}
-        case Product(factors):
-            return {"product": [as_json(f) for f in factors]}
-        case Ratio(top, bottom):
-            return {"ratio": [as_json(top), as_json(bottom)]}
-        case CFactor(of):
-            return {"factor": sort_names(of)}
-        case _:
-            assert_never(expression)
-
-
-def from_json(record: object) -> Expression:
-    """Read back what ``as_json`` wrote; raises MalformedFormula for anything else.
-
-    >>> from_json({"sum": ["Z"], "of": {"p": ["Y", "Z"], "given": [], "logged": False}})
-    Sum(over=frozenset({'Z'}), body=P(of=frozenset({...}), given=frozenset(), logged=False))
-    """
-    match record:
-        case {"p": list(of), "given": list(given), "logged": bool(logged)}:
-            return P(_named(of), _named(given), logged)
-        case {"sum": list(over), "of": body}:
-            return Sum(_named(over), from_json(body))
-        case {"product": list(factors)}:
-            return Product(tuple(map(from_json, factors)))
-        case {"ratio": [top, bottom]}:
-            return Ratio(from_json(top), from_json(bottom))
-        case {"factor": list(of)}:
-            return CFactor(_named(of))
-        case _:
-            raise MalformedFormula(record)
-
-
-def _named(names: list[object]) -> Nodes:
-    if not all(isinstance(name, str) for name in names):
-        raise MalformedFormula(names)
-    return Nodes(str(name) for name in names)
+def _prime(variables: Nodes, primes: _Primes) -> list[Primed]:
+    """List variables in order with their primes; called by ``_write``."""
+    return [Primed(v, primes.get(v, 0)) for v in sort_names(variables)]

@@ -9,12 +9,11 @@ piece keeps the text it stands for as ``alttext``, so that nothing is lost.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
-from itertools import accumulate
 from typing import TypeAlias
 
-from boundit.report.text.symbols import item, names, operator
+from boundit.estimand.language.mathml import LONG, Piece, is_unreadable
+from boundit.estimand.language.symbols import item, names, operator
 
 _STARTS = r"P\*?\(|E\[|Q\[|Σ_\{|\[|\(|min/max\ over|sum\ over"
 _CALL = re.compile(r"(P\*?|E|Q|do)([(\[])")
@@ -27,21 +26,6 @@ _OPENING = re.compile(
     re.VERBOSE,
 )
 _CLOSING = {"(": ")", "[": "]"}
-_LONG = 30
-"""How long a term may be before lines may break between its parts."""
-_LONGEST, _DEEPEST = 4000, 40
-"""Beyond this a formula is no help to the eye, and stays text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a formula that never breaks: its MathML, and the text it stands for."""
-
-    math: str
-    source: str
-
-    def __add__(self, other: "Piece") -> "Piece":
-        return Piece(self.math + other.math, self.source + other.source)
 
 
 Found: TypeAlias = tuple[list[Piece], int]
@@ -57,29 +41,16 @@ def typeset(text: str) -> str:
     'a &lt; b'
     """
     done, at, search = list[str](), 0, 0
-    if len(text) > _LONGEST or _depth(text) > _DEEPEST:
+    if is_unreadable(text):
         search = len(text)
     while match := _OPENING.search(text, search):
         if found := _formula(text, match.start()):
             done.append(escape(text[at : match.start()], quote=False))
-            done += map(_standing, found[0])
+            done += [piece.stand() for piece in found[0]]
             at = search = found[1]
         else:
             search = match.end()
     return "".join([*done, escape(text[at:], quote=False)])
-
-
-def _standing(piece: Piece) -> str:
-    """A piece by itself; the blanks around it are where a line may break.
-
-    One that is wider than a narrow page can be scrolled, for it never breaks.
-    """
-    source = piece.source.strip()
-    before, _, after = piece.source.partition(source)
-    drawn = f'<math alttext="{escape(source)}">{piece.math}</math>'
-    if len(source) > _LONG:
-        drawn = f'<span class="formula">{drawn}</span>'
-    return f"{before}{drawn}{after}"
 
 
 def _formula(text: str, at: int) -> Found | None:
@@ -160,7 +131,7 @@ def _call(text: str, match: re.Match[str]) -> Found | None:
         if text[end] == close:
             source = text[match.start() : at]
             short = [sum(pieces[1:], pieces[0])]
-            return (short if len(source) <= _LONG else pieces), at
+            return (short if len(source) <= LONG else pieces), at
     return None
 
 
@@ -203,12 +174,6 @@ def _until(text: str, at: int, stops: str) -> int:
             depth.pop()
         at += 1
     return len(text)
-
-
-def _depth(text: str) -> int:
-    """How deep brackets are nested."""
-    depths = accumulate((c in "([{") - (c in ")]}") for c in text)
-    return max(depths, default=0)
 
 
 def _past_blanks(text: str, at: int) -> int:

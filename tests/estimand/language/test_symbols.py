@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundit.report.text.symbols import item, name, names, operator, value
+from boundit.estimand.language.symbols import item, name, names, operator, value
 
 
 @pytest.mark.parametrize(
