@@ -1,7 +1,7 @@
 # Two commands: `make reproduce` and `make test`. Each sets everything up on a fresh machine.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test docs format fuzz bench clean
+.PHONY: help reproduce test lint house docs format fuzz bench clean
 
 VENV := .venv
 RUN := $(VENV)/bin/
@@ -16,12 +16,17 @@ help:  ## Say what can be made
 reproduce: $(READY)  ## The paper end to end: reproduction/report.html
 	@$(RUN)boundit reproduce
 
-test: $(READY)  ## Format check, lint, types, import contracts, tests, doctests
+test: lint  ## Lint, then tests and doctests
+	$(RUN)pytest -n 2
+
+lint: $(READY)  ## Format check, lint, types, import contracts
 	$(RUN)ruff format --check .
 	$(RUN)ruff check .
 	$(RUN)mypy
 	$(RUN)lint-imports --no-logo
-	$(RUN)pytest -n 2
+
+house: $(READY)  ## Draw the rooms and record the walks of docs/house.md
+	$(RUN)python -m tools.house
 
 docs: $(READY_DOCS)  ## Build the documentation into site/
 	$(RUN)python -m tools.docs
