@@ -1,8 +1,8 @@
 """Functions drawn at random, for a stranger to judge by path, name and docstring alone.
 
 ``python -m tools.house strangers --seed 1`` draws fifteen functions of the package. Somebody
-who has not seen the code says of each what it is for, which room it serves and who calls
-it. ``--answers`` prints who really mentions it, for the one who grades: an answer is right if it
+who has not seen the code says of each what it is for, which room it serves and who calls it.
+``--answers`` prints who really mentions it, for the one who grades: an answer is right if it
 names one of them, or their class or file, and says the rest as the code does.
 """
 
