@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from boundit.bandit.decision import Decision
 from boundit.bandit.errors import NotADecision
-from boundit.bandit.kernels.score_table import FINAL, FREE
+from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.ranked_arms import RankedArm, RankedArms
 from boundit.bandit.scores import Scores
 
@@ -75,7 +75,7 @@ def test_it_is_frozen() -> None:
 def made() -> Decision:
     lineup = RankedArms.of([RankedArm(("A",), 0.0, 0.5, 0), RankedArm(("B",), 0.0, 0.4, 1)])
     sheet = lineup.blank.copy()
-    sheet[:, FREE], sheet[:, FINAL] = [0.7, 0.1], [0.5, np.nan]
+    sheet[:, FREE_SCORE], sheet[:, SCORE] = [0.7, 0.1], [0.5, np.nan]
     outcome = Scores(lineup, (0, 1), sheet, chance=lambda _: 0.25, branch="forced")
     return Decision.of("7", (0,), outcome)
 

@@ -2,7 +2,7 @@ from copy import deepcopy
 
 import numpy as np
 
-from boundit.bandit.kernels.score_table import LOWER, PLACE, UPPER
+from boundit.bandit.kernels.score_table import LOWER, POSITION, UPPER
 from boundit.bandit.ranked_arms import RankedArm, RankedArms
 
 THREE = [
@@ -25,8 +25,8 @@ def test_a_blank_sheet_has_ends_and_places() -> None:
 
     assert blank[:, UPPER].tolist() == [0.6, 0.6, 0.3]
     assert blank[:, LOWER].tolist() == [0.2, 0.0, 0.1]
-    assert blank[:, PLACE].tolist() == [1, 2, 0]
-    assert not np.delete(blank, [UPPER, LOWER, PLACE], axis=1).any()
+    assert blank[:, POSITION].tolist() == [1, 2, 0]
+    assert not np.delete(blank, [UPPER, LOWER, POSITION], axis=1).any()
 
 
 def test_beaten_arms_are_kept_aside() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundit.bandit.kernels.score_table import FINAL, FREE
+from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.ranked_arms import RankedArm, RankedArms
 from boundit.bandit.scores import Scores
 
@@ -33,7 +33,11 @@ def test_what_a_kernel_found_is_told_in_the_order_of_the_call(
     looked = data.draw(st.integers(1, len(lineup)))
     winner = data.draw(st.integers(0, looked - 1))
     sheet = lineup.blank.copy()
-    sheet[:, FREE], sheet[:looked, FINAL], sheet[looked:, FINAL] = free, final[:looked], np.nan
+    sheet[:, FREE_SCORE], sheet[:looked, SCORE], sheet[looked:, SCORE] = (
+        free,
+        final[:looked],
+        np.nan,
+    )
 
     found = Scores(lineup, (winner, len(lineup) - looked), sheet)
     sheet[:] = -7.0

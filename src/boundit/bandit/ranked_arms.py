@@ -7,7 +7,7 @@ from typing import NamedTuple, Self, final
 import numpy as np
 
 from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.score_table import COLUMNS, LOWER, PLACE, UPPER
+from boundit.bandit.kernels.score_table import COLUMNS, LOWER, POSITION, UPPER
 from boundit.terms.bound import Arm
 
 
@@ -43,7 +43,7 @@ class RankedArms(tuple[RankedArm, ...]):  # noqa: SLOT001, what is worked out of
     def blank(self) -> Floats:
         """The sheet of these arms with their ends and places; to be copied, not written on."""
         sheet = np.zeros((len(self), COLUMNS))
-        sheet[:, [LOWER, UPPER, PLACE]] = [entrant[1:] for entrant in self]
+        sheet[:, [LOWER, UPPER, POSITION]] = [entrant[1:] for entrant in self]
         return sheet
 
     @cached_property

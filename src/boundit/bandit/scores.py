@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, final
 import numpy as np
 
 from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.score_table import COLUMNS, FINAL, FREE
+from boundit.bandit.kernels.score_table import COLUMNS, FREE_SCORE, SCORE
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.terms.bound import Arm
 
@@ -43,7 +43,7 @@ class Scores:
     >>> from boundit.bandit.ranked_arms import RankedArm
     >>> two = RankedArms.of([RankedArm(("A",), 0, 0.9, 0), RankedArm(("B",), 0, 0.4, 1)])
     >>> sheet = two.blank.copy()
-    >>> sheet[:, FREE], sheet[:, FINAL] = [2.0, 0.0], [0.9, np.nan]
+    >>> sheet[:, FREE_SCORE], sheet[:, SCORE] = [2.0, 0.0], [0.9, np.nan]
     >>> outcome = Scores(two, (0, 1), sheet)
     >>> outcome.arm, outcome.index, outcome.capped, outcome.skipped
     (('A',), {('A',): 0.9}, (('A',),), 1)
@@ -82,13 +82,13 @@ class Scores:
     @property
     def index(self) -> dict[Arm, float]:
         """The score of every arm that was scored, in the order of the call."""
-        final = self.sheet[:, FINAL].tolist()
+        final = self.sheet[:, SCORE].tolist()
         return {arm: final[i] for i, arm in self.lineup.shown if not math.isnan(final[i])}
 
     @property
     def capped(self) -> tuple[Arm, ...]:
         """The arms whose score the prior lowered."""
-        lowered = (self.sheet[:, FINAL] < self.sheet[:, FREE]).tolist()
+        lowered = (self.sheet[:, SCORE] < self.sheet[:, FREE_SCORE]).tolist()
         return tuple(arm for i, arm in self.lineup.shown if lowered[i])
 
     @property

@@ -5,7 +5,7 @@ import numpy as np
 
 from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
-from boundit.bandit.kernels.score_table import PLACE, SLOT, UPPER
+from boundit.bandit.kernels.score_table import POSITION, STATISTICS, UPPER
 from boundit.bandit.policies.lin_ucb import LinUCB
 from tests.bandit.players import ARMS, CONTEXTS, mean, table
 
@@ -28,7 +28,7 @@ def test_each_context_has_the_policys_arms_by_decreasing_cap() -> None:
         arms = [STAGE.arms[i] for i in board.target[here]]
         uppers = [table(0.1)[arm, context].upper for arm in arms]
         assert board.sheet[here, UPPER].tolist() == uppers == sorted(uppers, reverse=True)
-        assert [ARMS[int(i)] for i in board.sheet[here, PLACE]] == arms
+        assert [ARMS[int(i)] for i in board.sheet[here, POSITION]] == arms
         assert board.means[here].tolist() == [mean(arm, context) for arm in arms]
 
 
@@ -42,8 +42,8 @@ def test_a_context_may_have_fewer_arms_than_another() -> None:
     assert board is not None
     assert np.diff(board.starts).tolist() == [4, 3, 4, 4]
     assert board.arms == ARMS
-    assert [ARMS[int(i)] for i in board.sheet[4:7, PLACE]] == list(ARMS[1:])
-    assert board.sheet[:, SLOT].tolist() == list(range(15))
+    assert [ARMS[int(i)] for i in board.sheet[4:7, POSITION]] == list(ARMS[1:])
+    assert board.sheet[:, STATISTICS].tolist() == list(range(15))
 
 
 def test_runs_are_put_in_one_writable_piece() -> None:

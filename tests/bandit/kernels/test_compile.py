@@ -4,15 +4,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bandit.kernels.compile import _MARKS, compiled, inlined, kernels_stamp
+from boundit.bandit.kernels.compile import (
+    _MARKS,
+    compile_kernel,
+    hash_kernel_sources,
+    inline_kernel,
+)
 
 
-@inlined
+@inline_kernel
 def step(total: float, number: float) -> float:
     return total + number
 
 
-@compiled
+@compile_kernel
 def added(numbers: NDArray[np.float64]) -> float:
     total = 0.0
     for number in numbers:
@@ -31,7 +36,7 @@ def test_sums_keep_their_order() -> None:
 
 
 def test_dividing_by_zero_gives_infinity() -> None:
-    @compiled
+    @compile_kernel
     def ratio(one: float, two: float) -> float:
         return one / two
 
@@ -41,29 +46,31 @@ def test_dividing_by_zero_gives_infinity() -> None:
 def test_what_is_kept_is_fresh_only_while_every_kernel_is_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     kernel, other = tmp_path / "below" / "kernel.py", tmp_path / "plain.py"
-    kernel.write_text("from boundit.bandit.kernels.compile import compiled")
+    kernel.write_text("from boundit.bandit.kernels.compile import compile_kernel")
     other.write_text("import numpy")
-    before = kernels_stamp(tmp_path)
-    kernels_stamp.cache_clear()
+    before = hash_kernel_sources(tmp_path)
+    hash_kernel_sources.cache_clear()
     other.write_text("import scipy")
-    same = kernels_stamp(tmp_path)
-    kernels_stamp.cache_clear()
-    kernel.write_text("from boundit.bandit.kernels.compile import inlined ")
+    same = hash_kernel_sources(tmp_path)
+    hash_kernel_sources.cache_clear()
+    kernel.write_text("from boundit.bandit.kernels.compile import inline_kernel ")
 
     assert before == same
-    assert kernels_stamp(tmp_path) != before
+    assert hash_kernel_sources(tmp_path) != before
     kept = added._cache._cache_file._source_stamp  # type: ignore[attr-defined]
-    room = Path(compiled.__code__.co_filename).parents[1]
-    assert kept == kernels_stamp(room)
+    room = Path(compile_kernel.__code__.co_filename).parents[1]
+    assert kept == hash_kernel_sources(room)
 
 
 def test_the_stamp_looks_at_every_file_that_imports_the_compiler() -> None:
     """A rename of the compiler's module must not leave the stamp blind."""
-    room = Path(compiled.__code__.co_filename).parents[1]
+    room = Path(compile_kernel.__code__.co_filename).parents[1]
     kernels = {
         path
         for path in room.rglob("*.py")
-        if re.search(rb"^@(compiled|inlined|njit|intrinsic)", path.read_bytes(), re.MULTILINE)
+        if re.search(
+            rb"^@(compile_kernel|inline_kernel|njit|intrinsic)", path.read_bytes(), re.MULTILINE
+        )
     }
 
     assert len(kernels) > 10

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from boundit.bandit.kernels.dense import Numbers, axes, factored, halfway, inner, solved
+from boundit.bandit.kernels.dense import (
+    Numbers,
+    dot,
+    factor,
+    orthonormalize,
+    solve_cholesky,
+    solve_lower,
+)
 
 
 def definite(rng: np.random.Generator, n: int) -> Numbers:
@@ -16,11 +23,11 @@ def test_factors_solve_as_numpy_does(n: int) -> None:
     rng = np.random.default_rng(n)
     a, b, x = definite(rng, n), rng.normal(size=n), rng.normal(size=(7, n))
 
-    low = factored(np.tril(a))
+    low = factor(np.tril(a))
 
     np.testing.assert_allclose(low, np.linalg.cholesky(a), atol=1e-10)
-    np.testing.assert_allclose(solved(low, b), np.linalg.solve(a, b), rtol=1e-8)
-    lengths = np.square(halfway(low, x)).sum(axis=0)
+    np.testing.assert_allclose(solve_cholesky(low, b), np.linalg.solve(a, b), rtol=1e-8)
+    lengths = np.square(solve_lower(low, x)).sum(axis=0)
     np.testing.assert_allclose(lengths, np.einsum("ij,ij->i", x, np.linalg.solve(a, x.T).T))
 
 
@@ -28,7 +35,7 @@ def test_nothing_moves_where_a_pivot_is_lost() -> None:
     """Two rows alike, one of them an ulp short: the solution stays finite and fits."""
     a = np.array([[1.0, 1.0], [1.0, 1.0 - 1e-16]])
 
-    assert solved(factored(a), np.array([2.0, 2.0])).tolist() == [2.0, 0.0]
+    assert solve_cholesky(factor(a), np.array([2.0, 2.0])).tolist() == [2.0, 0.0]
 
 
 @pytest.mark.parametrize(("rows", "rank"), [((6, 4), 4), ((3, 5), 3), ((8, 6), 2), ((4, 4), 0)])
@@ -37,7 +44,7 @@ def test_axes_are_an_orthonormal_basis_of_the_rows(rows: tuple[int, int], rank: 
     n = min(*rows, rank)
     x = np.asarray(rng.normal(size=(rows[0], n)) @ rng.normal(size=(n, rows[1])))
 
-    basis = axes(x, 1e-9)
+    basis = orthonormalize(x, 1e-9)
 
     assert basis.shape == (rank, rows[1])
     np.testing.assert_allclose(basis @ basis.T, np.eye(rank), atol=1e-12)
@@ -45,5 +52,5 @@ def test_axes_are_an_orthonormal_basis_of_the_rows(rows: tuple[int, int], rank: 
 
 
 def test_no_rows_have_no_axes() -> None:
-    assert axes(np.empty((0, 3)), 1e-9).shape == (0, 3)
-    assert inner(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 11.0
+    assert orthonormalize(np.empty((0, 3)), 1e-9).shape == (0, 3)
+    assert dot(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 11.0

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundit.bandit.kernels.kl_ucb import decide_kl, kl, kl_upper
-from boundit.bandit.kernels.score_table import FINAL, FREE
+from boundit.bandit.kernels.kl_ucb import compute_kl, decide_kl_ucb, invert_kl
+from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.policies.kl_ucb import KLUCB
 from tests.bandit.sheets import sheet_of
 from tests.bandit.stages import Show, one_by_one, shows
@@ -18,26 +18,26 @@ def by_bisection(mean: float, budget: float) -> float:
     """The largest number that keeps the budget, up to rounding."""
     low, high = mean, 1.0
     while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if kl(mean, middle) <= budget else (low, middle)
+        low, high = (middle, high) if compute_kl(mean, middle) <= budget else (low, middle)
     return low
 
 
 @settings(deadline=None, max_examples=300)
 @given(st.floats(0, 1), st.floats(0, 30))
 def test_newton_finds_what_bisection_does(mean: float, budget: float) -> None:
-    found, expected = kl_upper(mean, budget), by_bisection(mean, budget)
+    found, expected = invert_kl(mean, budget), by_bisection(mean, budget)
 
     # Near the mean the entropy is flat, and what rounding adds to it hides the root.
     hidden = min(1e-15 / math.sqrt(budget), 1e-7) if budget else 1e-7
     assert found == pytest.approx(expected, abs=1e-12 + hidden)
-    assert kl(mean, found) <= budget + 1e-12
+    assert compute_kl(mean, found) <= budget + 1e-12
 
 
 def test_newton_finds_it_on_a_grid_to_many_digits() -> None:
     for mean in np.linspace(0, 0.999, 60):
         for budget in np.geomspace(1e-4, 20, 40):
             expected = by_bisection(float(mean), float(budget))
-            assert kl_upper(float(mean), float(budget)) == pytest.approx(expected, abs=1e-12)
+            assert invert_kl(float(mean), float(budget)) == pytest.approx(expected, abs=1e-12)
 
 
 @settings(deadline=None, max_examples=30)
@@ -64,20 +64,20 @@ def test_one_decision_is_the_best_of_all_scored_in_python(
     lower = (upper * rng.random(n)).round(1).clip(0, upper)
     sheet, t, c = sheet_of(np.arange(n), place, lower, upper), 1.0 + count.sum(), 1.5
 
-    winner, skipped = decide_kl(np.column_stack([count, total]), sheet, t, c, 0.0, 1.0)
+    winner, skipped = decide_kl_ucb(np.column_stack([count, total]), sheet, t, c, 0.0, 1.0)
 
     kept = [i for i in range(n) if upper[i] >= lower.max()]
     kept = [i for i in kept if not count[i]] or kept
     budget = math.log(t) + c * math.log(max(math.log(t), 1.0))
     expected = {
-        i: kl_upper(total[i] / count[i], budget / count[i]) if count[i] else math.inf
+        i: invert_kl(total[i] / count[i], budget / count[i]) if count[i] else math.inf
         for i in kept
     }
     final = {i: min(expected[i], upper[i]) for i in kept}
     assert winner == max(kept, key=lambda i: (final[i], expected[i], -place[i]))
-    scored = [i for i in range(n) if not math.isnan(sheet[i, FINAL])]
+    scored = [i for i in range(n) if not math.isnan(sheet[i, SCORE])]
     looked = len(kept) - skipped
     assert scored == kept[:looked]
-    assert sheet[scored, FREE].tolist() == [expected[i] for i in scored]
-    assert sheet[scored, FINAL].tolist() == [final[i] for i in scored]
+    assert sheet[scored, FREE_SCORE].tolist() == [expected[i] for i in scored]
+    assert sheet[scored, SCORE].tolist() == [final[i] for i in scored]
     assert all(upper[i] < final[winner] for i in kept[looked:])

@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 
 from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.lin_ts import decide_lin_ts, joint_luck, root_of, share_of_wins
-from boundit.bandit.kernels.rng import branched, stream
-from boundit.bandit.kernels.score_table import FINAL, MEAN, SPREAD
-from boundit.bandit.kernels.simd import padded
-from boundit.bandit.kernels.truncated_draws import cut_normal, normal_pair
+from boundit.bandit.kernels.lin_ts import (
+    decide_lin_ts,
+    draw_deviation,
+    estimate_win_probability,
+    factor_inverse,
+)
+from boundit.bandit.kernels.rng import branch_stream, open_stream
+from boundit.bandit.kernels.score_table import LIN_TS_MEAN, LIN_TS_SPREAD, SCORE
+from boundit.bandit.kernels.simd import pad_rows
+from boundit.bandit.kernels.truncated_draws import draw_normal_pair, truncate_normal_draw
 from boundit.bandit.learned.ridge import Ridge
 from boundit.bandit.learned.ridge_stack import RidgeStack
 from tests.bandit.sheets import sheet_of
@@ -34,10 +39,13 @@ def test_joint_luck_has_the_covariance_of_the_model(d: int) -> None:
     rng = np.random.default_rng(d)
     cov = covariance(rng, d)
     stack = stacked(np.array([np.eye(d), cov]), np.zeros((2, d)))
-    root = root_of(stack.models, stack.block, d, stack.width)
+    root = factor_inverse(stack.models, stack.block, d, stack.width)
 
     luck = np.array(
-        [joint_luck(root, stack.width, np.uint64(branched(WORD, i))) for i in range(6000)]
+        [
+            draw_deviation(root, stack.width, np.uint64(branch_stream(WORD, i)))
+            for i in range(6000)
+        ]
     )
 
     np.testing.assert_allclose(root @ root.T, cov)
@@ -61,38 +69,44 @@ def test_a_decision_is_that_of_drawing_every_arm(shared: bool) -> None:
         sheet = sheet_of(slots[order] * stack.block, order, ends[0][order], ends[1][order])
 
         winner, left = decide_lin_ts(
-            WORD, events, WORD, stack.models, padded(x[order]).ravel(), sheet, d, 0.7, shared,
+            WORD, events, WORD, stack.models, pad_rows(x[order]).ravel(), sheet, d, 0.7, shared,
             not shared,
         )  # fmt: skip
 
-        word = np.uint64(stream(WORD, events, WORD))
-        luck = joint_luck(root_of(stack.models, 0, d, stack.width), stack.width, word)[:d]
+        word = np.uint64(open_stream(WORD, events, WORD))
+        luck = draw_deviation(
+            factor_inverse(stack.models, 0, d, stack.width), stack.width, word
+        )[:d]
         every, beliefs = [], []
         for arm in range(n):
             mean = x[arm] @ theta[slots[arm]]
-            own = np.uint64(branched(word, arm))
+            own = np.uint64(branch_stream(word, arm))
             wide = 0.7 * np.sqrt(x[arm] @ inverse[slots[arm]] @ x[arm])
             loose = mean + 0.7 * x[arm] @ luck
             if not shared:
-                z, _, after = normal_pair(own)
+                z, _, after = draw_normal_pair(own)
                 own, loose = np.uint64(after), mean + wide * z
-            every.append(cut_normal(mean, wide, loose, ends[0, arm], ends[1, arm], own))
+            every.append(
+                truncate_normal_draw(mean, wide, loose, ends[0, arm], ends[1, arm], own)
+            )
             beliefs.append([mean, wide])
             cut += every[-1] != loose
         assert order[winner] == np.argmax(every)
         looked = n - left
         drawn = np.array(every)[order[:looked]]
-        np.testing.assert_allclose(sheet[:looked, FINAL], drawn, atol=1e-9)
-        assert np.isnan(sheet[looked:, FINAL]).all()
+        np.testing.assert_allclose(sheet[:looked, SCORE], drawn, atol=1e-9)
+        assert np.isnan(sheet[looked:, SCORE]).all()
         if not shared:
-            np.testing.assert_allclose(sheet[:, [MEAN, SPREAD]], np.array(beliefs)[order])
+            np.testing.assert_allclose(
+                sheet[:, [LIN_TS_MEAN, LIN_TS_SPREAD]], np.array(beliefs)[order]
+            )
         skipped += left
     assert min(skipped, cut) > 50
 
 
 def test_ties_of_points_go_to_the_first_arm() -> None:
     order, stack = np.array([2, 0, 1]), stacked(np.ones((1, 1, 1)), np.zeros((1, 1)))
-    sheet, x = sheet_of(0, order, 0.5, 0.5), padded(np.ones((3, 1))).ravel()
+    sheet, x = sheet_of(0, order, 0.5, 0.5), pad_rows(np.ones((3, 1))).ravel()
 
     winner, skipped = decide_lin_ts(WORD, 0, WORD, stack.models, x, sheet, 1, 1.0, False, False)
 
@@ -106,9 +120,9 @@ def test_ties_of_points_go_to_the_first_arm() -> None:
 def test_the_share_is_that_of_wins_in_further_draws(cap: float, ahead: float) -> None:
     """Two arms with independent standard normal draws, one of them a spread ahead."""
     stack = stacked(np.eye(2)[None], np.array([[1.0, 0.0]]))
-    x, further = padded(np.eye(2)).ravel(), 9999
+    x, further = pad_rows(np.eye(2)).ravel(), 9999
     shares = [
-        share_of_wins(
+        estimate_win_probability(
             WORD, 0, WORD, stack.models, x, sheet_of(0, [0, 1], -np.inf, [cap, np.inf]), 2,
             1.0, winner, further,
         )

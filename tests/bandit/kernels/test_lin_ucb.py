@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.batch.layout import BatchLayout
-from boundit.bandit.kernels.lin_ucb import decide_linear
-from boundit.bandit.kernels.score_table import FINAL, FREE, SCORED
-from boundit.bandit.kernels.simd import padded
+from boundit.bandit.kernels.lin_ucb import decide_lin_ucb
+from boundit.bandit.kernels.score_table import FREE_SCORE, LIN_UCB_VERSION, SCORE
+from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.features import Features
 from boundit.bandit.learned.ridge import Ridge
 from boundit.bandit.learned.ridge_stack import RidgeStack
@@ -79,7 +79,7 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
         slot = stack.push(Ridge.untried(d, 1.0))
         rows, y = rng.integers(0, 3, (rng.integers(0, 5), d)).astype(float), rng.random(4)
         for x, reward in zip(rows, y, strict=False):
-            stack.learn(slot, padded(x), 0, float(reward))
+            stack.learn(slot, pad_rows(x), 0, float(reward))
         grams.append(np.eye(d) + rows.T @ rows)
         moments.append(rows.T @ y[: len(rows)])
     upper = np.sort(rng.random(n).round(digits))[::-1].copy()
@@ -87,7 +87,7 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
     x, place = rng.integers(0, 2, (n, d)).astype(float), rng.permutation(n)
     sheet = sheet_of(np.arange(n) * stack.block, place, lower, upper)
 
-    winner, skipped = decide_linear(stack.models, padded(x).ravel(), sheet, d, 0.7, floor)
+    winner, skipped = decide_lin_ucb(stack.models, pad_rows(x).ravel(), sheet, d, 0.7, floor)
 
     expected = [
         row @ np.linalg.solve(A, b) + 0.7 * np.sqrt(row @ np.linalg.solve(A, row))
@@ -97,10 +97,10 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
     if floor:
         final = np.maximum(final, lower)
     looked = n - skipped
-    assert sheet[:looked, FREE] == pytest.approx(expected[:looked], abs=1e-9)
-    assert sheet[:looked, FINAL] == pytest.approx(final[:looked], abs=1e-9)
-    assert np.isnan(sheet[looked:, FINAL]).all()
-    assert (sheet[looked:, SCORED] == -1).all()
+    assert sheet[:looked, FREE_SCORE] == pytest.approx(expected[:looked], abs=1e-9)
+    assert sheet[:looked, SCORE] == pytest.approx(final[:looked], abs=1e-9)
+    assert np.isnan(sheet[looked:, SCORE]).all()
+    assert (sheet[looked:, LIN_UCB_VERSION] == -1).all()
     assert final[winner] == pytest.approx(final.max(), abs=1e-9)
     assert (upper[looked:] < final.max() + 1e-9).all()
     rivals = [i for i in range(n) if final[i] > final.max() - 1e-9]
@@ -112,11 +112,11 @@ def test_what_is_scored_is_not_scored_again() -> None:
     stack = RidgeStack(1)
     slot, x = stack.push(Ridge.untried(1, 1.0)), np.array([1.0] + [0.0] * 7)
     sheet = sheet_of([slot], [0], -np.inf, np.inf)
-    sheet[0, FREE], sheet[0, SCORED] = 7.0, 0.0
+    sheet[0, FREE_SCORE], sheet[0, LIN_UCB_VERSION] = 7.0, 0.0
 
     for expected in (7.0, 1.0 / 2 + np.sqrt(1 / 2)):
-        decide_linear(stack.models, x, sheet, 1, 1.0, False)
-        assert sheet[0, FREE] == pytest.approx(expected)
+        decide_lin_ucb(stack.models, x, sheet, 1, 1.0, False)
+        assert sheet[0, FREE_SCORE] == pytest.approx(expected)
         stack.learn(slot, x, 0, 1.0)
 
 

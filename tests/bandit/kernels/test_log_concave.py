@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from boundit.bandit.kernels.log_concave import LogConcave, bend, fall, steepness, touch
+from boundit.bandit.kernels.log_concave import (
+    LogConcave,
+    find_tangent_point,
+    measure_curvature,
+    measure_fall,
+    measure_slope,
+)
 
 counts = st.one_of(st.just(0.0), st.floats(0.01, 5), st.floats(1, 1e4))
 
@@ -20,18 +26,20 @@ def test_a_fall_is_the_difference_of_log_densities(
     belief = stats.beta(1 + wins, 1 + losses)
     expected = float(belief.logpdf(top) - belief.logpdf(at))
 
-    found = fall(LogConcave(wins, losses, 0.0, top), at - top)
+    found = measure_fall(LogConcave(wins, losses, 0.0, top), at - top)
 
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-9 * (1 + wins + losses))
     normal = float(stats.norm.logpdf(top) - stats.norm.logpdf(at))
-    assert fall(LogConcave(0.0, 0.0, 1.0, top), at - top) == pytest.approx(normal, abs=1e-12)
+    assert measure_fall(LogConcave(0.0, 0.0, 1.0, top), at - top) == pytest.approx(
+        normal, abs=1e-12
+    )
 
 
 def test_beyond_the_end_of_a_density_the_fall_is_endless() -> None:
-    assert fall(LogConcave(1.0, 0.0, 0.0, 0.5), -0.5) == math.inf
-    assert fall(LogConcave(0.0, 1.0, 0.0, 0.5), 0.5) == math.inf
-    assert fall(LogConcave(0.0, 0.0, 0.0, 0.5), 0.5) == 0.0
-    assert fall(LogConcave(0.0, 0.0, 1.0, 0.0), math.inf) == math.inf
+    assert measure_fall(LogConcave(1.0, 0.0, 0.0, 0.5), -0.5) == math.inf
+    assert measure_fall(LogConcave(0.0, 1.0, 0.0, 0.5), 0.5) == math.inf
+    assert measure_fall(LogConcave(0.0, 0.0, 0.0, 0.5), 0.5) == 0.0
+    assert measure_fall(LogConcave(0.0, 0.0, 1.0, 0.0), math.inf) == math.inf
 
 
 @given(counts, counts, st.sampled_from([0.0, 1.0]), st.floats(0.1, 0.9))
@@ -40,11 +48,11 @@ def test_steepness_and_bend_are_derivatives(
 ) -> None:
     peak, h = LogConcave(wins, losses, square, top), 1e-6
 
-    slope = (fall(peak, h) - fall(peak, -h)) / (2 * h)
-    curve = (steepness(peak, h) - steepness(peak, -h)) / (2 * h)
+    slope = (measure_fall(peak, h) - measure_fall(peak, -h)) / (2 * h)
+    curve = (measure_slope(peak, h) - measure_slope(peak, -h)) / (2 * h)
 
-    assert steepness(peak, 0.0) == pytest.approx(slope, rel=1e-5, abs=1e-4)
-    assert bend(peak) == pytest.approx(curve, rel=1e-5, abs=1e-4)
+    assert measure_slope(peak, 0.0) == pytest.approx(slope, rel=1e-5, abs=1e-4)
+    assert measure_curvature(peak) == pytest.approx(curve, rel=1e-5, abs=1e-4)
 
 
 @given(st.floats(1, 1e4), st.floats(1, 1e4), st.floats(0.01, 0.99), st.booleans())
@@ -55,11 +63,11 @@ def test_a_touch_is_where_the_density_fell_to_about_a_third(
     mode = wins / (wins + losses)
     top = max(mode, cut) if right else min(mode, cut)
     peak, end = LogConcave(wins, losses, 0.0, top), (1.0 if right else 0.0) - top
-    if end == 0.0 or fall(peak, end) <= 2.0:
+    if end == 0.0 or measure_fall(peak, end) <= 2.0:
         return
 
-    off = touch(peak, end)
+    off = find_tangent_point(peak, end)
 
     assert np.sign(off) == np.sign(end)
     assert abs(off) < abs(end)
-    assert 0.5 <= fall(peak, off) <= 2.0
+    assert 0.5 <= measure_fall(peak, off) <= 2.0

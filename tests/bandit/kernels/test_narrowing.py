@@ -15,10 +15,10 @@ from boundit.bandit.kernels.narrowing import (
     SAME,
     NarrowedEnds,
     NarrowingPlan,
-    chance_ends,
-    settle,
-    take,
-    worst_mean,
+    bound_chance,
+    find_extreme_mean,
+    learn_cell,
+    narrow_pool,
 )
 
 
@@ -28,7 +28,7 @@ def test_the_ends_are_where_the_averaged_ratio_reaches_one_over_the_error(
     n: int, share: float, error: float
 ) -> None:
     k = round(share * n)
-    low, high = chance_ends(float(k), float(n), error)
+    low, high = bound_chance(float(k), float(n), error)
 
     def log_ratio(p: float) -> float:
         return float(betaln(k + 1, n - k + 1)) - (
@@ -48,7 +48,7 @@ def test_an_interval_ever_misses_with_at_most_its_error(p: float) -> None:
 
     missed = 0
     for row in heads:
-        ends = (chance_ends(float(row[n - 1]), float(n), error) for n in range(1, 401))
+        ends = (bound_chance(float(row[n - 1]), float(n), error) for n in range(1, 401))
         missed += any(not low <= p <= high for low, high in ends)
 
     assert missed / runs <= error
@@ -74,7 +74,7 @@ def test_the_worst_mean_is_that_of_the_linear_program(data: st.DataObject) -> No
             b_eq=[1],
             bounds=list(zip(low[2:], high[2:], strict=True)),
         )
-        assert worst_mean(ends, order, 2, low, high, 2, size) == pytest.approx(
+        assert find_extreme_mean(ends, order, 2, low, high, 2, size) == pytest.approx(
             sign * best.fun, abs=1e-7
         )
 
@@ -105,7 +105,7 @@ def one_pool(
 def test_nothing_seen_moves_nothing() -> None:
     found, claims = one_pool([0.1, 0.6], [0.2, 0.8], 0.05)
 
-    assert settle(found, claims, 0) == SAME
+    assert narrow_pool(found, claims, 0) == SAME
     assert (found.lower.tolist(), found.upper.tolist()) == ([0.1], [0.8])
 
 
@@ -114,7 +114,7 @@ def test_ends_close_in_on_the_mean_and_never_widen() -> None:
     found, claims = one_pool([0.1, 0.6], [0.2, 0.8], 0.05)
     for _ in range(3000):
         before = float(found.lower[0]), float(found.upper[0])
-        came = take(found, claims, 0, int(rng.random() < 0.3))
+        came = learn_cell(found, claims, 0, int(rng.random() < 0.3))
         after = float(found.lower[0]), float(found.upper[0])
         assert came == (SAME if before == after else MOVED)
         assert before[0] <= after[0]
@@ -126,7 +126,7 @@ def test_ends_close_in_on_the_mean_and_never_widen() -> None:
 
 def test_a_law_that_changes_is_refuted() -> None:
     found, claims = one_pool([0.0, 0.0], [1.0, 1.0], 0.01)
-    came = [take(found, claims, 0, cell) for cell in [0] * 60 + [1] * 600]
+    came = [learn_cell(found, claims, 0, cell) for cell in [0] * 60 + [1] * 600]
 
     assert came[59] != REFUTED
     assert REFUTED in came[60:]
@@ -135,7 +135,7 @@ def test_a_law_that_changes_is_refuted() -> None:
 def test_cells_whose_means_contradict_the_table_are_refuted() -> None:
     found, claims = one_pool([0.1, 0.6], [0.2, 0.8], 0.05)
     found.upper[0] = 0.3
-    came = [take(found, claims, 0, 1) for _ in range(60)]
+    came = [learn_cell(found, claims, 0, 1) for _ in range(60)]
 
     assert came[0] != REFUTED
     assert came[-1] == REFUTED
@@ -146,5 +146,7 @@ def test_rounding_refutes_nothing() -> None:
     rng = np.random.default_rng(1)
     found, claims = one_pool([0.1 + 0.2] * 3, [0.3] * 3, 0.05)
 
-    assert all(take(found, claims, 0, int(rng.integers(3))) != REFUTED for _ in range(2000))
+    assert all(
+        learn_cell(found, claims, 0, int(rng.integers(3))) != REFUTED for _ in range(2000)
+    )
     assert found.lower[0] <= found.upper[0]

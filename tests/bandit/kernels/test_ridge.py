@@ -6,22 +6,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.compile import compiled
-from boundit.bandit.kernels.ridge import dot, expected, learn_row, spread, version_at
-from boundit.bandit.kernels.simd import padded
+from boundit.bandit.kernels.compile import compile_kernel
+from boundit.bandit.kernels.ridge import (
+    compute_spread,
+    dot_padded,
+    learn_row,
+    locate_version,
+    predict_mean,
+)
+from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.ridge import Ridge
 from boundit.bandit.learned.ridge_stack import RidgeStack
 
 
-@compiled
+@compile_kernel
 def told(models: Floats, m: int, x: Floats, at: int, d: int) -> tuple[float, float]:
     work = np.empty(x.size // 3)
-    return expected(models, m, x, at, work.size), spread(models, m, x, at, d, work)
+    return predict_mean(models, m, x, at, work.size), compute_spread(models, m, x, at, d, work)
 
 
-@compiled
+@compile_kernel
 def product(one: Floats, two: Floats) -> float:
-    return dot(one, 0, two, 0, one.size)
+    return dot_padded(one, 0, two, 0, one.size)
 
 
 @settings(deadline=None, max_examples=60)
@@ -33,7 +39,7 @@ def test_rows_are_learned_as_numpy_learns_them(d: int, seed: int) -> None:
     p, gram, b = stack.width, np.eye(d), np.zeros(d)
     for n in range(1, 7):
         x, reward = rng.normal(size=(2, d)), rng.random()
-        learn_row(stack.models, slot, padded(x).ravel(), p, d, reward)
+        learn_row(stack.models, slot, pad_rows(x).ravel(), p, d, reward)
         gram, b = gram + np.outer(x[1], x[1]), b + reward * x[1]
 
         model, at = stack.at(slot), rng.normal(size=(3, d))
@@ -41,10 +47,10 @@ def test_rows_are_learned_as_numpy_learns_them(d: int, seed: int) -> None:
         assert model.b == pytest.approx(b)
         assert model.inverse == pytest.approx(np.linalg.inv(gram), abs=1e-10)
         assert model.theta == pytest.approx(np.linalg.solve(gram, b), abs=1e-10)
-        mean, wide = told(stack.models, slot, padded(at).ravel(), p, d)
+        mean, wide = told(stack.models, slot, pad_rows(at).ravel(), p, d)
         assert mean == pytest.approx(at[1] @ np.linalg.solve(gram, b), abs=1e-9)
         assert wide == pytest.approx(np.sqrt(at[1] @ np.linalg.solve(gram, at[1])))
-        assert stack.models[slot + version_at(p)] == n
+        assert stack.models[slot + locate_version(p)] == n
     assert (model.inverse == model.inverse.T).all()
     assert (stack.at(first).inverse == np.eye(d)).all()
     assert not stack.at(first).theta.any()

@@ -7,14 +7,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from boundit.bandit.kernels.rng import branched, context_word, mixed, seed_word, stream, uniform
+from boundit.bandit.kernels.rng import (
+    branch_stream,
+    draw_uniform,
+    hash_context,
+    mix_bits,
+    open_stream,
+    wrap_seed,
+)
 
 _MASK = (1 << 64) - 1
 
 
 def first(seed: int, events: int, context: tuple[object, ...], place: int = 0) -> float:
-    whole = stream(seed_word(seed), events, context_word(context))
-    return uniform(np.uint64(branched(np.uint64(whole), place)))[0]
+    whole = open_stream(wrap_seed(seed), events, hash_context(context))
+    return draw_uniform(np.uint64(branch_stream(np.uint64(whole), place)))[0]
 
 
 def plain_mix(word: int) -> int:
@@ -29,11 +36,11 @@ def test_the_generator_is_splitmix() -> None:
     word, found = np.uint64(1234567), []
     for _ in range(3):
         word = np.uint64((int(word) + 0x9E3779B97F4A7C15) & _MASK)
-        found.append(int(mixed(word)))
+        found.append(int(mix_bits(word)))
 
     assert found == [6457827717110365317, 3203168211198807973, 9817491932198370423]
     assert all(
-        int(mixed(np.uint64(w))) == plain_mix(w) for w in (0, 1, _MASK, 0x123456789ABCDEF)
+        int(mix_bits(np.uint64(w))) == plain_mix(w) for w in (0, 1, _MASK, 0x123456789ABCDEF)
     )
 
 
@@ -52,7 +59,7 @@ def test_it_hangs_on_seed_events_context_and_place() -> None:
 
 def test_equal_contexts_have_equal_luck_whatever_was_asked_before() -> None:
     """A dictionary cannot tell 1 from True, so luck must not either."""
-    anew = context_word.__wrapped__  # the cache keeps equal contexts together by itself
+    anew = hash_context.__wrapped__  # the cache keeps equal contexts together by itself
 
     assert anew((1, 0)) == anew((True, 0.0))
     assert anew((1.5,)) != anew((1,))
@@ -60,12 +67,12 @@ def test_equal_contexts_have_equal_luck_whatever_was_asked_before() -> None:
 
 
 def test_a_context_has_the_same_word_on_every_machine() -> None:
-    assert int(context_word(())) == int.from_bytes(sha256(b"[]").digest()[:8], "big")
+    assert int(hash_context(())) == int.from_bytes(sha256(b"[]").digest()[:8], "big")
 
 
 def test_a_seed_may_be_of_any_size() -> None:
-    assert seed_word(3) == 3
-    assert seed_word((1 << 64) + 3) == 3
+    assert wrap_seed(3) == 3
+    assert wrap_seed((1 << 64) + 3) == 3
     assert 0 < first((1 << 200) + 7, 0, ()) < 1
 
 
@@ -76,7 +83,7 @@ def test_draws_lie_strictly_between_0_and_1() -> None:
     assert 0.0 < ends[0] < ends[1] < 1.0
     word, draws = np.uint64(9), []
     for _ in range(10_000):
-        draw, after = uniform(word)
+        draw, after = draw_uniform(word)
         word = np.uint64(after)
         draws.append(draw)
     assert 0.0 < min(draws) < max(draws) < 1.0
@@ -105,6 +112,7 @@ def test_every_bit_of_a_word_moves_half_of_the_others() -> None:
     for bit in range(64):
         words = rng.integers(0, 1 << 63, 200, dtype=np.uint64)
         flips = [
-            (int(mixed(w)) ^ int(mixed(w ^ np.uint64(1 << bit)))).bit_count() for w in words
+            (int(mix_bits(w)) ^ int(mix_bits(w ^ np.uint64(1 << bit)))).bit_count()
+            for w in words
         ]
         assert 30 < np.mean(flips) < 34

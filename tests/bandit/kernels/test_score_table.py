@@ -4,18 +4,18 @@ from itertools import product
 import numpy as np
 
 from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.compile import compiled
-from boundit.bandit.kernels.score_table import FINAL, blank, leads
+from boundit.bandit.kernels.compile import compile_kernel
+from boundit.bandit.kernels.score_table import SCORE, is_ahead, mark_unscored
 
 
-@compiled
+@compile_kernel
 def leading(final: float, free: float, place: int, other: tuple[float, float, int]) -> bool:
-    return leads(final, free, place, other[0], other[1], other[2])
+    return is_ahead(final, free, place, other[0], other[1], other[2])
 
 
-@compiled
+@compile_kernel
 def blanked(sheet: Floats, start: int, stop: int) -> None:
-    blank(sheet, start, stop)
+    mark_unscored(sheet, start, stop)
 
 
 def test_the_rule_is_an_order_by_index_free_index_and_place() -> None:
@@ -30,6 +30,6 @@ def test_arms_that_were_not_scored_have_no_index() -> None:
 
     blanked(sheet, 2, 4)
 
-    assert np.isnan(sheet[2:, FINAL]).all()
+    assert np.isnan(sheet[2:, SCORE]).all()
     assert np.isnan(sheet).sum() == 2
-    assert math.isfinite(sheet[1, FINAL])
+    assert math.isfinite(sheet[1, SCORE])

@@ -2,18 +2,18 @@ import numpy as np
 import pytest
 
 from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.compile import compiled
-from boundit.bandit.kernels.simd import fold, padded, padded_size, sweep
+from boundit.bandit.kernels.compile import compile_kernel
+from boundit.bandit.kernels.simd import pad_rows, pad_size, subtract_outer, sum_rows
 
 
-@compiled
+@compile_kernel
 def swept(out: Floats, matrix: Floats, x: Floats, twice: int, n: int) -> None:
-    sweep(out, 8, matrix, 3, 11, x, 2, twice, n)
+    sum_rows(out, 8, matrix, 3, 11, x, 2, twice, n)
 
 
-@compiled
+@compile_kernel
 def folded(matrix: Floats, g: Floats, s: float) -> None:
-    fold(matrix, 5, g, 1, 4, s)
+    subtract_outer(matrix, 5, g, 1, 4, s)
 
 
 @pytest.mark.parametrize(("twice", "n"), [(0, 5), (3, 5), (0, 0), (5, 5)])
@@ -44,5 +44,5 @@ def test_a_fold_takes_eight_products_off() -> None:
 
 
 def test_rows_are_padded_with_zeros() -> None:
-    assert padded(np.ones((2, 3))).tolist() == [[1.0] * 3 + [0.0] * 5] * 2
-    assert [padded_size(n) for n in (1, 7, 8, 9)] == [8, 8, 8, 16]
+    assert pad_rows(np.ones((2, 3))).tolist() == [[1.0] * 3 + [0.0] * 5] * 2
+    assert [pad_size(n) for n in (1, 7, 8, 9)] == [8, 8, 8, 16]

@@ -10,10 +10,15 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from boundit.bandit.kernels import truncated_draws as kernel
-from boundit.bandit.kernels.compile import compiled
+from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.kernels.log_concave import LogConcave
-from boundit.bandit.kernels.rng import branched
-from boundit.bandit.kernels.truncated_draws import beta_draw, cut_normal, free_beta, normal_pair
+from boundit.bandit.kernels.rng import branch_stream
+from boundit.bandit.kernels.truncated_draws import (
+    draw_beta,
+    draw_normal_pair,
+    draw_truncated_beta,
+    truncate_normal_draw,
+)
 from tests.bandit.plain_laws import CutBeta, CutNormal
 
 Draws = NDArray[np.float64]
@@ -21,22 +26,22 @@ N = 20_000
 ALMOST_NEVER = 1e-4
 
 
-@compiled
+@compile_kernel
 def beta_draws(wins: float, losses: float, lower: float, upper: float, n: int) -> Draws:
     found = np.empty((2, n))
     for i in range(n):
-        word = branched(np.uint64(7), i)
-        found[0, i], found[1, i] = beta_draw(wins, losses, lower, upper, word)
+        word = branch_stream(np.uint64(7), i)
+        found[0, i], found[1, i] = draw_truncated_beta(wins, losses, lower, upper, word)
     return found
 
 
-@compiled
+@compile_kernel
 def normal_draws(mean: float, spread: float, lower: float, upper: float, n: int) -> Draws:
     found = np.empty((2, n))
     for i in range(n):
-        z, _, word = normal_pair(branched(np.uint64(8), i))
+        z, _, word = draw_normal_pair(branch_stream(np.uint64(8), i))
         found[1, i] = mean + spread * z
-        found[0, i] = cut_normal(mean, spread, found[1, i], lower, upper, word)
+        found[0, i] = truncate_normal_draw(mean, spread, found[1, i], lower, upper, word)
     return found
 
 
@@ -83,12 +88,12 @@ def test_where_nothing_is_left_the_tail_is_an_exponential(
     assert stats.kstest(np.abs(draws - end) * slope, "expon").pvalue > ALMOST_NEVER
 
 
-@compiled
+@compile_kernel
 def offsets(wins: float, losses: float, square: float, ends: Draws, n: int) -> Draws:
     peak, found = LogConcave(wins, losses, square, ends[1]), np.empty(n)
     for i in range(n):
-        word = branched(np.uint64(9), i)
-        found[i] = kernel._offset(peak, ends[0] - ends[1], ends[2] - ends[1], word)
+        word = branch_stream(np.uint64(9), i)
+        found[i] = kernel._draw_offset(peak, ends[0] - ends[1], ends[2] - ends[1], word)
     return found
 
 
@@ -135,7 +140,7 @@ def test_a_normal_draw_has_the_law_of_rejection(
 
 
 def test_a_pair_of_normal_draws_is_independent() -> None:
-    pairs = np.array([normal_pair(np.uint64(i))[:2] for i in range(4000)])
+    pairs = np.array([draw_normal_pair(np.uint64(i))[:2] for i in range(4000)])
 
     assert stats.kstest(pairs[:, 1], "norm").pvalue > ALMOST_NEVER
     assert abs(np.corrcoef(pairs.T)[0, 1]) < 4 / math.sqrt(4000)
@@ -153,7 +158,8 @@ def test_a_bound_that_cuts_nothing_off_changes_no_draw() -> None:
 
 def test_a_free_draw_is_the_same_drawn_alone() -> None:
     assert (
-        free_beta(3.0, 5.0, np.uint64(4))[0] == beta_draw(3.0, 5.0, 0.0, 1.0, np.uint64(4))[1]
+        draw_beta(3.0, 5.0, np.uint64(4))[0]
+        == draw_truncated_beta(3.0, 5.0, 0.0, 1.0, np.uint64(4))[1]
     )
 
 
@@ -166,7 +172,7 @@ def test_a_beta_draw_never_leaves_its_bound(
     wins: float, losses: float, cut: list[float], word: int
 ) -> None:
     """Also where the bound contradicts what was seen; and it always comes to an end."""
-    draw, free = beta_draw(wins, losses, cut[0], cut[1], np.uint64(word))
+    draw, free = draw_truncated_beta(wins, losses, cut[0], cut[1], np.uint64(word))
 
     assert cut[0] <= draw <= cut[1]
     assert 0 <= free <= 1
@@ -179,14 +185,14 @@ def test_a_normal_draw_never_leaves_its_bound(
     mean: float, spread: float, cut: list[float], z: float, word: int
 ) -> None:
     free = mean + spread * z
-    draw = cut_normal(mean, spread, free, cut[0], cut[1], np.uint64(word))
+    draw = truncate_normal_draw(mean, spread, free, cut[0], cut[1], np.uint64(word))
 
     assert cut[0] <= draw <= cut[1]
     assert draw == free or not cut[0] <= free <= cut[1]
 
 
 def test_without_width_there_is_one_value() -> None:
-    assert beta_draw(3.0, 4.0, 0.3, 0.3, np.uint64(1))[0] == 0.3
-    assert cut_normal(9.0, 1.0, 9.5, 0.3, 0.3, np.uint64(1)) == 0.3
-    assert cut_normal(0.3, 0.0, 0.3, 0.1, 0.9, np.uint64(1)) == 0.3
-    assert cut_normal(9.0, 0.0, 9.0, 0.1, 0.9, np.uint64(1)) == 0.9
+    assert draw_truncated_beta(3.0, 4.0, 0.3, 0.3, np.uint64(1))[0] == 0.3
+    assert truncate_normal_draw(9.0, 1.0, 9.5, 0.3, 0.3, np.uint64(1)) == 0.3
+    assert truncate_normal_draw(0.3, 0.0, 0.3, 0.1, 0.9, np.uint64(1)) == 0.3
+    assert truncate_normal_draw(9.0, 0.0, 9.0, 0.1, 0.9, np.uint64(1)) == 0.9

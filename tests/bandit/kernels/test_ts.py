@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from boundit.bandit.kernels.rng import branched, stream
-from boundit.bandit.kernels.score_table import COUNT, FINAL, FREE, WINS
-from boundit.bandit.kernels.truncated_draws import beta_draw
-from boundit.bandit.kernels.ts import decide_ts, unit
+from boundit.bandit.kernels.rng import branch_stream, open_stream
+from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE, TS_SUCCESSES, TS_TRIALS
+from boundit.bandit.kernels.truncated_draws import draw_truncated_beta
+from boundit.bandit.kernels.ts import decide_ts, scale_to_unit
 from tests.bandit.sheets import sheet_of
 
 WORD = np.uint64(99)
@@ -26,14 +26,14 @@ def test_a_decision_is_that_of_drawing_every_arm() -> None:
 
         winner, left = decide_ts(WORD, events, WORD, cells, sheet, low, high)
 
-        looked, draws, free = n - left, sheet[:, FINAL], sheet[:, FREE]
+        looked, draws, free = n - left, sheet[:, SCORE], sheet[:, FREE_SCORE]
         every, beliefs = [], []
         for arm in range(n):
             mean = total[arm] / count[arm] if count[arm] else low
-            wins = count[arm] * unit(mean, low, high)
-            word = np.uint64(branched(np.uint64(stream(WORD, events, WORD)), arm))
-            lowest, highest = (unit(end, low, high) for end in ends[:, arm])
-            every.append(beta_draw(wins, count[arm] - wins, lowest, highest, word))
+            wins = count[arm] * scale_to_unit(mean, low, high)
+            word = np.uint64(branch_stream(np.uint64(open_stream(WORD, events, WORD)), arm))
+            lowest, highest = (scale_to_unit(end, low, high) for end in ends[:, arm])
+            every.append(draw_truncated_beta(wins, count[arm] - wins, lowest, highest, word))
             beliefs.append([wins, count[arm]])
         assert order[winner] == np.argmax([draw for draw, _ in every])
         for i in range(looked):
@@ -41,7 +41,7 @@ def test_a_decision_is_that_of_drawing_every_arm() -> None:
             assert draws[i] == pytest.approx(low + (high - low) * draw)
             assert (free[i] > draws[i]) == (loose > draw)
             capped += free[i] > upper[i]
-        assert sheet[:, [WINS, COUNT]].tolist() == [beliefs[i] for i in order]
+        assert sheet[:, [TS_SUCCESSES, TS_TRIALS]].tolist() == [beliefs[i] for i in order]
         skipped += left
         assert np.isnan(draws[looked:]).all()
     assert min(skipped, capped) > 50

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundit.bandit.kernels.score_table import FINAL, FREE
+from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.kernels.ucb import decide_ucb
 from boundit.bandit.policies.ucb import UCB
 from tests.bandit.sheets import sheet_of
@@ -41,7 +41,7 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(n: int, seed: int) -> N
     final = np.maximum(np.minimum(expected, upper), lower)
     assert winner == max(range(n), key=lambda i: (final[i], expected[i], -place[i]))
     looked = n - skipped
-    assert sheet[:looked, FREE].tolist() == pytest.approx(expected[:looked].tolist())
-    assert sheet[:looked, FINAL].tolist() == pytest.approx(final[:looked].tolist())
-    assert np.isnan(sheet[looked:, FINAL]).all()
+    assert sheet[:looked, FREE_SCORE].tolist() == pytest.approx(expected[:looked].tolist())
+    assert sheet[:looked, SCORE].tolist() == pytest.approx(final[:looked].tolist())
+    assert np.isnan(sheet[looked:, SCORE]).all()
     assert (upper[looked:] < final[winner]).all()

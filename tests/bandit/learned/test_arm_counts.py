@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundit.bandit.kernels.score_table import SLOT
+from boundit.bandit.kernels.score_table import STATISTICS
 from boundit.bandit.learned.arm_counts import ArmCount, ArmCounts
 from boundit.bandit.ranked_arms import RankedArm, RankedArms
 from boundit.bandit.spec import BanditSpec
@@ -63,7 +63,7 @@ def _tally(events: list[tuple[object, ...]]) -> ArmCounts:
 
 
 def slots(tally: ArmCounts, context: Context, lineup: RankedArms) -> list[int]:
-    return [int(slot) for slot in tally.sheet(context, lineup)[:, SLOT]]
+    return [int(slot) for slot in tally.sheet(context, lineup)[:, STATISTICS]]
 
 
 def test_slots_tell_where_the_cells_are_as_more_come() -> None:
@@ -75,12 +75,12 @@ def test_slots_tell_where_the_cells_are_as_more_come() -> None:
     for i in range(12):
         tally.add((), (i,), i / 10)
         assert tally.sheet((), lineup) is tally.sheet((), lineup)
-        cells = tally.cells[slots(tally, (), lineup)]
+        cells = tally.rows[slots(tally, (), lineup)]
         assert cells[:, 1].tolist() == [j / 10 if j <= i else 0.0 for j in range(12)]
         assert cells[:, 0].tolist() == tally.counts((), lineup).tolist()
         assert cells[:, 0].tolist() == [float(j <= i) for j in range(12)]
 
     other = RankedArms.of([RankedArm((3,), 0, 1, 0)])
-    assert tally.cells[slots(tally, (), other), 1].tolist() == [0.3]
+    assert tally.rows[slots(tally, (), other), 1].tolist() == [0.3]
     assert slots(tally, (1,), other) == [0]
     assert copy.deepcopy(tally).record() == tally.record()

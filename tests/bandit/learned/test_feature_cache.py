@@ -3,7 +3,7 @@ import copy
 import pytest
 
 from boundit.bandit.errors import BadFeatures
-from boundit.bandit.kernels.score_table import SCORED, SLOT, UPPER
+from boundit.bandit.kernels.score_table import LIN_UCB_VERSION, STATISTICS, UPPER
 from boundit.bandit.learned.feature_cache import FeatureCache
 from boundit.bandit.learned.features import FeatureEncoding
 from boundit.bandit.learned.ridge_stack import RidgeStack
@@ -69,14 +69,14 @@ def test_all_arms_must_have_as_many_numbers() -> None:
 
 def test_slots_are_known_until_something_new_is_learned() -> None:
     sight, stack = FeatureCache(FeatureEncoding.of(SCENE)).of((3, 0.5), LINEUP), RidgeStack(6)
-    sight.sheet[:, SCORED] = 5
+    sight.sheet[:, LIN_UCB_VERSION] = 5
     sight.point(stack, [0, 1], 2)
 
     assert sight.points(LINEUP, stack, 2)
     assert not sight.points(LINEUP, stack, 3)
     assert not sight.points(LINEUP, RidgeStack(6), 2)
-    assert sight.sheet[:, SCORED].tolist() == [-1, -1]
-    assert sight.sheet[:, SLOT].tolist() == [0, 1]
+    assert sight.sheet[:, LIN_UCB_VERSION].tolist() == [-1, -1]
+    assert sight.sheet[:, STATISTICS].tolist() == [0, 1]
 
 
 def test_when_only_ends_moved_the_rows_stay() -> None:

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from boundit.bandit.kernels.ridge import version_at
-from boundit.bandit.kernels.simd import padded
+from boundit.bandit.kernels.ridge import locate_version
+from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.ridge import Ridge
 from boundit.bandit.learned.ridge_stack import RidgeStack
 
@@ -30,8 +30,8 @@ def test_a_times_its_inverse_is_one(ridge: float) -> None:
     for _ in range(50):
         model = stack.at(slot)
         np.testing.assert_allclose(model.A @ model.inverse, np.eye(4), atol=1e-10)
-        stack.learn(slot, padded(rng.normal(size=4)), 0, float(rng.random()))
-    assert stack.models[slot + version_at(stack.width)] == 50
+        stack.learn(slot, pad_rows(rng.normal(size=4)), 0, float(rng.random()))
+    assert stack.models[slot + locate_version(stack.width)] == 50
 
 
 def test_the_estimate_is_that_of_a_solve_on_all_rows() -> None:
@@ -39,7 +39,7 @@ def test_the_estimate_is_that_of_a_solve_on_all_rows() -> None:
     rows, y = rng.normal(size=(200, 5)), rng.random(200)
     stack = RidgeStack(5)
     slot = stack.push(Ridge.untried(5, 0.5))
-    x = padded(rows).ravel()
+    x = pad_rows(rows).ravel()
     for i, reward in enumerate(y):
         stack.learn(slot, x, 8 * i, float(reward))
 

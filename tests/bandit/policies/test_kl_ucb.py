@@ -8,36 +8,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from boundit.bandit.policies.kl_ucb import KLUCB, kl, kl_upper
+from boundit.bandit.policies.kl_ucb import KLUCB, compute_kl, invert_kl
 from tests.bandit.policies.test_ucb import one_table
 
 
 @given(st.floats(0, 0.999), st.floats(1e-6, 5))
 def test_the_index_is_where_another_root_finder_finds_it(mean: float, budget: float) -> None:
-    found = kl_upper(mean, budget)
+    found = invert_kl(mean, budget)
 
     top = 1 - 1e-15
-    if kl(mean, top) <= budget:
+    if compute_kl(mean, top) <= budget:
         assert found == pytest.approx(1.0, abs=1e-12)
     else:
-        root = brentq(lambda q: kl(mean, q) - budget, mean, top, xtol=1e-14)
+        root = brentq(lambda q: compute_kl(mean, q) - budget, mean, top, xtol=1e-14)
         assert found == pytest.approx(root, abs=1e-9)
 
 
 @given(st.floats(0, 1), st.floats(0, 5))
 def test_the_index_keeps_its_budget_and_no_larger_one_does(mean: float, budget: float) -> None:
-    found = kl_upper(mean, budget)
+    found = invert_kl(mean, budget)
 
     assert mean <= found <= 1
-    assert kl(mean, found) <= budget + 1e-12
-    assert found == 1 or kl(mean, min(found + 1e-7, 1.0)) >= budget - 1e-9
+    assert compute_kl(mean, found) <= budget + 1e-12
+    assert found == 1 or compute_kl(mean, min(found + 1e-7, 1.0)) >= budget - 1e-9
 
 
 def test_the_edges() -> None:
-    assert kl_upper(1.0, 0.3) == 1.0
-    assert kl_upper(0.4, 0.0) == 0.4
-    assert kl(0.0, 0.0) == kl(1.0, 1.0) == 0.0
-    assert kl(0.0, 1.0) == math.inf
+    assert invert_kl(1.0, 0.3) == 1.0
+    assert invert_kl(0.4, 0.0) == 0.4
+    assert compute_kl(0.0, 0.0) == compute_kl(1.0, 1.0) == 0.0
+    assert compute_kl(0.0, 1.0) == math.inf
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -55,7 +55,7 @@ def test_it_is_b_kl_ucb(seed: int) -> None:
             expected = max(untried, key=lambda a: (ends[a][1], -a))
         else:
             budget = math.log(t) + 3 * math.log(max(math.log(t), 1))
-            free = {a: kl_upper(sums[a] / counts[a], budget / counts[a]) for a in kept}
+            free = {a: invert_kl(sums[a] / counts[a], budget / counts[a]) for a in kept}
             expected = max(kept, key=lambda a: (min(free[a], ends[a][1]), free[a], -a))
 
         decision = policy.decide(id=str(t))

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from boundit.bandit.errors import BadOption
-from boundit.bandit.kernels.rng import branched, context_word, seed_word, stream
-from boundit.bandit.kernels.truncated_draws import beta_draw
+from boundit.bandit.kernels.rng import branch_stream, hash_context, open_stream, wrap_seed
+from boundit.bandit.kernels.truncated_draws import draw_truncated_beta
 from boundit.bandit.policies.ts import TS
 from boundit.terms.bound_table import BoundTable
 from tests.bandit.plain_laws import CutBeta
@@ -27,8 +27,8 @@ def test_every_draw_lies_inside_its_bound() -> None:
 
 def expected_draw(wins: float, losses: float, *, seed: int, events: int) -> float:
     """The draw of the first arm where there is no context, from the kernels themselves."""
-    word = np.uint64(stream(seed_word(seed), events, context_word(())))
-    return beta_draw(wins, losses, 0.0, 1.0, np.uint64(branched(word, 0)))[0]
+    word = np.uint64(open_stream(wrap_seed(seed), events, hash_context(())))
+    return draw_truncated_beta(wins, losses, 0.0, 1.0, np.uint64(branch_stream(word, 0)))[0]
 
 
 def test_a_draw_is_one_of_the_beta_belief_on_the_rewards_scale() -> None:

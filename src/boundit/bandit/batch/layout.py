@@ -6,9 +6,9 @@ from typing import Literal, NamedTuple, Self, final
 import numpy as np
 
 from boundit.bandit.batch.environment import FiniteEnvironment
-from boundit.bandit.kernels.arrays import Floats, Places, Seeds
-from boundit.bandit.kernels.rng import context_word
-from boundit.bandit.kernels.score_table import SLOT, BatchArrays
+from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places, Seeds
+from boundit.bandit.kernels.rng import hash_context
+from boundit.bandit.kernels.score_table import STATISTICS
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.spec import BanditSpec
@@ -70,7 +70,7 @@ class BatchLayout:
         sizes = [len(lineup) for lineup in lineups]
         target = np.array([known[e.arm] for lineup in lineups for e in lineup], np.int64)
         sheet = np.concatenate([lineup.blank for lineup in lineups])
-        sheet[:, SLOT] = np.arange(len(sheet))
+        sheet[:, STATISTICS] = np.arange(len(sheet))
         met = np.repeat(np.arange(len(contexts)), sizes)
         return cls(
             contexts,
@@ -90,4 +90,4 @@ class BatchLayout:
     @property
     def words(self) -> Seeds:
         """What the luck of a sampling policy knows each context by."""
-        return np.array([context_word(context) for context in self.contexts])
+        return np.array([hash_context(context) for context in self.contexts])

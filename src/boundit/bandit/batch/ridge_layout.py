@@ -8,7 +8,7 @@ import numpy as np
 from boundit.bandit.batch.layout import BatchLayout
 from boundit.bandit.errors import BadFeatures
 from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.score_table import PLACE, SLOT
+from boundit.bandit.kernels.score_table import POSITION, STATISTICS
 from boundit.bandit.learned.ridge_models import RidgeModels
 from boundit.bandit.learned.ridge_stack import RidgeStack
 
@@ -38,5 +38,5 @@ def laid_out(book: RidgeModels, board: BatchLayout) -> RidgeLayout | None:
     for arm in board.arms[:1] if shared else board.arms:
         stack.push(book.model(arm, d))
     sheet = board.sheet.copy()
-    sheet[:, SLOT] = 0 if shared else sheet[:, PLACE] * stack.block
+    sheet[:, STATISTICS] = 0 if shared else sheet[:, POSITION] * stack.block
     return RidgeLayout(stack, np.concatenate([sight.x for sight in sights]), sheet)

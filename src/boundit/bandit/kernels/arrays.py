@@ -1,6 +1,6 @@
 """The arrays that kernels read and write, by what their numbers are."""
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,3 +9,18 @@ Floats: TypeAlias = NDArray[np.float64]
 Places: TypeAlias = NDArray[np.int64]
 """Positions in a list of arms, contexts or models."""
 Seeds: TypeAlias = NDArray[np.uint64]
+
+
+class BatchArrays(NamedTuple):
+    """What whole runs are played on: the arms of every context, and who comes with what luck.
+
+    The arms of context ``c`` are those from ``starts[c]`` to ``starts[c + 1]``; ``means`` are
+    what they earn and ``target`` what they are called outside. ``visitors`` are contexts, runs
+    x rounds, as is their ``luck``.
+    """
+
+    starts: Places
+    means: Floats
+    target: Places
+    visitors: Places
+    luck: Floats

@@ -22,26 +22,26 @@ _MARKS = (b"bandit.kernels.compile", b"numba")
 """What a file with kernels in it imports."""
 
 
-def compiled(loop: Callable[P, T]) -> Callable[P, T]:
+def compile_kernel(loop: Callable[P, T]) -> Callable[P, T]:
     """Compile a loop for the types it is first called with; other threads go on meanwhile."""
-    return _stamped(njit(cache=True, nogil=True, error_model="numpy")(loop))
+    return _stamp(njit(cache=True, nogil=True, error_model="numpy")(loop))
 
 
-def inlined(step: Callable[P, T]) -> Callable[P, T]:
+def inline_kernel(step: Callable[P, T]) -> Callable[P, T]:
     """Compile a step into each loop that calls it: a call costs more than most steps do."""
     make = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-    return _stamped(make(step))
+    return _stamp(make(step))
 
 
-def _stamped(made: object) -> Callable[P, T]:
+def _stamp(made: object) -> Callable[P, T]:
     kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
     if kept is not None:  # None where numba finds no folder to keep anything in
-        kept._source_stamp = kernels_stamp(_ROOM)  # noqa: SLF001, numba has no door for it
+        kept._source_stamp = hash_kernel_sources(_ROOM)  # noqa: SLF001, numba has no door for it
     return cast("Callable[P, T]", made)
 
 
 @cache
-def kernels_stamp(folder: Path) -> str:
+def hash_kernel_sources(folder: Path) -> str:
     """Sum up the text of every file with kernels in it, in the folder and below it."""
     found = sha256()
     for path in sorted(folder.rglob("*.py")):

@@ -8,14 +8,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bandit.kernels.compile import compiled
+from boundit.bandit.kernels.compile import compile_kernel
 
 Numbers = NDArray[np.float64]
 """Vectors and matrices alike."""
 
 
-@compiled
-def factored(a: Numbers) -> Numbers:
+@compile_kernel
+def factor(a: Numbers) -> Numbers:
     """The lower triangle ``L`` with ``L L' = a`` (Cholesky); reads the lower triangle only.
 
     A pivot that rounding took below zero counts as infinite: nothing moves in its direction.
@@ -35,8 +35,8 @@ def factored(a: Numbers) -> Numbers:
     return low
 
 
-@compiled
-def halfway(low: Numbers, x: Numbers) -> Numbers:
+@compile_kernel
+def solve_lower(low: Numbers, x: Numbers) -> Numbers:
     """Solve ``L z = x'`` for every row of ``x`` at once; a column of ``z`` for each.
 
     The squared length of a column is ``x' inverse(a) x``.
@@ -54,8 +54,8 @@ def halfway(low: Numbers, x: Numbers) -> Numbers:
     return z
 
 
-@compiled
-def solved(low: Numbers, b: Numbers) -> Numbers:
+@compile_kernel
+def solve_cholesky(low: Numbers, b: Numbers) -> Numbers:
     """Solve ``L L' x = b`` for one vector."""
     n = b.shape[0]
     x = b.copy()
@@ -70,8 +70,8 @@ def solved(low: Numbers, b: Numbers) -> Numbers:
     return x
 
 
-@compiled
-def inner(x: Numbers, y: Numbers) -> float:
+@compile_kernel
+def dot(x: Numbers, y: Numbers) -> float:
     """The sum of the products of two vectors."""
     total = 0.0
     for i in range(x.shape[0]):
@@ -79,15 +79,15 @@ def inner(x: Numbers, y: Numbers) -> float:
     return total
 
 
-@compiled
-def add_times(x: Numbers, share: float, y: Numbers) -> None:
+@compile_kernel
+def add_scaled(x: Numbers, share: float, y: Numbers) -> None:
     """``x += share y``."""
     for i in range(x.shape[0]):
         x[i] += share * y[i]
 
 
-@compiled
-def axes(rows: Numbers, least: float) -> Numbers:
+@compile_kernel
+def orthonormalize(rows: Numbers, least: float) -> Numbers:
     """An orthonormal basis of what the rows span, a row each.
 
     Gram and Schmidt with the longest remainder first; one shorter than ``least`` is rounding.
@@ -98,18 +98,18 @@ def axes(rows: Numbers, least: float) -> Numbers:
     for r in range(found.shape[0]):
         longest, square = 0, -1.0
         for i in range(n_rows):
-            here = inner(rest[i], rest[i])
+            here = dot(rest[i], rest[i])
             if here > square:
                 longest, square = i, here
         if not math.sqrt(square) > least:
             return found[:r]
         axis = found[r]
-        add_times(axis, 1.0 / math.sqrt(square), rest[longest])
+        add_scaled(axis, 1.0 / math.sqrt(square), rest[longest])
         for k in range(r):  # again: the remainder was the difference of larger vectors
-            add_times(axis, -inner(axis, found[k]), found[k])
-        length = math.sqrt(inner(axis, axis))
+            add_scaled(axis, -dot(axis, found[k]), found[k])
+        length = math.sqrt(dot(axis, axis))
         for k in range(size):
             axis[k] /= length
         for i in range(n_rows):
-            add_times(rest[i], -inner(rest[i], axis), axis)
+            add_scaled(rest[i], -dot(rest[i], axis), axis)
     return found

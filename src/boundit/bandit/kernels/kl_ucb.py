@@ -4,17 +4,16 @@ import math
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.compile import compiled, inlined
+from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
+from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
 from boundit.bandit.kernels.score_table import (
-    FINAL,
-    FREE,
+    FREE_SCORE,
     LOWER,
-    PLACE,
-    SLOT,
+    POSITION,
+    SCORE,
+    STATISTICS,
     UPPER,
-    BatchArrays,
-    leads,
+    is_ahead,
 )
 
 _STEPS = 100
@@ -24,25 +23,25 @@ _ROUNDINGS = 4
 _BELOW_ONE = 1.0 - 2.0**-53
 
 
-@compiled
-def kl(p: float, q: float) -> float:
+@compile_kernel
+def compute_kl(p: float, q: float) -> float:
     """Relative entropy of two coins.
 
-    >>> kl(0.5, 0.5), round(kl(0.5, 0.9), 4), kl(0.5, 1.0)
+    >>> compute_kl(0.5, 0.5), round(compute_kl(0.5, 0.9), 4), compute_kl(0.5, 1.0)
     (0.0, 0.5108, inf)
     """
-    return _part(p, q) + _part(1.0 - p, 1.0 - q)
+    return _compute_kl_term(p, q) + _compute_kl_term(1.0 - p, 1.0 - q)
 
 
-@inlined
-def _part(p: float, q: float) -> float:
+@inline_kernel
+def _compute_kl_term(p: float, q: float) -> float:
     if p <= 0.0:
         return 0.0
     return p * math.log(p / q) if q > 0.0 else np.inf
 
 
-@compiled
-def kl_upper(mean: float, budget: float) -> float:
+@compile_kernel
+def invert_kl(mean: float, budget: float) -> float:
     """The largest ``m`` with ``kl(mean, m) <= budget``, by Newton from above.
 
     ``kl(mean, .)`` is convex and grows, so Newton's steps from a point above the root go down
@@ -50,37 +49,41 @@ def kl_upper(mean: float, budget: float) -> float:
     which is close when the root is near 1. A step that rounding turns around is the last; near
     1, where a rounding is worth much, the result is brought back under the budget.
 
-    >>> round(kl_upper(0.5, 0.5108), 4)
+    >>> round(invert_kl(0.5, 0.5108), 4)
     0.9
     """
     if mean >= 1.0 or budget <= 0.0:
         return min(mean, 1.0)
-    known = _part(mean, 1.0) + _part(1.0 - mean, 1.0)
+    known = _compute_kl_term(mean, 1.0) + _compute_kl_term(1.0 - mean, 1.0)
     top = 1.0 - math.exp((known - budget) / (1.0 - mean))
     q = min(top, mean + math.sqrt(budget / 2.0), _BELOW_ONE)
     for _ in range(_STEPS):
         slope = (q - mean) / (q * (1.0 - q))
-        lower = q - (_part(mean, q) + _part(1.0 - mean, 1.0 - q) - budget) / slope
+        lower = (
+            q
+            - (_compute_kl_term(mean, q) + _compute_kl_term(1.0 - mean, 1.0 - q) - budget)
+            / slope
+        )
         if not mean < lower < q:
             break
         q = lower
     for _ in range(_ROUNDINGS):
-        if _part(mean, q) + _part(1.0 - mean, 1.0 - q) <= budget:
+        if _compute_kl_term(mean, q) + _compute_kl_term(1.0 - mean, 1.0 - q) <= budget:
             break
         q = np.nextafter(q, 0.0)
     return max(q, mean)
 
 
-@inlined
-def budget_of(t: float, c: float) -> float:
+@inline_kernel
+def compute_budget(t: float, c: float) -> float:
     """What round ``t`` allows: ``log t + c log log t``."""
     return math.log(t) + c * math.log(max(math.log(t), 1.0))
 
 
-@inlined
-def best_arm(
-    cells: Floats,
-    sheet: Floats,
+@inline_kernel
+def find_best_arm(
+    count_rows: Floats,
+    score_table: Floats,
     start: int,
     stop: int,
     budget: float,
@@ -93,59 +96,65 @@ def best_arm(
     never played, only those are. An arm that was not looked at has no index.
     """
     surest, entered, tried = -np.inf, 0, 0
-    for here in range(start, stop):
-        surest = max(surest, sheet[here, LOWER])
-        sheet[here, FINAL] = np.nan
-    for here in range(start, stop):
-        if sheet[here, UPPER] >= surest:
+    for arm in range(start, stop):
+        surest = max(surest, score_table[arm, LOWER])
+        score_table[arm, SCORE] = np.nan
+    for arm in range(start, stop):
+        if score_table[arm, UPPER] >= surest:
             entered += 1
-            tried += cells[int(sheet[here, SLOT]), 0] > 0.0
+            tried += count_rows[int(score_table[arm, STATISTICS]), 0] > 0.0
     untried = tried < entered
     left = entered - tried if untried else entered
     winner, best, best_free, best_place = -1, -np.inf, -np.inf, np.inf
-    for here in range(start, stop):
-        upper, slot = sheet[here, UPPER], int(sheet[here, SLOT])
+    for arm in range(start, stop):
+        upper, slot = score_table[arm, UPPER], int(score_table[arm, STATISTICS])
         if upper < surest or (winner >= 0 and upper < best):
             break
-        played = cells[slot, 0]
+        played = count_rows[slot, 0]
         if untried and played:
             continue
         free = np.inf
         if played:
-            mean = (cells[slot, 1] / played - low) / (high - low)
-            unit = kl_upper(min(max(mean, 0.0), 1.0), budget / played)
+            mean = (count_rows[slot, 1] / played - low) / (high - low)
+            unit = invert_kl(min(max(mean, 0.0), 1.0), budget / played)
             free = low + (high - low) * unit
-        index, place = min(free, upper), sheet[here, PLACE]
-        sheet[here, FREE], sheet[here, FINAL] = free, index
+        index, place = min(free, upper), score_table[arm, POSITION]
+        score_table[arm, FREE_SCORE], score_table[arm, SCORE] = free, index
         left -= 1
-        if winner < 0 or leads(index, free, place, best, best_free, best_place):
-            winner, best, best_free, best_place = here, index, free, place
+        if winner < 0 or is_ahead(index, free, place, best, best_free, best_place):
+            winner, best, best_free, best_place = arm, index, free, place
     return winner, left
 
 
-@compiled
-def decide_kl(
-    cells: Floats, sheet: Floats, t: float, c: float, low: float, high: float
+@compile_kernel
+def decide_kl_ucb(
+    count_rows: Floats, score_table: Floats, t: float, c: float, low: float, high: float
 ) -> tuple[int, int]:
     """One decision in round ``t`` of a context, with rewards from ``low`` to ``high``."""
-    return best_arm(cells, sheet, 0, sheet.shape[0], budget_of(t, c), low, high)
+    return find_best_arm(
+        count_rows, score_table, 0, score_table.shape[0], compute_budget(t, c), low, high
+    )
 
 
-@compiled
-def play_kl(sheet: Floats, c: float, low: float, high: float, course: BatchArrays) -> Places:
+@compile_kernel
+def play_kl_ucb(
+    score_table: Floats, c: float, low: float, high: float, batch: BatchArrays
+) -> Places:
     """Whole runs; what is pulled, by its name outside."""
-    runs, rounds = course.visitors.shape
-    pulls, sheet = np.empty((runs, rounds), np.int64), sheet.copy()
-    cells, starts = np.empty((course.target.size, 2)), course.starts
+    runs, rounds = batch.visitors.shape
+    pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
+    count_rows, starts = np.empty((batch.target.size, 2)), batch.starts
     plays = np.empty(starts.size - 1)
     for run in range(runs):
-        cells[:], plays[:] = 0.0, 0.0
+        count_rows[:], plays[:] = 0.0, 0.0
         for t in range(rounds):
-            v = course.visitors[run, t]
-            budget = budget_of(plays[v] + 1.0, c)
-            here, _ = best_arm(cells, sheet, starts[v], starts[v + 1], budget, low, high)
-            pulls[run, t] = course.target[here]
+            v = batch.visitors[run, t]
+            budget = compute_budget(plays[v] + 1.0, c)
+            arm, _ = find_best_arm(
+                count_rows, score_table, starts[v], starts[v + 1], budget, low, high
+            )
+            pulls[run, t] = batch.target[arm]
             plays[v] += 1.0
-            cells[here, 0] += 1.0
-            cells[here, 1] += 1.0 if course.luck[run, t] < course.means[here] else 0.0
+            count_rows[arm, 0] += 1.0
+            count_rows[arm, 1] += 1.0 if batch.luck[run, t] < batch.means[arm] else 0.0
     return pulls

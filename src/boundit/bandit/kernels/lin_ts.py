@@ -1,46 +1,45 @@
 """Linear Thompson sampling in compiled code: one decision, and whole runs of them.
 
-Models and rows lie as ``kernel_ridge`` says.
+Models and rows lie as ``kernels.ridge`` says.
 """
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Floats, Places, Seeds
-from boundit.bandit.kernels.compile import compiled
-from boundit.bandit.kernels.dense import factored
-from boundit.bandit.kernels.ridge import dot, expected, see, spread
-from boundit.bandit.kernels.rng import branched, stream
+from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places, Seeds
+from boundit.bandit.kernels.compile import compile_kernel
+from boundit.bandit.kernels.dense import factor
+from boundit.bandit.kernels.ridge import compute_spread, dot_padded, predict_mean, update_model
+from boundit.bandit.kernels.rng import branch_stream, open_stream
 from boundit.bandit.kernels.score_table import (
-    FINAL,
-    FREE,
+    FREE_SCORE,
+    LIN_TS_MEAN,
+    LIN_TS_SPREAD,
     LOWER,
-    MEAN,
-    PLACE,
-    SLOT,
-    SPREAD,
+    POSITION,
+    SCORE,
+    STATISTICS,
     UPPER,
-    BatchArrays,
-    blank,
+    mark_unscored,
 )
-from boundit.bandit.kernels.truncated_draws import cut_normal, normal_pair
+from boundit.bandit.kernels.truncated_draws import draw_normal_pair, truncate_normal_draw
 
 
-@compiled
-def root_of(models: Floats, m: int, d: int, p: int) -> Floats:
+@compile_kernel
+def factor_inverse(models: Floats, m: int, d: int, p: int) -> Floats:
     """The lower triangle whose square is a model's inverse."""
     square = np.empty((d, d))
     for i in range(d):
         for j in range(i + 1):
             square[i, j] = models[m + i * p + j]
-    return factored(square)
+    return factor(square)
 
 
-@compiled
-def joint_luck(root: Floats, p: int, word: np.uint64) -> Floats:
+@compile_kernel
+def draw_deviation(root: Floats, p: int, stream: np.uint64) -> Floats:
     """Draw from the normal law around zero whose covariance is the square of ``root``."""
     d, luck = root.shape[0], np.zeros(p)
     for j in range(0, d, 2):
-        one, two, word = normal_pair(word)
+        one, two, stream = draw_normal_pair(stream)
         for i in range(j, d):
             luck[i] += root[i, j] * one
             if j + 1 <= i:
@@ -48,56 +47,68 @@ def joint_luck(root: Floats, p: int, word: np.uint64) -> Floats:
     return luck
 
 
-@compiled
-def best_draw(
-    word: np.uint64,
+@compile_kernel
+def draw_best_arm(
+    stream: np.uint64,
     models: Floats,
     x: Floats,
-    sheet: Floats,
+    score_table: Floats,
     span: tuple[int, int],
     d: int,
     scale: float,
     root: Floats,
-    work: Floats,
+    scratch: Floats,
 ) -> tuple[int, int]:
     """The highest draw among arms by decreasing cap, and the first that was not drawn.
 
     Arms that share a model share the luck that moves it, and its ``root`` is given; without one
     an arm's luck is its own.
     """
-    (start, stop), p, shared = span, work.size, root.size > 0
-    luck = joint_luck(root, p, word) if shared else work
+    (start, stop), p, shared = span, scratch.size, root.size > 0
+    luck = draw_deviation(root, p, stream) if shared else scratch
     winner, best = -1, -np.inf
-    for here in range(start, stop):
-        lower, upper, place = sheet[here, LOWER], sheet[here, UPPER], sheet[here, PLACE]
+    for arm in range(start, stop):
+        lower, upper, place = (
+            score_table[arm, LOWER],
+            score_table[arm, UPPER],
+            score_table[arm, POSITION],
+        )
         if winner >= 0 and upper < best:
-            return winner, here
-        m, at, own = int(sheet[here, SLOT]), here * p, branched(word, int(place))
-        mean, wide = expected(models, m, x, at, p), 0.0
+            return winner, arm
+        m, at, own = (
+            int(score_table[arm, STATISTICS]),
+            arm * p,
+            branch_stream(stream, int(place)),
+        )
+        mean, wide = predict_mean(models, m, x, at, p), 0.0
         if shared:
-            free = mean + scale * dot(luck, 0, x, at, p)
+            free = mean + scale * dot_padded(luck, 0, x, at, p)
             if not lower <= free <= upper:
-                wide = scale * spread(models, m, x, at, d, work)
+                wide = scale * compute_spread(models, m, x, at, d, scratch)
         else:
-            wide = scale * spread(models, m, x, at, d, work)
-            z, _, own = normal_pair(own)
+            wide = scale * compute_spread(models, m, x, at, d, scratch)
+            z, _, own = draw_normal_pair(own)
             free = mean + wide * z
-        draw = cut_normal(mean, wide, free, lower, upper, own)
-        sheet[here, FREE], sheet[here, FINAL] = free, draw
-        sheet[here, MEAN], sheet[here, SPREAD] = mean, wide
-        if winner < 0 or draw > best or (draw == best and place < sheet[winner, PLACE]):
-            winner, best = here, draw
+        draw = truncate_normal_draw(mean, wide, free, lower, upper, own)
+        score_table[arm, FREE_SCORE], score_table[arm, SCORE] = free, draw
+        score_table[arm, LIN_TS_MEAN], score_table[arm, LIN_TS_SPREAD] = mean, wide
+        if (
+            winner < 0
+            or draw > best
+            or (draw == best and place < score_table[winner, POSITION])
+        ):
+            winner, best = arm, draw
     return winner, stop
 
 
-@compiled
+@compile_kernel
 def decide_lin_ts(
     seed: np.uint64,
     events: int,
-    who: np.uint64,
+    context_hash: np.uint64,
     models: Floats,
     x: Floats,
-    sheet: Floats,
+    score_table: Floats,
     d: int,
     scale: float,
     shared: bool,  # noqa: FBT001, compiled code has no names for its arguments
@@ -107,29 +118,29 @@ def decide_lin_ts(
 
     When ``telling`` it writes down what is believed of these too.
     """
-    n = sheet.shape[0]
+    n = score_table.shape[0]
     p = x.size // n
-    work, root = np.empty(p), np.empty((0, 0))
+    scratch, root = np.empty(p), np.empty((0, 0))
     if shared:
-        root = root_of(models, int(sheet[0, SLOT]), d, p)
-    word = stream(seed, events, who)
-    winner, end = best_draw(word, models, x, sheet, (0, n), d, scale, root, work)
-    for here in range(end if telling else n, n):
-        m, at = int(sheet[here, SLOT]), here * p
-        sheet[here, MEAN] = expected(models, m, x, at, p)
-        sheet[here, SPREAD] = scale * spread(models, m, x, at, d, work)
-    blank(sheet, end, n)
+        root = factor_inverse(models, int(score_table[0, STATISTICS]), d, p)
+    stream = open_stream(seed, events, context_hash)
+    winner, end = draw_best_arm(stream, models, x, score_table, (0, n), d, scale, root, scratch)
+    for arm in range(end if telling else n, n):
+        m, at = int(score_table[arm, STATISTICS]), arm * p
+        score_table[arm, LIN_TS_MEAN] = predict_mean(models, m, x, at, p)
+        score_table[arm, LIN_TS_SPREAD] = scale * compute_spread(models, m, x, at, d, scratch)
+    mark_unscored(score_table, end, n)
     return winner, n - end
 
 
-@compiled
-def share_of_wins(
+@compile_kernel
+def estimate_win_probability(
     seed: np.uint64,
     events: int,
-    who: np.uint64,
+    context_hash: np.uint64,
     models: Floats,
     x: Floats,
-    sheet: Floats,
+    score_table: Floats,
     d: int,
     scale: float,
     winner: int,
@@ -139,44 +150,60 @@ def share_of_wins(
 
     All arms share the first model.
     """
-    n = sheet.shape[0]
+    n = score_table.shape[0]
     p = x.size // n
-    word, work, root = stream(seed, events, who), np.empty(p), root_of(models, 0, d, p)
+    stream, scratch, root = (
+        open_stream(seed, events, context_hash),
+        np.empty(p),
+        factor_inverse(models, 0, d, p),
+    )
     wins = 1
     for k in range(further):
-        again, _ = best_draw(branched(~word, k), models, x, sheet, (0, n), d, scale, root, work)
+        again, _ = draw_best_arm(
+            branch_stream(~stream, k), models, x, score_table, (0, n), d, scale, root, scratch
+        )
         wins += again == winner
     return wins / (1 + further)
 
 
-@compiled
+@compile_kernel
 def play_lin_ts(
     start: Floats,
     x: Floats,
-    sheet: Floats,
+    score_table: Floats,
     d: int,
     scale: float,
     shared: bool,  # noqa: FBT001
-    words: Seeds,
+    context_hashes: Seeds,
     seeds: Seeds,
-    course: BatchArrays,
+    batch: BatchArrays,
 ) -> Places:
     """Whole runs from the same start; what is pulled, by its name outside."""
-    runs, rounds = course.visitors.shape
-    pulls, sheet = np.empty((runs, rounds), np.int64), sheet.copy()
-    work, root = np.empty(x.size // course.target.size), np.empty((0, 0))
+    runs, rounds = batch.visitors.shape
+    pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
+    scratch, root = np.empty(x.size // batch.target.size), np.empty((0, 0))
     for run in range(runs):
         models = start.copy()
         for t in range(rounds):
-            c = course.visitors[run, t]
+            c = batch.visitors[run, t]
             if shared:
-                root = root_of(models, 0, d, work.size)
-            word, span = (
-                stream(seeds[run], t, words[c]),
-                (course.starts[c], course.starts[c + 1]),
+                root = factor_inverse(models, 0, d, scratch.size)
+            stream, span = (
+                open_stream(seeds[run], t, context_hashes[c]),
+                (batch.starts[c], batch.starts[c + 1]),
             )
-            here, _ = best_draw(word, models, x, sheet, span, d, scale, root, work)
-            pulls[run, t] = course.target[here]
-            reward = 1.0 if course.luck[run, t] < course.means[here] else 0.0
-            see(models, int(sheet[here, SLOT]), x, here * work.size, d, reward, work)
+            arm, _ = draw_best_arm(
+                stream, models, x, score_table, span, d, scale, root, scratch
+            )
+            pulls[run, t] = batch.target[arm]
+            reward = 1.0 if batch.luck[run, t] < batch.means[arm] else 0.0
+            update_model(
+                models,
+                int(score_table[arm, STATISTICS]),
+                x,
+                arm * scratch.size,
+                d,
+                reward,
+                scratch,
+            )
     return pulls

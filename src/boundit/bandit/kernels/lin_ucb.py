@@ -2,107 +2,130 @@
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.compile import compiled, inlined
-from boundit.bandit.kernels.ridge import expected, see, spread, version_at
+from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
+from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
+from boundit.bandit.kernels.ridge import (
+    compute_spread,
+    locate_version,
+    predict_mean,
+    update_model,
+)
 from boundit.bandit.kernels.score_table import (
-    FINAL,
-    FREE,
+    FREE_SCORE,
+    LIN_UCB_VERSION,
     LOWER,
-    PLACE,
-    SCORED,
-    SLOT,
+    POSITION,
+    SCORE,
+    STATISTICS,
     UPPER,
-    BatchArrays,
-    blank,
-    leads,
+    is_ahead,
+    mark_unscored,
 )
 
 
-@inlined
-def score(
-    models: Floats, x: Floats, sheet: Floats, here: int, d: int, alpha: float, work: Floats
-) -> None:
-    """Write the index of an arm on its sheet, as it is without the prior."""
-    p, m = work.size, int(sheet[here, SLOT])
-    wide = spread(models, m, x, here * p, d, work)
-    sheet[here, FREE] = expected(models, m, x, here * p, p) + alpha * wide
-    sheet[here, SCORED] = models[m + version_at(p)]
-
-
-@inlined
-def best_arm(
+@inline_kernel
+def score_arm(
     models: Floats,
     x: Floats,
-    sheet: Floats,
+    score_table: Floats,
+    arm: int,
+    d: int,
+    alpha: float,
+    scratch: Floats,
+) -> None:
+    """Write the index of an arm on its score_table, as it is without the prior."""
+    p, m = scratch.size, int(score_table[arm, STATISTICS])
+    wide = compute_spread(models, m, x, arm * p, d, scratch)
+    score_table[arm, FREE_SCORE] = predict_mean(models, m, x, arm * p, p) + alpha * wide
+    score_table[arm, LIN_UCB_VERSION] = models[m + locate_version(p)]
+
+
+@inline_kernel
+def find_best_arm(
+    models: Floats,
+    x: Floats,
+    score_table: Floats,
     start: int,
     stop: int,
     d: int,
     alpha: float,
     floor: bool,  # noqa: FBT001, compiled code has no names for its arguments
-    work: Floats,
+    scratch: Floats,
 ) -> tuple[int, int]:
     """The winner among arms by decreasing cap, and the first that needed no score.
 
-    A score that was worked out from the same version of the model is on the sheet already.
+    A score that was worked out from the same version of the model is in the table already.
     With a ``floor`` an index is at least the lower end.
     """
-    version = version_at(work.size)
+    version = locate_version(scratch.size)
     winner, best, best_free, best_place = -1, -np.inf, -np.inf, np.inf
-    for here in range(start, stop):
-        if winner >= 0 and sheet[here, UPPER] < best:
-            return winner, here
-        if sheet[here, SCORED] != models[int(sheet[here, SLOT]) + version]:
-            score(models, x, sheet, here, d, alpha, work)
-        free, place = sheet[here, FREE], sheet[here, PLACE]
-        index = min(free, sheet[here, UPPER])
+    for arm in range(start, stop):
+        if winner >= 0 and score_table[arm, UPPER] < best:
+            return winner, arm
+        if (
+            score_table[arm, LIN_UCB_VERSION]
+            != models[int(score_table[arm, STATISTICS]) + version]
+        ):
+            score_arm(models, x, score_table, arm, d, alpha, scratch)
+        free, place = score_table[arm, FREE_SCORE], score_table[arm, POSITION]
+        index = min(free, score_table[arm, UPPER])
         if floor:
-            index = max(index, sheet[here, LOWER])
-        sheet[here, FINAL] = index
-        if winner < 0 or leads(index, free, place, best, best_free, best_place):
-            winner, best, best_free, best_place = here, index, free, place
+            index = max(index, score_table[arm, LOWER])
+        score_table[arm, SCORE] = index
+        if winner < 0 or is_ahead(index, free, place, best, best_free, best_place):
+            winner, best, best_free, best_place = arm, index, free, place
     return winner, stop
 
 
-@compiled
-def decide_linear(
+@compile_kernel
+def decide_lin_ucb(
     models: Floats,
     x: Floats,
-    sheet: Floats,
+    score_table: Floats,
     d: int,
     alpha: float,
     floor: bool,  # noqa: FBT001
 ) -> tuple[int, int]:
     """One decision: the winner's position, and how many arms needed no score."""
-    n = sheet.shape[0]
-    winner, end = best_arm(models, x, sheet, 0, n, d, alpha, floor, np.empty(x.size // n))
-    blank(sheet, end, n)
+    n = score_table.shape[0]
+    winner, end = find_best_arm(
+        models, x, score_table, 0, n, d, alpha, floor, np.empty(x.size // n)
+    )
+    mark_unscored(score_table, end, n)
     return winner, n - end
 
 
-@compiled
-def play_linear(
+@compile_kernel
+def play_lin_ucb(
     start: Floats,
     x: Floats,
-    sheet: Floats,
+    score_table: Floats,
     d: int,
     alpha: float,
     floor: bool,  # noqa: FBT001
-    course: BatchArrays,
+    batch: BatchArrays,
 ) -> Places:
     """Whole runs from the same start; what is pulled, by its name outside."""
-    runs, rounds = course.visitors.shape
-    pulls, sheet = np.empty((runs, rounds), np.int64), sheet.copy()
-    work, starts = np.empty(x.size // course.target.size), course.starts
+    runs, rounds = batch.visitors.shape
+    pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
+    scratch, starts = np.empty(x.size // batch.target.size), batch.starts
     for run in range(runs):
         models = start.copy()
-        sheet[:, SCORED] = -1.0
+        score_table[:, LIN_UCB_VERSION] = -1.0
         for t in range(rounds):
-            c = course.visitors[run, t]
-            here, _ = best_arm(
-                models, x, sheet, starts[c], starts[c + 1], d, alpha, floor, work
+            c = batch.visitors[run, t]
+            arm, _ = find_best_arm(
+                models, x, score_table, starts[c], starts[c + 1], d, alpha, floor, scratch
             )
-            pulls[run, t] = course.target[here]
-            reward = 1.0 if course.luck[run, t] < course.means[here] else 0.0
-            see(models, int(sheet[here, SLOT]), x, here * work.size, d, reward, work)
+            pulls[run, t] = batch.target[arm]
+            reward = 1.0 if batch.luck[run, t] < batch.means[arm] else 0.0
+            update_model(
+                models,
+                int(score_table[arm, STATISTICS]),
+                x,
+                arm * scratch.size,
+                d,
+                reward,
+                scratch,
+            )
     return pulls

@@ -8,20 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.compile import compiled, inlined
-from boundit.bandit.kernels.lin_ucb import score
-from boundit.bandit.kernels.narrowing import REFUTED, NarrowedEnds, NarrowingPlan, take
-from boundit.bandit.kernels.ridge import see, version_at
+from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
+from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
+from boundit.bandit.kernels.lin_ucb import score_arm
+from boundit.bandit.kernels.narrowing import REFUTED, NarrowedEnds, NarrowingPlan, learn_cell
+from boundit.bandit.kernels.ridge import locate_version, update_model
 from boundit.bandit.kernels.score_table import (
-    FREE,
+    FREE_SCORE,
+    LIN_UCB_VERSION,
     LOWER,
-    PLACE,
-    SCORED,
-    SLOT,
+    POSITION,
+    STATISTICS,
     UPPER,
-    BatchArrays,
-    leads,
+    is_ahead,
 )
 
 
@@ -42,54 +41,57 @@ class NarrowingLayout(NamedTuple):
     shows: Floats
 
 
-@inlined
-def _best_arm(
+@inline_kernel
+def _find_best_arm(
     models: Floats,
     x: Floats,
-    sheet: Floats,
+    score_table: Floats,
     span: tuple[int, int],
     d: int,
     alpha: float,
     floor: bool,  # noqa: FBT001
     found: NarrowedEnds,
     pair: Places,
-    work: Floats,
+    scratch: Floats,
 ) -> int:
     """The place on the board of the arm that wins, by the ends as they are now."""
-    version, winner = version_at(work.size), -1
+    version, winner = locate_version(scratch.size), -1
     best, best_free, best_place = -np.inf, -np.inf, np.inf
-    for here in range(span[0], span[1]):
-        j = pair[here]
+    for arm in range(span[0], span[1]):
+        j = pair[arm]
         if j >= 0:
-            sheet[here, LOWER], sheet[here, UPPER] = found.lower[j], found.upper[j]
-        if sheet[here, SCORED] != models[int(sheet[here, SLOT]) + version]:
-            score(models, x, sheet, here, d, alpha, work)
-        free, place = sheet[here, FREE], sheet[here, PLACE]
-        index = min(free, sheet[here, UPPER])
+            score_table[arm, LOWER], score_table[arm, UPPER] = found.lower[j], found.upper[j]
+        if (
+            score_table[arm, LIN_UCB_VERSION]
+            != models[int(score_table[arm, STATISTICS]) + version]
+        ):
+            score_arm(models, x, score_table, arm, d, alpha, scratch)
+        free, place = score_table[arm, FREE_SCORE], score_table[arm, POSITION]
+        index = min(free, score_table[arm, UPPER])
         if floor:
-            index = max(index, sheet[here, LOWER])
-        if winner < 0 or leads(index, free, place, best, best_free, best_place):
-            winner, best, best_free, best_place = here, index, free, place
+            index = max(index, score_table[arm, LOWER])
+        if winner < 0 or is_ahead(index, free, place, best, best_free, best_place):
+            winner, best, best_free, best_place = arm, index, free, place
     return winner
 
 
-@inlined
-def _shown(
-    rounds: NarrowingLayout, found: NarrowedEnds, here: int, reward: int, luck: float
+@inline_kernel
+def _learn_observation(
+    rounds: NarrowingLayout, found: NarrowedEnds, arm: int, reward: int, luck: float
 ) -> int:
     """Take in what a round shows besides its reward."""
     cell, came = 0, 0
-    while cell < rounds.shows.shape[2] - 1 and luck >= rounds.shows[here, reward, cell]:
+    while cell < rounds.shows.shape[2] - 1 and luck >= rounds.shows[arm, reward, cell]:
         cell += 1
     for plan in range(rounds.pools.shape[0]):
-        pool, its = rounds.pools[plan, here], rounds.cells[plan, cell]
+        pool, its = rounds.pools[plan, arm], rounds.cells[plan, cell]
         if pool >= 0 and its >= 0:
-            came = max(came, take(found, rounds.claims, pool, its))
+            came = max(came, learn_cell(found, rounds.claims, pool, its))
     return came
 
 
-@compiled
-def play_narrowing(
+@compile_kernel
+def play_lin_ucb_narrowing(
     start: Floats,
     x: Floats,
     ends: Floats,
@@ -98,19 +100,19 @@ def play_narrowing(
     floor: bool,  # noqa: FBT001
     rounds: NarrowingLayout,
     seeing: Floats,
-    course: BatchArrays,
+    batch: BatchArrays,
 ) -> Places:
     """Whole runs from the same start; what is pulled, by its name outside.
 
     A run that refutes the bounds goes on without them, and with arms that are not here: it has
     -1 for every pull.
     """
-    runs, length = course.visitors.shape
+    runs, length = batch.visitors.shape
     pulls = np.empty((runs, length), np.int64)
-    work, begun = np.empty(x.size // course.target.size), rounds.found
+    scratch, begun = np.empty(x.size // batch.target.size), rounds.found
     for run in range(runs):
-        models, sheet = start.copy(), ends.copy()
-        sheet[:, SCORED] = -1.0
+        models, score_table = start.copy(), ends.copy()
+        score_table[:, LIN_UCB_VERSION] = -1.0
         found = NarrowedEnds(
             begun.counts.copy(),
             begun.low.copy(),
@@ -119,14 +121,16 @@ def play_narrowing(
             begun.upper.copy(),
         )
         for t in range(length):
-            c = course.visitors[run, t]
-            span = (course.starts[c], course.starts[c + 1])
-            here = _best_arm(models, x, sheet, span, d, alpha, floor, found, rounds.pair, work)
-            pulls[run, t] = course.target[here]
-            reward = 1 if course.luck[run, t] < course.means[here] else 0
-            at, m = here * work.size, int(sheet[here, SLOT])
-            see(models, m, x, at, d, float(reward), work)
-            if _shown(rounds, found, here, reward, seeing[run, t]) == REFUTED:
+            c = batch.visitors[run, t]
+            span = (batch.starts[c], batch.starts[c + 1])
+            arm = _find_best_arm(
+                models, x, score_table, span, d, alpha, floor, found, rounds.pair, scratch
+            )
+            pulls[run, t] = batch.target[arm]
+            reward = 1 if batch.luck[run, t] < batch.means[arm] else 0
+            at, m = arm * scratch.size, int(score_table[arm, STATISTICS])
+            update_model(models, m, x, at, d, float(reward), scratch)
+            if _learn_observation(rounds, found, arm, reward, seeing[run, t]) == REFUTED:
                 pulls[run] = -1
                 break
     return pulls

@@ -7,7 +7,7 @@ to its highest value, so that nothing underflows far in a tail.
 import math
 from typing import NamedTuple
 
-from boundit.bandit.kernels.compile import compiled
+from boundit.bandit.kernels.compile import compile_kernel
 
 _MOST_STEPS = 200
 
@@ -24,8 +24,8 @@ class LogConcave(NamedTuple):
     top: float
 
 
-@compiled
-def fall(peak: LogConcave, off: float) -> float:
+@compile_kernel
+def measure_fall(peak: LogConcave, off: float) -> float:
     """How much less the logarithm of the density is at ``top + off`` than at ``top``."""
     fallen, rest = 0.0, 1.0 - peak.top
     if peak.square > 0.0:
@@ -37,8 +37,8 @@ def fall(peak: LogConcave, off: float) -> float:
     return fallen
 
 
-@compiled
-def steepness(peak: LogConcave, off: float) -> float:
+@compile_kernel
+def measure_slope(peak: LogConcave, off: float) -> float:
     """How fast it falls there, going right."""
     at = peak.top + off
     gained = peak.wins / at if peak.wins > 0.0 else 0.0
@@ -46,33 +46,33 @@ def steepness(peak: LogConcave, off: float) -> float:
     return peak.square * at + lost - gained
 
 
-@compiled
-def bend(peak: LogConcave) -> float:
+@compile_kernel
+def measure_curvature(peak: LogConcave) -> float:
     """How fast the steepness grows at the top."""
     gained = peak.wins / peak.top**2 if peak.wins > 0.0 else 0.0
     lost = peak.losses / (1.0 - peak.top) ** 2 if peak.losses > 0.0 else 0.0
     return peak.square + lost + gained
 
 
-@compiled
-def touch(peak: LogConcave, end: float) -> float:
+@compile_kernel
+def find_tangent_point(peak: LogConcave, end: float) -> float:
     """Find an offset towards ``end`` where the density has fallen to about a third.
 
     Any will do, so the search stops early. A parabola gives the first guess, and Newton's steps
     improve it where they stay between what is too near and what is too far.
     """
-    steep = abs(steepness(peak, 0.0))
-    guess = 2.0 / (steep + math.sqrt(steep**2 + 2.0 * bend(peak)))
+    steep = abs(measure_slope(peak, 0.0))
+    guess = 2.0 / (steep + math.sqrt(steep**2 + 2.0 * measure_curvature(peak)))
     near, far = 0.0, abs(end)
     off = guess if guess < far else 0.5 * far
     for _ in range(_MOST_STEPS):
-        fallen = fall(peak, math.copysign(off, end))
+        fallen = measure_fall(peak, math.copysign(off, end))
         if 0.5 <= fallen <= 2.0:
             break
         if fallen > 1.0:
             far = off
         else:
             near = off
-        newton = off - (fallen - 1.0) / abs(steepness(peak, math.copysign(off, end)))
+        newton = off - (fallen - 1.0) / abs(measure_slope(peak, math.copysign(off, end)))
         off = newton if fallen < 8.0 and near < newton < far else 0.5 * (near + far)
     return math.copysign(off, end)

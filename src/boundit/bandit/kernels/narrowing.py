@@ -15,8 +15,8 @@ import math
 from typing import NamedTuple
 
 from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.compile import compiled, inlined
-from boundit.bandit.kernels.kl_ucb import kl_upper
+from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
+from boundit.bandit.kernels.kl_ucb import invert_kl
 
 SAME, MOVED, REFUTED = range(3)
 """What a round came to: no end moved, some did, or nothing fits what was seen."""
@@ -55,13 +55,13 @@ class NarrowingPlan(NamedTuple):
     width: float
 
 
-@compiled
-def chance_ends(k: float, n: float, error: float) -> tuple[float, float]:
+@compile_kernel
+def bound_chance(k: float, n: float, error: float) -> tuple[float, float]:
     """What the chance of a cell seen in ``k`` of ``n`` rounds may be, at all times at once.
 
-    >>> chance_ends(0.0, 0.0, 0.05)
+    >>> bound_chance(0.0, 0.0, 0.05)
     (0.0, 1.0)
-    >>> low, high = chance_ends(50.0, 100.0, 0.05)
+    >>> low, high = bound_chance(50.0, 100.0, 0.05)
     >>> round(low, 3), round(high, 3)
     (0.345, 0.655)
     """
@@ -73,11 +73,11 @@ def chance_ends(k: float, n: float, error: float) -> tuple[float, float]:
     if 0.0 < k < n:
         entropy = -share * math.log(share) - (1.0 - share) * math.log1p(-share)
     budget = (-math.log(error) - log_beta) / n - entropy
-    return 1.0 - kl_upper(1.0 - share, budget), kl_upper(share, budget)
+    return 1.0 - invert_kl(1.0 - share, budget), invert_kl(share, budget)
 
 
-@compiled
-def worst_mean(
+@compile_kernel
+def find_extreme_mean(
     ends: Floats, order: Places, at: int, low: Floats, high: Floats, first: int, n: int
 ) -> float:
     """The extreme mean of ``n`` ends over all laws between ``low`` and ``high``.
@@ -97,14 +97,14 @@ def worst_mean(
     return float(mean + left * ends[at + order[at]])
 
 
-@inlined
-def _boxed(found: NarrowedEnds, first: int, stop: int, level: float) -> int:
+@inline_kernel
+def _narrow_chances(found: NarrowedEnds, first: int, stop: int, level: float) -> int:
     """Intersect the intervals of a pool's cells with what its counts say now."""
     n, least, most, moved = 0, 0.0, 0.0, SAME
     for i in range(first, stop):
         n += found.counts[i]
     for i in range(first, stop):
-        low, high = chance_ends(float(found.counts[i]), float(n), level)
+        low, high = bound_chance(float(found.counts[i]), float(n), level)
         if low > found.low[i]:
             found.low[i], moved = low, MOVED
         if high < found.high[i]:
@@ -116,15 +116,19 @@ def _boxed(found: NarrowedEnds, first: int, stop: int, level: float) -> int:
     return REFUTED if least > 1.0 + _SLACK or most < 1.0 - _SLACK else moved
 
 
-@inlined
-def _narrowed(found: NarrowedEnds, claims: NarrowingPlan, pool: int) -> int:
+@inline_kernel
+def _narrow_ends(found: NarrowedEnds, claims: NarrowingPlan, pool: int) -> int:
     """Narrow the ends of a pool's pairs to the extreme means over what its chances may be."""
     first, moved = claims.cells[pool], SAME
     n = claims.cells[pool + 1] - first
     for m in range(claims.members[pool], claims.members[pool + 1]):
         at, j = claims.at[m], claims.pair[m]
-        low = worst_mean(claims.least, claims.rising, at, found.low, found.high, first, n)
-        high = worst_mean(claims.most, claims.falling, at, found.low, found.high, first, n)
+        low = find_extreme_mean(
+            claims.least, claims.rising, at, found.low, found.high, first, n
+        )
+        high = find_extreme_mean(
+            claims.most, claims.falling, at, found.low, found.high, first, n
+        )
         if low > found.lower[j]:
             found.lower[j], moved = low, MOVED
         if high < found.upper[j]:
@@ -135,22 +139,26 @@ def _narrowed(found: NarrowedEnds, claims: NarrowingPlan, pool: int) -> int:
     return moved
 
 
-@compiled
-def settle(found: NarrowedEnds, claims: NarrowingPlan, pool: int) -> int:
+@compile_kernel
+def narrow_pool(found: NarrowedEnds, claims: NarrowingPlan, pool: int) -> int:
     """Bring the ends of a pool's pairs up to whatever was seen of it."""
-    came = _boxed(found, claims.cells[pool], claims.cells[pool + 1], claims.level[pool])
-    return came if came == REFUTED else _narrowed(found, claims, pool)
+    came = _narrow_chances(
+        found, claims.cells[pool], claims.cells[pool + 1], claims.level[pool]
+    )
+    return came if came == REFUTED else _narrow_ends(found, claims, pool)
 
 
-@compiled
-def take(found: NarrowedEnds, claims: NarrowingPlan, pool: int, cell: int) -> int:
+@compile_kernel
+def learn_cell(found: NarrowedEnds, claims: NarrowingPlan, pool: int, cell: int) -> int:
     """Take in one round of a pool."""
     found.counts[claims.cells[pool] + cell] += 1
-    came = _boxed(found, claims.cells[pool], claims.cells[pool + 1], claims.level[pool])
-    return _narrowed(found, claims, pool) if came == MOVED else came
+    came = _narrow_chances(
+        found, claims.cells[pool], claims.cells[pool + 1], claims.level[pool]
+    )
+    return _narrow_ends(found, claims, pool) if came == MOVED else came
 
 
-@compiled
-def take_one(pool: int, cell: int, *parts: Floats | Places | float) -> int:
+@compile_kernel
+def learn_cell_from_arrays(pool: int, cell: int, *parts: Floats | Places | float) -> int:
     """Take in one round; Python hands arrays over three times as quickly one by one."""
-    return take(NarrowedEnds(*parts[:5]), NarrowingPlan(*parts[5:]), pool, cell)  # type: ignore[arg-type]
+    return learn_cell(NarrowedEnds(*parts[:5]), NarrowingPlan(*parts[5:]), pool, cell)  # type: ignore[arg-type]

@@ -11,36 +11,36 @@ import math
 import numpy as np
 
 from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.compile import compiled, inlined
-from boundit.bandit.kernels.simd import LANES, fold, sweep
+from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
+from boundit.bandit.kernels.simd import LANES, subtract_outer, sum_rows
 
 
-@inlined
-def estimate_at(p: int) -> int:
+@inline_kernel
+def locate_estimate(p: int) -> int:
     """Where in a block the estimate begins."""
     return p * p
 
 
-@inlined
-def version_at(p: int) -> int:
+@inline_kernel
+def locate_version(p: int) -> int:
     """Where in a block the number of rows learned is."""
     return p * p + p
 
 
-@inlined
-def sums_at(p: int) -> int:
+@inline_kernel
+def locate_statistics(p: int) -> int:
     """Where in a block the statistics begin, ``A`` and then ``b``."""
     return p * p + p + LANES
 
 
-@compiled
-def block_size(p: int) -> int:
+@compile_kernel
+def compute_block_size(p: int) -> int:
     """How many numbers a model is."""
     return 2 * (p * p + p) + LANES
 
 
-@inlined
-def dot(one: Floats, a: int, two: Floats, b: int, n: int) -> float:
+@inline_kernel
+def dot_padded(one: Floats, a: int, two: Floats, b: int, n: int) -> float:
     """Multiply and add ``n`` numbers, a multiple of four, in four sums that are then joined."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(0, n, 4):
@@ -51,45 +51,47 @@ def dot(one: Floats, a: int, two: Floats, b: int, n: int) -> float:
     return (s0 + s1) + (s2 + s3)
 
 
-@inlined
-def expected(models: Floats, m: int, x: Floats, at: int, p: int) -> float:
+@inline_kernel
+def predict_mean(models: Floats, m: int, x: Floats, at: int, p: int) -> float:
     """``theta' x``."""
-    return dot(models, m + estimate_at(p), x, at, p)
+    return dot_padded(models, m + locate_estimate(p), x, at, p)
 
 
-@inlined
-def spread(models: Floats, m: int, x: Floats, at: int, d: int, work: Floats) -> float:
+@inline_kernel
+def compute_spread(
+    models: Floats, m: int, x: Floats, at: int, d: int, scratch: Floats
+) -> float:
     """``sqrt(x' inverse(A) x)``, from the half of the inverse above its diagonal blocks."""
-    p = work.size
+    p = scratch.size
     for j in range(0, p, LANES):
-        sweep(work, j, models, m + j, p, x, at, j, min(j + LANES, d))
-    return math.sqrt(max(dot(work, 0, x, at, p), 0.0))
+        sum_rows(scratch, j, models, m + j, p, x, at, j, min(j + LANES, d))
+    return math.sqrt(max(dot_padded(scratch, 0, x, at, p), 0.0))
 
 
-@inlined
-def see(
-    models: Floats, m: int, x: Floats, at: int, d: int, reward: float, work: Floats
+@inline_kernel
+def update_model(
+    models: Floats, m: int, x: Floats, at: int, d: int, reward: float, scratch: Floats
 ) -> None:
     """Take in one row by Sherman and Morrison, the estimate by what it did not foresee."""
-    p = work.size
+    p = scratch.size
     for j in range(0, p, LANES):
-        sweep(work, j, models, m + j, p, x, at, 0, d)
-    share = 1.0 / (1.0 + dot(work, 0, x, at, p))
-    surprise = (reward - expected(models, m, x, at, p)) * share
+        sum_rows(scratch, j, models, m + j, p, x, at, 0, d)
+    share = 1.0 / (1.0 + dot_padded(scratch, 0, x, at, p))
+    surprise = (reward - predict_mean(models, m, x, at, p)) * share
     for i in range(d):
-        models[m + estimate_at(p) + i] += work[i] * surprise
+        models[m + locate_estimate(p) + i] += scratch[i] * surprise
     for i in range(d):
         for j in range(0, p, LANES):
-            fold(models, m + i * p + j, work, i, j, share)
-    models[m + version_at(p)] += 1.0
+            subtract_outer(models, m + i * p + j, scratch, i, j, share)
+    models[m + locate_version(p)] += 1.0
 
 
-@compiled
+@compile_kernel
 def learn_row(models: Floats, m: int, x: Floats, at: int, d: int, reward: float) -> None:
     """Take in one row, with the statistics that add up: ``A += x x'`` and ``b += reward x``."""
     p = (d + LANES - 1) // LANES * LANES
-    see(models, m, x, at, d, reward, np.empty(p))
-    gram = m + sums_at(p)
+    update_model(models, m, x, at, d, reward, np.empty(p))
+    gram = m + locate_statistics(p)
     for i in range(d):
         models[gram + p * p + i] += reward * x[at + i]
         for j in range(d):

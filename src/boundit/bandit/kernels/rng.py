@@ -12,7 +12,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from boundit.bandit.kernels.compile import compiled
+from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.level_codec import spelled_values
 from boundit.terms.bound import Context
 
@@ -22,53 +22,53 @@ _30, _27, _31, _12 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(12)
 _WORDS = 1 << 64
 
 
-def seed_word(seed: int) -> np.uint64:
+def wrap_seed(seed: int) -> np.uint64:
     """Take a seed of any size into 64 bits."""
     return np.uint64(seed % _WORDS)
 
 
 @lru_cache(maxsize=1 << 14)
-def context_word(context: Context) -> np.uint64:
+def hash_context(context: Context) -> np.uint64:
     """64 bits that name a context; contexts that are equal have the same.
 
-    >>> len({context_word((1, "new")), context_word((True, "new")), context_word((2, "new"))})
+    >>> len({hash_context((1, "new")), hash_context((True, "new")), hash_context((2, "new"))})
     2
     """
-    spelled = json.dumps(spelled_values(map(_plain, context)), sort_keys=True)
+    spelled = json.dumps(spelled_values(map(_unify_number, context)), sort_keys=True)
     return np.uint64(int.from_bytes(sha256(spelled.encode()).digest()[:8], "big"))
 
 
-def _plain(value: object) -> object:
+def _unify_number(value: object) -> object:
     """Python has 1 == 1.0 == True, and a dictionary cannot tell them apart."""
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
     return int(value) if isinstance(value, bool) else value
 
 
-@compiled
-def mixed(word: np.uint64) -> np.uint64:
-    """Spread every bit over all the others; no two words become one."""
-    word = (word ^ (word >> _30)) * _FIRST
-    word = (word ^ (word >> _27)) * _SECOND
-    return word ^ (word >> _31)
+@compile_kernel
+def mix_bits(stream: np.uint64) -> np.uint64:
+    """Spread every bit over all the others; no two context_hashes become one."""
+    stream = (stream ^ (stream >> _30)) * _FIRST
+    stream = (stream ^ (stream >> _27)) * _SECOND
+    return stream ^ (stream >> _31)
 
 
-@compiled
-def stream(seed: np.uint64, events: int, who: np.uint64) -> np.uint64:
-    """Open the stream of one decision, for a seed, a count of rewards and a context's word."""
-    word = mixed(seed + _STEP)
-    word = mixed((word ^ np.uint64(events)) + _STEP)
-    return mixed((word ^ who) + _STEP)
+@compile_kernel
+def open_stream(seed: np.uint64, events: int, context_hash: np.uint64) -> np.uint64:
+    """Open the stream of a decision, by a seed, a count of rewards and a hashed context."""
+    stream = mix_bits(seed + _STEP)
+    stream = mix_bits((stream ^ np.uint64(events)) + _STEP)
+    return mix_bits((stream ^ context_hash) + _STEP)
 
 
-@compiled
-def branched(word: np.uint64, place: int) -> np.uint64:
+@compile_kernel
+def branch_stream(stream: np.uint64, place: int) -> np.uint64:
     """Open a stream of its own for one of several, such as the arms of a decision."""
-    return mixed((word ^ np.uint64(place)) + _STEP)
+    return mix_bits((stream ^ np.uint64(place)) + _STEP)
 
 
-@compiled
-def uniform(word: np.uint64) -> tuple[float, np.uint64]:
+@compile_kernel
+def draw_uniform(stream: np.uint64) -> tuple[float, np.uint64]:
     """Draw strictly between 0 and 1; give the stream as it goes on."""
-    word = word + _STEP
-    return (np.float64(mixed(word) >> _12) + 0.5) * 2.0**-52, word
+    stream = stream + _STEP
+    return (np.float64(mix_bits(stream) >> _12) + 0.5) * 2.0**-52, stream

@@ -1,43 +1,49 @@
-"""The contest in compiled code: the sheet its arms are written on, and who leads.
+"""The score table: what a kernel reads and writes of the arms of one decision.
 
-A sheet has a row of eight numbers for each arm: where what is known of it begins (``SLOT``),
-its place in the call, its ends, its score before and after the prior, and two numbers of the
-algorithm's own. It is one array, since taking an array in costs compiled code as much as
-scoring an arm.
+One row for each arm, by decreasing upper end, and eight columns. It is a single array, since
+taking an array in costs compiled code as much as scoring an arm. Six columns are the same for
+every algorithm:
+
+``STATISTICS``
+    Where what was learned of the arm lies: for UCB, KL-UCB and Thompson sampling its row in
+    ``ArmCounts.rows``, for the linear policies where its block begins in ``RidgeStack.models``.
+``POSITION``
+    The arm's position among the arms of the call, which settles ties.
+``LOWER``, ``UPPER``
+    The ends of its bound.
+``FREE_SCORE``, ``SCORE``
+    Its index or draw without the bound and with it; no number in ``SCORE`` says that the arm
+    was not scored.
+
+The last two belong to the algorithm that wrote the table, and its constants have its name:
+
+========  ====================  =================
+table of  column 6              column 7
+========  ====================  =================
+UCB       unused                unused
+KL-UCB    unused                unused
+LinUCB    ``LIN_UCB_VERSION``   unused
+TS        ``TS_SUCCESSES``      ``TS_TRIALS``
+LinTS     ``LIN_TS_MEAN``       ``LIN_TS_SPREAD``
+OAM       unused                unused
+========  ====================  =================
 """
 
-from typing import NamedTuple
+from boundit.bandit.kernels.arrays import Floats
+from boundit.bandit.kernels.compile import inline_kernel
 
-from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.compile import inlined
-
-SLOT, PLACE, LOWER, UPPER, FREE, FINAL = range(6)
-SCORED = 6
-"""Of LinUCB: the version of the model that a free score was worked out from."""
-MEAN, SPREAD = 6, 7
-"""Of linear Thompson sampling: the belief that was drawn from."""
-WINS, COUNT = 6, 7
-"""Of Thompson sampling: the same, in successes and trials."""
+STATISTICS, POSITION, LOWER, UPPER, FREE_SCORE, SCORE = range(6)
+LIN_UCB_VERSION = 6
+"""The version of the model that ``FREE_SCORE`` was worked out from; -1 for none."""
+TS_SUCCESSES, TS_TRIALS = 6, 7
+"""The belief that was drawn from: Beta with one more of successes and of failures."""
+LIN_TS_MEAN, LIN_TS_SPREAD = 6, 7
+"""The belief that was drawn from: the normal law with this mean and deviation."""
 COLUMNS = 8
 
 
-class BatchArrays(NamedTuple):
-    """What whole runs are played on: the arms of every context, and who comes with what luck.
-
-    The arms of context ``c`` are those from ``starts[c]`` to ``starts[c + 1]``; ``means`` are
-    what they earn and ``target`` what they are called outside. ``visitors`` are contexts, runs
-    x rounds, as is their ``luck``.
-    """
-
-    starts: Places
-    means: Floats
-    target: Places
-    visitors: Places
-    luck: Floats
-
-
-@inlined
-def leads(
+@inline_kernel
+def is_ahead(
     final: float,
     free: float,
     place: float,
@@ -45,7 +51,11 @@ def leads(
     best_free: float,
     best_place: float,
 ) -> bool:
-    """The higher index; among equals the higher one before the prior; then the first arm."""
+    """Tell whether an arm goes before the best so far.
+
+    The higher index; among equals the higher one before the prior; then the first arm. Called
+    by every ``find_best_arm`` for each arm it scores.
+    """
     if final != best_final:
         return final > best_final
     if free != best_free:
@@ -53,8 +63,12 @@ def leads(
     return place < best_place
 
 
-@inlined
-def blank(sheet: Floats, start: int, stop: int) -> None:
-    """Tell of some arms that no index was worked out."""
-    for here in range(start, stop):
-        sheet[here, FINAL] = float("nan")
+@inline_kernel
+def mark_unscored(score_table: Floats, start: int, stop: int) -> None:
+    """Tell of some arms that they were not scored.
+
+    Called by ``decide_ucb``, ``decide_lin_ucb``, ``decide_ts`` and ``decide_lin_ts`` for the
+    arms after the last one they looked at.
+    """
+    for arm in range(start, stop):
+        score_table[arm, SCORE] = float("nan")

@@ -28,18 +28,18 @@ Write: TypeAlias = Callable[
 ]
 
 
-def padded_size(n: int) -> int:
+def pad_size(n: int) -> int:
     """The next multiple of eight.
 
-    >>> padded_size(5), padded_size(8), padded_size(9)
+    >>> pad_size(5), pad_size(8), pad_size(9)
     (8, 8, 16)
     """
     return -(-n // LANES) * LANES
 
 
-def padded(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def pad_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows with zeros at their end."""
-    wide = np.zeros((*rows.shape[:-1], padded_size(rows.shape[-1])))
+    wide = np.zeros((*rows.shape[:-1], pad_size(rows.shape[-1])))
     wide[..., : rows.shape[-1]] = rows
     return wide
 
@@ -49,7 +49,7 @@ def _step(build: Callable[..., tuple[Signature, Write]]) -> Step:
 
 
 @_step
-def sweep(
+def sum_rows(
     _: object,
     out: Kind,
     _o: Kind,
@@ -85,7 +85,7 @@ def sweep(
 
 
 @_step
-def fold(
+def subtract_outer(
     _: object, matrix: Kind, _at: Kind, g: Kind, _i: Kind, _j: Kind, _s: Kind
 ) -> tuple[Signature, Write]:
     """``matrix[at:at+8] -= g[i] g[j:j+8] s``: eight numbers of a change of rank one."""

@@ -13,9 +13,14 @@ import math
 
 import numpy as np
 
-from boundit.bandit.kernels.compile import compiled
-from boundit.bandit.kernels.log_concave import LogConcave, fall, steepness, touch
-from boundit.bandit.kernels.rng import uniform
+from boundit.bandit.kernels.compile import compile_kernel
+from boundit.bandit.kernels.log_concave import (
+    LogConcave,
+    find_tangent_point,
+    measure_fall,
+    measure_slope,
+)
+from boundit.bandit.kernels.rng import draw_uniform
 
 _TURN = 2.0 * math.pi
 _LOG4, _LOG_E5 = math.log(4.0), 1.0 + math.log(5.0)
@@ -23,28 +28,28 @@ FARTHEST = 1e100  # spreads; beyond, a cut belief is a point
 _MOST_TRIES = 10_000  # one in two or three succeeds
 
 
-@compiled
-def normal_pair(word: np.uint64) -> tuple[float, float, np.uint64]:
+@compile_kernel
+def draw_normal_pair(stream: np.uint64) -> tuple[float, float, np.uint64]:
     """Draw two standard normal numbers (Box and Muller)."""
-    one, word = uniform(word)
-    two, word = uniform(word)
+    one, stream = draw_uniform(stream)
+    two, stream = draw_uniform(stream)
     radius = math.sqrt(-2.0 * math.log(one))
-    return radius * math.cos(_TURN * two), radius * math.sin(_TURN * two), word
+    return radius * math.cos(_TURN * two), radius * math.sin(_TURN * two), stream
 
 
-@compiled
-def free_beta(wins: float, losses: float, word: np.uint64) -> tuple[float, np.uint64]:
+@compile_kernel
+def draw_beta(wins: float, losses: float, stream: np.uint64) -> tuple[float, np.uint64]:
     """Draw from Beta(1 + wins, 1 + losses), by Cheng's rejection (1978, BB)."""
     if wins + losses == 0.0:
-        return uniform(word)
+        return draw_uniform(stream)
     small, large = 1.0 + min(wins, losses), 1.0 + max(wins, losses)
     total = small + large
     # The plain form of the root loses its digits where both are near 1.
     root = math.sqrt((wins + losses) / (wins + losses + 2.0 * wins * losses))
     slope = small + 1.0 / root
     while True:
-        one, word = uniform(word)
-        two, word = uniform(word)
+        one, stream = draw_uniform(stream)
+        two, stream = draw_uniform(stream)
         v = root * math.log(one / (1.0 - one))
         odds = small * math.exp(v)
         z, r = one * one * two, slope * v - _LOG4
@@ -54,31 +59,31 @@ def free_beta(wins: float, losses: float, word: np.uint64) -> tuple[float, np.ui
         if r + total * math.log(total / (large + odds)) >= math.log(z):
             break
     share = odds / (large + odds) if odds < math.inf else 1.0
-    return (share if wins <= losses else large / (large + odds)), word
+    return (share if wins <= losses else large / (large + odds)), stream
 
 
-@compiled
-def beta_draw(
-    wins: float, losses: float, lower: float, upper: float, word: np.uint64
+@compile_kernel
+def draw_truncated_beta(
+    wins: float, losses: float, lower: float, upper: float, stream: np.uint64
 ) -> tuple[float, float]:
     """Draw from Beta(1 + wins, 1 + losses) inside ``[lower, upper]``.
 
     Gives the draw, and what it would be if free.
     """
-    free, word = free_beta(wins, losses, word)
+    free, stream = draw_beta(wins, losses, stream)
     if lower <= free <= upper:
         return free, free
     if lower >= upper:
         return lower, free
     mode = wins / (wins + losses) if wins + losses > 0.0 else lower
     top = min(max(mode, lower), upper)
-    off = _offset(LogConcave(wins, losses, 0.0, top), lower - top, upper - top, word)
+    off = _draw_offset(LogConcave(wins, losses, 0.0, top), lower - top, upper - top, stream)
     return min(max(top + off, lower), upper), free
 
 
-@compiled
-def cut_normal(
-    mean: float, spread: float, free: float, lower: float, upper: float, word: np.uint64
+@compile_kernel
+def truncate_normal_draw(
+    mean: float, spread: float, free: float, lower: float, upper: float, stream: np.uint64
 ) -> float:
     """Keep a free draw of the normal belief if it lies in ``[lower, upper]``, or draw again."""
     if lower <= free <= upper:
@@ -87,35 +92,35 @@ def cut_normal(
     if lower >= upper or not abs(top - mean) < FARTHEST * spread:
         return top
     peak = LogConcave(0.0, 0.0, 1.0, (top - mean) / spread)
-    off = _offset(peak, (lower - top) / spread, (upper - top) / spread, word)
+    off = _draw_offset(peak, (lower - top) / spread, (upper - top) / spread, stream)
     return min(max(top + spread * off, lower), upper)
 
 
-@compiled
-def _side(peak: LogConcave, end: float) -> tuple[float, float, float]:
+@compile_kernel
+def _build_envelope_side(peak: LogConcave, end: float) -> tuple[float, float, float]:
     """One side of the roof: where its slope begins, how steep it is, the area below the slope.
 
     Where the density hardly falls the roof is flat to the end.
     """
-    if end == 0.0 or fall(peak, end) <= 2.0:
+    if end == 0.0 or measure_fall(peak, end) <= 2.0:
         return end, 1.0, 0.0
-    at = touch(peak, end)
-    steep = abs(steepness(peak, at))
-    begin = max(abs(at) - fall(peak, at) / steep, 0.0)
+    at = find_tangent_point(peak, end)
+    steep = abs(measure_slope(peak, at))
+    begin = max(abs(at) - measure_fall(peak, at) / steep, 0.0)
     area = -math.expm1(-steep * (abs(end) - begin)) / steep
     return math.copysign(begin, end), steep, area
 
 
-@compiled
-def _offset(peak: LogConcave, left: float, right: float, word: np.uint64) -> float:
+@compile_kernel
+def _draw_offset(peak: LogConcave, left: float, right: float, stream: np.uint64) -> float:
     """Draw from the density between ``top + left`` and ``top + right``, as an offset."""
-    from_left, steep_left, area_left = _side(peak, left)
-    from_right, steep_right, area_right = _side(peak, right)
+    from_left, steep_left, area_left = _build_envelope_side(peak, left)
+    from_right, steep_right, area_right = _build_envelope_side(peak, right)
     flat = from_right - from_left
     whole = area_left + flat + area_right
     for _ in range(_MOST_TRIES):
-        one, word = uniform(word)
-        two, word = uniform(word)
+        one, stream = draw_uniform(stream)
+        two, stream = draw_uniform(stream)
         at = one * whole
         if at < flat:
             off, roof = from_left + at, 0.0
@@ -125,6 +130,6 @@ def _offset(peak: LogConcave, left: float, right: float, word: np.uint64) -> flo
         else:
             roof = -math.log1p(-steep_left * (at - flat - area_right))
             off = from_left - roof / steep_left
-        if left <= off <= right and fall(peak, off) <= roof - math.log(two):
+        if left <= off <= right and measure_fall(peak, off) <= roof - math.log(two):
             return off
     return 0.0

@@ -2,43 +2,47 @@
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Floats, Places, Seeds
-from boundit.bandit.kernels.compile import compiled
-from boundit.bandit.kernels.rng import branched, stream
+from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places, Seeds
+from boundit.bandit.kernels.compile import compile_kernel
+from boundit.bandit.kernels.rng import branch_stream, open_stream
 from boundit.bandit.kernels.score_table import (
-    COUNT,
-    FINAL,
-    FREE,
+    FREE_SCORE,
     LOWER,
-    PLACE,
-    SLOT,
+    POSITION,
+    SCORE,
+    STATISTICS,
+    TS_SUCCESSES,
+    TS_TRIALS,
     UPPER,
-    WINS,
-    BatchArrays,
-    blank,
+    mark_unscored,
 )
-from boundit.bandit.kernels.truncated_draws import beta_draw
+from boundit.bandit.kernels.truncated_draws import draw_truncated_beta
 
 
-@compiled
-def unit(number: float, low: float, high: float) -> float:
+@compile_kernel
+def scale_to_unit(number: float, low: float, high: float) -> float:
     """Bring a reward to the scale from 0 to 1; what lies outside is clipped."""
     return min(max((number - low) / (high - low), 0.0), 1.0)
 
 
-@compiled
-def believe(cells: Floats, sheet: Floats, here: int, low: float, high: float) -> None:
-    """Write on its sheet what is believed of an arm: successes and trials."""
-    n, total = cells[int(sheet[here, SLOT]), 0], cells[int(sheet[here, SLOT]), 1]
-    sheet[here, WINS] = n * unit(total / n, low, high) if n else 0.0
-    sheet[here, COUNT] = n
+@compile_kernel
+def write_belief(
+    count_rows: Floats, score_table: Floats, arm: int, low: float, high: float
+) -> None:
+    """Write on its score_table what is believed of an arm: successes and trials."""
+    n, total = (
+        count_rows[int(score_table[arm, STATISTICS]), 0],
+        count_rows[int(score_table[arm, STATISTICS]), 1],
+    )
+    score_table[arm, TS_SUCCESSES] = n * scale_to_unit(total / n, low, high) if n else 0.0
+    score_table[arm, TS_TRIALS] = n
 
 
-@compiled
-def best_draw(
-    word: np.uint64,
-    cells: Floats,
-    sheet: Floats,
+@compile_kernel
+def draw_best_arm(
+    stream: np.uint64,
+    count_rows: Floats,
+    score_table: Floats,
     start: int,
     stop: int,
     low: float,
@@ -49,57 +53,72 @@ def best_draw(
     Draws are on the rewards' scale; the free ones are as they would be without a bound.
     """
     winner, best = -1, 0.0
-    for here in range(start, stop):
-        lower, upper = sheet[here, LOWER], sheet[here, UPPER]
-        least, most = unit(lower, low, high), unit(upper, low, high)
+    for arm in range(start, stop):
+        lower, upper = score_table[arm, LOWER], score_table[arm, UPPER]
+        least, most = scale_to_unit(lower, low, high), scale_to_unit(upper, low, high)
         if winner >= 0 and most < best:
-            return winner, here
-        believe(cells, sheet, here, low, high)
-        wins, place = sheet[here, WINS], sheet[here, PLACE]
-        own = branched(word, int(place))
-        draw, loose = beta_draw(wins, sheet[here, COUNT] - wins, least, most, own)
+            return winner, arm
+        write_belief(count_rows, score_table, arm, low, high)
+        wins, place = score_table[arm, TS_SUCCESSES], score_table[arm, POSITION]
+        own = branch_stream(stream, int(place))
+        draw, loose = draw_truncated_beta(
+            wins, score_table[arm, TS_TRIALS] - wins, least, most, own
+        )
         shown = min(max(low + (high - low) * draw, lower), upper)
-        sheet[here, FINAL] = shown
-        sheet[here, FREE] = shown if loose == draw else low + (high - low) * loose
-        if winner < 0 or draw > best or (draw == best and place < sheet[winner, PLACE]):
-            winner, best = here, draw
+        score_table[arm, SCORE] = shown
+        score_table[arm, FREE_SCORE] = shown if loose == draw else low + (high - low) * loose
+        if (
+            winner < 0
+            or draw > best
+            or (draw == best and place < score_table[winner, POSITION])
+        ):
+            winner, best = arm, draw
     return winner, stop
 
 
-@compiled
+@compile_kernel
 def decide_ts(
     seed: np.uint64,
     events: int,
-    who: np.uint64,
-    cells: Floats,
-    sheet: Floats,
+    context_hash: np.uint64,
+    count_rows: Floats,
+    score_table: Floats,
     low: float,
     high: float,
 ) -> tuple[int, int]:
     """One decision: the winner's position, and how many arms were not drawn."""
-    n = sheet.shape[0]
-    winner, end = best_draw(stream(seed, events, who), cells, sheet, 0, n, low, high)
-    for here in range(end, n):
-        believe(cells, sheet, here, low, high)
-    blank(sheet, end, n)
+    n = score_table.shape[0]
+    winner, end = draw_best_arm(
+        open_stream(seed, events, context_hash), count_rows, score_table, 0, n, low, high
+    )
+    for arm in range(end, n):
+        write_belief(count_rows, score_table, arm, low, high)
+    mark_unscored(score_table, end, n)
     return winner, n - end
 
 
-@compiled
+@compile_kernel
 def play_ts(
-    sheet: Floats, words: Seeds, low: float, high: float, seeds: Seeds, course: BatchArrays
+    score_table: Floats,
+    context_hashes: Seeds,
+    low: float,
+    high: float,
+    seeds: Seeds,
+    batch: BatchArrays,
 ) -> Places:
-    """Whole runs; what is pulled, by its name outside. ``words`` name the contexts."""
-    runs, rounds = course.visitors.shape
-    pulls, sheet = np.empty((runs, rounds), np.int64), sheet.copy()
-    cells, starts = np.empty((course.target.size, 2)), course.starts
+    """Whole runs; what is pulled, by its name outside. ``context_hashes`` name the contexts."""
+    runs, rounds = batch.visitors.shape
+    pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
+    count_rows, starts = np.empty((batch.target.size, 2)), batch.starts
     for run in range(runs):
-        cells[:] = 0.0
+        count_rows[:] = 0.0
         for t in range(rounds):
-            c = course.visitors[run, t]
-            word = stream(seeds[run], t, words[c])
-            here, _ = best_draw(word, cells, sheet, starts[c], starts[c + 1], low, high)
-            pulls[run, t] = course.target[here]
-            cells[here, 0] += 1.0
-            cells[here, 1] += 1.0 if course.luck[run, t] < course.means[here] else 0.0
+            c = batch.visitors[run, t]
+            stream = open_stream(seeds[run], t, context_hashes[c])
+            arm, _ = draw_best_arm(
+                stream, count_rows, score_table, starts[c], starts[c + 1], low, high
+            )
+            pulls[run, t] = batch.target[arm]
+            count_rows[arm, 0] += 1.0
+            count_rows[arm, 1] += 1.0 if batch.luck[run, t] < batch.means[arm] else 0.0
     return pulls

@@ -4,68 +4,67 @@ import math
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.compile import compiled, inlined
+from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
+from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
 from boundit.bandit.kernels.score_table import (
-    FINAL,
-    FREE,
+    FREE_SCORE,
     LOWER,
-    PLACE,
-    SLOT,
+    POSITION,
+    SCORE,
+    STATISTICS,
     UPPER,
-    BatchArrays,
-    blank,
-    leads,
+    is_ahead,
+    mark_unscored,
 )
 
 
-@inlined
-def best_arm(
-    cells: Floats, sheet: Floats, start: int, stop: int, width: float
+@inline_kernel
+def find_best_arm(
+    count_rows: Floats, score_table: Floats, start: int, stop: int, width: float
 ) -> tuple[int, int]:
     """The winner among arms by decreasing cap, and the first that needed no score.
 
-    ``cells`` have a count and a sum each.
+    ``count_rows`` have a count and a sum each.
     """
     winner, best, best_free, best_place = -1, -np.inf, -np.inf, np.inf
-    for here in range(start, stop):
-        if winner >= 0 and sheet[here, UPPER] < best:
-            return winner, here
-        slot, free = int(sheet[here, SLOT]), np.inf
-        played = cells[slot, 0]
+    for arm in range(start, stop):
+        if winner >= 0 and score_table[arm, UPPER] < best:
+            return winner, arm
+        slot, free = int(score_table[arm, STATISTICS]), np.inf
+        played = count_rows[slot, 0]
         if played:
-            free = cells[slot, 1] / played + width / math.sqrt(played)
+            free = count_rows[slot, 1] / played + width / math.sqrt(played)
         index, place = (
-            max(min(free, sheet[here, UPPER]), sheet[here, LOWER]),
-            sheet[here, PLACE],
+            max(min(free, score_table[arm, UPPER]), score_table[arm, LOWER]),
+            score_table[arm, POSITION],
         )
-        sheet[here, FREE], sheet[here, FINAL] = free, index
-        if winner < 0 or leads(index, free, place, best, best_free, best_place):
-            winner, best, best_free, best_place = here, index, free, place
+        score_table[arm, FREE_SCORE], score_table[arm, SCORE] = free, index
+        if winner < 0 or is_ahead(index, free, place, best, best_free, best_place):
+            winner, best, best_free, best_place = arm, index, free, place
     return winner, stop
 
 
-@compiled
-def decide_ucb(cells: Floats, sheet: Floats, width: float) -> tuple[int, int]:
+@compile_kernel
+def decide_ucb(count_rows: Floats, score_table: Floats, width: float) -> tuple[int, int]:
     """One decision: the winner's position, and how many arms needed no score."""
-    n = sheet.shape[0]
-    winner, end = best_arm(cells, sheet, 0, n, width)
-    blank(sheet, end, n)
+    n = score_table.shape[0]
+    winner, end = find_best_arm(count_rows, score_table, 0, n, width)
+    mark_unscored(score_table, end, n)
     return winner, n - end
 
 
-@compiled
-def play_ucb(sheet: Floats, width: float, course: BatchArrays) -> Places:
+@compile_kernel
+def play_ucb(score_table: Floats, width: float, batch: BatchArrays) -> Places:
     """Whole runs; what is pulled, by its name outside."""
-    runs, rounds = course.visitors.shape
-    pulls, sheet = np.empty((runs, rounds), np.int64), sheet.copy()
-    cells, starts = np.empty((course.target.size, 2)), course.starts
+    runs, rounds = batch.visitors.shape
+    pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
+    count_rows, starts = np.empty((batch.target.size, 2)), batch.starts
     for run in range(runs):
-        cells[:] = 0.0
+        count_rows[:] = 0.0
         for t in range(rounds):
-            c = course.visitors[run, t]
-            here, _ = best_arm(cells, sheet, starts[c], starts[c + 1], width)
-            pulls[run, t] = course.target[here]
-            cells[here, 0] += 1.0
-            cells[here, 1] += 1.0 if course.luck[run, t] < course.means[here] else 0.0
+            c = batch.visitors[run, t]
+            arm, _ = find_best_arm(count_rows, score_table, starts[c], starts[c + 1], width)
+            pulls[run, t] = batch.target[arm]
+            count_rows[arm, 0] += 1.0
+            count_rows[arm, 1] += 1.0 if batch.luck[run, t] < batch.means[arm] else 0.0
     return pulls

@@ -6,7 +6,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.score_table import SLOT
+from boundit.bandit.kernels.score_table import STATISTICS
 from boundit.bandit.level_codec import Record, read_values, spelled_values
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.spec import BanditSpec
@@ -41,7 +41,7 @@ class ArmCounts:
     """
 
     def __init__(self) -> None:
-        self.cells: Floats = np.zeros((8, 2))
+        self.rows: Floats = np.zeros((8, 2))
         self._slots: dict[tuple[Context, Arm], int] = {}
         self._plays: dict[Context, int] = {}
         self._arms: dict[Context, int] = {}
@@ -51,7 +51,7 @@ class ArmCounts:
         slot = self._slots.get(pair)
         if not slot:
             return _EMPTY
-        n, total = self.cells[slot].tolist()
+        n, total = self.rows[slot].tolist()
         return ArmCount(int(n), total)
 
     def __iter__(self) -> Iterator[tuple[Context, Arm]]:
@@ -64,15 +64,15 @@ class ArmCounts:
         if known and known[0] is lineup and known[1] == played:
             return known[2]
         sheet = lineup.blank.copy()
-        sheet[:, SLOT] = [self._slots.get((context, e.arm), 0) for e in lineup]
+        sheet[:, STATISTICS] = [self._slots.get((context, e.arm), 0) for e in lineup]
         if played:
             self._sheets[context] = lineup, played, sheet
         return sheet
 
     def counts(self, context: Context, lineup: RankedArms) -> Floats:
         """How often some arms were played in one context."""
-        slots = self.sheet(context, lineup)[:, SLOT].astype(np.int64)
-        return np.ascontiguousarray(self.cells[slots, 0])
+        slots = self.sheet(context, lineup)[:, STATISTICS].astype(np.int64)
+        return np.ascontiguousarray(self.rows[slots, 0])
 
     def plays(self, context: Context) -> int:
         """How many rewards came from this context, whatever the arm."""
@@ -125,14 +125,14 @@ class ArmCounts:
 
     def _put(self, context: Context, arm: Arm, cell: ArmCount) -> None:
         slot = self._slots.get((context, arm)) or self._new_slot(context, arm)
-        self.cells[slot, 0] += cell.n
-        self.cells[slot, 1] += cell.total
+        self.rows[slot, 0] += cell.n
+        self.rows[slot, 1] += cell.total
         self._plays[context] = self.plays(context) + cell.n
 
     def _new_slot(self, context: Context, arm: Arm) -> int:
         slot = len(self._slots) + 1
-        if slot == len(self.cells):
-            self.cells = np.concatenate([self.cells, np.zeros_like(self.cells)])
+        if slot == len(self.rows):
+            self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
         self._slots[context, arm] = slot
         self._arms[context] = self._arms.get(context, 0) + 1
         return slot

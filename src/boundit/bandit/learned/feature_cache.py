@@ -7,8 +7,8 @@ import numpy as np
 
 from boundit.bandit.errors import BadFeatures
 from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.score_table import SCORED, SLOT
-from boundit.bandit.kernels.simd import padded
+from boundit.bandit.kernels.score_table import LIN_UCB_VERSION, STATISTICS
+from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.features import FeatureEncoding
 from boundit.bandit.learned.ridge_stack import RidgeStack
 from boundit.bandit.ranked_arms import RankedArms
@@ -34,7 +34,7 @@ class ContextFeatures:
 
     def point(self, stack: RidgeStack, slots: Floats | list[int], n_learned: int) -> None:
         """Tell where the models lie, which is known until another arm is learned of."""
-        self.sheet[:, SLOT], self.sheet[:, SCORED] = slots, -1.0
+        self.sheet[:, STATISTICS], self.sheet[:, LIN_UCB_VERSION] = slots, -1.0
         self.stack, self.n_learned = stack, n_learned
 
     def points(self, lineup: RankedArms, stack: RidgeStack, n_learned: int) -> bool:
@@ -100,12 +100,12 @@ class FeatureCache:
         """Leave room for so many numbers between the constant and those of the arms."""
         rows = [[1.0, *[0.0] * n_shared, *self.encoding.of_arm(e.arm)] for e in lineup]
         _require_one_length(lineup, lambda i: len(rows[i]) - n_shared - 1)
-        return _FeatureTemplate(lineup, padded(np.array(rows)), n_shared, len(rows[0]))
+        return _FeatureTemplate(lineup, pad_rows(np.array(rows)), n_shared, len(rows[0]))
 
     def _own(self, context: Context, lineup: RankedArms) -> ContextFeatures:
         rows = [self.encoding.vector(context, entrant.arm) for entrant in lineup]
         _require_one_length(lineup, lambda i: rows[i].size)
-        return ContextFeatures(lineup, padded(np.array(rows)).reshape(-1), rows[0].size)
+        return ContextFeatures(lineup, pad_rows(np.array(rows)).reshape(-1), rows[0].size)
 
     def __reduce__(self) -> tuple[type["FeatureCache"], tuple[FeatureEncoding]]:
         return FeatureCache, (self.encoding,)

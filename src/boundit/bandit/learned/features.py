@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bandit.errors import BadFeatures
-from boundit.bandit.kernels.compile import compiled
+from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.spec import BanditSpec, Levels
 from boundit.terms.bound import Arm, Context, Value
 
@@ -80,7 +80,7 @@ def as_vector(given: object, arm: Arm) -> Vector:
     return x
 
 
-@compiled
+@compile_kernel
 def all_moderate(x: Vector) -> bool:
     """Tell whether every number is one, and of a size that squares survive."""
     for number in x:  # noqa: SIM110, a loop is what compiles

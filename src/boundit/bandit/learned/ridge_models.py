@@ -8,8 +8,8 @@ import numpy as np
 
 from boundit.bandit.decision import Decision
 from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
-from boundit.bandit.kernels.score_table import SLOT
-from boundit.bandit.kernels.simd import padded
+from boundit.bandit.kernels.score_table import STATISTICS
+from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.feature_cache import ContextFeatures, FeatureCache
 from boundit.bandit.learned.features import (
     FeatureEncoding,
@@ -90,7 +90,7 @@ class RidgeModels:
                 slots = [self.slot(entrant.arm, d) for entrant in lineup]
                 sight.point(stack, slots, len(self.learned))
             else:
-                sight.point(stack, last.sheet[:, SLOT], len(self.learned))
+                sight.point(stack, last.sheet[:, STATISTICS], len(self.learned))
             self._last = sight
         return sight
 
@@ -156,7 +156,7 @@ class RidgeModels:
         else:
             features = as_vector(decision.features, decision.arm)
             self.require(features, decision.arm)
-            stack, x, at = self.stack_of(features.size), padded(features), 0
+            stack, x, at = self.stack_of(features.size), pad_rows(features), 0
         key = None if self.how.shared else decision.arm
         slot = self.learned.get(key)
         if slot is None:

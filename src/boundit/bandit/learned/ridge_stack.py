@@ -5,8 +5,13 @@ from typing import final
 import numpy as np
 
 from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.ridge import block_size, estimate_at, learn_row, sums_at
-from boundit.bandit.kernels.simd import padded_size
+from boundit.bandit.kernels.ridge import (
+    compute_block_size,
+    learn_row,
+    locate_estimate,
+    locate_statistics,
+)
+from boundit.bandit.kernels.simd import pad_size
 from boundit.bandit.learned.ridge import Ridge
 
 
@@ -14,7 +19,7 @@ from boundit.bandit.learned.ridge import Ridge
 class RidgeStack:
     """Models of one number of features; more room is made as they come.
 
-    A model goes by its slot, which is where its block begins (``kernel_ridge``). Inverse and
+    A model goes by its slot, which is where its block begins (``kernels.ridge``). Inverse and
     estimate follow each row by Sherman and Morrison. After a million rows with collinear
     columns both are off by 2e-11; the estimate worked out anew as ``inverse(A) b`` would be off
     by 4e-9.
@@ -22,8 +27,8 @@ class RidgeStack:
 
     def __init__(self, n_features: int, room: int = 4) -> None:
         self.n_features, self.size = n_features, 0
-        self.width = padded_size(n_features)
-        self.block = block_size(self.width)
+        self.width = pad_size(n_features)
+        self.block = compute_block_size(self.width)
         self.models: Floats = np.zeros(room * self.block)
 
     def push(self, model: Ridge) -> int:
@@ -48,6 +53,6 @@ class RidgeStack:
     def _views(self, slot: int) -> tuple[Floats, Floats, Floats, Floats]:
         d, p = self.n_features, self.width
         block = self.models[slot : slot + self.block]
-        estimate, sums = block[estimate_at(p) :], block[sums_at(p) :]
+        estimate, sums = block[locate_estimate(p) :], block[locate_statistics(p) :]
         inverse, gram = (part[: p * p].reshape(p, p)[:d, :d] for part in (block, sums))
         return gram, sums[p * p : p * p + d], inverse, estimate[:d]

@@ -10,15 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from boundit.bandit.kernels.arrays import Places
-from boundit.bandit.kernels.compile import compiled
+from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.kernels.dense import (
     Numbers,
-    add_times,
-    axes,
-    factored,
-    halfway,
-    inner,
-    solved,
+    add_scaled,
+    dot,
+    factor,
+    orthonormalize,
+    solve_cholesky,
+    solve_lower,
 )
 
 NO_LENGTH = 1e-9
@@ -43,7 +43,7 @@ class _Prices(NamedTuple):
     rents: Numbers
 
 
-@compiled
+@compile_kernel
 def _at(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _Point:
     """Look at one choice of pulls."""
     (n, size), metric = y.shape, base.copy()
@@ -52,7 +52,7 @@ def _at(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _Point:
             share = u[i] * y[i, j]
             for k in range(j + 1):
                 metric[j, k] += share * y[i, k]
-    z = halfway(factored(metric), y)
+    z = solve_lower(factor(metric), y)
     products = np.zeros((n, n))
     for j in range(size):
         for i in range(n):
@@ -64,7 +64,7 @@ def _at(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _Point:
     return _Point(u, products, known)
 
 
-@compiled
+@compile_kernel
 def _needs_nothing(y: Numbers, base: Numbers, rows: Places) -> bool:
     """Tell whether the constraints hold before anything is pulled."""
     if rows.size == 0:
@@ -72,12 +72,12 @@ def _needs_nothing(y: Numbers, base: Numbers, rows: Places) -> bool:
     largest = 0.0
     for k in range(base.shape[0]):
         largest = max(largest, base[k, k])
-    if axes(base, NO_LENGTH * largest).shape[0] < base.shape[0]:
+    if orthonormalize(base, NO_LENGTH * largest).shape[0] < base.shape[0]:
         return False
     return _worst(_at(y, base, rows, np.zeros(y.shape[0]))) <= 1.0
 
 
-@compiled
+@compile_kernel
 def _worst(here: _Point) -> float:
     """The largest ratio of a constraint's left side to its right side."""
     least = math.inf
@@ -86,7 +86,7 @@ def _worst(here: _Point) -> float:
     return 1.0 / least
 
 
-@compiled
+@compile_kernel
 def solve(
     y: Numbers, base: Numbers, costs: Numbers, rows: Places
 ) -> tuple[Numbers, float, float]:
@@ -100,24 +100,24 @@ def solve(
     if _needs_nothing(y, base, rows):
         return np.zeros(n), 0.0, _worst(_at(y, base, rows, np.zeros(n))) if rows.size else 0.0
     here = _at(y, base, rows, np.full(n, 2.0))
-    prices = _at_first(here, 2.0 * inner(costs, np.ones(n)) / (n + rows.size))
+    prices = _at_first(here, 2.0 * dot(costs, np.ones(n)) / (n + rows.size))
     proven, reached = 0.0, 1.0
     for _ in range(_MOST_STEPS):
-        cost = inner(costs, here.u)
+        cost = dot(costs, here.u)
         proven = max(proven, _proven(costs, rows, here, prices.tests))
         if cost - proven <= _TOLERANCE * cost + _NEGLIGIBLE:
             break
         step, change = _newton(costs, rows, here, prices, _eagerness(reached))
         far = min(_reach(prices.tests, change.tests), _reach(prices.rents, change.rents))
         length = min(1.0, 0.99 * far)
-        add_times(prices.tests, length, change.tests)
-        add_times(prices.rents, length, change.rents)
+        add_scaled(prices.tests, length, change.tests)
+        add_scaled(prices.rents, length, change.rents)
         here, walked = _inside(y, base, rows, here, step)
         reached = min(length, walked)
     return here.u, proven, _worst(here)
 
 
-@compiled
+@compile_kernel
 def _at_first(here: _Point, barrier: float) -> _Prices:
     """Prices that balance a barrier of this height at a point."""
     tests, rents = np.empty(here.known.size), np.empty(here.u.size)
@@ -128,13 +128,13 @@ def _at_first(here: _Point, barrier: float) -> _Prices:
     return _Prices(tests, rents)
 
 
-@compiled
+@compile_kernel
 def _newton(
     costs: Numbers, rows: Places, here: _Point, prices: _Prices, eagerness: float
 ) -> tuple[Numbers, _Prices]:
     """Step in the pulls and in the multipliers."""
     n, slopes = costs.size, _slopes(rows, here)
-    gap = inner(prices.rents, here.u)
+    gap = dot(prices.rents, here.u)
     for r in range(rows.size):
         gap += prices.tests[r] * (here.known[r] - 1.0)
     target = eagerness * gap / (rows.size + n)
@@ -143,17 +143,17 @@ def _newton(
         pull[j] = target / here.u[j] - costs[j]
         for r in range(rows.size):
             pull[j] += target / (here.known[r] - 1.0) * slopes[r, j]
-    step = solved(factored(_curvature(rows, here, prices, slopes)), pull)
+    step = solve_cholesky(factor(_curvature(rows, here, prices, slopes)), pull)
     dearer, higher = np.empty(rows.size), np.empty(n)
     for r in range(rows.size):
-        worth = target - prices.tests[r] * inner(slopes[r], step)
+        worth = target - prices.tests[r] * dot(slopes[r], step)
         dearer[r] = worth / (here.known[r] - 1.0) - prices.tests[r]
     for j in range(n):
         higher[j] = (target - prices.rents[j] * step[j]) / here.u[j] - prices.rents[j]
     return step, _Prices(dearer, higher)
 
 
-@compiled
+@compile_kernel
 def _slopes(rows: Places, here: _Point) -> Numbers:
     """The derivative of what is known, a row for every tested pair."""
     slopes = np.empty((rows.size, here.u.size))
@@ -163,7 +163,7 @@ def _slopes(rows: Places, here: _Point) -> Numbers:
     return slopes
 
 
-@compiled
+@compile_kernel
 def _curvature(rows: Places, here: _Point, prices: _Prices, slopes: Numbers) -> Numbers:
     """Minus the second derivative of what the prices pay for, and of the barrier.
 
@@ -190,13 +190,13 @@ def _curvature(rows: Places, here: _Point, prices: _Prices, slopes: Numbers) -> 
     return squared
 
 
-@compiled
+@compile_kernel
 def _eagerness(reached: float) -> float:
     """What share of the gap to aim for: little when the last step led to its end."""
     return 0.02 if reached > 0.9 else 0.1 if reached > 0.5 else 0.4
 
 
-@compiled
+@compile_kernel
 def _inside(
     y: Numbers, base: Numbers, rows: Places, here: _Point, step: Numbers
 ) -> tuple[_Point, float]:
@@ -207,7 +207,7 @@ def _inside(
     length = min(1.0, 0.99 * _reach(here.u, step))
     for _ in range(_MOST_STEPS):
         u = here.u.copy()
-        add_times(u, length, step)
+        add_scaled(u, length, step)
         there = _at(y, base, rows, u)
         shorter = 1.0
         for r in range(rows.size):
@@ -221,7 +221,7 @@ def _inside(
     return here, 0.0
 
 
-@compiled
+@compile_kernel
 def _proven(costs: Numbers, rows: Places, here: _Point, tests: Numbers) -> float:
     """The dual value of the prices, scaled to be feasible: what every solution must cost.
 
@@ -229,7 +229,7 @@ def _proven(costs: Numbers, rows: Places, here: _Point, tests: Numbers) -> float
     """
     slopes, paid, scale = _slopes(rows, here), 0.0, math.inf
     for r in range(rows.size):
-        paid += tests[r] * (1.0 - here.known[r] + inner(slopes[r], here.u))
+        paid += tests[r] * (1.0 - here.known[r] + dot(slopes[r], here.u))
     for j in range(costs.size):
         worth = 0.0
         for r in range(rows.size):
@@ -238,7 +238,7 @@ def _proven(costs: Numbers, rows: Places, here: _Point, tests: Numbers) -> float
     return scale * paid
 
 
-@compiled
+@compile_kernel
 def _reach(values: Numbers, change: Numbers) -> float:
     """How far ``values`` can move along ``change`` until one of them is zero."""
     far = math.inf

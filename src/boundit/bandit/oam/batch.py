@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.compile import compiled
+from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.kernels.dense import Numbers
 from boundit.bandit.oam.allocation_kernel import allocated
 from boundit.bandit.oam.round import (
@@ -38,13 +38,13 @@ class BatchCandidates(NamedTuple):
     means: Numbers
 
 
-@compiled
+@compile_kernel
 def next_solution(explorations: int) -> int:
     """Count the explorations after which the allocation is worked out again."""
     return max(explorations + 1, int(_GROWTH * explorations))
 
 
-@compiled
+@compile_kernel
 def wanted(
     rule: MatchingConstants, gram: Numbers, moment: Numbers, pairs: Numbers, blocks: Places
 ) -> Numbers:
@@ -56,7 +56,7 @@ def wanted(
     return allocated(pairs, gaps, tested, f, CAP, rule.smallest_gap)[0]
 
 
-@compiled
+@compile_kernel
 def add_row(gram: Numbers, moment: Numbers, x: Numbers, reward: float) -> None:
     """Take in one row: ``G += x x'`` and ``b += reward x``."""
     for i in range(x.size):
@@ -75,7 +75,7 @@ def play_oam(
     return pulled
 
 
-@compiled
+@compile_kernel
 def _run(
     rule: MatchingConstants,
     offers: BatchCandidates,

@@ -10,7 +10,7 @@ from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
 from boundit.bandit.errors import BadOption, DamagedState
 from boundit.bandit.kernels.arrays import Places
-from boundit.bandit.kernels.score_table import FINAL, FREE
+from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.learned.features import Features, as_vector
 from boundit.bandit.level_codec import Record
 from boundit.bandit.oam.allocation import SMALLEST_GAP
@@ -107,9 +107,9 @@ class OAM(BasePolicy[MatchingStatistics]):
     def _choose(self, context: Context, lineup: RankedArms) -> Scores:
         offer = self.desk.book.offer(context, lineup)
         choice, sheet = self._choice(context, offer), offer.kept.blank.copy()
-        sheet[:, FINAL] = sheet[:, FREE] = choice.scores
+        sheet[:, SCORE] = sheet[:, FREE_SCORE] = choice.scores
         if choice.branch in (EXPLOIT, WASTED):
-            sheet[:, FREE] = choice.free
+            sheet[:, FREE_SCORE] = choice.free
         out = len(lineup) - len(offer.kept) + len(lineup.beaten)
         branch = BRANCHES[choice.branch].value
         return Scores(offer.kept, (choice.place, out), sheet, offer, branch=branch)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from boundit.bandit.kernels.arrays import Places
-from boundit.bandit.kernels.compile import compiled
-from boundit.bandit.kernels.dense import Numbers, factored, halfway, inner, solved
+from boundit.bandit.kernels.compile import compile_kernel
+from boundit.bandit.kernels.dense import Numbers, dot, factor, solve_cholesky, solve_lower
 from boundit.bandit.oam.allocation_kernel import NO_GAP
 
 _OUTSIDE = 1e-3
@@ -72,7 +72,7 @@ class MatchingChoice(NamedTuple):
     free: Numbers
 
 
-@compiled
+@compile_kernel
 def width(horizon: float, delta: float, n_features: int, c: float, sigma2: float) -> float:
     r"""How wide confidence is, :math:`f_{n,\delta}` times the noise's variance proxy.
 
@@ -86,43 +86,43 @@ def width(horizon: float, delta: float, n_features: int, c: float, sigma2: float
     return sigma2 * (2.0 * (1.0 + 1.0 / log_n) * math.log(1.0 / delta) + spent)
 
 
-@compiled
+@compile_kernel
 def estimates(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """``theta``, the spread of each row of ``x``, and its share that nothing measured."""
     (n, size), longest = x.shape, 0.0
     for i in range(n):
-        longest = max(longest, inner(x[i], x[i]))
+        longest = max(longest, dot(x[i], x[i]))
     ridge = _RIDGE * (longest if longest > 0.0 else 1.0)
     metric = gram.copy()
     for k in range(size):
         metric[k, k] += ridge
-    low = factored(metric)
-    z = halfway(low, x)
+    low = factor(metric)
+    z = solve_lower(low, x)
     spreads, unseen = np.zeros(n), np.zeros(n)
     for k in range(size):
         for i in range(n):
             spreads[i] += z[k, i] * z[k, i]
     for i in range(n):
-        square = inner(x[i], x[i])
+        square = dot(x[i], x[i])
         unseen[i] = ridge * spreads[i] / square if square > 0.0 else 0.0
-    return solved(low, moment), spreads, unseen
+    return solve_cholesky(low, moment), spreads, unseen
 
 
-@compiled
+@compile_kernel
 def gaps_within(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
     """How far each row falls short of the best of its block, from one bound to the next."""
     gaps = np.empty(x.shape[0])
     for b in range(blocks.size - 1):
         best = -math.inf
         for i in range(blocks[b], blocks[b + 1]):
-            gaps[i] = inner(x[i], theta)
+            gaps[i] = dot(x[i], theta)
             best = max(best, gaps[i])
         for i in range(blocks[b], blocks[b + 1]):
             gaps[i] = best - gaps[i]
     return gaps
 
 
-@compiled
+@compile_kernel
 def least_gap(gaps: Numbers, most: float, smallest: float) -> float:
     """Find the smallest positive gap, but none above ``most`` or below ``smallest``."""
     least = most
@@ -132,7 +132,7 @@ def least_gap(gaps: Numbers, most: float, smallest: float) -> float:
     return max(least, smallest) if least < math.inf else smallest
 
 
-@compiled
+@compile_kernel
 def visited(
     rule: MatchingConstants,
     gram: Numbers,
@@ -155,7 +155,7 @@ def visited(
     n, size = x.shape
     means, needed, here, best = np.empty(n), np.empty(n), np.empty(n), -math.inf
     for i in range(n):
-        means[i] = inner(x[i], theta)
+        means[i] = dot(x[i], theta)
         best = max(best, means[i])
     for i in range(n):
         here[i] = best - means[i]
@@ -170,7 +170,7 @@ def visited(
     return choose(visit, gap, f, index_width, _share(rule, events) * explorations)
 
 
-@compiled
+@compile_kernel
 def _share(rule: MatchingConstants, events: int) -> float:
     """How much of the exploration is forced, in the round after so many."""
     if not math.isnan(rule.epsilon):
@@ -178,7 +178,7 @@ def _share(rule: MatchingConstants, events: int) -> float:
     return 1.0 / max(math.log(math.log(max(events + 1.0, 16.0))), 1.0)
 
 
-@compiled
+@compile_kernel
 def choose(
     visit: ContextArms, gap: float, width: float, index_width: float, quota: float
 ) -> MatchingChoice:
@@ -206,7 +206,7 @@ def choose(
     return MatchingChoice(branch, _largest(index, free), index, free)
 
 
-@compiled
+@compile_kernel
 def _branch(visit: ContextArms, gap: float, width: float, quota: float) -> int:
     """Tell why an arm will be pulled (lines 4, 13 and 17; D-32)."""
     best, known, served, fewest = -math.inf, True, True, math.inf
@@ -226,7 +226,7 @@ def _branch(visit: ContextArms, gap: float, width: float, quota: float) -> int:
     return FORCED if fewest <= quota else UNWASTED
 
 
-@compiled
+@compile_kernel
 def _largest(index: Numbers, free: Numbers) -> int:
     """Take the highest index; among equals the higher free one, then the first."""
     place = 0

@@ -7,9 +7,9 @@ from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
 from boundit.bandit.kernels.arrays import Places
-from boundit.bandit.kernels.kl_ucb import decide_kl, play_kl
-from boundit.bandit.kernels.kl_ucb import kl as kl
-from boundit.bandit.kernels.kl_ucb import kl_upper as kl_upper
+from boundit.bandit.kernels.kl_ucb import compute_kl as compute_kl
+from boundit.bandit.kernels.kl_ucb import decide_kl_ucb, play_kl_ucb
+from boundit.bandit.kernels.kl_ucb import invert_kl as invert_kl
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.level_codec import Record
 from boundit.bandit.options import not_negative
@@ -61,12 +61,12 @@ class KLUCB(BasePolicy[ArmCounts]):
 
     def _play(self, board: BatchLayout, runs: BatchRuns) -> Places | None:
         low, high = self.desk.scene.reward_range
-        return play_kl(board.sheet, self._c, low, high, board.course(runs))
+        return play_kl_ucb(board.sheet, self._c, low, high, board.course(runs))
 
     def _choose(self, context: Context, lineup: RankedArms) -> Scores:
         book, (low, high) = self.desk.book, self.desk.scene.reward_range
         sheet, t = book.sheet(context, lineup), book.plays(context) + 1.0
-        return Scores(lineup, decide_kl(book.cells, sheet, t, self._c, low, high), sheet)
+        return Scores(lineup, decide_kl_ucb(book.rows, sheet, t, self._c, low, high), sheet)
 
     def _take(self, decision: Decision, reward: float) -> None:
         self.desk.book.add(decision.context, decision.arm, reward)

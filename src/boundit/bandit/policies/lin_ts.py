@@ -12,10 +12,13 @@ from boundit.bandit.batch.ridge_layout import laid_out
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
 from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.lin_ts import decide_lin_ts, play_lin_ts, share_of_wins
-from boundit.bandit.kernels.rng import context_word, seed_word
-from boundit.bandit.kernels.score_table import SLOT
-from boundit.bandit.kernels.win_probability import normal_laws, win_chance
+from boundit.bandit.kernels.lin_ts import decide_lin_ts, estimate_win_probability, play_lin_ts
+from boundit.bandit.kernels.rng import hash_context, wrap_seed
+from boundit.bandit.kernels.score_table import STATISTICS
+from boundit.bandit.kernels.win_probability import (
+    compute_win_probability,
+    tabulate_normal_densities,
+)
 from boundit.bandit.learned.feature_cache import ContextFeatures
 from boundit.bandit.learned.features import Features
 from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
@@ -71,7 +74,7 @@ class LinTS(BasePolicy[RidgeModels]):
     ) -> None:
         self._scale = not_negative("scale", scale)
         self._seed = whole("seed", seed)
-        self._word = seed_word(seed)
+        self._word = wrap_seed(seed)
         self._propensities = flag("propensities", propensities)
         how = RidgeSettings(ridge, shared, features, warm_start)
         self.desk = Desk.of(
@@ -112,7 +115,7 @@ class LinTS(BasePolicy[RidgeModels]):
     def _choose(self, context: Context, lineup: RankedArms) -> Scores:
         sight, shared = self.desk.book.sight(context, lineup), self.desk.book.how.shared
         d, x, sheet = sight.n_features, sight.x, sight.sheet
-        luck = self._word, self.desk.events, context_word(context)
+        luck = self._word, self.desk.events, hash_context(context)
         models, telling = self.desk.book.stack_of(d).models, self._propensities and not shared
         found = decide_lin_ts(*luck, models, x, sheet, d, self._scale, shared, telling)
         return Scores(lineup, found, sheet, sight, self._chance(luck, sight))
@@ -123,7 +126,7 @@ class LinTS(BasePolicy[RidgeModels]):
             return None
         if not self.desk.book.how.shared:
             return _computed
-        stack, slot = self.desk.book.stack_of(sight.n_features), int(sight.sheet[0, SLOT])
+        stack, slot = self.desk.book.stack_of(sight.n_features), int(sight.sheet[0, STATISTICS])
         model = stack.models[slot : slot + stack.block].copy()
         return partial(_counted, luck, model, sight, self._scale)
 
@@ -140,7 +143,7 @@ class LinTS(BasePolicy[RidgeModels]):
 
 def _computed(outcome: Scores) -> float:
     """The chance of an arm whose draw hangs on no other's."""
-    return win_chance(normal_laws(outcome.sheet), outcome.winner)
+    return compute_win_probability(tabulate_normal_densities(outcome.sheet), outcome.winner)
 
 
 def _counted(
@@ -148,5 +151,7 @@ def _counted(
 ) -> float:
     """The share of wins in this and further draws from one model."""
     sheet, d = outcome.sheet, sight.n_features
-    sheet[:, SLOT] = 0
-    return share_of_wins(*luck, model, sight.x, sheet, d, scale, outcome.winner, _FURTHER_DRAWS)
+    sheet[:, STATISTICS] = 0
+    return estimate_win_probability(
+        *luck, model, sight.x, sheet, d, scale, outcome.winner, _FURTHER_DRAWS
+    )

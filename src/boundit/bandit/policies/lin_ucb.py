@@ -10,8 +10,8 @@ from boundit.bandit.batch.ridge_layout import laid_out
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
 from boundit.bandit.kernels.arrays import Places
-from boundit.bandit.kernels.lin_ucb import decide_linear, play_linear
-from boundit.bandit.kernels.lin_ucb_narrowing import play_narrowing
+from boundit.bandit.kernels.lin_ucb import decide_lin_ucb, play_lin_ucb
+from boundit.bandit.kernels.lin_ucb_narrowing import play_lin_ucb_narrowing
 from boundit.bandit.learned.features import Features
 from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
@@ -97,15 +97,15 @@ class LinUCB(BasePolicy[RidgeModels]):
             self._floor,
         )
         if runs.seeing is None or not self.desk.narrows_on(board.stage):
-            return play_linear(*linear, course)
+            return play_lin_ucb(*linear, course)
         rounds = living_board(self.desk.fresh().guard.ends, board, board.stage.shows)
-        return rounds and play_narrowing(*linear, rounds, runs.seeing, course)
+        return rounds and play_lin_ucb_narrowing(*linear, rounds, runs.seeing, course)
 
     def _choose(self, context: Context, lineup: RankedArms) -> Scores:
         sight = self.desk.book.sight(context, lineup)
         d, x, sheet = sight.n_features, sight.x, sight.sheet
         models = self.desk.book.stack_of(d).models
-        found = decide_linear(models, x, sheet, d, self._alpha, self._floor)
+        found = decide_lin_ucb(models, x, sheet, d, self._alpha, self._floor)
         return Scores(lineup, found, sheet, sight)
 
     def _take(self, decision: Decision, reward: float) -> None:

@@ -7,9 +7,12 @@ from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.decision import Decision
 from boundit.bandit.desk import Desk
 from boundit.bandit.kernels.arrays import Places
-from boundit.bandit.kernels.rng import context_word, seed_word
+from boundit.bandit.kernels.rng import hash_context, wrap_seed
 from boundit.bandit.kernels.ts import decide_ts, play_ts
-from boundit.bandit.kernels.win_probability import beta_laws, win_chance
+from boundit.bandit.kernels.win_probability import (
+    compute_win_probability,
+    tabulate_beta_densities,
+)
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.level_codec import Record
 from boundit.bandit.options import flag, whole
@@ -50,7 +53,7 @@ class TS(BasePolicy[ArmCounts]):
         living: float = LIVING,
     ) -> None:
         self._seed = whole("seed", seed)
-        self._word = seed_word(seed)
+        self._word = wrap_seed(seed)
         self._propensities = flag("propensities", propensities)
         self.desk = Desk.of(
             lambda _: ArmCounts(),
@@ -72,8 +75,8 @@ class TS(BasePolicy[ArmCounts]):
         found = decide_ts(
             self._word,
             self.desk.events,
-            context_word(context),
-            book.cells,
+            hash_context(context),
+            book.rows,
             sheet,
             *self.desk.scene.reward_range,
         )
@@ -82,7 +85,9 @@ class TS(BasePolicy[ArmCounts]):
 
     def _chance(self, outcome: Scores) -> float:
         low, high = self.desk.scene.reward_range
-        return win_chance(beta_laws(outcome.sheet, low, high), outcome.winner)
+        return compute_win_probability(
+            tabulate_beta_densities(outcome.sheet, low, high), outcome.winner
+        )
 
     def _take(self, decision: Decision, reward: float) -> None:
         self.desk.book.add(decision.context, decision.arm, reward)

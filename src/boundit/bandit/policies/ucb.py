@@ -70,7 +70,7 @@ class UCB(BasePolicy[ArmCounts]):
 
     def _choose(self, context: Context, lineup: RankedArms) -> Scores:
         sheet = self.desk.book.sheet(context, lineup)
-        return Scores(lineup, decide_ucb(self.desk.book.cells, sheet, self._width), sheet)
+        return Scores(lineup, decide_ucb(self.desk.book.rows, sheet, self._width), sheet)
 
     def _take(self, decision: Decision, reward: float) -> None:
         self.desk.book.add(decision.context, decision.arm, reward)

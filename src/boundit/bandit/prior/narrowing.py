@@ -20,8 +20,8 @@ from boundit.bandit.kernels.narrowing import (
     SAME,
     NarrowedEnds,
     NarrowingPlan,
-    settle,
-    take_one,
+    learn_cell_from_arrays,
+    narrow_pool,
 )
 from boundit.bandit.level_codec import Record
 from boundit.terms.bound import Arm, Context, Key
@@ -120,7 +120,7 @@ class NarrowingBounds:
             pool = None if cell is None else self.pool(i, arm, context)
             if cell is None or pool is None:
                 continue
-            came = take_one(pool, cell, *self.found, *self.claims)
+            came = learn_cell_from_arrays(pool, cell, *self.found, *self.claims)
             if came == REFUTED:
                 return self.plans[i]
             if came != SAME:
@@ -132,7 +132,7 @@ class NarrowingBounds:
         """Bring all ends up to what was seen; gives the plan that it refutes, if any."""
         self.version += 1
         for plan, pools in zip(self.plans, self.pools, strict=True):
-            if any(settle(self.found, self.claims, i) == REFUTED for i in pools.values()):
+            if any(narrow_pool(self.found, self.claims, i) == REFUTED for i in pools.values()):
                 return plan
         return None
 
