@@ -13,9 +13,9 @@ from scipy.optimize import linprog
 
 from benchmarks.clock import seconds
 from boundit.bounds.numbers import PlugInNumbers
-from boundit.bounds.rules.response_program import ResponseProgram, SearchBudget, confounded
-from boundit.bounds.rules.type_layout import ProgramLayout
-from boundit.bounds.rules.type_program import TimeBudget, solve
+from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
+from boundit.bounds.rules.response_program import ProgramLayout, ResponseProgram, solve
+from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.recovery.question import Question

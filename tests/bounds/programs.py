@@ -6,9 +6,14 @@ import numpy as np
 from numpy.random import Generator
 
 from boundit.bounds.numbers import PlugInNumbers
-from boundit.bounds.rules.response_program import ResponseProgram, SearchBudget, confounded
-from boundit.bounds.rules.type_layout import ProgramLayout
-from boundit.bounds.rules.type_program import ProgramEnds, TimeBudget, solve
+from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
+from boundit.bounds.rules.response_program import (
+    ProgramEnds,
+    ProgramLayout,
+    ResponseProgram,
+    solve,
+)
+from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.recovery.question import Question

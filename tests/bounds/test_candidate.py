@@ -5,8 +5,8 @@ from boundit.bounds.contrasts.table import SharedChain
 from boundit.bounds.rules.chain import ChainSearch
 from boundit.bounds.rules.find_reweighted import ReweightedChainSearch
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
-from boundit.bounds.rules.type_program import TimeBudget
 from boundit.bounds.selection_facts import NOTHING_KNOWN
+from boundit.bounds.time_budget import TimeBudget
 from boundit.estimand.query import parse_query
 from tests.paper import FIGURE_2
 

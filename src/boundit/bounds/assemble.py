@@ -98,7 +98,7 @@ def assembled(
             log.levels,
             bounds,
             (low, high),
-            deadline=plan.clock.deadline(),
+            budget=plan.clock,
         ),
         living=living_plans(
             [c.joint.chain for c in whole.candidates if isinstance(c.joint, SharedChain)],

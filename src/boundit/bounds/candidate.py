@@ -7,21 +7,17 @@ from boundit.bounds.contrasts.table import SharedChain, SharedUnknown
 from boundit.bounds.contrasts.types import SharedTypes
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import Ends, Numbers
-from boundit.bounds.rules.chain import Chain
+from boundit.bounds.rules.chain import Chain, bracket, seen_cells
 from boundit.bounds.rules.chain import rule as chain_rule
-from boundit.bounds.rules.chain_ends import bracket, seen_cells
 from boundit.bounds.rules.factorization import Factorization
 from boundit.bounds.rules.natural import NaturalReweighted, natural_ends
-from boundit.bounds.rules.nested_chain import NestedChain
-from boundit.bounds.rules.nested_chain_ends import staged_ends
+from boundit.bounds.rules.nested_chain import NestedChain, staged_ends
 from boundit.bounds.rules.response_program import ResponseProgram
-from boundit.bounds.rules.reweighted_chain import ReweightedChain
+from boundit.bounds.rules.reweighted_chain import ReweightedChain, reweighted
 from boundit.bounds.rules.reweighted_chain import rule as reweighted_rule
-from boundit.bounds.rules.reweighted_types import TypesReweighted
-from boundit.bounds.rules.reweighted_types_ends import types_ends
-from boundit.bounds.rules.reweighted_walk import reweighted
+from boundit.bounds.rules.reweighted_types import TypesReweighted, types_ends
 from boundit.bounds.rules.substitution import Substitution
-from boundit.bounds.rules.type_program import TimeBudget
+from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.estimand.language.expression import Expression, all_variables
 from boundit.estimand.query import EffectQuery
@@ -81,9 +77,7 @@ def from_reweighted(
         reweighted_rule(chain, query),
         chain.formulas,
         frozenset(chain.variables).union(*steered) - {outcome, *axes},
-        lambda numbers: reweighted(
-            chain, numbers, outcome=outcome, axes=axes, deadline=clock.deadline()
-        ),
+        lambda numbers: reweighted(chain, numbers, outcome=outcome, axes=axes, budget=clock),
         _no_cells,
         chain.n_open,
         joint=SharedChain.of(graph, query, chain),
@@ -104,20 +98,20 @@ def from_stage(stage: NestedChain, query: EffectQuery, clock: TimeBudget) -> Can
         stage.rule(query),
         stage.formulas,
         variables,
-        lambda numbers: staged_ends(stage, numbers, outcome=outcome, axes=axes, clock=clock),
+        lambda numbers: staged_ends(stage, numbers, outcome=outcome, axes=axes, budget=clock),
         _no_cells,
         stage.n_unknown,
         frozenset() if known else frozenset(link.variable for link in links),
-        _shared(stage, clock),
+        _shared(stage),
     )
 
 
-def _shared(stage: NestedChain, clock: TimeBudget) -> SharedTypes | None:
+def _shared(stage: NestedChain) -> SharedTypes | None:
     """The law of types that arms share; natural bounds say no more of two arms than of each."""
     core = stage.inner
     if stage.links or not isinstance(core, ResponseProgram) or core.is_natural:
         return None
-    return SharedTypes(core, clock)
+    return SharedTypes(core)
 
 
 def from_natural(
@@ -131,7 +125,7 @@ def from_natural(
         natural.formulas,
         natural.block.reweighting.variables - {outcome, *axes},
         lambda numbers: natural_ends(
-            natural, numbers, outcome=outcome, axes=axes, deadline=clock.deadline()
+            natural, numbers, outcome=outcome, axes=axes, budget=clock
         ),
         _no_cells,
         len(natural.chosen),
@@ -146,10 +140,10 @@ def from_types(found: TypesReweighted, query: EffectQuery, clock: TimeBudget) ->
         found.rule(query),
         found.formulas,
         found.variables - {*query.outcomes, *axes},
-        lambda numbers: types_ends(found, numbers, axes=axes, clock=clock),
+        lambda numbers: types_ends(found, numbers, axes=axes, budget=clock),
         _no_cells,
         1,
-        joint=SharedTypes(found, clock),
+        joint=SharedTypes(found),
         reweightings=(found.reweighting,),
     )
 

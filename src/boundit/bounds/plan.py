@@ -1,6 +1,5 @@
 """Which rules a profile tries, decided by the graph alone, before any row is read."""
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -24,8 +23,8 @@ from boundit.bounds.rules.nested_chain import NestedChain, staged
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.rules.reweighted_types import TypesReweighted, types_reweighted
 from boundit.bounds.rules.substitution import Substitution
-from boundit.bounds.rules.type_program import TimeBudget
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
+from boundit.bounds.time_budget import TimeBudget
 from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
@@ -88,7 +87,7 @@ def sound_plan(
     them, so that more information never widens a bound: with all of them another formula may
     be found, and that may ask for cells that nobody saw.
     """
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    searching = TimeBudget(time_limit)
     found: dict[chains.Chain, None] = {}
     sums: dict[Factorization, None] = {}
     stages: dict[NestedChain, None] = {}
@@ -97,16 +96,16 @@ def sound_plan(
     typed = dict[TypesReweighted, None]()
     for external in _some_of(tables) if graph.selection else [()]:
         planner = chains.ChainSearch(graph, query, external)
-        chained = list(planner.chains(longest=max_condition, deadline=deadline))
+        chained = list(planner.chains(longest=max_condition, budget=searching))
         found |= dict.fromkeys(chained)
         sums |= dict.fromkeys(_sound_sums(graph, query, external))
         formula = any(all(link.weights for link in chain.links) for chain in chained)
         if not formula:
-            rules = staged(planner, longest=max_condition, deadline=deadline)
+            rules = staged(planner, longest=max_condition, budget=searching)
             stages |= dict.fromkeys(rules)
             typed |= dict.fromkeys(types_reweighted(graph, query, facts, external))
         weigher = ReweightedChainSearch(graph, query, facts, external)
-        weighed |= dict.fromkeys(weigher.chains(longest=max_condition, deadline=deadline))
+        weighed |= dict.fromkeys(weigher.chains(longest=max_condition, budget=searching))
         if natural := natural_reweighted(graph, query, facts, external):
             naturals[natural] = None
     clock = TimeBudget(time_limit)
@@ -118,7 +117,7 @@ def sound_plan(
         *(from_natural(natural, query, clock) for natural in naturals),
         *(from_types(types, query, clock) for types in typed),
     ]
-    late = deadline is not None and time.monotonic() > deadline
+    late = searching.is_over()
     words = f"the search for rules stopped at time_limit={time_limit} s; what it found holds"
     return BoundPlan.of(candidates, *((words,) if late else ()), clock=clock, graph=graph)
 

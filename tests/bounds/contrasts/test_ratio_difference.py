@@ -1,4 +1,3 @@
-import time
 from math import inf
 
 import numpy as np
@@ -11,6 +10,7 @@ from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.terms.names import make_nodes
@@ -89,9 +89,7 @@ def test_nobody_has_no_difference() -> None:
 def test_out_of_time_an_end_still_holds() -> None:
     facts = SelectionFacts((0.3, 1.0))
     law, expectation = drawn(default_rng(4), 3, facts)
-    late = Expectation(
-        expectation.populations, expectation.block, deadline=time.monotonic() - 1
-    )
+    late = Expectation(expectation.populations, expectation.block, budget=TimeBudget(0.0))
     one, other = np.array([0.9, 0.1]), np.array([0.2, 0.7])
     end = RatioDifference(late, BlockMean(one, {"A": 0}), BlockMean(other, {"A": 1})).greatest()
 

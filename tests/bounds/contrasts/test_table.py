@@ -1,4 +1,3 @@
-import time
 from dataclasses import replace
 from itertools import permutations, product
 
@@ -13,6 +12,7 @@ from boundit.bounds.derive import derive_bounds
 from boundit.bounds.rules.chain import ChainSearch
 from boundit.bounds.rules.find_reweighted import ReweightedChainSearch
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
+from boundit.bounds.time_budget import TimeBudget
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
@@ -25,7 +25,7 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import make_nodes
 from tests.bounds.exact import as_log, questions
 from tests.bounds.reweighted import plug_in, true_facts
-from tests.bounds.rules.test_reweighted_walk import truth
+from tests.bounds.rules.test_reweighted_chain import truth
 
 NOTHING, RATE = SelectionFacts(), SelectionFacts((0.47625, 0.47625))
 
@@ -219,7 +219,7 @@ def test_out_of_time_no_chain_is_begun() -> None:
         table.levels,
         table.bounds,
         (0.0, 1.0),
-        deadline=time.monotonic() - 1,
+        budget=TimeBudget(0.0),
     )
 
 

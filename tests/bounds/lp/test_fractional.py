@@ -1,5 +1,3 @@
-import time
-
 import numpy as np
 import pytest
 from numpy.random import Generator, default_rng
@@ -9,6 +7,7 @@ from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.terms.names import make_nodes
@@ -83,9 +82,7 @@ def test_a_law_is_not_read_off_those_who_may_not_exist() -> None:
 
 def test_out_of_time_the_ends_are_those_of_the_function() -> None:
     _, expectation = drawn(default_rng(0), 3, SelectionFacts((0.9, 0.9)))
-    late = Expectation(
-        expectation.populations, expectation.block, deadline=time.monotonic() - 1
-    )
+    late = Expectation(expectation.populations, expectation.block, budget=TimeBudget(0.0))
     values = np.array([0.1, 0.7])
 
     assert late.greatest(values, {"A": 0}) <= 0.7

@@ -1,8 +1,7 @@
-import time
-
 from boundit.bounds.rules.find_reweighted import MOST_CHAINS, ReweightedChainSearch
 from boundit.bounds.rules.reweighted_chain import ReweightedChain, rule
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.bounds.time_budget import TimeBudget
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
@@ -86,7 +85,7 @@ def test_a_search_that_is_late_ends_with_what_it_has() -> None:
     world = paper_world()
     reweighter = ReweightedChainSearch(world.graph, world.query, NOTHING)
 
-    assert reweighter.chains(longest=3, deadline=time.monotonic() - 1) == []
+    assert reweighter.chains(longest=3, budget=TimeBudget(0.0)) == []
 
 
 def test_chains_draw_no_variable_twice_and_are_few() -> None:

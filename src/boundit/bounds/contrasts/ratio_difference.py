@@ -78,7 +78,7 @@ class RatioDifference:
         for _ in range(MOST_PIECES):
             end, start, stop, reached = waiting[0]
             attained = max(attained, reached)
-            late = self._expectation.seconds() == 0.0
+            late = self._expectation.budget.is_over()
             if end == inf or self._is_near(-end, attained) or stop - start < FINEST or late:
                 break
             heapq.heappop(waiting)
@@ -95,7 +95,7 @@ class RatioDifference:
 
     def _piece(self, start: float, stop: float) -> tuple[float, float, float, float]:
         """Bound the difference while the second mean is in a piece; negative, for the heap."""
-        program, seconds = self._program, self._expectation.seconds()
+        program, seconds = self._program, self._expectation.budget.left()
         for row, end in enumerate((start, stop), self._piece_rows):
             program.set(row, self._n_masses + 1, -end)
         search = partial(greatest, program, least=self._least, seconds=seconds, sums=_SUMS)

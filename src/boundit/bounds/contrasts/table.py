@@ -13,7 +13,6 @@ Arms that share hidden causes with the reward share the law of response types
 (``type_contrast``).
 """
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -25,10 +24,9 @@ from boundit.bounds.contrasts.ratio_difference import BlockMean, RatioDifference
 from boundit.bounds.lp.fractional import along, at
 from boundit.bounds.lp.reweighting import ReweightedBlock
 from boundit.bounds.numbers import Numbers
-from boundit.bounds.rules.chain import Chain, ChainLink
-from boundit.bounds.rules.chain_ends import least
-from boundit.bounds.rules.reweighted_chain import ReweightedChain, drawn_by
-from boundit.bounds.rules.reweighted_walk import ReweightedWalk
+from boundit.bounds.rules.chain import Chain, ChainLink, least
+from boundit.bounds.rules.reweighted_chain import ReweightedChain, ReweightedWalk, drawn_by
+from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import free_variables
 from boundit.estimand.query import EffectQuery
@@ -70,7 +68,7 @@ class SharedUnknown(Protocol):
         """Tell whether any two arms may have an unknown in common."""
 
     def leads(
-        self, numbers: Numbers, query: EffectQuery, deadline: float | None
+        self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> GreatestDifferences:
         """Make it ready for numbers."""
 
@@ -112,10 +110,10 @@ class SharedChain:
         return self.has_block
 
     def leads(
-        self, numbers: Numbers, query: EffectQuery, deadline: float | None
+        self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> "ChainDifferences":
         """Make it ready for numbers."""
-        return ChainDifferences(self, numbers, query, deadline=deadline)
+        return ChainDifferences(self, numbers, query, budget=budget)
 
 
 def _felt(
@@ -139,13 +137,13 @@ class ChainDifferences:
         numbers: Numbers,
         query: EffectQuery,
         *,
-        deadline: float | None = None,
+        budget: TimeBudget = FOR_EVER,
     ) -> None:
         (outcome,) = query.outcomes
         self._joint, self._treatments = joint, query.treatments
         axes = query.treatments + query.context
         self._walk = walk = ReweightedWalk.along(
-            joint.chain, numbers, outcome=outcome, axes=axes, deadline=deadline
+            joint.chain, numbers, outcome=outcome, axes=axes, budget=budget
         )
         self._shape = [numbers.levels[axis] for axis in axes]
         self._weights: dict[int, tuple[Floats, Floats]] = {}
@@ -231,12 +229,12 @@ def contrasts(
     bounds: Mapping[Key, Bound],
     reward_range: tuple[float, float],
     *,
-    deadline: float | None = None,
+    budget: TimeBudget = FOR_EVER,
 ) -> dict[Pair, float]:
     """Collect, for every context and two arms, the greatest difference that rules prove.
 
-    Kept where it says more than the two intervals apart. After ``deadline``, a time of
-    ``time.monotonic``, no further rule is begun; what was found holds. With very many pairs
+    Kept where it says more than the two intervals apart. Once the ``budget`` is
+    spent no further rule is begun; what was found holds. With very many pairs
     only rules that need no programs are tried.
     """
     arms, contexts = (list(dict.fromkeys(part)) for part in zip(*bounds, strict=True))
@@ -245,9 +243,9 @@ def contrasts(
     many = len(arms) * len(bounds) > MOST_PAIRS
     ready = list[GreatestDifferences]()
     for joint in _tried(joints, programmed=not many):
-        late = deadline is not None and time.monotonic() > deadline
+        late = budget.is_over()
         if not late and joint.may_share(frozenset(query.treatments)):
-            ready.append(joint.leads(numbers, query, deadline))
+            ready.append(joint.leads(numbers, query, budget))
     kept, scale = dict[Pair, float](), reward_range[1] - reward_range[0]
     lower, upper = _ends(arms, contexts, bounds)
     for one, place in enumerate(places if ready else ()):
@@ -255,7 +253,7 @@ def contrasts(
         for others in _alike(query.treatments, place, places):
             against = [places[other] for other in others]
             for proved in ready:
-                if deadline is None or time.monotonic() < deadline:
+                if not budget.is_over():
                     best[others] = np.minimum(best[others], proved.greatest(place, against))
         leads = scale * best.reshape(len(arms), -1)
         more = leads < upper[one] - lower - _ROUNDING

@@ -14,12 +14,15 @@ import numpy as np
 from boundit.bounds.contrasts.table import Place, differing
 from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.numbers import Numbers
-from boundit.bounds.rules.response_program import ResponseProgram
+from boundit.bounds.rules.response_program import (
+    ArmProgram,
+    Cell,
+    ProgramLayout,
+    ResponseProgram,
+)
+from boundit.bounds.rules.reweighted_type_program import ReweightedProgram
 from boundit.bounds.rules.reweighted_types import TypesReweighted
-from boundit.bounds.rules.reweighted_types_ends import PopulationProgram
-from boundit.bounds.rules.reweighted_types_ends import ReweightedProgram as ReweightedProgram
-from boundit.bounds.rules.type_layout import Cell, ProgramLayout
-from boundit.bounds.rules.type_program import ArmProgram, TimeBudget
+from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import EffectQuery
 from boundit.terms.names import Nodes
@@ -33,7 +36,6 @@ class SharedTypes:
     """A program that arms share, on the log or on what it is reweighted to."""
 
     program: ResponseProgram | TypesReweighted
-    clock: TimeBudget
 
     @property
     def spec(self) -> ResponseProgram:
@@ -51,25 +53,24 @@ class SharedTypes:
         return bool(treatments - frozenset(self.spec.fixed))
 
     def leads(
-        self, numbers: Numbers, query: EffectQuery, deadline: float | None
+        self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> "TypeDifferences":
-        """Make it ready for numbers; the clock it came with tells when to stop."""
-        del deadline
-        return TypeDifferences(self, numbers, query)
+        """Make it ready for numbers."""
+        return TypeDifferences(self, numbers, query, budget)
 
 
 @final
 class TypeDifferences:
     """The greatest difference of any two arms that one program proves."""
 
-    def __init__(self, joint: SharedTypes, numbers: Numbers, query: EffectQuery) -> None:
+    def __init__(
+        self, joint: SharedTypes, numbers: Numbers, query: EffectQuery, budget: TimeBudget
+    ) -> None:
         self.joint, self.spec, self.query = joint, joint.spec, query
         self.layout = ProgramLayout(self.spec, numbers.levels, most=MOST_COLUMNS)
-        self.numbers, self.clock = numbers, joint.clock
+        self.numbers, self.budget = numbers, budget
         found = joint.program
-        self.populated = (
-            PopulationProgram(found, numbers) if isinstance(found, TypesReweighted) else None
-        )
+        self.populated = found.populate(numbers) if isinstance(found, TypesReweighted) else None
 
     def greatest(self, one: Place, others: Sequence[Place]) -> Floats:
         """Bound an arm's mean less each of some others', in every context."""
@@ -106,7 +107,7 @@ class TypeDifferences:
             return np.inf
         if self.populated:
             return ReweightedProgram(
-                self.populated, self.layout, runs, fixed, self.clock
+                self.populated, self.layout, runs, fixed, self.budget
             ).lead()
         search = ArmProgram(self.layout, runs, scenes)
         f = self.layout.fixed.index(fixed)
@@ -114,5 +115,5 @@ class TypeDifferences:
         search.at(low[f].ravel(), high[f].ravel())
         first, second = (self.layout.arms.index(arm) for arm in pair)
         least, most = self.layout.weights(self.numbers)
-        found = search.lead(most[f, first], least[f, second], self.clock)
+        found = search.lead(most[f, first], least[f, second], self.budget)
         return np.inf if found.status is SolveStatus.EMPTY else found.bound

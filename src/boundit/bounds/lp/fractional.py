@@ -6,7 +6,6 @@ the ratio is a linear objective (Charnes and Cooper 1962). Ends are those that t
 prove, not those the solver says.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -17,6 +16,7 @@ from boundit.bounds.lp.population import RARE, MassLayout, Populations, greatest
 from boundit.bounds.lp.program import Program, SolveStatus
 from boundit.bounds.lp.reweighting import ReweightedBlock
 from boundit.bounds.lp.worst import worst
+from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ class Expectation:
     """What functions of a block can be on average, at each value of what it is given."""
 
     def __init__(
-        self, populations: Populations, block: ReweightedBlock, *, deadline: float | None = None
+        self, populations: Populations, block: ReweightedBlock, budget: TimeBudget = FOR_EVER
     ) -> None:
-        self.populations, self.block, self.deadline = populations, block, deadline
+        self.populations, self.block, self.budget = populations, block, budget
         self.late = False
         self.worst: WorstPopulation | None = None
         self.worsts: dict[tuple[Place, bool], WorstPopulation | None] = {}
@@ -93,8 +93,10 @@ class Expectation:
         if made.least < RARE:
             return high
         objective = self.form(values, made.values, made.layout)
-        end, found = greatest(made.program, objective, least=made.least, seconds=self.seconds())
-        self.late |= self.seconds() == 0.0
+        end, found = greatest(
+            made.program, objective, least=made.least, seconds=self.budget.left()
+        )
+        self.late |= self.budget.is_over()
         if found.status is SolveStatus.EMPTY:  # the facts contradict each other
             return high
         self.worst = worst(self.populations, found)
@@ -112,10 +114,6 @@ class Expectation:
         sizes = iter(values.transpose(order).shape)
         spread = [next(sizes) if axis in names else 1 for axis in axes]
         return self.populations.cells(given, values.transpose(order).reshape(spread))
-
-    def seconds(self) -> float | None:
-        """How much time is left."""
-        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
 
     def _made(self, values: Mapping[str, int]) -> NormedProgram:
         key = tuple(values[name] for name in sorted(values))

@@ -4,7 +4,6 @@ A block's law is read off the population where the actions may be seen (Rule 2).
 tell of the block is dropped from what it is given, which pools rows of the log.
 """
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations, permutations
@@ -14,6 +13,7 @@ from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.rules.chain import ChainLink, ChainSearch
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.estimand.language.law import touched
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, doing_is_seeing, lightened
@@ -42,7 +42,7 @@ class ReweightedChainSearch:
         self._planner = ChainSearch(graph, query, self.tables)
         self._blocks: dict[tuple[Nodes, Nodes], ReweightedBlock | None] = {}
 
-    def chains(self, *, longest: int, deadline: float | None = None) -> list[ReweightedChain]:
+    def chains(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> list[ReweightedChain]:
         """List the most promising chains of at most ``longest`` variables."""
         if self.graph.selection is None or self._planner.law(self.y, frozenset()):
             return []  # nothing to reweight, or nothing left to learn by it
@@ -50,7 +50,7 @@ class ReweightedChainSearch:
         pool = self._planner.pool(longest)
         for size in range(min(longest, len(pool)) + 1):
             for order in permutations(pool, size):
-                if deadline is not None and time.monotonic() > deadline:
+                if budget.is_over():
                     return self._best(found.values())
                 for chain in self._over(order):
                     found.setdefault(_key(chain), chain)

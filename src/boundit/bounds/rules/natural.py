@@ -24,6 +24,7 @@ from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import Place, WorstPopulation
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.law import touched
@@ -123,11 +124,11 @@ def natural_ends(
     *,
     outcome: str,
     axes: Sequence[str],
-    deadline: float | None = None,
+    budget: TimeBudget = FOR_EVER,
 ) -> Ends:
     """Bound every arm and context."""
     block = natural.block
-    expectation = Expectation(Populations(block.reweighting, numbers), block, deadline=deadline)
+    expectation = Expectation(Populations(block.reweighting, numbers), block, budget)
     lower, upper = (np.empty([numbers.levels[axis] for axis in axes]) for _ in range(2))
     if expectation.populations.are_many:
         return Ends(np.zeros_like(lower), np.ones_like(upper))

@@ -10,14 +10,28 @@ do-calculus may make it a lighter question, ``P(y | do(x'), b)``, and there
 Either way the ends go back through the outer chain as ever.
 """
 
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import assert_never, final
 
-from boundit.bounds.rules.chain import Chain, ChainLink, ChainSearch, KnownFormula
-from boundit.bounds.rules.response_program import ResponseProgram, SearchBudget, confounded
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.numbers import LEFT_OUT, UNFINISHED, Ends, Numbers
+from boundit.bounds.proof import EndProof, Place
+from boundit.bounds.rules.chain import Chain, ChainLink, ChainSearch, KnownFormula, backwards
+from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
+from boundit.bounds.rules.response_program import (
+    ProgramEnds,
+    ProgramLayout,
+    ResponseProgram,
+    solve,
+)
+from boundit.bounds.time_budget import FOR_EVER, TimeBudget
+from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import ONE, Expression
 from boundit.estimand.language.render import text
 from boundit.estimand.query import EffectQuery
@@ -116,7 +130,7 @@ def _said(stage: NestedChain) -> tuple[str, tuple[str, ...]]:
 
 
 def staged(
-    planner: ChainSearch, *, longest: int, deadline: float | None = None
+    planner: ChainSearch, *, longest: int, budget: TimeBudget = FOR_EVER
 ) -> Iterator[NestedChain]:
     """Yield the rules for a question without a formula, those of fewest variables first.
 
@@ -131,7 +145,7 @@ def staged(
     search = _NestedSearch(planner)
     found = 0
     for links, light in _open_ends(planner, longest):
-        if found >= MOST_STAGED or (deadline is not None and time.monotonic() > deadline):
+        if found >= MOST_STAGED or budget.is_over():
             return
         inner: list[ResponseProgram | NestedChain] = [*search.programs(light)]
         if not planner.x <= light.treatments:
@@ -199,3 +213,82 @@ class _NestedSearch:
                 yield from (
                     NestedChain(links, lighter, each) for each in self.programs(lighter)
                 )
+
+
+def staged_ends(
+    stage: NestedChain,
+    numbers: Numbers,
+    *,
+    outcome: str,
+    axes: Sequence[str],
+    budget: TimeBudget,
+) -> Ends:
+    """Bracket the core at every value of its own axes, then go backwards to ``axes``."""
+    order = (*axes, *(link.variable for link in stage.links))
+    inner = stage.inner
+    if isinstance(inner, ResponseProgram):
+        return _from_program(stage, inner, numbers, axes, budget)
+    if isinstance(inner, KnownFormula):
+        low, high = numbers.between(inner.expression, (*order, outcome))
+        ends = Ends(low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1))
+        return backwards(stage.links, ends, numbers, axes=axes)
+    own = sort_names(stage.asked.treatments | stage.asked.context)
+    within = staged_ends(inner, numbers, outcome=outcome, axes=own, budget=budget)
+    ends = Ends(_moved(within.lower, own, order), _moved(within.upper, own, order))
+    empty = _reached(within.empty, own, stage, numbers, axes)
+    back = backwards(stage.links, ends, numbers, axes=axes)
+    return Ends(back.lower, back.upper, empty, None, within.notes)
+
+
+def _from_program(
+    stage: NestedChain,
+    spec: ResponseProgram,
+    numbers: Numbers,
+    axes: Sequence[str],
+    budget: TimeBudget,
+) -> Ends:
+    order = (*axes, *(link.variable for link in stage.links))
+    found = solve(ProgramLayout(spec, numbers.levels), numbers, budget)
+    ends = Ends(
+        _moved(found.lower, found.axes, order),
+        _moved(found.upper, found.axes, order),
+    )
+    back = backwards(stage.links, ends, numbers, axes=axes)
+    notes = [note for told, note in _NOTES.items() if getattr(found, told)]
+    proof = None if stage.links else partial(_proof, found, tuple(axes))
+    empty = _reached(found.empty, found.axes, stage, numbers, axes)
+    return Ends(back.lower, back.upper, empty, proof, tuple(notes))
+
+
+_NOTES: Mapping[str, str] = {"unfinished": UNFINISHED, "left_out": LEFT_OUT}
+
+
+def _proof(
+    found: ProgramEnds,
+    axes: tuple[str, ...],
+    place: Place,
+    upper: bool,  # noqa: FBT001
+) -> EndProof | None:
+    levels = dict(zip(axes, place, strict=True))
+    return found.proofs.get((tuple(levels[axis] for axis in found.axes), upper))
+
+
+def _moved(values: Floats, axes: Sequence[str], order: Sequence[str]) -> Floats:
+    return NamedArray(tuple(axes), values).aligned(order)
+
+
+def _reached(
+    empty: NDArray[np.bool_] | None,
+    own: Sequence[str],
+    stage: NestedChain,
+    numbers: Numbers,
+    axes: Sequence[str],
+) -> NDArray[np.bool_] | None:
+    """Which rows an empty program is part of."""
+    if empty is None or not empty.any():
+        return None
+    order = (*axes, *(link.variable for link in stage.links))
+    moved = _moved(empty.astype(np.float64), own, order)
+    over = tuple(range(len(axes), len(order)))
+    shape = [numbers.levels[axis] for axis in axes]
+    return np.broadcast_to(moved.max(axis=over) > 0, shape)

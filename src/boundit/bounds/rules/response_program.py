@@ -1,55 +1,44 @@
-r"""Which response-type programs there are for a question, decided by the graph alone.
+"""A response-type program on numbers: both ends for every arm and condition, with proofs.
 
-When ``P(y | do(x), b)`` has no formula because hidden causes join a treatment to the outcome,
-take variables ``E`` around them whose joint law ``P(e | b, z)`` is recovered, at every value of
-some instruments ``z``. In the graph of ``E`` given the rest, Identify stops for some c-factors
-of the question, within c-components ``T``. Hidden causes choose a response type for every
-variable of ``T``; the unknown law of types must reproduce ``Q[T]`` in every scene, that is for
-every value of what acts on ``T`` from outside, and the question is linear in it:
-
-.. math:: P(y \mid do(x), b) = \sum_{d \setminus y} \prod_i Q[D_i] \; Q[wanted]
-
-with the factors that Identify does give as known weights. Missing bidirected edges within ``T``
-are not used, so a program is an outer bound; sharp when ``T`` is a bidirected clique and
-no other factor is lost.
+The matrix says which runs fall in which cell of which scene; it is the same for every value of
+the conditions, so each search starts from the last one's answer. Where there would be too many
+columns the scenes are parted, and the best end of the parts is kept: dropping scenes drops
+constraints, so every part holds.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import combinations
-from typing import final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias, final
 
-from boundit.bounds.rules.conditioned_graph import ConditionedGraph, given
-from boundit.estimand.language.algebra import product, ratio, total
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.lp.program import Optimum, Program, SolveStatus, SparseMatrix
+from boundit.bounds.lp.response_types import (
+    MOST_TYPES,
+    Codes,
+    ResponseTypes,
+    TypedVariable,
+    TypeScenario,
+    assignments,
+    response_types,
+)
+from boundit.bounds.numbers import Numbers
+from boundit.bounds.proof import EndProof, Place
+from boundit.bounds.time_budget import TimeBudget
+from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.law import Law
-from boundit.estimand.language.simplify import simplify
-from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.question import Question
-from boundit.estimand.recovery.recover_factor import recover_factor
-from boundit.estimand.recovery.solver import Solver
-from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.names import Nodes, sort_names
 
-MOST_SUBSETS = 3
-"""Up to how many possible instruments every set of them is tried; of more, each alone."""
-MOST_BETWEEN = 4
-"""How many variables besides treatments and outcome may have response types."""
-WORK = 3_000
-"""How many nodes may be looked at to find programs: under a second's worth."""
-
-
-@final
-class SearchBudget:
-    """What is left to spend on the programs of one graph."""
-
-    def __init__(self, graph: CausalGraph, work: int = WORK) -> None:
-        self.left = work // len(graph.nodes)
-
-    def spend(self, tries: int = 1) -> bool:
-        """Tell whether so many more programs may be tried."""
-        self.left -= tries
-        return self.left >= 0
+MOST_WORK = 3_000_000
+"""How many columns all searches of one rule may go through; with more it is left out."""
+_SETUP = 300  # what a search costs however few columns it has, counted in columns
+Cell: TypeAlias = Mapping[str, int]
+_SMALL = 1e-9
+MOST_PROVED = 5_000
+"""For how many rows natural bounds say which numbers they are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,146 +83,269 @@ class ResponseProgram:
         return around and not self.varied and not self.weights
 
 
-def confounded(
-    graph: CausalGraph, asked: Question, solver: Solver, effort: SearchBudget
-) -> Iterator[ResponseProgram]:
-    """Yield the programs for a question that is as light as can be, each once.
+class TargetCells(NamedTuple):
+    """At one value of the known variables: each column's target cell, and whether it pays."""
 
-    As few treatments as possible are left to nature: those that are set by hand beforehand
-    have one value in a whole program.
+    cell: Codes
+    pays: NDArray[np.bool_]
 
-    >>> from boundit.graph.text import parse
-    >>> graph = parse("Z -> X -> Y; X <-> Y")
-    >>> asked = Question(frozenset("Y"), frozenset("X"))
-    >>> for found in confounded(graph, asked, Solver(graph), SearchBudget(graph)):
-    ...     print(found.inside, found.arguments, found.varied)
-    ('X', 'Y') (('Z',), ('X',)) ('Z',)
-    ('X', 'Y') ((), ('X',)) ()
-    """
-    for n_done in reversed(range(len(asked.treatments))):
-        found = dict[object, ResponseProgram]()
-        for done in map(frozenset, combinations(sort_names(asked.treatments), n_done)):
-            for middle, varied in _choices(graph, asked, done):
-                if not effort.spend():
-                    break
-                program = _program(graph, asked, done, middle, varied, solver)
-                if program is not None:
-                    found.setdefault((program.inside, program.arguments, done), program)
-        yield from found.values()
-        if found:
+    def worth(self, weights: Floats) -> Floats:
+        """What each column is worth when the cells of the target weigh so much."""
+        return np.where(self.pays, weights[self.cell], 0.0)
+
+
+@final
+class ProgramLayout:
+    """The scenes, cells, conditions and arms of one program, and the numbers at each."""
+
+    def __init__(
+        self, spec: ResponseProgram, levels: Mapping[str, int], *, most: int = MOST_TYPES
+    ) -> None:
+        self.spec, self.levels, self.most = spec, levels, most
+        self.inside = [
+            TypedVariable(name, levels[name], arguments)
+            for name, arguments in zip(spec.inside, spec.arguments, strict=True)
+        ]
+        self.outer = list(assignments(self.of(spec.varied)))
+        self.inner = list(assignments(self.of(spec.inside)))
+        self.fixed = list(assignments(self.of(spec.fixed)))
+        self.arms = list(assignments(self.of(spec.set_by_hand)))
+
+    def law(self, numbers: Numbers) -> tuple[Floats, Floats]:
+        """Both ends of ``Q[T]``: by the fixed values, by scene, by cell."""
+        spec = self.spec
+        low, high = self.between(numbers, spec.law, spec.fixed + spec.varied + spec.inside)
+        shape = (len(self.fixed), len(self.outer), len(self.inner))
+        return low.reshape(shape), np.maximum(low, high).reshape(shape)
+
+    def weights(self, numbers: Numbers) -> tuple[Floats, Floats]:
+        """Both ends of the known factors: by the fixed values, by arm, by ``target``."""
+        spec = self.spec
+        order = spec.fixed + spec.set_by_hand + self.target
+        low = high = np.ones(tuple(self.of(order).values()))
+        for factor in spec.weights:
+            ends = self.between(numbers, factor, order)
+            low, high = low * ends[0], high * ends[1]
+        shape = (len(self.fixed), len(self.arms), -1)
+        return low.reshape(shape), high.reshape(shape)
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        """The variables that the known factors speak of and that the target follows."""
+        spec = self.spec
+        followed = tuple(v for v in spec.inside if v in spec.followed)
+        return spec.summed + followed if spec.weights else ()
+
+    def parts(self, arm: Cell) -> list[tuple[ResponseTypes, list[int]]] | None:
+        """Part the scenes until every part has few enough columns; None when that is no use."""
+        waiting, done = [list(range(len(self.outer)))], list[tuple[ResponseTypes, list[int]]]()
+        n_searches = 2 * len(self.arms) * len(self.fixed)
+        while waiting:
+            scenes = waiting.pop()
+            room = min(self.most, MOST_WORK // max(n_searches * (len(done) + 1), 1) - _SETUP)
+            runs = self.types([arm], scenes, room) if room > 0 else None
+            if runs is not None:
+                done.append((runs, scenes))
+            elif len(scenes) == 1:
+                return None
+            else:
+                half = len(scenes) // 2
+                waiting += [scenes[half:], scenes[:half]]
+        return done
+
+    def types(
+        self, arms: Sequence[Cell], scenes: Sequence[int], most: int
+    ) -> ResponseTypes | None:
+        """The runs that show in some scenes and in the targets of some arms."""
+        watched = [TypeScenario(self.outer[s], frozenset(self.spec.inside)) for s in scenes]
+        aimed = [
+            TypeScenario({**arm, **k}, self.spec.followed) for arm in arms for k in self.known
+        ]
+        after = range(len(watched), len(watched) + len(aimed))
+        shown = dict.fromkeys(after, self.spec.asked.outcomes) if not self.target else {}
+        return response_types(self.inside, [*watched, *aimed], shown=shown, most=most)
+
+    def heads(self, runs: ResponseTypes, first: int) -> list[TargetCells]:
+        """What pays in the target whose scenes begin at ``first``."""
+        (outcome,) = self.spec.asked.outcomes
+        found = []
+        for i, known in enumerate(self.known):
+            scene, code = first + i, np.zeros(runs.n_types, dtype=np.int64)
+            for name in self.target:
+                level = known[name] if name in known else runs.cells(scene, [name])
+                code = code * self.levels[name] + level
+            pays = np.ones(runs.n_types, dtype=bool)
+            if outcome not in known:
+                pays = runs.cells(scene, [outcome]) == HEADS
+            found.append(TargetCells(code, pays))
+        return found
+
+    @property
+    def known(self) -> list[dict[str, int]]:
+        """Every value of the variables of known factors; of the outcome only heads."""
+        found = assignments(self.of(self.spec.summed))
+        return [
+            k for k in found if all(k[y] == HEADS for y in self.spec.asked.outcomes & k.keys())
+        ]
+
+    def of(self, names: Sequence[str]) -> dict[str, int]:
+        """How many levels these have."""
+        return {name: self.levels[name] for name in names}
+
+    def between(
+        self, numbers: Numbers, formula: Expression, order: Sequence[str]
+    ) -> tuple[Floats, Floats]:
+        """Both ends of a formula at every level of ``order``."""
+        shape = tuple(self.of(order).values())
+        low, high = numbers.between(formula, order)
+        return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
+
+
+@dataclass(eq=False)
+class ProgramEnds:
+    """Ends over ``axes``, and what happened on the way."""
+
+    axes: tuple[str, ...]
+    lower: Floats
+    upper: Floats
+    empty: NDArray[np.bool_]
+    proofs: dict[tuple[Place, bool], EndProof] = field(default_factory=dict)
+    unfinished: bool = False
+    left_out: bool = False
+
+    def keep(self, place: Place, least: Optimum, most: Optimum, search: "ArmProgram") -> None:
+        """Take over what is better than what was found so far."""
+        ends = (least.status, most.status)
+        self.unfinished |= SolveStatus.UNFINISHED in ends
+        if SolveStatus.EMPTY in ends:
+            self.empty[place] = True
             return
+        if least.bound > self.lower[place] + _SMALL:
+            self.lower[place] = least.bound
+            self.proofs[place, False] = search.proof(least.multipliers, upper=False)
+        if most.bound < self.upper[place] - _SMALL:
+            self.upper[place] = most.bound
+            self.proofs[place, True] = search.proof(most.multipliers, upper=True)
 
 
-def _choices(graph: CausalGraph, asked: Question, done: Nodes) -> Iterator[tuple[Nodes, Nodes]]:
-    """Which variables to put inside, and which to vary; what is in neither is hidden."""
-    cut = graph.induced(graph.observed).without_edges_into(done)
-    left = asked.treatments - done
-    late = cut.descendants(left | asked.outcomes)
-    causes = cut.ancestors(asked.outcomes | left) - asked.variables
-    early = sort_names(graph.observed - asked.variables - late)
-    few = len(early) <= MOST_SUBSETS
-    for size in range(len(early), -1, -1) if few else (1, 0):
-        for chosen in map(frozenset, combinations(early, size)):
-            for middle in dict.fromkeys((causes - chosen, causes & late, frozenset[str]())):
-                if len(middle) <= MOST_BETWEEN:
-                    yield middle, chosen
+def solve(layout: ProgramLayout, numbers: Numbers, budget: TimeBudget) -> ProgramEnds:
+    """Find both ends at every value of the axes."""
+    if layout.spec.is_natural:
+        return natural(layout, numbers)
+    axes = layout.spec.fixed + layout.spec.set_by_hand
+    shape = tuple(layout.of(axes).values())
+    found = ProgramEnds(axes, np.zeros(shape), np.ones(shape), np.zeros(shape, dtype=bool))
+    low, high = layout.law(numbers)
+    weights = layout.weights(numbers)
+    for a, arm in enumerate(layout.arms):
+        parts = layout.parts(arm)
+        if parts is None:
+            found.left_out = True
+            return found
+        for runs, scenes in parts:
+            search = ArmProgram(layout, runs, scenes)
+            for f, fixed in enumerate(layout.fixed):
+                search.at(low[f, scenes].ravel(), high[f, scenes].ravel())
+                place = tuple((fixed | arm)[axis] for axis in axes)
+                ends = search.ends(weights[0][f, a], weights[1][f, a], budget)
+                found.keep(place, *ends, search)
+    return found
 
 
-def _program(
-    graph: CausalGraph,
-    asked: Question,
-    done: Nodes,
-    middle: Nodes,
-    varied: Nodes,
-    solver: Solver,
-) -> ResponseProgram | None:
-    inside = asked.outcomes | (asked.treatments - done) | middle
-    left = given(graph, inside=inside, known=asked.context, varied=varied, done=done)
-    if left is None:
-        return None
-    parts = _parts(left, asked)
-    if parts is None:
-        return None
-    lost, kept = parts
-    around = frozenset[str]().union(*(_hedge(left.graph, part) for part in lost))
-    used = frozenset[str]().union(*(left.felt[v] for v in around))
-    if used != varied:
-        return _program(graph, asked, done, middle, used, solver)
-    law = solver.solve(Question(inside, done, asked.context | varied))
-    if law.expression is None:
-        return None
-    reader = _LawWriter(solver, law.expression, inside, done, asked.context | varied)
-    pieces = left.graph.induced(around).components()
-    answers = [recover_factor(part, left.graph, reader.law) for part in (*pieces, *kept)]
-    formulas = [answer.expression for answer in answers]
-    if any(formula is None for formula in formulas):
-        return None
-    found = [simplify(formula) for formula in formulas if formula is not None]
-    wanted = frozenset[str]().union(*lost)
-    order = tuple(v for v in left.graph.order if v in around)
-    arguments = {v: sort_names(left.graph.parents(v) | left.felt[v]) for v in order}
-    outer = frozenset[str]().union(*arguments.values()) - around
-    return ResponseProgram(
-        asked,
-        order,
-        tuple(tuple(arguments[v]) for v in order),
-        tuple(sort_names(outer)),
-        simplify(law.expression if around == inside else product(*found[: len(pieces)])),
-        wanted,
-        tuple(found[len(pieces) :]),
-        tuple(sort_names(frozenset[str]().union(*kept))),
-        (*map(str, law.steps), *_words(around, outer, wanted)),
-    )
+def natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
+    """Manski's natural bounds, which need no search.
+
+    ``P(x, y=1)`` is the least: those who chose ``x`` and won. Those who chose ``x`` and
+    lost are all that is sure to be lost.
+    """
+    spec = layout.spec
+    axes = spec.fixed + spec.set_by_hand
+    low, high = layout.between(numbers, spec.law, (*axes, *spec.asked.outcomes))
+    # What the other cells leave over counts too, when each is known up to an interval.
+    over = tuple(range(len(spec.fixed), low.ndim))
+    low = np.maximum(low, 1 - (high.sum(axis=over, keepdims=True) - high))
+    won, lost = low[..., HEADS], low[..., 1 - HEADS]
+    found = ProgramEnds(axes, won.copy(), 1 - lost, np.zeros(won.shape, dtype=bool))
+    for place in np.ndindex(won.shape) if won.size <= MOST_PROVED else ():
+        arm = dict(zip(spec.set_by_hand, place[len(spec.fixed) :], strict=True))
+        for upper, constant, times, end in (
+            (False, 0.0, 1.0, won),
+            (True, 1.0, -1.0, lost),
+        ):
+            cell = {
+                **arm,
+                **dict.fromkeys(spec.asked.outcomes, 1 - HEADS if upper else HEADS),
+            }
+            found.proofs[place, upper] = EndProof(
+                frozenset(spec.inside), constant, ((times, cell, float(end[place])),)
+            )
+    return found
 
 
-def _parts(left: ConditionedGraph, asked: Question) -> tuple[list[Nodes], list[Nodes]] | None:
-    """Part the c-factors of the question into lost and kept; None when no program applies."""
-    whole = factorize(left.graph, outcomes=asked.outcomes, treatments=asked.treatments)
-    if any(left.felt[v] for v in whole.relevant):
-        return None
-    lost = [part for part in whole.parts if _hedge(left.graph, part) != part]
-    return (lost, [part for part in whole.parts if part not in lost]) if lost else None
+@final
+class ArmProgram:
+    """The two programs of one arm and some scenes: one for each end, so that both stay warm.
 
+    Its runs may have the target of a second arm after that of the first.
+    """
 
-def _hedge(graph: CausalGraph, target: Nodes) -> Nodes:
-    """The smallest set Identify comes to: the target itself, or where it stops."""
-    within = graph.nodes
-    while True:
-        part = graph.induced(graph.induced(within).ancestors(target))
-        home = next(c for c in part.components() if target <= c)
-        if home == within:
-            return home
-        within = home
+    def __init__(
+        self, whole: ProgramLayout, runs: ResponseTypes, scenes: Sequence[int]
+    ) -> None:
+        self.whole, self.runs, self.scenes = whole, runs, scenes
+        n_cells, n_types = len(whole.inner), runs.n_types
+        cells = [s * n_cells + runs.cells(s, whole.spec.inside) for s in range(len(scenes))]
+        n_rows = len(scenes) * n_cells + 1
+        everyone = np.full(n_types, n_rows - 1)
+        rows = np.concatenate([*cells, everyone])
+        columns = np.tile(np.arange(n_types), len(scenes) + 1)
+        matrix = SparseMatrix(rows, columns, np.ones(len(rows)), (n_rows, n_types))
+        anything = np.zeros(n_rows), np.ones(n_rows)
+        self.programs = [
+            Program(matrix, lower=anything[0], upper=anything[1]) for _ in range(2)
+        ]
+        self.heads = whole.heads(runs, len(scenes))
 
+    def at(self, low: Floats, high: Floats) -> None:
+        """Put in what the cells of the scenes are, and that all types together are one."""
+        self.low, self.high = np.append(low, 1.0), np.append(high, 1.0)
+        for program in self.programs:
+            program.between(self.low, self.high)
 
-@dataclass(frozen=True, slots=True)
-class _LawWriter:
-    """Writes the law of an ancestral part of the inside, given the rest."""
+    def ends(self, low: Floats, high: Floats, budget: TimeBudget) -> tuple[Optimum, Optimum]:
+        """Search both ends, with these weights of the target's cells."""
+        costs = [np.zeros(self.runs.n_types), np.zeros(self.runs.n_types)]
+        for heads in self.heads:
+            costs[0] += heads.worth(low)
+            costs[1] += heads.worth(high)
+        least, most = self.programs
+        return (
+            least.minimise(costs[0], seconds=budget.left()),
+            most.maximise(costs[1], seconds=budget.left()),
+        )
 
-    solver: Solver
-    joint: Expression
-    inside: Nodes
-    done: Nodes
-    known: Nodes
+    def lead(self, first: Floats, second: Floats, budget: TimeBudget) -> Optimum:
+        """Search the greatest difference of two targets, with the weights of each."""
+        gain = np.zeros(self.runs.n_types)
+        for heads in self.heads:
+            gain += heads.worth(first)
+        for heads in self.whole.heads(self.runs, len(self.scenes) + len(self.heads)):
+            gain -= heads.worth(second)
+        return self.programs[1].maximise(gain, seconds=budget.left())
 
-    def law(self, graph: CausalGraph, late: object = ()) -> Law:  # noqa: ARG002
-        order = graph.order
-        return Law(order, lambda node: self.conditional(node, order))
-
-    def conditional(self, node: str, order: tuple[str, ...]) -> Expression:
-        before = frozenset(order[: order.index(node)])
-        asked = Question(frozenset((node,)), self.done, self.known | before)
-        found = self.solver.solve(asked)
-        if found.expression is not None:
-            return simplify(found.expression)
-        upto = total(self.inside - before - {node}, self.joint)
-        return ratio(upto, total(frozenset((node,)), upto))
-
-
-def _words(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[str, ...]:
-    stops = f"Identify stops for Q[{join_names(wanted)}] within {join_names(around)}"
-    scenes = f" at every value of {join_names(outer)}" if outer else ""
-    return (
-        stops,
-        f"response types of {join_names(around)} reproduce Q[{join_names(around)}]{scenes}",
-    )
+    def proof(self, multipliers: Floats, *, upper: bool) -> EndProof:
+        """Write an end as a sum; of cells that sum to one, as few as can be are named."""
+        n_cells = len(self.whole.inner)
+        constant, terms = float(multipliers[-1]), list[tuple[float, Cell, float]]()
+        for i, scene in enumerate(self.scenes):
+            rows = slice(i * n_cells, (i + 1) * n_cells)
+            y, low, high = multipliers[rows], self.low[rows], self.high[rows]
+            if np.array_equal(low, high):
+                values, counts = np.unique(y.round(9), return_counts=True)
+                common = float(values[counts.argmax()])
+                y, constant = y - common, constant + common * float(low.sum())
+            for cell in np.flatnonzero(np.abs(y) > _SMALL):
+                where = {**self.whole.outer[scene], **self.whole.inner[cell]}
+                used = high[cell] if (y[cell] > 0) == upper else low[cell]
+                terms.append((float(y[cell]), where, float(used)))
+        return EndProof(frozenset(self.whole.spec.inside), constant, tuple(terms))

@@ -15,9 +15,17 @@ between two ends of it, it is two inequalities (``types_and_masses``).
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from boundit.bounds.lp.reweighting import Reweighting
-from boundit.bounds.rules.response_program import ResponseProgram, SearchBudget, confounded
+from boundit.bounds.numbers import LEFT_OUT, UNFINISHED, Ends, Numbers
+from boundit.bounds.proof import Place, WorstPopulation
+from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
+from boundit.bounds.rules.response_program import ProgramLayout, ResponseProgram
+from boundit.bounds.rules.reweighted_type_program import PopulationProgram, ReweightedProgram
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.bounds.time_budget import TimeBudget
+from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.language.law import touched
 from boundit.estimand.language.simplify import simplify
@@ -30,6 +38,10 @@ from boundit.terms.names import Nodes, join_names
 
 MOST_PROGRAMS = 2
 """How many of these programs are tried, those across the most instruments first."""
+MOST_COLUMNS = 2_000
+"""How many response types these programs may have; with more the rule is left out."""
+MOST_SEARCHES = 400
+"""How many ends are searched for; with more the rule is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,10 @@ class TypesReweighted:
     def variables(self) -> Nodes:
         """Everything it speaks of."""
         return self.reweighting.variables
+
+    def populate(self, numbers: Numbers) -> PopulationProgram:
+        """Make the populations of its reweighting on numbers."""
+        return PopulationProgram(self.reweighting, self.given, self.chances, numbers)
 
     def rule(self, query: EffectQuery) -> RuleRecord:
         """Write what it claims and why."""
@@ -137,3 +153,38 @@ def _reweighted(
     )
     chances = simplify(known.expression) if known and known.expression else None
     return TypesReweighted(program, given, law, chances)
+
+
+def types_ends(
+    found: TypesReweighted, numbers: Numbers, *, axes: Sequence[str], budget: TimeBudget
+) -> Ends:
+    """Bound every arm and context."""
+    spec, populated = found.program, found.populate(numbers)
+    layout = ProgramLayout(spec, numbers.levels, most=MOST_COLUMNS)
+    own = spec.fixed + spec.set_by_hand
+    shape = tuple(layout.of(own).values())
+    ends, notes = (np.zeros(shape), np.ones(shape)), dict[str, None]()
+    proofs = dict[tuple[Place, bool], WorstPopulation | None]()
+    scenes = list(range(len(layout.outer)))
+    many = populated.are_many or 2 * ends[0].size > MOST_SEARCHES
+    for arm in layout.arms:
+        runs = None if many else layout.types([arm], scenes, MOST_COLUMNS)
+        if runs is None:
+            notes[LEFT_OUT] = None
+            break
+        for fixed in layout.fixed:
+            program = ReweightedProgram(populated, layout, runs, fixed, budget)
+            place = tuple((fixed | arm)[axis] for axis in own)
+            for upper, (value, attained) in enumerate(program.ends()):
+                ends[upper][place] = value
+                proofs[place, bool(upper)] = attained
+            if program.late:
+                notes[UNFINISHED] = None
+    full = [numbers.levels[axis] for axis in axes]
+    low, high = (np.broadcast_to(NamedArray(own, end).aligned(axes), full) for end in ends)
+
+    def why(place: Place, upper: bool) -> WorstPopulation | None:  # noqa: FBT001
+        at = dict(zip(axes, place, strict=True))
+        return proofs.get((tuple(at[axis] for axis in own), upper))
+
+    return Ends(low, high, proof=why, notes=tuple(notes))

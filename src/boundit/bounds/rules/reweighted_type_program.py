@@ -7,7 +7,6 @@ what is known of selection; where they are known between two ends only, boxes of
 searched (``bisection``).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import inf
@@ -21,19 +20,16 @@ from boundit.bounds.lp.population import RARE, Populations, ProgramRows, greates
 from boundit.bounds.lp.population import MassLayout as Masses
 from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.lp.response_types import ResponseTypes
+from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.lp.worst import worst
-from boundit.bounds.numbers import LEFT_OUT, UNFINISHED, Ends, Numbers
-from boundit.bounds.proof import Place, WorstPopulation
-from boundit.bounds.rules.reweighted_types import TypesReweighted
-from boundit.bounds.rules.type_layout import Cell, ProgramLayout
-from boundit.bounds.rules.type_program import TimeBudget
-from boundit.counts.named_array import Floats, NamedArray
-from boundit.terms.names import sort_names
+from boundit.bounds.numbers import Numbers
+from boundit.bounds.proof import WorstPopulation
+from boundit.bounds.rules.response_program import Cell, ProgramLayout
+from boundit.bounds.time_budget import TimeBudget
+from boundit.counts.named_array import Floats
+from boundit.estimand.language.expression import Expression
+from boundit.terms.names import Nodes, sort_names
 
-MOST_COLUMNS = 2_000
-"""How many response types these programs may have; with more the rule is left out."""
-MOST_SEARCHES = 400
-"""How many ends are searched for; with more the rule is left out."""
 _ROUNDING = 1e-9
 End: TypeAlias = tuple[float, WorstPopulation | None]
 _SUMS = 4  # the total, the steering masses, the cells and the types: none adds up to more
@@ -41,55 +37,26 @@ _SUMS = 4  # the total, the steering masses, the cells and the types: none adds 
 
 @dataclass(frozen=True, eq=False)
 class PopulationProgram:
-    """A program, and the numbers of the populations that it may be about."""
+    """The populations that a program may be about, on numbers.
 
-    found: TypesReweighted
+    ``given`` has one value in the whole program; ``chances`` is the law of the instruments
+    given that, where it has a formula.
+    """
+
+    reweighting: Reweighting
+    given: Nodes
+    chances: Expression | None
     numbers: Numbers
 
     @cached_property
     def populations(self) -> Populations:
         """Every law that log, facts and tables leave possible."""
-        return Populations(self.found.reweighting, self.numbers)
+        return Populations(self.reweighting, self.numbers)
 
     @property
     def are_many(self) -> bool:
         """Whether there are too many cells to make programs."""
         return self.populations.are_many
-
-
-def types_ends(
-    found: TypesReweighted, numbers: Numbers, *, axes: Sequence[str], clock: TimeBudget
-) -> Ends:
-    """Bound every arm and context."""
-    spec, populated = found.program, PopulationProgram(found, numbers)
-    layout = ProgramLayout(spec, numbers.levels, most=MOST_COLUMNS)
-    own = spec.fixed + spec.set_by_hand
-    shape = tuple(layout.of(own).values())
-    ends, notes = (np.zeros(shape), np.ones(shape)), dict[str, None]()
-    proofs = dict[tuple[Place, bool], WorstPopulation | None]()
-    scenes = list(range(len(layout.outer)))
-    many = populated.are_many or 2 * ends[0].size > MOST_SEARCHES
-    for arm in layout.arms:
-        runs = None if many else layout.types([arm], scenes, MOST_COLUMNS)
-        if runs is None:
-            notes[LEFT_OUT] = None
-            break
-        for fixed in layout.fixed:
-            program = ReweightedProgram(populated, layout, runs, fixed, clock)
-            place = tuple((fixed | arm)[axis] for axis in own)
-            for upper, (value, attained) in enumerate(program.ends()):
-                ends[upper][place] = value
-                proofs[place, bool(upper)] = attained
-            if program.late:
-                notes[UNFINISHED] = None
-    full = [numbers.levels[axis] for axis in axes]
-    low, high = (np.broadcast_to(NamedArray(own, end).aligned(axes), full) for end in ends)
-
-    def why(place: Place, upper: bool) -> WorstPopulation | None:  # noqa: FBT001
-        at = dict(zip(axes, place, strict=True))
-        return proofs.get((tuple(at[axis] for axis in own), upper))
-
-    return Ends(low, high, proof=why, notes=tuple(notes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +87,11 @@ class ReweightedProgram:
         layout: ProgramLayout,
         runs: ResponseTypes,
         fixed: Cell,
-        clock: TimeBudget,
+        budget: TimeBudget,
     ) -> None:
-        self.found, self.numbers = populated.found, populated.numbers
-        self.layout, self.runs, self.clock = layout, runs, clock
-        self.at = {name: fixed[name] for name in sort_names(self.found.given)}
+        self.chances, self.numbers = populated.chances, populated.numbers
+        self.layout, self.runs, self.budget = layout, runs, budget
+        self.at = {name: fixed[name] for name in sort_names(populated.given)}
         self.populations = populations = populated.populations
         self.least = populations.least(self.at)
         self.late = False
@@ -207,13 +174,13 @@ class ReweightedProgram:
 
     def _told(self) -> tuple[Floats, Floats]:
         """What a formula says of the chances; anything where there is none."""
-        if self.found.chances is None:
+        if self.chances is None:
             return np.zeros(len(self.cells)), np.ones(len(self.cells))
         order = (*self.at, *self.layout.spec.varied)
         shape = [self.numbers.levels[name] for name in order]
         low, high = (
             np.broadcast_to(end, shape)[tuple(self.at.values())].ravel()
-            for end in self.numbers.between(self.found.chances, order)
+            for end in self.numbers.between(self.chances, order)
         )
         return low - _ROUNDING, high + _ROUNDING
 
@@ -227,7 +194,7 @@ class ReweightedProgram:
                     continue
                 rows.add(mass - low * share, 0.0, inf)
                 rows.add(mass - high * share, -inf, 0.0)
-        seconds = self.clock.left()
+        seconds = self.budget.left()
         end, answer = greatest(
             rows.program(), aim, least=self.least, seconds=seconds, sums=_SUMS
         )
@@ -243,6 +210,6 @@ class ReweightedProgram:
         return BoxBound(end, chances, np.array(off), answer)
 
     def _is_late(self) -> bool:
-        left = self.clock.left()
+        left = self.budget.left()
         self.late |= left == 0.0
         return self.late

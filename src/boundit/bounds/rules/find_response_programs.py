@@ -1,0 +1,198 @@
+r"""Which response-type programs there are for a question, decided by the graph alone.
+
+When ``P(y | do(x), b)`` has no formula because hidden causes join a treatment to the outcome,
+take variables ``E`` around them whose joint law ``P(e | b, z)`` is recovered, at every value of
+some instruments ``z``. In the graph of ``E`` given the rest, Identify stops for some c-factors
+of the question, within c-components ``T``. Hidden causes choose a response type for every
+variable of ``T``; the unknown law of types must reproduce ``Q[T]`` in every scene, that is for
+every value of what acts on ``T`` from outside, and the question is linear in it:
+
+.. math:: P(y \mid do(x), b) = \sum_{d \setminus y} \prod_i Q[D_i] \; Q[wanted]
+
+with the factors that Identify does give as known weights. Missing bidirected edges within ``T``
+are not used, so a program is an outer bound; sharp when ``T`` is a bidirected clique and
+no other factor is lost.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import final
+
+from boundit.bounds.rules.conditioned_graph import ConditionedGraph, given
+from boundit.bounds.rules.response_program import ResponseProgram
+from boundit.estimand.language.algebra import product, ratio, total
+from boundit.estimand.language.expression import Expression
+from boundit.estimand.language.law import Law
+from boundit.estimand.language.simplify import simplify
+from boundit.estimand.recovery.factorize import factorize
+from boundit.estimand.recovery.question import Question
+from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.estimand.recovery.solver import Solver
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.names import Nodes, join_names, sort_names
+
+MOST_SUBSETS = 3
+"""Up to how many possible instruments every set of them is tried; of more, each alone."""
+MOST_BETWEEN = 4
+"""How many variables besides treatments and outcome may have response types."""
+WORK = 3_000
+"""How many nodes may be looked at to find programs: under a second's worth."""
+
+
+@final
+class SearchBudget:
+    """What is left to spend on the programs of one graph."""
+
+    def __init__(self, graph: CausalGraph, work: int = WORK) -> None:
+        self.left = work // len(graph.nodes)
+
+    def spend(self, tries: int = 1) -> bool:
+        """Tell whether so many more programs may be tried."""
+        self.left -= tries
+        return self.left >= 0
+
+
+def confounded(
+    graph: CausalGraph, asked: Question, solver: Solver, effort: SearchBudget
+) -> Iterator[ResponseProgram]:
+    """Yield the programs for a question that is as light as can be, each once.
+
+    As few treatments as possible are left to nature: those that are set by hand beforehand
+    have one value in a whole program.
+
+    >>> from boundit.graph.text import parse
+    >>> graph = parse("Z -> X -> Y; X <-> Y")
+    >>> asked = Question(frozenset("Y"), frozenset("X"))
+    >>> for found in confounded(graph, asked, Solver(graph), SearchBudget(graph)):
+    ...     print(found.inside, found.arguments, found.varied)
+    ('X', 'Y') (('Z',), ('X',)) ('Z',)
+    ('X', 'Y') ((), ('X',)) ()
+    """
+    for n_done in reversed(range(len(asked.treatments))):
+        found = dict[object, ResponseProgram]()
+        for done in map(frozenset, combinations(sort_names(asked.treatments), n_done)):
+            for middle, varied in _choices(graph, asked, done):
+                if not effort.spend():
+                    break
+                program = _program(graph, asked, done, middle, varied, solver)
+                if program is not None:
+                    found.setdefault((program.inside, program.arguments, done), program)
+        yield from found.values()
+        if found:
+            return
+
+
+def _choices(graph: CausalGraph, asked: Question, done: Nodes) -> Iterator[tuple[Nodes, Nodes]]:
+    """Which variables to put inside, and which to vary; what is in neither is hidden."""
+    cut = graph.induced(graph.observed).without_edges_into(done)
+    left = asked.treatments - done
+    late = cut.descendants(left | asked.outcomes)
+    causes = cut.ancestors(asked.outcomes | left) - asked.variables
+    early = sort_names(graph.observed - asked.variables - late)
+    few = len(early) <= MOST_SUBSETS
+    for size in range(len(early), -1, -1) if few else (1, 0):
+        for chosen in map(frozenset, combinations(early, size)):
+            for middle in dict.fromkeys((causes - chosen, causes & late, frozenset[str]())):
+                if len(middle) <= MOST_BETWEEN:
+                    yield middle, chosen
+
+
+def _program(
+    graph: CausalGraph,
+    asked: Question,
+    done: Nodes,
+    middle: Nodes,
+    varied: Nodes,
+    solver: Solver,
+) -> ResponseProgram | None:
+    inside = asked.outcomes | (asked.treatments - done) | middle
+    left = given(graph, inside=inside, known=asked.context, varied=varied, done=done)
+    if left is None:
+        return None
+    parts = _parts(left, asked)
+    if parts is None:
+        return None
+    lost, kept = parts
+    around = frozenset[str]().union(*(_hedge(left.graph, part) for part in lost))
+    used = frozenset[str]().union(*(left.felt[v] for v in around))
+    if used != varied:
+        return _program(graph, asked, done, middle, used, solver)
+    law = solver.solve(Question(inside, done, asked.context | varied))
+    if law.expression is None:
+        return None
+    reader = _LawWriter(solver, law.expression, inside, done, asked.context | varied)
+    pieces = left.graph.induced(around).components()
+    answers = [recover_factor(part, left.graph, reader.law) for part in (*pieces, *kept)]
+    formulas = [answer.expression for answer in answers]
+    if any(formula is None for formula in formulas):
+        return None
+    found = [simplify(formula) for formula in formulas if formula is not None]
+    wanted = frozenset[str]().union(*lost)
+    order = tuple(v for v in left.graph.order if v in around)
+    arguments = {v: sort_names(left.graph.parents(v) | left.felt[v]) for v in order}
+    outer = frozenset[str]().union(*arguments.values()) - around
+    return ResponseProgram(
+        asked,
+        order,
+        tuple(tuple(arguments[v]) for v in order),
+        tuple(sort_names(outer)),
+        simplify(law.expression if around == inside else product(*found[: len(pieces)])),
+        wanted,
+        tuple(found[len(pieces) :]),
+        tuple(sort_names(frozenset[str]().union(*kept))),
+        (*map(str, law.steps), *_words(around, outer, wanted)),
+    )
+
+
+def _parts(left: ConditionedGraph, asked: Question) -> tuple[list[Nodes], list[Nodes]] | None:
+    """Part the c-factors of the question into lost and kept; None when no program applies."""
+    whole = factorize(left.graph, outcomes=asked.outcomes, treatments=asked.treatments)
+    if any(left.felt[v] for v in whole.relevant):
+        return None
+    lost = [part for part in whole.parts if _hedge(left.graph, part) != part]
+    return (lost, [part for part in whole.parts if part not in lost]) if lost else None
+
+
+def _hedge(graph: CausalGraph, target: Nodes) -> Nodes:
+    """The smallest set Identify comes to: the target itself, or where it stops."""
+    within = graph.nodes
+    while True:
+        part = graph.induced(graph.induced(within).ancestors(target))
+        home = next(c for c in part.components() if target <= c)
+        if home == within:
+            return home
+        within = home
+
+
+@dataclass(frozen=True, slots=True)
+class _LawWriter:
+    """Writes the law of an ancestral part of the inside, given the rest."""
+
+    solver: Solver
+    joint: Expression
+    inside: Nodes
+    done: Nodes
+    known: Nodes
+
+    def law(self, graph: CausalGraph, late: object = ()) -> Law:  # noqa: ARG002
+        order = graph.order
+        return Law(order, lambda node: self.conditional(node, order))
+
+    def conditional(self, node: str, order: tuple[str, ...]) -> Expression:
+        before = frozenset(order[: order.index(node)])
+        asked = Question(frozenset((node,)), self.done, self.known | before)
+        found = self.solver.solve(asked)
+        if found.expression is not None:
+            return simplify(found.expression)
+        upto = total(self.inside - before - {node}, self.joint)
+        return ratio(upto, total(frozenset((node,)), upto))
+
+
+def _words(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[str, ...]:
+    stops = f"Identify stops for Q[{join_names(wanted)}] within {join_names(around)}"
+    scenes = f" at every value of {join_names(outer)}" if outer else ""
+    return (
+        stops,
+        f"response types of {join_names(around)} reproduce Q[{join_names(around)}]{scenes}",
+    )
