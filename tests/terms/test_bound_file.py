@@ -1,14 +1,11 @@
-import json
 import os
-from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
 
 from boundit.terms import bound_file
-from boundit.terms.bound import Bound, RuleRecord
-from boundit.terms.bound_errors import CannotSave, CannotWrite, DamagedFile
-from boundit.terms.errors import BounditError, UnreadableFile
+from boundit.terms.bound_errors import CannotWrite, DamagedFile
+from boundit.terms.errors import UnreadableFile
 
 RECORD: dict[str, object] = {"outcome": "Y", "numbers": [0.1, 1, None], "odd": "é"}
 
@@ -18,31 +15,6 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 
     assert bound_file.read(tmp_path / "b.json") == RECORD
     assert [path.name for path in tmp_path.iterdir()] == ["b.json"]
-
-
-@pytest.mark.parametrize(
-    "level",
-    [
-        0,
-        1.5,
-        True,
-        None,
-        "2024-01-01",
-        date(2024, 2, 29),
-        datetime(2024, 2, 29, 12, 30, tzinfo=UTC),
-        time(12, 30),
-        timedelta(days=-1, microseconds=3),
-    ],
-)
-def test_a_level_keeps_its_type(level: object) -> None:
-    found = bound_file.decode_level(json.loads(json.dumps(bound_file.encode_level(level))))
-
-    assert (type(found), found) == (type(level), level)
-
-
-def test_a_level_without_spelling_is_refused() -> None:
-    with pytest.raises(CannotSave):
-        bound_file.encode_level(object())
 
 
 def test_every_flipped_bit_is_noticed(tmp_path: Path) -> None:
@@ -73,9 +45,8 @@ def test_every_cut_is_noticed(tmp_path: Path) -> None:
     [
         ("[]", "it does not say so"),
         ('{"format": "another"}', "it does not say so"),
-        ('{"format": "boundit bounds", "version": 3}', "this release reads 1 and 2"),
-        ('{"format": "boundit bounds", "version": 1}', "it was changed after it was saved"),
-        ('{"format": "boundit bounds", "version": 2}', "it was changed after it was saved"),
+        ('{"format": "boundit bounds", "version": 2}', "this release reads 3"),
+        ('{"format": "boundit bounds", "version": 3}', "it was changed after it was saved"),
         ("[" * 100_000, "it is not whole JSON"),
         ("\ufeff{}", "it is not whole JSON"),
     ],
@@ -119,28 +90,3 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_else(
 def test_a_place_that_takes_no_file_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(CannotWrite):
         bound_file.write(tmp_path / name, RECORD)
-
-
-def test_rows_and_rules_are_read_strictly() -> None:
-    row = {
-        "lower": 0,
-        "upper": 1,
-        "lower_estimate": 0,
-        "upper_estimate": 1,
-        "n": 2,
-        "lower_rule": "range",
-        "upper_rule": "range",
-        "marks": ["a mark"],
-    }
-
-    assert bound_file.bound_from(row) == Bound(
-        0, 1, 0, 1, 2, "range", "range", marks=("a mark",)
-    )
-    for changed in ({"lower": "0"}, {"lower": 2}, {"extra": 1}, {"n": None}):
-        with pytest.raises((TypeError, BounditError)):
-            bound_file.bound_from(row | changed)
-    assert bound_file.rule_from({"name": "r", "claim": "c", "steps": ["s"]}) == RuleRecord(
-        "r", "c", ("s",)
-    )
-    with pytest.raises(TypeError, match="steps are no list"):
-        bound_file.rule_from({"name": "r", "claim": "c", "steps": "s"})

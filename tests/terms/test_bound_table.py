@@ -202,7 +202,7 @@ def test_a_record_that_is_no_table_is_refused_whole(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("key", ["outcome", "bounds", "rules", "confidence"])
+@pytest.mark.parametrize("key", ["outcome", "bounds", "levels", "reward_range"])
 def test_a_record_without_a_part_is_refused(tmp_path: Path, key: str) -> None:
     derived().save(tmp_path / "b.json")
     record = bound_file.read(tmp_path / "b.json")
@@ -226,23 +226,7 @@ def test_the_file_is_plain_json_with_a_version(tmp_path: Path) -> None:
     expert().save(tmp_path / "b.json")
     record = json.loads((tmp_path / "b.json").read_text())
 
-    assert (record["format"], record["version"]) == ("boundit bounds", 2)
-
-
-def test_a_file_of_the_first_version_still_loads(tmp_path: Path) -> None:
-    """It had no contrasts and no living bounds."""
-    path = tmp_path / "b.json"
-    expert().save(path)
-    record = bound_file.read(path)
-    del record["contrasts"], record["living"]
-    head = {
-        "format": "boundit bounds",
-        "version": 1,
-        "checksum": bound_file.compute_checksum(record),
-    }
-    path.write_text(json.dumps(head | record))
-
-    assert BoundTable.load(path) == expert()
+    assert (record["format"], record["version"]) == ("boundit bounds", 3)
 
 
 def test_plain_intervals_have_nothing_but_their_ends() -> None:

@@ -1,14 +1,9 @@
-import json
-
 import pytest
 
 from boundit.terms.bound import Arm
 from boundit.terms.contrast import (
-    Pair,
     find_dominated_arms,
     find_largest_contrast,
-    read_contrasts,
-    spelled_contrasts,
 )
 from boundit.terms.interval import Interval
 
@@ -39,15 +34,3 @@ def test_an_arm_is_dominated_only_when_it_is_surely_worse() -> None:
     }
     assert find_dominated_arms({}, (), apart) == {A: B}
     assert find_dominated_arms({}, (), {A: Interval(0, 1)}) == {}
-
-
-def test_contrasts_survive_json() -> None:
-    found: dict[Pair, float] = {((0, "x"), (1, True), (2, None)): -0.125, ((), A, B): 1.0}
-
-    assert read_contrasts(json.loads(json.dumps(spelled_contrasts(found)))) == found
-
-
-@pytest.mark.parametrize("line", [5, [[], [], []], [[], [], "0.1"], [[], [], [], [], 1.0]])
-def test_what_is_no_contrast_is_refused(line: object) -> None:
-    with pytest.raises((TypeError, ValueError)):
-        read_contrasts([line])

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from boundit.terms.codec import decode, encode
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 
@@ -25,7 +26,7 @@ def test_cells_are_the_combinations_of_levels() -> None:
 
 
 def test_json_keeps_it_exactly() -> None:
-    assert Living.read(json.loads(json.dumps(living().record()))) == living()
+    assert decode(Living, json.loads(json.dumps(encode(living())))) == living()
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,6 @@ def test_parts_that_do_not_fit_are_refused(changed: dict[str, object]) -> None:
         living(**changed)
 
 
-def test_a_record_that_is_none_is_refused() -> None:
-    with pytest.raises(TypeError):
-        Living.read({**living().record(), "pairs": "none"})
+def test_a_record_of_which_parts_do_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="pools and intervals speak of other pairs"):
+        decode(Living, {**encode(living()), "pools": []})

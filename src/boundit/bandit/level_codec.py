@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from boundit.terms import bound_file
+from boundit.terms.bound import Arm
+from boundit.terms.codec import decode, encode
 
 Record: TypeAlias = dict[str, Any]
 """What JSON calls an object: text to anything JSON has."""
@@ -16,12 +17,14 @@ def spelled_values(values: Iterable[object]) -> list[object]:
     >>> spelled_values(("A", 1, True))
     ['A', 1, True]
     """
-    return [bound_file.encode_level(value) for value in values]
+    found: list[object] = encode(tuple(values), Arm)
+    return found
 
 
 def read_values(record: Iterable[object]) -> tuple[object, ...]:
     """Read an arm or a context back."""
-    return tuple(map(bound_file.decode_level, record))
+    found: tuple[object, ...] = decode(Arm, record)
+    return found
 
 
 def spelled_number(number: float) -> float | str:

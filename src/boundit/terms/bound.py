@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from boundit.terms.interval import Interval
+from boundit.terms.interval import EmptyInterval, Interval
 
 Value: TypeAlias = object
 """One level of a variable, with the type it has in the log."""
@@ -49,6 +49,10 @@ class Bound:
     lower_cells: tuple[str, ...] = ()
     upper_cells: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:
+            raise EmptyInterval(self.lower, self.upper)
 
     @property
     def interval(self) -> Interval:

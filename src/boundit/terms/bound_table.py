@@ -6,10 +6,11 @@ write one with ``BoundTable.from_rows``; ``save`` and ``load`` keep it in a file
 """
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from boundit.terms import bound_file
 from boundit.terms.bound import MEASURES, Arm, Bound, Context, Key, RuleRecord, Value
@@ -22,15 +23,14 @@ from boundit.terms.bound_errors import (
     WrongLength,
 )
 from boundit.terms.bound_text import format_rows
+from boundit.terms.codec import decode, encode
 from boundit.terms.contrast import (
     Pair,
     find_dominated_arms,
     find_dominating_arm,
     find_largest_contrast,
-    read_contrasts,
-    spelled_contrasts,
 )
-from boundit.terms.errors import BounditError, MissingExtra
+from boundit.terms.errors import MissingExtra
 from boundit.terms.explanation import explained
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
@@ -181,25 +181,9 @@ class BoundTable:
         )
 
     def record(self) -> dict[str, object]:
-        """Spell the table whole as a JSON object, reasons included."""
-        spell, fields = bound_file.encode_level, bound_file.fields_of
-        return {
-            "outcome": self.outcome,
-            "treatments": list(self.treatments),
-            "context": list(self.context),
-            "levels": {name: [spell(v) for v in found] for name, found in self.levels.items()},
-            "reward_range": list(map(float, self.reward_range)),
-            "profile": self.profile,
-            "confidence": self.confidence,
-            "caveats": list(self.caveats),
-            "rules": [fields(rule) for rule in self.rules.values()],
-            "bounds": [
-                [[spell(v) for v in arm], [spell(v) for v in context], fields(bound)]
-                for (arm, context), bound in self.bounds.items()
-            ],
-            "contrasts": spelled_contrasts(self.contrasts),
-            "living": [plan.record() for plan in self.living],
-        }
+        """Give the table whole as a JSON object, reasons included."""
+        found: dict[str, object] = encode(self)
+        return found
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the table to a JSON file, whole or not at all."""
@@ -208,35 +192,14 @@ class BoundTable:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read a table that ``save`` wrote; anything else is refused whole."""
-        record = bound_file.read(path)
-        try:
-            return cls.from_record(record)
-        except (KeyError, TypeError, ValueError, AttributeError, BounditError) as error:
-            raise DamagedFile(path, f"{type(error).__name__}: {error}") from None
+        return cls.from_record(bound_file.read(path), error=partial(DamagedFile, path))
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Read back what ``record`` wrote; what does not fit is a KeyError or the like."""
-        read = bound_file.decode_level
-        low, high = record["reward_range"]
-        rules = [bound_file.rule_from(rule) for rule in record["rules"]]
-        return cls(
-            outcome=str(record["outcome"]),
-            treatments=tuple(map(str, record["treatments"])),
-            context=tuple(map(str, record["context"])),
-            levels={name: tuple(map(read, found)) for name, found in record["levels"].items()},
-            reward_range=(float(low), float(high)),
-            bounds={
-                (tuple(map(read, arm)), tuple(map(read, context))): bound_file.bound_from(bound)
-                for arm, context, bound in record["bounds"]
-            },
-            rules={rule.name: rule for rule in rules},
-            profile=str(record["profile"]),
-            confidence=record["confidence"],
-            caveats=tuple(map(str, record["caveats"])),
-            contrasts=read_contrasts(record.get("contrasts", ())),
-            living=tuple(map(Living.read, record.get("living", ()))),
-        )
+    def from_record(
+        cls, record: Mapping[str, object], *, error: Callable[[str], Exception] = ValueError
+    ) -> Self:
+        """Read back what ``record`` wrote; ``error`` makes the error of what does not fit."""
+        return decode(cls, record, error=error)
 
     def _key(self, arm: object, context: object) -> Key:
         return (

@@ -5,11 +5,10 @@ unknown moves both ends together, as who was logged does, the difference can be 
 better than either arm. An arm is *dominated* when some other earns more whatever is true.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_file import decode_level, encode_level
 from boundit.terms.interval import Interval
 
 Pair: TypeAlias = tuple[Context, Arm, Arm]
@@ -62,26 +61,3 @@ def find_dominating_arm(
     )
     lead, rival = min(leads, key=lambda pair: pair[0], default=(0.0, arm))
     return rival if lead < 0 else None
-
-
-def spelled_contrasts(contrasts: Mapping[Pair, float]) -> list[list[object]]:
-    """Spell contrasts for JSON: the context, the two arms, the number."""
-    return [
-        [*([encode_level(value) for value in part] for part in pair), float(most)]
-        for pair, most in contrasts.items()
-    ]
-
-
-def read_contrasts(record: Iterable[object]) -> dict[Pair, float]:
-    """Read contrasts back; whatever does not fit raises TypeError or ValueError.
-
-    >>> read_contrasts(spelled_contrasts({((0,), ("a",), ("b",)): -0.25}))
-    {((0,), ('a',), ('b',)): -0.25}
-    """
-    found: dict[Pair, float] = {}
-    for line in record:
-        if not isinstance(line, list) or not isinstance(line[-1], int | float):
-            raise TypeError("a contrast is a context, two arms and a number")
-        context, one, other = (tuple(map(decode_level, part)) for part in line[:-1])
-        found[context, one, other] = float(line[-1])
-    return found

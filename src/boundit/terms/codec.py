@@ -1,0 +1,426 @@
+"""Values as JSON keeps them, read back by the types of their fields.
+
+A frozen dataclass becomes an object of its fields, a named tuple a list. What a field holds is
+told by its annotation:
+
+==========================  =====================================================
+``bool``, ``int``, ``str``  itself
+``float``                   itself, or ``"inf"``, ``"-inf"``, ``"nan"``
+``object`` (a level)        itself, or an object that names its type, as in
+                            ``{"date": "2024-02-29"}``
+``tuple``, ``frozenset``    a list
+``Mapping[str, V]``         an object
+``Mapping[K, V]``           a list of entries ``[key, value]``; a key of a fixed number of
+                            parts lies flat, as in ``[arm, context, value]``
+``Interval``                ``[lower, upper]``
+``A | None``, ``Literal``   what fits first
+==========================  =====================================================
+
+Reading is strict: a field that is missing and has no default, one that nobody knows, or one of
+another type is refused in one line that says where it stands.
+
+>>> from boundit.terms.interval import Interval
+>>> kind = Mapping[tuple[str, object], Interval]
+>>> encode({("a", date(2024, 2, 29)): Interval(0.0, math.inf)}, kind)
+[['a', {'date': '2024-02-29'}, [0.0, 'inf']]]
+>>> decode(kind, [["a", 1, [0.5, "none"]]])
+Traceback (most recent call last):
+ValueError: at [0][2][1]: a number was expected, found 'none'
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from datetime import date, datetime, time, timedelta
+from functools import cache, partial
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
+
+from boundit.terms.bound_errors import CannotSave
+from boundit.terms.errors import BounditError, shorten
+from boundit.terms.interval import Interval
+
+T = TypeVar("T")
+Refusal: TypeAlias = Callable[[str], Exception]
+"""Makes the caller's own error of one line."""
+_MOMENTS: Mapping[str, Callable[[str], object]] = {
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "time": time.fromisoformat,
+}
+_INFINITE = ("inf", "-inf", "nan")
+
+
+class _Misfit(Exception):
+    """Something of another type than its field, and where it stands."""
+
+    def __init__(self, reason: str, where: str = "") -> None:
+        self.reason, self.where = reason, where
+        super().__init__(reason)
+
+    def inside(self, step: str) -> "_Misfit":
+        """Say that it stands inside something. Called by ``_read_part``."""
+        return _Misfit(self.reason, step + self.where)
+
+
+@dataclass(frozen=True, slots=True)
+class _Codec:
+    """How values of one type are called, written and read."""
+
+    name: str
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+
+
+def encode(value: object, kind: object = None) -> Any:
+    """Write a value for JSON, by its own type or by the one that is given.
+
+    Called by the ``to_record`` methods; ``CannotSave`` where JSON has no form for it.
+    """
+    return _find_codec(type(value) if kind is None else kind).write(value)
+
+
+@overload
+def decode(kind: type[T], record: object, *, error: Refusal = ValueError) -> T: ...
+@overload
+def decode(kind: object, record: object, *, error: Refusal = ValueError) -> Any: ...
+def decode(kind: object, record: object, *, error: Refusal = ValueError) -> Any:
+    """Read what ``encode`` wrote of this type; ``error`` makes the error of what does not fit.
+
+    Called by the ``from_record`` methods, with their own error class.
+    """
+    try:
+        return _find_codec(kind).read(record)
+    except _Misfit as misfit:
+        where = f"at {misfit.where.removeprefix('.')}: " if misfit.where else ""
+        raise error(f"{where}{misfit.reason}") from None
+
+
+@cache
+def _find_codec(kind: Any) -> _Codec:
+    """Find how values of an annotated type are written and read.
+
+    Called by ``encode``, ``decode`` and, for the parts of a type, by the functions below.
+    """
+    if kind in _SCALARS:
+        return _SCALARS[kind]
+    origin = get_origin(kind) or kind
+    if origin in (Union, UnionType):
+        return _make_union([_find_codec(part) for part in get_args(kind)])
+    if origin is Literal:
+        return _make_literal(get_args(kind))
+    if is_dataclass(origin):
+        return _make_object(origin)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return _make_mapping(*get_args(kind))
+    if isinstance(origin, type) and issubclass(origin, tuple):
+        return _make_tuple(origin, kind)
+    if isinstance(origin, type) and issubclass(origin, list | set | frozenset):
+        return _make_sequence(origin, _find_codec(get_args(kind)[0]))
+    raise TypeError(f"records hold no {kind}")
+
+
+def _make_object(kind: Any) -> _Codec:
+    """Make the codec of a dataclass: an object of its fields. Called by ``_find_codec``."""
+    hints = get_type_hints(kind)
+    known = [field for field in fields(kind) if field.init]
+    needed = {f.name for f in known if f.default is MISSING and f.default_factory is MISSING}
+    codecs: dict[str, _Codec] = {}
+
+    def find(name: str) -> _Codec:
+        # Found when first needed, so that a type may hold values of its own kind.
+        if name not in codecs:
+            codecs[name] = _find_codec(hints[name])
+        return codecs[name]
+
+    def write(value: Any) -> dict[str, object]:
+        if not isinstance(value, kind):
+            raise CannotSave(value)
+        return {f.name: find(f.name).write(getattr(value, f.name)) for f in known}
+
+    def read(record: Any) -> object:
+        if not isinstance(record, dict):
+            raise _refuse("an object", record)
+        names = {field.name for field in known}
+        if unknown := record.keys() - names:
+            raise _Misfit(f"nothing is called {min(unknown, key=str)!r} here")
+        if missing := needed - record.keys():
+            raise _Misfit(f"{min(missing)!r} is missing")
+        parts = {k: _read_part(find(k), v, f".{k}") for k, v in record.items()}
+        try:
+            return kind(**parts)
+        except (ValueError, TypeError, BounditError) as error:
+            raise _Misfit(str(error)) from None
+
+    return _Codec("an object", write, read)
+
+
+def _make_tuple(origin: Any, kind: Any) -> _Codec:
+    """Make the codec of a tuple or a named tuple. Called by ``_find_codec``."""
+    if hasattr(origin, "_fields"):
+        hints = get_type_hints(origin)
+        return _make_fixed(origin._make, [hints[name] for name in origin._fields])
+    args = get_args(kind)
+    if len(args) == 2 and args[1] is Ellipsis:
+        return _make_sequence(tuple, _find_codec(args[0]))
+    if not args:
+        raise TypeError(f"records hold no {kind}: it does not say what is in it")
+    return _make_fixed(tuple, args)
+
+
+def _make_sequence(kind: Any, part: _Codec) -> _Codec:
+    """Make the codec of any number of values of one type. Called by ``_find_codec``."""
+
+    def write(value: Any) -> list[object]:
+        if not isinstance(value, kind):
+            raise CannotSave(value)
+        return [part.write(one) for one in value]
+
+    def read(record: Any) -> object:
+        found = _require_list(record)
+        return kind(_read_part(part, one, f"[{i}]") for i, one in enumerate(found))
+
+    return _Codec("a list", write, read)
+
+
+def _make_fixed(make: Callable[[Any], object], kinds: Sequence[object]) -> _Codec:
+    """Make the codec of one value of each type, in their order. Called by ``_make_tuple``."""
+    parts = [_find_codec(kind) for kind in kinds]
+
+    def write(value: Any) -> list[object]:
+        if not isinstance(value, tuple) or len(value) != len(parts):
+            raise CannotSave(value)
+        return [part.write(one) for part, one in zip(parts, value, strict=True)]
+
+    def read(record: Any) -> object:
+        found = _require_list(record)
+        if len(found) != len(parts):
+            raise _refuse(f"a list of {len(parts)}", record)
+        return make(
+            _read_part(part, one, f"[{i}]")
+            for i, (part, one) in enumerate(zip(parts, found, strict=True))
+        )
+
+    return _Codec(f"a list of {len(parts)}", write, read)
+
+
+def _make_mapping(key: Any, value: Any) -> _Codec:
+    """Make the codec of a mapping: an object, or a list of entries. Called by ``_find_codec``.
+
+    A key that is a tuple of a fixed length lies flat in its entry.
+    """
+    whole = _find_codec(value)
+    if key is str:
+        return _Codec(
+            "an object",
+            lambda found: {_write_exactly(str, k): whole.write(v) for k, v in found.items()},
+            lambda record: {
+                k: _read_part(whole, v, f"[{k!r}]") for k, v in _require_object(record).items()
+            },
+        )
+    args = get_args(key)
+    flat = get_origin(key) is tuple and Ellipsis not in args
+    entry = _make_fixed(tuple, (*args, value) if flat else (key, value))
+
+    def write(found: Any) -> list[object]:
+        pairs = found.items()
+        return [entry.write((*k, v) if flat else (k, v)) for k, v in pairs]
+
+    def read(record: Any) -> object:
+        lines = [_read_part(entry, e, f"[{i}]") for i, e in enumerate(_require_list(record))]
+        return {(tuple(k) if flat else k[0]): v for *k, v in lines}
+
+    return _Codec("a list", write, read)
+
+
+def _make_union(parts: Sequence[_Codec]) -> _Codec:
+    """Make the codec of one of several types, the first that fits. Used by ``_find_codec``."""
+    name = " or ".join(part.name for part in parts)
+
+    def write(value: Any) -> object:
+        for part in parts:
+            try:
+                return part.write(value)
+            except CannotSave:
+                continue
+        raise CannotSave(value)
+
+    def read(record: Any) -> object:
+        misfits = list[_Misfit]()
+        for part in parts:
+            try:
+                return part.read(record)
+            except _Misfit as misfit:
+                misfits.append(misfit)
+        # What got furthest says most; nothing else tells which type was meant.
+        deepest = max(misfits, key=lambda misfit: len(misfit.where))
+        raise deepest if deepest.where else _refuse(name, record)
+
+    return _Codec(name, write, read)
+
+
+def _make_literal(values: tuple[object, ...]) -> _Codec:
+    """Make the codec of one of a few words. Called by ``_find_codec``."""
+    name = " or ".join(map(repr, values))
+
+    def write(value: Any) -> object:
+        if value not in values:
+            raise CannotSave(value)
+        return value
+
+    def read(record: Any) -> object:
+        if record not in values:
+            raise _refuse(name, record)
+        return record
+
+    return _Codec(name, write, read)
+
+
+def _write_level(value: object) -> object:
+    """Write one level of a variable so that JSON keeps its type.
+
+    Used by ``_find_codec`` for what is annotated as ``object``.
+    """
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else {"float": str(float(value))}
+        case datetime() | date() | time():
+            return {type(value).__name__: value.isoformat()}
+        case timedelta():
+            return {"timedelta": [value.days, value.seconds, value.microseconds]}
+        case tuple():
+            return {"tuple": [_write_level(part) for part in value]}
+        case _:
+            raise CannotSave(value)
+
+
+def _read_level(record: object) -> object:
+    """Read one level back. Used by ``_find_codec`` for what is annotated as ``object``."""
+    if isinstance(record, list):
+        raise _refuse("a level", record)
+    if not isinstance(record, dict):
+        return record
+    try:
+        ((kind, written),) = record.items()
+        if kind == "tuple":
+            return tuple(map(_read_level, written))
+        if kind == "timedelta":
+            return timedelta(*written)
+        return float(written) if kind == "float" else _MOMENTS[kind](written)
+    except (TypeError, ValueError, KeyError):
+        raise _refuse("a level", record) from None
+
+
+def _write_number(value: Any) -> float | str:
+    """Write a number; JSON has no infinity. Used by ``_find_codec`` for ``float``.
+
+    A whole number stays one, as Python lets it stand for a float.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise CannotSave(value)
+    if isinstance(value, int):
+        return value
+    return float(value) if math.isfinite(value) else str(float(value))
+
+
+def _read_number(record: object) -> float:
+    """Read a number, an infinite one too. Used by ``_find_codec`` for ``float``."""
+    if isinstance(record, str) and record in _INFINITE:
+        return float(record)
+    if isinstance(record, bool) or not isinstance(record, int | float):
+        raise _refuse("a number", record)
+    return record
+
+
+def _write_exactly(kind: type, value: Any) -> object:
+    """Write what JSON has itself: a truth, a whole number, text or nothing.
+
+    Used by ``_find_codec`` for such types, and by ``_make_mapping`` for names.
+    """
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise CannotSave(value)
+    return value
+
+
+def _read_exactly(kind: type, name: str, record: object) -> object:
+    """Read what JSON has itself. Used by ``_find_codec`` for ``bool``, ``int`` and ``str``."""
+    if type(record) is not kind:
+        raise _refuse(name, record)
+    return record
+
+
+def _write_interval(value: Any) -> object:
+    """Write both ends of an interval. Used by ``_find_codec`` for ``Interval``."""
+    if not isinstance(value, Interval):
+        raise CannotSave(value)
+    return [_write_number(value.lower), _write_number(value.upper)]
+
+
+def _read_interval(record: object) -> Interval:
+    """Read both ends of an interval. Used by ``_find_codec`` for ``Interval``."""
+    ends = _ENDS.read(record)
+    try:
+        return Interval(*ends)
+    except BounditError as error:
+        raise _Misfit(str(error)) from None
+
+
+def _read_part(codec: _Codec, record: object, step: str) -> Any:
+    """Read a part of something, and say where it stands if it does not fit.
+
+    Called for every part by the codecs of objects, lists and mappings.
+    """
+    try:
+        return codec.read(record)
+    except _Misfit as misfit:
+        raise misfit.inside(step) from None
+
+
+def _require_list(record: object) -> list[Any]:
+    """Refuse what is no list. Called by the readers of lists, ``_make_fixed`` for one."""
+    if not isinstance(record, list):
+        raise _refuse("a list", record)
+    return record
+
+
+def _require_object(record: object) -> dict[str, Any]:
+    """Refuse what is no JSON object. Called by ``_make_mapping``."""
+    if not isinstance(record, dict):
+        raise _refuse("an object", record)
+    return record
+
+
+def _refuse(wanted: str, found: object) -> _Misfit:
+    """Say in one line what was wanted and what was found. Called by every reader here."""
+    return _Misfit(f"{wanted} was expected, found {shorten(repr(found), 40)}")
+
+
+_LEVEL = _Codec("a level", _write_level, _read_level)
+_SCALARS: Mapping[object, _Codec] = {
+    float: _Codec("a number", _write_number, _read_number),
+    object: _LEVEL,
+    Any: _LEVEL,
+    Interval: _Codec("a list of 2", _write_interval, _read_interval),
+    **{
+        kind: _Codec(name, partial(_write_exactly, kind), partial(_read_exactly, kind, name))
+        for kind, name in (
+            (bool, "true or false"),
+            (int, "a whole number"),
+            (str, "text"),
+            (NoneType, "null"),
+        )
+    },
+}
+_ENDS = _make_fixed(tuple, (float, float))
