@@ -64,8 +64,8 @@ def _from_scratch(layout: ProgramLayout, numbers: PlugInNumbers) -> None:
     for arm in layout.arms:
         types = layout.types([arm], range(len(layout.outer)), layout.most)
         assert types is not None
-        cells = [types.cells(scene, inside) for scene in range(len(layout.outer))]
+        cells = [types.find_cells(scene, inside) for scene in range(len(layout.outer))]
         rows = [(scene == cell) for scene in cells for cell in range(law.shape[1])]
-        aimed = (types.cells(len(layout.outer), ["Y"]) == 1).astype(float)
+        aimed = (types.find_cells(len(layout.outer), ["Y"]) == 1).astype(float)
         for sign in (1, -1):
             linprog(sign * aimed, A_eq=np.array(rows, float), b_eq=law.ravel(), method="highs")

@@ -10,11 +10,11 @@ from boundit.bounds.binary_reward import BinaryReward
 from boundit.bounds.confidence import (
     ConfidentNumbers,
     NoConfidence,
-    check_confidence,
-    extreme_terms,
-    mean_interval,
-    share_interval,
-    terms_in,
+    bound_mean,
+    bound_share,
+    collect_extremes,
+    collect_terms,
+    require_confidence,
 )
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.read import read_log
@@ -29,7 +29,7 @@ X, Y, Z = frozenset("X"), frozenset("Y"), frozenset("Z")
 def test_shares_get_the_exact_interval(k: int, more: int, alpha: float) -> None:
     """Clopper-Pearson, as scipy computes it."""
     n = k + more
-    low, high = share_interval(np.array(float(k)), np.array(float(n)), alpha)
+    low, high = bound_share(np.array(float(k)), np.array(float(n)), alpha)
     if n == 0:
         assert (float(low), float(high)) == (0, 1)
     else:
@@ -43,17 +43,17 @@ def test_means_are_covered_as_often_as_they_should() -> None:
     for n in (2, 20, 500):
         rewards = rng.beta(0.3, 2.0, (2_000, n))
         sums, squares = rewards.sum(axis=1), (rewards**2).sum(axis=1)
-        low, high = mean_interval(sums, squares, np.full(2_000, float(n)), 0.2)
+        low, high = bound_mean(sums, squares, np.full(2_000, float(n)), 0.2)
 
         assert np.mean((low <= 0.3 / 2.3) & (high >= 0.3 / 2.3)) > 0.8
-    low, high = mean_interval(np.zeros(1), np.zeros(1), np.zeros(1), 0.05)
+    low, high = bound_mean(np.zeros(1), np.zeros(1), np.zeros(1), 0.05)
     assert (float(low[0]), float(high[0])) == (0, 1)
 
 
 def test_terms_are_found_in_every_corner_of_a_formula() -> None:
     formula = Ratio(Sum(Z, Product((P(Y, X | Z), P(Z)))), P(X))
 
-    assert terms_in([formula, P(X)]) == {P(Y, X | Z), P(Z), P(X)}
+    assert collect_terms([formula, P(X)]) == {P(Y, X | Z), P(Z), P(X)}
 
 
 def test_the_error_is_shared_by_cells_and_unseen_cells_cost_nothing() -> None:
@@ -62,7 +62,7 @@ def test_the_error_is_shared_by_cells_and_unseen_cells_cost_nothing() -> None:
     coin = BinaryReward(table.with_levels({"X": [2]}), "Y", 0, 1)
     numbers = ConfidentNumbers(coin, (), {P(Y, X): frozenset()}, confidence=0.9)
     low, high = numbers.between(P(Y, X), ("X", "Y"))
-    expected = share_interval(np.array([1.0, 2.0]), np.array([2.0, 2.0]), 0.1 / 2)
+    expected = bound_share(np.array([1.0, 2.0]), np.array([2.0, 2.0]), 0.1 / 2)
 
     assert low[:2, 1] == pytest.approx(expected[0])
     assert high[:2, 1] == pytest.approx(expected[1])
@@ -81,9 +81,9 @@ def test_a_row_of_which_only_the_extremes_matter_costs_as_much_as_one_cell() -> 
     every = ConfidentNumbers(coin, (), {term: frozenset()}, confidence=0.9)
     one = np.array(1.0)
 
-    assert sparing[0][1, 1, 1] == pytest.approx(share_interval(one, one, 0.1 / 2)[0])
+    assert sparing[0][1, 1, 1] == pytest.approx(bound_share(one, one, 0.1 / 2)[0])
     assert every.between(term, ("X", "Z", "Y"))[0][1, 1, 1] == pytest.approx(
-        share_interval(one, one, 0.1 / 4)[0]
+        bound_share(one, one, 0.1 / 4)[0]
     )
 
 
@@ -93,9 +93,9 @@ def test_extremes_are_only_taken_of_a_term_that_every_rule_takes_extremes_of() -
     pure = Reading((alone,), Z)
     inside = Reading((Sum(Z, Product((alone, shared))),), Z)
 
-    assert extreme_terms([pure]) == {alone: Z}
-    assert extreme_terms([inside]) == {alone: frozenset(), shared: frozenset()}
-    assert extreme_terms([pure, inside])[alone] == frozenset()
+    assert collect_extremes([pure]) == {alone: Z}
+    assert collect_extremes([inside]) == {alone: frozenset(), shared: frozenset()}
+    assert collect_extremes([pure, inside])[alone] == frozenset()
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,12 @@ def test_formulas_take_the_worst_case_of_their_terms() -> None:
     coin = BinaryReward(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
     formula = Sum(Z, Product((P(Y, X | Z), P(Z))))
     numbers = ConfidentNumbers(
-        coin, (), dict.fromkeys(terms_in([formula]), frozenset[str]()), confidence=0.9
+        coin, (), dict.fromkeys(collect_terms([formula]), frozenset[str]()), confidence=0.9
     )
-    (y_low, y_high), (z_low, z_high) = numbers.term(P(Y, X | Z)), numbers.term(P(Z))
+    (y_low, y_high), (z_low, z_high) = (
+        numbers.find_interval(P(Y, X | Z)),
+        numbers.find_interval(P(Z)),
+    )
     low, high = numbers.between(formula, ("X", "Y"))
     order = ("X", "Y", "Z")
     by_hand = [
@@ -166,7 +169,7 @@ def test_a_0_1_reward_with_a_wider_range_is_a_mean_and_not_a_share() -> None:
     log = {"X": [0, 1] * 30, "Y": [1] * 60}
     table = derive_bounds(parse("X -> Y"), "Y | do(X)", log, reward_range=(0, 2))
     n = np.array(30.0)
-    low, high = mean_interval(n / 2, n / 4, n, 0.05 / 2)
+    low, high = bound_mean(n / 2, n / 4, n, 0.05 / 2)
 
     assert table[0, ()].lower == pytest.approx(2 * float(low))
     assert table[0, ()].upper == pytest.approx(2 * float(high))
@@ -175,7 +178,7 @@ def test_a_0_1_reward_with_a_wider_range_is_a_mean_and_not_a_share() -> None:
 @pytest.mark.parametrize("confidence", [0, 1, 95, -0.1, "0.95", float("nan")])
 def test_what_is_no_chance_is_refused(confidence: float) -> None:
     with pytest.raises(NoConfidence, match="must be a chance such as"):
-        check_confidence(confidence)
+        require_confidence(confidence)
 
 
 def test_an_exact_law_has_no_sampling_error() -> None:
@@ -187,7 +190,7 @@ def test_an_exact_law_has_no_sampling_error() -> None:
 def test_hundreds_of_millions_of_rows_have_intervals_in_order() -> None:
     """The library's inverse is off by a factor at some counts; neighbours must agree."""
     k = np.arange(990.0, 1011.0)
-    low, high = share_interval(k, np.full_like(k, 1e9), 0.01)
+    low, high = bound_share(k, np.full_like(k, 1e9), 0.01)
 
     assert (low < k / 1e9).all()
     assert (k / 1e9 < high).all()

@@ -9,7 +9,7 @@ import pytest
 
 from boundit.bandit.prior.narrowing import NarrowingBounds
 from boundit.bounds.derive import derive_bounds
-from boundit.bounds.online import MOST_CELLS, living_plans, pooled_by, worth_learning
+from boundit.bounds.online import MOST_CELLS, choose_chains, find_pooling, make_living_plans
 from boundit.bounds.rules.chain import Chain, ChainSearch
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import EffectQuery
@@ -31,7 +31,7 @@ def levels_of(model: Model) -> dict[str, tuple[Value, ...]]:
 
 def plans_of(model: Model, query: EffectQuery) -> tuple[Living, ...]:
     chains = ChainSearch(model.graph, query).chains(longest=2)
-    return living_plans(
+    return make_living_plans(
         chains, model.graph, query, levels_of(model), (0.0, 1.0), lambda _: plug_in(model)
     )
 
@@ -63,7 +63,7 @@ def cases(seed: int, n: int) -> Iterator[Case]:
 
 def test_on_the_papers_graph_i1_is_learned_for_each_x1() -> None:
     world = paper_world()
-    felt, reason = pooled_by(world.graph, world.query, ["I1"])
+    felt, reason = find_pooling(world.graph, world.query, ["I1"])
 
     (plan, *_) = plans_of(world.model, world.query)
 
@@ -163,9 +163,9 @@ def test_where_something_is_known_whole_nothing_is_learned() -> None:
     known = replace(open_chain, links=())
 
     levels = {"I1": (0, 1)}
-    assert worth_learning([open_chain], levels) == [open_chain]
-    assert worth_learning([open_chain, known], levels) == []
-    assert worth_learning([open_chain, "no chain"], levels) == [open_chain]
+    assert choose_chains([open_chain], levels) == [open_chain]
+    assert choose_chains([open_chain, known], levels) == []
+    assert choose_chains([open_chain, "no chain"], levels) == [open_chain]
 
 
 def test_plans_are_few_and_small() -> None:
@@ -177,8 +177,8 @@ def test_plans_are_few_and_small() -> None:
     ]
     levels = {"A": tuple(range(MOST_CELLS + 1)), "B": (0, 1, 2), "C": (0, 1)}
 
-    assert worth_learning(chains, levels) == [chains[2], chains[1]]
-    assert len(worth_learning(chains, dict.fromkeys("ABC", (0, 1)))) == 2
+    assert choose_chains(chains, levels) == [chains[2], chains[1]]
+    assert len(choose_chains(chains, dict.fromkeys("ABC", (0, 1)))) == 2
 
 
 def test_ends_are_on_the_rewards_scale() -> None:
@@ -186,7 +186,7 @@ def test_ends_are_on_the_rewards_scale() -> None:
     chains = list(ChainSearch(world.graph, world.query).chains(longest=1))
 
     def plan(reward_range: tuple[float, float]) -> Living:
-        (found,) = living_plans(
+        (found,) = make_living_plans(
             chains,
             world.graph,
             world.query,

@@ -7,28 +7,32 @@ from boundit.graph.text import parse
 
 
 def read(rate: object = None, limit: object = None) -> SelectionFacts:
-    return SelectionFacts.read(selection_rate=rate, sensitivity=limit)
+    return SelectionFacts.from_options(selection_rate=rate, sensitivity=limit)
 
 
 def test_of_a_range_only_the_lower_end_binds() -> None:
     """Section 3.5: r >= P(S=1), and a chance of being logged is at most one."""
-    assert read((0.3, 0.6)).least == read([0.3, 0.9]).least == 0.3
+    assert read((0.3, 0.6)).least_ratio == read([0.3, 0.9]).least_ratio == 0.3
     assert read(0.4).rate == (0.4, 0.4)
-    assert read(1).least == 1
+    assert read(1).least_ratio == 1
 
 
 def test_a_limit_binds_from_both_sides() -> None:
     facts = read(0.4, 2)
 
-    assert facts.least == 0.5
-    assert (facts.most(0.1), facts.most(0.0)) == (0.2, 0.0)
-    assert read(0.6, 2).least == 0.6
+    assert facts.least_ratio == 0.5
+    assert (facts.find_greatest_share(0.1), facts.find_greatest_share(0.0)) == (0.2, 0.0)
+    assert read(0.6, 2).least_ratio == 0.6
 
 
 def test_an_infinite_limit_says_only_that_all_may_be_logged() -> None:
     facts = read(None, inf)
 
-    assert (facts.least, facts.most(0.1), facts.most(0.0)) == (0, inf, 0)
+    assert (
+        facts.least_ratio,
+        facts.find_greatest_share(0.1),
+        facts.find_greatest_share(0.0),
+    ) == (0, inf, 0)
     assert str(facts) == "r is finite (sensitivity)"
     assert facts
 
@@ -36,7 +40,7 @@ def test_an_infinite_limit_says_only_that_all_may_be_logged() -> None:
 def test_nothing_known_says_so() -> None:
     assert not read()
     assert str(read()) == "nothing is known of r"
-    assert read().most(0.0) == inf
+    assert read().find_greatest_share(0.0) == inf
 
 
 @pytest.mark.parametrize(

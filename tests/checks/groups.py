@@ -16,7 +16,7 @@ def strata_of(tables: ArrayLike) -> Strata:
     places = np.arange(len(counts))[:, None]
     n_levels = counts.shape[1], counts.shape[2]
     whole = Strata(group, one, other, counts[group, one, other], places, n_levels)
-    return whole.where(np.ones(len(group), dtype=np.bool_))
+    return whole.select(np.ones(len(group), dtype=np.bool_))
 
 
 def independent(

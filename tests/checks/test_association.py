@@ -3,7 +3,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
-from boundit.checks.association import Pooled, any_association, pooled
+from boundit.checks.association import PooledGroups, measure_any_association, pool
 from tests.checks.groups import strata_of
 
 
@@ -17,7 +17,7 @@ def test_of_one_group_it_is_pearsons_statistic_with_n_minus_1(seed: int) -> None
     pearson = chi2_contingency(counts[0], correction=False)
     n = counts.sum()
 
-    ours = any_association(strata_of(counts))
+    ours = measure_any_association(strata_of(counts))
 
     assert ours.df == pearson.dof
     assert ours.value == pytest.approx(pearson.statistic * (n - 1) / n)
@@ -26,8 +26,8 @@ def test_of_one_group_it_is_pearsons_statistic_with_n_minus_1(seed: int) -> None
 @pytest.mark.parametrize("seed", range(20))
 def test_any_association_adds_up_the_groups(seed: int) -> None:
     counts = tables(seed, (5, 3, 2))
-    whole = any_association(strata_of(counts))
-    parts = [any_association(strata_of(counts[i : i + 1])) for i in range(5)]
+    whole = measure_any_association(strata_of(counts))
+    parts = [measure_any_association(strata_of(counts[i : i + 1])) for i in range(5)]
 
     assert whole.value == pytest.approx(sum(part.value for part in parts))
     assert whole.df == sum(part.df for part in parts) == 10
@@ -36,10 +36,10 @@ def test_any_association_adds_up_the_groups(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_of_one_group_both_measures_agree(seed: int) -> None:
     strata = strata_of(tables(seed, (1, 3, 4)))
-    steady = Pooled(strata).statistic()
+    steady = PooledGroups(strata).make_statistic()
 
-    assert steady.value == pytest.approx(any_association(strata).value)
-    assert steady.df == any_association(strata).df
+    assert steady.value == pytest.approx(measure_any_association(strata).value)
+    assert steady.df == measure_any_association(strata).df
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -49,7 +49,7 @@ def test_of_two_levels_the_steady_one_is_cochran_mantel_haenszels(seed: int) -> 
     away = counts[:, 0, 0] - rows[:, 0] * columns[:, 0] / n
     variance = rows.prod(1) * columns.prod(1) / (n**2 * (n - 1))
 
-    steady = Pooled(strata_of(counts)).statistic()
+    steady = PooledGroups(strata_of(counts)).make_statistic()
 
     assert steady.value == pytest.approx(away.sum() ** 2 / variance.sum())
     assert steady.df == 1
@@ -60,9 +60,9 @@ def test_the_last_level_does_not_matter() -> None:
     counts = tables(3, (4, 3, 3))
     turned = counts[:, ::-1, ::-1]
 
-    one, other = Pooled(strata_of(counts)), Pooled(strata_of(turned))
+    one, other = PooledGroups(strata_of(counts)), PooledGroups(strata_of(turned))
 
-    assert one.statistic().value == pytest.approx(other.statistic().value)
+    assert one.make_statistic().value == pytest.approx(other.make_statistic().value)
 
 
 def test_levels_that_never_meet_in_a_group_cost_degrees() -> None:
@@ -71,38 +71,38 @@ def test_levels_that_never_meet_in_a_group_cost_degrees() -> None:
     counts[0, :2, :2] = [[9, 4], [3, 8]]
     counts[1, 2:, 2:] = [[2, 6], [7, 5]]
 
-    assert Pooled(strata_of(counts)).df == 2
+    assert PooledGroups(strata_of(counts)).df == 2
 
 
 def test_association_that_turns_around_is_not_steady() -> None:
     strata = strata_of([[[40, 10], [10, 40]], [[10, 40], [40, 10]]])
 
-    assert any_association(strata).value == pytest.approx(72 * 99 / 100)
-    assert Pooled(strata).statistic().value == pytest.approx(0)
+    assert measure_any_association(strata).value == pytest.approx(72 * 99 / 100)
+    assert PooledGroups(strata).make_statistic().value == pytest.approx(0)
 
 
 def test_strength_is_1_where_one_tells_the_other_and_0_by_chance() -> None:
-    told = any_association(strata_of([[[5000, 0], [0, 5000]]]))
-    nothing = any_association(strata_of([[[2500, 2500], [2500, 2500]]]))
+    told = measure_any_association(strata_of([[[5000, 0], [0, 5000]]]))
+    nothing = measure_any_association(strata_of([[[2500, 2500], [2500, 2500]]]))
 
-    assert told.strength() == pytest.approx(1, abs=1e-3)
-    assert nothing.strength() == 0
+    assert told.find_strength() == pytest.approx(1, abs=1e-3)
+    assert nothing.find_strength() == 0
 
 
 def test_pooling_leaves_out_levels_too_rare_to_judge() -> None:
     counts = np.full((5, 3, 3), 30)
     counts[:, 2] = 1
-    total = pooled(strata_of(counts), least=20)
+    total = pool(strata_of(counts), least=20)
 
     assert total is not None
     assert total.levels == ([0, 1], [0, 1, 2])
     assert (total.expected >= 20).all()
-    assert pooled(strata_of([[[1, 2], [2, 1]]]), least=20) is None
+    assert pool(strata_of([[[1, 2], [2, 1]]]), least=20) is None
 
 
 def test_pooling_keeps_the_commonest_of_very_many_levels() -> None:
     counts = np.arange(1, 51)[:, None] * np.full((2, 50, 2), 20)
-    total = pooled(strata_of(counts))
+    total = pool(strata_of(counts))
 
     assert total is not None
     assert total.levels[0] == list(range(30, 50))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundit.checks import counting
-from boundit.checks.counting import counted, grouped, variables
+from boundit.checks.counting import count_statements, find_variables, group_statements
 from boundit.counts.errors import HasNulls, NotAllSelected, TooManyCells
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
@@ -26,7 +26,7 @@ def log(**options: object) -> Log:
 
 
 def test_a_log_that_fits_is_counted_once() -> None:
-    ((served, table),) = counted(log(), THREE, "S")
+    ((served, table),) = count_statements(log(), THREE, "S")
 
     assert served == THREE
     assert isinstance(table, CountTable)
@@ -36,10 +36,10 @@ def test_a_log_that_fits_is_counted_once() -> None:
 def test_a_longer_log_is_counted_in_few_passes_with_the_same_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ((_, whole),) = counted(log(), THREE, None)
+    ((_, whole),) = count_statements(log(), THREE, None)
     monkeypatch.setattr(counting, "ONE_PASS", 0)
     monkeypatch.setattr(counting, "SMALL", 100)
-    parts = list(counted(log(), THREE, None))
+    parts = list(count_statements(log(), THREE, None))
 
     assert sorted(str(s) for served, _ in parts for s in served) == sorted(map(str, THREE))
     assert len(parts) == 2
@@ -47,7 +47,7 @@ def test_a_longer_log_is_counted_in_few_passes_with_the_same_numbers(
     for served, table in parts:
         assert isinstance(table, CountTable)
         for each in served:
-            names = variables(each)
+            names = find_variables(each)
             assert (table.marginal(names).values == whole.marginal(names).values).all()
 
 
@@ -60,23 +60,23 @@ def test_every_statement_is_served_by_a_table_that_stays_small(
     sizes = {name: int(rng.integers(2, 9)) for name in "ABCDEFGH"}
     drawn = [rng.permutation(list(sizes))[: rng.integers(2, 5)] for _ in range(15)]
     statements = [statement(x[0], x[1], "".join(x[2:])) for x in drawn]
-    found = grouped(statements, sizes)
+    found = group_statements(statements, sizes)
 
     assert sum(len(served) for _, served in found) == 15
     for names, served in found:
-        assert all(variables(each) <= names for each in served)
+        assert all(find_variables(each) <= names for each in served)
         assert prod(sizes[n] for n in names) <= max(
-            200, *(prod(sizes[n] for n in variables(each)) for each in served)
+            200, *(prod(sizes[n] for n in find_variables(each)) for each in served)
         )
 
 
 def test_without_statements_nothing_is_read() -> None:
-    assert list(counted(log(), [], None)) == []
+    assert list(count_statements(log(), [], None)) == []
 
 
 def test_a_table_too_large_comes_as_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boundit.counts.tabulate.CELL_LIMIT", 10)
-    ((served, found),) = counted(log(), THREE, None)
+    ((served, found),) = count_statements(log(), THREE, None)
 
     assert served == THREE
     assert isinstance(found, TooManyCells)
@@ -84,14 +84,16 @@ def test_a_table_too_large_comes_as_the_error(monkeypatch: pytest.MonkeyPatch) -
 
 def test_nulls_follow_the_rule_of_the_log() -> None:
     columns = {"A": [0, 1, None], "B": [0, None, 1]}
-    ((_, dropped),) = counted(read_log(columns), THREE[:1], None)
+    ((_, dropped),) = count_statements(read_log(columns), THREE[:1], None)
 
     assert isinstance(dropped, CountTable)
     assert None in dropped.levels["A"]
     with pytest.raises(HasNulls):
-        list(counted(read_log(columns, nulls="refuse"), THREE[:1], None))
+        list(count_statements(read_log(columns, nulls="refuse"), THREE[:1], None))
 
 
 def test_a_selection_column_must_be_1_throughout() -> None:
     with pytest.raises(NotAllSelected):
-        list(counted(read_log({"A": [0, 1], "B": [1, 0], "S": [1, 0]}), THREE[:1], "S"))
+        list(
+            count_statements(read_log({"A": [0, 1], "B": [1, 0], "S": [1, 0]}), THREE[:1], "S")
+        )

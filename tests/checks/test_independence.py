@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
 from boundit.checks import independence
-from boundit.checks.independence import holm, judge, judge_law
+from boundit.checks.independence import correct_by_holm, judge, judge_law
 from tests.checks.groups import independent, strata_of
 
 
@@ -15,7 +15,7 @@ def test_of_one_full_group_p_is_that_of_pearsons_test(seed: int) -> None:
     found = judge(strata_of([counts]), draws=100, rng=np.random.default_rng(0))
 
     assert found is not None
-    assert found.decisive.draws == 0
+    assert found.decisive_answer.draws == 0
     assert found.p == pytest.approx(chi2_contingency(counts, correction=False).pvalue, rel=0.02)
 
 
@@ -71,8 +71,8 @@ def test_full_tables_need_no_shuffles_and_small_ones_get_them() -> None:
 
     assert full is not None
     assert small is not None
-    assert full.decisive.draws == 0
-    assert small.decisive.draws > 0
+    assert full.decisive_answer.draws == 0
+    assert small.decisive_answer.draws > 0
 
 
 def test_a_steady_association_over_many_thin_groups_is_found() -> None:
@@ -83,7 +83,7 @@ def test_a_steady_association_over_many_thin_groups_is_found() -> None:
     found = judge(strata, draws=50_000, rng=rng)
 
     assert found is not None
-    assert found.decisive.pattern == "steady"
+    assert found.decisive_answer.pattern == "steady"
     assert found.p < 1e-10
 
 
@@ -92,7 +92,7 @@ def test_an_association_that_turns_around_is_found() -> None:
     found = judge(strata_of(counts), draws=999, rng=np.random.default_rng(0))
 
     assert found is not None
-    assert found.decisive.pattern == "any"
+    assert found.decisive_answer.pattern == "any"
     assert found.p < 1e-8
 
 
@@ -126,8 +126,8 @@ def test_what_turns_around_is_not_called_detectable_when_groups_are_too_thin() -
     found = judge(strata, draws=50_000, rng=rng)
 
     assert found is not None
-    assert found.detectable(0.05) < 0.1
-    assert found.detectable(0.05, any_pattern=True) == float("inf")
+    assert found.find_detectable(0.05) < 0.1
+    assert found.find_detectable(0.05, any_pattern=True) == float("inf")
 
 
 def test_an_exact_law_is_independent_or_it_is_not() -> None:
@@ -138,13 +138,13 @@ def test_an_exact_law_is_independent_or_it_is_not() -> None:
     assert holds is not None
     assert fails is not None
     assert (holds.p, fails.p) == (1, 0)
-    assert holds.detectable(0.05) == 0
+    assert holds.find_detectable(0.05) == 0
 
 
 @given(st.lists(st.floats(0, 1), max_size=8))
 def test_holm_rejects_what_stepping_down_rejects(p_values: list[float]) -> None:
     """Corrected p <= a exactly when p and all smaller ones pass a / (number left)."""
-    corrected, level = holm(p_values), 0.05
+    corrected, level = correct_by_holm(p_values), 0.05
     in_turn = sorted(range(len(p_values)), key=p_values.__getitem__)
     going = True
     for left, place in zip(range(len(p_values), 0, -1), in_turn, strict=True):

@@ -1,7 +1,7 @@
 import json
 
 from boundit.checks.check import check
-from boundit.checks.report import CheckReport, Finding, ranked
+from boundit.checks.report import CheckReport, Finding, rank
 from boundit.graph.implications import Independence
 from boundit.graph.read import parse_graph
 from boundit.simulation.worlds import paper_world
@@ -61,4 +61,4 @@ def test_nothing_testable_is_said() -> None:
         "the log can test none of the graph's statements"
     )
     assert one.numbers() == ""
-    assert ranked([one]) == (one,)
+    assert rank([one]) == (one,)

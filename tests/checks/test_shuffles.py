@@ -4,14 +4,14 @@ from math import comb
 import numpy as np
 import pytest
 
-from boundit.checks.association import Pooled, any_association
-from boundit.checks.shuffles import ENOUGH, cells_drawn, chances, shuffled
+from boundit.checks.association import PooledGroups, measure_any_association
+from boundit.checks.shuffles import ENOUGH, count_cells, draw_tables, find_chances
 from tests.checks.groups import strata_of
 
 
 def test_shuffled_tables_have_the_margins_of_the_log() -> None:
     counts = np.random.default_rng(0).poisson(2.0, size=(6, 3, 4)) + 1
-    tables = shuffled(Pooled(strata_of(counts)), 50, np.random.default_rng(1))
+    tables = draw_tables(PooledGroups(strata_of(counts)), 50, np.random.default_rng(1))
 
     assert tables.shape == (50, 6, 3, 4)
     assert (tables >= 0).all()
@@ -22,10 +22,10 @@ def test_shuffled_tables_have_the_margins_of_the_log() -> None:
 def test_shuffles_have_the_exact_mean_and_variance_of_the_statistics() -> None:
     """The mean of both statistics is their degrees of freedom; margin 4 standard errors."""
     counts = np.random.default_rng(2).poisson(2.0, size=(5, 3, 3)) + 1
-    total = Pooled(strata_of(counts))
-    tables = shuffled(total, 20_000, np.random.default_rng(3))
-    steady = total.deviation(tables.sum(axis=1))
-    anyhow = [any_association(strata_of(t)).value for t in tables[:2000]]
+    total = PooledGroups(strata_of(counts))
+    tables = draw_tables(total, 20_000, np.random.default_rng(3))
+    steady = total.measure_deviation(tables.sum(axis=1))
+    anyhow = [measure_any_association(strata_of(t)).value for t in tables[:2000]]
 
     assert steady.mean() == pytest.approx(total.df, abs=4 * steady.std() / 141)
     assert np.mean(anyhow) == pytest.approx(20, abs=4 * float(np.std(anyhow)) / 44)
@@ -34,8 +34,11 @@ def test_shuffles_have_the_exact_mean_and_variance_of_the_statistics() -> None:
 def enumerated(tables: list[list[list[int]]]) -> tuple[float, float]:
     """P of any and of steady association over all tables of 2 x 2 with these margins."""
     counts = np.array(tables)
-    total = Pooled(strata_of(counts))
-    seen = any_association(total.strata).value, float(total.deviation(total.seen))
+    total = PooledGroups(strata_of(counts))
+    seen = (
+        measure_any_association(total.strata).value,
+        float(total.measure_deviation(total.counts)),
+    )
     rows, columns, n = counts.sum(2), counts.sum(1), counts.sum((1, 2))
     ranges = [
         range(max(0, r[0] + c[0] - m), min(r[0], c[0]) + 1)
@@ -55,7 +58,7 @@ def enumerated(tables: list[list[list[int]]]) -> tuple[float, float]:
             for t, r, c, m in zip(table, rows, columns, n, strict=True)
         )
         p[0] += weight * (n_minus_1 >= seen[0] - 1e-9)
-        p[1] += weight * (float(total.deviation(table.sum(axis=0))) >= seen[1] - 1e-9)
+        p[1] += weight * (float(total.measure_deviation(table.sum(axis=0))) >= seen[1] - 1e-9)
     return p[0], p[1]
 
 
@@ -70,11 +73,11 @@ def enumerated(tables: list[list[list[int]]]) -> tuple[float, float]:
 def test_shuffles_approach_full_enumeration(tables: list[list[list[int]]]) -> None:
     """With 40,000 shuffles that are never stopped, within 4 standard errors."""
     exact = enumerated(tables)
-    total = Pooled(strata_of(tables))
-    drawn = shuffled(total, 40_000, np.random.default_rng(0))
-    seen = float(total.deviation(total.seen))
-    found = (total.deviation(drawn.sum(axis=1)) >= seen - 1e-9).mean()
-    stopped = chances(total, 40_000, np.random.default_rng(1))
+    total = PooledGroups(strata_of(tables))
+    drawn = draw_tables(total, 40_000, np.random.default_rng(0))
+    seen = float(total.measure_deviation(total.counts))
+    found = (total.measure_deviation(drawn.sum(axis=1)) >= seen - 1e-9).mean()
+    stopped = find_chances(total, 40_000, np.random.default_rng(1))
 
     assert found == pytest.approx(exact[1], abs=4 * np.sqrt(exact[1] / 40_000))
     for chance, p in zip(stopped, exact, strict=True):
@@ -82,29 +85,29 @@ def test_shuffles_approach_full_enumeration(tables: list[list[list[int]]]) -> No
 
 
 def test_drawing_stops_once_chance_explains_what_was_seen() -> None:
-    total = Pooled(strata_of([[[4, 4], [4, 4]], [[3, 3], [3, 3]]]))
+    total = PooledGroups(strata_of([[[4, 4], [4, 4]], [[3, 3], [3, 3]]]))
 
-    chance, steady = chances(total, 10**6, np.random.default_rng(0))
+    chance, steady = find_chances(total, 10**6, np.random.default_rng(0))
 
     assert chance.draws == steady.draws == ENOUGH
     assert chance.p == 1
 
 
 def test_without_early_stopping_p_counts_the_log_among_the_shuffles() -> None:
-    total = Pooled(strata_of([[[15, 0], [0, 15]]]))
+    total = PooledGroups(strata_of([[[15, 0], [0, 15]]]))
 
-    (chance,) = chances(total, 999, np.random.default_rng(0))
+    (chance,) = find_chances(total, 999, np.random.default_rng(0))
 
     assert (chance.p, chance.draws) == (0.001, 999)
 
 
 def test_a_seed_fixes_the_answer() -> None:
-    total = Pooled(strata_of([[[5, 2], [2, 4]], [[1, 3], [3, 4]]]))
+    total = PooledGroups(strata_of([[[5, 2], [2, 4]], [[1, 3], [3, 4]]]))
 
-    one, other = (chances(total, 500, np.random.default_rng(7)) for _ in range(2))
+    one, other = (find_chances(total, 500, np.random.default_rng(7)) for _ in range(2))
 
     assert one == other
 
 
 def test_the_cost_counts_free_cells() -> None:
-    assert cells_drawn(Pooled(strata_of(np.ones((6, 3, 4))))) == 6 * 2 * 3
+    assert count_cells(PooledGroups(strata_of(np.ones((6, 3, 4))))) == 6 * 2 * 3

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from boundit.checks.strata import stratified
+from boundit.checks.strata import stratify
 from boundit.counts.read import read_log
 from boundit.graph.implications import Independence
 from tests.checks.groups import strata_of
@@ -21,8 +21,8 @@ def test_margins_are_those_of_the_dense_tables() -> None:
     strata = strata_of(tables)
     kept = tables[strata.places[:, 0]]
 
-    assert np.array_equal(strata.ones.dense(len(strata), 3), kept.sum(axis=2))
-    assert np.array_equal(strata.others.dense(len(strata), 4), kept.sum(axis=1))
+    assert np.array_equal(strata.ones.to_dense(len(strata), 3), kept.sum(axis=2))
+    assert np.array_equal(strata.others.to_dense(len(strata), 4), kept.sum(axis=1))
     assert np.array_equal(strata.totals, kept.sum(axis=(1, 2)))
 
 
@@ -39,9 +39,9 @@ def test_a_table_is_laid_out_alike_densely_and_sparsely(
     columns = {name: rng.integers(0, 3, 200).tolist() for name in "XYZW"}
     table = read_log(columns).count(["W", "Z", "Y", "X"])
     statement = Independence("X", "Y", frozenset("ZW"), selected=False)
-    dense = stratified(table, statement, drop_nulls=True)
+    dense = stratify(table, statement, drop_nulls=True)
     monkeypatch.setattr("boundit.checks.strata._DENSE", 1)
-    sparse = stratified(table, statement, drop_nulls=True)
+    sparse = stratify(table, statement, drop_nulls=True)
 
     for field in ("group", "one", "other", "n", "places"):
         assert np.array_equal(getattr(dense, field), getattr(sparse, field))
@@ -52,14 +52,14 @@ def test_nulls_are_dropped_or_kept_as_a_level() -> None:
     table = log.count(["X", "Y"])
     statement = Independence("X", "Y", frozenset(), selected=False)
 
-    assert stratified(table, statement, drop_nulls=True).rows == 3
-    assert stratified(table, statement, drop_nulls=False).rows == 5
+    assert stratify(table, statement, drop_nulls=True).rows == 3
+    assert stratify(table, statement, drop_nulls=False).rows == 5
 
 
 def test_without_anything_given_there_is_one_group() -> None:
     table = read_log({"X": [0, 1, 0, 1], "Y": [0, 1, 1, 1]}).count(["X", "Y"])
 
-    strata = stratified(
+    strata = stratify(
         table, Independence("Y", "X", frozenset(), selected=False), drop_nulls=True
     )
 

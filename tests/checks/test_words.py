@@ -1,7 +1,7 @@
 from math import inf
 
 from boundit.checks.evidence import Evidence
-from boundit.checks.words import question, sentence, shown, silence
+from boundit.checks.words import write_evidence, write_question, write_silence, write_statement
 from boundit.graph.implications import Independence
 
 BARE = Independence("Ad", "Income", frozenset(), selected=False)
@@ -9,17 +9,17 @@ LOGGED = Independence("Ad", "Income", frozenset({"Region", "Age", "Day"}), selec
 
 
 def test_a_statement_reads_as_a_sentence_to_agree_with() -> None:
-    assert sentence(BARE) == "Among rows, Ad tells nothing about Income."
-    assert sentence(LOGGED) == (
+    assert write_statement(BARE) == "Among rows, Ad tells nothing about Income."
+    assert write_statement(LOGGED) == (
         "Among logged rows with the same Age, Day and Region, Ad tells nothing about Income."
     )
 
 
 def test_the_question_names_what_could_be_missing() -> None:
-    assert question(BARE) == (
+    assert write_question(BARE) == (
         "Can Ad move Income, or Income move Ad, or something else move both?"
     )
-    assert question(LOGGED) == (
+    assert write_question(LOGGED) == (
         "Can Ad move Income, or Income move Ad, or something else move both, other than by way "
         "of Age, Day and Region? Or do both have a say in which rows are logged?"
     )
@@ -29,23 +29,23 @@ def test_evidence_is_said_in_shares_of_rows() -> None:
     place = (("Age", "young"),)
     found = Evidence("A", "high", place, 0.62, 0.485, 1200.0, pooled=False)
 
-    assert shown(BARE, found) == (
+    assert write_evidence(BARE, found) == (
         "Where Age = young: Income = high in 62.0% of the 1,200 rows with Ad = A; "
         "if Ad told nothing it would be 48.5%."
     )
-    assert shown(BARE, Evidence(0, 1, (), 0.5, 0.4, 1.0, pooled=True), exact=True) == (
+    assert write_evidence(BARE, Evidence(0, 1, (), 0.5, 0.4, 1.0, pooled=True), exact=True) == (
         "Over all groups: Income = 1 in 50.0% of the rows with Ad = 0; "
         "if Ad told nothing it would be 40.0%."
     )
 
 
 def test_silence_is_worth_what_could_have_been_found() -> None:
-    assert silence(0.05, 0.081) == (
+    assert write_silence(0.05, 0.081) == (
         "An association of V = 0.05 would be found in 8 logs of 10 if it is alike in all "
         "groups, and of V = 0.081 if it is not."
     )
-    assert silence(0.05, inf).endswith("and none if it turns around among them.")
-    assert silence(0.45, 0.45) == (
+    assert write_silence(0.05, inf).endswith("and none if it turns around among them.")
+    assert write_silence(0.45, 0.45) == (
         "This says little: only an association of V = 0.45 would be found in 8 logs of 10."
     )
-    assert silence(inf, inf).startswith("This says little")
+    assert write_silence(inf, inf).startswith("This says little")

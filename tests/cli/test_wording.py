@@ -49,7 +49,7 @@ def test_options_are_named_as_flags(error: object, shown: str) -> None:
 
 
 def test_facts_that_say_nothing_are_named_as_flags() -> None:
-    facts = SelectionFacts.read(selection_rate=0.5, sensitivity=None)
+    facts = SelectionFacts.from_options(selection_rate=0.5, sensitivity=None)
 
     with pytest.raises(InvalidFact) as no:
         facts.require_in(parse("X -> Y"))

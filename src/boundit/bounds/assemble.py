@@ -6,13 +6,13 @@ from math import prod
 
 from boundit.bounds.binary_reward import BinaryReward
 from boundit.bounds.candidate import Candidate
-from boundit.bounds.confidence import ConfidentNumbers, extreme_terms, terms_in
-from boundit.bounds.contrasts.table import SharedChain, contrasts
+from boundit.bounds.confidence import ConfidentNumbers, collect_extremes, collect_terms
+from boundit.bounds.contrasts.table import SharedChain, collect_contrasts
 from boundit.bounds.intersect import EndsCross, tightest
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import Numbers, PlugInNumbers
-from boundit.bounds.online import living_plans
+from boundit.bounds.online import make_living_plans
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.reward import is_binary
 from boundit.bounds.reward import reward_range as settled_range
@@ -61,7 +61,7 @@ def assembled(
     confident, whole = None, plan
     if confidence is not None:
         plan = few(plan, evaluator.levels) if sparing else plan
-        terms = extreme_terms(plan.candidates)
+        terms = collect_extremes(plan.candidates)
         confident = ConfidentNumbers(
             coins[0], population, terms, confidence=confidence, sparing=sparing
         )
@@ -91,7 +91,7 @@ def assembled(
         levels={name: log.levels[name] for name in query.treatments + query.context},
         reward_range=(low, high),
         bounds=bounds,
-        contrasts=contrasts(
+        contrasts=collect_contrasts(
             [c.joint for c in plan.candidates if c.joint] if profile == "sound" else [],
             numbers,
             query,
@@ -100,7 +100,7 @@ def assembled(
             (low, high),
             budget=plan.clock,
         ),
-        living=living_plans(
+        living=make_living_plans(
             [c.joint.chain for c in whole.candidates if isinstance(c.joint, SharedChain)],
             plan.graph,
             query,
@@ -124,8 +124,8 @@ def assembled(
 def require_possible(plan: BoundPlan, numbers: Numbers) -> None:
     """Refuse facts about selection that no population could have, the log being as it is."""
     for reweighting in _stating(plan):
-        if not Populations(reweighting, numbers).exist():
-            raise FactsRefuted(reweighting.stated)
+        if not Populations(reweighting, numbers).may_exist():
+            raise FactsRefuted(reweighting.statement)
 
 
 def _stating(plan: BoundPlan) -> list[Reweighting]:
@@ -135,7 +135,7 @@ def _stating(plan: BoundPlan) -> list[Reweighting]:
 
 
 def _stated(plan: BoundPlan) -> str:
-    return "; ".join(dict.fromkeys(found.stated for found in _stating(plan)))
+    return "; ".join(dict.fromkeys(found.statement for found in _stating(plan)))
 
 
 def few(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
@@ -148,7 +148,7 @@ def few(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
     """
 
     def size(candidate: Candidate) -> tuple[int, int]:
-        terms = terms_in(candidate.formulas)
+        terms = collect_terms(candidate.formulas)
         cells = sum(prod(levels[name] for name in term.of | term.given) for term in terms)
         return candidate.unknown, cells
 

@@ -62,7 +62,7 @@ def from_chain(chain: Chain, graph: CausalGraph, query: EffectQuery) -> Candidat
         lambda evaluator, place: seen_cells(chain, evaluator, outcome, axes, place),
         sum(link.weights is None for link in chain.links),
         frozenset(chain.variables) if not any(k.weights for k in chain.links) else frozenset(),
-        SharedChain.of(graph, query, chain),
+        SharedChain.from_graph(graph, query, chain),
     )
 
 
@@ -80,7 +80,7 @@ def from_reweighted(
         lambda numbers: reweighted(chain, numbers, outcome=outcome, axes=axes, budget=clock),
         _no_cells,
         chain.n_open,
-        joint=SharedChain.of(graph, query, chain),
+        joint=SharedChain.from_graph(graph, query, chain),
         reweightings=tuple(block.reweighting for block in chain.blocks),
     )
 

@@ -49,7 +49,7 @@ class NoConfidence(BounditError):
     """A confidence that is none, or that an exact law has no use for."""
 
 
-def check_confidence(confidence: float | None) -> None:
+def require_confidence(confidence: float | None) -> None:
     """Refuse a confidence that is no chance."""
     if confidence is not None and not (
         isinstance(confidence, int | float) and 0 < confidence < 1
@@ -59,7 +59,7 @@ def check_confidence(confidence: float | None) -> None:
         )
 
 
-def terms_in(expressions: Iterable[Expression]) -> frozenset[P]:
+def collect_terms(expressions: Iterable[Expression]) -> frozenset[P]:
     """Collect the terms that formulas read off counts."""
     found, seen, waiting = set[P](), set[int](), list(expressions)
     kept = list[Expression]()  # keeps identities from being used again
@@ -85,7 +85,7 @@ def terms_in(expressions: Iterable[Expression]) -> frozenset[P]:
     return frozenset(found)
 
 
-class Reads(Protocol):
+class CountReader(Protocol):
     """A rule that reads formulas off counts."""
 
     @property
@@ -97,11 +97,11 @@ class Reads(Protocol):
         """Over which variables it only takes the least and the greatest of one formula."""
 
 
-def extreme_terms(rules: Iterable[Reads]) -> dict[P, Nodes]:
+def collect_extremes(rules: Iterable[CountReader]) -> dict[P, Nodes]:
     """Collect the terms of some rules, and over which variables all of them take extremes."""
     found: dict[P, Nodes] = {}
     for rule in rules:
-        for term in terms_in(rule.formulas):
+        for term in collect_terms(rule.formulas):
             extremes = rule.extremes & term.given if term in rule.formulas else frozenset[str]()
             found[term] = found.get(term, extremes) & extremes
     return found
@@ -130,7 +130,7 @@ class ConfidentNumbers:
         self.levels: Mapping[str, int] = {}
         for coin in (*external, log):
             self.levels = {**self.levels, **coin.n_levels}
-        sizes = {term: self._n_intervals(term) for term in terms}
+        sizes = {term: self._count_intervals(term) for term in terms}
         total = sum(sizes.values())
         self._shares = {t: (1 - confidence) * size / total for t, size in sizes.items()}
         self._terms: dict[P, tuple[NamedArray, NamedArray]] = {}
@@ -138,7 +138,7 @@ class ConfidentNumbers:
     def between(self, expression: Expression, wanted: Sequence[str]) -> Pair:
         """Both ends of a formula over ``wanted``; of values that may be any, the best ends."""
         order = tuple(sort_names(all_variables(expression)))
-        free, pair = _Arithmetic(self, order).value(expression)
+        free, pair = _IntervalArithmetic(self, order).evaluate(expression)
         kept = tuple(axis for axis in order if axis in wanted and axis in free)
         gone = tuple(i for i, axis in enumerate(order) if axis not in kept)
         full = [self.levels[axis] if axis in free else 1 for axis in order]
@@ -147,14 +147,14 @@ class ConfidentNumbers:
         lower, upper = low.max(axis=gone), high.min(axis=gone)
         return NamedArray(kept, lower).aligned(wanted), NamedArray(kept, upper).aligned(wanted)
 
-    def term(self, term: P) -> tuple[NamedArray, NamedArray]:
+    def find_interval(self, term: P) -> tuple[NamedArray, NamedArray]:
         """Both ends of ``P(of | given)``, one axis for each of its variables."""
         if term not in self._terms:
-            self._terms[term] = self._interval(term)
+            self._terms[term] = self._compute_interval(term)
         return self._terms[term]
 
-    def _interval(self, term: P) -> tuple[NamedArray, NamedArray]:
-        coin = self._source(term)
+    def _compute_interval(self, term: P) -> tuple[NamedArray, NamedArray]:
+        coin = self._find_source(term)
         joint, below = coin.marginal(term.of | term.given), coin.marginal(term.given)
         n = np.broadcast_to(below.aligned(joint.axes), joint.values.shape)
         if coin.table.exact:
@@ -164,36 +164,36 @@ class ConfidentNumbers:
         elif coin.outcome in term.given and not coin.binary:
             ends = np.zeros_like(n), np.ones_like(n)
         else:
-            seen = self._n_seen(term, below)
-            alpha = self._shares[term] / max(seen * self._n_of(term), 1)
+            seen = self._count_seen(term, below)
+            alpha = self._shares[term] / max(seen * self._count_outcomes(term), 1)
             if coin.outcome in term.of and not coin.binary:
                 squares = coin.marginal_squares(term.of | term.given).aligned(joint.axes)
-                ends = mean_interval(joint.values, squares, n, alpha)
+                ends = bound_mean(joint.values, squares, n, alpha)
             else:
-                ends = share_interval(joint.values, n, alpha)
+                ends = bound_share(joint.values, n, alpha)
         return NamedArray(joint.axes, ends[0]), NamedArray(joint.axes, ends[1])
 
-    def _n_seen(self, term: P, below: NamedArray) -> int:
+    def _count_seen(self, term: P, below: NamedArray) -> int:
         if not self._sparing:
             return below.values.size
         over = tuple(i for i, axis in enumerate(below.axes) if axis in self._extreme[term])
         return int((below.values > 0).any(axis=over).sum())
 
-    def _source(self, term: P) -> BinaryReward:
+    def _find_source(self, term: P) -> BinaryReward:
         if term.logged:
             return self._log
         return next(c for c in self._external if term.of | term.given <= c.names)
 
-    def _n_of(self, term: P) -> int:
+    def _count_outcomes(self, term: P) -> int:
         size = prod(self.levels[name] for name in term.of)
         return 1 if size == 2 else size  # of two shares, one interval gives the other
 
-    def _n_intervals(self, term: P) -> int:
+    def _count_intervals(self, term: P) -> int:
         rows = term.given - self._extreme[term]
-        return self._n_of(term) * prod(self.levels[name] for name in rows)
+        return self._count_outcomes(term) * prod(self.levels[name] for name in rows)
 
 
-class _Arithmetic:
+class _IntervalArithmetic:
     """Worst cases through sums, products and ratios of numbers that are never negative.
 
     What is divided by nothing is nan or infinite here, and unknown in the end.
@@ -202,17 +202,17 @@ class _Arithmetic:
     def __init__(self, numbers: ConfidentNumbers, axes: Sequence[str]) -> None:
         self.numbers, self.axes = numbers, tuple(axes)
 
-    def value(self, node: Expression) -> tuple[Nodes, Pair]:
+    def evaluate(self, node: Expression) -> tuple[Nodes, Pair]:
         match node:
             case P(of, given):
-                low, high = self.numbers.term(node)
+                low, high = self.numbers.find_interval(node)
                 return of | given, (low.aligned(self.axes), high.aligned(self.axes))
             case Sum(over, body):
-                return self.summed(over, *self.value(body))
+                return self.add_up(over, *self.evaluate(body))
             case Product(factors):
-                return self.multiplied([self.value(factor) for factor in factors])
+                return self.multiply([self.evaluate(factor) for factor in factors])
             case Ratio(top, bottom):
-                (above, up), (below, down) = self.value(top), self.value(bottom)
+                (above, up), (below, down) = self.evaluate(top), self.evaluate(bottom)
                 with np.errstate(invalid="ignore", divide="ignore"):
                     return above | below, (up[0] / down[1], up[1] / down[0])
             case CFactor():
@@ -220,7 +220,7 @@ class _Arithmetic:
             case _:
                 assert_never(node)
 
-    def multiplied(self, factors: Sequence[tuple[Nodes, Pair]]) -> tuple[Nodes, Pair]:
+    def multiply(self, factors: Sequence[tuple[Nodes, Pair]]) -> tuple[Nodes, Pair]:
         free, low, high = frozenset[str](), np.ones(()), np.ones(())
         for names, pair in factors:
             free |= names
@@ -228,28 +228,28 @@ class _Arithmetic:
                 low, high = np.asarray(low * pair[0]), np.asarray(high * pair[1])
         return free, (low, high)
 
-    def summed(self, over: Nodes, free: Nodes, pair: Pair) -> tuple[Nodes, Pair]:
+    def add_up(self, over: Nodes, free: Nodes, pair: Pair) -> tuple[Nodes, Pair]:
         gone = tuple(i for i, axis in enumerate(self.axes) if axis in over & free)
         times = prod(self.numbers.levels[name] for name in over - free)
         low, high = (end.sum(axis=gone, keepdims=True) * times for end in pair)
         return free - over, (low, high)
 
 
-def share_interval(k: Floats, n: Floats, alpha: float) -> Pair:
+def bound_share(k: Floats, n: Floats, alpha: float) -> Pair:
     """Exact two-sided interval for a share from ``k`` of ``n``; everything where n is 0.
 
-    >>> low, high = share_interval(np.array([0.0, 5.0]), np.array([10.0, 10.0]), 0.05)
+    >>> low, high = bound_share(np.array([0.0, 5.0]), np.array([10.0, 10.0]), 0.05)
     >>> low.round(3), high.round(3)
     (array([0.   , 0.187]), array([0.308, 0.813]))
     """
     k = np.clip(np.rint(k), 0, n)
     with np.errstate(invalid="ignore"):
-        low = np.where(k > 0, _quantile(np.maximum(k, 1), n - k + 1, alpha / 2), 0.0)
-        high = np.where(k < n, _quantile(k + 1, np.maximum(n - k, 1), 1 - alpha / 2), 1.0)
+        low = np.where(k > 0, _find_quantile(np.maximum(k, 1), n - k + 1, alpha / 2), 0.0)
+        high = np.where(k < n, _find_quantile(k + 1, np.maximum(n - k, 1), 1 - alpha / 2), 1.0)
     return low, high
 
 
-def _quantile(a: Floats, b: Floats, chance: float) -> Floats:
+def _find_quantile(a: Floats, b: Floats, chance: float) -> Floats:
     """Where a beta law reaches a chance; what the library's inverse gets wrong is bisected.
 
     For hundreds of millions of rows it can be off by a factor.
@@ -267,7 +267,7 @@ def _quantile(a: Floats, b: Floats, chance: float) -> Floats:
     return found
 
 
-def mean_interval(sums: Floats, squares: Floats, n: Floats, alpha: float) -> Pair:
+def bound_mean(sums: Floats, squares: Floats, n: Floats, alpha: float) -> Pair:
     """Two-sided interval for a mean in [0, 1]: the tighter of Hoeffding's and Bernstein's.
 
     Each has half the chance ``alpha`` of missing.

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import get_args
 
 from boundit.bounds.assemble import assembled
-from boundit.bounds.confidence import NoConfidence, check_confidence
+from boundit.bounds.confidence import NoConfidence, require_confidence
 from boundit.bounds.options import check_limits, external_logs
 from boundit.bounds.plan import BoundPlan, Profile, paper_plan, sound_plan
 from boundit.bounds.request import bandit_query, coin_graph
@@ -85,9 +85,9 @@ def derive_bounds(
     asked = bandit_query(graph, query)
     if profile == "paper":
         confidence = None
-    check_confidence(confidence)
+    require_confidence(confidence)
     check_limits(max_condition=max_condition, time_limit=time_limit, domain=domain)
-    facts = SelectionFacts.read(selection_rate=selection_rate, sensitivity=sensitivity)
+    facts = SelectionFacts.from_options(selection_rate=selection_rate, sensitivity=sensitivity)
     facts.require_in(graph)
     opened, others = read_log(log), external_logs(graph, external)
     if confidence is not None and all(table.exact for table in (opened, *others)):

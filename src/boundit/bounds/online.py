@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from boundit.bounds.binary_reward import HEADS
-from boundit.bounds.confidence import terms_in
+from boundit.bounds.confidence import collect_terms
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.rules.chain import Chain
 from boundit.counts.named_array import Floats
@@ -32,7 +32,7 @@ MOST_PLANS = 2
 """How many plans share the error of living bounds: each costs the others width."""
 
 
-def living_plans(
+def make_living_plans(
     chains: Iterable[object],
     graph: CausalGraph,
     query: EffectQuery,
@@ -46,15 +46,15 @@ def living_plans(
     are one cell's, here the intervals of all cells must hold at once, so no term is one whose
     extremes alone matter.
     """
-    chosen = worth_learning(chains, levels)
+    chosen = choose_chains(chains, levels)
     if not chosen:
         return ()
-    terms = terms_in(chain.reward.expression for chain in chosen)
+    terms = collect_terms(chain.reward.expression for chain in chosen)
     numbers = numbers_for(dict.fromkeys(terms, Nodes()))
-    return tuple(_plan(c, graph, query, levels, reward_range, numbers) for c in chosen)
+    return tuple(_make_plan(c, graph, query, levels, reward_range, numbers) for c in chosen)
 
 
-def worth_learning(
+def choose_chains(
     chains: Iterable[object], levels: Mapping[str, Sequence[Value]]
 ) -> list[Chain]:
     """Choose the chains of which nothing but the reward is known, those of fewest cells first.
@@ -77,7 +77,7 @@ def worth_learning(
     return sorted(small, key=lambda chain: (n_cells(chain), chain.variables))[:MOST_PLANS]
 
 
-def _plan(
+def _make_plan(
     chain: Chain,
     graph: CausalGraph,
     query: EffectQuery,
@@ -85,26 +85,26 @@ def _plan(
     reward_range: tuple[float, float],
     numbers: Numbers,
 ) -> Living:
-    felt, reason = pooled_by(graph, query, chain.variables)
-    ends = _ends(chain, query, levels, reward_range, numbers)
+    felt, reason = find_pooling(graph, query, chain.variables)
+    ends = _read_ends(chain, query, levels, reward_range, numbers)
     names = query.treatments + query.context
     return Living(
         chain.variables,
         tuple(tuple(levels[name]) for name in chain.variables),
-        {key: _pool(names, key, felt) for key in ends},
+        {key: _find_pool(names, key, felt) for key in ends},
         ends,
         reason,
     )
 
 
-def pooled_by(
+def find_pooling(
     graph: CausalGraph, query: EffectQuery, variables: Sequence[str]
 ) -> tuple[Nodes, str]:
     """Tell on which treatments and contexts the law of some variables hangs, and why.
 
     >>> from boundit.estimand.query import parse_query
     >>> graph = CausalGraph.of(directed=[("X", "W"), ("W", "Y"), ("X2", "Y"), ("C", "Y")])
-    >>> felt, reason = pooled_by(graph, parse_query("Y | do(X, X2)"), ["W"])
+    >>> felt, reason = find_pooling(graph, parse_query("Y | do(X, X2)"), ["W"])
     >>> sorted(felt), reason
     (['X'], 'P(W | do(X)) is learned online; Rule 3: drop do(X2)')
     """
@@ -116,7 +116,7 @@ def pooled_by(
     return light.treatments | light.context, "; ".join(words)
 
 
-def _ends(
+def _read_ends(
     chain: Chain,
     query: EffectQuery,
     levels: Mapping[str, Sequence[Value]],
@@ -142,6 +142,6 @@ def _ends(
     }
 
 
-def _pool(names: Sequence[str], key: Key, felt: Nodes) -> Pool:
+def _find_pool(names: Sequence[str], key: Key, felt: Nodes) -> Pool:
     arm, context = key
     return tuple(v for name, v in zip(names, arm + context, strict=True) if name in felt)

@@ -33,9 +33,9 @@ class FactsRefuted(BounditError):
 class SelectionFacts:
     """A range for the selection rate, and a limit on how far the log may be from everyone.
 
-    >>> SelectionFacts.read(selection_rate=0.4, sensitivity=None)
+    >>> SelectionFacts.from_options(selection_rate=0.4, sensitivity=None)
     SelectionFacts(rate=(0.4, 0.4), limit=None)
-    >>> print(SelectionFacts.read(selection_rate=(0.3, 0.6), sensitivity=2))
+    >>> print(SelectionFacts.from_options(selection_rate=(0.3, 0.6), sensitivity=2))
     r >= 0.3 (selection rate), 1/2 <= r <= 2 (sensitivity)
     """
 
@@ -43,12 +43,12 @@ class SelectionFacts:
     limit: float | None = None
 
     @classmethod
-    def read(cls, *, selection_rate: object, sensitivity: object) -> Self:
+    def from_options(cls, *, selection_rate: object, sensitivity: object) -> Self:
         """Take the options of ``derive_bounds``; anything but a chance and a limit is refused.
 
         ``sensitivity=inf`` says only that no kind of row is sure to be left out.
         """
-        return cls(_rate(selection_rate), _limit(sensitivity))
+        return cls(_read_rate(selection_rate), _read_limit(sensitivity))
 
     def __bool__(self) -> bool:
         """True when something is known."""
@@ -65,12 +65,12 @@ class SelectionFacts:
         return ", ".join(said) or "nothing is known of r"
 
     @property
-    def least(self) -> float:
+    def least_ratio(self) -> float:
         """How small ``r`` may be."""
         rate = self.rate[0] if self.rate is not None else 0.0
         return max(rate, 1 / self.limit if self.limit is not None else 0.0)
 
-    def most(self, share: float) -> float:
+    def find_greatest_share(self, share: float) -> float:
         """How much of everyone a kind of row can be that is at most this share of the log."""
         if self.limit is None:
             return inf
@@ -88,7 +88,7 @@ class SelectionFacts:
 NOTHING_KNOWN = SelectionFacts()
 
 
-def _rate(given: object) -> tuple[float, float] | None:
+def _read_rate(given: object) -> tuple[float, float] | None:
     if given is None:
         return None
     pair = tuple(given) if isinstance(given, tuple | list) else (given, given)
@@ -104,7 +104,7 @@ def _rate(given: object) -> tuple[float, float] | None:
     return low, high
 
 
-def _limit(given: object) -> float | None:
+def _read_limit(given: object) -> float | None:
     if given is None:
         return None
     if not _is_number(given) or not float(given) >= 1:

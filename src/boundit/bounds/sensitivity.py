@@ -49,7 +49,7 @@ def sensitivity_curve(
     for limit in sorted(set(map(float, limits)), reverse=True):
         try:
             table = bounded(limit)
-            wider = table if wider is None else _within(table, wider)
+            wider = table if wider is None else _narrow(table, wider)
         except (EndsCross, FactsRefuted):
             refuted.append(limit)
             continue
@@ -58,16 +58,16 @@ def sensitivity_curve(
     return SensitivityCurve(tuple(order), tuple(found[g] for g in order), tuple(refuted[::-1]))
 
 
-def _within(table: BoundTable, wider: BoundTable) -> BoundTable:
+def _narrow(table: BoundTable, wider: BoundTable) -> BoundTable:
     """Keep of each end the better of two tables that both hold."""
     bounds = {
-        key: _better(key, bound, wider.bounds[key]) for key, bound in table.bounds.items()
+        key: _keep_better(key, bound, wider.bounds[key]) for key, bound in table.bounds.items()
     }
     rules = {**wider.rules, **table.rules}
     return replace(table, bounds=bounds, rules=rules)
 
 
-def _better(key: Key, one: Bound, other: Bound) -> Bound:
+def _keep_better(key: Key, one: Bound, other: Bound) -> Bound:
     if max(one.lower, other.lower) > min(one.upper, other.upper):
         raise EndsCross([f"arm {key[0]} in context {key[1]}"])
     if other.lower > one.lower:

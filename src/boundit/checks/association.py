@@ -1,7 +1,7 @@
 r"""Two measures of what an independence leaves unexplained, and what chance makes of them.
 
 Within a group of N rows with margins r and c, and all margins fixed, the count of a cell has
-mean :math:`e_{ij} = r_i c_j / N` under independence. ``any_association`` adds up
+mean :math:`e_{ij} = r_i c_j / N` under independence. ``measure_any_association`` adds up
 
 .. math:: (N - 1) / N \cdot \sum_{ij} (n_{ij} - e_{ij})^2 / e_{ij}
 
@@ -39,29 +39,29 @@ class Statistic:
     df: int
     weight: float
 
-    def strength(self, excess: float | None = None) -> float:
+    def find_strength(self, excess: float | None = None) -> float:
         """Cramér's V, corrected for chance: 0 nothing, 1 one variable tells the other."""
         beyond = self.value - self.df if excess is None else excess
         return float(np.sqrt(max(beyond, 0.0) / self.weight))
 
 
-def any_association(strata: Strata) -> Statistic:
+def measure_any_association(strata: Strata) -> Statistic:
     """Measure association of whatever shape, group by group."""
     ones, others = strata.sizes
     df = int(((ones - 1) * (others - 1)).sum())
     spare = strata.totals - 1
     weight = float((spare * (np.minimum(ones, others) - 1)).sum())
-    return Statistic(float(spare @ phi_squared(strata)), df, weight)
+    return Statistic(float(spare @ compute_phi_squared(strata)), df, weight)
 
 
-def phi_squared(strata: Strata) -> Floats:
+def compute_phi_squared(strata: Strata) -> Floats:
     """Pearson's statistic per row, for each group."""
     ratio = np.bincount(strata.group, strata.n / strata.expected * strata.n, len(strata))
     return np.asarray(ratio / strata.totals - 1)
 
 
 @dataclass(frozen=True, eq=False)
-class Pooled:
+class PooledGroups:
     """The cells of all groups added up: what was seen, its mean, and how it varies by chance.
 
     The last level of each variable is left out: the others tell its counts.
@@ -78,11 +78,11 @@ class Pooled:
     def margins(self) -> tuple[Floats, Floats]:
         """Rows of each level in each group, for the two variables."""
         n_groups, (one, other) = len(self.strata), self.strata.n_levels
-        rows = self.strata.ones.dense(n_groups, one)[:, self.levels[0]]
-        return rows, self.strata.others.dense(n_groups, other)[:, self.levels[1]]
+        rows = self.strata.ones.to_dense(n_groups, one)[:, self.levels[0]]
+        return rows, self.strata.others.to_dense(n_groups, other)[:, self.levels[1]]
 
     @cached_property
-    def seen(self) -> Floats:
+    def counts(self) -> Floats:
         """How often each pair of levels met."""
         table = np.zeros(self.strata.n_levels)
         np.add.at(table, (self.strata.one, self.strata.other), self.strata.n)
@@ -103,8 +103,8 @@ class Pooled:
         size = max(1, _CHUNK // (r * r + c * c))
         for i in range(0, len(n), size):
             part = slice(i, i + size)
-            left = _spread(rows[part], n[part]) / (n[part] - 1)[:, None, None]
-            right = _spread(columns[part], n[part])
+            left = _find_spread(rows[part], n[part]) / (n[part] - 1)[:, None, None]
+            right = _find_spread(columns[part], n[part])
             added += left.reshape(-1, r * r).T @ right.reshape(-1, c * c)
         covariance = added.reshape(r, r, c, c).transpose(0, 2, 1, 3).reshape(r * c, r * c)
         values, vectors = np.linalg.eigh(covariance)
@@ -116,19 +116,21 @@ class Pooled:
         """In how many ways the counts can deviate."""
         return int(self.whitener.shape[1])
 
-    def deviation(self, seen: Floats) -> Floats:
+    def measure_deviation(self, seen: Floats) -> Floats:
         """The statistic, for one table of counts or a stack of them."""
         away = (seen - self.expected)[..., :-1, :-1]
         free = away.reshape(*away.shape[:-2], away.shape[-2] * away.shape[-1]) @ self.whitener
         return np.asarray((free * free).sum(axis=-1))
 
-    def statistic(self) -> Statistic:
+    def make_statistic(self) -> Statistic:
         """What was seen, as a statistic."""
-        fewest = min(self.seen.shape) - 1
-        return Statistic(float(self.deviation(self.seen)), self.df, self.strata.rows * fewest)
+        fewest = min(self.counts.shape) - 1
+        return Statistic(
+            float(self.measure_deviation(self.counts)), self.df, self.strata.rows * fewest
+        )
 
 
-def _spread(margin: Floats, n: Floats) -> Floats:
+def _find_spread(margin: Floats, n: Floats) -> Floats:
     """``diag(m) - m m' / N`` of each group."""
     squares = -margin[:, :, None] * margin[:, None, :] / n[:, None, None]
     each = np.arange(margin.shape[1])
@@ -136,28 +138,28 @@ def _spread(margin: Floats, n: Floats) -> Floats:
     return np.asarray(squares)
 
 
-def pooled(strata: Strata, least: float = 0.0) -> Pooled | None:
+def pool(strata: Strata, least: float = 0.0) -> PooledGroups | None:
     """Add up the groups over levels common enough to judge; None when too few are.
 
     Every cell of the sum is to have an expected count of ``least``.
     """
-    common = _commonest(strata.one, strata.n) & _commonest(strata.other, strata.n)
-    kept = strata if common.all() else strata.where(common)
+    common = _find_common(strata.one, strata.n) & _find_common(strata.other, strata.n)
+    kept = strata if common.all() else strata.select(common)
     while len(kept):
-        total = Pooled(kept)
+        total = PooledGroups(kept)
         if (total.expected >= least).all():
             return total
-        kept = kept.where(~_rarest(total)[kept.one, kept.other])
+        kept = kept.select(~_find_rarest(total)[kept.one, kept.other])
     return None
 
 
-def _commonest(level: Codes, n: Floats) -> Mask:
+def _find_common(level: Codes, n: Floats) -> Mask:
     rows = np.bincount(level, n)
     last = np.sort(rows)[::-1][:MOST_LEVELS][-1]
     return np.asarray(rows[level] >= last)
 
 
-def _rarest(total: Pooled) -> Mask:
+def _find_rarest(total: PooledGroups) -> Mask:
     """The cells of the level whose smallest cell is smallest, preferring the rarer level."""
     i, j = np.unravel_index(total.expected.argmin(), total.expected.shape)
     gone = np.zeros(total.strata.n_levels, dtype=np.bool_)

@@ -6,11 +6,11 @@ from math import ceil
 
 from numpy.random import Generator, SeedSequence, default_rng
 
-from boundit.checks.counting import counted, variables
-from boundit.checks.evidence import Evidence, strongest
-from boundit.checks.independence import TestOutcome, holm, judge, judge_law
-from boundit.checks.report import CheckReport, Finding, Status, ranked
-from boundit.checks.strata import stratified
+from boundit.checks.counting import count_statements, find_variables
+from boundit.checks.evidence import Evidence, find_strongest
+from boundit.checks.independence import TestOutcome, correct_by_holm, judge, judge_law
+from boundit.checks.report import CheckReport, Finding, Status, rank
+from boundit.checks.strata import stratify
 from boundit.counts.errors import TooManyCells
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
@@ -75,24 +75,26 @@ def check(
     if not isinstance(level, int | float) or not 0 < level < 1:
         raise NoLevel(level)
     opened = read_log(log)
-    statements, untestable = _testable(graph, frozenset(opened.columns))
+    statements, untestable = _restate(graph, frozenset(opened.columns))
     streams = dict(zip(statements, SeedSequence(seed).spawn(len(statements)), strict=True))
-    trial = _Trial(level, _shuffles(len(statements), level), drop_nulls=opened.nulls == "drop")
-    met: list[_Met] = []
+    trial = _TestRunner(
+        level, _choose_draws(len(statements), level), drop_nulls=opened.nulls == "drop"
+    )
+    met: list[_TestedStatement] = []
     caveats: dict[str, None] = {}
-    for served, table in counted(opened, statements, graph.selection, suspects(graph)):
+    for served, table in count_statements(opened, statements, graph.selection, suspects(graph)):
         if isinstance(table, TooManyCells):
             untestable += [Finding(s, "untestable", reason=f"{table}.") for s in served]
             continue
-        caveats |= dict.fromkeys([*table.caveats, *_dropped(table, trial)])
+        caveats |= dict.fromkeys([*table.caveats, *_describe_nulls(table, trial)])
         for statement in served:
-            met.append(trial.meet(statement, table, default_rng(streams[statement])))
+            met.append(trial.run(statement, table, default_rng(streams[statement])))
             told(len(met), len(statements))
-    return CheckReport(ranked(untestable + _judged(met, level)), level, seed, tuple(caveats))
+    return CheckReport(rank(untestable + _correct(met, level)), level, seed, tuple(caveats))
 
 
 @dataclass(frozen=True, slots=True)
-class _Met:
+class _TestedStatement:
     """A statement that met the log."""
 
     statement: Independence
@@ -101,33 +103,35 @@ class _Met:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class _TestRunner:
     """How statements are tested."""
 
     level: float
     draws: int
     drop_nulls: bool
 
-    def meet(self, statement: Independence, table: CountTable, rng: Generator) -> _Met:
+    def run(
+        self, statement: Independence, table: CountTable, rng: Generator
+    ) -> _TestedStatement:
         """Test one statement; evidence is kept where it may be needed."""
-        strata = stratified(table, statement, drop_nulls=self.drop_nulls)
+        strata = stratify(table, statement, drop_nulls=self.drop_nulls)
         exact = table.exact
         outcome = judge_law(strata) if exact else judge(strata, draws=self.draws, rng=rng)
         if outcome is None or outcome.p > self.level:
-            return _Met(statement, outcome)
-        steady = outcome.decisive.pattern == "steady"
-        return _Met(
-            statement, outcome, strongest(strata, statement, table.levels, steady=steady)
+            return _TestedStatement(statement, outcome)
+        steady = outcome.decisive_answer.pattern == "steady"
+        return _TestedStatement(
+            statement, outcome, find_strongest(strata, statement, table.levels, steady=steady)
         )
 
 
-def _testable(graph: CausalGraph, columns: Nodes) -> tuple[list[Independence], list[Finding]]:
+def _restate(graph: CausalGraph, columns: Nodes) -> tuple[list[Independence], list[Finding]]:
     """Restate what the graph says in columns of the log; what cannot be said is untestable."""
     include = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
     found: list[Independence] = []
     others: list[Finding] = []
     for statement in implications(graph):
-        missing = variables(statement) - columns
+        missing = find_variables(statement) - columns
         if missing & statement.given and not {statement.one, statement.other} & missing:
             within = (columns & graph.observed) | include
             instead = minimal_separator(
@@ -144,18 +148,18 @@ def _testable(graph: CausalGraph, columns: Nodes) -> tuple[list[Independence], l
     return found, others
 
 
-def _shuffles(n_statements: int, level: float) -> int:
+def _choose_draws(n_statements: int, level: float) -> int:
     """So many that a p-value can be small enough for a contradiction, with room to spare."""
     return min(MOST_DRAWS, ceil(_RESOLUTION * max(1, n_statements) / level) - 1)
 
 
-def _judged(met: list[_Met], level: float) -> list[Finding]:
+def _correct(met: list[_TestedStatement], level: float) -> list[Finding]:
     """Correct for the number of tests, and say of each what it came to."""
     findings = [
         Finding(m.statement, "untestable", reason=_ONE_SIDED) for m in met if m.outcome is None
     ]
     known = [(m, m.outcome) for m in met if m.outcome is not None]
-    corrected = holm([outcome.p for _, outcome in known])
+    corrected = correct_by_holm([outcome.p for _, outcome in known])
     for (m, outcome), p in zip(known, corrected, strict=True):
         status: Status = "contradicted" if p <= level else "consistent"
         findings.append(
@@ -164,15 +168,15 @@ def _judged(met: list[_Met], level: float) -> list[Finding]:
                 status,
                 outcome,
                 p,
-                outcome.detectable(level / len(known)),
-                outcome.detectable(level / len(known), any_pattern=True),
+                outcome.find_detectable(level / len(known)),
+                outcome.find_detectable(level / len(known), any_pattern=True),
                 m.evidence if status == "contradicted" else None,
             )
         )
     return findings
 
 
-def _dropped(table: CountTable, trial: _Trial) -> list[str]:
+def _describe_nulls(table: CountTable, trial: _TestRunner) -> list[str]:
     """Say which columns had nulls, where rows with nulls are dropped."""
     if not trial.drop_nulls:
         return []

@@ -17,12 +17,12 @@ SMALL = 2**20
 """Of a longer log, statements share a pass while their table stays below so many cells."""
 
 
-def variables(statement: Independence) -> Nodes:
+def find_variables(statement: Independence) -> Nodes:
     """The columns that a statement needs."""
     return statement.given | {statement.one, statement.other}
 
 
-def counted(
+def count_statements(
     log: Log,
     statements: Sequence[Independence],
     selection: str | None,
@@ -37,7 +37,7 @@ def counted(
     if not statements:
         return
     whole = replace(log, nulls="level") if log.nulls == "drop" else log
-    for names, served in _passes(whole, statements, selection):
+    for names, served in _plan_passes(whole, statements, selection):
         try:
             yield (
                 served,
@@ -47,27 +47,27 @@ def counted(
             yield served, error
 
 
-def _passes(
+def _plan_passes(
     log: Log, statements: Sequence[Independence], selection: str | None
 ) -> list[tuple[Nodes, list[Independence]]]:
-    everything = frozenset[str]().union(*map(variables, statements))
+    everything = frozenset[str]().union(*map(find_variables, statements))
     if log.source.cells(GroupBy(()))["lines"].sum() <= ONE_PASS:
         return [(everything, list(statements))]
     sizes = {
         name: len(log.count([name], selection=selection).levels[name])
         for name in sort_names(everything)
     }
-    return grouped(statements, sizes)
+    return group_statements(statements, sizes)
 
 
-def grouped(
+def group_statements(
     statements: Sequence[Independence], n_levels: dict[str, int]
 ) -> list[tuple[Nodes, list[Independence]]]:
     """Let statements share a table, the widest first, where it grows least and stays small.
 
     >>> pairs = [("A", "B"), ("C", "D"), ("B", "C")]
     >>> each = [Independence(*pair, frozenset(), selected=False) for pair in pairs]
-    >>> [sort_names(names) for names, _ in grouped(each, dict.fromkeys("ABCD", 100))]
+    >>> [sort_names(names) for names, _ in group_statements(each, dict.fromkeys("ABCD", 100))]
     [['A', 'B', 'C'], ['C', 'D']]
     """
 
@@ -75,8 +75,8 @@ def grouped(
         return prod(n_levels[name] for name in names)
 
     found: list[tuple[Nodes, list[Independence]]] = []
-    for statement in sorted(statements, key=lambda s: (-size(variables(s)), str(s))):
-        needed = variables(statement)
+    for statement in sorted(statements, key=lambda s: (-size(find_variables(s)), str(s))):
+        needed = find_variables(statement)
         joined = [(size(names | needed), i) for i, (names, _) in enumerate(found)]
         fits = [(cells, i) for cells, i in joined if cells <= max(SMALL, size(found[i][0]))]
         if not fits:

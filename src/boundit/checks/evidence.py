@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boundit.checks.association import Pooled, pooled
+from boundit.checks.association import PooledGroups, pool
 from boundit.checks.strata import Strata
 from boundit.counts.levels import Levels
 from boundit.counts.named_array import Floats
@@ -29,7 +29,7 @@ class Evidence:
     pooled: bool
 
 
-def strongest(
+def find_strongest(
     strata: Strata,
     statement: Independence,
     levels: Mapping[str, Levels],
@@ -38,10 +38,12 @@ def strongest(
 ) -> Evidence:
     """Show the plainest disagreement: in one group, or over all of them if it is steady."""
     ones, others = levels[statement.one], levels[statement.other]
-    if steady and (total := pooled(strata)):
-        return _over_all(total, ones, others)
-    group = _strongest_group(strata)
-    inside = np.where(strata.group == group, _surprise(strata.n, strata.expected), -np.inf)
+    if steady and (total := pool(strata)):
+        return _find_over_all(total, ones, others)
+    group = _find_strongest_group(strata)
+    inside = np.where(
+        strata.group == group, _measure_surprise(strata.n, strata.expected), -np.inf
+    )
     i = int(inside.argmax())
     names = sort_names(statement.given)
     place = tuple(
@@ -60,29 +62,29 @@ def strongest(
     )
 
 
-def _over_all(total: Pooled, ones: Levels, others: Levels) -> Evidence:
-    surprise = _surprise(total.seen, total.expected)
+def _find_over_all(total: PooledGroups, ones: Levels, others: Levels) -> Evidence:
+    surprise = _measure_surprise(total.counts, total.expected)
     i, j = np.unravel_index(surprise.argmax(), surprise.shape)
-    rows = float(total.seen[i].sum())
+    rows = float(total.counts[i].sum())
     return Evidence(
         ones[total.levels[0][i]],
         others[total.levels[1][j]],
         (),
-        float(total.seen[i, j]) / rows,
+        float(total.counts[i, j]) / rows,
         float(total.expected[i, j]) / rows,
         rows,
         pooled=True,
     )
 
 
-def _strongest_group(strata: Strata) -> int:
+def _find_strongest_group(strata: Strata) -> int:
     """The group whose counts stray furthest beyond chance, by likelihood ratio."""
     ratio = np.bincount(strata.group, strata.n * np.log(strata.n / strata.expected))
     ones, others = strata.sizes
     return int((2 * ratio - (ones - 1) * (others - 1)).argmax())
 
 
-def _surprise(seen: Floats, expected: Floats) -> Floats:
+def _measure_surprise(seen: Floats, expected: Floats) -> Floats:
     """How unlikely a count is, on the log scale; a few rows in a rare cell do not shout."""
     ratio = np.divide(seen, expected, out=np.ones_like(seen), where=seen > 0)
     return np.asarray(seen * np.log(ratio) - (seen - expected))

@@ -16,15 +16,15 @@ from numpy.random import Generator
 from scipy.stats import chi2
 
 from boundit.checks.association import (
-    Pooled,
+    PooledGroups,
     Statistic,
-    any_association,
-    phi_squared,
-    pooled,
+    compute_phi_squared,
+    measure_any_association,
+    pool,
 )
-from boundit.checks.joining import filled
-from boundit.checks.power import detectable
-from boundit.checks.shuffles import cells_drawn, chances
+from boundit.checks.joining import join_rare_levels
+from boundit.checks.power import find_weakest
+from boundit.checks.shuffles import count_cells, find_chances
 from boundit.checks.strata import Strata
 
 PLENTY = 20.0
@@ -61,26 +61,26 @@ class TestOutcome:
     groups: int
 
     @property
-    def decisive(self) -> Answer:
+    def decisive_answer(self) -> Answer:
         """The answer with the smallest p-value."""
         return self.answers[0]
 
     @property
     def p(self) -> float:
         """The chance of so much association if the statement is true, at most."""
-        return min(1.0, len(self.answers) * self.decisive.p)
+        return min(1.0, len(self.answers) * self.decisive_answer.p)
 
-    def detectable(self, level: float, *, any_pattern: bool = False) -> float:
+    def find_detectable(self, level: float, *, any_pattern: bool = False) -> float:
         """The weakest association that 8 logs of 10 would show at this level; inf if none.
 
         One that is alike in every group is seen by either question, one of ``any_pattern``
         only by the first.
         """
-        if self.decisive.pattern == "exact":
+        if self.decisive_answer.pattern == "exact":
             return 0.0
         asked = [a for a in self.answers if a.pattern == "any" or not any_pattern]
         each = level / len(self.answers)
-        return min((detectable(a.statistic, each) for a in asked), default=inf)
+        return min((find_weakest(a.statistic, each) for a in asked), default=inf)
 
 
 def judge(strata: Strata, *, draws: int, rng: Generator) -> TestOutcome | None:
@@ -91,10 +91,14 @@ def judge(strata: Strata, *, draws: int, rng: Generator) -> TestOutcome | None:
     """
     if not len(strata):
         return None
-    total = Pooled(strata)
+    total = PooledGroups(strata)
     plenty = (strata.least_expected >= PLENTY).all()
-    cheap = cells_drawn(total) * draws <= WORK and strata.totals.max() < MOST_ROWS
-    answers = _by_shuffles(total, draws, rng) if cheap and not plenty else _by_formula(strata)
+    cheap = count_cells(total) * draws <= WORK and strata.totals.max() < MOST_ROWS
+    answers = (
+        _answer_by_shuffles(total, draws, rng)
+        if cheap and not plenty
+        else _answer_by_formula(strata)
+    )
     if not answers:
         return None
     by_p = sorted(answers, key=lambda a: (a.p, -a.statistic.value / a.statistic.df))
@@ -106,39 +110,39 @@ def judge_law(strata: Strata) -> TestOutcome | None:
     if not len(strata):
         return None
     ones, others = strata.sizes
-    away = float(strata.totals @ phi_squared(strata))
+    away = float(strata.totals @ compute_phi_squared(strata))
     weight = float(strata.totals @ (np.minimum(ones, others) - 1))
     measure = Statistic(max(away, 0.0), 0, weight)
-    found = Answer("exact", measure, 0.0 if measure.strength() > EXACT else 1.0)
+    found = Answer("exact", measure, 0.0 if measure.find_strength() > EXACT else 1.0)
     return TestOutcome((found,), strata.rows, len(strata))
 
 
-def _by_shuffles(total: Pooled, draws: int, rng: Generator) -> list[Answer]:
-    statistics = [any_association(total.strata)]
+def _answer_by_shuffles(total: PooledGroups, draws: int, rng: Generator) -> list[Answer]:
+    statistics = [measure_any_association(total.strata)]
     if len(total.strata) > 1:
-        statistics.append(total.statistic())
+        statistics.append(total.make_statistic())
     patterns: tuple[Pattern, ...] = ("any", "steady")
-    found = zip(patterns, statistics, chances(total, draws, rng), strict=False)
+    found = zip(patterns, statistics, find_chances(total, draws, rng), strict=False)
     return [Answer(pattern, stat, chance.p, chance.draws) for pattern, stat, chance in found]
 
 
-def _by_formula(strata: Strata) -> list[Answer]:
+def _answer_by_formula(strata: Strata) -> list[Answer]:
     answers = []
-    if len(full := filled(strata, ENOUGH_OF_MANY)):
-        answers.append(_by_chi_square("any", any_association(full)))
-    if len(strata) > 1 and (total := pooled(strata, PLENTY)):
-        answers.append(_by_chi_square("steady", total.statistic()))
+    if len(full := join_rare_levels(strata, ENOUGH_OF_MANY)):
+        answers.append(_answer_by_chi_square("any", measure_any_association(full)))
+    if len(strata) > 1 and (total := pool(strata, PLENTY)):
+        answers.append(_answer_by_chi_square("steady", total.make_statistic()))
     return answers
 
 
-def _by_chi_square(pattern: Pattern, statistic: Statistic) -> Answer:
+def _answer_by_chi_square(pattern: Pattern, statistic: Statistic) -> Answer:
     return Answer(pattern, statistic, float(chi2.sf(statistic.value, statistic.df)))
 
 
-def holm(p_values: list[float]) -> list[float]:
+def correct_by_holm(p_values: list[float]) -> list[float]:
     """Correct p-values for their number, so that all of them hold at once (Holm).
 
-    >>> holm([0.01, 0.04, 0.03])
+    >>> correct_by_holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
     corrected, floor, left = [0.0] * len(p_values), 0.0, len(p_values)

@@ -11,27 +11,25 @@ from boundit.counts.levels import Codes
 from boundit.counts.named_array import Floats
 
 
-def filled(strata: Strata, least: float) -> Strata:
+def join_rare_levels(strata: Strata, least: float) -> Strata:
     """Join rare levels, group by group, until no expected count is below ``least``.
 
     A variable whose levels are common enough for the other's stays as it is. Groups in which a
     variable has one level left are left out.
     """
     n, n_groups = strata.totals, len(strata)
-    ones, others = strata.ones.least(n_groups), strata.others.least(n_groups)
+    ones, others = strata.ones.find_least(n_groups), strata.others.find_least(n_groups)
     both = np.sqrt(least * n)
     need_one = np.where(others >= both, least * n / others, both)
     need_other = np.where(ones >= both, least * n / ones, both)
     if ((ones >= need_one) & (others >= need_other)).all():
         return strata
-    one, n_ones = joined(strata.ones, need_one, strata.n_levels[0])
-    other, n_others = joined(strata.others, need_other, strata.n_levels[1])
-    return strata.relevelled(
-        one[strata.ones.line], other[strata.others.line], (n_ones, n_others)
-    )
+    one, n_ones = number_levels(strata.ones, need_one, strata.n_levels[0])
+    other, n_others = number_levels(strata.others, need_other, strata.n_levels[1])
+    return strata.relevel(one[strata.ones.line], other[strata.others.line], (n_ones, n_others))
 
 
-def joined(margin: Margin, least: Floats, n_levels: int) -> tuple[Codes, int]:
+def number_levels(margin: Margin, least: Floats, n_levels: int) -> tuple[Codes, int]:
     """Give the lines of a margin levels with ``least`` rows each, and say how many there are.
 
     From the rarest on, rare levels are joined to new ones of twice that size; a remainder goes
@@ -40,16 +38,16 @@ def joined(margin: Margin, least: Floats, n_levels: int) -> tuple[Codes, int]:
     order = np.lexsort((margin.level, margin.n, margin.group))
     group, level, n = margin.group[order], margin.level[order], margin.n[order]
     rare = n < least[group]
-    batch = _batches(group, np.where(rare, n, 0.0), least)
+    batch = _number_batches(group, np.where(rare, n, 0.0), least)
     homeless = rare & (batch < 0)
     given = np.where(rare, n_levels + batch, level)
-    given[homeless] = _first_of(group[~rare], level[~rare], len(least))[group[homeless]]
+    given[homeless] = _find_first(group[~rare], level[~rare], len(least))[group[homeless]]
     back = np.empty_like(given)
     back[order] = given
     return back, n_levels + int(batch.max(initial=0)) + 1
 
 
-def _batches(group: Codes, rows: Floats, least: Floats) -> Codes:
+def _number_batches(group: Codes, rows: Floats, least: Floats) -> Codes:
     """Number the batches of each group; -1 where the rows do not fill a single one.
 
     No line alone fills a batch, so one of twice the size still holds ``least`` rows when a line
@@ -66,7 +64,7 @@ def _batches(group: Codes, rows: Floats, least: Floats) -> Codes:
     return np.asarray(batch - (remainder & (size < least)[group]))
 
 
-def _first_of(group: Codes, level: Codes, n_groups: int) -> Codes:
+def _find_first(group: Codes, level: Codes, n_groups: int) -> Codes:
     """Each group's first level; any level where a group has none, and so no other either."""
     found = np.zeros(n_groups, dtype=np.int64)
     at, first = np.unique(group, return_index=True)

@@ -11,10 +11,10 @@ POWER = 0.8
 """A statement is called able to find what it finds in so large a share of logs."""
 
 
-def excess_found(df: int, level: float, power: float = POWER) -> float:
+def find_excess(df: int, level: float, power: float = POWER) -> float:
     """How far beyond chance a chi-square must lie to be found, in this share of logs.
 
-    >>> round(excess_found(1, 0.05), 2)
+    >>> round(find_excess(1, 0.05), 2)
     7.85
     """
     limit = chi2.isf(level, df)
@@ -24,13 +24,13 @@ def excess_found(df: int, level: float, power: float = POWER) -> float:
     return float(brentq(lambda away: ncx2.sf(limit, df, away) - power, 0.0, high))
 
 
-def detectable(statistic: Statistic, level: float) -> float:
+def find_weakest(statistic: Statistic, level: float) -> float:
     """The weakest association (Cramér's V) found in 8 logs of 10; inf if not even V = 1 is.
 
-    >>> detectable(Statistic(0.0, 1, weight=785.0), level=0.05)
+    >>> find_weakest(Statistic(0.0, 1, weight=785.0), level=0.05)
     0.0999...
-    >>> detectable(Statistic(0.0, 1, weight=5.0), level=0.05)
+    >>> find_weakest(Statistic(0.0, 1, weight=5.0), level=0.05)
     inf
     """
-    found = statistic.strength(excess_found(statistic.df, level))
+    found = statistic.find_strength(find_excess(statistic.df, level))
     return found if found <= 1 else inf

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from boundit.checks.evidence import Evidence
 from boundit.checks.independence import TestOutcome
-from boundit.checks.words import question, sentence, shown, silence
+from boundit.checks.words import write_evidence, write_question, write_silence, write_statement
 from boundit.graph.implications import Independence
 from boundit.terms.explanation import format_count
 from boundit.terms.names import sort_names
@@ -38,7 +38,11 @@ class Finding:
     @property
     def strength(self) -> float | None:
         """Cramér's V beyond chance: 0 no association, 1 one variable tells the other."""
-        return None if self.outcome is None else self.outcome.decisive.statistic.strength()
+        return (
+            None
+            if self.outcome is None
+            else self.outcome.decisive_answer.statistic.find_strength()
+        )
 
     @property
     def p(self) -> float | None:
@@ -47,7 +51,7 @@ class Finding:
 
     def row(self) -> dict[str, object]:
         """The finding as a flat record."""
-        answer = None if self.outcome is None else self.outcome.decisive
+        answer = None if self.outcome is None else self.outcome.decisive_answer
         return {
             "one": self.statement.one,
             "other": self.statement.other,
@@ -63,28 +67,28 @@ class Finding:
             "p": self.p,
             "corrected_p": self.corrected,
             "strength": self.strength,
-            "detectable": _finite(self.detectable),
-            "detectable_any": _finite(self.detectable_any),
-            "statement": sentence(self.statement),
+            "detectable": _drop_infinity(self.detectable),
+            "detectable_any": _drop_infinity(self.detectable_any),
+            "statement": write_statement(self.statement),
             "explanation": self.explain(),
         }
 
     def explain(self) -> str:
         """Say in a sentence or two what speaks against the statement, or what could have."""
         if self.evidence is not None:
-            return shown(self.statement, self.evidence, exact=self._exact)
+            return write_evidence(self.statement, self.evidence, exact=self._is_exact)
         if self.outcome is None or self.detectable is None or self.detectable_any is None:
             return self.reason
-        if self._exact:
+        if self._is_exact:
             return "The law is exactly so."
-        return silence(self.detectable, self.detectable_any)
+        return write_silence(self.detectable, self.detectable_any)
 
     def numbers(self) -> str:
         """The test in one line; empty when there was none."""
         if self.outcome is None:
             return ""
-        answer = self.outcome.decisive
-        if self._exact:
+        answer = self.outcome.decisive_answer
+        if self._is_exact:
             return f"V = {self.strength:.2g} in an exact law"
         how = f", {answer.draws:,} shuffles" if answer.draws else ""
         return (
@@ -95,14 +99,14 @@ class Finding:
         )
 
     @property
-    def _exact(self) -> bool:
-        return self.outcome is not None and self.outcome.decisive.pattern == "exact"
+    def _is_exact(self) -> bool:
+        return self.outcome is not None and self.outcome.decisive_answer.pattern == "exact"
 
     def __str__(self) -> str:
-        lines = [f"{self.status}: {sentence(self.statement)}", f"  {self.explain()}"]
+        lines = [f"{self.status}: {write_statement(self.statement)}", f"  {self.explain()}"]
         lines += [f"  {numbers}"] if (numbers := self.numbers()) else []
         if self.status == "contradicted":
-            lines.append(f"  {question(self.statement)}")
+            lines.append(f"  {write_question(self.statement)}")
         return "\n".join(lines)
 
 
@@ -126,7 +130,7 @@ class CheckReport:
     @cached_property
     def contradictions(self) -> tuple[Finding, ...]:
         """The findings that speak against the graph."""
-        return self._of("contradicted")
+        return self._select("contradicted")
 
     def rows(self) -> list[dict[str, object]]:
         """One flat record for each finding."""
@@ -136,7 +140,7 @@ class CheckReport:
         """Say in a line what came of it."""
         if not self.findings:
             return "the graph cannot be contradicted by this log: every pair stays connected"
-        tested = len(self.findings) - len(self._of("untestable"))
+        tested = len(self.findings) - len(self._select("untestable"))
         if not tested:
             return "the log can test none of the graph's statements"
         of = f"{tested} tested statement{'' if tested == 1 else 's'}"
@@ -147,24 +151,24 @@ class CheckReport:
         notes = [f"caveat: {note}" for note in self.caveats]
         return "\n\n".join([self.verdict(), *map(str, self.findings), *notes])
 
-    def _of(self, status: Status) -> tuple[Finding, ...]:
+    def _select(self, status: Status) -> tuple[Finding, ...]:
         return tuple(f for f in self.findings if f.status == status)
 
 
-def ranked(findings: list[Finding]) -> tuple[Finding, ...]:
+def rank(findings: list[Finding]) -> tuple[Finding, ...]:
     """Sort findings: contradictions by p-value, then by how far beyond chance."""
 
-    def rank(finding: Finding) -> tuple[int, float, float, str]:
+    def place(finding: Finding) -> tuple[int, float, float, str]:
         beyond = 0.0
         if finding.outcome is not None:
-            statistic = finding.outcome.decisive.statistic
+            statistic = finding.outcome.decisive_answer.statistic
             beyond = statistic.value / max(statistic.df, 1)
         p = 1.0 if finding.p is None else finding.p
         return _ORDER[finding.status], p, -beyond, str(finding.statement)
 
-    return tuple(sorted(findings, key=rank))
+    return tuple(sorted(findings, key=place))
 
 
-def _finite(number: float | None) -> float | None:
+def _drop_infinity(number: float | None) -> float | None:
     """JSON has no infinity."""
     return None if number is None or isinf(number) else number

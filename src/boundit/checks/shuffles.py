@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from boundit.checks.association import Pooled
+from boundit.checks.association import PooledGroups
 from boundit.counts.named_array import Floats
 
 ENOUGH = 50
@@ -31,13 +31,13 @@ class Chance:
     draws: int
 
 
-def cells_drawn(total: Pooled) -> int:
+def count_cells(total: PooledGroups) -> int:
     """What one shuffle costs."""
     one, other = total.levels
     return len(total.strata) * (len(one) - 1) * (len(other) - 1)
 
 
-def shuffled(total: Pooled, draws: int, rng: Generator) -> Floats:
+def draw_tables(total: PooledGroups, draws: int, rng: Generator) -> Floats:
     """Draw tables with the margins of ``total``: axes draw, group, one, other."""
     rows, columns = (margin.astype(np.int64) for margin in total.margins)
     (n_groups, r), c = rows.shape, columns.shape[1]
@@ -56,7 +56,7 @@ def shuffled(total: Pooled, draws: int, rng: Generator) -> Floats:
     return tables.astype(np.float64)
 
 
-def chances(total: Pooled, most: int, rng: Generator) -> tuple[Chance, ...]:
+def find_chances(total: PooledGroups, most: int, rng: Generator) -> tuple[Chance, ...]:
     """Say how often chance alone gives any, and steady, association as strong as was seen.
 
     With a single group the two are one. Drawing stops early once chance explains both (Besag
@@ -64,23 +64,23 @@ def chances(total: Pooled, most: int, rng: Generator) -> tuple[Chance, ...]:
     and with all ``most`` it is (h + 1) / (most + 1). Either way p is at most a with a chance
     of at most a.
     """
-    measures = [_any_measure(total)]
+    measures = [_make_any_measure(total)]
     if len(total.strata) > 1:
-        measures.append(lambda tables: total.deviation(tables.sum(axis=1)))
-    seen = [float(measure(_own(total)[None])[0]) for measure in measures]
+        measures.append(lambda tables: total.measure_deviation(tables.sum(axis=1)))
+    seen = [float(measure(_lay_out_log(total)[None])[0]) for measure in measures]
     reached = [np.zeros(0, dtype=np.bool_) for _ in measures]
-    batch = max(1, _CHUNK // (len(total.strata) * total.seen.size))
+    batch = max(1, _CHUNK // (len(total.strata) * total.counts.size))
     while len(reached[0]) < most and min(r.sum() for r in reached) < ENOUGH:
         left = most - len(reached[0])
         first = _FIRST if not len(reached[0]) else left
-        tables = shuffled(total, min(first, batch, left), rng)
+        tables = draw_tables(total, min(first, batch, left), rng)
         for i, measure in enumerate(measures):
             hits = measure(tables) >= seen[i] - _ROUNDING * (1 + abs(seen[i]))
             reached[i] = np.concatenate([reached[i], hits])
-    return tuple(_judged(hits, most) for hits in reached)
+    return tuple(_read_chance(hits, most) for hits in reached)
 
 
-def _judged(reached: NDArray[np.bool_], most: int) -> Chance:
+def _read_chance(reached: NDArray[np.bool_], most: int) -> Chance:
     hits = np.flatnonzero(reached)
     if len(hits) >= ENOUGH:
         draws = int(hits[ENOUGH - 1]) + 1
@@ -88,7 +88,7 @@ def _judged(reached: NDArray[np.bool_], most: int) -> Chance:
     return Chance((len(hits) + 1) / (most + 1), most)
 
 
-def _any_measure(total: Pooled) -> Callable[[Floats], Floats]:
+def _make_any_measure(total: PooledGroups) -> Callable[[Floats], Floats]:
     rows, columns = total.margins
     n = total.strata.totals
     product = rows[:, :, None] * columns[:, None, :]
@@ -99,7 +99,7 @@ def _any_measure(total: Pooled) -> Callable[[Floats], Floats]:
     return lambda tables: np.tensordot(tables * tables, weights, axes=3) - constant
 
 
-def _own(total: Pooled) -> Floats:
+def _lay_out_log(total: PooledGroups) -> Floats:
     """The log's own tables, as one draw."""
     strata = total.strata
     dense = np.zeros((len(strata), *strata.n_levels))

@@ -36,23 +36,23 @@ class Margin:
     """For each cell of the tables, its line here."""
 
     @classmethod
-    def of(cls, group: Codes, level: Codes, n: Floats, n_levels: int) -> Self:
+    def from_cells(cls, group: Codes, level: Codes, n: Floats, n_levels: int) -> Self:
         """Add up the cells of each group and level."""
         seen, line = np.unique(group * n_levels + level, return_inverse=True)
         added = np.bincount(line, n, len(seen))
         return cls(seen // n_levels, seen % n_levels, np.asarray(added, np.float64), line)
 
-    def n_levels(self, n_groups: int) -> Codes:
+    def count_levels(self, n_groups: int) -> Codes:
         """How many levels each group has."""
         return np.bincount(self.group, minlength=n_groups)
 
-    def least(self, n_groups: int) -> Floats:
+    def find_least(self, n_groups: int) -> Floats:
         """The rows of each group's rarest level."""
         least = np.full(n_groups, np.inf)
         np.minimum.at(least, self.group, self.n)
         return least
 
-    def dense(self, n_groups: int, n_levels: int) -> Floats:
+    def to_dense(self, n_groups: int, n_levels: int) -> Floats:
         """The same with a column for every level."""
         table = np.zeros((n_groups, n_levels))
         table[self.group, self.level] = self.n
@@ -80,12 +80,12 @@ class Strata:
     @cached_property
     def ones(self) -> Margin:
         """The first variable's rows, by group."""
-        return Margin.of(self.group, self.one, self.n, self.n_levels[0])
+        return Margin.from_cells(self.group, self.one, self.n, self.n_levels[0])
 
     @cached_property
     def others(self) -> Margin:
         """The second variable's rows, by group."""
-        return Margin.of(self.group, self.other, self.n, self.n_levels[1])
+        return Margin.from_cells(self.group, self.other, self.n, self.n_levels[1])
 
     @cached_property
     def totals(self) -> Floats:
@@ -101,19 +101,19 @@ class Strata:
     @cached_property
     def sizes(self) -> tuple[Codes, Codes]:
         """How many levels the two variables have in each group."""
-        return self.ones.n_levels(len(self)), self.others.n_levels(len(self))
+        return self.ones.count_levels(len(self)), self.others.count_levels(len(self))
 
     @cached_property
     def least_expected(self) -> Floats:
         """The smallest expected count of each group, its empty cells included."""
-        return self.ones.least(len(self)) * self.others.least(len(self)) / self.totals
+        return self.ones.find_least(len(self)) * self.others.find_least(len(self)) / self.totals
 
     @property
     def rows(self) -> float:
         """How many rows have a say."""
         return float(self.n.sum())
 
-    def relevelled(self, one: Codes, other: Codes, n_levels: tuple[int, int]) -> "Strata":
+    def relevel(self, one: Codes, other: Codes, n_levels: tuple[int, int]) -> "Strata":
         """Give each cell new levels, and add up the cells that became one."""
         packed = (self.group * n_levels[0] + one) * n_levels[1] + other
         seen, line = np.unique(packed, return_inverse=True)
@@ -121,38 +121,38 @@ class Strata:
         group, new_one = np.divmod(pair, n_levels[0])
         n = np.bincount(line, self.n, len(seen)).astype(np.float64, copy=False)
         merged = Strata(group, new_one, new_other, n, self.places, n_levels)
-        return merged.where(np.ones(len(n), dtype=np.bool_))
+        return merged.select(np.ones(len(n), dtype=np.bool_))
 
-    def where(self, kept: Mask) -> "Strata":
+    def select(self, kept: Mask) -> "Strata":
         """Keep some cells, and of them the groups in which both variables still vary."""
-        rest = _only(self, kept)
+        rest = _select_cells(self, kept)
         ones, others = rest.sizes
         varied = (ones > 1) & (others > 1)
-        held = _only(rest, varied[rest.group])
+        held = _select_cells(rest, varied[rest.group])
         renumbered = np.cumsum(varied) - 1
         return replace(held, group=renumbered[held.group], places=self.places[varied])
 
 
-def stratified(table: CountTable, statement: Independence, *, drop_nulls: bool) -> Strata:
+def stratify(table: CountTable, statement: Independence, *, drop_nulls: bool) -> Strata:
     """Lay out the rows of a table for one statement; nulls are dropped where it meets them."""
     given = sort_names(statement.given)
     names = [*given, statement.one, statement.other]
-    codes, n = _seen(table, names)
+    codes, n = _list_seen(table, names)
     if drop_nulls:
-        complete = _complete(codes, names, table.levels)
+        complete = _find_complete(codes, names, table.levels)
         codes, n = codes[complete], n[complete]
     places, group = np.unique(codes[:, :-2], axis=0, return_inverse=True)
     n_levels = len(table.levels[statement.one]), len(table.levels[statement.other])
     whole = Strata(group.ravel(), codes[:, -2], codes[:, -1], n, places, n_levels)
-    return whole.where(np.ones(len(n), dtype=np.bool_))
+    return whole.select(np.ones(len(n), dtype=np.bool_))
 
 
-def _only(strata: Strata, kept: Mask) -> Strata:
+def _select_cells(strata: Strata, kept: Mask) -> Strata:
     group, one, other = strata.group[kept], strata.one[kept], strata.other[kept]
     return replace(strata, group=group, one=one, other=other, n=strata.n[kept])
 
 
-def _seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
+def _list_seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
     """The seen combinations of ``names``, in their order, and how often each was seen."""
     if prod(len(table.levels[name]) for name in names) > _DENSE:
         kept = table.restricted(names)
@@ -164,7 +164,7 @@ def _seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
     return np.stack(at, axis=1).astype(np.int64, copy=False), counts[at]
 
 
-def _complete(codes: Codes, names: list[str], levels: Mapping[str, Levels]) -> Mask:
+def _find_complete(codes: Codes, names: list[str], levels: Mapping[str, Levels]) -> Mask:
     complete = np.ones(len(codes), dtype=np.bool_)
     for i, name in enumerate(names):
         if None in levels[name]:

@@ -11,25 +11,25 @@ MEDIUM = 0.3
 """Cohen's medium effect: a test that can miss it says little."""
 
 
-def sentence(statement: Independence) -> str:
+def write_statement(statement: Independence) -> str:
     """Say an independence so that it can be agreed with or not.
 
-    >>> print(sentence(Independence("Ad", "Income", frozenset({"Age"}), selected=True)))
+    >>> print(write_statement(Independence("Ad", "Income", frozenset({"Age"}), selected=True)))
     Among logged rows with the same Age, Ad tells nothing about Income.
     """
     rows = "logged rows" if statement.selected else "rows"
-    alike = f" with the same {_all(statement.given)}" if statement.given else ""
+    alike = f" with the same {_join_names(statement.given)}" if statement.given else ""
     return f"Among {rows}{alike}, {statement.one} tells nothing about {statement.other}."
 
 
-def question(statement: Independence) -> str:
+def write_question(statement: Independence) -> str:
     """Ask what would make the statement false; whoever says yes should change the graph.
 
-    >>> print(question(Independence("Ad", "Fee", frozenset({"Age"}), selected=False)))
+    >>> print(write_question(Independence("Ad", "Fee", frozenset({"Age"}), selected=False)))
     Can Ad move Fee, or Fee move Ad, or something else move both, other than by way of Age?
     """
     one, other = statement.one, statement.other
-    aside = f", other than by way of {_all(statement.given)}" if statement.given else ""
+    aside = f", other than by way of {_join_names(statement.given)}" if statement.given else ""
     logging = " Or do both have a say in which rows are logged?" if statement.selected else ""
     return (
         f"Can {one} move {other}, or {other} move {one}, "
@@ -37,7 +37,7 @@ def question(statement: Independence) -> str:
     )
 
 
-def shown(statement: Independence, evidence: Evidence, *, exact: bool = False) -> str:
+def write_evidence(statement: Independence, evidence: Evidence, *, exact: bool = False) -> str:
     """Say where the log disagrees, in shares of rows; an ``exact`` law has no rows to count."""
     if evidence.where:
         place = ", ".join(f"{name} = {level}" for name, level in evidence.where)
@@ -52,12 +52,12 @@ def shown(statement: Independence, evidence: Evidence, *, exact: bool = False) -
     )
 
 
-def silence(steady: float, any_pattern: float) -> str:
+def write_silence(steady: float, any_pattern: float) -> str:
     """Say what a test without a finding could have found, and whether that is much.
 
-    >>> print(silence(0.05, 0.05))
+    >>> print(write_silence(0.05, 0.05))
     An association of V = 0.05 would be found in 8 logs of 10.
-    >>> print(silence(float("inf"), float("inf")))
+    >>> print(write_silence(float("inf"), float("inf")))
     This says little: even a perfect association could go unnoticed.
     """
     if isinf(steady):
@@ -71,6 +71,6 @@ def silence(steady: float, any_pattern: float) -> str:
     return f"{found} if it is alike in all groups, and of V = {any_pattern:.2g} if it is not."
 
 
-def _all(names: frozenset[str]) -> str:
+def _join_names(names: frozenset[str]) -> str:
     *rest, last = sort_names(names)
     return f"{', '.join(rest)} and {last}" if rest else last

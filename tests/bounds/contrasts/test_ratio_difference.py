@@ -30,8 +30,8 @@ def searched(law: Floats, one: Floats, other: Floats, facts: SelectionFacts) -> 
     """The greatest difference over corners and a fine grid between every two of them."""
     logged = law.sum(axis=(1, 2))
     shares = law / logged[:, None, None]
-    upper = np.array([min(facts.most(share), 1.0) for share in logged])
-    corners = np.array(list(vertices(np.eye(len(law)), facts.least * logged, upper)))
+    upper = np.array([min(facts.find_greatest_share(share), 1.0) for share in logged])
+    corners = np.array(list(vertices(np.eye(len(law)), facts.least_ratio * logged, upper)))
     steps = np.linspace(0, 1, 201)[:, None, None, None]
     q = (steps * corners + (1 - steps) * corners[:, None]).reshape(-1, len(law))
     masses = np.einsum("im,maw->iaw", q, shares)
@@ -52,8 +52,10 @@ def test_no_population_passes_the_end_and_some_come_near(rate: float) -> None:
         one, other = rng.random(2), rng.random(2)
         end = RatioDifference(
             expectation, BlockMean(one, {"A": 0}), BlockMean(other, {"A": 1})
-        ).greatest()
-        apart = expectation.greatest(one, {"A": 0}) + expectation.greatest(-other, {"A": 1})
+        ).find_greatest()
+        apart = expectation.find_greatest(one, {"A": 0}) + expectation.find_greatest(
+            -other, {"A": 1}
+        )
         found = searched(law, one, other, facts)
 
         assert end >= found - 1e-9
@@ -65,7 +67,7 @@ def test_the_same_mean_does_not_differ_from_itself() -> None:
     _, expectation = drawn(default_rng(0), 3, SelectionFacts())
     mean = BlockMean(np.array([0.1, 0.8]), {"A": 0})
 
-    assert 0 <= RatioDifference(expectation, mean, mean).greatest() <= 2e-4
+    assert 0 <= RatioDifference(expectation, mean, mean).find_greatest() <= 2e-4
 
 
 def test_nobody_has_no_difference() -> None:
@@ -81,7 +83,7 @@ def test_nobody_has_no_difference() -> None:
     assert (
         RatioDifference(
             expectation, BlockMean(values, {"A": 0}), BlockMean(values, {"A": 1})
-        ).greatest()
+        ).find_greatest()
         == inf
     )
 
@@ -91,6 +93,8 @@ def test_out_of_time_an_end_still_holds() -> None:
     law, expectation = drawn(default_rng(4), 3, facts)
     late = Expectation(expectation.populations, expectation.block, budget=TimeBudget(0.0))
     one, other = np.array([0.9, 0.1]), np.array([0.2, 0.7])
-    end = RatioDifference(late, BlockMean(one, {"A": 0}), BlockMean(other, {"A": 1})).greatest()
+    end = RatioDifference(
+        late, BlockMean(one, {"A": 0}), BlockMean(other, {"A": 1})
+    ).find_greatest()
 
     assert end >= searched(law, one, other, facts) - 1e-9

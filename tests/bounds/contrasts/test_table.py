@@ -6,8 +6,8 @@ import pytest
 
 from boundit.bandit.theory import count_ruled_out
 from boundit.bounds.binary_reward import BinaryReward
-from boundit.bounds.confidence import ConfidentNumbers, terms_in
-from boundit.bounds.contrasts.table import ChainDifferences, SharedChain, contrasts
+from boundit.bounds.confidence import ConfidentNumbers, collect_terms
+from boundit.bounds.contrasts.table import ChainDifferences, SharedChain, collect_contrasts
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.rules.chain import ChainSearch
 from boundit.bounds.rules.find_reweighted import ReweightedChainSearch
@@ -34,9 +34,9 @@ def joints(
     graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, *, plain: int = 1
 ) -> list[SharedChain]:
     blocks = ReweightedChainSearch(graph, query, facts).chains(longest=2)
-    found = [SharedChain.of(graph, query, chain) for chain in blocks]
+    found = [SharedChain.from_graph(graph, query, chain) for chain in blocks]
     rest = ChainSearch(graph, query).chains(longest=plain)
-    return [*found, *(SharedChain.of(graph, query, chain) for chain in rest)]
+    return [*found, *(SharedChain.from_graph(graph, query, chain) for chain in rest)]
 
 
 def confident(world: World, formulas: tuple[Expression, ...], rows: int) -> ConfidentNumbers:
@@ -44,13 +44,13 @@ def confident(world: World, formulas: tuple[Expression, ...], rows: int) -> Conf
     (outcome,) = world.query.outcomes
     names = sorted(world.graph.observed - {outcome})
     coin = BinaryReward(world.log(rows, 3).count(names, reward=outcome), outcome, 0, 1)
-    terms = dict.fromkeys(terms_in(formulas), frozenset[str]())
+    terms = dict.fromkeys(collect_terms(formulas), frozenset[str]())
     return ConfidentNumbers(coin, [], terms, confidence=0.95)
 
 
 def with_contrasts(model: Model, query: EffectQuery, facts: SelectionFacts) -> BoundTable:
     table = derive_bounds(model.graph, query, as_log(model.log()), confidence=None)
-    found = contrasts(
+    found = collect_contrasts(
         joints(model.graph, query, facts),
         plug_in(model),
         query,
@@ -114,12 +114,15 @@ def test_arms_that_share_an_unknown_law_differ_less_than_their_intervals() -> No
         for chain in ChainSearch(model.graph, query).chains(longest=1)
         if chain.variables == ("W",)
     )
-    joint = SharedChain.of(model.graph, query, chain)
+    joint = SharedChain.from_graph(model.graph, query, chain)
     proved = ChainDifferences(joint, plug_in(model), query)
 
-    assert (joint.felt, joint.rewarded) == ((make_nodes(),), make_nodes("X"))
-    assert float(proved.greatest((0,), [(1,)])[0]) == pytest.approx(-0.1)
-    assert float(proved.greatest((1,), [(0,)])[0]) == pytest.approx(0.1)
+    assert (joint.link_treatments, joint.reward_treatments) == (
+        (make_nodes(),),
+        make_nodes("X"),
+    )
+    assert float(proved.find_greatest((0,), [(1,)])[0]) == pytest.approx(-0.1)
+    assert float(proved.find_greatest((1,), [(0,)])[0]) == pytest.approx(0.1)
     assert with_contrasts(model, query, NOTHING).dominated() == {(0,): (1,)}
 
 
@@ -132,12 +135,12 @@ def test_an_arm_that_changes_nothing_is_as_good_as_another() -> None:
     query = parse_query("Y | do(X)")
     found = with_contrasts(model, query, NOTHING)
     chain = next(c for c in ChainSearch(model.graph, query).chains(longest=1) if c.links)
-    joint = SharedChain.of(model.graph, query, chain)
+    joint = SharedChain.from_graph(model.graph, query, chain)
     numbers = confident(World(model, query), chain.formulas, 500)
 
     assert found.contrast(0, 1) == pytest.approx(0.0, abs=1e-9)
     assert found[0, ()].width > 0.5
-    assert float(ChainDifferences(joint, numbers, query).greatest((0,), [(1,)])[0]) == 0
+    assert float(ChainDifferences(joint, numbers, query).find_greatest((0,), [(1,)])[0]) == 0
 
 
 @pytest.mark.parametrize(("seed", "zeros"), [(5, 0.0), (6, 0.35)])
@@ -152,7 +155,7 @@ def test_no_difference_passes_its_end(seed: int, zeros: float) -> None:
             proved = ChainDifferences(joint, numbers, query)
             arms = np.ndindex(*(model.n_levels[name] for name in query.treatments))
             for one, other in list(permutations(arms, 2))[:4]:
-                found, truly = proved.greatest(one, [other])[0], mean[one] - mean[other]
+                found, truly = proved.find_greatest(one, [other])[0], mean[one] - mean[other]
                 assert not (found < truly - 1e-8).any()
                 better += int((found < 0.5).any())
     assert better > 20
@@ -164,10 +167,10 @@ def test_with_counts_contrasts_hold_too() -> None:
     mean = truth(world.model, world.query)
     for chain in ReweightedChainSearch(world.graph, world.query, RATE).chains(longest=2):
         numbers = confident(world, chain.formulas, 20_000)
-        joint = SharedChain.of(world.graph, world.query, chain)
+        joint = SharedChain.from_graph(world.graph, world.query, chain)
         proved = ChainDifferences(joint, numbers, world.query)
         for one, other in (((0, 0), (1, 0)), ((1, 1), (0, 0))):
-            found = proved.greatest(one, [other])[0]
+            found = proved.find_greatest(one, [other])[0]
             assert (found >= mean[one] - mean[other]).all()
             assert (found < 0.6).all()
 
@@ -181,9 +184,9 @@ def test_numbers_are_scaled_to_the_rewards_range_and_kept_where_they_say_more() 
     }
     chains = joints(world.graph, world.query, NOTHING)
     numbers = plug_in(world.model)
-    found = contrasts(chains, numbers, world.query, table.levels, scaled, (0.0, 10.0))
+    found = collect_contrasts(chains, numbers, world.query, table.levels, scaled, (0.0, 10.0))
     narrow = {key: replace(b, lower=5.0, upper=5.1) for key, b in scaled.items()}
-    fewer = contrasts(chains, numbers, world.query, table.levels, narrow, (0.0, 10.0))
+    fewer = collect_contrasts(chains, numbers, world.query, table.levels, narrow, (0.0, 10.0))
 
     assert found[(0, 0), (1, 0), (0, 0)] == pytest.approx(0.421, abs=2e-3)
     assert fewer == {pair: most for pair, most in found.items() if most < 0.1}
@@ -195,7 +198,7 @@ def test_with_very_many_pairs_only_cheap_chains_are_tried(
     world = paper_world()
     table = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
     monkeypatch.setattr("boundit.bounds.contrasts.table.MOST_PAIRS", 10)
-    found = contrasts(
+    found = collect_contrasts(
         joints(world.graph, world.query, NOTHING),
         plug_in(world.model),
         world.query,
@@ -212,7 +215,7 @@ def test_out_of_time_no_chain_is_begun() -> None:
     world = paper_world()
     table = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
 
-    assert not contrasts(
+    assert not collect_contrasts(
         joints(world.graph, world.query, NOTHING),
         plug_in(world.model),
         world.query,
@@ -235,8 +238,8 @@ def test_all_others_at_once_are_what_each_is_alone() -> None:
         for joint in joints(model.graph, query, NOTHING_KNOWN):
             proved = ChainDifferences(joint, known, query)
             for others in ([(1, 2), (2, 2)], [(0, 0), (0, 1)], [(1, 0), (2, 1)]):
-                alone = [proved.greatest((0, 2), [other])[0] for other in others]
-                assert np.array_equal(proved.greatest((0, 2), others), np.stack(alone))
+                alone = [proved.find_greatest((0, 2), [other])[0] for other in others]
+                assert np.array_equal(proved.find_greatest((0, 2), others), np.stack(alone))
     assert len(fit) > 3
 
 

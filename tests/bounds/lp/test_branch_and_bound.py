@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundit.bounds.lp.branch_and_bound import BoxBound, ProbabilityBox, greatest_in
+from boundit.bounds.lp.branch_and_bound import BoxBound, ProbabilityBox, search_boxes
 
 UNIT = ProbabilityBox(np.zeros(2), np.ones(2))
 
@@ -24,11 +24,11 @@ BEST = max(p * (1 - p) + p for p in np.linspace(0, 1, 1001))
 
 @pytest.mark.parametrize("most", [1, 2, 5, 40, 400])
 def test_the_end_holds_wherever_the_search_stops(most: int) -> None:
-    assert ended(greatest_in(UNIT, look, most=most)) >= BEST
+    assert ended(search_boxes(UNIT, look, most=most)) >= BEST
 
 
 def test_more_boxes_never_widen() -> None:
-    ends = [ended(greatest_in(UNIT, look, most=most)) for most in (1, 3, 9, 27, 81, 243, 729)]
+    ends = [ended(search_boxes(UNIT, look, most=most)) for most in (1, 3, 9, 27, 81, 243, 729)]
     assert ends == sorted(ends, reverse=True)
     assert ends[-1] == pytest.approx(BEST, abs=0.01)
     assert ends[0] == 2.0
@@ -38,16 +38,16 @@ def test_a_box_in_which_nothing_fits_is_left_out() -> None:
     def never_small(box: ProbabilityBox) -> BoxBound | None:
         return None if box.low[0] > 0.5 else look(box)
 
-    found = ended(greatest_in(UNIT, never_small, most=200))
+    found = ended(search_boxes(UNIT, never_small, most=200))
     assert found == pytest.approx(0.5 * 0.5 + 0.5, abs=0.02)
-    assert greatest_in(UNIT, lambda _: None) is None
+    assert search_boxes(UNIT, lambda _: None) is None
 
 
 def test_nothing_fits_when_no_half_does() -> None:
     def only_whole(box: ProbabilityBox) -> BoxBound | None:
         return look(box) if box is UNIT else None
 
-    assert greatest_in(UNIT, only_whole) is None
+    assert search_boxes(UNIT, only_whole) is None
 
 
 def test_a_point_is_looked_at_once() -> None:
@@ -58,17 +58,17 @@ def test_a_point_is_looked_at_once() -> None:
         return look(box)
 
     point = np.array([0.3, 0.7])
-    assert ended(greatest_in(ProbabilityBox(point, point), counted)) == pytest.approx(
+    assert ended(search_boxes(ProbabilityBox(point, point), counted)) == pytest.approx(
         0.3 * 0.7 + 0.3
     )
     assert len(seen) == 1
 
 
 def test_chances_add_up_to_one() -> None:
-    left, right = ProbabilityBox(np.zeros(3), np.ones(3)).halves(0, 0.7)
+    left, right = ProbabilityBox(np.zeros(3), np.ones(3)).split(0, 0.7)
     assert left.high.tolist() == [0.7, 1.0, 1.0]
     np.testing.assert_allclose(right.high, [1.0, 0.3, 0.3])
 
 
 def test_who_is_late_keeps_what_was_found() -> None:
-    assert ended(greatest_in(UNIT, look, late=lambda: True)) == 2.0
+    assert ended(search_boxes(UNIT, look, late=lambda: True)) == 2.0

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.random import Generator, default_rng
 
-from boundit.bounds.lp.fractional import Expectation, at
+from boundit.bounds.lp.fractional import Expectation, look_up
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import PlugInNumbers
@@ -33,14 +33,16 @@ def test_the_greatest_mean_is_attained_at_a_corner(facts: SelectionFacts | None)
         law, expectation = drawn(rng, n, known)
         logged, values = law.sum(axis=(1, 2)), rng.random(2)
         shares = law / logged[:, None, None]
-        upper = np.array([min(known.most(share), 1.0) for share in logged])
-        corners = list(vertices(np.eye(n), known.least * logged, upper))
+        upper = np.array([min(known.find_greatest_share(share), 1.0) for share in logged])
+        corners = list(vertices(np.eye(n), known.least_ratio * logged, upper))
         for a in (0, 1):
             tops = [
                 q @ (shares[:, a] @ values) / (q @ shares[:, a].sum(axis=1)) for q in corners
             ]
-            low = -expectation.greatest(-values, {"A": a})
-            assert expectation.greatest(values, {"A": a}) == pytest.approx(max(tops), abs=1e-7)
+            low = -expectation.find_greatest(-values, {"A": a})
+            assert expectation.find_greatest(values, {"A": a}) == pytest.approx(
+                max(tops), abs=1e-7
+            )
             assert low == pytest.approx(min(tops), abs=1e-7)
             assert low <= min(tops)
 
@@ -48,7 +50,7 @@ def test_the_greatest_mean_is_attained_at_a_corner(facts: SelectionFacts | None)
 def test_ends_are_taken_at_every_outer_place() -> None:
     law, expectation = drawn(default_rng(0), 2, SelectionFacts((1.0, 1.0)))
     low = default_rng(1).random((3, 1, 2))
-    least, most = expectation.ends(low, low + 0.1, ("C", "A"))
+    least, most = expectation.find_ends(low, low + 0.1, ("C", "A"))
     given = law.sum(axis=0)
     means = low[:, 0] @ (given / given.sum(axis=1, keepdims=True)).T
 
@@ -66,7 +68,7 @@ def test_what_nobody_was_seen_with_may_be_anything() -> None:
         Populations(model, numbers), ReweightedBlock(("W",), make_nodes("A"), model)
     )
 
-    assert expectation.greatest(np.array([0.2, 0.6]), {"A": 1}) == 0.6
+    assert expectation.find_greatest(np.array([0.2, 0.6]), {"A": 1}) == 0.6
 
 
 def test_a_law_is_not_read_off_those_who_may_not_exist() -> None:
@@ -76,8 +78,8 @@ def test_a_law_is_not_read_off_those_who_may_not_exist() -> None:
     populations = Populations(model, PlugInNumbers(Evaluator(law)))
     expectation = Expectation(populations, ReweightedBlock(("W",), make_nodes("A"), model))
 
-    assert expectation.greatest(np.array([0.0, -1.0]), {"A": 1}) == 0
-    assert expectation.greatest(np.array([0.0, 1.0]), {"A": 1}) == 1
+    assert expectation.find_greatest(np.array([0.0, -1.0]), {"A": 1}) == 0
+    assert expectation.find_greatest(np.array([0.0, 1.0]), {"A": 1}) == 1
 
 
 def test_out_of_time_the_ends_are_those_of_the_function() -> None:
@@ -85,14 +87,17 @@ def test_out_of_time_the_ends_are_those_of_the_function() -> None:
     late = Expectation(expectation.populations, expectation.block, budget=TimeBudget(0.0))
     values = np.array([0.1, 0.7])
 
-    assert late.greatest(values, {"A": 0}) <= 0.7
-    assert late.greatest(values, {"A": 0}) >= expectation.greatest(values, {"A": 0}) - 1e-9
+    assert late.find_greatest(values, {"A": 0}) <= 0.7
+    assert (
+        late.find_greatest(values, {"A": 0})
+        >= expectation.find_greatest(values, {"A": 0}) - 1e-9
+    )
 
 
 def test_an_axis_of_length_one_holds_for_every_place() -> None:
     values = np.arange(6.0).reshape(1, 2, 3)
 
-    assert at(values, (4, 1)).tolist() == [3, 4, 5]
+    assert look_up(values, (4, 1)).tolist() == [3, 4, 5]
 
 
 def test_a_block_of_two_is_weighed_by_name_not_by_place() -> None:
@@ -107,4 +112,4 @@ def test_a_block_of_two_is_weighed_by_name_not_by_place() -> None:
 
     for a in (0, 1):
         mean = (law[a] * values).sum() / law[a].sum()
-        assert expectation.greatest(values, {"A": a}) == pytest.approx(mean, abs=1e-7)
+        assert expectation.find_greatest(values, {"A": a}) == pytest.approx(mean, abs=1e-7)

@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import linprog
 
 from boundit.bounds.derive import derive_bounds
-from boundit.bounds.lp.population import MOST_CELLS, Populations, greatest
+from boundit.bounds.lp.population import MOST_CELLS, Populations, certify_greatest
 from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import PlugInNumbers
@@ -27,17 +27,17 @@ LOGGED = NamedArray(("M", "X"), np.array([[0.1, 0.3], [0.4, 0.2], [0.0, 0.0]]))
 
 def populations(facts: SelectionFacts, *tables: NamedArray) -> Populations:
     names = [frozenset(table.axes) for table in tables]
-    model = Reweighting.of(GRAPH, make_nodes("M", "X"), facts, names)
+    model = Reweighting.from_graph(GRAPH, make_nodes("M", "X"), facts, names)
     return Populations(model, PlugInNumbers(Evaluator(LOGGED, tables)))
 
 
 def ends(found: Populations, weights: Floats) -> tuple[float, float]:
     """The least and greatest weighted mass of a law."""
-    layout = found.layout(weights)
+    layout = found.lay_out(weights)
     total = np.eye(layout.n_columns)[0]
-    program = found.rows(layout, total).program()
-    form = found.form(weights, layout)
-    ends = (greatest(program, sign * form, least=1e-4)[0] for sign in (-1, 1))
+    program = found.write_rows(layout, total).make_program()
+    form = found.write_form(weights, layout)
+    ends = (certify_greatest(program, sign * form, least=1e-4)[0] for sign in (-1, 1))
     low, high = ends
     return -low, high
 
@@ -46,22 +46,24 @@ def test_a_rate_bounds_each_mass_from_below() -> None:
     """Section 3.5: q(m) = P(m | S=1) r(m) and r >= P(S=1)."""
     found = populations(SelectionFacts((0.5, 0.9)))
 
-    assert ends(found, found.cells({"M": 0})) == pytest.approx((0.2, 0.7), abs=1e-8)
-    assert ends(found, found.cells({"M": 0, "X": 0})) == pytest.approx((0.05, 0.175), abs=1e-8)
+    assert ends(found, found.weigh_cells({"M": 0})) == pytest.approx((0.2, 0.7), abs=1e-8)
+    assert ends(found, found.weigh_cells({"M": 0, "X": 0})) == pytest.approx(
+        (0.05, 0.175), abs=1e-8
+    )
 
 
 def test_a_value_never_logged_may_have_any_mass_spread_in_any_way() -> None:
     found = populations(SelectionFacts())
 
-    assert ends(found, found.cells({"M": 2, "X": 1})) == pytest.approx((0, 1), abs=1e-8)
-    assert ends(found, found.cells({"M": 2})) == pytest.approx((0, 1), abs=1e-8)
+    assert ends(found, found.weigh_cells({"M": 2, "X": 1})) == pytest.approx((0, 1), abs=1e-8)
+    assert ends(found, found.weigh_cells({"M": 2})) == pytest.approx((0, 1), abs=1e-8)
 
 
 def test_a_limit_says_that_everybody_may_be_logged() -> None:
     found = populations(SelectionFacts(None, 1.5))
 
-    assert ends(found, found.cells({"M": 2})) == pytest.approx((0, 0), abs=1e-8)
-    assert ends(found, found.cells({"M": 0})) == pytest.approx((0.4 / 1.5, 0.6), abs=1e-8)
+    assert ends(found, found.weigh_cells({"M": 2})) == pytest.approx((0, 0), abs=1e-8)
+    assert ends(found, found.weigh_cells({"M": 0})) == pytest.approx((0.4 / 1.5, 0.6), abs=1e-8)
 
 
 def test_a_table_fixes_sums_of_masses() -> None:
@@ -69,33 +71,33 @@ def test_a_table_fixes_sums_of_masses() -> None:
     found = populations(SelectionFacts(None, 10.0), table)
 
     # P(x=0) = q0 / 4 + 2/3 q1 = 1/2 and q0 + q1 = 1.
-    assert ends(found, found.cells({"M": 0})) == pytest.approx((0.4, 0.4), abs=1e-8)
-    assert found.exist()
+    assert ends(found, found.weigh_cells({"M": 0})) == pytest.approx((0.4, 0.4), abs=1e-8)
+    assert found.may_exist()
 
 
 def test_a_table_that_no_reweighting_gives_is_refuted() -> None:
     table = NamedArray(("X",), np.array([0.9, 0.1]))
 
-    assert not populations(SelectionFacts(None, 10.0), table).exist()
-    assert populations(SelectionFacts(), table).exist()
+    assert not populations(SelectionFacts(None, 10.0), table).may_exist()
+    assert populations(SelectionFacts(), table).may_exist()
 
 
 def test_what_was_logged_surely_happens() -> None:
     for facts in (SelectionFacts(), SelectionFacts((0.5, 0.5))):
         found = populations(facts)
 
-        assert found.seen({"M": 0})
-        assert not found.seen({"M": 2, "X": 1})
+        assert found.has_logged({"M": 0})
+        assert not found.has_logged({"M": 2, "X": 1})
     alone = Reweighting(make_nodes("M"), make_nodes("M"), SelectionFacts((0.5, 0.5)))
     numbers = PlugInNumbers(Evaluator(LOGGED.marginal("M")))
-    assert Populations(alone, numbers).seen({"M": 1})
-    assert not Populations(alone, numbers).seen({"M": 2})
+    assert Populations(alone, numbers).has_logged({"M": 1})
+    assert not Populations(alone, numbers).has_logged({"M": 2})
 
 
 def test_too_many_cells_are_noticed() -> None:
     n = MOST_CELLS
     law = NamedArray(("M", "X"), np.full((n, 2), 1 / (2 * n)))
-    model = Reweighting.of(GRAPH, make_nodes("M", "X"), SelectionFacts())
+    model = Reweighting.from_graph(GRAPH, make_nodes("M", "X"), SelectionFacts())
 
     assert Populations(model, PlugInNumbers(Evaluator(law))).are_many
     assert not populations(SelectionFacts()).are_many
@@ -122,7 +124,7 @@ def test_shares_between_two_ends_are_those_of_the_whole_program() -> None:
         found = Populations(
             Reweighting(make_nodes("M", "X"), make_nodes("M")), Between(low, high)
         )
-        weights = found.cells({"M": 0}, np.array([rng.random(), 0.0, 0.0]))
+        weights = found.weigh_cells({"M": 0}, np.array([rng.random(), 0.0, 0.0]))
         # All cells of both steering values: shares add up to one, masses to one.
         peer = linprog(
             -weights[0],
@@ -141,12 +143,12 @@ def test_the_true_population_is_always_possible(zeros: float) -> None:
         model = asked.model
         numbers = plug_in(model, asked.tables)
         for facts in true_facts(model):
-            law = Reweighting.of(model.graph, model.graph.observed, facts, asked.tables)
+            law = Reweighting.from_graph(model.graph, model.graph.observed, facts, asked.tables)
             found = Populations(law, numbers)
             if found.are_many:
                 continue
             truth = model.law().aligned(found.axes)
-            assert found.exist()
+            assert found.may_exist()
             for weights in _some_weights(found):
                 low, high = ends(found, weights)
                 assert low - 1e-8 <= (weights * truth).sum() <= high + 1e-8
@@ -159,11 +161,11 @@ def _some_weights(found: Populations) -> list[Floats]:
 
 def test_an_unfinished_search_still_proves_an_end() -> None:
     found = populations(SelectionFacts((0.5, 0.9)))
-    weights = found.cells({"M": 0})
-    layout = found.layout(weights)
-    program = found.rows(layout, np.eye(layout.n_columns)[0]).program()
-    form = found.form(weights, layout)
-    end, stopped = greatest(program, form, least=1.0, seconds=0.0)
+    weights = found.weigh_cells({"M": 0})
+    layout = found.lay_out(weights)
+    program = found.write_rows(layout, np.eye(layout.n_columns)[0]).make_program()
+    form = found.write_form(weights, layout)
+    end, stopped = certify_greatest(program, form, least=1.0, seconds=0.0)
 
     assert stopped.status in {SolveStatus.UNFINISHED, SolveStatus.OPTIMAL}
     assert end >= 0.7

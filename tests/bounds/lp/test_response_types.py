@@ -12,8 +12,8 @@ from boundit.bounds.lp.program import Program, SparseMatrix
 from boundit.bounds.lp.response_types import (
     TypedVariable,
     TypeScenario,
-    assignments,
-    response_types,
+    list_assignments,
+    list_response_types,
 )
 from boundit.counts.named_array import Floats
 from boundit.terms.names import make_nodes
@@ -29,8 +29,8 @@ def watched(**outside: int) -> TypeScenario:
 def test_the_bow_has_six_runs_and_the_instrument_fourteen() -> None:
     """Of 8 and 16 joint types: a function is asked only where some scene asks for it."""
     treated = TypeScenario({"X": 1}, make_nodes("Y"))
-    bow = response_types(BOW, [watched(), treated])
-    instrument = response_types((X, Y), [watched(Z=0), watched(Z=1), treated])
+    bow = list_response_types(BOW, [watched(), treated])
+    instrument = list_response_types((X, Y), [watched(Z=0), watched(Z=1), treated])
 
     assert bow is not None
     assert instrument is not None
@@ -38,7 +38,7 @@ def test_the_bow_has_six_runs_and_the_instrument_fourteen() -> None:
 
 
 def test_runs_agree_with_themselves_wherever_the_arguments_agree() -> None:
-    found = response_types(
+    found = list_response_types(
         (X, Y), [watched(Z=0), watched(Z=1), TypeScenario({"X": 1}, make_nodes("Y"))]
     )
 
@@ -54,8 +54,8 @@ def test_runs_agree_with_themselves_wherever_the_arguments_agree() -> None:
 def test_what_does_not_matter_in_a_scene_is_merged() -> None:
     chain = TypedVariable("X", 2), TypedVariable("M", 2, ("X",)), TypedVariable("Y", 2, ("M",))
     scenes = [TypeScenario({"X": 1}, make_nodes("M", "Y"))]
-    whole = response_types(chain, scenes)
-    merged = response_types(chain, scenes, shown={0: make_nodes("Y")})
+    whole = list_response_types(chain, scenes)
+    merged = list_response_types(chain, scenes, shown={0: make_nodes("Y")})
 
     assert whole is not None
     assert merged is not None
@@ -63,20 +63,20 @@ def test_what_does_not_matter_in_a_scene_is_merged() -> None:
 
 
 def test_too_many_types_are_not_listed() -> None:
-    assert response_types((X, Y), [watched(Z=0), watched(Z=1)], most=12) is not None
-    assert response_types((X, Y), [watched(Z=0), watched(Z=1)], most=11) is None
+    assert list_response_types((X, Y), [watched(Z=0), watched(Z=1)], most=12) is not None
+    assert list_response_types((X, Y), [watched(Z=0), watched(Z=1)], most=11) is None
 
 
 def test_cells_are_numbered_like_a_table() -> None:
-    found = response_types(BOW, [watched()])
+    found = list_response_types(BOW, [watched()])
 
     assert found is not None
-    assert sorted(found.cells(0, ["X", "Y"])) == [0, 1, 2, 3]
-    assert (found.cells(0, ["X", "Y"]) == 2 * found.runs[0, 0] + found.runs[1, 0]).all()
+    assert sorted(found.find_cells(0, ["X", "Y"])) == [0, 1, 2, 3]
+    assert (found.find_cells(0, ["X", "Y"]) == 2 * found.runs[0, 0] + found.runs[1, 0]).all()
 
 
 def test_no_variables_have_one_assignment() -> None:
-    assert list(assignments({})) == [{}]
+    assert list(list_assignments({})) == [{}]
 
 
 def full_runs(
@@ -132,15 +132,15 @@ def test_reduced_programs_have_the_ends_of_the_full_ones() -> None:
             ]
         )
         heads = np.array([run[-1]["Y"] for run in full], dtype=float)
-        found = response_types(variables, [*scenes, target])
+        found = list_response_types(variables, [*scenes, target])
         assert found is not None
         assert found.n_types <= len(full)
-        ours = np.array([found.cells(s, names) for s in range(len(scenes))])
+        ours = np.array([found.find_cells(s, names) for s in range(len(scenes))])
         size = int(np.prod(shape))
         law = one_hot(cells, size) @ weights
         matrix = one_hot(ours, size)
-        program = Program(SparseMatrix.of(matrix), lower=law, upper=law)
-        cost = (found.cells(len(scenes), ["Y"]) == 1).astype(float)
+        program = Program(SparseMatrix.from_dense(matrix), lower=law, upper=law)
+        cost = (found.find_cells(len(scenes), ["Y"]) == 1).astype(float)
         oracle = {
             sign: linprog(sign * heads, A_eq=one_hot(cells, size), b_eq=law).fun * sign
             for sign in (1, -1)

@@ -11,18 +11,20 @@ def test_what_steers_selection_is_its_markov_blanket_among_the_variables() -> No
     """Section 3.5: with hidden companions, pa(S), its district and the district's parents."""
     graph = parse("A -> B; B <-> [S]; C -> [S]; D -> A")
 
-    everything = Reweighting.of(graph, graph.observed, RATE)
-    some = Reweighting.of(graph, make_nodes("A", "D"), RATE)
+    everything = Reweighting.from_graph(graph, graph.observed, RATE)
+    some = Reweighting.from_graph(graph, make_nodes("A", "D"), RATE)
 
     assert everything.steering == make_nodes("A", "B", "C")
     assert some.steering == make_nodes()
-    assert Reweighting.of(graph, make_nodes("B", "D"), RATE).steering == make_nodes("B", "D")
+    assert Reweighting.from_graph(graph, make_nodes("B", "D"), RATE).steering == make_nodes(
+        "B", "D"
+    )
 
 
 def test_it_reads_the_others_given_the_steering_variables() -> None:
     graph = parse("X -> M -> Y; M -> [S]")
-    plain = Reweighting.of(graph, make_nodes("X", "M"), SelectionFacts())
-    told = Reweighting.of(graph, make_nodes("X", "M"), RATE, [make_nodes("Y")])
+    plain = Reweighting.from_graph(graph, make_nodes("X", "M"), SelectionFacts())
+    told = Reweighting.from_graph(graph, make_nodes("X", "M"), RATE, [make_nodes("Y")])
 
     assert plain.axes == ("M", "X")
     assert plain.formulas == (P(make_nodes("X"), make_nodes("M")),)
@@ -36,19 +38,19 @@ def test_it_reads_the_others_given_the_steering_variables() -> None:
 
 def test_what_steers_is_counted_when_nothing_else_shows_who_was_logged() -> None:
     graph = parse("X -> [S]; X -> Y")
-    alone = Reweighting.of(graph, make_nodes("X"), SelectionFacts(), [make_nodes("X")])
+    alone = Reweighting.from_graph(graph, make_nodes("X"), SelectionFacts(), [make_nodes("X")])
 
     assert alone.formulas == (P(make_nodes("X")), P(make_nodes("X"), logged=False))
-    assert Reweighting.of(graph, make_nodes("X"), SelectionFacts()).formulas == ()
+    assert Reweighting.from_graph(graph, make_nodes("X"), SelectionFacts()).formulas == ()
 
 
 def test_what_is_known_is_said() -> None:
     graph = parse("X -> M -> Y; M -> [S]")
 
     assert (
-        Reweighting.of(graph, make_nodes("M"), SelectionFacts()).stated
+        Reweighting.from_graph(graph, make_nodes("M"), SelectionFacts()).statement
         == "nothing is known of r"
     )
-    assert Reweighting.of(graph, make_nodes("M"), RATE, [make_nodes("X", "M")]).stated == (
-        "r >= 0.4 (selection rate), P(M, X) is that of an unselected table"
-    )
+    assert Reweighting.from_graph(
+        graph, make_nodes("M"), RATE, [make_nodes("X", "M")]
+    ).statement == ("r >= 0.4 (selection rate), P(M, X) is that of an unselected table")

@@ -26,7 +26,7 @@ def worsts(facts: SelectionFacts, text: str = BY_REWARD) -> list[tuple[float, Wo
         (block,) = chains[0].blocks
         known = numbers(model.log())
         expectation = Expectation(Populations(block.reweighting, known), block)
-        end = expectation.greatest(np.arange(2.0), {"X": 1})
+        end = expectation.find_greatest(np.arange(2.0), {"X": 1})
         assert expectation.worst is not None
         law = model.log().aligned(("X", "Y"))
         shares = {kind.levels["Y"]: kind.share for kind in expectation.worst.kinds}
@@ -63,7 +63,7 @@ def test_of_many_kinds_the_furthest_are_shown() -> None:
         (block,) = chains[0].blocks
         known = numbers(model.log())
         expectation = Expectation(Populations(block.reweighting, known), block)
-        expectation.greatest(np.arange(2.0), {"X": 1, "A": 0, "B": 0})
+        expectation.find_greatest(np.arange(2.0), {"X": 1, "A": 0, "B": 0})
         worst = expectation.worst
         assert worst is not None
         assert len(worst.kinds) == MOST_KINDS

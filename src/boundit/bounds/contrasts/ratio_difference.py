@@ -21,7 +21,7 @@ from typing import final
 import numpy as np
 
 from boundit.bounds.lp.fractional import Expectation
-from boundit.bounds.lp.population import RARE, greatest
+from boundit.bounds.lp.population import RARE, certify_greatest
 from boundit.bounds.lp.program import Optimum, SolveStatus
 from boundit.counts.named_array import Floats
 
@@ -51,30 +51,30 @@ class RatioDifference:
     def __init__(self, expectation: Expectation, one: BlockMean, other: BlockMean) -> None:
         self._expectation, populations = expectation, expectation.populations
         self.one, self.other = one, other
-        masses = [populations.cells(mean.given) for mean in (one, other)]
-        layout = populations.layout(masses[0] + masses[1])
-        self._top = expectation.form(one.values, one.given, layout)
-        self._other = expectation.form(other.values, other.given, layout)
-        self._below = populations.form(masses[1], layout)
-        rows = populations.rows(layout, populations.form(masses[0], layout))
-        rows = rows.with_columns(self._other, self._below)
+        masses = [populations.weigh_cells(mean.given) for mean in (one, other)]
+        layout = populations.lay_out(masses[0] + masses[1])
+        self._top = expectation.write_form(one.values, one.given, layout)
+        self._other = expectation.write_form(other.values, other.given, layout)
+        self._below = populations.write_form(masses[1], layout)
+        rows = populations.write_rows(layout, populations.write_form(masses[0], layout))
+        rows = rows.widen(self._other, self._below)
         self._n_masses = rows.n_columns - 2
-        self._least = populations.least(one.given)
+        self._least = populations.find_least_share(one.given)
         # N_b - s D_b >= 0 and N_b - t D_b <= 0: only s and t change from piece to piece.
         between = np.zeros(rows.n_columns)
         between[-2:] = 1.0, -1.0
         rows.add(between, 0.0, inf)
         rows.add(between, -inf, 0.0)
-        self._program, self._piece_rows = rows.program(), len(rows.gathered) - 2
+        self._program, self._piece_rows = rows.make_program(), len(rows.rows) - 2
 
-    def greatest(self) -> float:
+    def find_greatest(self) -> float:
         """Find an end that no population passes; infinite where one mean is of nobody."""
-        seen = self._expectation.populations.seen
+        seen = self._expectation.populations.has_logged
         if not (seen(self.one.given) and seen(self.other.given)) or self._least < RARE:
             return inf
-        low = -self._expectation.greatest(-self.other.values, self.other.given)
-        high = self._expectation.greatest(self.other.values, self.other.given)
-        waiting, attained = [self._piece(low, high)], -inf
+        low = -self._expectation.find_greatest(-self.other.values, self.other.given)
+        high = self._expectation.find_greatest(self.other.values, self.other.given)
+        waiting, attained = [self._bound_piece(low, high)], -inf
         for _ in range(MOST_PIECES):
             end, start, stop, reached = waiting[0]
             attained = max(attained, reached)
@@ -84,7 +84,7 @@ class RatioDifference:
             heapq.heappop(waiting)
             middle = (start + stop) / 2
             for piece in ((start, middle), (middle, stop)):
-                heapq.heappush(waiting, self._piece(*piece))
+                heapq.heappush(waiting, self._bound_piece(*piece))
         end = waiting[0][0]
         return -end if end < inf else inf
 
@@ -93,21 +93,23 @@ class RatioDifference:
         certain = end < 0 or attained >= 0
         return end - attained <= (max(ACCURACY, ROUGH * end) if certain else FINEST)
 
-    def _piece(self, start: float, stop: float) -> tuple[float, float, float, float]:
+    def _bound_piece(self, start: float, stop: float) -> tuple[float, float, float, float]:
         """Bound the difference while the second mean is in a piece; negative, for the heap."""
         program, seconds = self._program, self._expectation.budget.left()
         for row, end in enumerate((start, stop), self._piece_rows):
-            program.set(row, self._n_masses + 1, -end)
-        search = partial(greatest, program, least=self._least, seconds=seconds, sums=_SUMS)
-        most, found = search(self._wide(self._below))
+            program.set_coefficient(row, self._n_masses + 1, -end)
+        search = partial(
+            certify_greatest, program, least=self._least, seconds=seconds, sums=_SUMS
+        )
+        most, found = search(self._widen(self._below))
         heaviest = max(most, _EPS) if found.status is SolveStatus.OPTIMAL else inf
         objective = self._top - (self._other - start * self._below) / heaviest
-        end, found = search(self._wide(objective))
+        end, found = search(self._widen(objective))
         if found.status is SolveStatus.EMPTY:
             return inf, start, stop, -inf
-        return start - end, start, stop, self._attained(found)
+        return start - end, start, stop, self._read_attained(found)
 
-    def _attained(self, found: Optimum) -> float:
+    def _read_attained(self, found: Optimum) -> float:
         """What the difference is at the point that a search found."""
         if found.status is not SolveStatus.OPTIMAL:
             return -inf
@@ -117,6 +119,6 @@ class RatioDifference:
             return -inf
         return float(self._top @ point - self._other @ point / below)
 
-    def _wide(self, form: Floats) -> Floats:
+    def _widen(self, form: Floats) -> Floats:
         """Write a form of masses with the two columns more."""
         return np.append(form, (0.0, 0.0))

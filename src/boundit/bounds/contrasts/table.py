@@ -21,7 +21,7 @@ from typing import Protocol, final
 import numpy as np
 
 from boundit.bounds.contrasts.ratio_difference import BlockMean, RatioDifference
-from boundit.bounds.lp.fractional import along, at
+from boundit.bounds.lp.fractional import look_up, look_up_each
 from boundit.bounds.lp.reweighting import ReweightedBlock
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.rules.chain import Chain, ChainLink, least
@@ -50,7 +50,7 @@ _ENDS = ("lower", "upper")
 class GreatestDifferences(Protocol):
     """What one rule proves of the differences of arms."""
 
-    def greatest(self, one: Place, others: Sequence[Place]) -> Floats:
+    def find_greatest(self, one: Place, others: Sequence[Place]) -> Floats:
         """Bound an arm's mean less each of some others', in every context.
 
         The others all differ from it in the same treatments. They are the first axis.
@@ -67,7 +67,7 @@ class SharedUnknown(Protocol):
     def may_share(self, treatments: Nodes) -> bool:
         """Tell whether any two arms may have an unknown in common."""
 
-    def leads(
+    def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> GreatestDifferences:
         """Make it ready for numbers."""
@@ -78,18 +78,18 @@ class SharedChain:
     """A chain, and which treatments the law of each link and the reward depend on."""
 
     chain: Chain | ReweightedChain
-    felt: tuple[Nodes, ...]
-    rewarded: Nodes
+    link_treatments: tuple[Nodes, ...]
+    reward_treatments: Nodes
 
     @classmethod
-    def of(
+    def from_graph(
         cls, graph: CausalGraph, query: EffectQuery, chain: Chain | ReweightedChain
     ) -> "SharedChain":
         """Ask the graph which arms share which laws."""
         treatments, known = frozenset(query.treatments), frozenset(query.context)
         felt = list[Nodes]()
         for link in chain.links:
-            felt.append(_felt(graph, link, treatments, known))
+            felt.append(_find_treatments(graph, link, treatments, known))
             known |= frozenset(drawn_by(link))
         reward = chain.reward
         rewarded = free_variables(reward.expression) & treatments if reward else Nodes()
@@ -97,7 +97,9 @@ class SharedChain:
 
     def may_share(self, treatments: Nodes) -> bool:
         """Tell whether any two arms may have an unknown in common."""
-        return self.has_block or any(treatments - part for part in (*self.felt, self.rewarded))
+        return self.has_block or any(
+            treatments - part for part in (*self.link_treatments, self.reward_treatments)
+        )
 
     @property
     def has_block(self) -> bool:
@@ -109,14 +111,14 @@ class SharedChain:
         """Whether it makes programs."""
         return self.has_block
 
-    def leads(
+    def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> "ChainDifferences":
         """Make it ready for numbers."""
         return ChainDifferences(self, numbers, query, budget=budget)
 
 
-def _felt(
+def _find_treatments(
     graph: CausalGraph, link: ChainLink | ReweightedBlock, treatments: Nodes, known: Nodes
 ) -> Nodes:
     if isinstance(link, ReweightedBlock):
@@ -152,76 +154,83 @@ class ChainDifferences:
         for place in reversed(range(len(walk.links))):
             self._ends.append(walk.back(place, *self._ends[-1]))
 
-    def greatest(self, one: Place, others: Sequence[Place]) -> Floats:
+    def find_greatest(self, one: Place, others: Sequence[Place]) -> Floats:
         """Bound an arm's mean less each of some others', in every context."""
-        differ = differing(self._treatments, one, others[0])
-        (_, upper), (lower, _) = self._at(0, one), self._of(0, others)
+        differ = find_differing(self._treatments, one, others[0])
+        (_, upper), (lower, _) = self._look_up(0, one), self._look_up_each(0, others)
         found = upper - lower
-        if not differ & self._joint.rewarded:
+        if not differ & self._joint.reward_treatments:
             found = np.zeros_like(found)
         for step, place in enumerate(reversed(range(len(self._walk.links)))):
-            shared = not differ & self._joint.felt[place]
-            (_, upper), (lower, _) = self._at(step + 1, one), self._of(step + 1, others)
+            shared = not differ & self._joint.link_treatments[place]
+            (_, upper), (lower, _) = (
+                self._look_up(step + 1, one),
+                self._look_up_each(step + 1, others),
+            )
             apart = upper - lower
             if shared:
-                found = np.minimum(self._mean(place, found, one), apart)
+                found = np.minimum(self._find_mean(place, found, one), apart)
             elif isinstance(self._walk.links[place], ReweightedBlock):
-                leads = [self._difference(step, place, one, other) for other in others]
+                leads = [self._find_difference(step, place, one, other) for other in others]
                 found = np.minimum(np.stack(leads), apart)
             else:
                 found = apart
         return np.broadcast_to(found, [len(others), *self._shape[len(one) :]])
 
-    def _at(self, step: int, arm: Place) -> tuple[Floats, Floats]:
+    def _look_up(self, step: int, arm: Place) -> tuple[Floats, Floats]:
         low, high = self._ends[step]
-        return at(low, arm), at(high, arm)
+        return look_up(low, arm), look_up(high, arm)
 
-    def _of(self, step: int, arms: Sequence[Place]) -> tuple[Floats, Floats]:
+    def _look_up_each(self, step: int, arms: Sequence[Place]) -> tuple[Floats, Floats]:
         """The ends of several arms, one after the other."""
         low, high = self._ends[step]
-        return along(low, arms), along(high, arms)
+        return look_up_each(low, arms), look_up_each(high, arms)
 
-    def _mean(self, place: int, values: Floats, arm: Place) -> Floats:
+    def _find_mean(self, place: int, values: Floats, arm: Place) -> Floats:
         """Take the greatest mean over a link whose law is that of an arm."""
         link, outer = self._walk.links[place], self._walk.before(place)
         if isinstance(link, ReweightedBlock):
-            return np.stack([self._block_mean(place, each, arm) for each in values])
+            return np.stack([self._find_block_mean(place, each, arm) for each in values])
         if link.weights is None:
             return np.asarray(values.max(axis=-1))
         if place not in self._weights:
             order = (*outer, link.variable)
             self._weights[place] = self._walk.numbers.between(link.weights.expression, order)
         low, high = self._weights[place]
-        return -least(at(low, arm), at(high, arm), -values)
+        return -least(look_up(low, arm), look_up(high, arm), -values)
 
-    def _block_mean(self, place: int, values: Floats, arm: Place) -> Floats:
+    def _find_block_mean(self, place: int, values: Floats, arm: Place) -> Floats:
         expectation, outer = self._walk.expectations[place], self._walk.before(place)
         rest = outer[len(arm) :]
         if expectation.populations.are_many:
             return np.asarray(values.max(axis=tuple(range(len(rest), values.ndim))))
-        found = np.empty(expectation.shape(values.shape, rest))
+        found = np.empty(expectation.find_shape(values.shape, rest))
         for where in np.ndindex(*found.shape):
-            given = expectation.given((*arm, *where), outer)
-            found[where] = expectation.greatest(at(values, where), given)
+            given = expectation.select_given((*arm, *where), outer)
+            found[where] = expectation.find_greatest(look_up(values, where), given)
         return found
 
-    def _difference(self, step: int, place: int, one: Place, other: Place) -> Floats:
+    def _find_difference(self, step: int, place: int, one: Place, other: Place) -> Floats:
         """Take the greatest difference over a block whose law the arms do not share."""
         expectation, outer = self._walk.expectations[place], self._walk.before(place)
         rest = outer[len(one) :]
-        (_, upper), (lower, _) = self._at(step, one), self._at(step, other)
+        (_, upper), (lower, _) = self._look_up(step, one), self._look_up(step, other)
         upper, lower = np.broadcast_arrays(upper, lower)
         if expectation.populations.are_many:
             return np.full([1] * len(rest), np.inf)
-        found = np.empty(expectation.shape(upper.shape, rest))
+        found = np.empty(expectation.find_shape(upper.shape, rest))
         for where in np.ndindex(*found.shape):
-            first = BlockMean(at(upper, where), expectation.given((*one, *where), outer))
-            second = BlockMean(at(lower, where), expectation.given((*other, *where), outer))
-            found[where] = RatioDifference(expectation, first, second).greatest()
+            first = BlockMean(
+                look_up(upper, where), expectation.select_given((*one, *where), outer)
+            )
+            second = BlockMean(
+                look_up(lower, where), expectation.select_given((*other, *where), outer)
+            )
+            found[where] = RatioDifference(expectation, first, second).find_greatest()
         return found
 
 
-def contrasts(
+def collect_contrasts(
     joints: Sequence[SharedUnknown],
     numbers: Numbers,
     query: EffectQuery,
@@ -242,19 +251,21 @@ def contrasts(
     shape = [len(levels[name]) for name in query.context]
     many = len(arms) * len(bounds) > MOST_PAIRS
     ready = list[GreatestDifferences]()
-    for joint in _tried(joints, programmed=not many):
+    for joint in _choose_rules(joints, programmed=not many):
         late = budget.is_over()
         if not late and joint.may_share(frozenset(query.treatments)):
-            ready.append(joint.leads(numbers, query, budget))
+            ready.append(joint.make_differences(numbers, query, budget))
     kept, scale = dict[Pair, float](), reward_range[1] - reward_range[0]
-    lower, upper = _ends(arms, contexts, bounds)
+    lower, upper = _list_ends(arms, contexts, bounds)
     for one, place in enumerate(places if ready else ()):
         best = np.full((len(arms), *shape), np.inf)
-        for others in _alike(query.treatments, place, places):
+        for others in _group_by_difference(query.treatments, place, places):
             against = [places[other] for other in others]
             for proved in ready:
                 if not budget.is_over():
-                    best[others] = np.minimum(best[others], proved.greatest(place, against))
+                    best[others] = np.minimum(
+                        best[others], proved.find_greatest(place, against)
+                    )
         leads = scale * best.reshape(len(arms), -1)
         more = leads < upper[one] - lower - _ROUNDING
         if len(kept) > MOST_KEPT:
@@ -264,7 +275,7 @@ def contrasts(
     return kept
 
 
-def _ends(
+def _list_ends(
     arms: Sequence[Arm], contexts: Sequence[Context], bounds: Mapping[Key, Bound]
 ) -> tuple[Floats, Floats]:
     """Both ends of every arm in every context."""
@@ -273,28 +284,30 @@ def _ends(
     return np.array(lower), np.array(upper)
 
 
-def differing(treatments: Sequence[str], one: Place, other: Place) -> Nodes:
+def find_differing(treatments: Sequence[str], one: Place, other: Place) -> Nodes:
     """The treatments in which two arms differ.
 
-    >>> sorted(differing(("A", "B"), (0, 1), (0, 2)))
+    >>> sorted(find_differing(("A", "B"), (0, 1), (0, 2)))
     ['B']
     """
     pairs = zip(treatments, one, other, strict=True)
     return frozenset(name for name, i, j in pairs if i != j)
 
 
-def _alike(
+def _group_by_difference(
     treatments: Sequence[str], one: Place, places: Sequence[Place]
 ) -> Iterator[list[int]]:
     """Sort the other arms by the treatments in which they differ from one."""
     groups = dict[Nodes, list[int]]()
     for number, other in enumerate(places):
         if other != one:
-            groups.setdefault(differing(treatments, one, other), []).append(number)
+            groups.setdefault(find_differing(treatments, one, other), []).append(number)
     yield from groups.values()
 
 
-def _tried(joints: Sequence[SharedUnknown], *, programmed: bool) -> Iterator[SharedUnknown]:
+def _choose_rules(
+    joints: Sequence[SharedUnknown], *, programmed: bool
+) -> Iterator[SharedUnknown]:
     """All that need no programs; of those that do, the first of each kind."""
     yield from (joint for joint in joints if not joint.is_programmed)
     if programmed:

@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from boundit.bounds.contrasts.table import Place, differing
+from boundit.bounds.contrasts.table import Place, find_differing
 from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.rules.response_program import (
@@ -52,7 +52,7 @@ class SharedTypes:
         """Tell whether any two arms may have an unknown in common."""
         return bool(treatments - frozenset(self.spec.fixed))
 
-    def leads(
+    def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> "TypeDifferences":
         """Make it ready for numbers."""
@@ -72,14 +72,14 @@ class TypeDifferences:
         found = joint.program
         self.populated = found.populate(numbers) if isinstance(found, TypesReweighted) else None
 
-    def greatest(self, one: Place, others: Sequence[Place]) -> Floats:
+    def find_greatest(self, one: Place, others: Sequence[Place]) -> Floats:
         """Bound an arm's mean less each of some others', in every context."""
-        return np.stack([self._pair(one, other) for other in others])
+        return np.stack([self._bound_pair(one, other) for other in others])
 
-    def _pair(self, one: Place, other: Place) -> Floats:
+    def _bound_pair(self, one: Place, other: Place) -> Floats:
         arms = [dict(zip(self.query.treatments, arm, strict=True)) for arm in (one, other)]
         shape = [self.numbers.levels[name] for name in self.query.context]
-        differ = differing(self.query.treatments, one, other)
+        differ = find_differing(self.query.treatments, one, other)
         if differ & frozenset(self.spec.fixed):
             return np.full(shape, np.inf)  # each has a program of its own
         if not differ & frozenset(self.spec.set_by_hand):
@@ -88,19 +88,19 @@ class TypeDifferences:
         found, known = np.empty(shape), dict[tuple[tuple[int, ...], ...], float]()
         for place in np.ndindex(*shape):
             where = dict(zip(self.query.context, place, strict=True))
-            pair = [self._placed(arm | where, self.spec.set_by_hand) for arm in arms]
-            fixed = self._placed(arms[0] | where, self.spec.fixed)
+            pair = [self._select_levels(arm | where, self.spec.set_by_hand) for arm in arms]
+            fixed = self._select_levels(arms[0] | where, self.spec.fixed)
             key = tuple(tuple(each.values()) for each in (*pair, fixed))
             if key not in known:
-                known[key] = self._lead(pair, fixed)
+                known[key] = self._solve_pair(pair, fixed)
             found[place] = known[key]
         return found
 
     @staticmethod
-    def _placed(at: Cell, names: Sequence[str]) -> dict[str, int]:
+    def _select_levels(at: Cell, names: Sequence[str]) -> dict[str, int]:
         return {name: at[name] for name in names}
 
-    def _lead(self, pair: list[dict[str, int]], fixed: dict[str, int]) -> float:
+    def _solve_pair(self, pair: list[dict[str, int]], fixed: dict[str, int]) -> float:
         scenes = list(range(len(self.layout.outer)))
         runs = self.layout.types(pair, scenes, MOST_COLUMNS)
         if runs is None or (self.populated and self.populated.are_many):

@@ -28,18 +28,18 @@ class ProbabilityBox(NamedTuple):
     low: Floats
     high: Floats
 
-    def halves(self, which: int, where: float) -> tuple["ProbabilityBox", "ProbabilityBox"]:
+    def split(self, which: int, where: float) -> tuple["ProbabilityBox", "ProbabilityBox"]:
         """Split one chance near ``where``."""
         low, high = float(self.low[which]), float(self.high[which])
         edge = _EDGE * (high - low)
         middle = min(max(where, low + edge), high - edge)
         below, above = self.high.copy(), self.low.copy()
         below[which] = above[which] = middle
-        return ProbabilityBox(self.low, below).summed(), ProbabilityBox(
+        return ProbabilityBox(self.low, below).tighten(), ProbabilityBox(
             above, self.high
-        ).summed()
+        ).tighten()
 
-    def summed(self) -> "ProbabilityBox":
+    def tighten(self) -> "ProbabilityBox":
         """Use that the chances add up to one."""
         low = np.maximum(self.low, 1 - (self.high.sum() - self.high))
         high = np.minimum(self.high, 1 - (self.low.sum() - self.low))
@@ -59,13 +59,13 @@ class BoxBound:
     answer: Optimum | None = None
 
 
-Look: TypeAlias = Callable[[ProbabilityBox], BoxBound | None]
+SolveBox: TypeAlias = Callable[[ProbabilityBox], BoxBound | None]
 """Solve the program of a box; None when nothing fits in it."""
 
 
-def greatest_in(
+def search_boxes(
     box: ProbabilityBox,
-    look: Look,
+    look: SolveBox,
     *,
     most: int = MOST_BOXES,
     late: Callable[[], bool] = lambda: False,
@@ -78,7 +78,7 @@ def greatest_in(
     >>> def look(box: ProbabilityBox) -> BoxBound:
     ...     return BoxBound(box.high.prod(), (box.low + box.high) / 2, box.high - box.low)
     >>> whole = ProbabilityBox(np.zeros(2), np.ones(2))
-    >>> round(float(greatest_in(whole, look, most=300).end), 2)
+    >>> round(float(search_boxes(whole, look, most=300).end), 2)
     0.25
     """
     first = look(box)
@@ -92,7 +92,7 @@ def greatest_in(
         if found.misfit[which] <= _FITS or at.high[which] - at.low[which] <= _FITS:
             break
         heapq.heappop(open_boxes)
-        for half in at.halves(which, float(found.chances[which])):
+        for half in at.split(which, float(found.chances[which])):
             inner = look(half)
             if inner is not None:
                 # What holds in the whole box holds in its half.

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from boundit.bounds.lp.population import RARE, MassLayout, Populations, greatest
+from boundit.bounds.lp.population import RARE, MassLayout, Populations, certify_greatest
 from boundit.bounds.lp.program import Program, SolveStatus
 from boundit.bounds.lp.reweighting import ReweightedBlock
-from boundit.bounds.lp.worst import worst
+from boundit.bounds.lp.worst import find_worst_population
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 
@@ -49,7 +49,9 @@ class Expectation:
         self.worsts: dict[tuple[Place, bool], WorstPopulation | None] = {}
         self._given: dict[tuple[int, ...], NormedProgram] = {}
 
-    def ends(self, low: Floats, high: Floats, outer: Sequence[str]) -> tuple[Floats, Floats]:
+    def find_ends(
+        self, low: Floats, high: Floats, outer: Sequence[str]
+    ) -> tuple[Floats, Floats]:
         """Find the least mean of ``low`` and the greatest of ``high``.
 
         Both have the axes ``outer`` and then those of the block, of length 1 where nothing
@@ -59,16 +61,16 @@ class Expectation:
         inner = tuple(range(len(outer), low.ndim))
         if self.populations.are_many:
             return low.min(axis=inner), high.max(axis=inner)
-        least, most = (np.empty(self.shape(low.shape, outer)) for _ in range(2))
+        least, most = (np.empty(self.find_shape(low.shape, outer)) for _ in range(2))
         for place in np.ndindex(*least.shape):
-            given = self.given(place, outer)
-            least[place] = -self.greatest(-at(low, place), given)
+            given = self.select_given(place, outer)
+            least[place] = -self.find_greatest(-look_up(low, place), given)
             self.worsts[place, False] = self.worst
-            most[place] = self.greatest(at(high, place), given)
+            most[place] = self.find_greatest(look_up(high, place), given)
             self.worsts[place, True] = self.worst
         return least, most
 
-    def shape(self, shape: Sequence[int], outer: Sequence[str]) -> tuple[int, ...]:
+    def find_shape(self, shape: Sequence[int], outer: Sequence[str]) -> tuple[int, ...]:
         """How long each outer axis is: 1 where neither the function nor the law feels it."""
         levels = self.populations.levels
         return tuple(
@@ -76,57 +78,61 @@ class Expectation:
             for axis, size in zip(outer, shape, strict=False)
         )
 
-    def given(self, place: Sequence[int], outer: Sequence[str]) -> dict[str, int]:
+    def select_given(self, place: Sequence[int], outer: Sequence[str]) -> dict[str, int]:
         """The values that the block is given at a place."""
         return {a: i for a, i in zip(outer, place, strict=True) if a in self.block.given}
 
-    def greatest(self, values: Floats, given: Mapping[str, int]) -> float:
+    def find_greatest(self, values: Floats, given: Mapping[str, int]) -> float:
         """Find the greatest mean of a function of the block, given some values.
 
         ``worst`` is then the population in which it is so.
         """
         low, high = float(values.min()), float(values.max())
         self.worst = None
-        if low == high or not self.populations.seen(given):
+        if low == high or not self.populations.has_logged(given):
             return high  # what nobody may have, nobody's law is read off
-        made = self._made(given)
+        made = self._make_program(given)
         if made.least < RARE:
             return high
-        objective = self.form(values, made.values, made.layout)
-        end, found = greatest(
+        objective = self.write_form(values, made.values, made.layout)
+        end, found = certify_greatest(
             made.program, objective, least=made.least, seconds=self.budget.left()
         )
         self.late |= self.budget.is_over()
         if found.status is SolveStatus.EMPTY:  # the facts contradict each other
             return high
-        self.worst = worst(self.populations, found)
+        self.worst = find_worst_population(self.populations, found)
         return min(max(end, low), high)
 
-    def form(self, values: Floats, given: Mapping[str, int], layout: MassLayout) -> Floats:
+    def write_form(
+        self, values: Floats, given: Mapping[str, int], layout: MassLayout
+    ) -> Floats:
         """Write the sum of masses times a function of the block, where some values are met."""
-        return self.populations.form(self.weights(values, given), layout)
+        return self.populations.write_form(self.weigh_cells(values, given), layout)
 
-    def weights(self, values: Floats, given: Mapping[str, int]) -> Floats:
+    def weigh_cells(self, values: Floats, given: Mapping[str, int]) -> Floats:
         """Weigh the cells that meet some values by a function of the block."""
         axes = self.populations.axes
         order = sorted(range(values.ndim), key=lambda i: axes.index(self.block.variables[i]))
         names = {self.block.variables[i] for i in order}
         sizes = iter(values.transpose(order).shape)
         spread = [next(sizes) if axis in names else 1 for axis in axes]
-        return self.populations.cells(given, values.transpose(order).reshape(spread))
+        return self.populations.weigh_cells(given, values.transpose(order).reshape(spread))
 
-    def _made(self, values: Mapping[str, int]) -> NormedProgram:
+    def _make_program(self, values: Mapping[str, int]) -> NormedProgram:
         key = tuple(values[name] for name in sorted(values))
         if key not in self._given:
-            cells = self.populations.cells(values)
-            layout = self.populations.layout(cells)
-            rows = self.populations.rows(layout, self.populations.form(cells, layout))
-            least = self.populations.least(values)
-            self._given[key] = NormedProgram(values, layout, rows.program(), least)
+            cells = self.populations.weigh_cells(values)
+            layout = self.populations.lay_out(cells)
+            rows = self.populations.write_rows(
+                layout, self.populations.write_form(cells, layout)
+            )
+            least = self.populations.find_least_share(values)
+            self._given[key] = NormedProgram(values, layout, rows.make_program(), least)
         return self._given[key]
 
 
-def at(values: Floats, place: Sequence[int]) -> Floats:
+def look_up(values: Floats, place: Sequence[int]) -> Floats:
     """Look up a place on the first axes; those of length 1 hold for every place."""
     index = tuple(
         min(i, size - 1) for i, size in zip(place, values.shape[: len(place)], strict=True)
@@ -134,10 +140,10 @@ def at(values: Floats, place: Sequence[int]) -> Floats:
     return np.asarray(values[index])
 
 
-def along(values: Floats, places: Sequence[Sequence[int]]) -> Floats:
-    """Look up several places, as ``at`` does one; they become the first axis.
+def look_up_each(values: Floats, places: Sequence[Sequence[int]]) -> Floats:
+    """Look up several places, as ``look_up`` does one; they become the first axis.
 
-    >>> along(np.arange(6.0).reshape(1, 3, 2), [(0, 1), (5, 2)])
+    >>> look_up_each(np.arange(6.0).reshape(1, 3, 2), [(0, 1), (5, 2)])
     array([[2., 3.],
            [4., 5.]])
     """

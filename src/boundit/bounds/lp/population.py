@@ -53,7 +53,7 @@ class MassLayout:
         """How many variables the program has."""
         return 1 + len(self.exact) + int(self.kept.sum())
 
-    def own(self, steering: int) -> NDArray[np.intp]:
+    def find_columns(self, steering: int) -> NDArray[np.intp]:
         """The columns of the cells of one steering value."""
         start = 1 + len(self.exact) + int(self.kept[:steering].sum())
         return np.arange(start, start + int(self.kept[steering].sum()))
@@ -64,27 +64,27 @@ class ProgramRows:
     """Rows of a program, gathered one by one: a form, and the two ends it lies between."""
 
     n_columns: int
-    gathered: list[tuple[Floats, float, float]] = field(default_factory=list)
+    rows: list[tuple[Floats, float, float]] = field(default_factory=list)
 
-    def copied(self) -> "ProgramRows":
+    def copy(self) -> "ProgramRows":
         """Take a copy, to which other rows can be added."""
-        return ProgramRows(self.n_columns, [*self.gathered])
+        return ProgramRows(self.n_columns, [*self.rows])
 
-    def with_columns(self, *forms: Floats) -> "ProgramRows":
+    def widen(self, *forms: Floats) -> "ProgramRows":
         """Add a column for each form, and a row that says that it is it."""
         n_more = len(forms)
         wider = ProgramRows(self.n_columns + n_more)
-        for form, lower, upper in self.gathered:
+        for form, lower, upper in self.rows:
             wider.add(np.concatenate([form, np.zeros(n_more)]), lower, upper)
         for place, form in enumerate(forms):
-            wider.add(np.concatenate([form, -_unit(n_more, place)]), 0.0, 0.0)
+            wider.add(np.concatenate([form, -_make_unit(n_more, place)]), 0.0, 0.0)
         return wider
 
     def add(self, form: Floats, lower: float, upper: float) -> None:
         """Say that a form lies between two ends."""
-        self.gathered.append((form, lower, upper))
+        self.rows.append((form, lower, upper))
 
-    def between(self, form: Floats, of: int, low: float, high: float) -> None:
+    def add_between(self, form: Floats, of: int, low: float, high: float) -> None:
         """Say that a form is at least ``low`` and at most ``high`` times a column."""
         for share, lower, upper in ((low, 0.0, inf), (high, -inf, 0.0)):
             if (share > 0) if lower == 0 else (share < inf):
@@ -92,10 +92,13 @@ class ProgramRows:
                 row[of] -= share
                 self.add(row, lower, upper)
 
-    def program(self) -> Program:
+    def make_program(self) -> Program:
         """Hand them to the solver."""
-        forms, lower, upper = zip(*self.gathered, strict=True)
-        rows, ends = SparseMatrix.of(np.array(forms)), (np.array(lower), np.array(upper))
+        forms, lower, upper = zip(*self.rows, strict=True)
+        rows, ends = (
+            SparseMatrix.from_dense(np.array(forms)),
+            (np.array(lower), np.array(upper)),
+        )
         # Without a ceiling no proof that nothing fits would survive rounding.
         ceiling = np.full(self.n_columns, _HEAVIEST)
         return Program(rows, lower=ends[0], upper=ends[1], highest=ceiling)
@@ -116,7 +119,7 @@ class Populations:
         """Whether there are too many cells to make programs."""
         return prod(self.shape) > MOST_CELLS
 
-    def cells(self, values: Mapping[str, int], weights: Floats | float = 1.0) -> Floats:
+    def weigh_cells(self, values: Mapping[str, int], weights: Floats | float = 1.0) -> Floats:
         """Weigh the cells in which some variables have these values; zero elsewhere.
 
         ``weights`` has an axis for every variable, of length 1 where it does not matter.
@@ -126,34 +129,36 @@ class Populations:
         found[where] = np.broadcast_to(weights, self.shape)[where]
         return found
 
-    def layout(self, needed: Floats) -> MassLayout:
+    def lay_out(self, needed: Floats) -> MassLayout:
         """Decide which cells are variables: those needed, where shares are not exact."""
-        low, high = self._shares
+        low, high = self._cell_shares
         exact = (low == high).all(axis=1)
         wanted = needed.reshape(low.shape) != 0
         return MassLayout(exact, (wanted | bool(self.reweighting.tables)) & ~exact[:, None])
 
-    def form(self, weights: Floats, layout: MassLayout) -> Floats:
+    def write_form(self, weights: Floats, layout: MassLayout) -> Floats:
         """Write a weighted sum of the masses of cells with the columns of a program."""
-        low, _ = self._shares
+        low, _ = self._cell_shares
         spread = weights.reshape(low.shape)
         exact = np.where(layout.exact, (spread * low).sum(axis=1), 0.0)
         return np.concatenate([[0.0], exact, spread[layout.kept]])
 
-    def seen(self, values: Mapping[str, int]) -> bool:
+    def has_logged(self, values: Mapping[str, int]) -> bool:
         """Tell whether some values were logged, so that they surely happen among everyone."""
-        low = self._shares[0]
+        low = self._cell_shares[0]
         if not self.reweighting.shares.of:
-            low = self.logged[0][:, None] if self.reweighting.reads_steering else 0 * low
-        return bool((self.cells(values).reshape(low.shape)[low > 0] > 0).any())
+            low = self.logged_shares[0][:, None] if self.reweighting.reads_steering else 0 * low
+        return bool((self.weigh_cells(values).reshape(low.shape)[low > 0] > 0).any())
 
-    def least(self, values: Mapping[str, int]) -> float:
+    def find_least_share(self, values: Mapping[str, int]) -> float:
         """Tell what part of everyone surely has some values; unknown, what is usual."""
         known = [0.0]
-        law, shares = self.reweighting, self._shares[0]
-        here = np.where(self.cells(values).reshape(shares.shape) > 0, shares, 0.0)
-        if law.reads_steering and law.facts.least > 0:
-            known.append(law.facts.least * float((here * self.logged[0][:, None]).sum()))
+        law, shares = self.reweighting, self._cell_shares[0]
+        here = np.where(self.weigh_cells(values).reshape(shares.shape) > 0, shares, 0.0)
+        if law.reads_steering and law.facts.least_ratio > 0:
+            known.append(
+                law.facts.least_ratio * float((here * self.logged_shares[0][:, None]).sum())
+            )
         for table in law.tables:
             if table >= values.keys():
                 names = sort_names(table)
@@ -163,7 +168,7 @@ class Populations:
                 known.append(float(full[where].sum()))
         return max(known) or _USUAL * float(here.sum(axis=1).max())
 
-    def rows(self, layout: MassLayout, unit: Floats) -> ProgramRows:
+    def write_rows(self, layout: MassLayout, unit: Floats) -> ProgramRows:
         """Write down that a form is one, then what all laws have in common."""
         rows = ProgramRows(layout.n_columns)
         rows.add(unit, 1.0, 1.0)
@@ -178,21 +183,21 @@ class Populations:
             self._add_table(rows, layout, table)
         return rows
 
-    def shares_of_everyone(self, point: Floats) -> Floats:
+    def read_shares(self, point: Floats) -> Floats:
         """How large a part of everyone each steering value is, at a point of a program."""
         masses = point[1 : 1 + self._n_steering] / point[_TOTAL]
         return np.asarray(masses)
 
-    def exist(self) -> bool:
+    def may_exist(self) -> bool:
         """Tell whether some law fits log, facts and tables; what is unsure counts as yes."""
-        layout = self.layout(np.zeros(self.shape))
-        total = _unit(layout.n_columns, _TOTAL)
-        program = self.rows(layout, total).program()
-        _, found = greatest(program, np.zeros_like(total), least=1.0)
+        layout = self.lay_out(np.zeros(self.shape))
+        total = _make_unit(layout.n_columns, _TOTAL)
+        program = self.write_rows(layout, total).make_program()
+        _, found = certify_greatest(program, np.zeros_like(total), least=1.0)
         return found.status is not SolveStatus.EMPTY
 
     @cached_property
-    def _shares(self) -> tuple[Floats, Floats]:
+    def _cell_shares(self) -> tuple[Floats, Floats]:
         """Both ends of every cell's share of its steering mass, one row a steering value."""
         shares = self.reweighting.shares
         if not shares.of:
@@ -204,7 +209,7 @@ class Populations:
         return full[0].reshape(size), full[1].reshape(size)
 
     @cached_property
-    def logged(self) -> tuple[Floats, Floats]:
+    def logged_shares(self) -> tuple[Floats, Floats]:
         """Both ends of how often each steering value was logged."""
         names = sort_names(self.reweighting.steering)
         low, high = self._numbers.between(P(frozenset(names)), names)
@@ -213,20 +218,25 @@ class Populations:
 
     def _add_cells(self, rows: ProgramRows, layout: MassLayout, steering: int) -> None:
         """Cells lie between shares of the steering mass; with the rest they make it up."""
-        own, kept = layout.own(steering), layout.kept[steering]
-        low, high = (end[steering] for end in self._shares)
+        own, kept = layout.find_columns(steering), layout.kept[steering]
+        low, high = (end[steering] for end in self._cell_shares)
         added = np.zeros(layout.n_columns)
         added[own] = 1.0
         most, least = 1 - low[~kept].sum(), 1 - high[~kept].sum()
-        rows.between(added, 1 + steering, float(least), float(max(most, 0.0)))
+        rows.add_between(added, 1 + steering, float(least), float(max(most, 0.0)))
         for column, *ends in zip(own, low[kept], high[kept], strict=True):
-            rows.between(_unit(layout.n_columns, int(column)), 1 + steering, *ends)
+            rows.add_between(_make_unit(layout.n_columns, int(column)), 1 + steering, *ends)
 
     def _add_facts(self, rows: ProgramRows, facts: SelectionFacts) -> None:
-        low, high = self.logged
+        low, high = self.logged_shares
         for m in range(self._n_steering):
-            mass = _unit(rows.n_columns, 1 + m)
-            rows.between(mass, _TOTAL, facts.least * float(low[m]), facts.most(float(high[m])))
+            mass = _make_unit(rows.n_columns, 1 + m)
+            rows.add_between(
+                mass,
+                _TOTAL,
+                facts.least_ratio * float(low[m]),
+                facts.find_greatest_share(float(high[m])),
+            )
 
     def _add_table(self, rows: ProgramRows, layout: MassLayout, table: Nodes) -> None:
         names = sort_names(table)
@@ -234,13 +244,15 @@ class Populations:
         pair = self._numbers.between(P(table, logged=False), names)
         low, high = (np.broadcast_to(end, shape) for end in pair)
         for place in np.ndindex(*shape):
-            form = self.form(self.cells(dict(zip(names, place, strict=True))), layout)
+            form = self.write_form(
+                self.weigh_cells(dict(zip(names, place, strict=True))), layout
+            )
             # Two exact laws agree up to rounding, no better.
             least, most = float(low[place]) - _ROUNDING, float(high[place]) + _ROUNDING
-            rows.between(form, _TOTAL, least, most)
+            rows.add_between(form, _TOTAL, least, most)
 
 
-def greatest(
+def certify_greatest(
     program: Program,
     objective: Floats,
     *,
@@ -258,13 +270,13 @@ def greatest(
     with np.errstate(invalid="ignore"):  # an end that does not bind is infinite
         found = program.maximise(objective, seconds=seconds)
     y = found.multipliers
-    left = float((objective - program.rows.times(y)).max())
+    left = float((objective - program.rows.add_rows(y)).max())
     size = np.abs(objective).max(initial=0.0) + np.abs(y).max(initial=0.0)
     spare = max(left, 0.0) + 4 * _EPS * float(size)
     return float(y[0]) + sums * spare / least, found
 
 
-def _unit(size: int, place: int) -> Floats:
+def _make_unit(size: int, place: int) -> Floats:
     found = np.zeros(size)
     found[place] = 1.0
     return found

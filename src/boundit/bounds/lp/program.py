@@ -38,7 +38,8 @@ class SolveStatus(Enum):
 class SparseMatrix:
     """The numbers of a matrix that are not zero, and where they are.
 
-    >>> SparseMatrix.of(np.array([[1.0, 0.0], [2.0, 3.0]])).times(np.array([1.0, 10.0]))
+    >>> rows = SparseMatrix.from_dense(np.array([[1.0, 0.0], [2.0, 3.0]]))
+    >>> rows.add_rows(np.array([1.0, 10.0]))
     array([21., 30.])
     """
 
@@ -48,12 +49,12 @@ class SparseMatrix:
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, dense: Floats) -> "SparseMatrix":
+    def from_dense(cls, dense: Floats) -> "SparseMatrix":
         """Keep what is not zero, column by column."""
         columns, rows = np.nonzero(dense.T)
         return cls(rows, columns, dense[rows, columns], (dense.shape[0], dense.shape[1]))
 
-    def times(self, multipliers: Floats) -> Floats:
+    def add_rows(self, multipliers: Floats) -> Floats:
         """``y A``: the rows added up with multipliers."""
         parts = self.values * multipliers[self.rows]
         return np.bincount(self.columns, parts, self.shape[1]).astype(np.float64)
@@ -81,12 +82,12 @@ class Program:
 
     Each search starts where the last one ended.
 
-    >>> rows = SparseMatrix.of(np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]))
+    >>> rows = SparseMatrix.from_dense(np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]))
     >>> program = Program(rows, lower=np.array([1.0, 0.2]), upper=np.array([1.0, 0.3]))
     >>> found = program.maximise(np.array([0.0, 1.0, 0.5]))
     >>> round(found.bound, 9), found.status.value
     (0.8, 'optimal')
-    >>> program.between(np.array([1.0, 0.4]), np.array([1.0, 0.4]))
+    >>> program.set_ends(np.array([1.0, 0.4]), np.array([1.0, 0.4]))
     >>> round(program.minimise(np.array([0.0, 1.0, 0.5])).bound, 9)
     0.3
     """
@@ -103,20 +104,20 @@ class Program:
         n_rows, n_columns = rows.shape
         self.highest = np.full(n_columns, np.inf) if highest is None else highest
         self.lower, self.upper = lower, upper
-        self._anchor = _anchor(rows)
+        self._anchor = _find_anchor(rows)
         self._heaviest = float(np.abs(rows.values).max(initial=1.0))
         self._all_rows = np.arange(n_rows, dtype=np.int32)
         self._all_columns = np.arange(n_columns, dtype=np.int32)
-        self._solver = _loaded(rows, lower, upper, self.highest)
+        self._solver = _load(rows, lower, upper, self.highest)
 
-    def between(self, lower: Floats, upper: Floats) -> None:
+    def set_ends(self, lower: Floats, upper: Floats) -> None:
         """Change both ends of every row."""
         self.lower, self.upper = lower, upper
         # The stubs of highspy leave out some of its methods.
         n = len(self._all_rows)
         self._solver.changeRowsBounds(n, self._all_rows, lower, upper)  # type: ignore[attr-defined]
 
-    def set(self, row: int, column: int, value: float) -> None:
+    def set_coefficient(self, row: int, column: int, value: float) -> None:
         """Change a coefficient that is not zero."""
         place = np.flatnonzero((self.rows.rows == row) & (self.rows.columns == column))
         self.rows.values[place] = value
@@ -131,14 +132,14 @@ class Program:
         self._solver.run()
         status = self._solver.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
-            return self._empty(cost)
+            return self._prove_empty(cost)
         solution = self._solver.getSolution()
         if status == highspy.HighsModelStatus.kOptimal:
             multipliers = np.array(solution.row_dual)
-            bound, used = self._proved(cost, multipliers)
+            bound, used = self.certify(cost, multipliers)
             point = np.array(solution.col_value)
             return Optimum(SolveStatus.OPTIMAL, bound, float(cost @ point), point, used)
-        return self._unfinished(cost, solution)
+        return self._keep_unfinished(cost, solution)
 
     def maximise(self, cost: Floats, *, seconds: float | None = None) -> Optimum:
         """Find the greatest ``cost q``; its ``multipliers`` are those of the greatest."""
@@ -148,15 +149,15 @@ class Program:
             found.status, -found.bound, -found.value, found.point, sign * found.multipliers
         )
 
-    def certified(self, cost: Floats, multipliers: Floats) -> float:
-        """What these multipliers prove: ``cost q`` is at least this at every feasible point."""
-        return self._proved(cost, multipliers)[0]
+    def certify(self, cost: Floats, multipliers: Floats) -> tuple[float, Floats]:
+        """Compute what multipliers prove: ``cost q`` is at least this at every feasible point.
 
-    def _proved(self, cost: Floats, multipliers: Floats) -> tuple[float, Floats]:
-        """The end that multipliers prove, once they are mended where the solver rounded."""
+        They are mended first where the solver rounded, and come back as they were used. Called
+        by ``Program.minimise`` with the solver's own multipliers.
+        """
         finite = np.where(multipliers > 0, self.lower, self.upper)
         y = np.where(np.isfinite(finite), multipliers, 0.0)
-        left = cost - self.rows.times(y)
+        left = cost - self.rows.add_rows(y)
         if self._anchor is not None:
             row, weights = self._anchor
             shift = float((left / weights).min())
@@ -171,29 +172,29 @@ class Program:
         rounding = 4 * _EPS * (len(y) + 2) * size
         return float(parts.sum() + spare.sum() - rounding), y
 
-    def _empty(self, cost: Floats) -> Optimum:
+    def _prove_empty(self, cost: Floats) -> Optimum:
         """Ask the solver's ray for a proof that no point is feasible; without it, go on."""
         nothing = np.full(self.rows.shape[1], np.nan)
         _, exists, ray = self._solver.getDualRay()  # type: ignore[attr-defined]
         for sign in (1.0, -1.0) if exists else ():
             scaled = sign * np.asarray(ray) / max(float(np.abs(ray).max(initial=0.0)), _EPS)
-            proof, used = self._proved(np.zeros(self.rows.shape[1]), scaled)
+            proof, used = self.certify(np.zeros(self.rows.shape[1]), scaled)
             if proof > _TOLERANCE:
                 return Optimum(SolveStatus.EMPTY, -np.inf, np.nan, nothing, used)
-        bound, used = self._proved(cost, np.zeros(self.rows.shape[0]))
+        bound, used = self.certify(cost, np.zeros(self.rows.shape[0]))
         return Optimum(SolveStatus.UNFINISHED, bound, np.nan, nothing, used)
 
-    def _unfinished(self, cost: Floats, solution: highspy.HighsSolution) -> Optimum:
+    def _keep_unfinished(self, cost: Floats, solution: highspy.HighsSolution) -> Optimum:
         """Keep the better of what the solver had by then and of what holds without it."""
         tried = [np.zeros(self.rows.shape[0])]
         if len(solution.row_dual) == self.rows.shape[0]:
             tried.append(np.array(solution.row_dual))
-        bound, used = max((self._proved(cost, y) for y in tried), key=lambda pair: pair[0])
+        bound, used = max((self.certify(cost, y) for y in tried), key=lambda pair: pair[0])
         nothing = np.full(self.rows.shape[1], np.nan)
         return Optimum(SolveStatus.UNFINISHED, bound, np.nan, nothing, used)
 
 
-def _anchor(rows: SparseMatrix) -> tuple[int, Floats] | None:
+def _find_anchor(rows: SparseMatrix) -> tuple[int, Floats] | None:
     """Find a row that every variable is in, with positive weight: shifting it mends any y."""
     n_rows, n_columns = rows.shape
     full = np.bincount(rows.rows[rows.values > 0], minlength=n_rows) == n_columns
@@ -206,9 +207,7 @@ def _anchor(rows: SparseMatrix) -> tuple[int, Floats] | None:
     return row, weights
 
 
-def _loaded(
-    rows: SparseMatrix, lower: Floats, upper: Floats, highest: Floats
-) -> "highspy.Highs":
+def _load(rows: SparseMatrix, lower: Floats, upper: Floats, highest: Floats) -> "highspy.Highs":
     """Hand the rows to the solver, which keeps its place between searches."""
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = rows.shape

@@ -51,7 +51,7 @@ class ResponseTypes:
         """How many columns there are."""
         return int(self.runs.shape[2])
 
-    def cells(self, scene: int, names: Sequence[str]) -> Codes:
+    def find_cells(self, scene: int, names: Sequence[str]) -> Codes:
         """Which cell of the table of ``names`` each column is in, in one scene."""
         at = {v.name: i for i, v in enumerate(self.variables)}
         code = np.zeros(self.n_types, dtype=np.int64)
@@ -60,7 +60,7 @@ class ResponseTypes:
         return code
 
 
-def response_types(
+def list_response_types(
     variables: Sequence[TypedVariable],
     scenes: Sequence[TypeScenario],
     *,
@@ -75,19 +75,19 @@ def response_types(
     >>> bow = TypedVariable("X", 2), TypedVariable("Y", 2, ("X",))
     >>> watched = TypeScenario({}, frozenset("XY"))
     >>> treated = TypeScenario({"X": 1}, frozenset("Y"))
-    >>> response_types(bow, [watched, treated]).n_types
+    >>> list_response_types(bow, [watched, treated]).n_types
     6
     """
     runs = np.full((len(variables), len(scenes), 1), -1, dtype=np.int16)
     for i in range(len(variables)):
-        grown = _followed(runs, i, variables, scenes, most)
+        grown = _follow(runs, i, variables, scenes, most)
         if grown is None:
             return None
         runs = grown
-    return ResponseTypes(tuple(variables), _merged(runs, variables, shown or {}))
+    return ResponseTypes(tuple(variables), _merge(runs, variables, shown or {}))
 
 
-def _followed(
+def _follow(
     runs: Levels,
     i: int,
     variables: Sequence[TypedVariable],
@@ -96,14 +96,14 @@ def _followed(
 ) -> Levels | None:
     """Give the i-th variable its level in every scene: one column for every way to choose."""
     name, n_levels = variables[i].name, variables[i].n_levels
-    outside = _outside(variables, i, scenes)
+    outside = _number_outside(variables, i, scenes)
     asked: dict[int, Codes] = {}
     for s, scene in enumerate(scenes):
         if name in scene.values:
             runs[i, s] = scene.values[name]
         elif name in scene.followed:
-            argument = _argument(runs[:, s], i, variables) * len(scenes) + outside[s]
-            told = _told(runs[i], argument, asked)
+            argument = _encode_argument(runs[:, s], i, variables) * len(scenes) + outside[s]
+            told = _recall(runs[i], argument, asked)
             times = np.where(told < 0, n_levels, 1)
             if int(times.sum()) > most:
                 return None
@@ -116,7 +116,7 @@ def _followed(
     return runs
 
 
-def _outside(
+def _number_outside(
     variables: Sequence[TypedVariable], i: int, scenes: Sequence[TypeScenario]
 ) -> list[int]:
     """Number what each scene hands the i-th variable from outside, equal values alike."""
@@ -129,7 +129,7 @@ def _outside(
     ]
 
 
-def _argument(levels: Levels, i: int, variables: Sequence[TypedVariable]) -> Codes:
+def _encode_argument(levels: Levels, i: int, variables: Sequence[TypedVariable]) -> Codes:
     """At which inside argument the i-th function is asked, as one number a column."""
     code = np.zeros(levels.shape[1], dtype=np.int64)
     for place, variable in enumerate(variables[:i]):
@@ -138,7 +138,7 @@ def _argument(levels: Levels, i: int, variables: Sequence[TypedVariable]) -> Cod
     return code
 
 
-def _told(levels: Levels, argument: Codes, asked: Mapping[int, Codes]) -> Levels:
+def _recall(levels: Levels, argument: Codes, asked: Mapping[int, Codes]) -> Levels:
     """What the function said before of this argument; -1 where it was never asked."""
     told = np.full(len(argument), -1, dtype=np.int16)
     for scene, codes in asked.items():
@@ -146,7 +146,7 @@ def _told(levels: Levels, argument: Codes, asked: Mapping[int, Codes]) -> Levels
     return told
 
 
-def _merged(
+def _merge(
     runs: Levels, variables: Sequence[TypedVariable], shown: Mapping[int, Nodes]
 ) -> Levels:
     """Make one column of those that differ in nothing that matters."""
@@ -159,10 +159,10 @@ def _merged(
     return runs[:, :, np.unique(flat, axis=1, return_index=True)[1]]
 
 
-def assignments(levels: Mapping[str, int]) -> Iterator[dict[str, int]]:
+def list_assignments(levels: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Every combination of levels.
 
-    >>> list(assignments({"A": 2, "B": 1}))
+    >>> list(list_assignments({"A": 2, "B": 1}))
     [{'A': 0, 'B': 0}, {'A': 1, 'B': 0}]
     """
     for place in np.ndindex(*levels.values()):

@@ -41,7 +41,7 @@ class Reweighting:
     tables: tuple[Nodes, ...] = ()
 
     @classmethod
-    def of(
+    def from_graph(
         cls,
         graph: CausalGraph,
         variables: Nodes,
@@ -52,7 +52,7 @@ class Reweighting:
 
         >>> from boundit.graph.text import parse
         >>> chain = parse("X -> M -> Y; M -> [S]")
-        >>> found = Reweighting.of(chain, frozenset("XMY"), SelectionFacts())
+        >>> found = Reweighting.from_graph(chain, frozenset("XMY"), SelectionFacts())
         >>> sorted(found.steering)
         ['M']
         """
@@ -84,7 +84,7 @@ class Reweighting:
         return *found, *(P(table, logged=False) for table in self.tables)
 
     @property
-    def stated(self) -> str:
+    def statement(self) -> str:
         """What is known of the reweighting, in words."""
         said = [str(self.facts)] if self.facts else []
         said += [

@@ -13,7 +13,7 @@ _NEAR = 1e-6
 LEAST, MOST = ", the least allowed", ", the most allowed"
 
 
-def worst(populations: Populations, found: Optimum) -> WorstPopulation | None:
+def find_worst_population(populations: Populations, found: Optimum) -> WorstPopulation | None:
     """Read the population off the answer of a program; None where there is none to show."""
     law = populations.reweighting
     if (
@@ -23,8 +23,8 @@ def worst(populations: Populations, found: Optimum) -> WorstPopulation | None:
     ):
         return None
     names = sort_names(law.steering)
-    low, high = populations.logged
-    shares = populations.shares_of_everyone(found.point)
+    low, high = populations.logged_shares
+    shares = populations.read_shares(found.point)
     facts = law.facts
     kinds = []
     for place, share, least, most in zip(
@@ -35,16 +35,16 @@ def worst(populations: Populations, found: Optimum) -> WorstPopulation | None:
         strict=True,
     ):
         stopped = ""
-        if facts and least > 0 and share <= facts.least * least + _NEAR:
+        if facts and least > 0 and share <= facts.least_ratio * least + _NEAR:
             stopped = LEAST
-        elif facts and share >= facts.most(float(most)) - _NEAR:
+        elif facts and share >= facts.find_greatest_share(float(most)) - _NEAR:
             stopped = MOST
         levels = dict(zip(names, place, strict=True))
         kinds.append(RowKind(levels, float(share), float(least + most) / 2, stopped))
-    furthest = sorted(kinds, key=_moved, reverse=True)[:MOST_KINDS]
+    furthest = sorted(kinds, key=_measure_shift, reverse=True)[:MOST_KINDS]
     shown = tuple(kind for kind in kinds if kind in furthest)
     return WorstPopulation(shown, len(kinds) - len(shown))
 
 
-def _moved(kind: RowKind) -> float:
+def _measure_shift(kind: RowKind) -> float:
     return abs(kind.share - kind.logged)

@@ -103,7 +103,9 @@ class ReweightedChainSearch:
         shown = f"P({join_names(members)}{' | ' * bool(given)}{join_names(given)})"
         steps = (*map(str, moves), f"Rule 2: {asked} is {shown} of the population")
         steering = touched(self.graph, str(self.graph.selection), given=self.graph.observed)
-        law = Reweighting.of(self.graph, members | given | steering, self.facts, self.tables)
+        law = Reweighting.from_graph(
+            self.graph, members | given | steering, self.facts, self.tables
+        )
         return ReweightedBlock(tuple(sort_names(members)), given, law, steps)
 
     def _best(self, found: Iterable[ReweightedChain]) -> list[ReweightedChain]:
@@ -129,7 +131,7 @@ class ReweightedChainSearch:
 
     def _local(self, block: ReweightedBlock) -> ReweightedBlock:
         own = frozenset(block.variables) | block.given
-        law = Reweighting.of(self.graph, own, self.facts)
+        law = Reweighting.from_graph(self.graph, own, self.facts)
         fewer = len(law.steering) <= len(block.reweighting.steering)
         return replace(block, reweighting=law) if fewer else block
 

@@ -57,7 +57,7 @@ class NaturalReweighted:
         claim = (
             f"{query} lies between P*({y}, {arms}{bar}) and that plus 1 - P*({arms}{bar}), "
             f"where P*(v) = P(v | S=1) {by} is the population's law and r any that fits: "
-            f"{law.stated}"
+            f"{law.statement}"
         )
         return RuleRecord(f"natural bounds on {arms}, reweighted", claim, self.block.steps)
 
@@ -104,7 +104,7 @@ def _over(
     members = arms | y
     felt = touched(graph, members, given=given)
     steering = touched(graph, str(graph.selection), given=graph.observed)
-    law = Reweighting.of(graph, members | felt | steering, facts, tables)
+    law = Reweighting.from_graph(graph, members | felt | steering, facts, tables)
     steps = [
         f"whoever got {join_names(arms)} shows what it earns; of the others nothing is known"
     ]
@@ -139,13 +139,13 @@ def natural_ends(
     proofs = dict[tuple[Place, bool], WorstPopulation | None]()
     for place in np.ndindex(*lower.shape):
         at = dict(zip(axes, place, strict=True))
-        given = expectation.given(place, axes)
+        given = expectation.select_given(place, axes)
         key = tuple(sorted((given | {name: at[name] for name in natural.chosen}).items()))
         if key not in known:
             low, high = _values(block, at, outcome, numbers)
-            least = -expectation.greatest(-low, given)
+            least = -expectation.find_greatest(-low, given)
             first = expectation.worst
-            known[key] = least, expectation.greatest(high, given)
+            known[key] = least, expectation.find_greatest(high, given)
             worsts[key] = first, expectation.worst
         lower[place], upper[place] = known[key]
         proofs[place, False], proofs[place, True] = worsts[key]

@@ -21,8 +21,8 @@ from boundit.bounds.lp.response_types import (
     ResponseTypes,
     TypedVariable,
     TypeScenario,
-    assignments,
-    response_types,
+    list_assignments,
+    list_response_types,
 )
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.proof import EndProof, Place
@@ -106,10 +106,10 @@ class ProgramLayout:
             TypedVariable(name, levels[name], arguments)
             for name, arguments in zip(spec.inside, spec.arguments, strict=True)
         ]
-        self.outer = list(assignments(self.of(spec.varied)))
-        self.inner = list(assignments(self.of(spec.inside)))
-        self.fixed = list(assignments(self.of(spec.fixed)))
-        self.arms = list(assignments(self.of(spec.set_by_hand)))
+        self.outer = list(list_assignments(self.of(spec.varied)))
+        self.inner = list(list_assignments(self.of(spec.inside)))
+        self.fixed = list(list_assignments(self.of(spec.fixed)))
+        self.arms = list(list_assignments(self.of(spec.set_by_hand)))
 
     def law(self, numbers: Numbers) -> tuple[Floats, Floats]:
         """Both ends of ``Q[T]``: by the fixed values, by scene, by cell."""
@@ -163,7 +163,7 @@ class ProgramLayout:
         ]
         after = range(len(watched), len(watched) + len(aimed))
         shown = dict.fromkeys(after, self.spec.asked.outcomes) if not self.target else {}
-        return response_types(self.inside, [*watched, *aimed], shown=shown, most=most)
+        return list_response_types(self.inside, [*watched, *aimed], shown=shown, most=most)
 
     def heads(self, runs: ResponseTypes, first: int) -> list[TargetCells]:
         """What pays in the target whose scenes begin at ``first``."""
@@ -172,18 +172,18 @@ class ProgramLayout:
         for i, known in enumerate(self.known):
             scene, code = first + i, np.zeros(runs.n_types, dtype=np.int64)
             for name in self.target:
-                level = known[name] if name in known else runs.cells(scene, [name])
+                level = known[name] if name in known else runs.find_cells(scene, [name])
                 code = code * self.levels[name] + level
             pays = np.ones(runs.n_types, dtype=bool)
             if outcome not in known:
-                pays = runs.cells(scene, [outcome]) == HEADS
+                pays = runs.find_cells(scene, [outcome]) == HEADS
             found.append(TargetCells(code, pays))
         return found
 
     @property
     def known(self) -> list[dict[str, int]]:
         """Every value of the variables of known factors; of the outcome only heads."""
-        found = assignments(self.of(self.spec.summed))
+        found = list_assignments(self.of(self.spec.summed))
         return [
             k for k in found if all(k[y] == HEADS for y in self.spec.asked.outcomes & k.keys())
         ]
@@ -294,7 +294,9 @@ class ArmProgram:
     ) -> None:
         self.whole, self.runs, self.scenes = whole, runs, scenes
         n_cells, n_types = len(whole.inner), runs.n_types
-        cells = [s * n_cells + runs.cells(s, whole.spec.inside) for s in range(len(scenes))]
+        cells = [
+            s * n_cells + runs.find_cells(s, whole.spec.inside) for s in range(len(scenes))
+        ]
         n_rows = len(scenes) * n_cells + 1
         everyone = np.full(n_types, n_rows - 1)
         rows = np.concatenate([*cells, everyone])
@@ -310,7 +312,7 @@ class ArmProgram:
         """Put in what the cells of the scenes are, and that all types together are one."""
         self.low, self.high = np.append(low, 1.0), np.append(high, 1.0)
         for program in self.programs:
-            program.between(self.low, self.high)
+            program.set_ends(self.low, self.high)
 
     def ends(self, low: Floats, high: Floats, budget: TimeBudget) -> tuple[Optimum, Optimum]:
         """Search both ends, with these weights of the target's cells."""

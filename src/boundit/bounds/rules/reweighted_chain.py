@@ -110,7 +110,7 @@ def rule(chain: ReweightedChain, query: EffectQuery) -> RuleRecord:
             known, hidden = join_names(each.steering), join_names(others)
             steps.append(f"Rule 1: given {known}, selection tells nothing of {hidden}")
     by = " or ".join(dict.fromkeys(f"r({join_names(each.steering)})" for each in laws))
-    stated = "; ".join(dict.fromkeys(each.stated for each in laws))
+    stated = "; ".join(dict.fromkeys(each.statement for each in laws))
     claim = (
         f"{query} {verb} {shown}, where P*(v) = P(v | S=1) {by} is the population's law and r "
         f"any that fits: {stated}"
@@ -170,7 +170,7 @@ class ReweightedWalk:
         """Take the least mean of ``low`` and the greatest of ``high`` over one link."""
         link, outer = self.links[place], self.before(place)
         if isinstance(link, ReweightedBlock):
-            return self.expectations[place].ends(low, high, outer)
+            return self.expectations[place].find_ends(low, high, outer)
         if link.weights is None:
             return low.min(axis=-1), high.max(axis=-1)
         weights = self.numbers.between(link.weights.expression, (*outer, link.variable))

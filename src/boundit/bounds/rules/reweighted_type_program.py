@@ -15,13 +15,13 @@ from typing import TypeAlias, final
 import numpy as np
 
 from boundit.bounds.binary_reward import HEADS
-from boundit.bounds.lp.branch_and_bound import BoxBound, ProbabilityBox, greatest_in
-from boundit.bounds.lp.population import RARE, Populations, ProgramRows, greatest
+from boundit.bounds.lp.branch_and_bound import BoxBound, ProbabilityBox, search_boxes
+from boundit.bounds.lp.population import RARE, Populations, ProgramRows, certify_greatest
 from boundit.bounds.lp.population import MassLayout as Masses
 from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.lp.response_types import ResponseTypes
 from boundit.bounds.lp.reweighting import Reweighting
-from boundit.bounds.lp.worst import worst
+from boundit.bounds.lp.worst import find_worst_population
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.proof import WorstPopulation
 from boundit.bounds.rules.response_program import Cell, ProgramLayout
@@ -93,15 +93,15 @@ class ReweightedProgram:
         self.layout, self.runs, self.budget = layout, runs, budget
         self.at = {name: fixed[name] for name in sort_names(populated.given)}
         self.populations = populations = populated.populations
-        self.least = populations.least(self.at)
+        self.least = populations.find_least_share(self.at)
         self.late = False
         self.worst: WorstPopulation | None = None
-        cells = populations.cells(self.at)
-        masses = populations.layout(cells)
+        cells = populations.weigh_cells(self.at)
+        masses = populations.lay_out(cells)
         self.columns = _Columns(masses, runs.n_types)
-        unit = populations.form(cells, masses)
+        unit = populations.write_form(cells, masses)
         self.rows = ProgramRows(self.columns.n)
-        for form, lower, upper in populations.rows(masses, unit).gathered:
+        for form, lower, upper in populations.write_rows(masses, unit).rows:
             self.rows.add(self.columns.of_masses(form), lower, upper)
         everyone = self.columns.of_types(np.ones(runs.n_types))
         self.rows.add(everyone - self.columns.of_masses(unit), 0.0, 0.0)
@@ -122,17 +122,19 @@ class ReweightedProgram:
     def _pays(self, arm: int) -> Floats:
         (outcome,) = self.layout.spec.asked.outcomes
         scene = len(self.layout.outer) + arm
-        return np.asarray(self.runs.cells(scene, [outcome]) == HEADS, dtype=np.float64)
+        return np.asarray(self.runs.find_cells(scene, [outcome]) == HEADS, dtype=np.float64)
 
     def _greatest(self, gain: Floats) -> float:
         """Find the greatest mean of what types gain; infinite where nothing is known."""
-        if not self.populations.seen(self.at) or self.least < RARE:
+        if not self.populations.has_logged(self.at) or self.least < RARE:
             return inf
         look = partial(self._look, self.columns.of_types(gain))
-        found = greatest_in(self.box, look, late=self._is_late)
+        found = search_boxes(self.box, look, late=self._is_late)
         if found is None:  # by chance, or the facts contradict each other
             return inf
-        self.worst = worst(self.populations, found.answer) if found.answer else None
+        self.worst = (
+            find_worst_population(self.populations, found.answer) if found.answer else None
+        )
         return found.end
 
     @cached_property
@@ -144,12 +146,12 @@ class ReweightedProgram:
         """The mass of every cell of a scene, and the types that run into it; a row a cell."""
         layout, outer = self.layout, self.layout.outer[scene]
         masses = [
-            self.populations.form(
-                self.populations.cells({**self.at, **outer, **inner}), self.columns.masses
+            self.populations.write_form(
+                self.populations.weigh_cells({**self.at, **outer, **inner}), self.columns.masses
             )
             for inner in layout.inner
         ]
-        reached = self.runs.cells(scene, layout.spec.inside)
+        reached = self.runs.find_cells(scene, layout.spec.inside)
         types = reached[None, :] == np.arange(len(layout.inner))[:, None]
         return (
             np.array([self.columns.of_masses(form) for form in masses]),
@@ -162,15 +164,19 @@ class ReweightedProgram:
         if len(self.cells) == 1:
             return ProbabilityBox(np.ones(1), np.ones(1))
         low, high = self._told()
-        program = self.rows.program()
+        program = self.rows.make_program()
         for scene, (masses, _) in enumerate(self.cells):
             chance = masses.sum(axis=0)
             for end, sign in ((low, -1.0), (high, 1.0)):
-                found, answer = greatest(program, sign * chance, least=self.least, sums=_SUMS)
+                found, answer = certify_greatest(
+                    program, sign * chance, least=self.least, sums=_SUMS
+                )
                 if answer.status is not SolveStatus.EMPTY:
                     keep = max if sign < 0 else min
                     end[scene] = keep(end[scene], sign * found)
-        return ProbabilityBox(low.clip(0.0, 1.0), np.maximum(low, high).clip(0.0, 1.0)).summed()
+        return ProbabilityBox(
+            low.clip(0.0, 1.0), np.maximum(low, high).clip(0.0, 1.0)
+        ).tighten()
 
     def _told(self) -> tuple[Floats, Floats]:
         """What a formula says of the chances; anything where there is none."""
@@ -186,7 +192,7 @@ class ReweightedProgram:
 
     def _look(self, aim: Floats, box: ProbabilityBox) -> BoxBound | None:
         """Solve the program of a box of chances."""
-        rows = self.rows.copied()
+        rows = self.rows.copy()
         for (masses, types), low, high in zip(self.cells, *box, strict=True):
             for mass, share in zip(masses, types, strict=True):
                 if low == high:
@@ -195,8 +201,8 @@ class ReweightedProgram:
                 rows.add(mass - low * share, 0.0, inf)
                 rows.add(mass - high * share, -inf, 0.0)
         seconds = self.budget.left()
-        end, answer = greatest(
-            rows.program(), aim, least=self.least, seconds=seconds, sums=_SUMS
+        end, answer = certify_greatest(
+            rows.make_program(), aim, least=self.least, seconds=seconds, sums=_SUMS
         )
         if answer.status is SolveStatus.EMPTY:
             return None

@@ -83,7 +83,7 @@ class TypesReweighted:
         claim = (
             f"{query} lies between the least and the greatest {self.program.asked} that agree "
             f"with {shown}{every}, where P*(v) = P(v | S=1) {by} is the population's law and r "
-            f"any that fits: {law.stated}"
+            f"any that fits: {law.statement}"
         )
         steps = [*self.program.steps]
         if law.steering and (others := law.variables - law.steering):
@@ -147,7 +147,7 @@ def _reweighted(
 ) -> TypesReweighted:
     members, varied = frozenset(program.inside), frozenset(program.varied)
     steering = touched(graph, str(graph.selection), given=graph.observed)
-    law = Reweighting.of(graph, members | varied | given | steering, facts, tables)
+    law = Reweighting.from_graph(graph, members | varied | given | steering, facts, tables)
     known = (
         Solver(graph, tables).solve(Question(varied, frozenset(), given)) if varied else None
     )
