@@ -19,21 +19,21 @@ def test_the_sound_plan_of_figure_2_conditions_on_the_mediator_or_reweights() ->
     assert names(plan) == ["conditioning on I1", "reweighting of I1", "reweighting of Y"]
     assert plan.candidates[0].needs == {"I1", "U1", "X1", "X2", "Y"}
     assert plan.candidates[0].unknown == 1
-    assert plan.caveats == ()
+    assert plan.notes == ()
 
 
 def test_the_printed_plan_of_figure_2_is_a_sum_and_no_substitute() -> None:
     plan = paper_plan(FIGURE_2, QUERY, (), max_condition=3)
 
     assert names(plan) == ["c-component factorization"]
-    assert len(plan.caveats) == 2
+    assert len(plan.notes) == 2
 
 
 def test_the_printed_plan_reads_the_context_from_a_table_when_it_can() -> None:
     plan = paper_plan(FIGURE_2, QUERY, [make_nodes("U1", "U2")], max_condition=3)
 
     assert plan.candidates[0].rule.claim.endswith("/ P(U1, U2)")
-    assert len(plan.caveats) == 1
+    assert len(plan.notes) == 1
 
 
 def test_what_fewer_tables_give_is_tried_beside_what_all_give() -> None:
@@ -76,7 +76,7 @@ def test_a_spent_time_limit_is_said() -> None:
     plan = sound_plan(FIGURE_2, QUERY, (), max_condition=3, time_limit=0)
 
     assert plan.candidates == ()
-    assert plan.caveats == (
+    assert tuple(map(str, plan.notes)) == (
         "the search for rules stopped at time_limit=0 s; what it found holds",
     )
 

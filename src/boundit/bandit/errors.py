@@ -22,6 +22,7 @@
 from collections.abc import Sequence
 
 from boundit.terms.errors import BounditError, shorten
+from boundit.terms.message import ANY, SOME, Option
 
 
 class InvalidPolicy(BounditError):
@@ -29,11 +30,14 @@ class InvalidPolicy(BounditError):
 
 
 class BadOption(InvalidPolicy):
-    """An option whose value makes no sense."""
+    """An option whose value makes no sense; ``name`` may be a part of it, such as an entry."""
 
-    def __init__(self, name: str, expected: str, found: object) -> None:
+    def __init__(
+        self, name: str, expected: str, found: object, *, option: str | None = None
+    ) -> None:
         self.name, self.expected = name, expected
-        super().__init__(f"{name} must be {expected}, found {shorten(repr(found), 60)}")
+        shown = shorten(repr(found), 60)
+        super().__init__(f"{name} must be {expected}, found {shown}", option=option or name)
 
 
 class NeedsArms(InvalidPolicy):
@@ -41,8 +45,13 @@ class NeedsArms(InvalidPolicy):
 
     def __init__(self) -> None:
         super().__init__(
-            "there are no arms to choose from; give the policy arms=[...] or prior=, "
-            "or pass arms=[...] to decide"
+            "there are no arms to choose from; give the policy ",
+            Option("arms", [SOME]),
+            " or ",
+            Option("prior", ANY),
+            ", or pass ",
+            Option("arms", [SOME]),
+            " to decide",
         )
 
 
@@ -52,7 +61,10 @@ class NeedsHorizon(InvalidPolicy):
     def __init__(self, policy: str, instead: str) -> None:
         self.policy = policy
         super().__init__(
-            f"{policy} needs to know how long it plays: give horizon=, or {instead}="
+            f"{policy} needs to know how long it plays: give ",
+            Option("horizon", ANY),
+            ", or ",
+            Option(instead, ANY),
         )
 
 
@@ -103,8 +115,9 @@ class BadReward(InvalidStep):
         low, high = reward_range
         super().__init__(
             f"the reward of decision {shorten(repr(where), 60)} must be a number from "
-            f"{low:g} to {high:g}, found {shorten(repr(reward), 40)}; "
-            "reward_range= declares another"
+            f"{low:g} to {high:g}, found {shorten(repr(reward), 40)}; ",
+            Option("reward_range", ANY),
+            " declares another",
         )
 
 

@@ -65,7 +65,7 @@ def assembled(
         confident = ConfidentNumbers(
             coins[0], population, terms, confidence=confidence, sparing=sparing
         )
-    notes = dict.fromkeys(note for table in tables for note in table.caveats)
+    of_tables = dict.fromkeys(note for table in tables for note in table.notes)
     numbers: Numbers = confident or PlugInNumbers(evaluator)
     if log.exact or confident:
         require_possible(plan, numbers)
@@ -84,6 +84,7 @@ def assembled(
         if stated := _stated(plan):
             raise FactsRefuted(stated) from None
         raise
+    notes = (*plan.notes, *told, *of_tables)
     return BoundTable(
         outcome=outcome,
         treatments=query.treatments,
@@ -117,7 +118,8 @@ def assembled(
         rules={candidate.rule.name: candidate.rule for candidate in plan.candidates},
         profile=profile,
         confidence=confidence,
-        caveats=(*plan.caveats, *told, *notes),
+        caveats=tuple(map(str, notes)),
+        notes=notes,
     )
 
 

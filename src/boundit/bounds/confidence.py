@@ -37,6 +37,7 @@ from boundit.estimand.language.expression import (
     all_variables,
 )
 from boundit.terms.errors import BounditError
+from boundit.terms.message import Option
 from boundit.terms.names import Nodes, sort_names
 
 _NEAR = 1e-6
@@ -55,7 +56,8 @@ def require_confidence(confidence: float | None) -> None:
         isinstance(confidence, int | float) and 0 < confidence < 1
     ):
         raise NoConfidence(
-            f"confidence must be a chance such as 0.95, or None, found {confidence!r}"
+            Option("confidence"),
+            f" must be a chance such as 0.95, or None, found {confidence!r}",
         )
 
 

@@ -20,6 +20,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
+from boundit.terms.message import ANY, Message, Option
 from boundit.terms.names import Nodes, join_names, sort_names
 
 
@@ -27,7 +28,8 @@ class UnknownProfile(BounditError):
     """A profile that is none of ours."""
 
     def __init__(self, found: object) -> None:
-        super().__init__(f"no profile {found!r}; there are {', '.join(get_args(Profile))}")
+        known = ", ".join(get_args(Profile))
+        super().__init__(f"no profile {found!r}; there are {known}", option="profile")
 
 
 def derive_bounds(
@@ -91,7 +93,8 @@ def derive_bounds(
     facts.require_in(graph)
     opened, others = read_log(log), external_logs(graph, external)
     if confidence is not None and all(table.exact for table in (opened, *others)):
-        raise NoConfidence("an exact law has no sampling error; pass confidence=None")
+        none = Option("confidence", None)
+        raise NoConfidence("an exact law has no sampling error; pass ", none)
 
     def bounded_on(drawn: CausalGraph) -> tuple[BoundPlan, tuple[CountTable, ...]]:
         tables = [frozenset(other.columns) & drawn.observed for other in others]
@@ -121,7 +124,7 @@ def derive_bounds(
             f"every logged {outcome} is 0 or 1, so it counts as 0/1; if selection hides values "
             "between, these bounds can miss"
         )
-        plan = replace(plan, caveats=(*plan.caveats, note))
+        plan = replace(plan, notes=(*plan.notes, note))
     return assembled(
         plan,
         tables,
@@ -141,11 +144,12 @@ def _noting_levels(
     guessed = tried.difference(declared)
     if graph.selection is None or not guessed:
         return plan
-    note = (
+    note = Message(
         f"only levels of {join_names(guessed)} that were logged count; if selection hides "
-        "others, declare them with domain="
+        "others, declare them with ",
+        Option("domain", ANY),
     )
-    return replace(plan, caveats=(*plan.caveats, note))
+    return replace(plan, notes=(*plan.notes, note))
 
 
 def counted(

@@ -21,6 +21,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import Bound, Key
 from boundit.terms.errors import BounditError, shorten
 from boundit.terms.explanation import RANGE
+from boundit.terms.message import Note
 
 NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
@@ -68,7 +69,7 @@ class Intersection:
         return np.zeros(self.lower.shape, dtype=bool) if found is None else found
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What the rules have to say of the whole table, each once."""
         return tuple(dict.fromkeys(note for ends in self.all_ends for note in ends.notes))
 
@@ -82,7 +83,7 @@ def tightest(
     *,
     confident: Numbers | None = None,
     refutes: bool = True,
-) -> tuple[dict[Key, Bound], tuple[str, ...]]:
+) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the candidates for every arm and context, and keep which gave each end.
 
     ``refutes`` says that the rules hold, so that ends which cross can only blame the graph.

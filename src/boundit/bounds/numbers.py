@@ -12,8 +12,11 @@ from boundit.bounds.proof import EndProof, Place, WorstPopulation
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
+from boundit.terms.message import Message, Note, Option
 
-UNFINISHED = "time_limit ended some programs early; their ends hold, and could be narrower"
+UNFINISHED = Message(
+    Option("time_limit"), " ended some programs early; their ends hold, and could be narrower"
+)
 LEFT_OUT = "some programs have too many response types and were left out"
 
 
@@ -29,7 +32,7 @@ class Ends:
     upper: Floats
     empty: NDArray[np.bool_] | None = None
     proof: Callable[[Place, bool], EndProof | WorstPopulation | None] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 class Numbers(Protocol):

@@ -32,6 +32,7 @@ from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.estimand.substitutes import find_substitutes
 from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, sort_names
 
 Profile: TypeAlias = Literal["sound", "paper"]
@@ -47,7 +48,7 @@ class BoundPlan:
     """
 
     candidates: tuple[Candidate, ...]
-    caveats: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     clock: TimeBudget = field(default_factory=lambda: TimeBudget(None))
     graph: CausalGraph | None = None
 
@@ -55,7 +56,7 @@ class BoundPlan:
     def of(
         cls,
         candidates: Iterable[Candidate],
-        *caveats: str,
+        *notes: Note,
         clock: TimeBudget | None = None,
         graph: CausalGraph | None = None,
     ) -> "BoundPlan":
@@ -66,7 +67,7 @@ class BoundPlan:
             if all(c.rule.claim != candidate.rule.claim for c in same):
                 name = candidate.rule.name + (f" #{len(same) + 1}" if same else "")
                 named.append(replace(candidate, rule=replace(candidate.rule, name=name)))
-        return cls(tuple(named), caveats, clock or TimeBudget(None), graph)
+        return cls(tuple(named), notes, clock or TimeBudget(None), graph)
 
 
 def sound_plan(
@@ -118,8 +119,9 @@ def sound_plan(
         *(from_types(types, query, clock) for types in typed),
     ]
     late = searching.is_over()
-    words = f"the search for rules stopped at time_limit={time_limit} s; what it found holds"
-    return BoundPlan.of(candidates, *((words,) if late else ()), clock=clock, graph=graph)
+    limit = Option("time_limit", time_limit)
+    note = Message("the search for rules stopped at ", limit, " s; what it found holds")
+    return BoundPlan.of(candidates, *((note,) if late else ()), clock=clock, graph=graph)
 
 
 def paper_plan(
@@ -128,12 +130,12 @@ def paper_plan(
     """BCE as printed (Algorithm 1): Theorem 3, and Theorem 4 with FindRSI unguarded."""
     context, held = frozenset(query.context), tuple(tables)
     base: Expression | None = None
-    caveats = ["profile 'paper' follows the printed method, whose bounds can miss the truth"]
+    notes = ["profile 'paper' follows the printed method, whose bounds can miss the truth"]
     if context:
         external = any(context <= table for table in held)
         base = P(context, logged=graph.selection is not None and not external)
         if base.logged:
-            caveats.append("P(context) was read from the selected rows, not the population")
+            notes.append("P(context) was read from the selected rows, not the population")
     found = find_substitutes(
         graph,
         outcomes=query.outcomes,
@@ -150,7 +152,7 @@ def paper_plan(
             from_sum(factorization(graph, query, base)),
             *map(from_substitution, substitutions),
         ],
-        *caveats,
+        *notes,
     )
 
 

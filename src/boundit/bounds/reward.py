@@ -6,6 +6,7 @@ import numpy as np
 
 from boundit.counts.table import CountTable
 from boundit.terms.errors import BounditError
+from boundit.terms.message import Option, Placeholder
 
 
 class NeedsRange(BounditError):
@@ -15,7 +16,9 @@ class NeedsRange(BounditError):
         self.reward = reward
         super().__init__(
             f"the reward {reward!r} is not 0/1 (the log has {low:g} to {high:g}); declare what "
-            "it can be with reward_range=(low, high): the log may not show the extremes"
+            "it can be with ",
+            Option("reward_range", (Placeholder("low"), Placeholder("high"))),
+            ": the log may not show the extremes",
         )
 
 
@@ -24,10 +27,11 @@ class OutsideRange(BounditError):
 
     def __init__(self, reward: str, value: float, declared: tuple[float, float]) -> None:
         self.reward, self.value = reward, value
-        low, high = declared
+        ends = tuple(Placeholder(f"{end:g}") for end in declared)
         super().__init__(
-            f"the log has {reward} = {value:g}, outside reward_range=({low:g}, {high:g}); "
-            "widen the range or mend the log"
+            f"the log has {reward} = {value:g}, outside ",
+            Option("reward_range", ends),
+            "; widen the range or mend the log",
         )
 
 
@@ -35,7 +39,9 @@ class NoRange(BounditError):
     """A range that is none."""
 
     def __init__(self, found: object) -> None:
-        super().__init__(f"reward_range must be (low, high) with low < high, found {found!r}")
+        super().__init__(
+            Option("reward_range"), f" must be (low, high) with low < high, found {found!r}"
+        )
 
 
 def reward_range(

@@ -12,6 +12,7 @@ from typing import Self, TypeGuard
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.errors import BounditError
+from boundit.terms.message import Option
 
 
 class InvalidFact(BounditError):
@@ -80,8 +81,11 @@ class SelectionFacts:
         """Raise when something is said about selection and the graph has none."""
         if self and graph.selection is None:
             raise InvalidFact(
-                "the graph has no selection node, so selection_rate and sensitivity say "
-                "nothing; draw one, as in 'X -> [S]', or leave them out"
+                "the graph has no selection node, so ",
+                Option("selection_rate"),
+                " and ",
+                Option("sensitivity"),
+                " say nothing; draw one, as in 'X -> [S]', or leave them out",
             )
 
 
@@ -95,12 +99,14 @@ def _read_rate(given: object) -> tuple[float, float] | None:
     numbers = [end for end in pair if _is_number(end)]
     if len(numbers) != 2 or len(pair) != 2 or not 0 <= numbers[0] <= numbers[1] <= 1:
         raise InvalidFact(
-            "selection_rate must be a chance such as 0.4 or a range such as (0.3, 0.6), "
-            f"found {given!r}"
+            Option("selection_rate"),
+            f" must be a chance such as 0.4 or a range such as (0.3, 0.6), found {given!r}",
         )
     low, high = map(float, numbers)
     if high == 0:
-        raise InvalidFact("selection_rate is 0, yet rows were logged; give the share of rows")
+        raise InvalidFact(
+            Option("selection_rate"), " is 0, yet rows were logged; give the share of rows"
+        )
     return low, high
 
 
@@ -109,7 +115,8 @@ def _read_limit(given: object) -> float | None:
         return None
     if not _is_number(given) or not float(given) >= 1:
         raise InvalidFact(
-            f"sensitivity must be a limit of at least 1, as in 1/G <= r <= G, found {given!r}"
+            Option("sensitivity"),
+            f" must be a limit of at least 1, as in 1/G <= r <= G, found {given!r}",
         )
     return float(given)
 

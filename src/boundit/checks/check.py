@@ -20,6 +20,7 @@ from boundit.graph.implications import Independence, implications
 from boundit.graph.read import require_graph
 from boundit.graph.separators import minimal_separator
 from boundit.terms.errors import BounditError
+from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, join_names
 
 MOST_DRAWS = 10**5
@@ -32,7 +33,9 @@ class NoLevel(BounditError):
 
     def __init__(self, found: object) -> None:
         self.found = found
-        super().__init__(f"level={found!r} is no chance of a false alarm; use 0.05 or such")
+        super().__init__(
+            Option("level", found), " is no chance of a false alarm; use 0.05 or such"
+        )
 
 
 def check(
@@ -81,16 +84,17 @@ def check(
         level, _choose_draws(len(statements), level), drop_nulls=opened.nulls == "drop"
     )
     met: list[_TestedStatement] = []
-    caveats: dict[str, None] = {}
+    notes: dict[Note, None] = {}
     for served, table in count_statements(opened, statements, graph.selection, suspects(graph)):
         if isinstance(table, TooManyCells):
-            untestable += [Finding(s, "untestable", reason=f"{table}.") for s in served]
+            reason = Message(table.message, ".")
+            untestable += [Finding(s, "untestable", reason=reason) for s in served]
             continue
-        caveats |= dict.fromkeys([*table.caveats, *_describe_nulls(table, trial)])
+        notes |= dict.fromkeys([*table.notes, *_describe_nulls(table, trial)])
         for statement in served:
             met.append(trial.run(statement, table, default_rng(streams[statement])))
             told(len(met), len(statements))
-    return CheckReport(rank(untestable + _correct(met, level)), level, seed, tuple(caveats))
+    return CheckReport(rank(untestable + _correct(met, level)), level, seed, tuple(notes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from boundit.checks.independence import TestOutcome
 from boundit.checks.words import write_evidence, write_question, write_silence, write_statement
 from boundit.graph.implications import Independence
 from boundit.terms.explanation import format_count
+from boundit.terms.message import Note
 from boundit.terms.names import sort_names
 
 Status: TypeAlias = Literal["contradicted", "consistent", "untestable"]
@@ -33,7 +34,7 @@ class Finding:
     detectable: float | None = None
     detectable_any: float | None = None
     evidence: Evidence | None = None
-    reason: str = ""
+    reason: Note = ""
 
     @property
     def strength(self) -> float | None:
@@ -78,7 +79,7 @@ class Finding:
         if self.evidence is not None:
             return write_evidence(self.statement, self.evidence, exact=self._is_exact)
         if self.outcome is None or self.detectable is None or self.detectable_any is None:
-            return self.reason
+            return str(self.reason)
         if self._is_exact:
             return "The law is exactly so."
         return write_silence(self.detectable, self.detectable_any)
@@ -116,16 +117,21 @@ class CheckReport:
 
     ``findings`` come strongest contradiction first, then what was consistent, then what could
     not be tested. If the graph is right, the chance that anything is called contradicted is at
-    most ``level``.
+    most ``level``. ``notes`` are the caveats, with the options that they name as values.
     """
 
     findings: tuple[Finding, ...]
     level: float
     seed: int
-    caveats: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __bool__(self) -> bool:
         return not self.contradictions
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader should know of the rows behind the findings."""
+        return tuple(map(str, self.notes))
 
     @cached_property
     def contradictions(self) -> tuple[Finding, ...]:

@@ -10,11 +10,11 @@ import click
 from click.core import ParameterSource
 
 from boundit.cli.bound_pictures import draw, ladders_of, write_report
+from boundit.cli.flags import with_flags
 from boundit.cli.logs import LogFiles, files_of, levels, log_argument
 from boundit.cli.numbers import Number, ends, rate
 from boundit.cli.options import files_read, graph_argument, json_option, say, show
 from boundit.cli.outputs import Target, keep_apart, wrote
-from boundit.cli.wording import at_shell
 
 if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph
@@ -165,7 +165,7 @@ def bound(
     if out is not None:
         table.save(out)
         wrote(out)
-    table = replace(table, caveats=tuple(map(at_shell, table.caveats)))
+    table = replace(table, caveats=tuple(map(with_flags, table.notes)))
     ladders = ladders_of(derive) if sensitivity_plot else ()
     if sensitivity_plot is not None:
         draw(ladders, sensitivity_plot)

@@ -1,14 +1,15 @@
 """``boundit check``: whether the log contradicts the graph, before its bounds are used."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
+from boundit.cli.flags import with_flags
 from boundit.cli.logs import LogFiles, log_argument
 from boundit.cli.numbers import Number
 from boundit.cli.options import graph_argument, json_option, seed_option, show
 from boundit.cli.progress import progress
-from boundit.cli.wording import at_shell
 
 if TYPE_CHECKING:
     from boundit.checks.report import CheckReport
@@ -51,21 +52,30 @@ def check(
     from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
 
     with progress("statements") as told:
-        report = run(graph, log.log(), level=level, seed=seed, told=told)
+        report = _spell_options(run(graph, log.log(), level=level, seed=seed, told=told))
     if as_json:
         show(_record(report))
     else:
-        click.echo(at_shell(str(report)))
+        click.echo(str(report))
     context.exit(0 if report else 1)
 
 
+def _spell_options(report: "CheckReport") -> "CheckReport":
+    """Write the options that a report names as flags. Called by ``check`` before it prints."""
+    return replace(
+        report,
+        findings=tuple(replace(f, reason=with_flags(f.reason)) for f in report.findings),
+        notes=tuple(map(with_flags, report.notes)),
+    )
+
+
 def _record(report: "CheckReport") -> dict[str, object]:
-    rows = report.rows()
+    """Write a report for --json. Called by ``check``."""
     return {
         "contradicted": not report,
         "verdict": report.verdict(),
         "level": report.level,
         "seed": report.seed,
-        "findings": [row | {"explanation": at_shell(f"{row['explanation']}")} for row in rows],
-        "caveats": [at_shell(note) for note in report.caveats],
+        "findings": report.rows(),
+        "caveats": report.caveats,
     }

@@ -15,13 +15,13 @@ from boundit.cli.audit import audit
 from boundit.cli.bound import bound
 from boundit.cli.check import check
 from boundit.cli.completion import completion
+from boundit.cli.flags import with_flags
 from boundit.cli.graph import graph
 from boundit.cli.init import init
 from boundit.cli.options import INTERRUPTED, say
 from boundit.cli.recover import recover
 from boundit.cli.reproduce import reproduce
 from boundit.cli.simulate import simulate
-from boundit.cli.wording import at_shell
 from boundit.terms.errors import BounditError
 
 NONSENSE, BUG = 2, 3
@@ -66,7 +66,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except click.ClickException as error:
         return _refused(error.format_message())
     except BounditError as error:
-        return _refused(at_shell(str(error)))
+        return _refused(with_flags(error.message))
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED

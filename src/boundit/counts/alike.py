@@ -52,4 +52,4 @@ def _noted(
             table.label,
         )
     ]
-    return replace(table, caveats=(*table.caveats, *notes))
+    return replace(table, notes=(*table.notes, *notes))

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 
 from boundit.counts.levels import Levels
 from boundit.terms.errors import shorten
+from boundit.terms.message import ANY, SOME, Message, Option
 
 MANY_LEVELS = 32
 """With more levels than this, a whole number is often a measurement, such as an age."""
@@ -32,7 +33,7 @@ def when_averaged(reward: str, weight: str) -> tuple[str, ...]:
     )
 
 
-def when_fine(levels: Mapping[str, Levels]) -> tuple[str, ...]:
+def when_fine(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
     """Suggest bins for whole numbers with many levels.
 
     >>> print(*when_fine({"Age": tuple(range(18, 91)), "Ad": ("A", "B")}))
@@ -40,8 +41,11 @@ def when_fine(levels: Mapping[str, Levels]) -> tuple[str, ...]:
     """  # noqa: E501
     known = {name: [v for v in of if v is not None] for name, of in levels.items()}
     return tuple(
-        f"{name} has {len(of):,} levels, each counted by its own rows: if it is a measurement, "
-        f"cut it with bins={{{name!r}: [...]}}"
+        Message(
+            f"{name} has {len(of):,} levels, each counted by its own rows: if it is a "
+            "measurement, cut it with ",
+            Option("bins", {name: [SOME]}),
+        )
         for name, of in known.items()
         if len(of) > MANY_LEVELS and all(isinstance(level, int) for level in of)
     )
@@ -62,7 +66,7 @@ def when_spelled_out(levels: Mapping[str, Levels]) -> tuple[str, ...]:
     )
 
 
-def when_strange(name: str, levels: Levels, known: Levels, label: str) -> tuple[str, ...]:
+def when_strange(name: str, levels: Levels, known: Levels, label: str) -> tuple[Message, ...]:
     """Ask about levels that an external table has and the log never.
 
     >>> print(*when_strange("Age", ("old", "yuong"), ("old", "young"), "'survey.csv'"))
@@ -78,5 +82,8 @@ def when_strange(name: str, levels: Levels, known: Levels, label: str) -> tuple[
     near = [texts[t] for t in get_close_matches(str(strange[0]).casefold(), texts, n=1)]
     slip = f"a slip for {near[0]!r}? If it is right" if near else "if that is right"
     return (
-        f"{name} is never {shown} in the log, only in {label}: {slip}, declare it with domain=",
+        Message(
+            f"{name} is never {shown} in the log, only in {label}: {slip}, declare it with ",
+            Option("domain", ANY),
+        ),
     )

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
 from boundit.terms.errors import BounditError, shorten
+from boundit.terms.message import ANY, SOME, Message, Option
 from boundit.terms.names import join_names, sort_names, write_name
 
 # Of an engine's message: the data, and its plans.
@@ -66,15 +67,17 @@ class MissingColumn(InvalidLog):
         ]
         has = shorten(join_names(self.known)) or "none"
         hint = f"did you mean {near[0]!r}?" if near else f"it has {has}"
-        column = repr(near[0]) if near else "..."
-        rename = f" (columns={{{name!r}: {column}}} renames)" if is_node else ""
+        column = near[0] if near else SOME
+        rename = Message(" (", Option("columns", {name: column}), " renames)")
         node = write_name(name)
         hide = (
             f"; in the graph, write 'hidden {node}' if nobody measured it, [{node}] if it says "
             "which rows were kept"
         )
         super().__init__(
-            f"the log has no column {name!r}; {hint}{rename}{hide if may_hide else ''}"
+            f"the log has no column {name!r}; {hint}",
+            rename if is_node else "",
+            hide if may_hide else "",
         )
 
 
@@ -105,13 +108,12 @@ class Continuous(InvalidLog):
     def __init__(self, name: str, n_levels: int, *, rows: int, numeric: bool) -> None:
         self.name, self.n_levels, self.rows = name, n_levels, rows
         what = "looks continuous" if numeric else "looks like an identifier"
-        fix = (
-            f"cut it with bins={{{name!r}: [...]}} (the graph must then hold for the bins)"
-            if numeric
-            else "group its values first, or leave it out of the graph"
-        )
+        cut = Option("bins", {name: [SOME]})
         super().__init__(
-            f"{name!r} {what}: {n_levels:,} levels in {rows:,} rows; {fix}",
+            f"{name!r} {what}: {n_levels:,} levels in {rows:,} rows; ",
+            Message("cut it with ", cut, " (the graph must then hold for the bins)")
+            if numeric
+            else "group its values first, or leave it out of the graph",
         )
 
 
@@ -123,7 +125,8 @@ class TooManyCells(InvalidLog):
         shown = ", ".join(f"{name!r} ({n:,} levels or more)" for name, n in widest)
         super().__init__(
             f"the log has more than {limit:,} distinct rows; widest are {shown}: "
-            "leave them out, or cut them with bins="
+            "leave them out, or cut them with ",
+            Option("bins", ANY),
         )
 
 
@@ -141,7 +144,9 @@ class NoReward(InvalidLog):
     """Sums asked of a table that was counted without a reward."""
 
     def __init__(self) -> None:
-        super().__init__("the table holds no reward; count with reward= to add one up")
+        super().__init__(
+            "the table holds no reward; count with ", Option("reward", ANY), " to add one up"
+        )
 
 
 class NotFinite(InvalidLog):
@@ -155,17 +160,17 @@ class NotFinite(InvalidLog):
 class BadWeight(InvalidLog):
     """Weights that count nothing."""
 
-    def __init__(self, name: str, problem: str, fix: str) -> None:
+    def __init__(self, name: str, problem: str, fix: str | Message) -> None:
         self.name, self.problem = name, problem
-        super().__init__(f"weight {name!r} {problem}; {fix}")
+        super().__init__(f"weight {name!r} {problem}; ", fix, option="weight")
 
 
 class HasNulls(InvalidLog):
     """Nulls where the log's rule has no place for them."""
 
-    def __init__(self, name: str, n: int, rows: int, fix: str) -> None:
+    def __init__(self, name: str, n: int, rows: int, fix: Message) -> None:
         self.name, self.n, self.rows = name, n, rows
-        super().__init__(f"{name!r} is null or NaN in {n:,} of {rows:,} rows; {fix}")
+        super().__init__(f"{name!r} is null or NaN in {n:,} of {rows:,} rows; ", fix)
 
 
 class EmptyLog(InvalidLog):
@@ -183,7 +188,8 @@ class NotAllSelected(InvalidLog):
         self.name, self.n, self.rows = name, n, rows
         super().__init__(
             f"selection {name!r} is not 1 in {n:,} of {rows:,} rows; "
-            f"filter the log to {name} = 1 and pass the rest as external="
+            f"filter the log to {name} = 1 and pass the rest as ",
+            Option("external", ANY),
         )
 
 

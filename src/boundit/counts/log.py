@@ -125,7 +125,7 @@ class Log:
             nulls=self.nulls,
             cuts=cuts,
             domain=domain or {},
-            caveats=self._caveats(cuts) + by_name(unmarked, self.names),
+            notes=self._caveats(cuts) + by_name(unmarked, self.names),
         )
         return tabulated(self.source.cells(plan), request)
 
@@ -148,7 +148,8 @@ class Log:
             msg = f"{reward!r} is both counted and added up; leave it out of the variables"
             raise InvalidOption(msg)
         if reward in self.bins:
-            raise InvalidOption(f"the reward {reward!r} is a number; take it out of bins")
+            msg = f"the reward {reward!r} is a number; take it out of bins"
+            raise InvalidOption(msg, option="bins")
         self._check_adds_up(reward, self._column(reward), "reward")
 
     def _flags(self, names: Collection[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from boundit.counts.frames import read_frame
 from boundit.counts.log import Log
 from boundit.counts.relations import RelationSource
 from boundit.counts.tabulate import Nulls
+from boundit.terms.message import ANY, Option
 
 
 def read_log(
@@ -64,13 +65,16 @@ def read_log(
             raise InvalidOption(msg)
         return source
     if nulls not in get_args(Nulls):
-        raise InvalidOption(f"nulls={nulls!r} is no rule; use 'drop', 'level' or 'refuse'")
+        raise InvalidOption(
+            Option("nulls", nulls), " is no rule; use 'drop', 'level' or 'refuse'"
+        )
     if exact and weight is None:
-        raise InvalidOption("exact=True needs weight=, the column that holds the law")
+        law, column = Option("exact", True), Option("weight", ANY)  # noqa: FBT003, a value
+        raise InvalidOption(law, " needs ", column, ", the column that holds the law")
     cuts = {name: _edges(name, edges) for name, edges in _named("bins", bins).items()}
     renamed = {node: str(column) for node, column in _named("columns", columns).items()}
     if len(set(renamed.values())) < len(renamed):
-        raise InvalidOption(f"two nodes share a column in columns={renamed!r}")
+        raise InvalidOption("two nodes share a column in ", Option("columns", renamed))
     return Log(_source(source), renamed, weight, exact, cuts, nulls)
 
 
@@ -93,7 +97,9 @@ def _named(option: str, value: object) -> Mapping[str, object]:
         return {}
     if not isinstance(value, Mapping):
         example = {"bins": "{'Age': [18, 30]}", "columns": "{'node': 'column'}"}[option]
-        raise InvalidOption(f"{option} must be a mapping such as {example}; found {value!r}")
+        raise InvalidOption(
+            Option(option), f" must be a mapping such as {example}; found {value!r}"
+        )
     return value
 
 
@@ -104,6 +110,6 @@ def _edges(name: str, edges: object) -> tuple[float, ...]:
         numbers = ()
     increasing = all(a < b for a, b in pairwise(numbers))
     if not numbers or not increasing or not all(map(isfinite, numbers)):
-        found = f"bins={{{name!r}: {edges!r}}}"
-        raise InvalidOption(f"{found} must be numbers that increase, as 18, 30, 50 do")
+        found = Option("bins", {name: edges})
+        raise InvalidOption(found, " must be numbers that increase, as 18, 30, 50 do")
     return numbers

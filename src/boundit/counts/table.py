@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from boundit.counts.errors import NoReward, NotALevel, TooLarge
 from boundit.counts.levels import Codes, Levels, by_level, native, united
 from boundit.counts.named_array import Floats, MissingAxis, NamedArray
+from boundit.terms.message import Note
 from boundit.terms.names import Names, read_nodes, sort_names
 
 DENSE_LIMIT = 2**24
@@ -52,7 +53,7 @@ class CountTable:
     lowest: Floats | None = None
     highest: Floats | None = None
     exact: bool = False
-    caveats: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
     label: str = "the table"
 
@@ -70,6 +71,11 @@ class CountTable:
         return f"CountTable of {names}: {unit} in {n_cells:,} of {size:,} cells{reward}"
 
     __repr__ = __str__
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """The notes as Python writes them."""
+        return tuple(map(str, self.notes))
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from boundit.counts.levels import Codes, Levels, bin_labels, by_level, coded, un
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable, merged
 from boundit.counts.unmarked import always_one
+from boundit.terms.message import Message, Note, Option
 
 Nulls: TypeAlias = Literal["drop", "level", "refuse"]
 Keys: TypeAlias = dict[str, tuple[Levels, Codes]]
@@ -52,7 +53,7 @@ class Request:
     nulls: Nulls
     cuts: Mapping[str, Sequence[float]]
     domain: Mapping[str, Sequence[object]]
-    caveats: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def tabulated(cells: Cells, asked: Request) -> CountTable:
@@ -88,7 +89,7 @@ def tabulated(cells: Cells, asked: Request) -> CountTable:
         n=n,
         reward=asked.reward,
         exact=asked.exact,
-        caveats=_caveats(cells, keys, nulls, asked),
+        notes=_notes(cells, keys, nulls, asked),
         dropped=nulls,
         label=asked.label,
         **reward,
@@ -130,7 +131,10 @@ def _check_weights(cells: Cells, asked: Request) -> None:
     if (least := cells["least_weight"].min()) < 0:
         raise BadWeight(name, f"is negative ({least:g}) in some rows", "a weight counts rows")
     if not asked.exact and np.nanmax(cells["part_weight"]) > 0:
-        fix = "counts are whole numbers; for the probabilities of an exact law add exact=True"
+        fix = Message(
+            "counts are whole numbers; for the probabilities of an exact law add ",
+            Option("exact", True),  # noqa: FBT003, a value
+        )
         raise BadWeight(name, "has a fractional part in some rows", fix)
 
 
@@ -174,8 +178,9 @@ def _complete(
             nulls[asked.reward] = lost
     if nulls and asked.nulls != "drop":
         name = next(iter(nulls))
-        fix = "drop such rows with nulls='drop'"
-        fix += "; a reward cannot be a level" if name == asked.reward else " or nulls='level'"
+        drop, keep = Option("nulls", "drop"), Message(" or ", Option("nulls", "level"))
+        other = "; a reward cannot be a level" if name == asked.reward else keep
+        fix = Message("drop such rows with ", drop, other)
         raise HasNulls(name, nulls[name], int(heads.sum()), fix)
     return complete, nulls
 
@@ -207,13 +212,13 @@ def _in_domain(keys: Keys, n_cells: int, asked: Request) -> tuple[dict[str, Leve
     return joined, coded_again
 
 
-def _caveats(
+def _notes(
     cells: Cells, keys: Keys, nulls: Mapping[str, int], asked: Request
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Collect what a reader should know, of the log's rules first and then of its rows."""
     levels = {name: found for name, (found, _) in keys.items()}
     return (
-        *asked.caveats,
+        *asked.notes,
         *(always_one(name) for name in _ones(cells, asked)),
         *(() if asked.exact else when_fine(levels)),
         *when_spelled_out(levels),

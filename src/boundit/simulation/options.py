@@ -49,11 +49,13 @@ def require_players(policies: object) -> None:
     for name, policy in policies.items():
         if not (isinstance(name, str) and name.isprintable()):
             expected = "printable text, as in {'UCB': UCB()}"
-            raise BadOption("the name of a policy", expected, _shown(name))
+            found = _shown(name)
+            raise BadOption("the name of a policy", expected, found, option="policies")
         # A class has all that its objects have.
         if isinstance(policy, type) or not isinstance(policy, Policy):
             expected = "a policy, as in {'UCB': UCB()}"
-            raise BadOption(f"policies[{name!r}]", expected, _shown(policy))
+            found = _shown(policy)
+            raise BadOption(f"policies[{name!r}]", expected, found, option="policies")
 
 
 def _whole(name: str, value: object, *, least: int | None) -> int:

@@ -120,7 +120,8 @@ def random_world(
     ('random world 3, 5 arms, 2 contexts', 5, 2)
     """
     if arms < 2 or contexts < 0:
-        raise BadOption("arms and contexts", "2 or more and 0 or more", (arms, contexts))
+        found = (arms, contexts)
+        raise BadOption("arms and contexts", "2 or more and 0 or more", found, option="arms")
     rng = np.random.default_rng([seed_number(seed), arms, contexts])
     features = [f"U{k + 1}" for k in range(contexts)]
     base, gain = rng.uniform(0.25, 0.5, arms), rng.uniform(-0.2, 0.2, arms)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from boundit.terms.errors import BounditError, shorten
+from boundit.terms.message import ANY, Message, Option
 
 
 class InvalidBounds(BounditError):
@@ -16,7 +17,8 @@ class ReservedName(InvalidBounds):
         self.name = name
         super().__init__(
             f"a variable cannot be called {name!r}: bound tables use {', '.join(reserved)} "
-            "for their own columns; rename it with columns="
+            "for their own columns; rename it with ",
+            Option("columns", ANY),
         )
 
 
@@ -54,11 +56,17 @@ class OutsideDomain(InvalidBounds):
         self.name, self.value = name, value
         near = [level for level in levels if str(level) == str(value)]
         hint = (
-            f"did you mean {near[0]!r} ({type(near[0]).__name__})?"
+            Message(f"did you mean {near[0]!r} ({type(near[0]).__name__})?")
             if near
-            else f"it has {shorten(', '.join(map(repr, levels)))}; domain= declares others"
+            else Message(
+                f"it has {shorten(', '.join(map(repr, levels)))}; ",
+                Option("domain", ANY),
+                " declares others",
+            )
         )
-        super().__init__(f"{name!r} has no level {value!r} ({type(value).__name__}); {hint}")
+        super().__init__(
+            f"{name!r} has no level {value!r} ({type(value).__name__}); ", hint, option="domain"
+        )
 
 
 class DamagedFile(InvalidBounds):

@@ -34,6 +34,7 @@ from boundit.terms.errors import MissingExtra
 from boundit.terms.explanation import explained
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
+from boundit.terms.message import Note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +48,8 @@ class BoundTable:
 
     ``contrasts`` are the largest differences of two arms in a context, kept where they say more
     than the two intervals apart. ``living`` says what a policy may learn online to narrow them.
+    ``notes`` are the caveats once more, with the options that they name as values, for whoever
+    spells options otherwise than Python; a table of an expert or a file has none.
 
     >>> table = BoundTable.from_rows(
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
@@ -68,6 +71,7 @@ class BoundTable:
     caveats: tuple[str, ...] = ()
     contrasts: Mapping[Pair, float] = field(default_factory=dict)
     living: tuple[Living, ...] = ()
+    notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in self.treatments + self.context:

@@ -131,9 +131,12 @@ def _find_codec(kind: Any) -> _Codec:
 
 
 def _make_object(kind: Any) -> _Codec:
-    """Make the codec of a dataclass: an object of its fields. Called by ``_find_codec``."""
+    """Make the codec of a dataclass: an object of its fields. Called by ``_find_codec``.
+
+    A field that does not count when values are compared is no part of the record.
+    """
     hints = get_type_hints(kind)
-    known = [field for field in fields(kind) if field.init]
+    known = [field for field in fields(kind) if field.init and field.compare]
     needed = {f.name for f in known if f.default is MISSING and f.default_factory is MISSING}
     codecs: dict[str, _Codec] = {}
 

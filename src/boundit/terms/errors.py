@@ -2,18 +2,29 @@
 
 Each is a class that writes its own message: lower case, one line, without a full stop: what is
 wrong, where, and what would work. The facts stay on the error, so that a program can read them
-too. ``docs/errors.md`` draws the whole tree.
+too; so does the option it is about, which the command line spells as its flag.
+``docs/errors.md`` draws the whole tree.
 """
 
 import json
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
+from boundit.terms.message import Message, Option
 from boundit.terms.names import join_names, sort_names, write_name
 
 
 class BounditError(Exception):
-    """The root: catch this to catch everything boundit refuses."""
+    """The root: catch this to catch everything boundit refuses.
+
+    ``option`` is the option of the library that the error is about, where it is about one: the
+    first that ``message`` names, unless told otherwise.
+    """
+
+    def __init__(self, *parts: str | Option | Message, option: str | None = None) -> None:
+        self.message = Message(*parts)
+        self.option = option or self.message.option
+        super().__init__(str(self.message))
 
 
 class InvalidGraph(BounditError):

@@ -233,7 +233,7 @@ def test_too_many_types_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -
         parse(BY_ARM), "Y | do(X)", as_log(model.log()), confidence=None, selection_rate=0.1
     )
     assert LEFT_OUT in table.caveats
-    assert UNFINISHED not in table.caveats
+    assert str(UNFINISHED) not in table.caveats
 
 
 def test_an_instrument_limits_selection_even_where_nothing_is_known() -> None:

@@ -38,6 +38,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lightened
 from boundit.estimand.recovery.solver import Solver
 from boundit.terms.bound import RuleRecord
+from boundit.terms.message import Note
 from boundit.terms.names import join_names, sort_names
 
 MOST_STAGED = 24
@@ -260,7 +261,7 @@ def _from_program(
     return Ends(back.lower, back.upper, empty, proof, tuple(notes))
 
 
-_NOTES: Mapping[str, str] = {"unfinished": UNFINISHED, "left_out": LEFT_OUT}
+_NOTES: Mapping[str, Note] = {"unfinished": UNFINISHED, "left_out": LEFT_OUT}
 
 
 def _proof(

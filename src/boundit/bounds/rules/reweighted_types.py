@@ -34,6 +34,7 @@ from boundit.estimand.recovery.question import Question, lightened
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
+from boundit.terms.message import Note
 from boundit.terms.names import Nodes, join_names
 
 MOST_PROGRAMS = 2
@@ -163,7 +164,7 @@ def types_ends(
     layout = ProgramLayout(spec, numbers.levels, most=MOST_COLUMNS)
     own = spec.fixed + spec.set_by_hand
     shape = tuple(layout.of(own).values())
-    ends, notes = (np.zeros(shape), np.ones(shape)), dict[str, None]()
+    ends, notes = (np.zeros(shape), np.ones(shape)), dict[Note, None]()
     proofs = dict[tuple[Place, bool], WorstPopulation | None]()
     scenes = list(range(len(layout.outer)))
     many = populated.are_many or 2 * ends[0].size > MOST_SEARCHES

@@ -45,7 +45,8 @@ class NotACovariate(InvalidQuery):
     def __init__(self, name: str, covariates: Nodes) -> None:
         self.name, self.covariates = name, sort_names(covariates)
         held = f"they are {join_names(covariates)}" if covariates else "there are none"
-        super().__init__(f"{name!r} is external but not among the covariates; {held}")
+        message = f"{name!r} is external but not among the covariates; {held}"
+        super().__init__(message, option="external")
 
 
 class Adjustment(NamedTuple):

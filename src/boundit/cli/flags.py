@@ -1,0 +1,84 @@
+"""The library's options as a shell spells them.
+
+Errors and caveats of the library keep the options that they name as values. Python writes one
+``bins={'Age': [...]}``; this is how a shell writes it.
+"""
+
+from collections.abc import Mapping
+from shlex import quote
+
+from boundit.terms.message import Message, Note, Option, Placeholder
+
+
+def with_flags(note: Note) -> str:
+    """Write a message of the library with its options as flags.
+
+    Called by ``exit_code`` for every error, by ``bound`` and ``check`` for every caveat.
+
+    >>> bins, domain = Option("bins", {"Age": [Placeholder("...")]}), Option("domain")
+    >>> with_flags(Message("cut it with ", bins, ", or declare others with ", domain))
+    'cut it with --bins Age=..., or declare others with --domain'
+    """
+    return note.render(spell_flag) if isinstance(note, Message) else note
+
+
+def spell_flag(option: Option) -> str:
+    """Write an option with its value as a flag; one that no command has stays Python's.
+
+    Used by ``with_flags`` for every option that a message names.
+
+    >>> low, high = Placeholder("low"), Placeholder("high")
+    >>> spell_flag(Option("reward_range", (low, high))), spell_flag(Option("confidence", None))
+    ('--reward-range LOW HIGH', '--plug-in')
+    """
+    if option.name not in OPTIONS:
+        return str(option)
+    if option == Option("confidence", None):
+        return "--plug-in"
+    match option.value:
+        case Mapping() as entries:
+            pairs = (quote(f"{name}={_spell_values(of)}") for name, of in entries.items())
+            return " ".join(f"{name_flag(option.name)} {pair}" for pair in pairs)
+        case tuple(ends):
+            return " ".join([name_flag(option.name), *(str(end).upper() for end in ends)])
+        case True | Placeholder():
+            return name_flag(option.name)
+        case value:
+            return f"{name_flag(option.name)} {value}"
+
+
+def name_flag(option: str) -> str:
+    """Give the flag of an option by its name. Used by ``spell_flag``.
+
+    >>> name_flag("time_limit")
+    '--time-limit'
+    """
+    return f"--{option.replace('_', '-')}"
+
+
+def _spell_values(found: object) -> str:
+    """Write the values of an entry with commas between them. Used by ``spell_flag``."""
+    values = found if isinstance(found, list | tuple) else [found]
+    return ",".join(f"{of:g}" if isinstance(of, float) else str(of) for of in values)
+
+
+OPTIONS = frozenset(
+    {
+        "bins",
+        "columns",
+        "confidence",
+        "domain",
+        "exact",
+        "external",
+        "level",
+        "max_condition",
+        "nulls",
+        "profile",
+        "reward_range",
+        "selection_rate",
+        "sensitivity",
+        "time_limit",
+        "weight",
+    }
+)
+"""The options of ``derive_bounds``, ``read_log`` and ``check`` that a command has as flags."""

@@ -1,0 +1,89 @@
+"""Messages that name options: of plain words and of options, each kept as what it is.
+
+An error or a caveat of the library may tell its reader to set an option. Python writes it
+``bins={'Age': [...]}``, a shell ``--bins Age=...``, and a service sends its name. So a message
+keeps the option as a value among its words, and whoever shows it spells the option.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """Text that stands for a value, as ``low`` does in ``reward_range=(low, high)``."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+ANY = Placeholder("")
+"""A value that is left to the reader: ``domain=``."""
+SOME = Placeholder("...")
+"""A value that is to be filled in: ``bins={'Age': [...]}``."""
+UNSAID = Placeholder("UNSAID")
+"""No value: the option is only named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of the library that a message names, and the value it is shown with.
+
+    >>> print(Option("bins", {"Age": [SOME]}), Option("domain", ANY), Option("time_limit"))
+    bins={'Age': [...]} domain= time_limit
+    """
+
+    name: str
+    value: object = UNSAID
+
+    def __str__(self) -> str:
+        return self.name if self.value is UNSAID else f"{self.name}={self.value!r}"
+
+
+class Message:
+    """Words and options, in the order in which they are read.
+
+    >>> message = Message("declare them with ", Option("domain", ANY))
+    >>> str(message), message.option
+    ('declare them with domain=', 'domain')
+    """
+
+    __slots__ = ("parts",)
+
+    def __init__(self, *parts: "str | Option | Message") -> None:
+        self.parts: tuple[str | Option, ...] = tuple(
+            piece
+            for part in parts
+            for piece in (part.parts if isinstance(part, Message) else (part,))
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Message) and self.parts == other.parts
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __repr__(self) -> str:
+        return f"Message({', '.join(map(repr, self.parts))})"
+
+    def __str__(self) -> str:
+        return self.render(str)
+
+    @property
+    def option(self) -> str | None:
+        """The option that is named first; None where none is."""
+        return next((part.name for part in self.parts if isinstance(part, Option)), None)
+
+    def render(self, spell: Callable[[Option], str]) -> str:
+        """Write the message out, each option as ``spell`` writes it.
+
+        Called by ``Message.__str__`` for Python, and by ``with_flags`` for a shell.
+        """
+        return "".join(part if isinstance(part, str) else spell(part) for part in self.parts)
+
+
+Note: TypeAlias = str | Message
+"""A caveat: plain words, or a message where it names an option."""

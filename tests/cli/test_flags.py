@@ -1,0 +1,340 @@
+"""What the library says in Python, a shell says in flags: the same words around them."""
+
+import inspect
+from collections.abc import Callable, Iterable
+
+import click
+import pytest
+
+from boundit.bandit.errors import BadOption, BadReward, NeedsArms, NeedsHorizon
+from boundit.bounds.derive import UnknownProfile, derive_bounds
+from boundit.bounds.numbers import UNFINISHED
+from boundit.bounds.reward import NeedsRange, NoRange, OutsideRange
+from boundit.checks.check import NoLevel, check
+from boundit.cli.flags import OPTIONS, name_flag, with_flags
+from boundit.cli.main import app
+from boundit.counts.caveats import when_fine, when_strange
+from boundit.counts.errors import (
+    BadWeight,
+    Continuous,
+    MissingColumn,
+    NoReward,
+    NotAllSelected,
+    TooManyCells,
+)
+from boundit.counts.read import read_log
+from boundit.estimand.criteria.adjustment import NotACovariate
+from boundit.graph.text import parse
+from boundit.terms.bound import MEASURES
+from boundit.terms.bound_errors import OutsideDomain, ReservedName
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.errors import BounditError
+from boundit.terms.message import Message, Note, Option
+
+ROWS = {"X": [0, 1, 0, 1], "Y": [0, 1, 1, 1], "n": [1, 2, 1, 0.5]}
+
+
+def bounded(graph: str, **options: object) -> BoundTable:
+    """Bound from a small log."""
+    rows = {"X": [0, 1, 0, 1], "M": [0, 1, 1, 1], "Y": [0, 1, 0, 1]}
+    return derive_bounds(parse(graph), "Y | do(X)", rows, **options)  # type: ignore[arg-type]
+
+
+ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | None]] = [
+    (
+        MissingColumn("Agee", ["Age"]),
+        "columns",
+        "the log has no column 'Agee'; did you mean 'Age'? (columns={'Agee': 'Age'} renames)",
+        "the log has no column 'Agee'; did you mean 'Age'? (--columns Agee=Age renames)",
+    ),
+    (
+        MissingColumn("time of day", ["Age"]),
+        "columns",
+        "it has Age (columns={'time of day': ...} renames)",
+        "it has Age (--columns 'time of day=...' renames)",
+    ),
+    (
+        Continuous("Age", 71, rows=90, numeric=True),
+        "bins",
+        "; cut it with bins={'Age': [...]} (the graph must then hold for the bins)",
+        "; cut it with --bins Age=... (the graph must then hold for the bins)",
+    ),
+    (
+        TooManyCells(1000, [("A", 990)]),
+        "bins",
+        "leave them out, or cut them with bins=",
+        "leave them out, or cut them with --bins",
+    ),
+    (NoReward(), "reward", "count with reward= to add", "count with reward= to add"),
+    (BadWeight("n", "is odd", "mend it"), "weight", "weight 'n' is odd; mend it", None),
+    (
+        lambda: read_log(ROWS, weight="n").count("X"),
+        "weight",
+        "for the probabilities of an exact law add exact=True",
+        "for the probabilities of an exact law add --exact",
+    ),
+    (
+        lambda: read_log({"X": [0, None]}, nulls="refuse").count("X"),
+        "nulls",
+        "; drop such rows with nulls='drop' or nulls='level'",
+        "; drop such rows with --nulls drop or --nulls level",
+    ),
+    (
+        lambda: read_log({"X": [0, 1], "Y": [0, None]}, nulls="level").count("X", reward="Y"),
+        "nulls",
+        "; drop such rows with nulls='drop'; a reward cannot be a level",
+        "; drop such rows with --nulls drop; a reward cannot be a level",
+    ),
+    (
+        NotAllSelected("S", 2, 3),
+        "external",
+        "filter the log to S = 1 and pass the rest as external=",
+        "filter the log to S = 1 and pass the rest as --external",
+    ),
+    (
+        lambda: read_log(ROWS, nulls="keep"),  # type: ignore[arg-type]
+        "nulls",
+        "nulls='keep' is no rule; use 'drop', 'level' or 'refuse'",
+        "--nulls keep is no rule; use 'drop', 'level' or 'refuse'",
+    ),
+    (
+        lambda: read_log(ROWS, exact=True),
+        "exact",
+        "exact=True needs weight=, the column that holds the law",
+        "--exact needs --weight, the column that holds the law",
+    ),
+    (
+        lambda: read_log(ROWS, columns={"A": "X", "B": "X"}),
+        "columns",
+        "two nodes share a column in columns={'A': 'X', 'B': 'X'}",
+        "two nodes share a column in --columns A=X --columns B=X",
+    ),
+    (
+        lambda: read_log(ROWS, bins=[1]),  # type: ignore[arg-type]
+        "bins",
+        "bins must be a mapping such as {'Age': [18, 30]}; found [1]",
+        "--bins must be a mapping such as {'Age': [18, 30]}; found [1]",
+    ),
+    (
+        lambda: read_log(ROWS, bins={"X": [30.0, 18.5]}),
+        "bins",
+        "bins={'X': [30.0, 18.5]} must be numbers that increase, as 18, 30, 50 do",
+        "--bins X=30,18.5 must be numbers that increase, as 18, 30, 50 do",
+    ),
+    (
+        lambda: read_log(ROWS, bins={"Y": [1]}).count("X", reward="Y"),
+        "bins",
+        "the reward 'Y' is a number; take it out of bins",
+        None,
+    ),
+    (
+        NeedsRange("Y", 0, 12),
+        "reward_range",
+        "declare what it can be with reward_range=(low, high): the log may not",
+        "declare what it can be with --reward-range LOW HIGH: the log may not",
+    ),
+    (
+        OutsideRange("Y", 2, (0, 1.5)),
+        "reward_range",
+        "outside reward_range=(0, 1.5); widen",
+        "outside --reward-range 0 1.5; widen",
+    ),
+    (
+        NoRange("wide"),
+        "reward_range",
+        "reward_range must be (low, high) with low < high, found 'wide'",
+        "--reward-range must be (low, high) with low < high, found 'wide'",
+    ),
+    (
+        ReservedName("n", MEASURES),
+        "columns",
+        "for their own columns; rename it with columns=",
+        "for their own columns; rename it with --columns",
+    ),
+    (
+        OutsideDomain("X", 3, [0, 1]),
+        "domain",
+        "it has 0, 1; domain= declares others",
+        "it has 0, 1; --domain declares others",
+    ),
+    (UnknownProfile("x"), "profile", "no profile 'x'; there are sound, paper", None),
+    (
+        lambda: derive_bounds(
+            parse("X -> Y"), "Y | do(X)", read_log(ROWS, weight="n", exact=True)
+        ),
+        "confidence",
+        "an exact law has no sampling error; pass confidence=None",
+        "an exact law has no sampling error; pass --plug-in",
+    ),
+    (
+        lambda: bounded("X -> Y", confidence=2),
+        "confidence",
+        "confidence must be a chance such as 0.95, or None, found 2",
+        "--confidence must be a chance such as 0.95, or None, found 2",
+    ),
+    (
+        lambda: bounded("X -> Y", selection_rate=0.5),
+        "selection_rate",
+        "so selection_rate and sensitivity say nothing; draw one",
+        "so --selection-rate and --sensitivity say nothing; draw one",
+    ),
+    (
+        lambda: bounded("X -> Y", selection_rate=2),
+        "selection_rate",
+        "selection_rate must be a chance such as 0.4 or a range such as (0.3, 0.6), found 2",
+        "--selection-rate must be a chance such as 0.4 or a range such as (0.3, 0.6), found 2",
+    ),
+    (
+        lambda: bounded("X -> Y", selection_rate=0),
+        "selection_rate",
+        "selection_rate is 0, yet rows were logged; give the share of rows",
+        "--selection-rate is 0, yet rows were logged; give the share of rows",
+    ),
+    (
+        lambda: bounded("X -> Y", sensitivity=0.5),
+        "sensitivity",
+        "sensitivity must be a limit of at least 1, as in 1/G <= r <= G, found 0.5",
+        "--sensitivity must be a limit of at least 1, as in 1/G <= r <= G, found 0.5",
+    ),
+    (
+        lambda: bounded("X -> Y", max_condition=-1),
+        "max_condition",
+        "max_condition must be a whole number from 0 on, found -1",
+        "--max-condition must be a whole number from 0 on, found -1",
+    ),
+    (
+        lambda: bounded("X -> Y", time_limit=-1),
+        "time_limit",
+        "time_limit must be seconds or None, found -1",
+        "--time-limit must be seconds or None, found -1",
+    ),
+    (
+        lambda: bounded("X -> Y", domain=3),
+        "domain",
+        "domain must be a mapping such as {'X': [0, 1]}, found 3",
+        "--domain must be a mapping such as {'X': [0, 1]}, found 3",
+    ),
+    (
+        lambda: bounded("X -> Y", external=ROWS),
+        "external",
+        "external must be a list of tables, as in [table], found dict",
+        "--external must be a list of tables, as in [table], found dict",
+    ),
+    (
+        lambda: bounded("X -> Y", external=[{"Z": [1]}]),
+        "external",
+        "the dict of columns, given as external=, has Z, none of which is in the graph (X, Y)",
+        "the dict of columns, given as --external, has Z, none of which is in the graph (X, Y)",
+    ),
+    (
+        NoLevel(2),
+        "level",
+        "level=2 is no chance of a false alarm; use 0.05 or such",
+        "--level 2 is no chance of a false alarm; use 0.05 or such",
+    ),
+    (BadOption("seed", "text", 3), "seed", "seed must be text, found 3", None),
+    (NeedsArms(), "arms", "give the policy arms=[...] or prior=, or pass arms=[...] to", None),
+    (NeedsHorizon("OAM", "beta"), "horizon", "it plays: give horizon=, or beta=", None),
+    (
+        BadReward(2, (0, 1), "a"),
+        "reward_range",
+        "found 2; reward_range= declares another",
+        "found 2; --reward-range declares another",
+    ),
+    (NotACovariate("Z", frozenset()), "external", "'Z' is external but not among", None),
+]
+CAVEATS: list[tuple[Callable[[], Iterable[Note]], str, str]] = [
+    (
+        lambda: when_fine({"Age": tuple(range(50))}),
+        "if it is a measurement, cut it with bins={'Age': [...]}",
+        "if it is a measurement, cut it with --bins Age=...",
+    ),
+    (
+        lambda: when_strange("Age", ("yuong",), ("young",), "'a.csv'"),
+        "a slip for 'young'? If it is right, declare it with domain=",
+        "a slip for 'young'? If it is right, declare it with --domain",
+    ),
+    (
+        lambda: bounded("X -> M -> Y; X <-> Y; M -> [S]").notes,
+        "if selection hides others, declare them with domain=",
+        "if selection hides others, declare them with --domain",
+    ),
+    (
+        lambda: bounded("X -> Y; Y -> [S]", time_limit=0.0).notes,
+        "the search for rules stopped at time_limit=0.0 s; what it found holds",
+        "the search for rules stopped at --time-limit 0.0 s; what it found holds",
+    ),
+    (
+        lambda: (UNFINISHED,),
+        "time_limit ended some programs early",
+        "--time-limit ended some programs early",
+    ),
+]
+
+
+def caught(found: BounditError | Callable[[], object]) -> BounditError:
+    """Give an error, or what a call raises."""
+    if isinstance(found, BounditError):
+        return found
+    with pytest.raises(BounditError) as no:
+        found()
+    return no.value
+
+
+@pytest.mark.parametrize(("found", "option", "python", "shell"), ERRORS)
+def test_errors_name_options_in_python_and_as_flags(
+    found: BounditError | Callable[[], object], option: str, python: str, shell: str | None
+) -> None:
+    error = caught(found)
+
+    assert error.option == option
+    assert python in str(error)
+    assert (shell or python) in with_flags(error.message)
+
+
+@pytest.mark.parametrize(("found", "python", "shell"), CAVEATS)
+def test_caveats_name_options_in_python_and_as_flags(
+    found: Callable[[], Iterable[Note]], python: str, shell: str
+) -> None:
+    notes = list(found())
+
+    assert any(python in str(note) for note in notes)
+    assert any(shell in with_flags(note) for note in notes)
+    assert not any(python in with_flags(note).replace("--", "") for note in notes)
+
+
+def test_what_a_check_could_not_count_is_said_with_flags() -> None:
+    finding = Message(TooManyCells(9, [("A", 7)]).message, ".")
+
+    assert with_flags(finding).endswith("leave them out, or cut them with --bins.")
+
+
+def test_plain_words_and_options_without_a_flag_stay() -> None:
+    assert with_flags("bins={'Age': [...]}") == "bins={'Age': [...]}"
+    assert with_flags(Message(Option("horizon", 3))) == "horizon=3"
+
+
+@pytest.mark.parametrize(
+    ("function", "command", "others"),
+    [
+        (derive_bounds, "bound", {"graph", "query", "log"}),
+        (read_log, "bound", {"source"}),
+        (check, "check", {"graph", "log", "told"}),
+        (read_log, "check", {"source"}),
+    ],
+)
+def test_every_option_of_the_library_has_its_flag(
+    function: object, command: str, others: set[str]
+) -> None:
+    options = set(inspect.signature(function).parameters) - others  # type: ignore[arg-type]
+    found = {opt for param in app.commands[command].params for opt in param.opts}
+
+    assert {name_flag(option) for option in options} <= found
+
+
+def test_every_option_that_is_spelled_as_a_flag_is_one_of_a_command() -> None:
+    commands = [app.commands[name] for name in ("bound", "check")]
+    known = {opt for command in commands for param in command.params for opt in param.opts}
+
+    assert isinstance(app, click.Group)
+    assert {name_flag(option) for option in OPTIONS} | {"--plug-in"} <= known
