@@ -1,7 +1,7 @@
 """Rules made ready: what they read is what the counts must hold."""
 
 from boundit.bounds.candidate import from_chain, from_reweighted
-from boundit.bounds.contrasts.table import SharedChain
+from boundit.bounds.contrasts.chain_differences import SharedChain
 from boundit.bounds.rules.chain import ChainSearch
 from boundit.bounds.rules.find_reweighted import ReweightedChainSearch
 from boundit.bounds.rules.reweighted_chain import ReweightedChain

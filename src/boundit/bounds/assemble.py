@@ -7,7 +7,8 @@ from math import prod
 from boundit.bounds.binary_reward import BinaryReward
 from boundit.bounds.candidate import Candidate
 from boundit.bounds.confidence import ConfidentNumbers, collect_extremes, collect_terms
-from boundit.bounds.contrasts.table import SharedChain, collect_contrasts
+from boundit.bounds.contrasts.chain_differences import SharedChain
+from boundit.bounds.contrasts.table import collect_contrasts
 from boundit.bounds.intersect import EndsCross, tightest
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting

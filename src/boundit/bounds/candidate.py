@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from boundit.bounds.contrasts.table import SharedChain, SharedUnknown
-from boundit.bounds.contrasts.types import SharedTypes
+from boundit.bounds.contrasts.chain_differences import SharedChain
+from boundit.bounds.contrasts.shared_unknown import SharedUnknown
+from boundit.bounds.contrasts.type_differences import SharedTypes
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.rules.chain import Chain, bracket, seen_cells

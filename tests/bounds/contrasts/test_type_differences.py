@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 from scipy.optimize import linprog
 
-from boundit.bounds.contrasts import types as type_contrast
+from boundit.bounds.contrasts import type_differences
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.named_array import Floats
 from boundit.counts.read import read_log
@@ -108,6 +108,6 @@ def test_an_arm_that_has_a_program_of_its_own_shares_nothing() -> None:
 
 
 def test_with_too_many_types_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type_contrast, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(type_differences, "MOST_COLUMNS", 3)
     (model,) = models(INSTRUMENT, 1, default_rng(5))
     assert table_of(model).contrasts == {}

@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from boundit.bounds.contrasts.table import Place, find_differing
+from boundit.bounds.contrasts.shared_unknown import ArmPlace, find_differing
 from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.rules.response_program import (
@@ -45,17 +45,20 @@ class SharedTypes:
 
     @property
     def is_programmed(self) -> bool:
-        """It always makes programs."""
+        """Always, for it makes linear programs; used by ``_choose_rules``."""
         return True
 
     def may_share(self, treatments: Nodes) -> bool:
-        """Tell whether any two arms may have an unknown in common."""
+        """Tell whether any two arms may have an unknown in common.
+
+        Called by ``_prepare_rules`` once per rule.
+        """
         return bool(treatments - frozenset(self.spec.fixed))
 
     def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> "TypeDifferences":
-        """Make it ready for numbers."""
+        """Make it ready for numbers; called by ``_prepare_rules`` once per rule."""
         return TypeDifferences(self, numbers, query, budget)
 
 
@@ -64,19 +67,27 @@ class TypeDifferences:
     """The greatest difference of any two arms that one program proves."""
 
     def __init__(
-        self, joint: SharedTypes, numbers: Numbers, query: EffectQuery, budget: TimeBudget
+        self, shared: SharedTypes, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> None:
-        self.joint, self.spec, self.query = joint, joint.spec, query
+        self.spec, self.query = shared.spec, query
         self.layout = ProgramLayout(self.spec, numbers.levels, most=MOST_COLUMNS)
         self.numbers, self.budget = numbers, budget
-        found = joint.program
+        found = shared.program
         self.populated = found.populate(numbers) if isinstance(found, TypesReweighted) else None
 
-    def find_greatest(self, one: Place, others: Sequence[Place]) -> Floats:
-        """Bound an arm's mean less each of some others', in every context."""
+    def find_greatest(self, one: ArmPlace, others: Sequence[ArmPlace]) -> Floats:
+        """Bound an arm's mean less each of some others', in every context.
+
+        Called by ``_bound_leads`` for every arm and each group of others that differ from it
+        in the same treatments.
+        """
         return np.stack([self._bound_pair(one, other) for other in others])
 
-    def _bound_pair(self, one: Place, other: Place) -> Floats:
+    def _bound_pair(self, one: ArmPlace, other: ArmPlace) -> Floats:
+        """Bound one arm's mean less another's, in every context.
+
+        Called by ``TypeDifferences.find_greatest`` for each of the others.
+        """
         arms = [dict(zip(self.query.treatments, arm, strict=True)) for arm in (one, other)]
         shape = [self.numbers.levels[name] for name in self.query.context]
         differ = find_differing(self.query.treatments, one, other)
@@ -98,9 +109,14 @@ class TypeDifferences:
 
     @staticmethod
     def _select_levels(at: Cell, names: Sequence[str]) -> dict[str, int]:
+        """Select the levels of some variables; called by ``TypeDifferences._bound_pair``."""
         return {name: at[name] for name in names}
 
     def _solve_pair(self, pair: list[dict[str, int]], fixed: dict[str, int]) -> float:
+        """Solve the program of two arms for their greatest difference.
+
+        Called by ``TypeDifferences._bound_pair`` once for contexts that are alike to it.
+        """
         scenes = list(range(len(self.layout.outer)))
         runs = self.layout.types(pair, scenes, MOST_COLUMNS)
         if runs is None or (self.populated and self.populated.are_many):

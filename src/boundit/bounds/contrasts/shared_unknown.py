@@ -1,0 +1,59 @@
+"""What a rule must say so that arms can be compared under it: which unknown they share.
+
+An *arm place* is the index of an arm on the axes of the treatments, as in ``(0, 2)`` for the
+first level of the first treatment and the third of the second.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+from boundit.bounds.numbers import Numbers
+from boundit.bounds.time_budget import TimeBudget
+from boundit.counts.named_array import Floats
+from boundit.estimand.query import EffectQuery
+from boundit.terms.names import Nodes
+
+ArmPlace: TypeAlias = tuple[int, ...]
+
+
+class GreatestDifferences(Protocol):
+    """What one rule proves of the differences of arms."""
+
+    def find_greatest(self, one: ArmPlace, others: Sequence[ArmPlace]) -> Floats:
+        """Bound an arm's mean less each of some others', in every context.
+
+        The others all differ from it in the same treatments. They are the first axis. Called
+        by ``_bound_leads`` for every arm and group of others.
+        """
+
+
+class SharedUnknown(Protocol):
+    """A rule in which arms share something unknown."""
+
+    @property
+    def is_programmed(self) -> bool:
+        """Whether it makes linear programs, which cost time; used by ``_choose_rules``."""
+
+    def may_share(self, treatments: Nodes) -> bool:
+        """Tell whether any two arms may have an unknown in common.
+
+        Called by ``_prepare_rules`` once per rule.
+        """
+
+    def make_differences(
+        self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
+    ) -> GreatestDifferences:
+        """Make it ready for numbers; called by ``_prepare_rules`` once per rule."""
+
+
+def find_differing(treatments: Sequence[str], one: ArmPlace, other: ArmPlace) -> Nodes:
+    """Find the treatments in which two arms differ.
+
+    Called by ``ChainDifferences.find_greatest`` and ``TypeDifferences.find_greatest`` for each
+    comparison, and by ``_group_by_difference`` to sort arms.
+
+    >>> sorted(find_differing(("A", "B"), (0, 1), (0, 2)))
+    ['B']
+    """
+    pairs = zip(treatments, one, other, strict=True)
+    return frozenset(name for name, i, j in pairs if i != j)
