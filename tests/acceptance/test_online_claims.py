@@ -18,11 +18,11 @@ from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world, random_world, suite
-from boundit.studies.online.ceilings import ceiling_study
-from boundit.studies.online.roster import Offline, named
-from boundit.studies.online.suite import suite_study
-from boundit.studies.online.theorem6 import theorem6
-from boundit.studies.online.watch import watch_study
+from boundit.studies.online.ceilings import run_ceiling_study
+from boundit.studies.online.policies import OfflineTables, pick_policies
+from boundit.studies.online.suite import run_suite_study
+from boundit.studies.online.theorem6 import run_theorem6
+from boundit.studies.online.watch import run_watch_study
 
 ROUNDS = 15_000
 WARM = [f"LinUCB_{of}-{rows}" for of in ("CP", "Biased") for rows in (100, "counts")]
@@ -42,7 +42,7 @@ def flipped() -> Regret:
 
 
 def played(world: World, names: list[str], runs: int) -> Regret:
-    policies = named(names, Offline.of(world), exact=True)
+    policies = pick_policies(names, OfflineTables.from_world(world), exact=True)
     return simulate(world, policies, rounds=ROUNDS, runs=runs)
 
 
@@ -55,7 +55,7 @@ def test_an_arm_ruled_out_is_not_pulled_while_the_best_has_its_due(
     world: World, shared: bool
 ) -> None:
     """Lemma 6, round by round: it holds wherever the best arm's index is at least its mean."""
-    bounds = Offline.of(world, points=2_000).exact
+    bounds = OfflineTables.from_world(world, points=2_000).exact
     policy = LinUCB(prior=bounds, shared=shared).fresh(
         arms=world.stage.arms, context=world.query.context
     )
@@ -120,7 +120,7 @@ def test_a_full_warm_start_of_the_flipped_world_regrets_in_every_round() -> None
 
 def test_valid_bounds_cost_no_regret_on_the_suite() -> None:
     """Theorem 6 as a measurement: in no world of the suite beyond a corrected interval."""
-    study = suite_study(runs=40, rounds=1_500)
+    study = run_suite_study(runs=40, rounds=1_500)
 
     assert study
     assert sum(row.better for row in study.rows) >= 4
@@ -129,7 +129,7 @@ def test_valid_bounds_cost_no_regret_on_the_suite() -> None:
 
 def test_a_valid_bound_raises_the_regret_of_a_near_tie() -> None:
     """Theorem 6 does not hold (D-29): 4.236 without the bound and 5.054 with it."""
-    without, bounded = theorem6(runs=4_000).summary()
+    without, bounded = run_theorem6(runs=4_000).summary()
 
     assert without.mean == pytest.approx(4.236, abs=0.09)
     assert bounded.mean == pytest.approx(5.054, abs=0.09)
@@ -138,7 +138,7 @@ def test_a_valid_bound_raises_the_regret_of_a_near_tie() -> None:
 
 def test_a_wrong_bound_costs_the_gap_in_every_round_until_the_watch_drops_it() -> None:
     """Regret goes from linear back to that of the unbounded policy; forced plays find it."""
-    study = watch_study(runs=4, rounds=2_500, plays=150)
+    study = run_watch_study(runs=4, rounds=2_500, plays=150)
     gap = 0.1125  # of the best arm to the mixed items
 
     assert study.slope("wrong bounds") == pytest.approx(gap, abs=0.01)
@@ -149,7 +149,9 @@ def test_a_wrong_bound_costs_the_gap_in_every_round_until_the_watch_drops_it() -
 
 def test_regret_stays_below_the_ceilings_of_theorems_5_and_8() -> None:
     """Theorem 5 in every run, for the alpha of its proof; Theorem 8 on average."""
-    study = ceiling_study(runs=10, rounds=3_000, oam_runs=2, worlds=(PAPER, random_world(4)))
+    study = run_ceiling_study(
+        runs=10, rounds=3_000, oam_runs=2, worlds=(PAPER, random_world(4))
+    )
 
     assert all(row.holds for row in study.rows if row.theorem in (5, 8))
     for row, bounded in zip(study.rows[1:3], study.rows[4:6], strict=True):
@@ -158,7 +160,7 @@ def test_regret_stays_below_the_ceilings_of_theorems_5_and_8() -> None:
 
 def test_theorem_7_promises_less_than_oam_pcb_regrets() -> None:
     """Theorem 7 (D-35, D-43): V log(T) is 85 here, and OAM-PCB regrets 132 in 15,000 rounds."""
-    bounds, means = Offline.of(FLIPPED, points=2_000).exact, FLIPPED.means()
+    bounds, means = OfflineTables.from_world(FLIPPED, points=2_000).exact, FLIPPED.means()
     x = {(arm, context): [1.0, *context, *arm] for arm, context in means}
     found = simulate(FLIPPED, {"OAM-PCB": OAM(prior=bounds)}, rounds=ROUNDS, runs=20)
     line = found.summary()[0]
@@ -169,7 +171,7 @@ def test_theorem_7_promises_less_than_oam_pcb_regrets() -> None:
 
 def test_a_warm_start_without_weight_is_none() -> None:
     """So that nothing but the weight makes the difference."""
-    cp = Offline.of(PAPER, points=2_000).cp
+    cp = OfflineTables.from_world(PAPER, points=2_000).cp
     policies = {"LinUCB": LinUCB(), "hardly": LinUCB(warm_start=WarmStart(cp, 1e-12))}
     plain, warm = simulate(PAPER, policies, rounds=300, runs=2).curves
 

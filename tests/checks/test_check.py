@@ -10,7 +10,7 @@ from boundit.counts.named_array import NamedArray
 from boundit.counts.read import read_log
 from boundit.graph.read import parse_graph
 from boundit.simulation.worlds import paper_world
-from boundit.studies.audits.check_power import trials
+from boundit.studies.audits.check_power import draw_trials
 
 CHAIN = parse_graph("X -> Z -> Y")
 
@@ -35,7 +35,7 @@ def chain_rows(n: int, seed: int, *, shortcut: float = 0.0) -> dict[str, list[in
 
 def test_exact_laws_agree_with_true_graphs_and_refute_those_that_lack_an_edge() -> None:
     """Without sampling error there are no false alarms and no misses, on 60 random worlds."""
-    for trial, _ in trials(60, seed=11):
+    for trial, _ in draw_trials(60, seed=11):
         log = exact_log(trial.law)
 
         assert check(trial.true, log)

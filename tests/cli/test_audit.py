@@ -45,7 +45,7 @@ def test_an_audit_with_a_miss_exits_1_and_shows_it(
     report = AuditReport(0, 1)
     report.tallies["sound"].missed_rows = 1
     report.misses.append(Miss("X -> Y", "P(Y | do(X))", "X=0: 0.5 outside [0, 0.4]", "sound"))
-    monkeypatch.setattr(room, "audit", lambda *_, **__: report)
+    monkeypatch.setattr(room, "audit_bounds", lambda *_, **__: report)
     code, out, _ = answer(capsys, "--models", "1")
 
     assert code == 1
@@ -57,9 +57,9 @@ def test_sharpness_names_every_graph_and_how_it_was_searched(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bow = sharpness_room.SUITE[:1]
-    whole = sharpness_room.sharpness
+    whole = sharpness_room.measure_sharpness
     monkeypatch.setattr(sharpness_room, "SUITE", bow)
-    monkeypatch.setattr(sharpness_room, "sharpness", partial(whole, suite=bow))
+    monkeypatch.setattr(sharpness_room, "measure_sharpness", partial(whole, suite=bow))
     code, out, err = answer(capsys, "--of", "sharpness", "--models", "1")
 
     assert (code, err) == (0, "")
@@ -104,7 +104,7 @@ def test_a_miss_stays_a_miss_when_the_audit_is_interrupted(
 ) -> None:
     report = AuditReport(0, 3)
     report.tallies["sound"].missed_rows = 1
-    monkeypatch.setattr(room, "audit", lambda *_, **__: report)
+    monkeypatch.setattr(room, "audit_bounds", lambda *_, **__: report)
     code, _, err = answer(capsys, "--models", "9")
 
     assert (code, err) == (1, "interrupted after 3 of 9 models\n")

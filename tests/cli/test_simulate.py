@@ -6,7 +6,7 @@ import pytest
 from boundit.cli.main import main
 from boundit.simulation import simulate as room
 from boundit.simulation.regret import Regret
-from boundit.studies.online import catalogue as online_shown
+from boundit.studies.online import catalogue
 from tests.cli.interrupted import interrupted
 
 SMALL = ("--rounds", "40", "--runs", "2")
@@ -129,7 +129,7 @@ def test_nonsense_gets_one_line_before_anything_is_played(
         raise AssertionError
 
     monkeypatch.setattr(room, "simulate", play)
-    monkeypatch.setattr(online_shown, "shown", play)
+    monkeypatch.setattr(catalogue, "run_study", play)
     code, out, err = answer(capsys, "--runs", "2", "--rounds", "10", *arguments)
 
     assert (code, out, err.count("\n")) == (2, "", 1)

@@ -2,9 +2,9 @@
 
 from functools import cache
 
-from boundit.studies.paper.reproduction import Reproduction, reproduction
+from boundit.studies.paper.reproduction import Reproduction, reproduce_paper
 
 
 @cache
 def small() -> Reproduction:
-    return reproduction(points=2_000, runs=3, rounds=150, seed=4)
+    return reproduce_paper(points=2_000, runs=3, rounds=150, seed=4)

@@ -63,10 +63,10 @@ def audit(
 
 
 def _bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001, a table of cases
-    from boundit.studies.audits.soundness import audit as run  # noqa: PLC0415, keeps --help quick
+    from boundit.studies.audits.soundness import audit_bounds  # noqa: PLC0415, keeps --help quick
 
     with progress("models") as told:
-        report = run(models, seed=seed, told=lambda done: told(done, models))
+        report = audit_bounds(models, seed=seed, told=lambda done: told(done, models))
     if as_json:
         show(_record(report))
     else:
@@ -99,14 +99,14 @@ def _whole(done: int, of: int, what: str, *, good: bool) -> bool:
 
 
 def _coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
-    from boundit.studies.audits.coverage import SIZES, coverage  # noqa: PLC0415
+    from boundit.studies.audits.coverage import SIZES, measure_coverage  # noqa: PLC0415
 
     with progress("logs") as told:
         logs = 2 * len(SIZES) * models
-        found = coverage(models, seed=seed, told=lambda done: told(done, logs))
+        found = measure_coverage(models, seed=seed, told=lambda done: told(done, logs))
     if as_json:
         show([asdict(entry) for entry in found])
-        return all(entry.enough for entry in found)
+        return all(entry.is_enough for entry in found)
     click.echo(f"confidence {found[0].confidence:g}, {models:,} logs of each size, seed {seed}")
     click.echo(f"{'world':<8}{'rows':>8}{'held':>8}{'+-':>7}"
                f"{'width':>8}{'plug-in':>9}{'Bonferroni':>12}")  # fmt: skip
@@ -116,18 +116,20 @@ def _coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
             f"{entry.world:<8}{entry.size:>8,}{entry.share:>8.3f}{entry.error:>7.3f}"
             f"{mean[0]:>8.3f}{mean[1]:>9.3f}{mean[2]:>12.3f}"
         )
-    return all(entry.enough for entry in found)
+    return all(entry.is_enough for entry in found)
 
 
 def _sharpness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
-    from boundit.studies.audits.sharpness import SUITE, sharpness  # noqa: PLC0415
+    from boundit.studies.audits.sharpness import SUITE, measure_sharpness  # noqa: PLC0415
 
     of = len(SUITE) * models
     with progress("models") as told:
-        report = sharpness(models, seed=seed, told=lambda done: told(done, of))
+        report = measure_sharpness(models, seed=seed, told=lambda done: told(done, of))
     if as_json:
         ends = [asdict(end) | {"gap": end.gap} for end in report.ends]
-        show(asdict(report) | {"ends": ends, "rows": [asdict(row) for row in report.rows()]})
+        show(
+            asdict(report) | {"ends": ends, "rows": [asdict(row) for row in report.summarize()]}
+        )
     else:
         _print_sharpness(report, models)
     return _whole(report.done, of, "models", good=bool(report))
@@ -140,7 +142,7 @@ def _print_sharpness(report: "SharpnessReport", models: int) -> None:
     )
     click.echo(f"{'graph':<29}{'known':<16}{'ends':>5}{'sharp':>7}{'median gap':>12}"
                f"{'worst':>8}{'settled':>9}")  # fmt: skip
-    for row in report.rows():
+    for row in report.summarize():
         click.echo(
             f"{row.case:<29}{row.known:<16}{row.ends:>5}{row.sharp:>7}"
             f"{row.median_gap:>z12.4f}{row.worst_gap:>z8.4f}{row.settled:>9}"

@@ -62,11 +62,11 @@ def reproduce(
       boundit reproduce --quick --out /tmp/paper
       boundit reproduce --runs 1000 --seed 7
     """
-    from boundit.studies.paper.reproduction import reproduction  # noqa: PLC0415, keeps --help quick
+    from boundit.studies.paper.reproduction import reproduce_paper  # noqa: PLC0415, keeps --help quick
     from boundit.studies.paper.reproduction_page import write_reproduction  # noqa: PLC0415
 
     with progress("runs") as told:
-        found = reproduction(
+        found = reproduce_paper(
             points=points, runs=runs, rounds=rounds, seed=seed, quick=quick, told=told
         )
     size = f"--runs {runs} --rounds {rounds} --points {points} --seed {seed}"

@@ -164,10 +164,10 @@ def _played(
     workers: int | None,
 ) -> "Regret":
     from boundit.simulation.simulate import simulate as play  # noqa: PLC0415
-    from boundit.studies.online.roster import Offline, named  # noqa: PLC0415
+    from boundit.studies.online.policies import OfflineTables, pick_policies  # noqa: PLC0415
 
-    offline = Offline.of(world, points=log_points or 30_000, seed=seed)
-    players = named(names, offline, exact=log_points is None)
+    offline = OfflineTables.from_world(world, points=log_points or 30_000, seed=seed)
+    players = pick_policies(names, offline, exact=log_points is None)
     with progress("runs") as told:
         return play(
             world,
@@ -184,10 +184,10 @@ def _studied(
     study: str, runs: int | None, rounds: int | None, seed: int
 ) -> "tuple[StudyResult, Regret | None, int]":
     """What a study found, its curves, and how many runs they should have."""
-    from boundit.studies.online.catalogue import STUDIES, shown  # noqa: PLC0415
+    from boundit.studies.online.catalogue import STUDIES, run_study  # noqa: PLC0415
 
     with progress(study) as told:
-        found, curves = shown(study, runs=runs, rounds=rounds, seed=seed, told=told)
+        found, curves = run_study(study, runs=runs, rounds=rounds, seed=seed, told=told)
     return found, curves, runs or STUDIES[study][1].runs
 
 

@@ -4,21 +4,21 @@ import pytest
 from boundit.graph.implications import implications
 from boundit.graph.separation import open_walk
 from boundit.studies.audits.check_power import (
-    Point,
-    check_power,
-    drawn_log,
-    drawn_trial,
-    table,
-    trials,
+    PowerPoint,
+    draw_log,
+    draw_trial,
+    draw_trials,
+    format_table,
+    measure_check_power,
 )
 
 
 @pytest.fixture(scope="module")
-def points() -> tuple[Point, ...]:
-    return check_power(40, sizes=(200, 2000, 20_000), seed=1)
+def points() -> tuple[PowerPoint, ...]:
+    return measure_check_power(40, sizes=(200, 2000, 20_000), seed=1)
 
 
-def test_false_alarms_stay_at_the_level(points: tuple[Point, ...]) -> None:
+def test_false_alarms_stay_at_the_level(points: tuple[PowerPoint, ...]) -> None:
     """Over 120 logs; margin 3 standard errors of a share of 0.05, that is 0.06."""
     alarms = np.mean([point.false_alarms for point in points])
 
@@ -26,7 +26,7 @@ def test_false_alarms_stay_at_the_level(points: tuple[Point, ...]) -> None:
 
 
 def test_a_missing_edge_is_found_the_more_often_the_more_rows(
-    points: tuple[Point, ...],
+    points: tuple[PowerPoint, ...],
 ) -> None:
     """40 logs of each size, the same worlds in each; one standard error is 0.08 or less."""
     few, more, most = (point.finds for point in points)
@@ -37,7 +37,7 @@ def test_a_missing_edge_is_found_the_more_often_the_more_rows(
 
 
 def test_every_wrong_graph_says_something_untrue() -> None:
-    for trial, _ in trials(20, seed=2):
+    for trial, _ in draw_trials(20, seed=2):
         given = {trial.true.selection} if trial.true.selection else set()
         untrue = [
             s
@@ -52,13 +52,13 @@ def test_a_log_has_as_many_rows_as_asked() -> None:
     rng = np.random.default_rng(3)
     trial = None
     while trial is None:
-        trial = drawn_trial(rng)
+        trial = draw_trial(rng)
 
-    assert drawn_log(trial.law, 500, rng).count(trial.law.axes).rows == 500
+    assert draw_log(trial.law, 500, rng).count(trial.law.axes).rows == 500
 
 
 def test_the_table_shows_both_curves() -> None:
-    lines = table([Point(200, 400, 0.05, 0.5)]).splitlines()
+    lines = format_table([PowerPoint(200, 400, 0.05, 0.5)]).splitlines()
 
     assert lines[0].startswith("false alarms on the true graph (level 0.05)")
     assert lines[2].split() == ["200", "400", "0.050", "+-", "0.022", "0.500", "+-", "0.050"]

@@ -1,9 +1,9 @@
-from boundit.studies.audits.coverage import coverage
+from boundit.studies.audits.coverage import measure_coverage
 
 
 def test_whole_tables_hold_and_cost_less_than_plain_bonferroni() -> None:
     """A share of ``boundit audit --of coverage``; 0.95 is a floor, and here nothing misses."""
-    found = coverage(25, sizes=(300, 3_000))
+    found = measure_coverage(25, sizes=(300, 3_000))
 
     assert [(c.world, c.size) for c in found] == [
         ("paper", 300),
@@ -18,4 +18,6 @@ def test_whole_tables_hold_and_cost_less_than_plain_bonferroni() -> None:
 
 
 def test_the_seed_repeats_it() -> None:
-    assert coverage(2, sizes=(200,), seed=3) == coverage(2, sizes=(200,), seed=3)
+    assert measure_coverage(2, sizes=(200,), seed=3) == measure_coverage(
+        2, sizes=(200,), seed=3
+    )

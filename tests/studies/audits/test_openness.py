@@ -11,8 +11,8 @@ from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_model
 from boundit.studies.audits import openness, table_slopes
 from boundit.studies.audits.openness import NEAR, OpenReport, Place, audit_openness
-from boundit.studies.audits.problems import Problem, bounded, problems
-from boundit.studies.audits.rivals import Rival, Surface
+from boundit.studies.audits.problems import Problem, bound_problem, draw_problems
+from boundit.studies.audits.rivals import ModelSurface, Rival
 from boundit.terms.bound_table import BoundTable
 
 
@@ -61,9 +61,9 @@ def test_an_interrupt_keeps_what_is_done() -> None:
 
 def test_a_model_with_another_log_is_no_rival(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model beside the rival comes as near to the end, and counts for nothing."""
-    true_walk = Surface.furthest
+    true_walk = ModelSurface.find_furthest
 
-    def beside(self: Surface, query: EffectQuery, at: Place, **options: int) -> Rival:
+    def beside(self: ModelSurface, query: EffectQuery, at: Place, **options: int) -> Rival:
         there = true_walk(self, query, at, **options)
         tables = {
             node: (table.axes[:-1], 0.999 * table.values + 0.001 / table.values.shape[-1])
@@ -77,7 +77,7 @@ def test_a_model_with_another_log_is_no_rival(monkeypatch: pytest.MonkeyPatch) -
             there, model=model, effect=float(effect.at({query.outcomes[0]: 1, **at}))
         )
 
-    monkeypatch.setattr(Surface, "furthest", beside)
+    monkeypatch.setattr(ModelSurface, "find_furthest", beside)
     report = audit_openness(6, seed=4)
 
     assert not report
@@ -88,13 +88,13 @@ def test_a_model_with_another_log_is_no_rival(monkeypatch: pytest.MonkeyPatch) -
 def test_a_rival_with_another_effect_than_it_says_is_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    true_walk = Surface.furthest
+    true_walk = ModelSurface.find_furthest
 
-    def boasting(self: Surface, *asked: object, **options: object) -> Rival:
+    def boasting(self: ModelSurface, *asked: object, **options: object) -> Rival:
         there = true_walk(self, *asked, **options)  # type: ignore[arg-type]
         return replace(there, effect=there.effect / 2)
 
-    monkeypatch.setattr(Surface, "furthest", boasting)
+    monkeypatch.setattr(ModelSurface, "find_furthest", boasting)
     report = audit_openness(6, seed=4)
 
     assert report.wrong == report.rivals > 0
@@ -105,11 +105,11 @@ def test_a_rival_has_to_show_the_unbiased_tables_too() -> None:
     """Walks that forget a table come too far."""
     model = random_model(parse("X -> Y -> [S]"), default_rng(0), levels=(2,))
     problem = Problem(model, parse_query("Y | do(X)"), (frozenset("Y"),))
-    rival = Surface(model).furthest(problem.query, {"X": 1}, towards=1, until=0.999)
+    rival = ModelSurface(model).find_furthest(problem.query, {"X": 1}, towards=1, until=0.999)
     report = OpenReport(0)
 
-    openness._Reached(problem, report)._keep(rival, {"X": 1})
-    openness._Reached(replace(problem, tables=()), report)._keep(rival, {"X": 1})
+    openness._RivalRange(problem, report)._take(rival, {"X": 1})
+    openness._RivalRange(replace(problem, tables=()), report)._take(rival, {"X": 1})
 
     assert (report.rivals, report.wrong) == (2, 1)
 
@@ -121,7 +121,7 @@ def test_an_interval_that_leaves_a_rival_out_is_missed(
     """Bounds on rows next to an open one, made too narrow: the rival for it is outside."""
 
     def narrowed(problem: Problem, profile: Profile) -> BoundTable:
-        table = bounded(problem, profile)
+        table = bound_problem(problem, profile)
         first, *others = table.bounds.items()
         small = {
             key: replace(bound, lower=0.5) if side == "lower" else replace(bound, upper=0.5)
@@ -129,7 +129,7 @@ def test_an_interval_that_leaves_a_rival_out_is_missed(
         }
         return replace(table, bounds={first[0]: first[1], **small}, contrasts={})
 
-    monkeypatch.setattr(openness, "bounded", narrowed)
+    monkeypatch.setattr(openness, "bound_problem", narrowed)
     report = audit_openness(6, seed=4)
 
     assert not report
@@ -139,12 +139,12 @@ def test_an_interval_that_leaves_a_rival_out_is_missed(
 
 def test_hidden_causes_of_more_levels_show_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rivals with two hidden levels each do not come to both ends of this one."""
-    *_, problem = problems(0, 39)
+    *_, problem = draw_problems(0, 39)
     report, narrow = OpenReport(0), OpenReport(0)
 
-    openness._judge(problem, report, default_rng(0))
-    monkeypatch.setattr(openness, "widened", lambda model, _: model)
-    openness._judge(problem, narrow, default_rng(0))
+    openness._judge_problem(problem, report, default_rng(0))
+    monkeypatch.setattr(openness, "split_hidden_levels", lambda model, _: model)
+    openness._judge_problem(problem, narrow, default_rng(0))
 
     assert narrow.shown < report.shown == report.left_open
 
@@ -153,7 +153,7 @@ def test_a_walk_is_not_called_finished_before_more_levels_were_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     large = property(lambda self: max(self.points.levels.values()) > 3)
-    monkeypatch.setattr(Surface, "is_large", large)
+    monkeypatch.setattr(ModelSurface, "is_large", large)
 
     report = audit_openness(8, seed=4)
 

@@ -1,14 +1,14 @@
 import pytest
 
 from boundit.bounds.derive import derive_bounds
-from boundit.studies.audits.problems import bounded, problems
+from boundit.studies.audits.problems import bound_problem, draw_problems
 from tests.bounds.exact import as_log
 
 
 def test_a_problem_is_bounded_as_derive_bounds_would() -> None:
     """The audit's short cut from laws to tables changes nothing."""
-    for problem in problems(5, 6):
-        found = bounded(problem, "sound")
+    for problem in draw_problems(5, 6):
+        found = bound_problem(problem, "sound")
         model = problem.model
         peer = derive_bounds(
             model.graph,
@@ -23,7 +23,7 @@ def test_a_problem_is_bounded_as_derive_bounds_would() -> None:
 
 
 def test_a_problem_can_be_repeated_alone() -> None:
-    one, other = list(problems(7, 3)), list(problems(7, 5))
+    one, other = list(draw_problems(7, 3)), list(draw_problems(7, 5))
 
     assert [str(p.query) for p in one] == [str(p.query) for p in other[:3]]
     assert [p.model.graph for p in one] == [p.model.graph for p in other[:3]]

@@ -6,7 +6,7 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_graph, random_model
-from boundit.studies.audits.rivals import SAME, Rival, Surface, widened
+from boundit.studies.audits.rivals import SAME, ModelSurface, Rival, split_hidden_levels
 from boundit.terms.names import Nodes, sort_names
 
 
@@ -17,9 +17,9 @@ def model_of(graph: str, seed: int = 0) -> Model:
 def ends(
     model: Model, query: str, at: dict[str, int], *tables: Nodes, near: float = 1e-3
 ) -> tuple[Rival, Rival]:
-    surface, asked = Surface(model, tables), parse_query(query)
+    surface, asked = ModelSurface(model, tables), parse_query(query)
     low, high = (
-        surface.furthest(asked, at, towards=towards, until=until)
+        surface.find_furthest(asked, at, towards=towards, until=until)
         for towards, until in ((0, near), (1, 1 - near))
     )
     return low, high
@@ -71,14 +71,14 @@ def test_what_the_log_determines_does_not_move(
     model = model_of(graph)
     truth = effect(model, parse_query(query), at)
 
-    for rival in ends(widened(model, default_rng(0)), query, at):
+    for rival in ends(split_hidden_levels(model, default_rng(0)), query, at):
         assert rival.effect == pytest.approx(truth, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rivals_of_the_bow_come_to_the_natural_bounds_and_not_beyond(seed: int) -> None:
     """Manski: ``P(y, x) <= P(y | do(x)) <= 1 - P(y', x)``, and both ends can be so."""
-    model = widened(model_of("X -> Y; X <-> Y", seed), default_rng(seed))
+    model = split_hidden_levels(model_of("X -> Y; X <-> Y", seed), default_rng(seed))
     law = model.law()
     natural = [float(law.at({"X": 1, "Y": 1})), 1 - float(law.at({"X": 1, "Y": 0}))]
 
@@ -92,10 +92,10 @@ def test_an_unbiased_table_keeps_rivals_from_moving_what_it_shows() -> None:
     model = model_of("Z -> Y; Y -> [S]; Z -> [S]")
     query = EffectQuery(("Y",))
 
-    free, held = Surface(model), Surface(model, [frozenset("Y")])
+    free, held = ModelSurface(model), ModelSurface(model, [frozenset("Y")])
 
-    assert free.furthest(query, {}, towards=1, until=0.999).effect > 0.999
-    stuck = held.furthest(query, {}, towards=1, until=0.999)
+    assert free.find_furthest(query, {}, towards=1, until=0.999).effect > 0.999
+    stuck = held.find_furthest(query, {}, towards=1, until=0.999)
     assert stuck.effect == pytest.approx(float(model.law("Y").at({"Y": 1})), abs=1e-9)
 
 
@@ -128,7 +128,7 @@ def test_wider_hidden_causes_change_nothing_that_can_be_seen_or_done(seed: int) 
     model = random_model(graph, rng)
     x = sort_names(graph.observed)[:2]
 
-    wide = widened(model, rng)
+    wide = split_hidden_levels(model, rng)
 
     assert wide.log().gap_to(model.log()) < 1e-12
     assert wide.law().gap_to(model.law()) < 1e-12
@@ -138,7 +138,7 @@ def test_wider_hidden_causes_change_nothing_that_can_be_seen_or_done(seed: int) 
 
 def test_twice_the_levels_are_felt() -> None:
     """Copies that nobody feels would leave the walk where it was."""
-    wide = widened(model_of("X -> Y; X <-> Y"), default_rng(0))
+    wide = split_hidden_levels(model_of("X -> Y; X <-> Y"), default_rng(0))
 
     felt = [
         node
@@ -153,5 +153,5 @@ def test_a_surface_of_many_hidden_levels_is_too_large_to_walk_on() -> None:
     arcs = [f"V{i} <-> V{j}" for i in range(6) for j in range(i)]
     model = model_of("; ".join(arcs))
 
-    assert Surface(model).is_large
-    assert not Surface(model_of("X -> Y; X <-> Y")).is_large
+    assert ModelSurface(model).is_large
+    assert not ModelSurface(model_of("X -> Y; X <-> Y")).is_large

@@ -8,14 +8,14 @@ from boundit.bounds.plan import Profile
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.studies.audits import sharpness as study
-from boundit.studies.audits.problems import Problem, bounded
+from boundit.studies.audits.problems import Problem, bound_problem
 from boundit.studies.audits.sharpness import (
     NOTHING,
     RATE,
     SUITE,
-    End,
+    EndGap,
     SharpnessReport,
-    sharpness,
+    measure_sharpness,
 )
 from boundit.terms.bound_table import BoundTable
 
@@ -29,10 +29,10 @@ CHOSEN = tuple(
 
 def test_no_model_lies_beyond_an_end_and_these_ends_are_sharp() -> None:
     """A share of ``boundit audit --of sharpness``; where all we say is [0, 1], all is true."""
-    report = sharpness(1, suite=CHOSEN, seed=5)
+    report = measure_sharpness(1, suite=CHOSEN, seed=5)
 
     assert report
-    assert [(row.case, row.known, row.ends, row.sharp) for row in report.rows()] == [
+    assert [(row.case, row.known, row.ends, row.sharp) for row in report.summarize()] == [
         ("bow", NOTHING, 4, 4),
         ("instrument", NOTHING, 4, 4),
         ("covariate steers", NOTHING, 4, 4),
@@ -45,14 +45,14 @@ def test_no_model_lies_beyond_an_end_and_these_ends_are_sharp() -> None:
 
 def test_a_bound_that_claims_too_much_is_a_miss(monkeypatch: pytest.MonkeyPatch) -> None:
     def narrowed(problem: Problem, profile: Profile, *, rate_known: bool) -> BoundTable:
-        table = bounded(problem, profile, rate_known=rate_known)
+        table = bound_problem(problem, profile, rate_known=rate_known)
         shrunk = {
             key: replace(bound, upper=bound.upper - 0.01) for key, bound in table.bounds.items()
         }
         return replace(table, bounds=shrunk)
 
-    monkeypatch.setattr(study, "bounded", narrowed)
-    report = sharpness(1, suite=(BOW,))
+    monkeypatch.setattr(study, "bound_problem", narrowed)
+    report = measure_sharpness(1, suite=(BOW,))
 
     assert not report
     assert [end.side for end in report.misses] == ["upper", "upper"]
@@ -63,9 +63,9 @@ def test_where_the_search_finds_nothing_the_true_model_stands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a larger table two rows are tried, the same ones whatever is known."""
-    monkeypatch.setattr(study, "furthest", lambda *_: None)
+    monkeypatch.setattr(study, "find_furthest", lambda *_: None)
     (case,) = (case for case in SUITE if case.name == "paper, one arm")
-    report = sharpness(1, suite=(case,), seed=1)
+    report = measure_sharpness(1, suite=(case,), seed=1)
 
     assert report
     assert len(report.ends) == 8
@@ -76,14 +76,14 @@ def test_where_the_search_finds_nothing_the_true_model_stands(
         assert lower.found == upper.found
 
 
-def end(gap: float, agreed: int, known: str = NOTHING, side: str = "upper") -> End:
+def end(gap: float, agreed: int, known: str = NOTHING, side: str = "upper") -> EndGap:
     found = 0.7 - gap if side == "upper" else 0.7 + gap
-    return End("bow", known, 0, "X=1", side, "range", 0.7, found, agreed)
+    return EndGap("bow", known, 0, "X=1", side, "range", 0.7, found, agreed)
 
 
 def test_gaps_are_summed_up_by_case_and_knowledge() -> None:
     ends = [end(0.2, 4), end(0.1, 3), end(0.0, 8), end(0.05, 1, RATE), end(0.15, 8, RATE)]
-    nothing, rate = SharpnessReport(0, 100, ends=ends).rows()
+    nothing, rate = SharpnessReport(0, 100, ends=ends).summarize()
 
     assert (nothing.ends, nothing.sharp, nothing.settled) == (3, 1, 1)
     assert (nothing.median_gap, nothing.worst_gap) == pytest.approx((0.1, 0.2))
@@ -102,11 +102,11 @@ def test_a_gap_is_negative_only_beyond_the_end(side: str) -> None:
 
 def test_the_seed_repeats_it_and_progress_is_told() -> None:
     heard: list[int] = []
-    report = sharpness(2, suite=(BOW,), seed=3, steps=10, told=heard.append)
+    report = measure_sharpness(2, suite=(BOW,), seed=3, steps=10, told=heard.append)
 
     assert heard == [1, 2]
-    assert report == sharpness(2, suite=(BOW,), seed=3, steps=10)
-    assert report.ends != sharpness(2, suite=(BOW,), seed=4, steps=10).ends
+    assert report == measure_sharpness(2, suite=(BOW,), seed=3, steps=10)
+    assert report.ends != measure_sharpness(2, suite=(BOW,), seed=4, steps=10).ends
 
 
 def test_an_interrupt_keeps_what_is_done() -> None:
@@ -114,7 +114,7 @@ def test_an_interrupt_keeps_what_is_done() -> None:
         if done == 1:
             raise KeyboardInterrupt
 
-    report = sharpness(3, suite=(BOW,), steps=5, told=interrupt)
+    report = measure_sharpness(3, suite=(BOW,), steps=5, told=interrupt)
 
     assert report.done == 1
     assert len(report.ends) == 4

@@ -6,7 +6,7 @@ from numpy.random import default_rng
 
 from boundit.counts.named_array import Floats
 from boundit.graph.text import parse
-from boundit.studies.audits.sharpness_family import Family, TableProduct
+from boundit.studies.audits.sharpness_family import ModelFamily, TableProduct
 
 GRAPHS = (
     "X -> Y; X <-> Y",
@@ -15,7 +15,7 @@ GRAPHS = (
 )
 
 
-def drawn(family: Family, n: int = 3) -> Floats:
+def drawn(family: ModelFamily, n: int = 3) -> Floats:
     return default_rng(0).normal(size=(n, family.size))
 
 
@@ -31,20 +31,20 @@ def drawn(family: Family, n: int = 3) -> Floats:
 def test_a_clique_of_bidirected_edges_is_one_hidden_cause(
     text: str, causes: list[tuple[str, ...]]
 ) -> None:
-    assert list(Family(parse(text), levels=3).hidden.values()) == causes
+    assert list(ModelFamily(parse(text), levels=3).hidden.values()) == causes
 
 
 @pytest.mark.parametrize("text", GRAPHS)
 def test_any_logits_are_a_model_of_the_graph_and_answer_as_it_does(text: str) -> None:
-    family = Family(parse(text), levels=3)
-    tables = family.tables(drawn(family))
+    family = ModelFamily(parse(text), levels=3)
+    tables = family.make_tables(drawn(family))
     graph = family.graph
-    chosen = family.logged().at(tables)[0]
+    chosen = family.make_log_law().evaluate(tables)[0]
     held = {"X": 1, "Y": 0} | ({"W": 1} if "W" in graph.nodes else {})
-    paid = family.done(["X"], held).at(tables)[0]
+    paid = family.make_effect_law(["X"], held).evaluate(tables)[0]
 
     for table, cells, chance in zip(tables, chosen, paid[:, 0], strict=True):
-        model = family.model(table)
+        model = family.make_model(table)
         log = model.log().aligned([node for node in family.axes if node in graph.observed])
         assert cells.reshape(log.shape) == pytest.approx(model.selection_rate() * log)
         asked = [name for name in held if name != "X"]
@@ -53,16 +53,16 @@ def test_any_logits_are_a_model_of_the_graph_and_answer_as_it_does(text: str) ->
 
 @pytest.mark.parametrize("text", GRAPHS)
 def test_slopes_are_those_of_small_steps(text: str) -> None:
-    family = Family(parse(text), levels=2)
+    family = ModelFamily(parse(text), levels=2)
     logits = drawn(family, 1)[0]
 
     def value(total: TableProduct, at: Floats) -> Floats:
-        values, _ = total.at(family.tables(at[None]))
+        values, _ = total.evaluate(family.make_tables(at[None]))
         return np.asarray(values[0])
 
-    for total in (family.logged(), family.done(["X"], {"X": 0, "Y": 1})):
-        tables = family.tables(logits[None])
-        slope = family.in_logits(tables[:, None], total.at(tables)[1])[0]
+    for total in (family.make_log_law(), family.make_effect_law(["X"], {"X": 0, "Y": 1})):
+        tables = family.make_tables(logits[None])
+        slope = family.convert_slopes(tables[:, None], total.evaluate(tables)[1])[0]
         steps = 1e-5 * np.eye(family.size)
         small = [value(total, logits + s) - value(total, logits - s) for s in steps]
         assert slope == pytest.approx(np.array(small).T / 2e-5, abs=1e-8)
@@ -70,11 +70,11 @@ def test_slopes_are_those_of_small_steps(text: str) -> None:
 
 def test_more_hidden_levels_can_tell_the_same_story() -> None:
     graph = parse(GRAPHS[2])
-    small, large = Family(graph, levels=2), Family(graph, levels=6)
+    small, large = ModelFamily(graph, levels=2), ModelFamily(graph, levels=6)
     logits = drawn(small, 1)[0]
 
-    one = small.model(small.tables(logits))
-    other = large.model(large.tables(logits[large.spread(small)]))
+    one = small.make_model(small.make_tables(logits))
+    other = large.make_model(large.make_tables(logits[large.find_sources(small)]))
 
     assert one.log().gap_to(other.log()) < 1e-12
     assert one.selection_rate() == pytest.approx(other.selection_rate())
@@ -83,11 +83,11 @@ def test_more_hidden_levels_can_tell_the_same_story() -> None:
 
 
 def test_logits_are_kept_within_a_span_without_changing_chances() -> None:
-    family = Family(parse("X -> Y; X <-> Y"), levels=3)
+    family = ModelFamily(parse("X -> Y; X <-> Y"), levels=3)
     logits = 5 * drawn(family)
 
-    kept = family.within(logits, 1e3)
+    kept = family.clip_logits(logits, 1e3)
 
     assert kept.max() == 0
-    assert family.tables(kept) == pytest.approx(family.tables(logits))
-    assert family.within(logits, 2.0).min() == -2
+    assert family.make_tables(kept) == pytest.approx(family.make_tables(logits))
+    assert family.clip_logits(logits, 2.0).min() == -2

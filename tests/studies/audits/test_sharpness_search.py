@@ -12,8 +12,8 @@ from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_model
-from boundit.studies.audits.sharpness_family import Family
-from boundit.studies.audits.sharpness_search import Aim, furthest
+from boundit.studies.audits.sharpness_family import ModelFamily
+from boundit.studies.audits.sharpness_search import SearchTarget, find_furthest
 
 QUERY = parse_query("Y | do(X)")
 SIGNS = (-1, 1)
@@ -24,9 +24,11 @@ def drawn_model(text: str, seed: int) -> Model:
 
 
 def found(model: Model, log: NamedArray, rate: float | None, sign: int, arm: int) -> float:
-    family = Family(model.graph, levels=6)
+    family = ModelFamily(model.graph, levels=6)
     starts = default_rng(1).normal(size=(6, family.size))
-    answer = furthest(Aim(family, QUERY, {"X": arm}, log, rate, sign), starts, 300)
+    answer = find_furthest(
+        SearchTarget(family, QUERY, {"X": arm}, log, rate, sign), starts, 300
+    )
     assert answer is not None
     assert 1 <= answer.agreed <= 6
     return answer.effect
@@ -95,34 +97,39 @@ def front_doors(log: Floats, rate: float) -> list[float]:
 def test_a_context_is_conditioned_on_however_rare_it_can_be() -> None:
     """Selected on W, its law is free; given W, Manski's bounds hold and are reached."""
     model = drawn_model("W -> X -> Y; W -> Y; X <-> Y; W -> [S]", 5)
-    family = Family(model.graph, levels=6)
+    family = ModelFamily(model.graph, levels=6)
     query, at = parse_query("Y | do(X), W"), {"X": 0, "W": 1}
     starts = default_rng(1).normal(size=(6, family.size))
     shown = model.log().given("W").at(at)
     ends = {-1: float(shown.at({"Y": 1})), 1: 1 - float(shown.at({"Y": 0}))}
 
     for sign, end in ends.items():
-        answer = furthest(Aim(family, query, at, model.log(), None, sign), starts, 300)
+        answer = find_furthest(
+            SearchTarget(family, query, at, model.log(), None, sign), starts, 300
+        )
         assert answer is not None
         assert answer.effect == pytest.approx(end, abs=1e-4)
 
 
 def test_only_models_that_show_the_log_count() -> None:
     model, other = (drawn_model("X -> Y; Y -> [S]", seed) for seed in (0, 1))
-    family = Family(model.graph, levels=2)
+    family = ModelFamily(model.graph, levels=2)
 
-    def aim(rate: float | None) -> Aim:
-        return Aim(family, QUERY, {"X": 0}, model.log(), rate, 1)
+    def aim(rate: float | None) -> SearchTarget:
+        return SearchTarget(family, QUERY, {"X": 0}, model.log(), rate, 1)
 
-    assert aim(None).matches(model)
-    assert aim(model.selection_rate()).matches(model)
-    assert not aim(model.selection_rate() / 2).matches(model)
-    assert not aim(None).matches(other)
+    assert aim(None).is_matched_by(model)
+    assert aim(model.selection_rate()).is_matched_by(model)
+    assert not aim(model.selection_rate() / 2).is_matched_by(model)
+    assert not aim(None).is_matched_by(other)
 
 
 def test_a_log_that_no_model_of_the_graph_shows_finds_none() -> None:
-    apart = Family(parse("X; Y"), levels=2)
+    apart = ModelFamily(parse("X; Y"), levels=2)
     together = NamedArray(("X", "Y"), np.array([[0.4, 0.1], [0.1, 0.4]]))
     starts = default_rng(0).normal(size=(3, apart.size))
 
-    assert furthest(Aim(apart, QUERY, {"X": 1}, together, 1.0, 1), starts, 30) is None
+    assert (
+        find_furthest(SearchTarget(apart, QUERY, {"X": 1}, together, 1.0, 1), starts, 30)
+        is None
+    )

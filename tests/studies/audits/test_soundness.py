@@ -3,17 +3,17 @@ from functools import cache
 import pytest
 
 from boundit.simulation.model import Model
-from boundit.studies.audits.soundness import RATE_KNOWN, AuditReport, ProfileTally, audit
+from boundit.studies.audits.soundness import RATE_KNOWN, AuditReport, ProfileTally, audit_bounds
 
 
 @cache
 def found() -> AuditReport:
-    return audit(16, seed=3)
+    return audit_bounds(16, seed=3)
 
 
 def test_no_sound_bound_misses_and_the_same_seed_finds_the_same() -> None:
     """Exact laws of random models in, both profiles judged."""
-    one, other = found(), audit(16, seed=3)
+    one, other = found(), audit_bounds(16, seed=3)
 
     assert one == other
     assert one
@@ -32,7 +32,7 @@ def test_no_sound_bound_misses_and_the_same_seed_finds_the_same() -> None:
 
 def test_every_model_is_told() -> None:
     heard: list[int] = []
-    audit(3, told=heard.append)
+    audit_bounds(3, told=heard.append)
 
     assert heard == [1, 2, 3]
 
@@ -46,7 +46,7 @@ def test_a_miss_is_counted_and_makes_the_report_false(monkeypatch: pytest.Monkey
         return type(found)(found.axes, found.values + 2)
 
     monkeypatch.setattr(Model, "effect", wrong)
-    report = audit(2)
+    report = audit_bounds(2)
 
     assert not report
     assert report.tallies["sound"].missed_models == 2
@@ -59,7 +59,7 @@ def test_an_interrupt_keeps_what_is_done() -> None:
         if done == 2:
             raise KeyboardInterrupt
 
-    assert audit(10, told=stop).models == 2
+    assert audit_bounds(10, told=stop).models == 2
 
 
 def test_ends_are_counted_by_rule_and_rows_by_whether_the_outcome_steers_selection() -> None:

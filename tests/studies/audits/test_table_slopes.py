@@ -37,7 +37,7 @@ def test_slopes_are_what_a_small_move_does(seed: int) -> None:
     """The identity of the module's docstring, against differences on both sides."""
     model = drawn(seed)
     points, move = ModelPoints(model.tables), 1e-6
-    start = points.of(model.tables)
+    start = points.to_point(model.tables)
     y, x, c = sort_names(model.graph.observed)[:3]
     sights = [
         LawSlopes(points, model.log().axes, seen={"S": 1}),
@@ -48,16 +48,16 @@ def test_slopes_are_what_a_small_move_does(seed: int) -> None:
 
     for sight in sights:
         _, slopes = sight(model.tables)
-        up, down = (np.log(sight(points.tables(start + s * move * way))[0]) for s in (1, -1))
+        up, down = (np.log(sight(points.to_tables(start + s * move * way))[0]) for s in (1, -1))
         assert slopes @ way == pytest.approx((up - down) / (2 * move), abs=1e-7)
 
 
 def test_a_point_holds_the_tables_and_rows_are_scaled() -> None:
     model = drawn(1)
     points = ModelPoints(model.tables)
-    start = points.of(model.tables)
+    start = points.to_point(model.tables)
 
-    for node, table in points.tables(start + 3.0).items():
+    for node, table in points.to_tables(start + 3.0).items():
         assert table.axes == model.tables[node].axes
         assert table.values == pytest.approx(model.tables[node].values)
 

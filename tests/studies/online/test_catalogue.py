@@ -1,13 +1,13 @@
 import pytest
 
-from boundit.studies.online.catalogue import STUDIES, shown
+from boundit.studies.online.catalogue import STUDIES, run_study
 
 
 @pytest.mark.parametrize(
     ("name", "runs"), [("theorem6", 3), ("watch", 2), ("living", 2), ("paper", 2)]
 )
 def test_a_study_goes_by_its_name(name: str, runs: int) -> None:
-    found, curves = shown(name, runs=runs, rounds=20)
+    found, curves = run_study(name, runs=runs, rounds=20)
 
     assert curves is not None
     assert curves.runs == runs

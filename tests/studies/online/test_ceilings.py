@@ -6,15 +6,15 @@ from boundit.bandit.theory import log_volume
 from boundit.simulation.worlds import flipped_world, paper_world, random_world
 from boundit.studies.online.ceilings import (
     CeilingRow,
-    _features,
-    _theorem5,
-    ceiling_study,
+    _apply_theorem5,
+    _make_features,
+    run_ceiling_study,
 )
 
 
 def test_each_theorem_has_its_rows() -> None:
     worlds = (flipped_world(), random_world(4, arms=3, contexts=1))
-    study = ceiling_study(runs=2, rounds=60, oam_runs=1, worlds=worlds)
+    study = run_ceiling_study(runs=2, rounds=60, oam_runs=1, worlds=worlds)
 
     assert [(row.theorem, row.policy) for row in study.rows] == [
         (5, "LinUCB"),
@@ -36,7 +36,7 @@ def test_theorem_5_is_about_every_run_and_theorem_8_about_the_mean() -> None:
 def test_linucb_plays_with_the_alpha_of_the_ceiling() -> None:
     """Theorem 5: 2 alpha sqrt(2 T k d log(1 + T L^2 / (d lambda))) for k models."""
     world = paper_world()
-    alpha, ridge, ceiling = _theorem5(world, _features(world), None, 1_000)
+    alpha, ridge, ceiling = _apply_theorem5(world, _make_features(world), None, 1_000)
     volume = log_volume(horizon=1_000, n_features=5, norm=sqrt(5), ridge=ridge)
 
     assert ridge == pytest.approx(5)

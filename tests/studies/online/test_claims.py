@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from boundit.simulation.regret import Regret
-from boundit.studies.online.claims import online_claims
-from boundit.studies.online.study import Contest, OnlineStudy
+from boundit.studies.online.claims import judge_online_claims
+from boundit.studies.online.study import OnlineStudy, WorldRegret
 
 WARM = [f"LinUCB_{of}-{rows}" for of in ("CP", "Biased") for rows in (1, 10, 100, "counts")]
 
@@ -23,7 +23,7 @@ def regret(**means: float) -> Regret:
 def study(warm: dict[str, float], *, bounds: float = -10.0) -> OnlineStudy:
     names = {"LinUCB": 0.0, "LinUCB-PCB": bounds, "UCB": 90.0, "UCB-PCB": 60.0, **warm}
     oam = regret(**{"LinUCB": 0.0, "OAM": 40.0, "OAM-PCB": 40.0})
-    contest = Contest(regret(**names), oam)
+    contest = WorldRegret(regret(**names), oam)
     return OnlineStudy(contest, contest, 30_000, 0)
 
 
@@ -31,11 +31,11 @@ NEAR_TIE = regret(**{"LinUCB": 0.0, "LinUCB-PCB": 1.0})
 
 
 def outcomes(found: OnlineStudy) -> list[str]:
-    return [claim.outcome for claim in online_claims(found, NEAR_TIE)]
+    return [claim.outcome for claim in judge_online_claims(found, NEAR_TIE)]
 
 
 def test_what_is_shown_holds() -> None:
-    claims = online_claims(study(dict.fromkeys(WARM, 5.0)), NEAR_TIE)
+    claims = judge_online_claims(study(dict.fromkeys(WARM, 5.0)), NEAR_TIE)
 
     assert [claim.outcome for claim in claims] == [
         "holds",
@@ -74,7 +74,7 @@ def test_bounds_that_change_hardly_a_pull_are_said_to_do_so() -> None:
     curves[2, :48] = curves[1, :48]
     nearly = replace(found.paper, oam=replace(oam, curves=curves))
 
-    claim = online_claims(replace(found, paper=nearly), NEAR_TIE)[2]
+    claim = judge_online_claims(replace(found, paper=nearly), NEAR_TIE)[2]
 
     assert claim.outcome == "holds under a condition"
     assert "the bounds change hardly any pull: in 48 of 50 runs the regret is the same" in (

@@ -7,7 +7,11 @@ import pytest
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bounds.derive import derive_bounds
 from boundit.simulation.worlds import paper_world
-from boundit.studies.online.living import living_study, players, runs_that_miss
+from boundit.studies.online.living import (
+    count_runs_that_miss,
+    make_living_policies,
+    run_living_study,
+)
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
 
@@ -22,7 +26,7 @@ def test_ends_ever_miss_in_no_more_runs_than_allowed(exact: BoundTable) -> None:
     """Under the policy's own choices; a large error, so that misses would show."""
     policy = LinUCB(prior=exact, floor=True, living=0.3)
 
-    missed = runs_that_miss(paper_world(), exact, policy, range(60), 600, 1, 0.3)
+    missed = count_runs_that_miss(paper_world(), exact, policy, range(60), 600, 1, 0.3)
 
     assert missed <= 0.3 * 60
 
@@ -37,14 +41,17 @@ def test_cells_that_are_wrong_are_found_to_miss(exact: BoundTable) -> None:
     wrong = replace(exact, living=(replace(plan, ends=low),))
 
     assert (
-        runs_that_miss(paper_world(), wrong, LinUCB(prior=exact), range(2), 3_000, 0, 0.05) == 2
+        count_runs_that_miss(
+            paper_world(), wrong, LinUCB(prior=exact), range(2), 3_000, 0, 0.05
+        )
+        == 2
     )
 
 
 def test_living_bounds_regret_less_on_the_same_luck() -> None:
-    study = living_study(runs=8, rounds=3_000)
+    study = run_living_study(runs=8, rounds=3_000)
 
-    assert list(study.regret.policies) == list(players(*[paper_table()] * 2))
+    assert list(study.regret.policies) == list(make_living_policies(*[paper_table()] * 2))
     ends = dict(
         zip(study.regret.policies, study.regret.curves[:, :, -1].mean(axis=1), strict=True)
     )

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from boundit.simulation.worlds import random_world
-from boundit.studies.online.roster import PCB
-from boundit.studies.online.study import ALL, LOGGED, SHORT, contested, online_study
+from boundit.studies.online.policies import PCB
+from boundit.studies.online.study import ALL, LOGGED, SHORT, play_world, run_online_study
 
 
 def test_the_study_has_every_policy_in_both_worlds() -> None:
     heard = list[tuple[int, int]]()
-    study = online_study(
+    study = run_online_study(
         runs=6, oam_runs=2, rounds=40, points=2_000, told=lambda *at: heard.append(at)
     )
 
@@ -25,18 +25,19 @@ def test_the_study_has_every_policy_in_both_worlds() -> None:
 
 def test_oam_plays_the_first_runs_of_the_rest() -> None:
     """So that OAM may be compared with LinUCB run by run."""
-    contest = online_study(runs=4, oam_runs=2, rounds=30, points=2_000).paper
+    contest = run_online_study(runs=4, oam_runs=2, rounds=30, points=2_000).paper
 
     together = contest.regret.final("LinUCB")[:2]
     assert np.array_equal(contest.oam.final("LinUCB"), together)
     assert contest.line("OAM-PCB").less == (together - contest.oam.final("OAM-PCB")).mean()
     paired = contest.regret.final("UCB") - contest.regret.final("UCB-PCB")
-    assert contest.less("UCB-PCB", than="UCB").less == paired.mean()
+    assert contest.compare("UCB-PCB", than="UCB").less == paired.mean()
 
 
 def test_quick_is_a_third_and_repeats() -> None:
     quick, again = (
-        online_study(runs=9, oam_runs=6, rounds=20, points=2_000, quick=True) for _ in range(2)
+        run_online_study(runs=9, oam_runs=6, rounds=20, points=2_000, quick=True)
+        for _ in range(2)
     )
 
     assert (quick.paper.regret.runs, quick.paper.oam.runs) == (3, 2)
@@ -47,7 +48,7 @@ def test_quick_is_a_third_and_repeats() -> None:
 def test_in_full_every_policy_has_bounds_of_both_kinds() -> None:
     """Also in a world of another shape than the paper's."""
     world = random_world(2, arms=3, contexts=1)
-    found = contested(world, runs=2, oam_runs=1, rounds=15, points=1_000)
+    found = play_world(world, runs=2, oam_runs=1, rounds=15, points=1_000)
 
     assert len(found.regret.policies) == 3 * len(ALL) + 8
     told: dict[str, dict[str, dict[str, object]]] = found.regret.settings["policies"]  # type: ignore[assignment]
@@ -65,4 +66,4 @@ def test_a_study_that_is_interrupted_is_none() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        online_study(runs=40, oam_runs=2, rounds=10, points=1_000, told=stop)
+        run_online_study(runs=40, oam_runs=2, rounds=10, points=1_000, told=stop)

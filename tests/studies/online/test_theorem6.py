@@ -1,9 +1,13 @@
 from boundit.bandit.theory import count_ruled_out
-from boundit.studies.online.theorem6 import cap_on_the_near_tie, near_tie_world, theorem6
+from boundit.studies.online.theorem6 import (
+    make_near_tie_bound,
+    make_near_tie_world,
+    run_theorem6,
+)
 
 
 def test_the_bound_is_valid_and_rules_an_arm_out() -> None:
-    world, bounds = near_tie_world(), cap_on_the_near_tie()
+    world, bounds = make_near_tie_world(), make_near_tie_bound()
 
     for key, mean in world.means().items():
         assert bounds[key].lower <= mean <= bounds[key].upper
@@ -12,7 +16,7 @@ def test_the_bound_is_valid_and_rules_an_arm_out() -> None:
 
 def test_both_play_the_same_runs() -> None:
     heard = list[tuple[int, int]]()
-    found = theorem6(runs=5, rounds=30, told=lambda *at: heard.append(at))
+    found = run_theorem6(runs=5, rounds=30, told=lambda *at: heard.append(at))
 
     assert found.policies == ("LinUCB", "LinUCB-PCB")
     assert (found.runs, found.rounds) == (5, 30)

@@ -2,14 +2,14 @@ import pytest
 
 from boundit.bounds.derive import derive_bounds
 from boundit.simulation.worlds import flipped_world
-from boundit.studies.online.watch import watch_study, wrong_bounds
+from boundit.studies.online.watch import make_wrong_bounds, run_watch_study
 
 
 def test_the_wrong_bounds_are_wrong_for_the_best_arm_alone() -> None:
     """Its upper end lies below the second best mean, so that it is never worth a pull."""
     world = flipped_world()
     right = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
-    wrong = wrong_bounds(world, right, error=0.1)
+    wrong = make_wrong_bounds(world, right, error=0.1)
 
     for (arm, context), mean in world.means().items():
         if arm == (1, 1):
@@ -21,7 +21,7 @@ def test_the_wrong_bounds_are_wrong_for_the_best_arm_alone() -> None:
 
 
 def test_the_study_has_a_curve_and_a_slope_for_each() -> None:
-    study = watch_study(runs=2, rounds=120, plays=10)
+    study = run_watch_study(runs=2, rounds=120, plays=10)
 
     assert len(study.regret.policies) == len(study.slopes) == 6
     mean = study.regret.bands()[1].mean  # kept in every round

@@ -6,7 +6,11 @@ import pytest
 
 from boundit.report.records import JudgedClaim
 from boundit.studies.online.claims import OnlineClaim
-from boundit.studies.paper.claims import _online, paper_claims, substitute_world
+from boundit.studies.paper.claims import (
+    _convert_online_claim,
+    judge_paper_claims,
+    make_substitute_world,
+)
 from tests.studies.small_reproduction import small
 
 
@@ -39,7 +43,7 @@ def test_every_claim_names_a_number() -> None:
 
 
 def test_the_substitute_misses_by_far() -> None:
-    assert substitute_world().mean(arm=1) == pytest.approx(0.9)
+    assert make_substitute_world().mean(arm=1) == pytest.approx(0.9)
     assert "[0.5, 0.5] beside the truth 0.9" in claim("Theorem 4").shown
 
 
@@ -51,14 +55,19 @@ def test_a_table_without_a_miss_would_hold() -> None:
     ]
     study = replace(found.offline, rows=tuple(right))
 
-    judged = {c.place: c.judgement for c in paper_claims(study, found.online, found.near_tie)}
+    judged = {
+        c.place: c.judgement for c in judge_paper_claims(study, found.online, found.near_tie)
+    }
 
     assert judged["offline table, BCE"] == judged["offline table, Truth"] == "holds"
 
 
 def test_what_runs_leave_open_is_said_and_claimed_under_a_condition_at_most() -> None:
-    said = _online(OnlineClaim("here", "less", "1 less", "open"))
+    said = _convert_online_claim(OnlineClaim("here", "less", "1 less", "open"))
 
     assert said.judgement == "holds under a condition"
     assert said.shown == "1 less; these runs leave it open"
-    assert _online(OnlineClaim("here", "less", "1 less", "holds")).judgement == "holds"
+    assert (
+        _convert_online_claim(OnlineClaim("here", "less", "1 less", "holds")).judgement
+        == "holds"
+    )

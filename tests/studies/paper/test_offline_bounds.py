@@ -1,11 +1,11 @@
 import pytest
 
-from boundit.studies.paper.offline_bounds import offline_bounds
+from boundit.studies.paper.offline_bounds import run_offline_study
 
 
 def test_the_exact_bounds_hold_the_truth_and_are_the_conditioning_columns() -> None:
     """The appendix's model with C1 hidden: first and last row by hand from the CPT."""
-    study = offline_bounds(points=2_000, seed=3)
+    study = run_offline_study(points=2_000, seed=3)
     first, last = study.rows[0], study.rows[-1]
 
     assert len(study.rows) == 16
@@ -18,11 +18,11 @@ def test_the_exact_bounds_hold_the_truth_and_are_the_conditioning_columns() -> N
 
 def test_four_printed_rows_miss_the_effect_of_the_printed_model() -> None:
     """D-4: rows 3, 4, 7 and 8; row 9 only by rounding."""
-    rows = offline_bounds(points=500).rows
+    rows = run_offline_study(points=500).rows
 
     assert [i + 1 for i, row in enumerate(rows) if row.printed_misses] == [3, 4, 7, 8]
 
 
 def test_the_seed_repeats_the_study() -> None:
-    assert offline_bounds(points=800, seed=5) == offline_bounds(points=800, seed=5)
-    assert offline_bounds(points=800, seed=5).kept < 800
+    assert run_offline_study(points=800, seed=5) == run_offline_study(points=800, seed=5)
+    assert run_offline_study(points=800, seed=5).kept < 800

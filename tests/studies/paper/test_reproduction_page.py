@@ -7,7 +7,7 @@ from boundit.report.figures.canvas import save
 from boundit.report.figures.curves import curve_figure
 from boundit.studies.paper.reproduction_page import (
     FIGURES,
-    reproduction_page,
+    make_reproduction_page,
     write_reproduction,
 )
 from boundit.terms.bound_errors import CannotWrite
@@ -15,7 +15,7 @@ from tests.studies.small_reproduction import small
 
 
 def test_the_page_has_every_part_and_says_what_made_it() -> None:
-    page = reproduction_page(small(), command="boundit reproduce --seed 4")
+    page = make_reproduction_page(small(), command="boundit reproduce --seed 4")
 
     for part in ("What the paper claims", "The offline table", "cumulative regret", "OAM-PCB"):
         assert part in page
@@ -24,7 +24,7 @@ def test_the_page_has_every_part_and_says_what_made_it() -> None:
 
 
 def test_every_figure_of_curves_says_what_its_bands_are() -> None:
-    page = reproduction_page(small(), command="x")
+    page = make_reproduction_page(small(), command="x")
 
     band = "Bands are pointwise 95 % intervals of the paired difference from LinUCB"
     assert page.count(band) == 4
@@ -44,7 +44,9 @@ def test_a_caption_says_no_more_than_the_figure_shows(tmp_path: Path) -> None:
 
 
 def test_the_same_numbers_give_the_same_page() -> None:
-    assert reproduction_page(small(), command="x") == reproduction_page(small(), command="x")
+    assert make_reproduction_page(small(), command="x") == make_reproduction_page(
+        small(), command="x"
+    )
 
 
 def test_the_figures_lie_beside_the_page(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
-from boundit.studies.paper.worked_example import worked_example
+from boundit.studies.paper.worked_example import check_worked_example
 
 
 def test_none_of_the_examples_sentences_holds_on_its_own_graph() -> None:
     """D-1, D-3 and D-7."""
-    claims = {claim.place: claim for claim in worked_example()}
+    claims = {claim.place: claim for claim in check_worked_example()}
 
     assert not any(claim.holds for claim in claims.values())
     assert claims["worked example, D"].found == "{I1, U1, U2, Y}"

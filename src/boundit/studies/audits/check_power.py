@@ -27,7 +27,7 @@ SIZES = (200, 1_000, 5_000, 20_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CheckTrial:
     """A true graph, the same without one edge, and the law of the logged rows."""
 
     true: CausalGraph
@@ -36,7 +36,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class PowerPoint:
     """The share of logs of one size in which something was contradicted."""
 
     n: int
@@ -44,61 +44,61 @@ class Point:
     false_alarms: float
     finds: float
 
-    def margin(self, share: float) -> float:
+    def compute_margin(self, share: float) -> float:
         """Two standard errors of a share of the logs."""
         return 2 * sqrt(share * (1 - share) / self.logs)
 
 
-def check_power(
+def measure_check_power(
     logs: int = 400,
     *,
     sizes: Sequence[int] = SIZES,
     level: float = 0.05,
     seed: int = 0,
     told: Callable[[int], None] = lambda _: None,
-) -> tuple[Point, ...]:
+) -> tuple[PowerPoint, ...]:
     """Draw ``logs`` worlds, one log of each size from every one, and count contradictions.
 
     The worlds are the same for every size; ``told`` hears of each one that is done.
 
-    >>> (point,) = check_power(5, sizes=[500])
+    >>> (point,) = measure_check_power(5, sizes=[500])
     >>> point.n, point.logs
     (500, 5)
     """
     alarms, finds = dict.fromkeys(sizes, 0), dict.fromkeys(sizes, 0)
-    for done, (trial, rng) in enumerate(trials(logs, seed), start=1):
+    for done, (trial, rng) in enumerate(draw_trials(logs, seed), start=1):
         for n in sizes:
-            log = drawn_log(trial.law, n, rng)
+            log = draw_log(trial.law, n, rng)
             alarms[n] += not check(trial.true, log, level=level)
             finds[n] += not check(trial.wrong, log, level=level)
         told(done)
-    return tuple(Point(n, logs, alarms[n] / logs, finds[n] / logs) for n in sizes)
+    return tuple(PowerPoint(n, logs, alarms[n] / logs, finds[n] / logs) for n in sizes)
 
 
-def trials(n: int, seed: int) -> Iterator[tuple[Trial, Generator]]:
+def draw_trials(n: int, seed: int) -> Iterator[tuple[CheckTrial, Generator]]:
     """Draw worlds, each with the generator that its logs come from."""
     for stream in SeedSequence(seed).spawn(n):
         rng = default_rng(stream)
         trial = None
         while trial is None:
-            trial = drawn_trial(rng)
+            trial = draw_trial(rng)
         yield trial, rng
 
 
-def drawn_trial(rng: Generator) -> Trial | None:
+def draw_trial(rng: Generator) -> CheckTrial | None:
     """Draw a graph of four to six variables and leave out an edge; None if none is missed."""
     size, selection = int(rng.integers(4, 7)), bool(rng.random() < 0.5)
     true = random_graph(size, rng, directed=0.3, bidirected=0.1, selection=selection)
     if not implications(true):
         return None
-    missed = [graph for graph in _one_edge_less(true) if _says_untruth(graph, true)]
+    missed = [graph for graph in _drop_each_edge(true) if _is_refutable(graph, true)]
     if not missed:
         return None
     wrong = missed[int(rng.integers(len(missed)))]
-    return Trial(true, wrong, random_model(true, rng).log())
+    return CheckTrial(true, wrong, random_model(true, rng).log())
 
 
-def drawn_log(law: NamedArray, n: int, rng: Generator) -> Log:
+def draw_log(law: NamedArray, n: int, rng: Generator) -> Log:
     """Draw ``n`` logged rows, as counts of their combinations."""
     counts = rng.multinomial(n, law.values.ravel())
     seen = np.flatnonzero(counts)
@@ -107,7 +107,7 @@ def drawn_log(law: NamedArray, n: int, rng: Generator) -> Log:
     return read_log(columns | {"rows": counts[seen].tolist()}, weight="rows")
 
 
-def _one_edge_less(graph: CausalGraph) -> list[CausalGraph]:
+def _drop_each_edge(graph: CausalGraph) -> list[CausalGraph]:
     def with_edges(
         directed: frozenset[tuple[str, str]], bidirected: frozenset[tuple[str, str]]
     ) -> CausalGraph:
@@ -122,7 +122,7 @@ def _one_edge_less(graph: CausalGraph) -> list[CausalGraph]:
     ]
 
 
-def _says_untruth(graph: CausalGraph, true: CausalGraph) -> bool:
+def _is_refutable(graph: CausalGraph, true: CausalGraph) -> bool:
     """Whether a statement of ``graph`` about logged rows does not follow from ``true``."""
 
     def is_open(statement: Independence) -> bool:
@@ -132,15 +132,15 @@ def _says_untruth(graph: CausalGraph, true: CausalGraph) -> bool:
     return any(map(is_open, implications(graph)))
 
 
-def table(points: Sequence[Point], level: float = 0.05) -> str:
+def format_table(points: Sequence[PowerPoint], level: float = 0.05) -> str:
     """Write the two curves as a table."""
     head = f"false alarms on the true graph (level {level:g}), finds with one edge missing"
     lines = [head, f"{'rows':>8}{'logs':>8}{'false alarms':>17}{'finds':>17}"]
     for p in points:
-        shares = [f"{x:.3f} +- {p.margin(x):.3f}" for x in (p.false_alarms, p.finds)]
+        shares = [f"{x:.3f} +- {p.compute_margin(x):.3f}" for x in (p.false_alarms, p.finds)]
         lines.append(f"{p.n:>8,}{p.logs:>8,}{shares[0]:>17}{shares[1]:>17}")
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    sys.stdout.write(table(check_power()) + "\n")
+    sys.stdout.write(format_table(measure_check_power()) + "\n")

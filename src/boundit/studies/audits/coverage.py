@@ -21,7 +21,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import random_graph, random_model
 from boundit.simulation.worlds import paper_world
-from boundit.studies.audits.problems import drawn_query
+from boundit.studies.audits.problems import draw_query
 from boundit.terms.bound_table import BoundTable
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ SIZES = (500, 5_000, 50_000)
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class CoverageSetting:
     """A model, a question, and what each level of the outcome pays, in [0, 1]."""
 
     model: Model
@@ -58,7 +58,7 @@ class Coverage:
         return self.held / self.logs if self.logs else 0.0
 
     @property
-    def enough(self) -> bool:
+    def is_enough(self) -> bool:
         """Whether the share is what was promised, or below it by chance at most."""
         return self.share >= self.confidence - 3 * self.error
 
@@ -68,7 +68,7 @@ class Coverage:
         return float(np.sqrt(self.share * (1 - self.share) / self.logs)) if self.logs else 0.0
 
 
-def coverage(
+def measure_coverage(
     logs: int,
     *,
     seed: int = 0,
@@ -80,42 +80,42 @@ def coverage(
 
     ``told`` hears how many logs are done.
 
-    >>> [c.held == c.logs for c in coverage(3, sizes=(200,))]
+    >>> [c.held == c.logs for c in measure_coverage(3, sizes=(200,))]
     [True, True]
     """
     found = list[Coverage]()
-    for world, settings in (("paper", _paper), ("random", _random)):
+    for world, settings in (("paper", _repeat_paper_setting), ("random", _draw_settings)):
         for size in sizes:
             entry = Coverage(world, size, confidence)
             streams = SeedSequence([seed, size]).spawn(logs)
             for setting, rng in zip(
                 settings(seed, logs), map(default_rng, streams), strict=True
             ):
-                _try(setting, size, rng, entry)
+                _count_log(setting, size, rng, entry)
                 told(sum(done.logs for done in found) + entry.logs)
             found.append(entry)
     return found
 
 
-def _paper(_: int, n: int) -> Iterator[Setting]:
+def _repeat_paper_setting(_: int, n: int) -> Iterator[CoverageSetting]:
     world = paper_world()
     for _ in range(n):
-        yield Setting(world.model, world.query, (0.0, 1.0))
+        yield CoverageSetting(world.model, world.query, (0.0, 1.0))
 
 
-def _random(seed: int, n: int) -> Iterator[Setting]:
+def _draw_settings(seed: int, n: int) -> Iterator[CoverageSetting]:
     for stream in SeedSequence([seed, 1]).spawn(n):
         rng = default_rng(stream)
         graph = random_graph(int(rng.integers(3, 6)), rng, selection=bool(rng.random() < 0.8))
         model = random_model(graph, rng, levels=(2, 3), floor=0.002)
-        query = drawn_query(graph, rng)
+        query = draw_query(graph, rng)
         k = model.n_levels[query.outcomes[0]]
         # Half of the outcomes are 0/1, the others pay by level.
         pay = (0.0, 1.0) if k == 2 and rng.random() < 0.5 else tuple(np.linspace(0.1, 0.9, k))
-        yield Setting(model, query, pay)
+        yield CoverageSetting(model, query, pay)
 
 
-def _try(setting: Setting, size: int, rng: Generator, entry: Coverage) -> None:
+def _count_log(setting: CoverageSetting, size: int, rng: Generator, entry: Coverage) -> None:
     model, query = setting.model, setting.query
     rows = model.sample_log(size, rng)
     entry.logs += 1
@@ -123,7 +123,7 @@ def _try(setting: Setting, size: int, rng: Generator, entry: Coverage) -> None:
         entry.held += 1  # an empty log claims nothing
         return
     tables = [
-        bounded(setting, rows, confidence=entry.confidence, sparing=s) for s in (True, False)
+        bound_log(setting, rows, confidence=entry.confidence, sparing=s) for s in (True, False)
     ]
     truth = model.effect(
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
@@ -140,8 +140,8 @@ def _try(setting: Setting, size: int, rng: Generator, entry: Coverage) -> None:
     entry.bonferroni += float(np.mean([b.upper - b.lower for b in plain]))
 
 
-def bounded(
-    setting: Setting, rows: dict[str, np.ndarray], *, confidence: float, sparing: bool
+def bound_log(
+    setting: CoverageSetting, rows: dict[str, np.ndarray], *, confidence: float, sparing: bool
 ) -> BoundTable:
     """Bound one drawn log, as ``derive_bounds`` does, with every level declared."""
     model, query = setting.model, setting.query

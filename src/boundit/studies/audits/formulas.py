@@ -45,7 +45,7 @@ def audit_formulas(
     report = FormulaReport(seed)
     try:
         for stream in SeedSequence(seed).spawn(questions):
-            _ask(default_rng(stream), report)
+            _ask_question(default_rng(stream), report)
             told(report.questions)
     except KeyboardInterrupt:
         if not report.questions:
@@ -53,7 +53,7 @@ def audit_formulas(
     return report
 
 
-def _ask(rng: Generator, report: FormulaReport) -> None:
+def _ask_question(rng: Generator, report: FormulaReport) -> None:
     graph = random_graph(int(rng.integers(3, 8)), rng, selection=bool(rng.random() < 2 / 3))
     names = [str(name) for name in rng.permutation(sort_names(graph.observed))]
     n_out, n_do, n_given = (

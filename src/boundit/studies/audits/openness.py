@@ -16,8 +16,8 @@ from numpy.random import Generator, default_rng
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.recovery.question import Question, lightened
 from boundit.simulation.model import Model
-from boundit.studies.audits.problems import Problem, bounded, problems
-from boundit.studies.audits.rivals import SAME, Rival, Surface, widened
+from boundit.studies.audits.problems import Problem, bound_problem, draw_problems
+from boundit.studies.audits.rivals import SAME, ModelSurface, Rival, split_hidden_levels
 from boundit.terms.bound import Bound
 from boundit.terms.names import join_names
 
@@ -30,7 +30,7 @@ Place = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Doubtful:
+class DoubtfulRows:
     """Rows of one effect that were left open, and no two rivals show to be.
 
     Rivals have effects from ``lowest`` to ``highest``. If all walks ended where nothing leads
@@ -68,7 +68,7 @@ class OpenReport:
     wrong: int = 0
     missed: int = 0
     worst_gap: float = 0.0
-    doubtful: list[Doubtful] = field(default_factory=list)
+    doubtful: list[DoubtfulRows] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         """True when every rival is one, and no interval leaves one out."""
@@ -94,8 +94,8 @@ def audit_openness(
     """
     report = OpenReport(seed)
     try:
-        for i, problem in enumerate(problems(seed, models)):
-            _judge(problem, report, default_rng([seed, i]))
+        for i, problem in enumerate(draw_problems(seed, models)):
+            _judge_problem(problem, report, default_rng([seed, i]))
             report.models += 1
             told(report.models)
     except KeyboardInterrupt:
@@ -104,8 +104,8 @@ def audit_openness(
     return report
 
 
-def _judge(problem: Problem, report: OpenReport, rng: Generator) -> None:
-    table = bounded(problem, "sound")
+def _judge_problem(problem: Problem, report: OpenReport, rng: Generator) -> None:
+    table = bound_problem(problem, "sound")
     names = table.treatments + table.context
     rows: list[tuple[Place, Bound]] = [
         (
@@ -118,15 +118,15 @@ def _judge(problem: Problem, report: OpenReport, rng: Generator) -> None:
     report.rows += len(rows)
     report.left_open += len(left)
     if left:
-        groups = _alike(problem, left)
-        found = _Reached(problem, report)
-        found.look([places[0] for places in groups], rng)
+        groups = _group_by_effect(problem, left)
+        found = _RivalRange(problem, report)
+        found.search([places[0] for places in groups], rng)
         for places in groups:
-            found.count(places)
-        report.missed += sum(found.is_beyond(place, bound) for place, bound in rows)
+            found.count_rows(places)
+        report.missed += sum(found.is_outside(place, bound) for place, bound in rows)
 
 
-def _alike(problem: Problem, places: list[Place]) -> list[list[Place]]:
+def _group_by_effect(problem: Problem, places: list[Place]) -> list[list[Place]]:
     """Group rows by what their effect depends on (Rules 1 to 3)."""
     query = problem.query
     y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
@@ -139,33 +139,33 @@ def _alike(problem: Problem, places: list[Place]) -> list[list[Place]]:
     return list(groups.values())
 
 
-class _Reached:
+class _RivalRange:
     """How low and how high rivals of one model bring each row."""
 
     def __init__(self, problem: Problem, report: OpenReport) -> None:
         self.problem, self.report = problem, report
-        truth = self._effect(problem.model)
+        truth = self._compute_effect(problem.model)
         self.axes, self.lowest, self.highest = truth.axes, truth.values, truth.values
         self.flat = set[tuple[str, int]]()
 
-    def look(self, places: list[Place], rng: Generator) -> None:
+    def search(self, places: list[Place], rng: Generator) -> None:
         """Walk from the model itself, then with hidden causes of twice the levels."""
-        for model in self._starts(rng):
+        for model in self._make_starts(rng):
             self.flat.clear()
-            surface = Surface(model, self.problem.tables)
+            surface = ModelSurface(model, self.problem.tables)
             if surface.is_large:
                 return
             for place, towards in product(places, (0, 1)):
                 if not self._is_near(place, towards):
                     until = abs(towards - 0.9 * NEAR)
-                    rival = surface.furthest(
+                    rival = surface.find_furthest(
                         self.problem.query, place, towards=towards, until=until
                     )
-                    self._keep(rival, place)
+                    self._take(rival, place)
                     if rival.flat:
-                        self.flat.add((_row(place), towards))
+                        self.flat.add((_name_row(place), towards))
 
-    def count(self, rows: list[Place]) -> None:
+    def count_rows(self, rows: list[Place]) -> None:
         """Count rows of one effect as shown open, or as doubtful."""
         graph, place = self.problem.model.graph, rows[0]
         short = [towards for towards in (0, 1) if not self._is_near(place, towards)]
@@ -173,31 +173,31 @@ class _Reached:
             self.report.shown += len(rows)
             self.report.unconfounded += 0 if graph.bidirected else len(rows)
             return
-        doubtful = Doubtful(
+        doubtful = DoubtfulRows(
             graph=str(graph),
             query=str(self.problem.query),
             tables="; ".join(map(join_names, self.problem.tables)),
-            row=_row(place),
+            row=_name_row(place),
             rows=len(rows),
-            lowest=self._at(self.lowest, place),
-            highest=self._at(self.highest, place),
-            flat=all((_row(place), towards) in self.flat for towards in short),
+            lowest=self._read(self.lowest, place),
+            highest=self._read(self.highest, place),
+            flat=all((_name_row(place), towards) in self.flat for towards in short),
         )
         self.report.doubtful.append(doubtful)
 
-    def is_beyond(self, place: Place, bound: Bound) -> bool:
+    def is_outside(self, place: Place, bound: Bound) -> bool:
         """Tell whether an interval leaves a rival's effect out."""
-        low, high = self._at(self.lowest, place), self._at(self.highest, place)
+        low, high = self._read(self.lowest, place), self._read(self.highest, place)
         return low < bound.lower - _SLACK or high > bound.upper + _SLACK
 
-    def _starts(self, rng: Generator) -> Iterator[Model]:
+    def _make_starts(self, rng: Generator) -> Iterator[Model]:
         yield self.problem.model
         if self.problem.model.hidden:
-            yield widened(self.problem.model, rng)
+            yield split_hidden_levels(self.problem.model, rng)
 
-    def _keep(self, rival: Rival, place: Place) -> None:
+    def _take(self, rival: Rival, place: Place) -> None:
         """Take a rival for all rows at once, if it is one."""
-        effect, gap = self._effect(rival.model), self._gap(rival.model)
+        effect, gap = self._compute_effect(rival.model), self._measure_gap(rival.model)
         said = abs(float(effect.at(place)) - rival.effect)
         self.report.rivals += 1
         self.report.worst_gap = max(self.report.worst_gap, gap)
@@ -207,13 +207,13 @@ class _Reached:
         self.lowest = np.minimum(self.lowest, effect.values)
         self.highest = np.maximum(self.highest, effect.values)
 
-    def _gap(self, model: Model) -> float:
+    def _measure_gap(self, model: Model) -> float:
         """Find by what share a chance in the log, or in an unbiased table, differs at most."""
         ours, tables = self.problem.model, self.problem.tables
         laws = [(model.log(), ours.log()), *((model.law(t), ours.law(t)) for t in tables)]
         return max(float(np.abs(one.values / other.values - 1).max()) for one, other in laws)
 
-    def _effect(self, model: Model) -> NamedArray:
+    def _compute_effect(self, model: Model) -> NamedArray:
         query = self.problem.query
         effect = model.effect(
             outcomes=query.outcomes, treatments=query.treatments, context=query.context
@@ -222,12 +222,12 @@ class _Reached:
 
     def _is_near(self, place: Place, towards: int) -> bool:
         if towards:
-            return self._at(self.highest, place) >= 1 - NEAR
-        return self._at(self.lowest, place) <= NEAR
+            return self._read(self.highest, place) >= 1 - NEAR
+        return self._read(self.lowest, place) <= NEAR
 
-    def _at(self, values: Floats, place: Place) -> float:
+    def _read(self, values: Floats, place: Place) -> float:
         return float(NamedArray(self.axes, values).at(place))
 
 
-def _row(place: Place) -> str:
+def _name_row(place: Place) -> str:
     return ", ".join(f"{name}={value}" for name, value in place.items())

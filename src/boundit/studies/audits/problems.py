@@ -32,16 +32,16 @@ class Problem:
     tables: tuple[Nodes, ...]
 
 
-def problems(seed: int, n: int) -> Iterator[Problem]:
+def draw_problems(seed: int, n: int) -> Iterator[Problem]:
     """Draw problems; each has its own stream, so that one can be repeated alone."""
     for stream in SeedSequence(seed).spawn(n):
-        yield drawn(default_rng(stream))
+        yield draw_problem(default_rng(stream))
 
 
-def drawn(rng: Generator) -> Problem:
+def draw_problem(rng: Generator) -> Problem:
     """Draw one problem."""
     graph = random_graph(int(rng.integers(4, 7)), rng, selection=bool(rng.random() < 0.85))
-    query = drawn_query(graph, rng)
+    query = draw_query(graph, rng)
     levels = (2, 3) if rng.random() < 0.3 else (2,)
     while (model := random_model(graph, rng, levels=levels)).n_levels[query.outcomes[0]] != 2:
         pass
@@ -53,7 +53,9 @@ def drawn(rng: Generator) -> Problem:
     return Problem(model, query, tables)
 
 
-def bounded(problem: Problem, profile: Profile, *, rate_known: bool = False) -> BoundTable:
+def bound_problem(
+    problem: Problem, profile: Profile, *, rate_known: bool = False
+) -> BoundTable:
     """Bound a problem from its exact law; with the true selection rate if that is known."""
     graph, query, facts = problem.model.graph, problem.query, NOTHING_KNOWN
     if rate_known and graph.selection:
@@ -68,11 +70,11 @@ def bounded(problem: Problem, profile: Profile, *, rate_known: bool = False) -> 
     )
     outcome = query.outcomes[0]
     laws = [problem.model.log(), *map(problem.model.law, problem.tables)]
-    tables = [_exact(law, outcome) for law in laws]
+    tables = [_make_exact_table(law, outcome) for law in laws]
     return assembled(plan, tables, query, profile=profile, selected=graph.selection is not None)
 
 
-def drawn_query(graph: CausalGraph, rng: Generator) -> EffectQuery:
+def draw_query(graph: CausalGraph, rng: Generator) -> EffectQuery:
     """Draw a question: one outcome, one or two arms, up to two contexts."""
     names = [str(name) for name in rng.permutation(sort_names(graph.observed))]
     outcome, *rest = names
@@ -82,7 +84,7 @@ def drawn_query(graph: CausalGraph, rng: Generator) -> EffectQuery:
     return EffectQuery((outcome,), tuple(arms), tuple(free[: int(rng.integers(0, 3))]))
 
 
-def _exact(law: NamedArray, outcome: str) -> CountTable:
+def _make_exact_table(law: NamedArray, outcome: str) -> CountTable:
     """An exact law as a table of counts, with a 0/1 outcome as its reward."""
     held = outcome in law.names
     rest = tuple(axis for axis in law.axes if axis != outcome)

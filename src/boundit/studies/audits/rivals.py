@@ -46,7 +46,7 @@ class Rival:
 
 
 @dataclass(frozen=True, eq=False)
-class _Stand:
+class _SurfacePoint:
     """A point on the surface: the slopes of what must stay, and where the log-odds go."""
 
     point: Floats
@@ -55,19 +55,19 @@ class _Stand:
     odds: float
     gradient: Floats
 
-    def along(self, direction: Floats) -> Floats:
+    def project(self, direction: Floats) -> Floats:
         """Take away what would leave the surface."""
-        return direction - _least(self.slopes, self.slopes @ direction)
+        return direction - _find_least_move(self.slopes, self.slopes @ direction)
 
 
-class Surface:
+class ModelSurface:
     """All models of a graph, with hidden causes of so many levels, that show the same data.
 
     The data are the log of ``model`` and unbiased ``tables`` of some variables.
 
     >>> model = Model.of({"X": ([], 0.5), "S": (["X"], [0.2, 0.8])}, selection="S")
-    >>> surface = Surface(model)
-    >>> rival = surface.furthest(EffectQuery(("X",)), {}, towards=1, until=0.999)
+    >>> surface = ModelSurface(model)
+    >>> rival = surface.find_furthest(EffectQuery(("X",)), {}, towards=1, until=0.999)
     >>> rival.effect > 0.999, bool(rival.model.log().gap_to(model.log()) < 1e-9)
     (True, True)
     """
@@ -75,7 +75,7 @@ class Surface:
     def __init__(self, model: Model, tables: Sequence[Nodes] = ()) -> None:
         self.model = model
         self.points = ModelPoints(model.tables)
-        self.start = self.points.of(model.tables)
+        self.start = self.points.to_point(model.tables)
         selection = model.graph.selection
         log = model.log()
         self._log = LawSlopes(self.points, log.axes, seen={selection: 1} if selection else {})
@@ -88,7 +88,7 @@ class Surface:
         """Whether it is too large to be walked on."""
         return self._log.is_large
 
-    def furthest(
+    def find_furthest(
         self, query: EffectQuery, at: Mapping[str, int], *, towards: int, until: float
     ) -> Rival:
         """Walk ``towards`` 0 or 1 until the reward's chance is beyond ``until``, or no further.
@@ -107,56 +107,58 @@ class Surface:
             law, slopes = sight(tables)
             return sign * float(np.log(law[1] / law[0])), sign * (slopes[1] - slopes[0])
 
-        top, flat = self._climbed(goal, sign * float(np.log(until / (1 - until))))
+        top, flat = self._climb(goal, sign * float(np.log(until / (1 - until))))
         specs = {node: (table.axes[:-1], table.values) for node, table in top.tables.items()}
         effect = float(1 / (1 + np.exp(-sign * top.odds)))
         return Rival(Model(self.model.graph, specs), effect, flat)
 
-    def _climbed(self, goal: Goal, until: float) -> tuple[_Stand, bool]:
+    def _climb(self, goal: Goal, until: float) -> tuple[_SurfacePoint, bool]:
         """Climb by conjugate gradients (Polak and Ribiere's); say if the end is flat."""
-        tables = self.points.tables(self.start)
-        here = _Stand(self.start, tables, self._off(tables)[1], *goal(tables))
-        uphill = way = here.along(here.gradient)
+        tables = self.points.to_tables(self.start)
+        here = _SurfacePoint(
+            self.start, tables, self._measure_residuals(tables)[1], *goal(tables)
+        )
+        uphill = way = here.project(here.gradient)
         heights, length = [here.odds], _FIRST
         while here.odds < until and not _is_flat(uphill) and not _is_slow(heights):
-            there, length = self._stepped(here, way, length, goal)
+            there, length = self._step(here, way, length, goal)
             if there is None:
                 break
             heights.append(there.odds)
             here, before = there, uphill
-            uphill = here.along(here.gradient)
+            uphill = here.project(here.gradient)
             turn = max(0.0, float(uphill @ (uphill - before) / (before @ before)))
-            way = uphill + turn * here.along(way)
+            way = uphill + turn * here.project(way)
             way = way if way @ uphill > 0 else uphill
         return here, _is_flat(uphill)
 
-    def _stepped(
-        self, here: _Stand, way: Floats, length: float, goal: Goal
-    ) -> tuple[_Stand | None, float]:
+    def _step(
+        self, here: _SurfacePoint, way: Floats, length: float, goal: Goal
+    ) -> tuple[_SurfacePoint | None, float]:
         """Take a step that leads higher, and say how long the next may be."""
         while length > _SHORTEST:
-            there = self._settled(here.point + length * way / np.abs(way).max(), goal)
+            there = self._return_to_surface(here.point + length * way / np.abs(way).max(), goal)
             if there and there.odds > here.odds:
                 return there, min(1.5 * length, _LONGEST)
             length /= 2
         return None, length
 
-    def _settled(self, point: Floats, goal: Goal) -> _Stand | None:
+    def _return_to_surface(self, point: Floats, goal: Goal) -> _SurfacePoint | None:
         """Go back to the surface by Newton's method; None where it is not soon there."""
         last = np.inf
         for _ in range(5):
-            tables = self.points.tables(point)
+            tables = self.points.to_tables(point)
             with np.errstate(divide="ignore", invalid="ignore"):  # where a chance vanishes
-                off, slopes = self._off(tables)
+                off, slopes = self._measure_residuals(tables)
             if (worst := float(np.abs(off).max())) < SAME:
-                return _Stand(point, tables, slopes, *goal(tables))
+                return _SurfacePoint(point, tables, slopes, *goal(tables))
             if not worst < 0.3 * last:
                 return None
-            move, last = _least(slopes, off), worst
+            move, last = _find_least_move(slopes, off), worst
             point = point - move / max(1.0, float(np.abs(move).max()))
         return None
 
-    def _off(self, tables: Tables) -> tuple[Floats, Floats]:
+    def _measure_residuals(self, tables: Tables) -> tuple[Floats, Floats]:
         """By how much the logarithms of what is shown are off, and their slopes."""
         law, slopes = self._log(tables)
         law /= law.sum()
@@ -168,7 +170,7 @@ class Surface:
         return np.concatenate(off), np.vstack(moves)
 
 
-def widened(model: Model, rng: Generator) -> Model:
+def split_hidden_levels(model: Model, rng: Generator) -> Model:
     """Give each hidden cause twice its levels; nothing that can be seen or done changes.
 
     Each level becomes two. One of the nodes it moves feels which, the more on one side the less
@@ -176,7 +178,7 @@ def widened(model: Model, rng: Generator) -> Model:
 
     >>> bow = {"C": ([], 0.5), "X": (["C"], [0.2, 0.8]), "Y": (["X", "C"], [[0.1, 0.3]] * 2)}
     >>> model = Model.of(bow, hidden="C")
-    >>> wide = widened(model, np.random.default_rng(0))
+    >>> wide = split_hidden_levels(model, np.random.default_rng(0))
     >>> wide.n_levels["C"], round(wide.law().gap_to(model.law()), 9)
     (4, 0.0)
     """
@@ -188,12 +190,12 @@ def widened(model: Model, rng: Generator) -> Model:
             chances = np.repeat(tables[node].values, 2, axis=at)
             tables[node] = NamedArray(tables[node].axes, chances / (2 if node == cause else 1))
         feels = str(rng.choice(moved))
-        tables[feels] = _leaning(tables[feels], cause, rng)
+        tables[feels] = _tilt_copies(tables[feels], cause, rng)
     specs = {node: (table.axes[:-1], table.values) for node, table in tables.items()}
     return Model(model.graph, specs)
 
 
-def _leaning(table: NamedArray, cause: str, rng: Generator) -> NamedArray:
+def _tilt_copies(table: NamedArray, cause: str, rng: Generator) -> NamedArray:
     """Lean every row one way for the first copy of a level, the other way for the second."""
     at, chances = table.axes.index(cause), table.values
     shape, sides = list(chances.shape), [1] * chances.ndim
@@ -215,7 +217,7 @@ def _is_slow(heights: Sequence[float]) -> bool:
     return late or len(heights) > _STEPS
 
 
-def _least(slopes: Floats, change: Floats) -> Floats:
+def _find_least_move(slopes: Floats, change: Floats) -> Floats:
     """Find the shortest move with this change.
 
     Slopes depend on each other where the graph makes the log obey something, so a ridge is

@@ -19,9 +19,9 @@ from numpy.random import Generator, SeedSequence, default_rng
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.studies.audits.problems import Problem, bounded
-from boundit.studies.audits.sharpness_family import Family
-from boundit.studies.audits.sharpness_search import Aim, FurthestEffect, furthest
+from boundit.studies.audits.problems import Problem, bound_problem
+from boundit.studies.audits.sharpness_family import ModelFamily
+from boundit.studies.audits.sharpness_search import FurthestEffect, SearchTarget, find_furthest
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 
@@ -39,7 +39,7 @@ _MISSED = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class SharpnessCase:
     """A graph and a question, and what people call them."""
 
     name: str
@@ -48,23 +48,25 @@ class Case:
 
 
 SUITE = (
-    Case("bow", "X -> Y; X <-> Y"),
-    Case("instrument", "Z -> X -> Y; X <-> Y"),
-    Case("instrument with shared luck", "Z -> X -> Y; Z <-> X; X <-> Y"),
-    Case("mediator, one hidden cause", "X -> M -> Y; X <-> M; M <-> Y; X <-> Y"),
-    Case("mediator, two hidden causes", "X -> M -> Y; X <-> M; M <-> Y"),
-    Case("covariate steers", "X -> Y; W -> Y; W -> [S]"),
-    Case("covariate steers, bow", "W -> X -> Y; W -> Y; X <-> Y; W -> [S]"),
-    Case("arm steers, bow", "X -> Y; X <-> Y; X -> [S]"),
-    Case("reward steers", "X -> Y; Y -> [S]"),
-    Case("reward steers, bow", "X -> Y; X <-> Y; Y -> [S]"),
-    Case("instrument, arm steers", "Z -> X -> Y; X <-> Y; X -> [S]"),
-    Case("instrument, reward steers", "Z -> X -> Y; X <-> Y; Y -> [S]"),
-    Case("hidden cause of selection", "X -> Y; W -> Y; W <-> [S]"),
-    Case("front door, mediator steers", "X -> M -> Y; X <-> Y; M -> [S]"),
-    Case("mediator steers", "X -> M -> Y; M <-> Y; M -> [S]"),
-    Case("paper, one arm", "U -> X -> M -> Y; U -> Y; M <-> Y; M -> [S]", "Y | do(X), U"),
-    Case(
+    SharpnessCase("bow", "X -> Y; X <-> Y"),
+    SharpnessCase("instrument", "Z -> X -> Y; X <-> Y"),
+    SharpnessCase("instrument with shared luck", "Z -> X -> Y; Z <-> X; X <-> Y"),
+    SharpnessCase("mediator, one hidden cause", "X -> M -> Y; X <-> M; M <-> Y; X <-> Y"),
+    SharpnessCase("mediator, two hidden causes", "X -> M -> Y; X <-> M; M <-> Y"),
+    SharpnessCase("covariate steers", "X -> Y; W -> Y; W -> [S]"),
+    SharpnessCase("covariate steers, bow", "W -> X -> Y; W -> Y; X <-> Y; W -> [S]"),
+    SharpnessCase("arm steers, bow", "X -> Y; X <-> Y; X -> [S]"),
+    SharpnessCase("reward steers", "X -> Y; Y -> [S]"),
+    SharpnessCase("reward steers, bow", "X -> Y; X <-> Y; Y -> [S]"),
+    SharpnessCase("instrument, arm steers", "Z -> X -> Y; X <-> Y; X -> [S]"),
+    SharpnessCase("instrument, reward steers", "Z -> X -> Y; X <-> Y; Y -> [S]"),
+    SharpnessCase("hidden cause of selection", "X -> Y; W -> Y; W <-> [S]"),
+    SharpnessCase("front door, mediator steers", "X -> M -> Y; X <-> Y; M -> [S]"),
+    SharpnessCase("mediator steers", "X -> M -> Y; M <-> Y; M -> [S]"),
+    SharpnessCase(
+        "paper, one arm", "U -> X -> M -> Y; U -> Y; M <-> Y; M -> [S]", "Y | do(X), U"
+    ),
+    SharpnessCase(
         "paper, two arms",
         "U -> X1 -> M -> Y; U -> Y; X2 -> Y; M <-> Y; M -> [S]",
         "Y | do(X1, X2), U",
@@ -73,7 +75,7 @@ SUITE = (
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class EndGap:
     """One end of one bound, and the furthest effect found on its side of the truth.
 
     ``agreed`` climbs of all came within a thousandth of it.
@@ -118,25 +120,27 @@ class SharpnessReport:
     levels: int = LEVELS
     climbs: int = 2 * len(NOISES)
     done: int = 0
-    ends: list[End] = field(default_factory=list)
+    ends: list[EndGap] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         """True when no model was found beyond an end."""
         return not self.misses
 
     @property
-    def misses(self) -> list[End]:
+    def misses(self) -> list[EndGap]:
         """The ends that some model with the same log passes."""
         return [end for end in self.ends if end.gap < -_MISSED]
 
-    def rows(self) -> list[SharpnessRow]:
+    def summarize(self) -> list[SharpnessRow]:
         """Sum up, in the order of the suite."""
-        groups: dict[tuple[str, str], list[End]] = {}
+        groups: dict[tuple[str, str], list[EndGap]] = {}
         for end in self.ends:
             groups.setdefault((end.case, end.known), []).append(end)
-        return [self._row(case, known, ends) for (case, known), ends in groups.items()]
+        return [
+            self._summarize_case(case, known, ends) for (case, known), ends in groups.items()
+        ]
 
-    def _row(self, case: str, known: str, ends: list[End]) -> SharpnessRow:
+    def _summarize_case(self, case: str, known: str, ends: list[EndGap]) -> SharpnessRow:
         gaps = [end.gap for end in ends]
         loose = [end for end in ends if end.gap > SHARP]
         settled = sum(2 * end.agreed >= self.climbs for end in loose)
@@ -144,27 +148,27 @@ class SharpnessReport:
         return SharpnessRow(case, known, len(ends), sharp, median(gaps), max(gaps), settled)
 
 
-def sharpness(
+def measure_sharpness(
     models: int = 3,
     *,
     seed: int = 0,
     steps: int = 300,
-    suite: tuple[Case, ...] = SUITE,
+    suite: tuple[SharpnessCase, ...] = SUITE,
     told: Callable[[int], None] = lambda _: None,
 ) -> SharpnessReport:
     """Hold the bounds of ``models`` random models of each graph against the search.
 
     ``told`` hears of each finished model. A Ctrl-C ends it with what is done.
 
-    >>> report = sharpness(1, suite=SUITE[:1])
-    >>> [(row.case, row.ends, row.sharp) for row in report.rows()]
+    >>> report = measure_sharpness(1, suite=SUITE[:1])
+    >>> [(row.case, row.ends, row.sharp) for row in report.summarize()]
     [('bow', 4, 4)]
     """
     report = SharpnessReport(seed, steps)
     try:
         for case, stream in zip(suite, SeedSequence(seed).spawn(len(suite)), strict=True):
             for model, own in enumerate(stream.spawn(models)):
-                report.ends += _ends(case, model, default_rng(own), steps)
+                report.ends += _compare_ends(case, model, default_rng(own), steps)
                 report.done += 1
                 told(report.done)
     except KeyboardInterrupt:
@@ -173,38 +177,44 @@ def sharpness(
     return report
 
 
-def _ends(case: Case, number: int, rng: Generator, steps: int) -> Iterator[End]:
+def _compare_ends(
+    case: SharpnessCase, number: int, rng: Generator, steps: int
+) -> Iterator[EndGap]:
     graph, query = parse(case.graph), parse_query(case.query)
-    small, family = Family(graph, levels=2), Family(graph, LEVELS)
-    truth = _drawn_logits(small, rng)
-    model = small.model(small.tables(truth))
-    start, log, true_rate = truth[family.spread(small)], model.log(), model.selection_rate()
+    small, family = ModelFamily(graph, levels=2), ModelFamily(graph, LEVELS)
+    truth = _draw_logits(small, rng)
+    model = small.make_model(small.make_tables(truth))
+    start, log, true_rate = (
+        truth[family.find_sources(small)],
+        model.log(),
+        model.selection_rate(),
+    )
     rates = {NOTHING: None, RATE: true_rate} if graph.selection else {NOTHING: true_rate}
     keys: list[Key] = []
     for known, rate in rates.items():
-        table = bounded(Problem(model, query, ()), "sound", rate_known=known == RATE)
-        keys = keys or _drawn_keys(list(table.bounds), rng)
+        table = bound_problem(Problem(model, query, ()), "sound", rate_known=known == RATE)
+        keys = keys or _draw_keys(list(table.bounds), rng)
         for key, (side, sign) in product(keys, SIDES.items()):
-            aim = Aim(family, query, _place(table, key), log, rate, sign)
+            aim = SearchTarget(family, query, _place(table, key), log, rate, sign)
             # The true model itself has this log.
-            found = furthest(aim, _around(start, rng), steps) or FurthestEffect(
-                aim.effect_of(model), 0
+            found = find_furthest(aim, _draw_starts(start, rng), steps) or FurthestEffect(
+                aim.compute_effect(model), 0
             )
             row = ", ".join(f"{name}={value}" for name, value in aim.at.items())
             bound = table.bounds[key]
             rule, end = getattr(bound, f"{side}_rule"), getattr(bound, side)
-            yield End(
+            yield EndGap(
                 case.name, known, number, row, side, rule, end, found.effect, found.agreed
             )
 
 
-def _drawn_logits(family: Family, rng: Generator) -> Floats:
+def _draw_logits(family: ModelFamily, rng: Generator) -> Floats:
     """Draw a model with two levels everywhere, chances between .05 and .95."""
     chances = rng.uniform(0.05, 0.95, size=family.size // 2)
     return np.log(np.stack([1 - chances, chances], axis=-1)).ravel()
 
 
-def _around(starts: Floats, rng: Generator) -> Floats:
+def _draw_starts(starts: Floats, rng: Generator) -> Floats:
     """Start near the truth, ever farther from it, and as often anywhere."""
     noises = np.array(NOISES)[:, None]
     near = starts + noises * rng.normal(size=(len(NOISES), starts.size))
@@ -212,7 +222,7 @@ def _around(starts: Floats, rng: Generator) -> Floats:
     return np.concatenate([near, anywhere])
 
 
-def _drawn_keys(keys: list[Key], rng: Generator) -> list[Key]:
+def _draw_keys(keys: list[Key], rng: Generator) -> list[Key]:
     places = rng.permutation(len(keys))[:MOST_ROWS]
     return [keys[place] for place in sorted(places)]
 

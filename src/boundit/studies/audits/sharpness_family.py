@@ -75,10 +75,10 @@ class TableProduct:
             found.append((tuple(1 + i for i in lone), into))
         return found
 
-    def at(self, tables: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, tables: Floats) -> tuple[Floats, Floats]:
         """Value and slope in every entry, of each of many vectors of tables."""
         n = len(tables)
-        whole, others = left_out([tables[:, places] for places in self.factors])
+        whole, others = multiply_without_each([tables[:, places] for places in self.factors])
         value = np.broadcast_to(whole, (n, *self.shape)).reshape(n, self.cells, -1).sum(axis=-1)
         slope = np.zeros((n, self.cells, self.size))
         cell = np.arange(self.cells)[:, None]
@@ -89,11 +89,11 @@ class TableProduct:
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class ModelFamily:
     """The models of ``graph`` whose hidden causes have ``levels`` levels each.
 
     >>> from boundit.graph.text import parse
-    >>> bow = Family(parse("X -> Y; X <-> Y"), levels=4)
+    >>> bow = ModelFamily(parse("X -> Y; X <-> Y"), levels=4)
     >>> bow.axes, bow.size
     (('X', 'Y', 'X<->Y'), 28)
     """
@@ -126,7 +126,7 @@ class Family:
             above = [cause for cause, acts_on in self.hidden.items() if node in acts_on]
             known = self.graph.links[node].parents if node in self.graph.nodes else ()
             axes = (*known, *above, node)
-            shape = [self._n(axis) for axis in axes]
+            shape = [self._count_levels(axis) for axis in axes]
             stop = start + prod(shape)
             found.append(TableSlot(axes, np.arange(start, stop).reshape(shape)))
             start = stop
@@ -143,7 +143,7 @@ class Family:
         starts = np.concatenate([slot.places[..., 0].ravel() for slot in self.slots])
         return starts, np.diff(np.append(starts, self.size))
 
-    def tables(self, logits: Floats) -> Floats:
+    def make_tables(self, logits: Floats) -> Floats:
         """Turn logits into chances, row by row; the last axis is the vector's."""
         starts, lengths = self._rows
         top = np.maximum.reduceat(logits, starts, axis=-1)
@@ -151,27 +151,27 @@ class Family:
         total = np.add.reduceat(raised, starts, axis=-1)
         return np.asarray(raised / np.repeat(total, lengths, axis=-1))
 
-    def in_logits(self, tables: Floats, slopes: Floats) -> Floats:
+    def convert_slopes(self, tables: Floats, slopes: Floats) -> Floats:
         """Turn slopes in chances into slopes in logits."""
         starts, lengths = self._rows
         leaned = tables * slopes
         mean = np.add.reduceat(leaned, starts, axis=-1)
         return np.asarray(leaned - tables * np.repeat(mean, lengths, axis=-1))
 
-    def within(self, logits: Floats, span: float) -> Floats:
+    def clip_logits(self, logits: Floats, span: float) -> Floats:
         """Shift each row so that its greatest logit is 0 and none is below ``-span``."""
         starts, lengths = self._rows
         top = np.repeat(np.maximum.reduceat(logits, starts, axis=-1), lengths, axis=-1)
         return np.asarray(np.maximum(logits - top, -span))
 
-    def model(self, tables: Floats) -> Model:
+    def make_model(self, tables: Floats) -> Model:
         """Write one vector of tables as a model, which has its own way of answering."""
         return Model(
             self.graph,
             {slot.node: (slot.axes[:-1], tables[slot.places]) for slot in self.slots},
         )
 
-    def spread(self, other: "Family") -> Places:
+    def find_sources(self, other: "ModelFamily") -> Places:
         """Find where each entry of ours is copied from in a family of fewer hidden levels.
 
         Level ``j`` behaves as their level ``j`` modulo their number and shares its chance with
@@ -186,21 +186,25 @@ class Family:
             copied[ours.places] = theirs.places[np.ix_(*index)]
         return copied
 
-    def logged(self) -> TableProduct:
+    def make_log_law(self) -> TableProduct:
         """``P(v, S=1)`` of every cell ``v``; without selection ``P(v)``."""
         held = {self.graph.selection: 1} if self.graph.selection else {}
-        factors = tuple(self._wide(slot, held) for slot in self.slots)
+        factors = tuple(self._align_places(slot, held) for slot in self.slots)
         return TableProduct(factors, len(self.graph.observed), self.size)
 
-    def done(self, treatments: Sequence[str], held: Mapping[str, int]) -> TableProduct:
+    def make_effect_law(
+        self, treatments: Sequence[str], held: Mapping[str, int]
+    ) -> TableProduct:
         """``P(others | do(treatments))`` of one value of the treatments and of some others."""
         cut = self.graph.without_edges_into(treatments)
         drawn = cut.ancestors(held).difference(treatments)
         drawn |= {cause for cause, acts_on in self.hidden.items() if drawn & set(acts_on)}
-        factors = tuple(self._wide(slot, held) for slot in self.slots if slot.node in drawn)
+        factors = tuple(
+            self._align_places(slot, held) for slot in self.slots if slot.node in drawn
+        )
         return TableProduct(factors, 0, self.size)
 
-    def _wide(self, slot: TableSlot, held: Mapping[str, int]) -> Places:
+    def _align_places(self, slot: TableSlot, held: Mapping[str, int]) -> Places:
         own = [axis for axis in self.axes if axis in slot.axes]
         places = slot.places.transpose([slot.axes.index(axis) for axis in own])
         for at, axis in enumerate(own):
@@ -209,14 +213,15 @@ class Family:
         lengths = dict(zip(own, places.shape, strict=True))
         return places.reshape([lengths.get(axis, 1) for axis in self.axes])
 
-    def _n(self, axis: str) -> int:
+    def _count_levels(self, axis: str) -> int:
         return self.levels if axis in self.hidden else 2
 
 
-def left_out(factors: Sequence[Floats]) -> tuple[Floats, list[Floats]]:
+def multiply_without_each(factors: Sequence[Floats]) -> tuple[Floats, list[Floats]]:
     """Multiply all arrays, and all but each.
 
-    >>> whole, others = left_out([np.array([2.0]), np.array([3.0]), np.array([5.0])])
+    >>> factors = [np.array([2.0]), np.array([3.0]), np.array([5.0])]
+    >>> whole, others = multiply_without_each(factors)
     >>> float(whole[0]), [float(other[0]) for other in others]
     (30.0, [15.0, 10.0, 6.0])
     """

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.model import Model
-from boundit.studies.audits.sharpness_family import Family, TableProduct
+from boundit.studies.audits.sharpness_family import ModelFamily, TableProduct
 
 MATCH = 1e-6
 """How far a found model's log may be from the given one, in total variation; and its rate."""
@@ -28,7 +28,7 @@ _PATIENCE, _GAIN = 25, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ModelValues:
     """What is seen from some models: how far their logs are off, their effects, the slopes."""
 
     off: Floats
@@ -41,7 +41,7 @@ class View:
         """How far each log is off, in total variation."""
         return np.asarray(np.abs(self.off).sum(axis=-1) / 2)
 
-    def where(self, good: NDArray[np.bool_], other: Self) -> Self:
+    def pick(self, good: NDArray[np.bool_], other: Self) -> Self:
         """Take these where ``good``, else the others."""
         pairs = ((getattr(self, name), getattr(other, name)) for name in vars(self))
         picks = (np.where(good.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in pairs)
@@ -49,14 +49,14 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class Aim:
+class SearchTarget:
     """An effect ``P(y=1 | do(arm), context)``, and the log that models have to show.
 
     ``at`` holds the levels of arm and context. ``rate`` is the selection rate that they have
     to have too, None if any will do. ``sign`` is 1 for the greatest effect, -1 for the least.
     """
 
-    family: Family
+    family: ModelFamily
     query: EffectQuery
     at: dict[str, int]
     log: NamedArray
@@ -65,14 +65,14 @@ class Aim:
 
     @cached_property
     def _logged(self) -> TableProduct:
-        return self.family.logged()
+        return self.family.make_log_law()
 
     @cached_property
     def _paid(self) -> list[TableProduct]:
         """``P(y, context | do(arm))`` of y=1, and of y=0 where there is a context."""
         (outcome,) = self.query.outcomes
         levels = (1, 0) if self.query.context else (1,)
-        done = self.family.done
+        done = self.family.make_effect_law
         return [done(self.query.treatments, {**self.at, outcome: level}) for level in levels]
 
     @cached_property
@@ -80,10 +80,10 @@ class Aim:
         axes = [node for node in self.family.axes if node in self.log.names]
         return self.log.aligned(axes).ravel()
 
-    def seen_from(self, logits: Floats) -> View:
+    def evaluate(self, logits: Floats) -> ModelValues:
         """Look around from some models."""
-        tables = self.family.tables(logits)
-        value, slope = self._logged.at(tables)
+        tables = self.family.make_tables(logits)
+        value, slope = self._logged.evaluate(tables)
         if self.rate is None:
             rate = value.sum(axis=-1, keepdims=True)
             value = value / rate
@@ -91,16 +91,16 @@ class Aim:
             slope = slope / rate[..., None]
         else:
             value, slope = value / self.rate, slope / self.rate
-        effect, climb = self._effect(tables)
-        return View(
+        effect, climb = self._evaluate_effect(tables)
+        return ModelValues(
             value - self._cells,
-            self.family.in_logits(tables[:, None], slope),
+            self.family.convert_slopes(tables[:, None], slope),
             effect,
-            self.sign * self.family.in_logits(tables, climb),
+            self.sign * self.family.convert_slopes(tables, climb),
         )
 
-    def _effect(self, tables: Floats) -> tuple[Floats, Floats]:
-        (won, won_slope), *lost = [paid.at(tables) for paid in self._paid]
+    def _evaluate_effect(self, tables: Floats) -> tuple[Floats, Floats]:
+        (won, won_slope), *lost = [paid.evaluate(tables) for paid in self._paid]
         if not lost:
             return won[:, 0], won_slope[:, 0]
         other, other_slope = lost[0]
@@ -108,14 +108,14 @@ class Aim:
         slope = won_slope[:, 0] * other - other_slope[:, 0] * won
         return (won / total)[:, 0], slope / total**2
 
-    def matches(self, model: Model) -> bool:
+    def is_matched_by(self, model: Model) -> bool:
         """Whether a model shows the log, and has the rate, by its own reckoning."""
         law = model.log()
         off = np.abs(law.aligned(self.log.axes) - self.log.values).sum() / 2
         rate = model.selection_rate()
         return bool(off <= MATCH and abs(rate - (self.rate or rate)) <= MATCH)
 
-    def effect_of(self, model: Model) -> float:
+    def compute_effect(self, model: Model) -> float:
         """``P(y=1 | do(arm), context)`` by the model's own reckoning."""
         query = self.query
         effect = model.effect(
@@ -132,43 +132,45 @@ class FurthestEffect:
     agreed: int
 
 
-def furthest(aim: Aim, starts: Floats, steps: int) -> FurthestEffect | None:
+def find_furthest(aim: SearchTarget, starts: Floats, steps: int) -> FurthestEffect | None:
     """Climb from each of ``starts``; None if no model that was found shows the log.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
-    >>> family = Family(parse("X -> Y; X <-> Y"), levels=4)
+    >>> family = ModelFamily(parse("X -> Y; X <-> Y"), levels=4)
     >>> starts = np.random.default_rng(0).normal(size=(4, family.size))
     >>> log = NamedArray(("X", "Y"), np.array([[0.1, 0.4], [0.3, 0.2]]))
-    >>> most = Aim(family, parse_query("Y | do(X)"), {"X": 1}, log, 1.0, sign=1)
-    >>> round(furthest(most, starts, 300).effect, 4)  # Manski: 0.2 + P(X=0)
+    >>> most = SearchTarget(family, parse_query("Y | do(X)"), {"X": 1}, log, 1.0, sign=1)
+    >>> round(find_furthest(most, starts, 300).effect, 4)  # Manski: 0.2 + P(X=0)
     0.7
     """
-    tables = aim.family.tables(climbed(aim, starts, steps))
-    models = [aim.family.model(table) for table in tables]
-    effects = np.array([aim.effect_of(model) for model in models if aim.matches(model)])
+    tables = aim.family.make_tables(climb(aim, starts, steps))
+    models = [aim.family.make_model(table) for table in tables]
+    effects = np.array(
+        [aim.compute_effect(model) for model in models if aim.is_matched_by(model)]
+    )
     if not effects.size:
         return None
     best = float(max(effects, key=lambda effect: aim.sign * effect))
     return FurthestEffect(best, int(np.sum(np.abs(effects - best) <= AGREE)))
 
 
-def climbed(aim: Aim, starts: Floats, steps: int) -> Floats:
+def climb(aim: SearchTarget, starts: Floats, steps: int) -> Floats:
     """Take up to ``steps`` steps from each start, fewer when none gains any more."""
-    logits = _onto_the_log(aim, starts, 20)
-    now = aim.seen_from(logits)
+    logits = _match_log(aim, starts, 20)
+    now = aim.evaluate(logits)
     reach = np.full(len(starts), 0.5)
     marked = now.effect
     for step in range(1, steps + 1):
-        trial = logits + reach[:, None] * _direction(now)
-        trial = _onto_the_log(aim, trial, 2)
-        seen = aim.seen_from(trial)
+        trial = logits + reach[:, None] * _find_direction(now)
+        trial = _match_log(aim, trial, 2)
+        seen = aim.evaluate(trial)
         gains = aim.sign * (seen.effect - now.effect) > 0
         good = (seen.distance <= np.maximum(_CLOSE, now.distance / 2)) & (
             gains | (now.distance > _CLOSE)
         )
         logits = np.where(good[:, None], trial, logits)
-        now = seen.where(good, now)
+        now = seen.pick(good, now)
         reach = np.clip(reach * np.where(good, 1.6, 0.35), _SHORTEST, _LONGEST)
         if step % _PATIENCE == 0:
             if np.abs(now.effect - marked).max() < _GAIN:
@@ -177,25 +179,25 @@ def climbed(aim: Aim, starts: Floats, steps: int) -> Floats:
     return logits
 
 
-def _direction(view: View) -> Floats:
+def _find_direction(view: ModelValues) -> Floats:
     """The slope of the effect along which no log changes; its longest entry is 1."""
     across = np.einsum("rmn,rn->rm", view.off_slope, view.slope)
-    along = view.slope - _answering(view.off_slope, across)
+    along = view.slope - _find_least_moves(view.off_slope, across)
     return np.asarray(along / np.maximum(np.abs(along).max(axis=-1, keepdims=True), 1e-300))
 
 
-def _onto_the_log(aim: Aim, logits: Floats, steps: int) -> Floats:
+def _match_log(aim: SearchTarget, logits: Floats, steps: int) -> Floats:
     """Newton's steps, none longer than 2 in any logit, towards models that show the log."""
     for _ in range(steps):
-        view = aim.seen_from(logits)
-        move = _answering(view.off_slope, view.off)
+        view = aim.evaluate(logits)
+        move = _find_least_moves(view.off_slope, view.off)
         longest = np.abs(move).max(axis=-1, keepdims=True)
         move *= np.minimum(1, 2 / np.maximum(longest, 1e-300))
-        logits = aim.family.within(logits - move, _SPAN)
+        logits = aim.family.clip_logits(logits - move, _SPAN)
     return logits
 
 
-def _answering(slope: Floats, change: Floats) -> Floats:
+def _find_least_moves(slope: Floats, change: Floats) -> Floats:
     """Find the least move that makes a change; nearly so where cells depend on each other."""
     square = slope @ slope.transpose(0, 2, 1)
     cells = square.shape[-1]

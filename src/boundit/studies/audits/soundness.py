@@ -8,7 +8,7 @@ differ by more than the table says they can.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from boundit.studies.audits.problems import Problem, bounded, problems
+from boundit.studies.audits.problems import Problem, bound_problem, draw_problems
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 
@@ -85,22 +85,22 @@ class AuditReport:
         return not any(self.tallies[name].misses for name in PROFILES if name != "paper")
 
 
-def audit(
+def audit_bounds(
     models: int, *, seed: int = 0, told: Callable[[int], None] = lambda _: None
 ) -> AuditReport:
     """Bound ``models`` random problems by both profiles and count what misses.
 
     ``told`` hears of each finished model. A Ctrl-C ends the audit with what is done.
 
-    >>> report = audit(20)
+    >>> report = audit_bounds(20)
     >>> report.models, report.tallies["sound"].missed_rows
     (20, 0)
     """
     report = AuditReport(seed)
     try:
-        for problem in problems(seed, models):
+        for problem in draw_problems(seed, models):
             for profile in PROFILES:
-                _judge(problem, profile, report)
+                _judge_profile(problem, profile, report)
             report.models += 1
             told(report.models)
     except KeyboardInterrupt:
@@ -109,8 +109,8 @@ def audit(
     return report
 
 
-def _judge(problem: Problem, profile: str, report: AuditReport) -> None:
-    table = bounded(
+def _judge_profile(problem: Problem, profile: str, report: AuditReport) -> None:
+    table = bound_problem(
         problem,
         "paper" if profile == "paper" else "sound",
         rate_known=profile == RATE_KNOWN,
@@ -121,8 +121,8 @@ def _judge(problem: Problem, profile: str, report: AuditReport) -> None:
     ).at({query.outcomes[0]: 1})
     values = {key: float(truth.at(_place(table, key))) for key in table.bounds}
     tally, steered = report.tallies[profile], _is_steered(problem)
-    missed = [_missed_row(table, key, value, tally, steered) for key, value in values.items()]
-    missed += _missed_contrasts(table, values, tally)
+    missed = [_count_row(table, key, value, tally, steered) for key, value in values.items()]
+    missed += _count_contrasts(table, values, tally)
     for row in filter(None, missed):
         report.misses.append(Miss(str(problem.model.graph), str(query), row, profile))
     tally.missed_models += any(missed)
@@ -133,7 +133,7 @@ def _place(table: BoundTable, key: Key) -> dict[str, int]:
     return {name: int(str(value)) for name, value in zip(axes, sum(key, ()), strict=True)}
 
 
-def _missed_row(
+def _count_row(
     table: BoundTable,
     key: Key,
     value: float,
@@ -150,7 +150,7 @@ def _missed_row(
     tally.steered += steered
     tally.steered_useful += steered and width <= 1 - _ROUNDING
     for rule in (bound.lower_rule, bound.upper_rule):
-        kind = _kind(rule)
+        kind = _classify_rule(rule)
         tally.by_rule[kind] = tally.by_rule.get(kind, 0) + 1
     if bound.lower - _ROUNDING <= value <= bound.upper + _ROUNDING:
         return ""
@@ -158,7 +158,7 @@ def _missed_row(
     return f"{_place(table, key)}: {value:.6g} outside {bound.interval}"
 
 
-def _missed_contrasts(
+def _count_contrasts(
     table: BoundTable, values: dict[Key, float], tally: ProfileTally
 ) -> list[str]:
     """Count the differences of arms, and say which are larger than they can be."""
@@ -180,10 +180,11 @@ def _is_steered(problem: Problem) -> bool:
     return problem.query.outcomes[0] in beside.parents + beside.siblings
 
 
-def _kind(rule: str) -> str:
+def _classify_rule(rule: str) -> str:
     """What sort of rule it is: the last stage of a chain, without its variables.
 
-    >>> [_kind(rule) for rule in ("exact recovery", "conditioning on M, then program over X")]
+    >>> rules = ("exact recovery", "conditioning on M, then program over X")
+    >>> [_classify_rule(rule) for rule in rules]
     ['exact recovery', 'program']
     """
     last = rule.rsplit(", then ", maxsplit=1)[-1]

@@ -28,7 +28,7 @@ class ModelPoints:
 
     >>> coin = {"X": NamedArray(("X",), np.array([0.2, 0.8]))}
     >>> points = ModelPoints(coin)
-    >>> points.tables(points.of(coin) + 1)["X"].values
+    >>> points.to_tables(points.to_point(coin) + 1)["X"].values
     array([0.2, 0.8])
     """
 
@@ -44,11 +44,11 @@ class ModelPoints:
         }
         self.size = int(ends[-1])
 
-    def of(self, tables: Tables) -> Floats:
+    def to_point(self, tables: Tables) -> Floats:
         """Find the point of a model."""
         return np.concatenate([np.log(tables[node].values).ravel() for node in self.axes])
 
-    def tables(self, point: Floats) -> dict[str, NamedArray]:
+    def to_tables(self, point: Floats) -> dict[str, NamedArray]:
         """Read the tables at a point; every row is scaled to add up to one."""
         found = {}
         for node, part in self.parts.items():
@@ -58,7 +58,7 @@ class ModelPoints:
             found[node] = NamedArray(self.axes[node], chances)
         return found
 
-    def above(self, names: Nodes, done: Nodes) -> Nodes:
+    def find_causes(self, names: Nodes, done: Nodes) -> Nodes:
         """Collect what has to be drawn to know ``names`` when ``done`` are set by hand."""
         found = set[str]()
         queue = list(names - done)
@@ -90,13 +90,13 @@ class LawSlopes:
         self.points = points
         self.shown = tuple(shown)
         self.fixed = {**(seen or {}), **(done or {})}
-        drawn = points.above(frozenset(shown).union(seen or ()), frozenset(done or ()))
+        drawn = points.find_causes(frozenset(shown).union(seen or ()), frozenset(done or ()))
         self.drawn = sort_names(drawn)
         rest = [node for node in self.drawn if node not in {*shown, *self.fixed}]
         self.order = (*shown, *rest)
         self.shape = [points.levels[node] for node in self.order]
         self.cells = prod(self.shape[: len(shown)])
-        self._places = {node: self._places_of(node) for node in self.drawn}
+        self._places = {node: self._find_places(node) for node in self.drawn}
 
     @property
     def is_large(self) -> bool:
@@ -105,7 +105,7 @@ class LawSlopes:
 
     def __call__(self, tables: Tables) -> tuple[Floats, Floats]:
         """Compute the law, and by how much the logarithm of each cell moves with each entry."""
-        parts = [self._free(tables[node]).aligned(self.order) for node in self.drawn]
+        parts = [self._drop_fixed(tables[node]).aligned(self.order) for node in self.drawn]
         whole = reduce(np.multiply, sorted(parts, key=np.size))
         joint = NamedArray(self.order, whole)
         law = whole.reshape(self.cells, -1).sum(axis=1)
@@ -113,7 +113,7 @@ class LawSlopes:
         for node in self.drawn:
             chances = tables[node].values
             cells, entries = self._places[node]
-            family = joint.marginal(self._family(node)).values.ravel()
+            family = joint.marginal(self._list_family(node)).values.ravel()
             block = np.zeros((self.cells, chances.size))
             block[cells, entries] = family / law[cells]
             rows = block.reshape(self.cells, -1, chances.shape[-1])
@@ -121,17 +121,17 @@ class LawSlopes:
             slopes[:, self.points.parts[node]] = block
         return law, slopes
 
-    def _free(self, table: NamedArray) -> NamedArray:
+    def _drop_fixed(self, table: NamedArray) -> NamedArray:
         return table.at({a: v for a, v in self.fixed.items() if a in table.names})
 
-    def _family(self, node: str) -> tuple[str, ...]:
+    def _list_family(self, node: str) -> tuple[str, ...]:
         """What is shown, and the node with its causes, unless fixed; in our order."""
         wanted = {*self.shown, *self.points.axes[node]}
         return tuple(name for name in self.order if name in wanted)
 
-    def _places_of(self, node: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _find_places(self, node: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Of each cell of a family: the cell of what is shown, the entry of the table."""
-        kept, levels = self._family(node), self.points.levels
+        kept, levels = self._list_family(node), self.points.levels
         codes = np.indices([levels[name] for name in kept])
         at = dict(zip(kept, codes.reshape(len(kept), -1), strict=True))
         n = prod(levels[name] for name in kept)

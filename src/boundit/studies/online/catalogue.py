@@ -7,12 +7,12 @@ from typing import Protocol, TypeAlias
 from boundit.simulation.regret import Regret
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world
-from boundit.studies.online.ceilings import ceiling_study
-from boundit.studies.online.living import living_study
-from boundit.studies.online.study import Told, contested
-from boundit.studies.online.suite import suite_study
-from boundit.studies.online.theorem6 import theorem6
-from boundit.studies.online.watch import watch_study
+from boundit.studies.online.ceilings import run_ceiling_study
+from boundit.studies.online.living import run_living_study
+from boundit.studies.online.study import Told, play_world
+from boundit.studies.online.suite import run_suite_study
+from boundit.studies.online.theorem6 import run_theorem6
+from boundit.studies.online.watch import run_watch_study
 
 
 class StudyResult(Protocol):
@@ -24,7 +24,7 @@ class StudyResult(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class StudySize:
     """How much a study plays: runs of so many rounds each, from a seed."""
 
     runs: int
@@ -32,12 +32,12 @@ class Size:
     seed: int = 0
 
 
-Play: TypeAlias = Callable[[Size, Told], tuple[StudyResult, Regret | None]]
+RunStudy: TypeAlias = Callable[[StudySize, Told], tuple[StudyResult, Regret | None]]
 
 
-def _contest(world: World, oam_runs: int) -> Play:
-    def play(size: Size, told: Told) -> tuple[StudyResult, Regret | None]:
-        found = contested(
+def _make_world_run(world: World, oam_runs: int) -> RunStudy:
+    def play(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+        found = play_world(
             world,
             runs=size.runs,
             rounds=size.rounds,
@@ -50,42 +50,44 @@ def _contest(world: World, oam_runs: int) -> Play:
     return play
 
 
-def _suite(size: Size, told: Told) -> tuple[StudyResult, Regret | None]:
-    return suite_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told), None
+def _run_suite(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+    return run_suite_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told), None
 
 
-def _watch(size: Size, told: Told) -> tuple[StudyResult, Regret | None]:
-    found = watch_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
+def _run_watch(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+    found = run_watch_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
     return found, found.regret
 
 
-def _living(size: Size, told: Told) -> tuple[StudyResult, Regret | None]:
-    found = living_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
+def _run_living(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+    found = run_living_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
     return found, found.regret
 
 
-def _theorem6(size: Size, told: Told) -> tuple[StudyResult, Regret | None]:
-    found = theorem6(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
+def _run_theorem6(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+    found = run_theorem6(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
     return found, found
 
 
-def _ceilings(size: Size, told: Told) -> tuple[StudyResult, Regret | None]:
-    return ceiling_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told), None
+def _run_ceilings(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+    return run_ceiling_study(
+        runs=size.runs, rounds=size.rounds, seed=size.seed, told=told
+    ), None
 
 
-STUDIES: Mapping[str, tuple[Play, Size]] = {
-    "paper": (_contest(paper_world(), 500), Size(2_000, 15_000)),
-    "flip": (_contest(flipped_world(), 500), Size(2_000, 15_000)),
-    "suite": (_suite, Size(1_000, 5_000)),
-    "watch": (_watch, Size(30, 6_000)),
-    "living": (_living, Size(500, 15_000)),
-    "theorem6": (_theorem6, Size(200_000, 200)),
-    "ceilings": (_ceilings, Size(100, 15_000)),
+STUDIES: Mapping[str, tuple[RunStudy, StudySize]] = {
+    "paper": (_make_world_run(paper_world(), 500), StudySize(2_000, 15_000)),
+    "flip": (_make_world_run(flipped_world(), 500), StudySize(2_000, 15_000)),
+    "suite": (_run_suite, StudySize(1_000, 5_000)),
+    "watch": (_run_watch, StudySize(30, 6_000)),
+    "living": (_run_living, StudySize(500, 15_000)),
+    "theorem6": (_run_theorem6, StudySize(200_000, 200)),
+    "ceilings": (_run_ceilings, StudySize(100, 15_000)),
 }
 """How each study is played, and how much of it."""
 
 
-def shown(
+def run_study(
     name: str,
     *,
     runs: int | None = None,
@@ -95,4 +97,4 @@ def shown(
 ) -> tuple[StudyResult, Regret | None]:
     """Play a study, at its own size unless told: what it found, and the curves it has."""
     play, size = STUDIES[name]
-    return play(Size(runs or size.runs, rounds or size.rounds, seed), told)
+    return play(StudySize(runs or size.runs, rounds or size.rounds, seed), told)

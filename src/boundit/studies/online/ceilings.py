@@ -27,7 +27,7 @@ from boundit.simulation.simulate import simulate
 from boundit.simulation.summary import counted_runs
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world, random_world
-from boundit.studies.online.study import whole
+from boundit.studies.online.study import require_all_runs
 from boundit.terms.bound_table import BoundTable
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class CeilingStudy:
         return "\n".join([head, columns, *map(str, self.rows)])
 
 
-def ceiling_study(
+def run_ceiling_study(
     *,
     runs: int = 100,
     rounds: int = 15_000,
@@ -94,7 +94,7 @@ def ceiling_study(
 
     OAM plays where one model can fit all arms: the paper's world and the flipped one.
     """
-    places = _worlds() if worlds is None else worlds
+    places = _make_worlds() if worlds is None else worlds
     rows = list[CeilingRow]()
     for i, world in enumerate(places):
         exact = derive_bounds(
@@ -102,17 +102,17 @@ def ceiling_study(
         ).plain()
         for suffix, bounds in (("", None), ("-PCB", exact)):
             few = min(runs, oam_runs) if len(world.query.treatments) > 1 else 0
-            rows += _rows(world, suffix, bounds, rounds, runs, few, seed)
+            rows += _play_world(world, suffix, bounds, rounds, runs, few, seed)
         told(i + 1, len(places))
     return CeilingStudy(tuple(rows), rounds, runs, seed)
 
 
-def _worlds() -> tuple[World, ...]:
+def _make_worlds() -> tuple[World, ...]:
     random = (random_world(4, arms=4, contexts=1), random_world(7, arms=8, contexts=2))
     return (paper_world(), flipped_world(), *random)
 
 
-def _rows(
+def _play_world(
     world: World,
     suffix: str,
     bounds: BoundTable | None,
@@ -121,8 +121,8 @@ def _rows(
     oam_runs: int,
     seed: int,
 ) -> list[CeilingRow]:
-    means, x = world.means(), _features(world)
-    alpha, ridge, linear = _theorem5(world, x, bounds, rounds)
+    means, x = world.means(), _make_features(world)
+    alpha, ridge, linear = _apply_theorem5(world, x, bounds, rounds)
     promised: dict[str, tuple[int, Policy, float, int]] = {
         "LinUCB": (5, LinUCB(alpha=alpha, ridge=ridge, prior=bounds), linear, runs),
         "UCB": (8, UCB(prior=bounds), ucb_ceiling(means, horizon=rounds, bounds=bounds), runs),
@@ -133,17 +133,19 @@ def _rows(
     found = []
     for name, (theorem, policy, ceiling, times) in promised.items():
         regret = simulate(world, {name: policy}, rounds=rounds, runs=times, seed=seed)
-        final = whole(regret, times).final(name)
+        final = require_all_runs(regret, times).final(name)
         seen = float(final.mean()), float(final.max())
         found.append(CeilingRow(theorem, world.name, name + suffix, *seen, ceiling))
     return found
 
 
-def _features(world: World) -> Mapping[tuple[tuple[int, ...], tuple[int, ...]], list[float]]:
+def _make_features(
+    world: World,
+) -> Mapping[tuple[tuple[int, ...], tuple[int, ...]], list[float]]:
     return {(arm, context): [1.0, *context, *arm] for arm, context in world.means()}
 
 
-def _theorem5(
+def _apply_theorem5(
     world: World,
     x: Mapping[tuple[tuple[int, ...], tuple[int, ...]], list[float]],
     bounds: BoundTable | None,

@@ -6,10 +6,10 @@ from typing import Literal, TypeAlias
 
 from boundit.simulation.regret import Regret
 from boundit.simulation.summary import Line
-from boundit.studies.online.roster import PCB, WEIGHTS
-from boundit.studies.online.study import Contest, OnlineStudy
+from boundit.studies.online.policies import PCB, WEIGHTS
+from boundit.studies.online.study import OnlineStudy, WorldRegret
 
-Outcome: TypeAlias = Literal["holds", "holds under a condition", "does not hold", "open"]
+ClaimOutcome: TypeAlias = Literal["holds", "holds under a condition", "does not hold", "open"]
 """Open: the runs leave it to chance."""
 _OAM_NEEDS = "; OAM gains where a lower end rules an arm out"
 """D-43: upper ends alone leave its pulls as they are."""
@@ -22,38 +22,38 @@ class OnlineClaim:
     place: str
     printed: str
     found: str
-    outcome: Outcome
+    outcome: ClaimOutcome
 
 
-def online_claims(study: OnlineStudy, near_tie: Regret) -> tuple[OnlineClaim, ...]:
+def judge_online_claims(study: OnlineStudy, near_tie: Regret) -> tuple[OnlineClaim, ...]:
     """Judge the online claims by paired 95 % intervals, corrected where there are several.
 
     ``near_tie`` is what ``theorem6`` found.
     """
     return (
-        _lowest(study.paper),
-        _less_with_bounds(study.paper, "UCB"),
-        _less_with_bounds(study.paper, "OAM", needs=_OAM_NEEDS),
-        _warm_starts(study.paper, "Online Bandit Learning, the paper's world"),
-        _warm_starts(study.flip, "the same where bias flips the best arm"),
-        _theorem6(near_tie),
+        _judge_lowest_regret(study.paper),
+        _judge_gain_from_bounds(study.paper, "UCB"),
+        _judge_gain_from_bounds(study.paper, "OAM", needs=_OAM_NEEDS),
+        _judge_warm_starts(study.paper, "Online Bandit Learning, the paper's world"),
+        _judge_warm_starts(study.flip, "the same where bias flips the best arm"),
+        _judge_theorem6(near_tie),
     )
 
 
-def _lowest(contest: Contest) -> OnlineClaim:
+def _judge_lowest_regret(contest: WorldRegret) -> OnlineClaim:
     warm = [name for name in contest.regret.policies if name.startswith("LinUCB_")]
     lines = contest.regret.only(f"LinUCB{PCB}", "LinUCB", *warm).summary(correction="holm")
     others = lines[1:]
     below = [line.policy for line in others if line.less_lower > 0]
     above = [line.policy for line in others if line.less_upper < 0]
-    outcome: Outcome = "holds" if len(above) == len(others) else "holds under a condition"
+    outcome: ClaimOutcome = "holds" if len(above) == len(others) else "holds under a condition"
     if below:
         outcome = "does not hold"
     elif "LinUCB" not in above:
         outcome = "open"
-    found = f"{_said(contest.less(f'LinUCB{PCB}', than='LinUCB'), 'LinUCB')}; of {len(warm)} "
-    found += f"warm starts {len(set(above) & set(warm))} regret more beyond chance, "
-    found += f"{len(set(below) & set(warm))} less"
+    gain = _describe_gain(contest.compare(f"LinUCB{PCB}", than="LinUCB"), "LinUCB")
+    more, less = (len(set(names) & set(warm)) for names in (above, below))
+    found = f"{gain}; of {len(warm)} warm starts {more} regret more beyond chance, {less} less"
     return OnlineClaim(
         "Online Bandit Learning",
         "LinUCB-PCB achieves the lowest regret compared to the baselines",
@@ -62,10 +62,10 @@ def _lowest(contest: Contest) -> OnlineClaim:
     )
 
 
-def _less_with_bounds(contest: Contest, kind: str, *, needs: str = "") -> OnlineClaim:
+def _judge_gain_from_bounds(contest: WorldRegret, kind: str, *, needs: str = "") -> OnlineClaim:
     """Compare a policy with and without bounds; ``needs`` is what a gain would need."""
-    line = contest.less(kind + PCB, than=kind)
-    found, outcome = _said(line, kind), _judged([line])
+    line = contest.compare(kind + PCB, than=kind)
+    found, outcome = _describe_gain(line, kind), _judge([line])
     played = contest.regret if kind in contest.regret.policies else contest.oam
     without, bounded = played.only(kind, kind + PCB).curves
     alike = int((without == bounded).all(axis=1).sum())
@@ -79,16 +79,16 @@ def _less_with_bounds(contest: Contest, kind: str, *, needs: str = "") -> Online
     return OnlineClaim(place, printed, found, outcome)
 
 
-def _warm_starts(contest: Contest, place: str) -> OnlineClaim:
+def _judge_warm_starts(contest: WorldRegret, place: str) -> OnlineClaim:
     names = [f"LinUCB_{of}-{rows}" for of in ("CP", "Biased") for rows in WEIGHTS]
     lines = contest.regret.only("LinUCB", *names).summary(correction="holm")[1:]
     worse = [line for line in lines if line.less_upper < 0]
     better = [line for line in lines if line.less_lower > 0]
     found = (
-        f"of {len(lines)} starts {len(worse)} regret more beyond chance ({_listed(worse)}), "
-        f"{len(better)} less ({_listed(better)})"
+        f"of {len(lines)} starts {len(worse)} regret more beyond chance "
+        f"({_list_gains(worse)}), {len(better)} less ({_list_gains(better)})"
     )
-    outcome: Outcome = "holds under a condition" if worse else "does not hold"
+    outcome: ClaimOutcome = "holds under a condition" if worse else "does not hold"
     if len(worse) == len(lines):
         outcome = "holds"
     return OnlineClaim(
@@ -96,29 +96,29 @@ def _warm_starts(contest: Contest, place: str) -> OnlineClaim:
     )
 
 
-def _theorem6(near_tie: Regret) -> OnlineClaim:
+def _judge_theorem6(near_tie: Regret) -> OnlineClaim:
     without, bounded = near_tie.summary()
     found = (
         f"near tie, valid bound: {without.mean:.3f} ± {without.error:.3f} without, "
         f"{bounded.mean:.3f} ± {bounded.error:.3f} with the bound"
     )
-    outcome: Outcome = "does not hold" if bounded.less_upper < 0 else "open"
+    outcome: ClaimOutcome = "does not hold" if bounded.less_upper < 0 else "open"
     printed = "LinUCB-PCB is guaranteed to achieve lower cumulative regret than LinUCB"
     return OnlineClaim("Theorem 6", printed, found, outcome)
 
 
-def _judged(lines: Sequence[Line]) -> Outcome:
+def _judge(lines: Sequence[Line]) -> ClaimOutcome:
     if all(line.less_lower > 0 for line in lines):
         return "holds"
     return "does not hold" if any(line.less_upper < 0 for line in lines) else "open"
 
 
-def _said(line: Line, other: str) -> str:
+def _describe_gain(line: Line, other: str) -> str:
     return (
         f"{line.policy} regrets {line.mean:.1f}, less than {other} by {line.less:.1f} "
         f"[{line.less_lower:.1f}, {line.less_upper:.1f}]"
     )
 
 
-def _listed(lines: Sequence[Line]) -> str:
+def _list_gains(lines: Sequence[Line]) -> str:
     return ", ".join(f"{line.policy} {-line.less:+.0f}" for line in lines) or "none"

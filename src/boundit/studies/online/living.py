@@ -54,7 +54,7 @@ class LivingStudy:
         )
 
 
-def living_study(
+def run_living_study(
     *,
     runs: int = RUNS,
     rounds: int = ROUNDS,
@@ -66,7 +66,7 @@ def living_study(
     world = paper_world()
     exact = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
     logged = derive_bounds(world.graph, world.query, world.log(points, seed=seed))
-    policies = players(exact, logged)
+    policies = make_living_policies(exact, logged)
     regret = simulate(
         world,
         policies,
@@ -77,11 +77,11 @@ def living_study(
         observed=True,
     )
     error, some = 0.05, range(min(runs, 200))
-    missed = runs_that_miss(world, exact, LinUCB(prior=exact), some, rounds, seed, error)
+    missed = count_runs_that_miss(world, exact, LinUCB(prior=exact), some, rounds, seed, error)
     return LivingStudy(regret, missed, len(some), error)
 
 
-def players(exact: BoundTable, logged: BoundTable) -> dict[str, LinUCB]:
+def make_living_policies(exact: BoundTable, logged: BoundTable) -> dict[str, LinUCB]:
     """LinUCB with the intervals alone, with living ones, and with what arms share besides."""
 
     def alone(table: BoundTable) -> BoundTable:
@@ -100,7 +100,7 @@ def players(exact: BoundTable, logged: BoundTable) -> dict[str, LinUCB]:
     }
 
 
-def runs_that_miss(
+def count_runs_that_miss(
     world: World,
     table: BoundTable,
     policy: LinUCB,
@@ -117,11 +117,12 @@ def runs_that_miss(
     chunk = Chunk.drawn(world, seed, runs, rounds, observed=True)
     pulls = chunk.pulls("living", policy, Event())
     return sum(
-        not _holds(world, _followed(table, chunk, pulls, i, error)) for i in range(len(runs))
+        not _has_all_means(world, _replay_run(table, chunk, pulls, i, error))
+        for i in range(len(runs))
     )
 
 
-def _followed(
+def _replay_run(
     table: BoundTable, chunk: Chunk, pulls: Places, i: int, error: float
 ) -> NarrowingBounds | Living:
     """The living ends after a run, or the plan that it refutes."""
@@ -141,7 +142,7 @@ def _followed(
     return ends
 
 
-def _holds(world: World, ends: NarrowingBounds | Living) -> bool:
+def _has_all_means(world: World, ends: NarrowingBounds | Living) -> bool:
     if isinstance(ends, Living):
         return False
     for (arm, context), mean in world.means().items():

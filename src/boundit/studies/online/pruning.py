@@ -14,7 +14,7 @@ from boundit.terms.bound_table import BoundTable
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
+class PrunedPairs:
     """Pairs of arm and context ruled out, of how many, by what."""
 
     by: str
@@ -22,11 +22,11 @@ class Pruned:
     of: int
 
 
-def pruning(world: World) -> tuple[Pruned, ...]:
+def count_pruned(world: World) -> tuple[PrunedPairs, ...]:
     """Count on the exact law of a world's log.
 
     >>> from boundit.simulation.worlds import paper_world
-    >>> [found.pairs for found in pruning(paper_world())]
+    >>> [found.pairs for found in count_pruned(paper_world())]
     [8, 0, 8, 12]
     """
     asked, log, means = (world.graph, world.query), world.exact_log(), world.means()
@@ -35,12 +35,12 @@ def pruning(world: World) -> tuple[Pruned, ...]:
     known = derive_bounds(*asked, log, confidence=None, selection_rate=rate)
     of = len(free.bounds)
     return (
-        Pruned("upper end below the best mean (N_pcb)", count_ruled_out(free, means), of),
-        Pruned("upper end below another's lower end", _dominated(free.plain()), of),
-        Pruned("another earns more under one shared unknown", _dominated(free), of),
-        Pruned("the same, the selection rate known", _dominated(known), of),
+        PrunedPairs("upper end below the best mean (N_pcb)", count_ruled_out(free, means), of),
+        PrunedPairs("upper end below another's lower end", _count_dominated(free.plain()), of),
+        PrunedPairs("another earns more under one shared unknown", _count_dominated(free), of),
+        PrunedPairs("the same, the selection rate known", _count_dominated(known), of),
     )
 
 
-def _dominated(table: BoundTable) -> int:
+def _count_dominated(table: BoundTable) -> int:
     return sum(len(table.dominated(context)) for context in table.contexts)

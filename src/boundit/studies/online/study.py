@@ -15,7 +15,7 @@ from boundit.simulation.simulate import simulate
 from boundit.simulation.summary import Line
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world
-from boundit.studies.online.roster import KINDS, PCB, Offline, roster
+from boundit.studies.online.policies import KINDS, PCB, OfflineTables, make_policies
 
 if TYPE_CHECKING:
     from boundit.bandit.policy import Policy
@@ -32,7 +32,7 @@ Told: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class WorldRegret:
     """One world: the regret of all policies but OAM, and of OAM beside LinUCB."""
 
     regret: Regret
@@ -43,7 +43,7 @@ class Contest:
         found = self.regret if policy in self.regret.policies else self.oam
         return found.only(found.policies[0], policy).summary()[1]
 
-    def less(self, policy: str, than: str) -> Line:
+    def compare(self, policy: str, than: str) -> Line:
         """How much less one policy regrets than another, on the runs of both."""
         found = self.regret if policy in self.regret.policies else self.oam
         return found.only(than, policy).summary()[1]
@@ -60,8 +60,8 @@ class Contest:
 class OnlineStudy:
     """The paper's world and a flipped one, and the points of the logs they started from."""
 
-    paper: Contest
-    flip: Contest
+    paper: WorldRegret
+    flip: WorldRegret
     points: int
     seed: int
 
@@ -69,7 +69,7 @@ class OnlineStudy:
         return f"{self.paper}\n\n{self.flip}"
 
 
-def online_study(
+def run_online_study(
     *,
     runs: int = RUNS,
     rounds: int = ROUNDS,
@@ -87,8 +87,8 @@ def online_study(
     some, few = (max(2, n // 3) if quick else n for n in (runs, min(oam_runs, runs)))
     each = some + few
 
-    def contest(world: World, before: int) -> Contest:
-        return contested(
+    def contest(world: World, before: int) -> WorldRegret:
+        return play_world(
             world,
             runs=some,
             oam_runs=few,
@@ -103,7 +103,7 @@ def online_study(
     return OnlineStudy(contest(paper_world(), 0), contest(flipped_world(), each), points, seed)
 
 
-def contested(
+def play_world(
     world: World,
     *,
     runs: int,
@@ -114,18 +114,18 @@ def contested(
     kinds: Sequence[str] = ALL,
     logged: Sequence[str] = ALL,
     told: Told = lambda _, __: None,
-) -> Contest:
+) -> WorldRegret:
     """Let all policies play in one world; those ``logged`` with bounds of a drawn log too."""
-    offline, of = Offline.of(world, points=points, seed=seed), runs + oam_runs
+    offline, of = OfflineTables.from_world(world, points=points, seed=seed), runs + oam_runs
     exact, both = {PCB: offline.exact}, {PCB: offline.exact, LOGGED: offline.logged}
     policies: dict[str, Policy] = {}
     for kind in kinds:
-        policies |= roster([kind], both if kind in logged else exact, {})
+        policies |= make_policies([kind], both if kind in logged else exact, {})
     estimates = {"CP": offline.cp, "Biased": offline.biased}
-    regret = whole(
+    regret = require_all_runs(
         simulate(
             world,
-            policies | roster([], {}, estimates),
+            policies | make_policies([], {}, estimates),
             rounds=rounds,
             runs=runs,
             seed=seed,
@@ -133,10 +133,10 @@ def contested(
         ),
         runs,
     )
-    oam = whole(
+    oam = require_all_runs(
         simulate(
             world,
-            roster(["LinUCB"], {}, {}) | roster(["OAM"], both, {}),
+            make_policies(["LinUCB"], {}, {}) | make_policies(["OAM"], both, {}),
             rounds=rounds,
             runs=oam_runs,
             seed=seed,
@@ -144,10 +144,10 @@ def contested(
         ),
         oam_runs,
     )
-    return Contest(regret, oam)
+    return WorldRegret(regret, oam)
 
 
-def whole(regret: Regret, runs: int) -> Regret:
+def require_all_runs(regret: Regret, runs: int) -> Regret:
     """Pass on a simulation that was not interrupted: a study of several is whole or nothing."""
     if regret.runs < runs:
         raise KeyboardInterrupt

@@ -18,7 +18,7 @@ from boundit.simulation.simulate import simulate
 from boundit.simulation.summary import counted_runs
 from boundit.simulation.world import World
 from boundit.simulation.worlds import suite
-from boundit.studies.online.study import whole
+from boundit.studies.online.study import require_all_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class SuiteStudy:
         return "\n".join([head, columns, *map(str, self.rows)])
 
 
-def suite_study(
+def run_suite_study(
     *,
     runs: int = 1_000,
     rounds: int = 5_000,
@@ -101,21 +101,23 @@ def suite_study(
         ).plain()
         policies = {"LinUCB": LinUCB(), "LinUCB-PCB": LinUCB(prior=bounds)}
         regret = simulate(world, policies, rounds=rounds, runs=runs, seed=seed)
-        found.append((world, count_ruled_out(bounds, world.means()), whole(regret, runs)))
+        found.append(
+            (world, count_ruled_out(bounds, world.means()), require_all_runs(regret, runs))
+        )
         told(i + 1, len(places))
-    chances = np.array([paired_p(_spared(regret)) for _, _, regret in found])
+    chances = np.array([paired_p(_difference_by_run(regret)) for _, _, regret in found])
     corrected = adjusted(chances, "holm").tolist()
     level = level_of_each(len(found), "holm")
-    rows = [_row(*entry, level, p) for entry, p in zip(found, corrected, strict=True)]
+    rows = [_make_row(*entry, level, p) for entry, p in zip(found, corrected, strict=True)]
     return SuiteStudy(tuple(rows), rounds, runs, seed)
 
 
-def _spared(regret: Regret) -> np.ndarray:
+def _difference_by_run(regret: Regret) -> np.ndarray:
     return regret.final("LinUCB") - regret.final("LinUCB-PCB")
 
 
-def _row(world: World, ruled_out: int, regret: Regret, level: float, p: float) -> SuiteRow:
-    spared = _spared(regret)
+def _make_row(world: World, ruled_out: int, regret: Regret, level: float, p: float) -> SuiteRow:
+    spared = _difference_by_run(regret)
     less, error = float(spared.mean()), float(half_width(spared, level))
     return SuiteRow(
         world.name,

@@ -19,27 +19,27 @@ from boundit.terms.bound_table import BoundTable
 MEANS, CAP, ALPHA, ROUNDS = (0.5, 0.499, 0.05), 0.4995, 2.0, 200
 
 
-def near_tie_world() -> World:
+def make_near_tie_world() -> World:
     """Three arms, two of them nearly alike.
 
-    >>> list(near_tie_world().means().values())
+    >>> list(make_near_tie_world().means().values())
     [0.5, 0.499, 0.05]
     """
     tables = {"X": ([], [1 / 3] * 3), "Y": (["X"], list(MEANS))}
     return World(Model.of(tables), parse_query("Y | do(X)"), "the near tie")
 
 
-def cap_on_the_near_tie() -> BoundTable:
+def make_near_tie_bound() -> BoundTable:
     """The only bound: the second arm earns at most 0.4995, which is so.
 
-    >>> cap_on_the_near_tie()[1, ()]
+    >>> make_near_tie_bound()[1, ()]
     Interval(lower=0.0, upper=0.4995)
     """
     rows = [{"X": x, "lower": 0.0, "upper": CAP if x == 1 else 1.0} for x in range(len(MEANS))]
     return BoundTable.from_rows(rows, outcome="Y", treatments=["X"], reward_range=(0, 1))
 
 
-def theorem6(
+def run_theorem6(
     *,
     runs: int = 200_000,
     rounds: int = ROUNDS,
@@ -48,11 +48,13 @@ def theorem6(
 ) -> Regret:
     """Play LinUCB with and without the bound; Theorem 6 says that the bound helps."""
     policies = {
-        "LinUCB": LinUCB(alpha=ALPHA, features=_constant),
-        "LinUCB-PCB": LinUCB(alpha=ALPHA, features=_constant, prior=cap_on_the_near_tie()),
+        "LinUCB": LinUCB(alpha=ALPHA, features=_make_constant_feature),
+        "LinUCB-PCB": LinUCB(
+            alpha=ALPHA, features=_make_constant_feature, prior=make_near_tie_bound()
+        ),
     }
     return simulate(
-        near_tie_world(),
+        make_near_tie_world(),
         policies,
         rounds=rounds,
         runs=runs,
@@ -61,5 +63,5 @@ def theorem6(
     )
 
 
-def _constant(_: Context, __: Arm) -> list[float]:
+def _make_constant_feature(_: Context, __: Arm) -> list[float]:
     return [1.0]

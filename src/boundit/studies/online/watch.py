@@ -48,7 +48,7 @@ class WatchStudy:
         )
 
 
-def wrong_bounds(world: World, bounds: BoundTable, *, error: float = ERROR) -> BoundTable:
+def make_wrong_bounds(world: World, bounds: BoundTable, *, error: float = ERROR) -> BoundTable:
     """Lower the best arm's ends in every context, to ``error`` below the second best mean."""
     best: dict[object, tuple[float, float]] = {}
     for (_, context), mean in world.means().items():
@@ -68,7 +68,7 @@ def wrong_bounds(world: World, bounds: BoundTable, *, error: float = ERROR) -> B
     )
 
 
-def watch_study(
+def run_watch_study(
     *,
     runs: int = RUNS,
     rounds: int = ROUNDS,
@@ -79,7 +79,7 @@ def watch_study(
     """Play LinUCB without bounds, with wrong ones, and with wrong and right ones watched."""
     world = flipped_world()
     right = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None).plain()
-    wrong = wrong_bounds(world, right)
+    wrong = make_wrong_bounds(world, right)
     policies: dict[str, Policy] = {
         "no bounds": LinUCB(),
         "wrong bounds": LinUCB(prior=wrong),
@@ -91,11 +91,11 @@ def watch_study(
     regret = simulate(
         world, policies, rounds=rounds, runs=runs, seed=seed, told=lambda n: told(n, runs)
     )
-    slopes = tuple((name, _last_quarter(regret, i)) for i, name in enumerate(policies))
+    slopes = tuple((name, _measure_last_quarter(regret, i)) for i, name in enumerate(policies))
     return WatchStudy(regret, slopes, plays)
 
 
-def _last_quarter(regret: Regret, i: int) -> float:
+def _measure_last_quarter(regret: Regret, i: int) -> float:
     at, mean = regret.at, regret.curves[i].mean(axis=0)
     start = int(at.searchsorted(0.75 * at[-1]))
     return float((mean[-1] - mean[start]) / (at[-1] - at[start]))

@@ -11,17 +11,17 @@ from boundit.simulation.model import Model
 from boundit.simulation.regret import Regret
 from boundit.simulation.world import World
 from boundit.simulation.worlds import paper_world
-from boundit.studies.online.claims import OnlineClaim, online_claims
+from boundit.studies.online.claims import OnlineClaim, judge_online_claims
 from boundit.studies.online.study import OnlineStudy
 from boundit.studies.paper.offline_bounds import OfflineStudy
-from boundit.studies.paper.worked_example import worked_example
+from boundit.studies.paper.worked_example import check_worked_example
 from boundit.terms.interval import Interval
 
 UNDER: Final = "holds under a condition"
 _ROUNDING = 1e-9
 
 
-def paper_claims(
+def judge_paper_claims(
     offline: OfflineStudy, online: OnlineStudy, near_tie: Regret
 ) -> tuple[JudgedClaim, ...]:
     """Judge the claims that a study of this size can judge, in the paper's order."""
@@ -33,21 +33,21 @@ def paper_claims(
                 "holds" if c.holds else "does not hold",
                 f"found: {c.found}",
             )
-            for c in worked_example()
+            for c in check_worked_example()
         ),
-        _the_printed_method(),
-        _theorem_4(),
-        *_offline(offline),
-        *map(_online, online_claims(online, near_tie)),
+        _judge_printed_method(),
+        _judge_theorem4(),
+        *_judge_offline_table(offline),
+        *map(_convert_online_claim, judge_online_claims(online, near_tie)),
     )
 
 
-def substitute_world() -> World:
+def make_substitute_world() -> World:
     """Z is a coin, W copies it nine times of ten, and Y says whether it did (D-16).
 
     Setting W by hand leaves Y a fair coin, whatever w; what W does by itself makes it 0.9.
 
-    >>> substitute_world().mean(arm=0)
+    >>> make_substitute_world().mean(arm=0)
     0.9
     """
     model = Model.of(
@@ -61,7 +61,7 @@ def substitute_world() -> World:
     return World(model, parse_query("Y | do(X)"), "the substitute")
 
 
-def _the_printed_method() -> JudgedClaim:
+def _judge_printed_method() -> JudgedClaim:
     world = paper_world()
     log, asked = world.exact_log(), (world.graph, world.query)
     found = derive_bounds(*asked, log, profile="paper", confidence=None).bounds.values()
@@ -74,8 +74,8 @@ def _the_printed_method() -> JudgedClaim:
     )
 
 
-def _theorem_4() -> JudgedClaim:
-    world = substitute_world()
+def _judge_theorem4() -> JudgedClaim:
+    world = make_substitute_world()
     found = find_substitutes(
         world.graph, outcomes="Y", treatments="X", context=(), form="paper", tables=()
     )
@@ -91,7 +91,7 @@ def _theorem_4() -> JudgedClaim:
     )
 
 
-def _offline(study: OfflineStudy) -> Iterator[JudgedClaim]:
+def _judge_offline_table(study: OfflineStudy) -> Iterator[JudgedClaim]:
     n = len(study.rows)
     printed = sum(row.printed_misses for row in study.rows)
     ours = sum(row.truth not in row.ours for row in study.rows)
@@ -112,7 +112,7 @@ def _offline(study: OfflineStudy) -> Iterator[JudgedClaim]:
     )
 
 
-def _online(claim: OnlineClaim) -> JudgedClaim:
+def _convert_online_claim(claim: OnlineClaim) -> JudgedClaim:
     """A claim of the online half; what the runs leave to chance holds at most under more."""
     if claim.outcome == "open":
         words = f"{claim.found}; these runs leave it open"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from boundit.bounds.baselines import adjust_for_confounding_only, condition_only
 from boundit.bounds.derive import derive_bounds
 from boundit.simulation.worlds import paper_world
-from boundit.studies.paper.printed_table import PRINTED, Printed
+from boundit.studies.paper.printed_table import PRINTED, PrintedRow
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
@@ -31,7 +31,7 @@ class OfflineRow:
     exact: Interval
     cp: float
     biased: float
-    printed: Printed
+    printed: PrintedRow
 
     @property
     def key(self) -> Key:
@@ -56,7 +56,7 @@ class OfflineStudy:
     seed: int
 
 
-def offline_bounds(*, points: int = POINTS, seed: int = 0) -> OfflineStudy:
+def run_offline_study(*, points: int = POINTS, seed: int = 0) -> OfflineStudy:
     """Draw, select, bound and compare, as the paper's offline evaluation does."""
     world = paper_world()
     graph, query, log = world.graph, world.query, world.log(points, seed=seed)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from boundit.report.records import JudgedClaim
 from boundit.simulation.regret import Regret
 from boundit.simulation.worlds import paper_world
-from boundit.studies.online.pruning import Pruned, pruning
-from boundit.studies.online.study import ROUNDS, RUNS, OnlineStudy, online_study
-from boundit.studies.online.theorem6 import theorem6
-from boundit.studies.paper.claims import paper_claims
-from boundit.studies.paper.offline_bounds import POINTS, OfflineStudy, offline_bounds
+from boundit.studies.online.pruning import PrunedPairs, count_pruned
+from boundit.studies.online.study import ROUNDS, RUNS, OnlineStudy, run_online_study
+from boundit.studies.online.theorem6 import run_theorem6
+from boundit.studies.paper.claims import judge_paper_claims
+from boundit.studies.paper.offline_bounds import POINTS, OfflineStudy, run_offline_study
 
 TIES = 20_000
 """Runs of Theorem 6's counterexample, each of 200 rounds."""
@@ -23,12 +23,12 @@ class Reproduction:
     offline: OfflineStudy
     online: OnlineStudy
     near_tie: Regret
-    pruned: tuple[Pruned, ...]
+    pruned: tuple[PrunedPairs, ...]
     claims: tuple[JudgedClaim, ...]
     seed: int
 
 
-def reproduction(
+def reproduce_paper(
     *,
     points: int = POINTS,
     runs: int = RUNS,
@@ -41,11 +41,11 @@ def reproduction(
 
     ``quick`` plays a third of the runs. ``told`` hears how far it is.
     """
-    offline = offline_bounds(points=points, seed=seed)
-    online = online_study(
+    offline = run_offline_study(points=points, seed=seed)
+    online = run_online_study(
         runs=runs, rounds=rounds, points=points, seed=seed, quick=quick, told=told
     )
-    near_tie = theorem6(runs=TIES // 3 if quick else TIES, seed=seed)
-    claims = paper_claims(offline, online, near_tie)
-    pruned = pruning(paper_world())
+    near_tie = run_theorem6(runs=TIES // 3 if quick else TIES, seed=seed)
+    claims = judge_paper_claims(offline, online, near_tie)
+    pruned = count_pruned(paper_world())
     return Reproduction(offline, online, near_tie, pruned, claims, seed)

@@ -22,7 +22,7 @@ from boundit.report.pages.sections import (
 from boundit.report.records import Comparison, Grid, IntervalSeries, PointEstimates
 from boundit.simulation.regret import Regret
 from boundit.simulation.worlds import paper_world
-from boundit.studies.online.study import Contest
+from boundit.studies.online.study import WorldRegret
 from boundit.studies.paper.offline_bounds import DIGIT, OfflineStudy
 from boundit.studies.paper.reproduction import Reproduction
 from boundit.terms.bound_errors import CannotWrite
@@ -33,7 +33,16 @@ if TYPE_CHECKING:
 
 FIGURES = ("intervals", "regret-paper", "regret-flipped", "warm-starts")
 """What the figures are called beside the page; each as PNG and SVG."""
-_OPTIMISTS = ("LinUCB", "LinUCB-PCB", "UCB", "UCB-PCB", "KL-UCB", "KL-UCB-PCB", "TS", "TS-PCB")
+_BOUND_PAIRS = (
+    "LinUCB",
+    "LinUCB-PCB",
+    "UCB",
+    "UCB-PCB",
+    "KL-UCB",
+    "KL-UCB-PCB",
+    "TS",
+    "TS-PCB",
+)
 
 _COLUMNS = (
     "Printed are the paper's bounds, read to their three digits; exact law are those of "
@@ -46,7 +55,7 @@ _STARTS = (
 )
 
 
-def reproduction_page(found: Reproduction, *, command: str) -> str:
+def make_reproduction_page(found: Reproduction, *, command: str) -> str:
     """Write the page."""
     world, offline, online = paper_world(), found.offline, found.online
     query = world.query
@@ -64,11 +73,11 @@ def reproduction_page(found: Reproduction, *, command: str) -> str:
             "and rows are kept by I1.",
         ),
         comparison_section(
-            _comparison(offline),
+            _make_comparison(offline),
             title="The offline table",
             caption=f"{offline.points:,} points drawn, {offline.kept:,} kept. {_COLUMNS}",
         ),
-        intervals_section(_whiskers(offline), title="The offline figure"),
+        intervals_section(_make_whiskers(offline), title="The offline figure"),
         bounds_section(offline.table, title="Every interval, and why it holds"),
         table_section(
             Grid(
@@ -80,8 +89,8 @@ def reproduction_page(found: Reproduction, *, command: str) -> str:
             "beforehand; the other rows need nothing but the log, the last one the share of "
             "rows that were kept.",
         ),
-        *_contest_sections(online.paper, "The paper's world"),
-        *_contest_sections(online.flip, "Where bias flips the best arm"),
+        *_make_world_sections(online.paper, "The paper's world"),
+        *_make_world_sections(online.flip, "Where bias flips the best arm"),
     ]
     return page(
         "Bandits from biased logs: the paper, recomputed",
@@ -110,20 +119,20 @@ def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Pa
     except OSError as error:
         raise CannotWrite(folder, error.strerror or str(error)) from None
     figures = {
-        "intervals": interval_figure(_whiskers(found.offline)),
-        "regret-paper": _figure(_optimists(found.online.paper.regret)),
-        "regret-flipped": _figure(_optimists(found.online.flip.regret)),
-        "warm-starts": _figure(_warm_starts(found.online.flip.regret)),
+        "intervals": interval_figure(_make_whiskers(found.offline)),
+        "regret-paper": _draw_curves(_keep_bound_pairs(found.online.paper.regret)),
+        "regret-flipped": _draw_curves(_keep_bound_pairs(found.online.flip.regret)),
+        "warm-starts": _draw_curves(_keep_warm_starts(found.online.flip.regret)),
     }
     for name in FIGURES:
         for suffix in ("png", "svg"):
             save(figures[name], folder / f"{name}.{suffix}")
     target = folder / "report.html"
-    write_page(target, reproduction_page(found, command=command))
+    write_page(target, make_reproduction_page(found, command=command))
     return target
 
 
-def _comparison(study: OfflineStudy) -> Comparison:
+def _make_comparison(study: OfflineStudy) -> Comparison:
     rows = study.rows
     return Comparison(
         study.table.treatments,
@@ -136,24 +145,26 @@ def _comparison(study: OfflineStudy) -> Comparison:
             IntervalSeries("plug-in", {r.key: r.plug_in for r in rows}),
             IntervalSeries("confidence 0.95", {r.key: r.ours for r in rows}),
         ),
-        points=_naive(study),
+        points=_list_naive_estimates(study),
         truth={r.key: r.truth for r in rows},
     )
 
 
-def _whiskers(study: OfflineStudy) -> Whiskers:
-    return Whiskers(study.table, {r.key: r.truth for r in study.rows}, _naive(study))
+def _make_whiskers(study: OfflineStudy) -> Whiskers:
+    return Whiskers(
+        study.table, {r.key: r.truth for r in study.rows}, _list_naive_estimates(study)
+    )
 
 
-def _naive(study: OfflineStudy) -> tuple[PointEstimates, PointEstimates]:
+def _list_naive_estimates(study: OfflineStudy) -> tuple[PointEstimates, PointEstimates]:
     return (
         PointEstimates("CP", {r.key: r.cp for r in study.rows}),
         PointEstimates("Biased", {r.key: r.biased for r in study.rows}),
     )
 
 
-def _contest_sections(contest: Contest, where: str) -> tuple[Section, ...]:
-    optimists, started = _optimists(contest.regret), _warm_starts(contest.regret)
+def _make_world_sections(contest: WorldRegret, where: str) -> tuple[Section, ...]:
+    optimists, started = _keep_bound_pairs(contest.regret), _keep_warm_starts(contest.regret)
     return (
         curves_section(
             optimists.drawn(), title=f"{where}: cumulative regret", caption=optimists.caption
@@ -164,7 +175,7 @@ def _contest_sections(contest: Contest, where: str) -> tuple[Section, ...]:
             caption=f"{started.caption} {_STARTS}",
         ),
         table_section(
-            _grid(contest),
+            _tabulate(contest),
             title=f"{where}: final regret",
             caption=f"Means and medians with 95 % intervals; differences are paired, run by "
             f"run. OAM plays {contest.oam.runs} runs. -PCB starts from the bounds of endless "
@@ -173,20 +184,20 @@ def _contest_sections(contest: Contest, where: str) -> tuple[Section, ...]:
     )
 
 
-def _optimists(regret: Regret) -> Regret:
-    return regret.only(*(name for name in _OPTIMISTS if name in regret.policies))
+def _keep_bound_pairs(regret: Regret) -> Regret:
+    return regret.only(*(name for name in _BOUND_PAIRS if name in regret.policies))
 
 
-def _warm_starts(regret: Regret) -> Regret:
+def _keep_warm_starts(regret: Regret) -> Regret:
     started = [name for name in regret.policies if name.startswith("LinUCB_")]
     return regret.only("LinUCB", "LinUCB-PCB", *started)
 
 
-def _figure(regret: Regret) -> "Figure":
+def _draw_curves(regret: Regret) -> "Figure":
     return curve_figure(regret.drawn(), note=regret.caption)
 
 
-def _grid(contest: Contest) -> Grid:
+def _tabulate(contest: WorldRegret) -> Grid:
     lines = [*contest.regret.summary(), *contest.oam.summary()[1:]]
     head = ("policy", "mean", "95 %", "median", "95 %", "less than LinUCB", "95 %")
     rows = tuple(

@@ -20,10 +20,10 @@ class ExampleClaim:
     holds: bool
 
 
-def worked_example() -> tuple[ExampleClaim, ...]:
+def check_worked_example() -> tuple[ExampleClaim, ...]:
     """Check the worked example's sentences on the paper's own graph.
 
-    >>> [claim.holds for claim in worked_example()]
+    >>> [claim.holds for claim in check_worked_example()]
     [False, False, False, False]
     """
     world = paper_world()
@@ -55,13 +55,13 @@ def worked_example() -> tuple[ExampleClaim, ...]:
         ExampleClaim(
             "worked example, substitutes",
             "FindRSI returns {I1}",
-            f"FindRSI returns {_sets(printed)}; observing {_sets(observed)} brackets",
+            f"FindRSI returns {_list_sets(printed)}; observing {_list_sets(observed)} brackets",
             bool(len(printed)),
         ),
         ExampleClaim("eq. 6, P(u1, u2)", "always identifiable", str(base), bool(base)),
     )
 
 
-def _sets(found: object) -> str:
+def _list_sets(found: object) -> str:
     sets = [f"{{{join_names(sort_names(s.variables))}}}" for s in found]  # type: ignore[attr-defined]
     return ", ".join(sets) or "nothing"

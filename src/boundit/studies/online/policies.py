@@ -46,7 +46,7 @@ class UnknownPolicy(BounditError):
 
 
 @dataclass(frozen=True, slots=True)
-class Offline:
+class OfflineTables:
     """What a log gives a policy to start from: bounds, and the two biased estimates.
 
     ``exact`` are the bounds of endless logging, ``logged`` those of a drawn log, which hold for
@@ -60,7 +60,9 @@ class Offline:
     biased: BoundTable
 
     @classmethod
-    def of(cls, world: World, *, points: int = 30_000, seed: int = 0) -> "Offline":
+    def from_world(
+        cls, world: World, *, points: int = 30_000, seed: int = 0
+    ) -> "OfflineTables":
         """Draw a log of so many points, keep what is selected, bound and estimate."""
         asked, log = (world.graph, world.query), world.log(points, seed=seed)
         domain = {
@@ -74,7 +76,7 @@ class Offline:
         )
 
 
-def roster(
+def make_policies(
     kinds: Sequence[str], priors: Mapping[str, BoundTable], estimates: Mapping[str, BoundTable]
 ) -> dict[str, Policy]:
     """Every kind without bounds and with each prior, then LinUCB from each estimate.
@@ -82,7 +84,7 @@ def roster(
     The keys of ``priors`` are put behind the name of a kind, those of ``estimates`` behind
     ``LinUCB_``.
 
-    >>> list(roster(["UCB", "TS"], {}, {}))
+    >>> list(make_policies(["UCB", "TS"], {}, {}))
     ['UCB', 'TS']
     """
     found: dict[str, Policy] = {}
@@ -97,11 +99,13 @@ def roster(
     return found
 
 
-def named(names: Sequence[str], offline: Offline, *, exact: bool) -> dict[str, Policy]:
+def pick_policies(
+    names: Sequence[str], offline: OfflineTables, *, exact: bool
+) -> dict[str, Policy]:
     """The policies of these names, in their order; with bounds of the exact law or the log."""
     prior = offline.exact if exact else offline.logged
     estimates = {"CP": offline.cp, "Biased": offline.biased}
-    known = roster(list(KINDS), {PCB: prior}, estimates)
+    known = make_policies(list(KINDS), {PCB: prior}, estimates)
     for name in names:
         if name not in known:
             raise UnknownPolicy(name, list(known))

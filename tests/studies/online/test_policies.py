@@ -3,12 +3,19 @@ import pytest
 from boundit.bandit.policy import Policy
 from boundit.simulation.description import policy_record
 from boundit.simulation.worlds import flipped_world, paper_world
-from boundit.studies.online.roster import KINDS, PCB, Offline, UnknownPolicy, named, roster
+from boundit.studies.online.policies import (
+    KINDS,
+    PCB,
+    OfflineTables,
+    UnknownPolicy,
+    make_policies,
+    pick_policies,
+)
 
 
 def test_every_kind_plays_with_and_without_bounds() -> None:
-    offline = Offline.of(paper_world(), points=3_000)
-    found = roster(list(KINDS), {PCB: offline.exact}, {"CP": offline.cp})
+    offline = OfflineTables.from_world(paper_world(), points=3_000)
+    found = make_policies(list(KINDS), {PCB: offline.exact}, {"CP": offline.cp})
 
     assert len(found) == 2 * len(KINDS) + 4
     assert all(isinstance(policy, Policy) for policy in found.values())
@@ -19,7 +26,7 @@ def test_every_kind_plays_with_and_without_bounds() -> None:
 @pytest.mark.parametrize("world", [paper_world(), flipped_world()])
 def test_what_a_log_gives_holds_as_promised(world: object) -> None:
     """Bounds of the exact law and of a log of the paper's size; estimates are points."""
-    offline = Offline.of(world)  # type: ignore[arg-type]
+    offline = OfflineTables.from_world(world)  # type: ignore[arg-type]
     for key, mean in world.means().items():  # type: ignore[attr-defined]
         assert offline.exact[key].lower - 1e-9 <= mean <= offline.exact[key].upper + 1e-9
         assert offline.logged[key].lower <= mean <= offline.logged[key].upper
@@ -29,14 +36,14 @@ def test_what_a_log_gives_holds_as_promised(world: object) -> None:
 
 
 def test_policies_go_by_name() -> None:
-    offline = Offline.of(paper_world(), points=3_000)
-    policies = named(["TS", "UCB-PCB"], offline, exact=False)
+    offline = OfflineTables.from_world(paper_world(), points=3_000)
+    policies = pick_policies(["TS", "UCB-PCB"], offline, exact=False)
 
     assert list(policies) == ["TS", "UCB-PCB"]
     for exact, confidence in ((False, 0.95), (True, None)):
-        record = policy_record(named(["UCB-PCB"], offline, exact=exact)["UCB-PCB"])
+        record = policy_record(pick_policies(["UCB-PCB"], offline, exact=exact)["UCB-PCB"])
         assert record["prior"]["confidence"] == confidence  # type: ignore[index]
     with pytest.raises(UnknownPolicy, match=r"no policy 'Lin-UCB'; did you mean 'LinUCB'\?"):
-        named(["Lin-UCB"], offline, exact=True)
+        pick_policies(["Lin-UCB"], offline, exact=True)
     with pytest.raises(UnknownPolicy, match="there are LinUCB, LinUCB-PCB"):
-        named(["42"], offline, exact=True)
+        pick_policies(["42"], offline, exact=True)
