@@ -21,7 +21,7 @@ from boundit.counts.named_array import NamedArray
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 
 INSTRUMENT = parse("Z -> X -> Y; X <-> Y")
 ASKED = Question(frozenset("Y"), frozenset("X"))
@@ -45,7 +45,7 @@ def _instrument(k: int) -> tuple[ResponseProgram, PlugInNumbers]:
     """The instrument with random laws, ``k`` levels of Z and X."""
     found = confounded(INSTRUMENT, ASKED, Solver(INSTRUMENT), SearchBudget(INSTRUMENT))
     spec = max(found, key=lambda one: len(one.varied))
-    model = random_model(INSTRUMENT, np.random.default_rng(k), levels=(k,))
+    model = draw_model(INSTRUMENT, np.random.default_rng(k), levels=(k,))
     law = model.log().aligned(("Z", "X", "Y"))
     tossed = np.stack([law[..., 0], law[..., 1:].sum(axis=-1)], axis=-1)
     named = NamedArray(("Z", "X", "Y"), tossed)

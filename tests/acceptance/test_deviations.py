@@ -21,10 +21,10 @@ from boundit.estimand.substitutes import find_substitutes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
-from boundit.simulation.elimination import sum_of_product
+from boundit.simulation.elimination import sum_product
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_model
-from boundit.simulation.worlds import paper_model
+from boundit.simulation.random_models import draw_model
+from boundit.simulation.worlds import make_paper_model
 from boundit.terms.names import Nodes, make_nodes
 from tests.paper import (
     ARM,
@@ -52,7 +52,7 @@ CHAIN = Model.of({"X": ([], 0.5), "M": (["X"], [0.2, 0.8]), "Y": (["M"], [0.1, 0
 
 
 def drawn(graph: CausalGraph) -> Model:
-    return random_model(graph, np.random.default_rng(7), levels=(2,))
+    return draw_model(graph, np.random.default_rng(7), levels=(2,))
 
 
 def factors_of(graph: CausalGraph, outcomes: Nodes, treatments: Nodes) -> list[Nodes]:
@@ -61,17 +61,17 @@ def factors_of(graph: CausalGraph, outcomes: Nodes, treatments: Nodes) -> list[N
 
 def test_the_example_sums_over_the_mediator() -> None:
     """D-1. Eq. (11): D holds I1 too, and Q[Y] Q[U1] Q[U2] is not the effect for either i1."""
-    model, asked = paper_model(), OUTCOME | CONTEXT
-    effect = model.intervened(ARM, asked)
+    model, asked = make_paper_model(), OUTCOME | CONTEXT
+    effect = model.intervene(ARM, asked)
     factors = factors_of(FIGURE_2, asked, ARM)
 
     assert factorize(FIGURE_2, outcomes=asked, treatments=ARM).summed == make_nodes("I1")
     assert asked == EXAMPLE_RELEVANT
     assert set(factors) == {make_nodes("I1", "Y"), make_nodes("U1"), make_nodes("U2")}
-    whole = sum_of_product([model.c_factor(part) for part in factors], effect.axes)
+    whole = sum_product([model.c_factor(part) for part in factors], effect.axes)
     assert whole.gap_to(effect) < 1e-12
     axes = ("I1", "U1", "U2", "X2", "Y")
-    printed = sum_of_product([model.c_factor(part) for part in EXAMPLE_FACTORS], axes)
+    printed = sum_product([model.c_factor(part) for part in EXAMPLE_FACTORS], axes)
     for i1 in (0, 1):
         assert printed.at({"I1": i1}).gap_to(effect) > 0.02
 
@@ -92,7 +92,7 @@ def test_a_failed_identify_ends_the_recovery() -> None:
 
 def test_the_log_knows_the_law_of_one_context_and_not_of_the_other() -> None:
     """D-7. P(u2) is recoverable, P(u1) is not: 0.4 of everyone, 0.444 of the logged."""
-    model = paper_model()
+    model = make_paper_model()
 
     assert str(recover(FIGURE_2, outcomes=make_nodes("U2"))) == "P(U2 | S=1)"
     assert not recover(FIGURE_2, outcomes=make_nodes("U1"))
@@ -106,7 +106,7 @@ def test_a_product_over_the_outcomes_alone_is_not_the_effect() -> None:
     effect = CHAIN.effect(**X_TO_Y)
     printed = CHAIN.law({"M", "Y"}).given("M").at({"Y": 1})
 
-    whole = sum_of_product([CHAIN.tables["M"], CHAIN.tables["Y"]], effect.axes)
+    whole = sum_product([CHAIN.tables["M"], CHAIN.tables["Y"]], effect.axes)
 
     assert printed.values == pytest.approx([0.1, 0.9])
     assert effect.at({"Y": 1}).values == pytest.approx([0.26, 0.74])
@@ -160,9 +160,9 @@ def test_an_effect_may_be_recoverable_though_nothing_adjusts() -> None:
 
 def test_c_components_are_maximal() -> None:
     """D-12. I1 alone and Y alone are joined sets too, and their factors do not multiply."""
-    model = paper_model()
+    model = make_paper_model()
     together = model.c_factor(make_nodes("I1", "Y"))
-    apart = sum_of_product([model.c_factor("I1"), model.c_factor("Y")], together.axes)
+    apart = sum_product([model.c_factor("I1"), model.c_factor("Y")], together.axes)
 
     assert make_nodes("I1", "Y") in FIGURE_2.components()
     assert apart.gap_to(together) > 0.01
@@ -185,7 +185,7 @@ def test_a_conditional_effect_can_be_known_when_the_joint_is_not() -> None:
 
 def test_on_its_own_example_the_upper_sum_passes_one() -> None:
     """D-14. Theorem 3 on Figure 2: the lower end is 0, the upper 2 / P(u1), 5 for u1 = 1."""
-    model, asked = paper_model(), OUTCOME | CONTEXT
+    model, asked = make_paper_model(), OUTCOME | CONTEXT
     least, largest = list[NamedArray](), list[NamedArray]()
     for part in factors_of(FIGURE_2, asked, ARM):
         formula = recover_factor(part, FIGURE_2).expression
@@ -195,8 +195,8 @@ def test_on_its_own_example_the_upper_sum_passes_one() -> None:
         least.append(known[0])
         largest.append(known[1])
 
-    lower = sum_of_product(least, ("Y", "U1", "U2")).values
-    upper = sum_of_product(largest, ("Y", "U1", "U2")).values / model.law(CONTEXT).values
+    lower = sum_product(least, ("Y", "U1", "U2")).values
+    upper = sum_product(largest, ("Y", "U1", "U2")).values / model.law(CONTEXT).values
 
     assert not lower.any()
     assert upper[1, :, 0] == pytest.approx(2 / model.law("U1").values)
@@ -208,8 +208,8 @@ def test_the_weights_of_a_marginal_are_those_under_the_intervention() -> None:
     effect = CHAIN.effect(**X_TO_Y)
     given_m = CHAIN.effect(**X_TO_Y, context="M")
 
-    acted = sum_of_product([given_m, CHAIN.effect(outcomes="M", treatments="X")], effect.axes)
-    printed = sum_of_product([given_m, CHAIN.law("M")], effect.axes)
+    acted = sum_product([given_m, CHAIN.effect(outcomes="M", treatments="X")], effect.axes)
+    printed = sum_product([given_m, CHAIN.law("M")], effect.axes)
 
     assert acted.gap_to(effect) < 1e-12
     assert effect.at({"Y": 1}).values == pytest.approx([0.26, 0.74])

@@ -13,11 +13,11 @@ from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.oam.policy import OAM
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.theory import oam_rate
-from boundit.simulation.playing import Chunk
+from boundit.simulation.chunk import Chunk
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit.simulation.world import World
-from boundit.simulation.worlds import flipped_world, paper_world, random_world, suite
+from boundit.simulation.worlds import flipped_world, make_suite, paper_world, random_world
 from boundit.studies.online.ceilings import run_ceiling_study
 from boundit.studies.online.policies import OfflineTables, pick_policies
 from boundit.studies.online.suite import run_suite_study
@@ -57,13 +57,13 @@ def test_an_arm_ruled_out_is_not_pulled_while_the_best_has_its_due(
     """Lemma 6, round by round: it holds wherever the best arm's index is at least its mean."""
     bounds = OfflineTables.from_world(world, points=2_000).exact
     policy = LinUCB(prior=bounds, shared=shared).fresh(
-        arms=world.stage.arms, context=world.query.context
+        arms=world.environment.arms, context=world.query.context
     )
-    chunk, kept = Chunk.drawn(world, 3, range(1), 800), 0
-    for visitor, luck in zip(chunk.visitors[0], chunk.luck[0], strict=True):
-        context, means = world.stage.contexts[visitor], world.stage.means[visitor]
+    chunk, kept = Chunk.draw(world, 3, range(1), 800), 0
+    for visitor, luck in zip(chunk.contexts[0], chunk.uniforms[0], strict=True):
+        context, means = world.environment.contexts[visitor], world.environment.means[visitor]
         decision = policy.decide(context)
-        best = world.stage.arms[int(means.argmax())]
+        best = world.environment.arms[int(means.argmax())]
         if decision.index.get(best, -np.inf) >= means.max():
             assert bounds[decision.arm, context].upper >= means.max() - 1e-12
             kept += 1
@@ -124,7 +124,7 @@ def test_valid_bounds_cost_no_regret_on_the_suite() -> None:
 
     assert study
     assert sum(row.better for row in study.rows) >= 4
-    assert len(study.rows) == len(suite())
+    assert len(study.rows) == len(make_suite())
 
 
 def test_a_valid_bound_raises_the_regret_of_a_near_tie() -> None:

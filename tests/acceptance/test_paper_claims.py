@@ -15,8 +15,8 @@ from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.criteria.adjustment import adjustment_formula
 from boundit.estimand.language.expression import P
 from boundit.estimand.recovery.recover import recover
-from boundit.simulation.random_models import random_graph, random_model
-from boundit.simulation.worlds import paper_model
+from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.simulation.worlds import make_paper_model
 from tests.paper import (
     ARM,
     CONTEXT,
@@ -29,8 +29,8 @@ from tests.paper import (
     rows_in_order,
 )
 
-EFFECT = paper_model().effect(outcomes=OUTCOME, treatments=ARM, context=CONTEXT)
-LOG = paper_model().log()
+EFFECT = make_paper_model().effect(outcomes=OUTCOME, treatments=ARM, context=CONTEXT)
+LOG = make_paper_model().log()
 CP = evaluate(P(OUTCOME, ARM | CONTEXT), LOG)
 
 
@@ -59,8 +59,8 @@ def test_a_recovered_conditional_effect_is_the_effect() -> None:
     """Eqs. (5) and (6): P_x(y | c) from the selected log, wherever a formula is found."""
     rng, found = np.random.default_rng(3), 0
     for _ in range(60):
-        graph = random_graph(4, rng, directed=0.4, bidirected=0.15, selection=True)
-        model = random_model(graph, rng, levels=(2,))
+        graph = draw_graph(4, rng, directed=0.4, bidirected=0.15, selection=True)
+        model = draw_model(graph, rng, levels=(2,))
         y, x, c = (frozenset({v}) for v in ("V1", "V2", "V3"))
         if formula := recover(graph, outcomes=y, treatments=x, context=c).expression:
             effect = model.effect(outcomes=y, treatments=x, context=c)
@@ -74,7 +74,7 @@ def test_one_column_of_the_table_is_what_the_probabilities_imply() -> None:
     exact = at(CP, TABLE_1_ROWS)
     cells = LOG.marginal(ARM | CONTEXT)
     rows = [
-        float(cells.at(row)) * GENERATED * paper_model().selection_rate()
+        float(cells.at(row)) * GENERATED * make_paper_model().selection_rate()
         for row in TABLE_1_ROWS
     ]
 
@@ -86,10 +86,10 @@ def test_one_column_of_the_table_is_what_the_probabilities_imply() -> None:
 
 def test_the_other_columns_do_not_follow_the_context() -> None:
     """D-4. Truth is P(y | x1, x2) to 0.008 and 0.1 from the effect; Biased is not eq. (2)."""
-    population = paper_model().law().marginal(ARM | OUTCOME).given(ARM)
+    population = make_paper_model().law().marginal(ARM | OUTCOME).given(ARM)
     logged = LOG.marginal(ARM | OUTCOME).given(ARM)
     sets = {"covariates": CONTEXT, "treatments": ARM, "outcomes": OUTCOME}
-    eq_2 = evaluate(adjustment_formula(paper_model().graph, **sets), LOG)
+    eq_2 = evaluate(adjustment_formula(make_paper_model().graph, **sets), LOG)
 
     assert distance(column("truth"), at(population, TABLE_1_ROWS)) < 0.01
     assert distance(column("truth"), at(EFFECT, TABLE_1_ROWS)) > 0.09
@@ -117,7 +117,7 @@ def test_no_order_of_the_rows_makes_the_columns_agree() -> None:
 
 def test_fewer_rows_are_logged_than_the_text_says() -> None:
     """D-38. 14,288 of 30,000 are expected; 15,000 would be eight standard errors away."""
-    rate = paper_model().selection_rate()
+    rate = make_paper_model().selection_rate()
     spread = np.sqrt(GENERATED * rate * (1 - rate))
 
     assert rate * GENERATED == pytest.approx(14_287.5)

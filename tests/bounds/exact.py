@@ -13,7 +13,7 @@ from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.errors import NeverSelected
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import Nodes, sort_names
 
@@ -93,13 +93,13 @@ def questions(
 
 def _drawn(rng: Generator, zeros: float, worth: int, selection: bool | None) -> Asked | None:
     selected = bool(rng.random() < 0.85) if selection is None else selection
-    graph = random_graph(int(rng.integers(3, 6)), rng, selection=selected)
+    graph = draw_graph(int(rng.integers(3, 6)), rng, selection=selected)
     outcome, *rest = (str(name) for name in rng.permutation(sort_names(graph.observed)))
     n_arms = int(rng.integers(1, 3))
     late = graph.descendants(rest[:n_arms])
     context = [name for name in rest[n_arms:] if name not in late][: int(rng.integers(0, 3))]
     levels = (2, 3) if worth == 3 or rng.random() < 0.3 else (2,)
-    model = random_model(graph, rng, levels=levels, zeros=zeros)
+    model = draw_model(graph, rng, levels=levels, zeros=zeros)
     if model.n_levels[outcome] != worth or not _is_logged(model):
         return None
     names = sort_names(graph.observed)

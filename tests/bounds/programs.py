@@ -21,7 +21,7 @@ from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.terms.names import make_nodes
 
 
@@ -47,7 +47,7 @@ def models(
     """Random models of a graph with a 0/1 outcome."""
     graph = parse(drawn)
     while n:
-        model = random_model(graph, rng, levels=levels, floor=0.001, zeros=zeros)
+        model = draw_model(graph, rng, levels=levels, floor=0.001, zeros=zeros)
         if model.n_levels["Y"] == 2:
             n -= 1
             yield model

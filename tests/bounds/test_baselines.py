@@ -4,7 +4,7 @@ import pytest
 from boundit.bounds.baselines import adjust_for_confounding_only, condition_only
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.simulation.worlds import paper_model, paper_world
+from boundit.simulation.worlds import make_paper_model, paper_world
 from boundit.terms.interval import Interval
 from tests.bounds.exact import as_log
 
@@ -13,7 +13,7 @@ def test_cp_is_the_logged_mean_of_each_arm_in_each_context() -> None:
     """Appendix, Table 1, column CP, from the printed probabilities."""
     world = paper_world()
     table = condition_only(world.graph, world.query, world.exact_log())
-    logged = paper_model().log().marginal(("X1", "X2", "U1", "U2", "Y"))
+    logged = make_paper_model().log().marginal(("X1", "X2", "U1", "U2", "Y"))
     means = logged.given(("X1", "X2", "U1", "U2")).at({"Y": 1})
 
     for (arm, context), bound in table.bounds.items():
@@ -28,7 +28,7 @@ def test_biased_is_the_back_door_formula_on_the_logged_rows() -> None:
     """Eq. 2 as if every row had been kept; the context plays no part."""
     world = paper_world()
     table = adjust_for_confounding_only(world.graph, world.query, world.exact_log())
-    law = paper_model().log()
+    law = make_paper_model().log()
     inner = law.marginal(("X1", "X2", "U1", "Y")).given(("X1", "X2", "U1")).at({"Y": 1})
     outer = law.marginal("U1")
     expected = (inner.aligned(("X1", "X2", "U1")) * outer.values).sum(axis=-1)

@@ -14,7 +14,7 @@ from boundit.bounds.selection_facts import FactsRefuted, InvalidFact
 from boundit.counts.read import read_log
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.simulation.worlds import paper_model, paper_world
+from boundit.simulation.worlds import make_paper_model, paper_world
 from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.errors import BounditError
 from boundit.terms.interval import Interval
@@ -33,7 +33,7 @@ ROWS: dict[str, list[object]] = {
 
 def test_the_papers_table_is_what_its_probabilities_imply() -> None:
     """Appendix, Table 1: 16 rows; conditioning on I1 brackets the effect in each."""
-    model, world = paper_model(), paper_world()
+    model, world = make_paper_model(), paper_world()
     logged = model.log().given(("X1", "X2", "U1", "U2", "I1")).at({"Y": 1})
     table = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
 
@@ -219,7 +219,7 @@ def test_plug_in_ends_that_cross_leave_the_narrowest_rule_and_a_mark() -> None:
 
 
 def test_crossing_ends_are_noise_when_an_external_table_was_counted() -> None:
-    model = paper_model()
+    model = make_paper_model()
     few = {"U1": [0, 1, 1], "U2": [0, 0, 1], "I1": [1, 0, 1], "X1": [0, 0, 1]}
 
     table = derive_bounds(

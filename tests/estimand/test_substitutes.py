@@ -15,8 +15,8 @@ from boundit.estimand.substitutes import Form, Substitute, find_substitutes, try
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_graph, random_model
-from boundit.simulation.worlds import paper_model
+from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.simulation.worlds import make_paper_model
 from boundit.terms.errors import OverlappingRoles
 from boundit.terms.names import Nodes, make_nodes
 from boundit.terms.verdict import Verdict
@@ -39,7 +39,7 @@ def random_roles(n: int, seed: int) -> Iterator[tuple[CausalGraph, Roles, list[N
     drawn, rng = np.random.default_rng(seed), Random(seed)
     for _ in range(n):
         dense, confounded = rng.choice([0.2, 0.4]), rng.choice([0.0, 0.15, 0.3])
-        graph = random_graph(
+        graph = draw_graph(
             rng.randint(3, 5), drawn, directed=dense, bidirected=confounded, selection=True
         )
         names = sorted(graph.observed)
@@ -101,7 +101,7 @@ def test_sound_forms_always_hold_the_effect(form: Form) -> None:
     """Guarded and conditioning substitutes bracket P(y | do(x), c) in every model."""
     uses, rng = 0, np.random.default_rng(1)
     for graph, roles, tables in random_roles(700, seed=1):
-        model = random_model(graph, rng, levels=(2, 3))
+        model = draw_model(graph, rng, levels=(2, 3))
         for found in accepted(graph, roles, form, tables):
             assert holds_the_truth(found, model, roles, tables), (str(graph), roles, found)
             uses += bool(found.variables)
@@ -113,7 +113,7 @@ def test_each_formula_is_the_law_it_claims_to_be(form: Form) -> None:
     """P(y, c | do(x, w)), P(y | do(x, w), c) and P(y | do(x), c, w), by form."""
     seen, rng = 0, np.random.default_rng(2)
     for graph, roles, tables in random_roles(250, seed=2):
-        model = random_model(graph, rng, levels=(2,))
+        model = draw_model(graph, rng, levels=(2,))
         for found in accepted(graph, roles, form, tables):
             gap = numbers_of(found, model, tables).gap_to(claimed(found, model, roles))
 
@@ -209,14 +209,14 @@ def test_on_figure_2_the_confounder_would_have_to_be_measured_without_selection(
 def test_on_figure_2_observing_the_mediator_brackets_the_effect() -> None:
     """Figure 2: W = {I1} gives [0.165, 0.375] around 0.254 for x = (0, 0), u1 = 0."""
     (found,) = find_substitutes(FIGURE_2, **ARMS, form="conditioning")
-    low, high = bracket(numbers_of(found, paper_model(), []), found.variables)
+    low, high = bracket(numbers_of(found, make_paper_model(), []), found.variables)
     case = {"Y": 1, "X1": 0, "X2": 0, "U1": 0, "U2": 0}
 
     assert found.variables == make_nodes("I1")
     assert found.formula == P(make_nodes("Y"), make_nodes("X1", "X2", "U1", "U2", "I1"))
     assert float(low.at(case)) == pytest.approx(0.165, abs=5e-4)
     assert float(high.at(case)) == pytest.approx(0.375, abs=5e-4)
-    assert float(paper_model().effect(**ARMS).at(case)) == pytest.approx(0.254, abs=5e-4)
+    assert float(make_paper_model().effect(**ARMS).at(case)) == pytest.approx(0.254, abs=5e-4)
 
 
 def test_sets_come_by_size_and_no_larger_than_asked() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from boundit.counts.evaluate import evaluate
 from boundit.estimand.language.expression import Expression
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.terms.names import Nodes
 from tests.strategies import random_graph
 
@@ -70,7 +70,7 @@ def random_cases(
 
 def gap(case: Case, formula: Expression, seed: int = 0) -> float:
     """How far a formula is from the effect in one random model, at worst over all values."""
-    model = random_model(case.graph, np.random.default_rng(seed))
+    model = draw_model(case.graph, np.random.default_rng(seed))
     tables = [model.law(t) for t in case.external] if case.graph.selection else [model.law()]
     value = evaluate(formula, model.log(), external=tables)
     truth = model.effect(

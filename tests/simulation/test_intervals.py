@@ -5,11 +5,11 @@ import pytest
 from scipy import stats
 
 from boundit.simulation.intervals import (
-    adjusted,
-    half_width,
-    level_of_each,
-    median_interval,
-    paired_p,
+    bound_median,
+    choose_level,
+    compute_half_width,
+    compute_paired_p,
+    correct_p_values,
 )
 
 
@@ -17,15 +17,15 @@ def test_the_mean_has_students_interval() -> None:
     sample = np.random.default_rng(0).exponential(size=(40, 3))
     low, high = stats.t.interval(0.9, 39, sample.mean(axis=0), stats.sem(sample))
 
-    assert half_width(sample, 0.9) == pytest.approx((high - low) / 2)
-    assert np.isnan(half_width(sample[:1])).all()
+    assert compute_half_width(sample, 0.9) == pytest.approx((high - low) / 2)
+    assert np.isnan(compute_half_width(sample[:1])).all()
 
 
 def test_the_median_lies_between_with_at_least_the_stated_chance() -> None:
     """Order statistics: no assumption on the law, here a heavy-tailed one."""
     rng, held = np.random.default_rng(1), 0
     for _ in range(600):
-        low, high = median_interval(rng.standard_cauchy(31))
+        low, high = bound_median(rng.standard_cauchy(31))
         held += low <= 0 <= high
 
     assert held / 600 > 0.94
@@ -33,7 +33,7 @@ def test_the_median_lies_between_with_at_least_the_stated_chance() -> None:
 
 @pytest.mark.parametrize("n", [6, 7, 20, 33, 400])
 def test_the_ends_of_the_median_are_the_narrowest_that_do(n: int) -> None:
-    low, high = median_interval(np.arange(1.0, n + 1))
+    low, high = bound_median(np.arange(1.0, n + 1))
     k = int(low)
 
     assert high == n + 1 - k
@@ -41,23 +41,23 @@ def test_the_ends_of_the_median_are_the_narrowest_that_do(n: int) -> None:
 
 
 def test_too_few_runs_have_no_interval_for_the_median() -> None:
-    assert np.isnan(median_interval(np.arange(5.0))).all()
-    assert np.isfinite(median_interval(np.arange(6.0))).all()
+    assert np.isnan(bound_median(np.arange(5.0))).all()
+    assert np.isfinite(bound_median(np.arange(6.0))).all()
 
 
 def test_the_paired_test_is_students() -> None:
     gaps = np.random.default_rng(2).normal(0.3, 1, 50)
 
-    assert paired_p(gaps) == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
-    assert paired_p(np.zeros(5)) == 1
-    assert paired_p(np.ones(5)) == 0
-    assert np.isnan(paired_p(np.ones(1)))
+    assert compute_paired_p(gaps) == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
+    assert compute_paired_p(np.zeros(5)) == 1
+    assert compute_paired_p(np.ones(5)) == 0
+    assert np.isnan(compute_paired_p(np.ones(1)))
 
 
 def test_corrected_chances_reject_what_the_procedures_reject() -> None:
     """Holm: the k-th lowest of n is held against level / (n - k), until one passes."""
     chances = np.random.default_rng(3).random(9) ** 4
-    holm, bonferroni = (adjusted(chances, how) for how in ("holm", "bonferroni"))
+    holm, bonferroni = (correct_p_values(chances, how) for how in ("holm", "bonferroni"))
     for level in np.linspace(0.001, 0.9, 200):
         rejected = set[int]()
         for k, i in enumerate(np.argsort(chances)):
@@ -66,9 +66,9 @@ def test_corrected_chances_reject_what_the_procedures_reject() -> None:
             rejected.add(int(i))
         assert set(np.flatnonzero(holm <= level)) == rejected
         assert np.array_equal(bonferroni <= level, chances <= level / 9)
-    assert adjusted(chances, "none") is chances
+    assert correct_p_values(chances, "none") is chances
 
 
 def test_the_level_of_each_interval_shrinks_with_their_number() -> None:
-    assert level_of_each(10, "none") == level_of_each(1, "holm") == 0.95
-    assert level_of_each(10, "holm") == level_of_each(10, "bonferroni") == pytest.approx(0.995)
+    assert choose_level(10, "none") == choose_level(1, "holm") == 0.95
+    assert choose_level(10, "holm") == choose_level(10, "bonferroni") == pytest.approx(0.995)

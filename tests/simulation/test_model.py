@@ -15,7 +15,7 @@ from boundit.simulation.errors import (
     SelectionNotBinary,
 )
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.tables import TableSpec
 from boundit.terms.errors import OverlappingRoles, SelectionHasChildren, UnknownNode
 from boundit.terms.names import make_nodes
@@ -33,10 +33,9 @@ CLOSE = 1e-12
 def small_models(*, selection: bool, n: int = 12) -> list[Model]:
     rng = np.random.default_rng(20240 + selection)
     graphs = [
-        random_graph(3, rng, directed=0.6, bidirected=0.4, selection=selection)
-        for _ in range(n)
+        draw_graph(3, rng, directed=0.6, bidirected=0.4, selection=selection) for _ in range(n)
     ]
-    return [random_model(graph, rng) for graph in graphs]
+    return [draw_model(graph, rng) for graph in graphs]
 
 
 SELECTED = small_models(selection=True)
@@ -67,7 +66,7 @@ def test_without_selection_the_log_is_the_population(model: Model) -> None:
 @pytest.mark.parametrize("model", SELECTED + UNSELECTED)
 def test_an_intervention_drops_the_tables_of_what_is_set(model: Model) -> None:
     """The truncated factorisation."""
-    for at, value in points(model.intervened({"V1", "V3"}, names={"V2"})):
+    for at, value in points(model.intervene({"V1", "V3"}, names={"V2"})):
         do = {"V1": at["V1"], "V3": at["V3"]}
         assert value == pytest.approx(probability(model, {"V2": at["V2"]}, do), abs=CLOSE)
 
@@ -116,7 +115,7 @@ def test_the_front_door_formula_is_the_effect() -> None:
     formula = Sum(make_nodes("M"), Product((P(make_nodes("M"), make_nodes("X")), inner)))
 
     for seed in range(20):
-        model = random_model(graph, np.random.default_rng(seed))
+        model = draw_model(graph, np.random.default_rng(seed))
         effect = model.effect(outcomes="Y", treatments="X")
         assert evaluate(formula, model.log()).gap_to(effect) < CLOSE
 
@@ -129,7 +128,7 @@ def test_adjustment_undoes_selection_when_the_covariate_is_measured_without_it()
     z, outcome = make_nodes("Z"), P(make_nodes("Y"), make_nodes("X", "Z"))
     gaps = []
     for seed in range(20):
-        model = random_model(graph, np.random.default_rng(seed))
+        model = draw_model(graph, np.random.default_rng(seed))
         effect = model.effect(outcomes="Y", treatments="X")
         answers = (
             evaluate(
@@ -258,7 +257,7 @@ def test_a_log_needs_someone_to_be_selected() -> None:
 
 
 def test_questions_about_strangers_are_refused() -> None:
-    model = random_model(BOW, np.random.default_rng(0))
+    model = draw_model(BOW, np.random.default_rng(0))
 
     with pytest.raises(UnknownNode, match="'Z'"):
         model.effect(outcomes="Y", treatments="Z")
@@ -271,7 +270,7 @@ def test_questions_about_strangers_are_refused() -> None:
 
 
 def test_roles_do_not_overlap() -> None:
-    model = random_model(BOW, np.random.default_rng(0))
+    model = draw_model(BOW, np.random.default_rng(0))
 
     with pytest.raises(OverlappingRoles):
         model.effect(outcomes="Y", treatments="Y")

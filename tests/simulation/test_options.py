@@ -9,11 +9,11 @@ from boundit.bandit.errors import BadOption
 from boundit.bandit.policies.ucb import UCB
 from boundit.simulation.options import (
     LONGEST,
-    hands,
-    require_players,
+    read_seed,
+    read_size,
+    read_workers,
+    require_policies,
     require_world,
-    seed_number,
-    size,
 )
 from boundit.simulation.worlds import paper_world
 
@@ -22,21 +22,25 @@ NO_NUMBERS = (1.5, 2.0, "3", None, True, [1, 2], np.ones(30), np.float64(2), {"s
 
 @pytest.mark.parametrize("given", [3, np.int64(3), np.uint8(3), np.array(3)])
 def test_any_whole_number_is_read_as_a_plain_one(given: object) -> None:
-    for found in (seed_number(given), size("rounds", given), hands(given)):
+    for found in (read_seed(given), read_size("rounds", given), read_workers(given)):
         assert (type(found), found) == (int, 3)
 
 
 def test_a_seed_may_be_long_and_counts_may_be_too_few() -> None:
     """Whether there is nothing to simulate is said of rounds, runs and policies at once."""
-    assert seed_number(2**80) == 2**80
-    assert (size("runs", 0), size("runs", LONGEST)) == (0, LONGEST)
-    require_players({})
+    assert read_seed(2**80) == 2**80
+    assert (read_size("runs", 0), read_size("runs", LONGEST)) == (0, LONGEST)
+    require_policies({})
 
 
 @pytest.mark.parametrize("given", NO_NUMBERS, ids=repr)
 @pytest.mark.parametrize(
     ("name", "read"),
-    [("seed", seed_number), ("rounds", lambda it: size("rounds", it)), ("workers", hands)],
+    [
+        ("seed", read_seed),
+        ("rounds", lambda it: read_size("rounds", it)),
+        ("workers", read_workers),
+    ],
 )
 def test_what_is_no_whole_number_is_refused_in_one_line(
     name: str, read: Callable[[object], int], given: object
@@ -48,11 +52,11 @@ def test_what_is_no_whole_number_is_refused_in_one_line(
 
 def test_numbers_out_of_range_are_refused() -> None:
     with pytest.raises(BadOption, match="seed must be a whole number, 0 or more, found -1"):
-        seed_number(-1)
+        read_seed(-1)
     with pytest.raises(BadOption, match="workers must be a whole number, 1 or more, found 0"):
-        hands(0)
+        read_workers(0)
     with pytest.raises(BadOption, match="rounds must be a whole number, at most 2147483647"):
-        size("rounds", 10**30)
+        read_size("rounds", 10**30)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +76,7 @@ def test_numbers_out_of_range_are_refused() -> None:
 )
 def test_what_holds_no_policies_is_refused_in_one_line(given: object, says: str) -> None:
     with pytest.raises(BadOption, match=says) as no:
-        require_players(given)
+        require_policies(given)
     assert "\n" not in str(no.value)
 
 

@@ -5,13 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.random_models import draw_graph, draw_model
 
 
 def test_a_seed_fixes_the_graph_and_the_model() -> None:
     def drawn(seed: int) -> tuple[str, list[float]]:
         rng = np.random.default_rng(seed)
-        model = random_model(random_graph(5, rng, selection=True), rng)
+        model = draw_model(draw_graph(5, rng, selection=True), rng)
         return str(model.graph), model.log().values.ravel().tolist()
 
     assert drawn(11) == drawn(11)
@@ -21,7 +21,7 @@ def test_a_seed_fixes_the_graph_and_the_model() -> None:
 def test_edges_come_as_often_as_asked() -> None:
     """3,000 pairs each; within four standard errors."""
     rng = np.random.default_rng(5)
-    graphs = [random_graph(5, rng, directed=0.3, bidirected=0.15) for _ in range(300)]
+    graphs = [draw_graph(5, rng, directed=0.3, bidirected=0.15) for _ in range(300)]
 
     assert sum(len(g.directed) for g in graphs) / 3000 == pytest.approx(0.3, abs=0.034)
     assert sum(len(g.bidirected) for g in graphs) / 3000 == pytest.approx(0.15, abs=0.026)
@@ -30,7 +30,7 @@ def test_edges_come_as_often_as_asked() -> None:
 
 def test_selection_always_depends_on_something_and_may_share_hidden_causes() -> None:
     rng = np.random.default_rng(6)
-    graphs = [random_graph(3, rng, directed=0.2, selection=True) for _ in range(100)]
+    graphs = [draw_graph(3, rng, directed=0.2, selection=True) for _ in range(100)]
     ways = Counter(bool(g.links["S"].siblings) for g in graphs)
 
     assert all(g.links["S"].parents or g.links["S"].siblings for g in graphs)
@@ -39,10 +39,10 @@ def test_selection_always_depends_on_something_and_may_share_hidden_causes() -> 
 
 def test_every_level_has_a_chance_unless_zeros_are_asked_for() -> None:
     rng = np.random.default_rng(8)
-    graph = random_graph(4, rng, bidirected=0.5, selection=True)
+    graph = draw_graph(4, rng, bidirected=0.5, selection=True)
 
-    positive = random_model(graph, rng)
-    holed = random_model(graph, rng, zeros=0.4)
+    positive = draw_model(graph, rng)
+    holed = draw_model(graph, rng, zeros=0.4)
 
     assert all((table.values >= 0.02 - 1e-12).all() for table in positive.tables.values())
     assert (positive.log().values > 0).all()
@@ -52,7 +52,7 @@ def test_every_level_has_a_chance_unless_zeros_are_asked_for() -> None:
 
 def test_levels_are_those_asked_for_and_selection_has_two() -> None:
     rng = np.random.default_rng(9)
-    model = random_model(random_graph(4, rng, bidirected=0.5, selection=True), rng, levels=(3,))
+    model = draw_model(draw_graph(4, rng, bidirected=0.5, selection=True), rng, levels=(3,))
 
     assert model.n_levels["S"] == 2
     assert len(model.hidden) == len(model.graph.bidirected)

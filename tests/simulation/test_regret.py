@@ -69,7 +69,7 @@ def test_bands_are_pointwise_and_paired() -> None:
 def test_a_drawn_band_is_where_the_first_would_have_to_be_to_be_no_different() -> None:
     """Around each curve the paired margin; the first curve is what the others are held to."""
     found = result()
-    first, *others = found.drawn()
+    first, *others = found.make_curves()
 
     assert (first.low, first.high) == ((), ())
     for curve, line in zip(others, found.summary()[1:], strict=True):

@@ -17,12 +17,12 @@ HEAD = {"seed": 3, "policies": ["ä", "b"]}
 
 def saved(folder: Path) -> Path:
     path = folder / "regret.npz"
-    regret_file.write(path, HEAD, ARRAYS)
+    regret_file.write_regret(path, HEAD, ARRAYS)
     return path
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    head, arrays = regret_file.read(saved(tmp_path))
+    head, arrays = regret_file.read_regret(saved(tmp_path))
 
     assert {name: head[name] for name in HEAD} == HEAD
     assert all(np.array_equal(arrays[name], ARRAYS[name]) for name in ARRAYS)
@@ -44,7 +44,7 @@ def test_no_byte_can_be_changed_unnoticed(tmp_path: Path) -> None:
         broken[place] ^= 0xFF
         path.write_bytes(broken)
         try:
-            head, arrays = regret_file.read(path)
+            head, arrays = regret_file.read_regret(path)
         except DamagedResult:
             refused += 1
         else:
@@ -62,7 +62,7 @@ def test_a_number_changed_by_hand_shows(tmp_path: Path) -> None:
     np.savez(path, allow_pickle=True, **found)
 
     with pytest.raises(DamagedResult, match="it was changed after it was saved"):
-        regret_file.read(path)
+        regret_file.read_regret(path)
 
 
 def test_half_a_file_is_refused(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_half_a_file_is_refused(tmp_path: Path) -> None:
     for size in (0, 1, 50, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
         with pytest.raises(DamagedResult, match="is no saved simulation of ours"):
-            regret_file.read(path)
+            regret_file.read_regret(path)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
@@ -82,13 +82,13 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     }
     np.savez(path, allow_pickle=True, **letters, curves=ARRAYS["curves"])
     with pytest.raises(DamagedResult, match="it does not say so"):
-        regret_file.read(path)
+        regret_file.read_regret(path)
     np.savez(path, allow_pickle=True, **letters, curves=np.array(["text"]))
     with pytest.raises(DamagedResult, match="other kinds"):
-        regret_file.read(path)
+        regret_file.read_regret(path)
     np.savez(path, allow_pickle=True, at=ARRAYS["at"])
     with pytest.raises(DamagedResult, match="it is not whole"):
-        regret_file.read(path)
+        regret_file.read_regret(path)
 
 
 def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,14 +96,14 @@ def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(regret_file, "VERSION", 2)
 
     with pytest.raises(DamagedResult, match="it has version 1, and this release reads 2"):
-        regret_file.read(path)
+        regret_file.read_regret(path)
 
 
 def test_a_place_that_takes_no_file(tmp_path: Path) -> None:
     with pytest.raises(CannotWrite, match="cannot write"):
-        regret_file.write(tmp_path / "nowhere" / "regret.npz", HEAD, ARRAYS)
+        regret_file.write_regret(tmp_path / "nowhere" / "regret.npz", HEAD, ARRAYS)
     with pytest.raises(UnreadableFile):
-        regret_file.read(tmp_path / "none.npz")
+        regret_file.read_regret(tmp_path / "none.npz")
 
 
 def test_a_crash_while_writing_leaves_the_old_file(
@@ -117,7 +117,7 @@ def test_a_crash_while_writing_leaves_the_old_file(
 
     monkeypatch.setattr(os, "fsync", crash)
     with pytest.raises(KeyboardInterrupt):
-        regret_file.write(path, {"seed": 4}, ARRAYS)
+        regret_file.write_regret(path, {"seed": 4}, ARRAYS)
 
     assert path.read_bytes() == before
     assert [found.name for found in tmp_path.iterdir()] == ["regret.npz"]

@@ -167,7 +167,7 @@ def test_an_interrupt_loses_little_where_rounds_are_played_one_by_one() -> None:
     cut = simulate(WORLD, policies, rounds=800, runs=400, seed=2, told=stop, workers=2)
     whole = simulate(WORLD, policies, rounds=800, runs=cut.runs, seed=2, workers=1)
 
-    assert cut.runs == engine.BY_HAND // 800 == 5
+    assert cut.runs == engine.SLOW_CHUNK_ROUNDS // 800 == 5
     assert np.array_equal(cut.curves, whole.curves)
 
 
@@ -244,7 +244,7 @@ def test_many_arms_and_contexts_are_played() -> None:
     world = random_world(0, arms=40, contexts=6)
     found = simulate(world, {"UCB": UCB(), "LinUCB": LinUCB()}, rounds=300, runs=2)
 
-    assert world.stage.means.shape == (64, 40)
+    assert world.environment.means.shape == (64, 40)
     assert (found.curves[:, :, -1] > 0).all()
 
 

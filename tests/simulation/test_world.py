@@ -6,7 +6,7 @@ from boundit.estimand.query import parse_query
 from boundit.simulation.errors import RewardNotBinary
 from boundit.simulation.model import Model
 from boundit.simulation.world import World
-from boundit.simulation.worlds import paper_model, paper_world, random_world
+from boundit.simulation.worlds import make_paper_model, paper_world, random_world
 from boundit.terms.bound_errors import WrongLength
 from boundit.terms.errors import UnknownNode
 
@@ -39,7 +39,7 @@ def test_the_exact_log_is_the_law_of_the_log() -> None:
 
 def test_a_question_the_model_cannot_answer_is_refused() -> None:
     with pytest.raises(UnknownNode):
-        World(paper_model(), parse_query("Z | do(X1)"))
+        World(make_paper_model(), parse_query("Z | do(X1)"))
     with pytest.raises(WrongLength, match="must have one value each for X1, X2"):
         paper_world().mean((0,), (0, 0))
 
@@ -47,7 +47,7 @@ def test_a_question_the_model_cannot_answer_is_refused() -> None:
 def test_the_stage_has_the_means_by_place() -> None:
     """Arms in the order of the query, as ``means`` lists them; contexts likewise."""
     world = random_world(1, arms=3, contexts=2)
-    stage = world.stage
+    stage = world.environment
 
     assert stage.arms == ((0,), (1,), (2,))
     assert stage.contexts == ((0, 0), (0, 1), (1, 0), (1, 1))
@@ -58,7 +58,7 @@ def test_the_stage_has_the_means_by_place() -> None:
 
 
 def test_a_world_without_contexts_has_one_place() -> None:
-    stage = random_world(0, arms=2, contexts=0).stage
+    stage = random_world(0, arms=2, contexts=0).environment
 
     assert (stage.contexts, stage.means.shape) == (((),), (1, 2))
 
@@ -68,15 +68,15 @@ def test_a_world_pays_0_or_1_under_arms_chosen_in_time() -> None:
     with pytest.raises(RewardNotBinary, match="'Y' has 3 levels, and a world pays 0 or 1"):
         World(Model.of(three), parse_query("Y | do(X)"))  # type: ignore[arg-type]
     with pytest.raises(NotABanditQuestion, match="'I1' is an effect of the treatments"):
-        World(paper_model(), parse_query("Y | do(X1), I1"))
+        World(make_paper_model(), parse_query("Y | do(X1), I1"))
     with pytest.raises(NotABanditQuestion, match="has no treatment"):
-        World(paper_model(), parse_query("Y | U1"))
+        World(make_paper_model(), parse_query("Y | U1"))
 
 
 def test_what_rounds_show_has_the_law_of_the_model() -> None:
     """``P(w | do(x), c, y)`` weighed with the reward's chance is ``P(w | do(x), c)``."""
     world = paper_world()
-    stage = world.showing(["I1", "elsewhere"])
+    stage = world.make_environment(["I1", "elsewhere"])
     law = world.model.effect(outcomes="I1", treatments=("X1", "X2"), context=("U1", "U2"))
 
     assert stage.shows is not None
@@ -91,14 +91,16 @@ def test_what_rounds_show_has_the_law_of_the_model() -> None:
 def test_what_a_world_does_not_have_it_does_not_show() -> None:
     world = paper_world()
 
-    assert world.showing(()) is world.showing(["elsewhere"]) is world.stage
-    assert world.showing(["I1"]) is world.showing(["I1"])
-    assert world.showing(["I1"]).means is world.stage.means
+    assert (
+        world.make_environment(()) is world.make_environment(["elsewhere"]) is world.environment
+    )
+    assert world.make_environment(["I1"]) is world.make_environment(["I1"])
+    assert world.make_environment(["I1"]).means is world.environment.means
 
 
 def test_an_arm_that_always_pays_shows_something_all_the_same() -> None:
     tables = {"X": ([], 0.5), "W": (["X"], [0.2, 0.7]), "Y": (["X", "W"], [[1, 1], [0.5, 1]])}
-    shows = World(Model.of(tables), parse_query("Y | do(X)")).showing(["W"]).shows  # type: ignore[arg-type]
+    shows = World(Model.of(tables), parse_query("Y | do(X)")).make_environment(["W"]).shows  # type: ignore[arg-type]
 
     assert shows is not None
     assert np.isfinite(shows.ends).all()

@@ -11,7 +11,7 @@ from boundit.counts.evaluate import evaluate
 from boundit.estimand.language.expression import P
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.world import World
-from boundit.simulation.worlds import flipped_world, paper_model, random_world, suite
+from boundit.simulation.worlds import flipped_world, make_paper_model, make_suite, random_world
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import make_nodes
 
@@ -32,7 +32,7 @@ SIX_DECIMALS = 5.1e-7
 
 
 def test_the_graph_is_figure_2() -> None:
-    assert paper_model().graph == CausalGraph.of(
+    assert make_paper_model().graph == CausalGraph.of(
         directed=[
             ("U1", "X1"),
             ("U1", "Y"),
@@ -49,7 +49,7 @@ def test_the_graph_is_figure_2() -> None:
 
 def test_selection_moves_u1_and_leaves_u2() -> None:
     """P(U1 = 1) is 0.4 and 0.444 among the logged; about 14,300 of 30,000 rows are kept."""
-    model = paper_model()
+    model = make_paper_model()
 
     assert model.selection_rate() == pytest.approx(0.47625)
     assert model.law("U1").values[1] == pytest.approx(0.4)
@@ -63,7 +63,7 @@ def test_the_effects_are_those_the_table_implies(
     at: tuple[int, int, int], truth: float, logged: float, least: float, largest: float, u2: int
 ) -> None:
     """The appendix's offline table, recomputed from the probabilities (deviation D-4)."""
-    model = paper_model()
+    model = make_paper_model()
     point = {"Y": 1, "U2": u2} | dict(zip(("X1", "X2", "U1"), at, strict=True))
 
     effect = model.effect(outcomes="Y", treatments={"X1", "X2"}, context={"U1", "U2"})
@@ -82,7 +82,7 @@ def test_the_effects_are_those_the_table_implies(
 )
 def test_the_logged_mean_of_an_arm(arm: tuple[int, int], mean: float) -> None:
     """P(y | x1, x2, S = 1), which the printed Biased column is close to."""
-    seen = evaluate(P(make_nodes("Y"), make_nodes("X1", "X2")), paper_model().log())
+    seen = evaluate(P(make_nodes("Y"), make_nodes("X1", "X2")), make_paper_model().log())
 
     point = {"Y": 1, "X1": arm[0], "X2": arm[1]}
     assert float(seen.at(point)) == pytest.approx(mean, abs=SIX_DECIMALS)
@@ -90,7 +90,7 @@ def test_the_logged_mean_of_an_arm(arm: tuple[int, int], mean: float) -> None:
 
 def preferred(world: World, table: BoundTable) -> list[tuple[object, ...]]:
     """The arm with the highest estimate in each context."""
-    stage = world.stage
+    stage = world.environment
     return [
         max(stage.arms, key=lambda arm, at=c: table[arm, at].lower)  # type: ignore[misc]
         for c in stage.contexts
@@ -98,7 +98,7 @@ def preferred(world: World, table: BoundTable) -> list[tuple[object, ...]]:
 
 
 def best(world: World) -> list[tuple[object, ...]]:
-    return [world.stage.arms[i] for i in world.stage.means.argmax(axis=1)]
+    return [world.environment.arms[i] for i in world.environment.means.argmax(axis=1)]
 
 
 def exact_bounds(world: World) -> BoundTable:
@@ -112,7 +112,7 @@ def test_bias_flips_the_best_and_the_worst_arm(strength: float) -> None:
     asked = world.graph, world.query, world.exact_log()
 
     assert best(world) == [(1, 1), (1, 1)]
-    assert world.stage.means.argmin(axis=1).tolist() == [0, 0]
+    assert world.environment.means.argmin(axis=1).tolist() == [0, 0]
     assert preferred(world, condition_only(*asked)) == [(0, 0), (0, 0)]
     assert preferred(world, adjust_for_confounding_only(*asked)) == [(0, 0), (0, 0)]
 
@@ -155,8 +155,8 @@ def test_without_bias_the_log_tells_the_truth() -> None:
 def test_the_suite_has_valid_bounds_and_linear_means() -> None:
     """Means are linear in the context, as disjoint LinUCB assumes, so regret can be small."""
     names = set()
-    for world in suite():
-        bounds, stage = exact_bounds(world), world.stage
+    for world in make_suite():
+        bounds, stage = exact_bounds(world), world.environment
         for key, mean in world.means().items():
             assert bounds[key].lower - 1e-9 <= mean <= bounds[key].upper + 1e-9
         x = np.array([[1.0, *map(float, context)] for context in stage.contexts])  # type: ignore[arg-type]
@@ -173,8 +173,8 @@ def test_random_worlds_are_confounded_and_selected_as_asked() -> None:
     assert whole.graph.selection == "S"
     assert not open_log.graph.bidirected
     assert open_log.graph.selection is None
-    assert np.array_equal(random_world(2).stage.means, whole.stage.means)
-    assert not np.array_equal(random_world(3).stage.means, whole.stage.means)
+    assert np.array_equal(random_world(2).environment.means, whole.environment.means)
+    assert not np.array_equal(random_world(3).environment.means, whole.environment.means)
     with pytest.raises(BadOption, match="2 or more and 0 or more"):
         random_world(0, arms=1)
 

@@ -7,11 +7,11 @@ from boundit.simulation.world import World
 from boundit.terms.bound_file import compute_checksum
 
 
-def world_record(world: World) -> dict[str, object]:
+def describe_world(world: World) -> dict[str, object]:
     """Describe a world: its name, question, graph, and a sum over its tables.
 
     >>> from boundit.simulation.worlds import paper_world
-    >>> world_record(paper_world())["query"]
+    >>> describe_world(paper_world())["query"]
     'P(Y | do(X1, X2), U1, U2)'
     """
     tables = {
@@ -26,33 +26,36 @@ def world_record(world: World) -> dict[str, object]:
     }
 
 
-def policy_record(policy: Policy) -> dict[str, object]:
+def describe_policy(policy: Policy) -> dict[str, object]:
     """Describe a policy: its kind, options and watch; of each table only profile and sum.
 
     >>> from boundit.bandit.policies.ucb import UCB
-    >>> record = policy_record(UCB(horizon=100))
+    >>> record = describe_policy(UCB(horizon=100))
     >>> record["kind"], record["prior"]
     ('UCB', None)
     """
     state = policy.state()
-    guard = _part(_part(state, "desk"), "guard")
-    options = dict(_part(state, "options"))
-    if warm := _part(options, "warm_start"):
-        options["warm_start"] = {"rows": warm["rows"], **_table(_part(warm, "estimates"))}
-    prior = _part(guard, "prior")
+    guard = _get_record(_get_record(state, "desk"), "guard")
+    options = dict(_get_record(state, "options"))
+    if warm := _get_record(options, "warm_start"):
+        options["warm_start"] = {
+            "rows": warm["rows"],
+            **_describe_table(_get_record(warm, "estimates")),
+        }
+    prior = _get_record(guard, "prior")
     return {
         "kind": type(policy).__name__,
         "options": options,
-        "prior": _table(prior) if prior else None,
+        "prior": _describe_table(prior) if prior else None,
         "watch": guard.get("watch"),
     }
 
 
-def _part(record: Mapping[str, object], name: str) -> Mapping[str, object]:
+def _get_record(record: Mapping[str, object], name: str) -> Mapping[str, object]:
     found = record.get(name, {})
     return found if isinstance(found, Mapping) else {}
 
 
-def _table(record: Mapping[str, object]) -> dict[str, object]:
+def _describe_table(record: Mapping[str, object]) -> dict[str, object]:
     names = ("profile", "confidence")
     return {name: record.get(name) for name in names} | {"checksum": compute_checksum(record)}

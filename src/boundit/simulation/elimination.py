@@ -13,7 +13,7 @@ LARGEST = 2**22
 """No table of more numbers is made: 22 binary variables, or 13 of three levels."""
 
 
-def sum_of_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedArray:
+def sum_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedArray:
     """Multiply all tables and sum over every variable but ``kept``, which order the answer.
 
     Each table is multiplied in as late as it can be: a variable is summed out of the product
@@ -21,7 +21,7 @@ def sum_of_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedAr
 
     >>> coin = NamedArray(("A",), np.array([0.5, 0.5]))
     >>> copy = NamedArray(("A", "B"), np.array([[0.9, 0.1], [0.2, 0.8]]))
-    >>> sum_of_product([coin, copy], ["B"]).values
+    >>> sum_product([coin, copy], ["B"]).values
     array([0.55, 0.45])
 
     Raises TooLarge when some product on the way has more than 4,194,304 numbers.
@@ -30,21 +30,21 @@ def sum_of_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedAr
     left = list(tables)
     waiting = set(levels).difference(kept)
     while waiting:
-        reach = {name: _together(left, name) for name in sort_names(waiting)}
+        reach = {name: _find_neighbours(left, name) for name in sort_names(waiting)}
         name = min(reach, key=lambda n: prod(levels[other] for other in reach[n]))
         waiting.remove(name)
         touched = [table for table in left if name in table.names]
         left = [table for table in left if name not in table.names]
-        left.append(_contracted(touched, sort_names(reach[name] - {name}), levels))
-    return _contracted(left, kept, levels)
+        left.append(_contract(touched, sort_names(reach[name] - {name}), levels))
+    return _contract(left, kept, levels)
 
 
-def _together(tables: Iterable[NamedArray], name: str) -> Nodes:
+def _find_neighbours(tables: Iterable[NamedArray], name: str) -> Nodes:
     """Every variable that shares a table with ``name``."""
     return frozenset().union(*(table.names for table in tables if name in table.names))
 
 
-def _contracted(
+def _contract(
     tables: Sequence[NamedArray], kept: Sequence[str], levels: dict[str, int]
 ) -> NamedArray:
     names = frozenset(kept).union(*(table.names for table in tables))

@@ -8,15 +8,15 @@ from scipy.special import bdtr, stdtr, stdtrit
 
 Floats: TypeAlias = NDArray[np.float64]
 Correction: TypeAlias = Literal["none", "bonferroni", "holm"]
-"""What several comparisons at once cost; see ``adjusted``."""
+"""What several comparisons at once cost; see ``correct_p_values``."""
 
 LEVEL = 0.95
 
 
-def half_width(sample: Floats, level: float = LEVEL) -> Floats:
+def compute_half_width(sample: Floats, level: float = LEVEL) -> Floats:
     """Half of an interval for the mean over the first axis, by Student's t; nan of one run.
 
-    >>> float(half_width(np.array([1.0, 2.0, 3.0])).round(3))
+    >>> float(compute_half_width(np.array([1.0, 2.0, 3.0])).round(3))
     2.484
     """
     n = len(sample)
@@ -26,14 +26,14 @@ def half_width(sample: Floats, level: float = LEVEL) -> Floats:
     return np.asarray(stdtrit(n - 1, (1 + level) / 2) * spread)
 
 
-def median_interval(sample: Floats, level: float = LEVEL) -> tuple[float, float]:
+def bound_median(sample: Floats, level: float = LEVEL) -> tuple[float, float]:
     """Two values of the sample between which the median lies, whatever the law.
 
     The k-th lowest and the k-th highest value leave the median out with the chance that fewer
     than k of n fair coins show heads, or fewer than k tails. A sample too small for the level
     (five runs, at 95 %) has no such interval: nan.
 
-    >>> median_interval(np.arange(1.0, 101.0))
+    >>> bound_median(np.arange(1.0, 101.0))
     (40.0, 61.0)
     """
     n = len(sample)
@@ -45,10 +45,11 @@ def median_interval(sample: Floats, level: float = LEVEL) -> tuple[float, float]
     return float(ordered[k - 1]), float(ordered[n - k])
 
 
-def paired_p(differences: Floats) -> float:
+def compute_paired_p(differences: Floats) -> float:
     """The chance of a mean so far from 0, were there no difference (paired t); nan of one run.
 
-    >>> paired_p(np.array([1.0, 1.1, 0.9, 1.0])) < 0.001 < paired_p(np.array([1.0, -1.0, 0.5]))
+    >>> clear, open_ = np.array([1.0, 1.1, 0.9, 1.0]), np.array([1.0, -1.0, 0.5])
+    >>> compute_paired_p(clear) < 0.001 < compute_paired_p(open_)
     True
     """
     n = len(differences)
@@ -60,15 +61,15 @@ def paired_p(differences: Floats) -> float:
     return float(2 * stdtr(n - 1, -abs(mean) / spread * np.sqrt(n)))
 
 
-def adjusted(chances: Floats, correction: Correction) -> Floats:
+def correct_p_values(chances: Floats, correction: Correction) -> Floats:
     """Raise p-values so that all of them may be read at once.
 
     Bonferroni multiplies by their number; Holm, which is never above it, by the number of those
     not yet rejected.
 
-    >>> adjusted(np.array([0.01, 0.04, 0.03]), "holm").tolist()
+    >>> correct_p_values(np.array([0.01, 0.04, 0.03]), "holm").tolist()
     [0.03, 0.06, 0.06]
-    >>> adjusted(np.array([0.01, 0.04, 0.03]), "bonferroni").tolist()
+    >>> correct_p_values(np.array([0.01, 0.04, 0.03]), "bonferroni").tolist()
     [0.03, 0.12, 0.09]
     """
     n = len(chances)
@@ -83,7 +84,7 @@ def adjusted(chances: Floats, correction: Correction) -> Floats:
     return found
 
 
-def level_of_each(n: int, correction: Correction) -> float:
+def choose_level(n: int, correction: Correction) -> float:
     """The level at which each of ``n`` intervals is drawn.
 
     With a correction all hold at once, by Bonferroni: Holm's steps give p-values, not

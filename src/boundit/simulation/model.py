@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from boundit.counts.named_array import NamedArray, level
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
-from boundit.simulation.elimination import sum_of_product
+from boundit.simulation.elimination import sum_product
 from boundit.simulation.errors import (
     MissingTable,
     NeverSelected,
@@ -57,7 +57,7 @@ class Model:
         self.graph = graph
         self.tables = read_tables(tables)
         self.hidden: Nodes = frozenset(tables) - graph.nodes
-        seen = project(_drawn(self.tables, graph.selection), self.hidden)
+        seen = project(_make_graph(self.tables, graph.selection), self.hidden)
         for edges, ours, edge in (
             (seen.directed, graph.directed, "->"),
             (seen.bidirected, graph.bidirected, "<->"),
@@ -81,7 +81,7 @@ class Model:
         >>> print(Model.of(tables, hidden="C").graph)
         X <-> Y
         """
-        drawn = _drawn(read_tables(tables), selection)
+        drawn = _make_graph(read_tables(tables), selection)
         return cls(project(drawn, drawn.require(hidden)), tables)
 
     @property
@@ -91,14 +91,16 @@ class Model:
 
     def law(self, names: Names | None = None) -> NamedArray:
         """``P(names)`` in the whole population; of all observed variables when not named."""
-        return self._law(self.graph.observed if names is None else self.graph.require(names))
+        return self._compute_law(
+            self.graph.observed if names is None else self.graph.require(names)
+        )
 
     def log(self) -> NamedArray:
         """``P(v | S = 1)``, what endless logging shows; without selection ``P(v)``."""
         selection = self.graph.selection
         if selection is None:
             return self.law()
-        chosen = self._law(self.graph.nodes).at({selection: 1})
+        chosen = self._compute_law(self.graph.nodes).at({selection: 1})
         if not chosen.values.any():
             raise NeverSelected(selection)
         return chosen.given(())
@@ -108,13 +110,13 @@ class Model:
         selection = self.graph.selection
         return min(float(self.law(selection).at({selection: 1})), 1.0) if selection else 1.0
 
-    def intervened(self, treatments: Names, names: Names | None = None) -> NamedArray:
+    def intervene(self, treatments: Names, names: Names | None = None) -> NamedArray:
         """``P(names | do(treatments))`` with an axis for each treatment's values too."""
         fixed = self.graph.require(treatments)
         asked = self.graph.observed - fixed if names is None else self.graph.require(names)
         if both := fixed & asked:
             raise OverlappingRoles(sort_names(both)[0], "a treatment", "asked about")
-        return self._law(asked, fixed)
+        return self._compute_law(asked, fixed)
 
     def effect(
         self, *, outcomes: Names, treatments: Names = (), context: Names = ()
@@ -127,7 +129,7 @@ class Model:
         fixed = self.graph.require(treatments)
         if both := known & asked:
             raise OverlappingRoles(sort_names(both)[0], "an outcome", "a context")
-        return self.intervened(fixed, asked | known).given(known | fixed)
+        return self.intervene(fixed, asked | known).given(known | fixed)
 
     def c_factor(self, component: Names) -> NamedArray:
         r"""``Q[component]``: its law when every other node is set by hand.
@@ -138,9 +140,9 @@ class Model:
         """
         inside = self.graph.require(component)
         outside = self.graph.nodes - inside
-        needed = self._drawn_above(inside, outside)
+        needed = self._find_causes(inside, outside)
         read = frozenset().union(*(self.tables[node].names for node in needed))
-        return self._law(inside, outside & read)
+        return self._compute_law(inside, outside & read)
 
     def sample(self, n: int, rng: Generator, *, do: Mapping[str, int] | None = None) -> Rows:
         """Draw ``n`` rows of the population, the selection node among the columns.
@@ -172,16 +174,16 @@ class Model:
     def __repr__(self) -> str:
         return f"<Model of {self.graph}>"
 
-    def _law(self, names: Nodes, fixed: Nodes = frozenset()) -> NamedArray:
+    def _compute_law(self, names: Nodes, fixed: Nodes = frozenset()) -> NamedArray:
         """``P(names | do(fixed))`` by the truncated product; axes in causal order."""
-        needed = self._drawn_above(names, fixed)
+        needed = self._find_causes(names, fixed)
         tables = [self.tables[node] for node in sort_names(needed)]
         # A treatment that changes nothing still gets its axis.
         tables += [NamedArray((x,), np.ones(self.n_levels[x])) for x in sort_names(fixed)]
         axes = [node for node in self.graph.order if node in names | fixed]
-        return sum_of_product(tables, axes)
+        return sum_product(tables, axes)
 
-    def _drawn_above(self, names: Nodes, fixed: Nodes) -> Nodes:
+    def _find_causes(self, names: Nodes, fixed: Nodes) -> Nodes:
         """The nodes that have to be drawn to know ``names`` when ``fixed`` are set by hand."""
         needed: set[str] = set()
         queue = list(names)
@@ -193,7 +195,7 @@ class Model:
         return frozenset(needed)
 
 
-def _drawn(tables: Mapping[str, NamedArray], selection: str | None) -> CausalGraph:
+def _make_graph(tables: Mapping[str, NamedArray], selection: str | None) -> CausalGraph:
     """The graph with its hidden nodes, as the tables draw it."""
     return CausalGraph.of(
         tables,

@@ -10,7 +10,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.model import Model
 
 
-def random_graph(
+def draw_graph(
     n: int,
     rng: Generator,
     *,
@@ -24,7 +24,7 @@ def random_graph(
     bidirected edge with chance ``bidirected``. The selection node takes part in both, always
     as an effect, and has at least one cause or hidden companion.
 
-    >>> graph = random_graph(4, np.random.default_rng(0), selection=True)
+    >>> graph = draw_graph(4, np.random.default_rng(0), selection=True)
     >>> sorted(graph.observed), graph.selection
     (['V1', 'V2', 'V3', 'V4'], 'S')
     """
@@ -40,7 +40,7 @@ def random_graph(
     )
 
 
-def random_model(
+def draw_model(
     graph: CausalGraph,
     rng: Generator,
     *,
@@ -56,7 +56,7 @@ def random_model(
     of its row is then struck out with this probability; it may happen that none is logged.
 
     >>> bow = CausalGraph.of(directed=[("X", "Y")], bidirected=[("X", "Y")])
-    >>> model = random_model(bow, np.random.default_rng(0), levels=(2,))
+    >>> model = draw_model(bow, np.random.default_rng(0), levels=(2,))
     >>> sorted(model.hidden), model.law().values.shape
     (['X<->Y'], (2, 2))
     """
@@ -72,13 +72,11 @@ def random_model(
     tables = {}
     for node, above in parents.items():
         shape = [n_levels[parent] for parent in above]
-        tables[node] = (above, _random_table(shape, n_levels[node], rng, floor, zeros))
+        tables[node] = (above, _draw_table(shape, n_levels[node], rng, floor, zeros))
     return Model(graph, tables)
 
 
-def _random_table(
-    shape: list[int], n: int, rng: Generator, floor: float, zeros: float
-) -> Floats:
+def _draw_table(shape: list[int], n: int, rng: Generator, floor: float, zeros: float) -> Floats:
     chances = floor + (1 - n * floor) * rng.dirichlet(np.ones(n), size=shape)
     spared = rng.integers(n, size=[*shape, 1]) == np.arange(n)
     struck = (rng.random(chances.shape) < zeros) & ~spared

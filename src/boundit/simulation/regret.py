@@ -15,7 +15,15 @@ from boundit.report.records import Curve
 from boundit.simulation import regret_file
 from boundit.simulation.errors import DamagedResult
 from boundit.simulation.intervals import Correction, Floats
-from boundit.simulation.summary import Band, Line, bands, counted_runs, lines, plain, tabulated
+from boundit.simulation.summary import (
+    Band,
+    Line,
+    format_lines,
+    format_runs,
+    plain,
+    summarize_curves,
+    summarize_final,
+)
 from boundit.terms.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -50,7 +58,7 @@ class Regret:
 
     def final(self, policy: str) -> Floats:
         """The final regret of one policy in every run; alike runs of others met alike luck."""
-        return self.curves[self._place(policy), :, -1]
+        return self.curves[self._find_policy(policy), :, -1]
 
     def summary(self, *, correction: Correction = "none") -> tuple[Line, ...]:
         """Final regret of each policy, and paired differences from the first.
@@ -60,16 +68,16 @@ class Regret:
         """
         if correction not in ("none", "bonferroni", "holm"):
             raise BadOption("correction", "'none', 'bonferroni' or 'holm'", correction)
-        return lines(self.policies, self.curves[:, :, -1], correction)
+        return summarize_final(self.policies, self.curves[:, :, -1], correction)
 
     def bands(self) -> tuple[Band, ...]:
         """The curve of each policy with pointwise bands, and its paired difference."""
-        return bands(self.policies, self.at, self.curves)
+        return summarize_curves(self.policies, self.at, self.curves)
 
     def only(self, first: str, *others: str) -> "Regret":
         """The same runs for some of the policies, compared with another ``first``."""
         policies = (first, *others)
-        places = [self._place(policy) for policy in policies]
+        places = [self._find_policy(policy) for policy in policies]
         players = self.settings.get("policies")
         told = (
             {name: players[name] for name in policies} if isinstance(players, Mapping) else {}
@@ -114,7 +122,7 @@ class Regret:
             "policies": [plain(line) for line in self.summary()],
         }
 
-    def drawn(self) -> tuple[Curve, ...]:
+    def make_curves(self) -> tuple[Curve, ...]:
         """The curves as a figure takes them.
 
         The band around a curve is that of the paired difference from the first policy, whose
@@ -153,7 +161,7 @@ class Regret:
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the curves into a file, PNG or SVG by its suffix."""
-        save(curve_figure(self.drawn(), note=self.caption), path)
+        save(curve_figure(self.make_curves(), note=self.caption), path)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything to a file (npz), whole or not at all."""
@@ -164,12 +172,12 @@ class Regret:
             "version": self.version,
             "settings": dict(self.settings),
         }
-        regret_file.write(path, head, {"at": self.at, "curves": self.curves})
+        regret_file.write_regret(path, head, {"at": self.at, "curves": self.curves})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read what ``save`` wrote; anything else is refused whole."""
-        head, arrays = regret_file.read(path)
+        head, arrays = regret_file.read_regret(path)
         try:
             return cls(
                 tuple(map(str, head["policies"])),
@@ -185,12 +193,12 @@ class Regret:
 
     def __str__(self) -> str:
         head = (
-            f"{self.world}: {counted_runs(self.runs, self.rounds)}, seed {self.seed}; "
+            f"{self.world}: {format_runs(self.runs, self.rounds)}, seed {self.seed}; "
             "final regret with 95 % intervals"
         )
-        return tabulated(head, self.summary())
+        return format_lines(head, self.summary())
 
-    def _place(self, policy: str) -> int:
+    def _find_policy(self, policy: str) -> int:
         if policy not in self.policies:
             raise BadOption("policy", f"one of {', '.join(self.policies)}", policy)
         return self.policies.index(policy)

@@ -19,7 +19,7 @@ FORMAT, VERSION = "boundit regret", 1
 _KINDS = {"at": "<i8", "curves": "<f8"}
 
 
-def write(
+def write_regret(
     path: str | os.PathLike[str],
     head: Mapping[str, object],
     arrays: Mapping[str, NDArray[np.generic]],
@@ -27,14 +27,16 @@ def write(
     """Write a result; a crash leaves the old file or the new."""
     whole = {name: np.ascontiguousarray(arrays[name], kind) for name, kind in _KINDS.items()}
     body = {"format": FORMAT, "version_of_format": VERSION, **head}
-    spelled = json.dumps({**body, "checksum": _checksum(body, whole)}, ensure_ascii=False)
+    spelled = json.dumps(
+        {**body, "checksum": _compute_checksum(body, whole)}, ensure_ascii=False
+    )
     letters = np.frombuffer(spelled.encode(), dtype=np.uint8)
     content = BytesIO()
     np.savez(content, head=letters, at=whole["at"], curves=whole["curves"])
     write_whole(path, content.getvalue())
 
 
-def read(
+def read_regret(
     path: str | os.PathLike[str],
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read what ``write`` wrote, or refuse the file."""
@@ -43,19 +45,19 @@ def read(
     except OSError as error:
         raise UnreadableFile(path, error.strerror or str(error)) from None
     try:
-        head, arrays = _parts(content)
+        head, arrays = _read_parts(content)
     except Exception as error:  # noqa: BLE001, a broken archive raises whatever it hits
         raise DamagedResult(path, f"it is not whole ({error})") from None
     if head.get("format") != FORMAT:
         raise DamagedResult(path, "it does not say so")
     if (found := head.get("version_of_format")) != VERSION:
         raise DamagedResult(path, f"it has version {found!r}, and this release reads {VERSION}")
-    if head.pop("checksum", None) != _checksum(head, arrays):
+    if head.pop("checksum", None) != _compute_checksum(head, arrays):
         raise DamagedResult(path, "it was changed after it was saved; save it anew")
     return head, arrays
 
 
-def _parts(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _read_parts(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     with np.load(BytesIO(content), allow_pickle=False) as parts:
         head = json.loads(parts["head"].tobytes())
         arrays = {name: parts[name] for name in _KINDS}
@@ -64,7 +66,9 @@ def _parts(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     return head, arrays
 
 
-def _checksum(head: Mapping[str, object], arrays: Mapping[str, NDArray[np.generic]]) -> str:
+def _compute_checksum(
+    head: Mapping[str, object], arrays: Mapping[str, NDArray[np.generic]]
+) -> str:
     """Sum up everything, so that a single changed digit shows."""
     summed = sha256(json.dumps(head, sort_keys=True).encode())
     for name in sorted(arrays):

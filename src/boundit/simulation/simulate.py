@@ -13,16 +13,16 @@ from boundit import __version__
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.options import flag
 from boundit.bandit.policy import Policy
-from boundit.simulation.description import policy_record, world_record
+from boundit.simulation.chunk import Chunk
+from boundit.simulation.description import describe_policy, describe_world
 from boundit.simulation.errors import NothingToSimulate
 from boundit.simulation.options import (
-    hands,
-    require_players,
+    read_seed,
+    read_size,
+    read_workers,
+    require_policies,
     require_world,
-    seed_number,
-    size,
 )
-from boundit.simulation.playing import Chunk
 from boundit.simulation.regret import Regret as Regret
 from boundit.simulation.world import World
 
@@ -30,11 +30,11 @@ _T = TypeVar("_T")
 
 POINTS = 200
 """At how many rounds regret is kept, so that memory does not grow with the rounds."""
-AT_ONCE = 2**18
+CHUNK_ROUNDS = 2**18
 """How many rounds a chunk of runs has, where a single run is not longer."""
-BY_HAND = 2**12
+SLOW_CHUNK_ROUNDS = 2**12
 """How many rounds it has where they are played one by one: a fraction of a second's work."""
-_PATIENCE = 0.25
+_POLL_SECONDS = 0.25
 
 
 def simulate(
@@ -65,20 +65,20 @@ def simulate(
     (3, 100, (1, 3, 100))
     """
     require_world(world)
-    require_players(policies)
-    rounds, runs, seed = size("rounds", rounds), size("runs", runs), seed_number(seed)
+    require_policies(policies)
+    rounds, runs, seed = read_size("rounds", rounds), read_size("runs", runs), read_seed(seed)
     if rounds < 1 or runs < 1 or not policies:
         raise NothingToSimulate(rounds=rounds, runs=runs, policies=len(policies))
-    threads = hands(workers if workers is not None else os.cpu_count() or 1)
+    threads = read_workers(workers if workers is not None else os.cpu_count() or 1)
     at = np.unique(np.linspace(1, rounds, min(rounds, POINTS)).round().astype(np.int64))
     settings = {
-        "world": world_record(world),
+        "world": describe_world(world),
         "observed": flag("observed", observed),
-        "policies": {name: policy_record(policy) for name, policy in policies.items()},
+        "policies": {name: describe_policy(policy) for name, policy in policies.items()},
     }
     done, finished = list[Floats](), 0
     try:
-        with closing(_played(world, policies, runs, at, seed, threads, observed)) as parts:
+        with closing(_play_chunks(world, policies, runs, at, seed, threads, observed)) as parts:
             for part in parts:
                 done.append(part)
                 finished += part.shape[1]
@@ -90,18 +90,18 @@ def simulate(
     return Regret(tuple(policies), at, curves, world.name, seed, __version__, settings)
 
 
-def _chunks(runs: int, rounds: int, workers: int, by_hand: int) -> list[range]:
+def _split_runs(runs: int, rounds: int, workers: int, by_hand: int) -> list[range]:
     """Cut the runs so that a chunk fits into memory and every worker gets several.
 
     An interrupt loses the chunks that are under way, so that those with policies that are
     played ``by_hand`` have few runs.
     """
-    most = min(AT_ONCE, BY_HAND // by_hand) if by_hand else AT_ONCE
+    most = min(CHUNK_ROUNDS, SLOW_CHUNK_ROUNDS // by_hand) if by_hand else CHUNK_ROUNDS
     length = max(1, min(most // rounds, runs // (4 * workers)))
     return [range(start, min(start + length, runs)) for start in range(0, runs, length)]
 
 
-def _played(
+def _play_chunks(
     world: World,
     policies: Mapping[str, Policy],
     runs: int,
@@ -114,28 +114,32 @@ def _played(
     stop, rounds = Event(), int(at[-1])
 
     def by_hand() -> list[str]:
-        sample = Chunk.drawn(world, seed, range(1), min(rounds, BY_HAND), observed=observed)
-        return sample.by_hand(policies)
+        sample = Chunk.draw(
+            world, seed, range(1), min(rounds, SLOW_CHUNK_ROUNDS), observed=observed
+        )
+        return sample.find_uncompiled(policies)
 
     def curves(part: range) -> Floats:
-        chunk = Chunk.drawn(world, seed, part, rounds, observed=observed)
-        return chunk.curves(policies, at, stop)
+        chunk = Chunk.draw(world, seed, part, rounds, observed=observed)
+        return chunk.compute_regret(policies, at, stop)
 
     # Worked out before the threads ask for it.
-    _ = world.stage, world.shares
+    _ = world.environment, world.shares
     with ThreadPoolExecutor(workers) as pool:
         try:
             # By a worker too: a Ctrl-C while Numba compiles is lost on it.
-            chunks = _chunks(runs, rounds, workers, len(_result(pool.submit(by_hand))))
+            chunks = _split_runs(
+                runs, rounds, workers, len(_await_result(pool.submit(by_hand)))
+            )
             for future in [pool.submit(curves, part) for part in chunks]:
-                yield _result(future)
+                yield _await_result(future)
         finally:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _result(future: Future[_T]) -> _T:
+def _await_result(future: Future[_T]) -> _T:
     # With a limit: a wait without one is deaf to a Ctrl-C that a worker hears.
-    while wait([future], timeout=_PATIENCE).not_done:
+    while wait([future], timeout=_POLL_SECONDS).not_done:
         pass
     return future.result()

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from boundit.simulation.intervals import (
     Correction,
     Floats,
-    adjusted,
-    half_width,
-    level_of_each,
-    median_interval,
-    paired_p,
+    bound_median,
+    choose_level,
+    compute_half_width,
+    compute_paired_p,
+    correct_p_values,
 )
 
 
@@ -64,43 +64,48 @@ class Band:
     less_upper: Floats
 
 
-def lines(
+def summarize_final(
     policies: Sequence[str], final: Floats, correction: Correction = "none"
 ) -> tuple[Line, ...]:
     """Sum up the final regrets (policies x runs); differences are from the first policy."""
-    level = level_of_each(len(policies) - 1, correction)
-    chances = np.array([paired_p(final[0] - sample) for sample in final[1:]])
-    p = (1.0, *adjusted(chances, correction).tolist())
+    level = choose_level(len(policies) - 1, correction)
+    chances = np.array([compute_paired_p(final[0] - sample) for sample in final[1:]])
+    p = (1.0, *correct_p_values(chances, correction).tolist())
     return tuple(
-        _line(name, final[i], final[0] - final[i], level, p[i])
+        _summarize_policy(name, final[i], final[0] - final[i], level, p[i])
         for i, name in enumerate(policies)
     )
 
 
-def bands(policies: Sequence[str], at: NDArray[np.int64], curves: Floats) -> tuple[Band, ...]:
+def summarize_curves(
+    policies: Sequence[str], at: NDArray[np.int64], curves: Floats
+) -> tuple[Band, ...]:
     """Sum up the curves (policies x runs x rounds), each round by itself."""
     return tuple(
-        Band(name, at, *_around(own), *_around(curves[0] - own))
+        Band(name, at, *_bound_mean(own), *_bound_mean(curves[0] - own))
         for name, own in zip(policies, curves, strict=True)
     )
 
 
-def counted_runs(runs: int, rounds: int) -> str:
+def format_runs(runs: int, rounds: int) -> str:
     """Spell how much was played.
 
-    >>> counted_runs(2_000, 1)
+    >>> format_runs(2_000, 1)
     '2,000 runs of 1 round'
     """
     return f"{runs:,} run{'s' * (runs != 1)} of {rounds:,} round{'s' * (rounds != 1)}"
 
 
-def tabulated(head: str, found: Sequence[Line]) -> str:
+def format_lines(head: str, found: Sequence[Line]) -> str:
     """Write lines as a table with a head over it."""
     size = max(len("policy"), *(len(line.policy) for line in found)) + 2
     columns = f"{'policy':<{size}}{'mean':>9}{'':>20}{'median':>9}{'':>20}"
     first, *others = found
     less = f"  less than {first.policy}" if others else ""
-    rows = [_row(first, size), *(_row(line, size) + _less(line) for line in others)]
+    rows = [
+        _format_row(first, size),
+        *(_format_row(line, size) + _format_difference(line) for line in others),
+    ]
     return "\n".join([head, (columns + less).rstrip(), *rows])
 
 
@@ -109,16 +114,18 @@ def plain(line: Line) -> dict[str, object]:
     return {k: None if v != v else v for k, v in asdict(line).items()}
 
 
-def _line(policy: str, sample: Floats, less: Floats, level: float, p: float) -> Line:
-    middle, error = float(sample.mean()), float(half_width(sample))
-    gap, gap_error = float(less.mean()), float(half_width(less, level))
+def _summarize_policy(
+    policy: str, sample: Floats, less: Floats, level: float, p: float
+) -> Line:
+    middle, error = float(sample.mean()), float(compute_half_width(sample))
+    gap, gap_error = float(less.mean()), float(compute_half_width(less, level))
     return Line(
         policy,
         middle,
         middle - error,
         middle + error,
         float(np.median(sample)),
-        *median_interval(sample),
+        *bound_median(sample),
         gap,
         gap - gap_error,
         gap + gap_error,
@@ -126,21 +133,23 @@ def _line(policy: str, sample: Floats, less: Floats, level: float, p: float) -> 
     )
 
 
-def _around(sample: Floats) -> tuple[Floats, Floats, Floats]:
-    middle, error = sample.mean(axis=0), half_width(sample)
+def _bound_mean(sample: Floats) -> tuple[Floats, Floats, Floats]:
+    middle, error = sample.mean(axis=0), compute_half_width(sample)
     return middle, middle - error, middle + error
 
 
-def _row(line: Line, size: int) -> str:
+def _format_row(line: Line, size: int) -> str:
+    around_mean = _format_interval(line.mean_lower, line.mean_upper)
+    around_median = _format_interval(line.median_lower, line.median_upper)
     return (
-        f"{line.policy:<{size}}{line.mean:>9.2f}{_ends(line.mean_lower, line.mean_upper):>20}"
-        f"{line.median:>9.2f}{_ends(line.median_lower, line.median_upper):>20}"
+        f"{line.policy:<{size}}{line.mean:>9.2f}{around_mean:>20}"
+        f"{line.median:>9.2f}{around_median:>20}"
     )
 
 
-def _less(line: Line) -> str:
-    return f"  {line.less:+9.2f}{_ends(line.less_lower, line.less_upper)}"
+def _format_difference(line: Line) -> str:
+    return f"  {line.less:+9.2f}{_format_interval(line.less_lower, line.less_upper)}"
 
 
-def _ends(lower: float, upper: float) -> str:
+def _format_interval(lower: float, upper: float) -> str:
     return f" [{lower:.2f}, {upper:.2f}]" if np.isfinite(lower) else ""

@@ -37,7 +37,7 @@ def read_tables(specs: Mapping[str, TableSpec]) -> dict[str, NamedArray]:
     for node in specs:
         if not is_name(node):
             raise InvalidName(node)
-        for parent in _parents(node, specs[node]):
+        for parent in _read_parents(node, specs[node]):
             if parent not in specs:
                 raise UnknownParent(node, parent, frozenset(specs))
             children[parent].append(node)
@@ -45,13 +45,13 @@ def read_tables(specs: Mapping[str, TableSpec]) -> dict[str, NamedArray]:
     tables: dict[str, NamedArray] = {}
     for node in causal_order(children):
         parents, entries = specs[node]
-        values = _filled(node, entries, [levels[parent] for parent in parents])
-        tables[node] = NamedArray((*parents, node), _checked(node, parents, values))
+        values = _fill(node, entries, [levels[parent] for parent in parents])
+        tables[node] = NamedArray((*parents, node), _check_chances(node, parents, values))
         levels[node] = values.shape[-1]
     return tables
 
 
-def _parents(node: str, spec: TableSpec) -> Sequence[str]:
+def _read_parents(node: str, spec: TableSpec) -> Sequence[str]:
     match spec:
         case ([*parents], _) if all(map(is_name, parents)):
             if len(set(parents)) < len(parents):
@@ -63,17 +63,17 @@ def _parents(node: str, spec: TableSpec) -> Sequence[str]:
             )
 
 
-def _filled(
+def _fill(
     node: str, entries: ArrayLike | Callable[..., ArrayLike], shape: Sequence[int]
 ) -> Floats:
     """Bring every way of writing a table into one array, the node's levels on the last axis."""
     if callable(entries):
-        rows = [_numbers(node, entries(*at)) for at in product(*map(range, shape))]
+        rows = [_read_numbers(node, entries(*at)) for at in product(*map(range, shape))]
         if len({row.shape for row in rows}) > 1:
             raise MalformedTable(node, "has different numbers of levels at different parents")
         values = np.reshape(rows, (*shape, *rows[0].shape))
     else:
-        values = _numbers(node, entries)
+        values = _read_numbers(node, entries)
     if values.ndim == len(shape):
         values = np.stack([1 - values, values], axis=-1)
     if values.shape[:-1] != tuple(shape) or values.ndim != len(shape) + 1:
@@ -85,14 +85,14 @@ def _filled(
     return values
 
 
-def _numbers(node: str, entries: ArrayLike) -> Floats:
+def _read_numbers(node: str, entries: ArrayLike) -> Floats:
     try:
         return np.array(entries, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise MalformedTable(node, "is no regular array of numbers") from None
 
 
-def _checked(node: str, parents: Sequence[str], values: Floats) -> Floats:
+def _check_chances(node: str, parents: Sequence[str], values: Floats) -> Floats:
     chances = (values >= 0) & (values <= 1 + _TOLERANCE)
     # What is no chance, nan and the infinite among it, has no part in the sum.
     total = np.where(chances, values, 0).sum(axis=-1)

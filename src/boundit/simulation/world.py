@@ -47,10 +47,10 @@ class World:
     def mean(self, arm: object, context: object = ()) -> float:
         """``E[reward | do(arm), context]``, exactly."""
         place = dict(
-            zip(self.query.treatments, _values(arm, self.query.treatments), strict=True)
+            zip(self.query.treatments, _read_values(arm, self.query.treatments), strict=True)
         )
         place |= dict(
-            zip(self.query.context, _values(context, self.query.context), strict=True)
+            zip(self.query.context, _read_values(context, self.query.context), strict=True)
         )
         return float(self._means.at(place))
 
@@ -74,19 +74,19 @@ class World:
         return read_log(cells | share, weight="share", exact=True)
 
     @cached_property
-    def stage(self) -> FiniteEnvironment:
+    def environment(self) -> FiniteEnvironment:
         """The arms, and the contexts that visitors bring, as arrays of numbers."""
         arms, contexts = self.query.treatments, self.query.context
         numbers = self._means.aligned(contexts + arms)
         shape = numbers.shape[: len(contexts)]
-        met = np.flatnonzero(self._all_shares)
+        met = np.flatnonzero(self._population_shares)
         return FiniteEnvironment(
             tuple(tuple(map(int, np.unravel_index(i, shape))) for i in met),
             tuple(np.ndindex(numbers.shape[len(contexts) :])),
-            np.ascontiguousarray(numbers.reshape(len(self._all_shares), -1)[met]),
+            np.ascontiguousarray(numbers.reshape(len(self._population_shares), -1)[met]),
         )
 
-    def showing(self, names: Iterable[str]) -> FiniteEnvironment:
+    def make_environment(self, names: Iterable[str]) -> FiniteEnvironment:
         """The stage, where a round also shows these variables, as far as the world has them.
 
         The reward comes first, and they are drawn as they are given the arm, the context and
@@ -94,16 +94,18 @@ class World:
         """
         seen = tuple(sort_names(self.graph.observed.intersection(names)))
         if not seen:
-            return self.stage
-        if seen not in self._showing:
-            self._showing[seen] = replace(self.stage, shows=self._shows(seen))
-        return self._showing[seen]
+            return self.environment
+        if seen not in self._environments:
+            self._environments[seen] = replace(
+                self.environment, shows=self._make_side_observation(seen)
+            )
+        return self._environments[seen]
 
     @cached_property
-    def _showing(self) -> dict[tuple[str, ...], FiniteEnvironment]:
+    def _environments(self) -> dict[tuple[str, ...], FiniteEnvironment]:
         return {}
 
-    def _shows(self, seen: tuple[str, ...]) -> SideObservation:
+    def _make_side_observation(self, seen: tuple[str, ...]) -> SideObservation:
         arms, contexts, (outcome,) = (
             self.query.treatments,
             self.query.context,
@@ -111,8 +113,8 @@ class World:
         )
         law = self.model.effect(outcomes=(outcome, *seen), treatments=arms, context=contexts)
         numbers = law.aligned((*contexts, *arms, outcome, *seen))
-        shape = len(self._all_shares), len(self.stage.arms), 2, -1
-        cells = np.nan_to_num(numbers.reshape(shape)[np.flatnonzero(self._all_shares)])
+        shape = len(self._population_shares), len(self.environment.arms), 2, -1
+        cells = np.nan_to_num(numbers.reshape(shape)[np.flatnonzero(self._population_shares)])
         # What never pays, or always does, never shows anything beside the other reward.
         ends = cells.cumsum(axis=-1) / np.maximum(cells.sum(axis=-1, keepdims=True), _TINY)
         ends[..., -1] = 1.0
@@ -122,10 +124,10 @@ class World:
     @cached_property
     def shares(self) -> NDArray[np.float64]:
         """How many of the whole population bring each context of the stage."""
-        return self._all_shares[self._all_shares > 0]
+        return self._population_shares[self._population_shares > 0]
 
     @cached_property
-    def _all_shares(self) -> NDArray[np.float64]:
+    def _population_shares(self) -> NDArray[np.float64]:
         names = self.query.context
         if not names:
             return np.ones(1)
@@ -141,7 +143,7 @@ class World:
         return effect.at({self.query.outcomes[0]: 1})
 
 
-def _values(given: object, names: tuple[str, ...]) -> tuple[int, ...]:
+def _read_values(given: object, names: tuple[str, ...]) -> tuple[int, ...]:
     values = tuple(given) if isinstance(given, tuple | list) else (given,)
     if len(values) != len(names):
         raise WrongLength("arm or context", values, names)

@@ -37,32 +37,32 @@ def read_world(path: str | os.PathLike[str]) -> World:
         raise NotAWorld(path, "it needs query and tables, and may have hidden, selection, name")
     selection = record.get("selection")
     model = Model.of(
-        _tables(path, record["tables"]),
-        hidden=_texts(path, "hidden", record.get("hidden", [])),
-        selection=None if selection is None else _text(path, "selection", selection),
+        _read_table_specs(path, record["tables"]),
+        hidden=_read_names(path, "hidden", record.get("hidden", [])),
+        selection=None if selection is None else _read_text(path, "selection", selection),
     )
-    query = parse_query(_text(path, "query", record["query"]))
-    return World(model, query, _text(path, "name", record.get("name", Path(path).stem)))
+    query = parse_query(_read_text(path, "query", record["query"]))
+    return World(model, query, _read_text(path, "name", record.get("name", Path(path).stem)))
 
 
-def _tables(path: object, found: object) -> dict[str, TableSpec]:
+def _read_table_specs(path: object, found: object) -> dict[str, TableSpec]:
     if not isinstance(found, dict):
         raise NotAWorld(path, "tables is no object with a node for each key")
     tables: dict[str, TableSpec] = {}
     for node, spec in found.items():
         if not (isinstance(spec, list) and len(spec) == 2):
             raise NotAWorld(path, f"the table of {node!r} is not [parents, chances]")
-        tables[node] = (_texts(path, f"the parents of {node!r}", spec[0]), spec[1])
+        tables[node] = (_read_names(path, f"the parents of {node!r}", spec[0]), spec[1])
     return tables
 
 
-def _texts(path: object, what: str, found: object) -> list[str]:
+def _read_names(path: object, what: str, found: object) -> list[str]:
     if not (isinstance(found, list) and all(isinstance(name, str) for name in found)):
         raise NotAWorld(path, f"{what}: a list of names was expected")
     return found
 
 
-def _text(path: object, what: str, found: object) -> str:
+def _read_text(path: object, what: str, found: object) -> str:
     if not isinstance(found, str):
         raise NotAWorld(path, f"{what}: text was expected, found {shorten(repr(found), 40)}")
     return found

@@ -12,22 +12,22 @@ import numpy as np
 from boundit.bandit.errors import BadOption
 from boundit.estimand.query import parse_query
 from boundit.simulation.model import Model
-from boundit.simulation.options import seed_number
+from boundit.simulation.options import read_seed
 from boundit.simulation.world import World
 
 if TYPE_CHECKING:
     from boundit.simulation.tables import TableSpec
 
 
-def paper_model() -> Model:
+def make_paper_model() -> Model:
     """Build the paper's model: the graph of Figure 2 with the appendix's probabilities.
 
     U1, U2 are user features, X1, X2 item features, I1 lies between, Y is the reward, and the
     hidden C1 moves both I1 and Y. Rows are logged by I1.
 
-    >>> print(paper_model().graph)
+    >>> print(make_paper_model().graph)
     I1 -> [S]; I1 -> Y; U1 -> X1; U1 -> Y; U2 -> X2; X1 -> I1; X2 -> Y; I1 <-> Y
-    >>> round(paper_model().selection_rate(), 5)
+    >>> round(make_paper_model().selection_rate(), 5)
     0.47625
     """
     return Model.of(
@@ -56,7 +56,7 @@ def paper_world() -> World:
     0.254167
     """
     query = parse_query("Y | do(X1, X2), U1, U2")
-    return World(paper_model(), query, "the paper's world")
+    return World(make_paper_model(), query, "the paper's world")
 
 
 def flipped_world(strength: float = 1.0) -> World:
@@ -116,13 +116,13 @@ def random_world(
     chance of a reward is a sum, so that every arm's mean is linear in the context.
 
     >>> world = random_world(3, arms=5, contexts=1)
-    >>> world.name, len(world.stage.arms), len(world.stage.contexts)
+    >>> world.name, len(world.environment.arms), len(world.environment.contexts)
     ('random world 3, 5 arms, 2 contexts', 5, 2)
     """
     if arms < 2 or contexts < 0:
         found = (arms, contexts)
         raise BadOption("arms and contexts", "2 or more and 0 or more", found, option="arms")
-    rng = np.random.default_rng([seed_number(seed), arms, contexts])
+    rng = np.random.default_rng([read_seed(seed), arms, contexts])
     features = [f"U{k + 1}" for k in range(contexts)]
     base, gain = rng.uniform(0.25, 0.5, arms), rng.uniform(-0.2, 0.2, arms)
     slopes = rng.uniform(0, 0.2 / max(contexts, 1), (arms, contexts))
@@ -149,10 +149,10 @@ def random_world(
     return World(model, parse_query(f"Y | {asked}"), name)
 
 
-def suite() -> tuple[World, ...]:
+def make_suite() -> tuple[World, ...]:
     """Twelve worlds that claims about regret are held against: always the same.
 
-    >>> len({world.name for world in suite()})
+    >>> len({world.name for world in make_suite()})
     12
     """
     shapes = ((2, 0), (2, 1), (3, 1), (4, 0), (4, 1), (4, 2), (6, 1), (8, 2), (10, 3))

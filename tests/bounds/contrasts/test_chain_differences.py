@@ -10,7 +10,7 @@ from boundit.bounds.selection_facts import NOTHING_KNOWN
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.simulation.world import World
 from boundit.simulation.worlds import paper_world
 from boundit.terms.names import make_nodes
@@ -109,7 +109,7 @@ def test_all_others_at_once_are_what_each_is_alone() -> None:
     """One call answers for every arm that differs in the same treatments."""
     rng = np.random.default_rng(8)
     graph = parse("X -> W -> Y; X -> Y; W -> [S]; A -> Y; C -> W")
-    drawn = (random_model(graph, rng, levels=(2, 3)) for _ in range(200))
+    drawn = (draw_model(graph, rng, levels=(2, 3)) for _ in range(200))
     wanted = {"X": 3, "A": 3, "Y": 2}
     fit = [model for model in drawn if wanted.items() <= model.n_levels.items()]
     for model in fit[:4]:

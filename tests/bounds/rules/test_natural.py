@@ -9,7 +9,7 @@ from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from tests.bounds.exact import as_log
 
 RATE = SelectionFacts((0.5, 0.5))
@@ -33,7 +33,7 @@ def truth(model: Model, query: EffectQuery) -> dict[tuple[int, ...], float]:
 def test_with_the_true_rate_no_end_misses_and_something_is_said(text: str) -> None:
     graph, rng, widths = parse(text), np.random.default_rng(1), []
     for _ in range(12):
-        model = random_model(graph, rng, levels=(2,))
+        model = draw_model(graph, rng, levels=(2,))
         rate = model.selection_rate()
         table = derive_bounds(
             graph, ASKED, as_log(model.log()), confidence=None, selection_rate=rate
@@ -48,7 +48,7 @@ def test_with_the_true_rate_no_end_misses_and_something_is_said(text: str) -> No
 def test_a_log_of_everyone_gives_the_natural_bounds() -> None:
     """Manski: P(x, y) to P(x, y) + 1 - P(x); a limit of 1 says that nobody was left out."""
     graph = parse("X -> Y; X <-> Y; X -> [S]")
-    model = random_model(graph, np.random.default_rng(3), levels=(2,))
+    model = draw_model(graph, np.random.default_rng(3), levels=(2,))
     law = model.log().marginal(("X", "Y")).aligned(("X", "Y"))
 
     table = derive_bounds(

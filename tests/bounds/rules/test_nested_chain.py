@@ -14,7 +14,7 @@ from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from tests.bounds.exact import as_log
 from tests.bounds.programs import models, numbers
 
@@ -100,7 +100,7 @@ FRONT_DOOR = parse("X -> M -> Y; X <-> Y; M -> [S]")
 
 def test_the_selected_front_door_lies_between_the_extremes_over_mediator_and_arm() -> None:
     for rng in default_rng(0).spawn(10):
-        model = random_model(FRONT_DOOR, rng, levels=(2,))
+        model = draw_model(FRONT_DOOR, rng, levels=(2,))
         table = derive_bounds(FRONT_DOOR, "Y | do(X)", as_log(model.log()), confidence=None)
         cells = model.log().given(("M", "X")).at({"Y": 1}).values
         truth = model.effect(outcomes="Y", treatments="X").at({"Y": 1}).values
@@ -116,7 +116,7 @@ def test_natural_bounds_in_each_stratum_are_averaged_or_bracketed() -> None:
         text = f"{drawn}; W -> [S]" if selected else drawn
         for rng in default_rng(1).spawn(5):
             graph = parse(text)
-            model = random_model(graph, rng, levels=(2,))
+            model = draw_model(graph, rng, levels=(2,))
             table = derive_bounds(graph, "Y | do(X)", as_log(model.log()), confidence=None)
             law = model.log().given("W").aligned(("W", "X", "Y"))
             share = model.log().marginal("W").values

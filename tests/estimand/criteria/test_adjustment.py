@@ -17,7 +17,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.paths import back_door_graph, proper_causal_effects
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.terms.errors import OverlappingRoles, UnknownNode
 from boundit.terms.names import Nodes, make_nodes
 
@@ -119,7 +119,7 @@ def test_the_formula_is_the_effect_exactly_when_the_verdict_is_yes(selection: bo
     rng = np.random.default_rng(3)
     yes = 0
     for q in random_questions(500, seed=3, selection=selection):
-        model = random_model(q.graph, rng, levels=(2,))
+        model = draw_model(q.graph, rng, levels=(2,))
         truth = model.effect(outcomes=q.outcomes, treatments=q.treatments)
 
         formula = adjustment_formula(q.graph, **q.sets())

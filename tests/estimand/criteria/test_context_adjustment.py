@@ -19,7 +19,7 @@ from boundit.estimand.criteria.context_adjustment import (
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.terms.errors import OverlappingRoles
 from boundit.terms.names import Nodes, make_nodes
 
@@ -44,7 +44,7 @@ def random_questions(n: int, seed: int) -> Iterator[Question]:
     drawn, rng = np.random.default_rng(seed), Random(seed)
     for _ in range(n):
         dense, confounded = rng.choice([0.2, 0.4]), rng.choice([0.0, 0.1, 0.25])
-        graph = random_graph(
+        graph = draw_graph(
             rng.randint(3, 5),
             drawn,
             directed=dense,
@@ -65,7 +65,7 @@ def test_a_yes_gives_the_effect_in_every_context() -> None:
     """The formula is the model's own P(y | do(x), c), weights from the log or from a table."""
     yes, tabled, rng = 0, 0, np.random.default_rng(1)
     for q in random_questions(500, seed=1):
-        model = random_model(q.graph, rng, levels=(2,))
+        model = draw_model(q.graph, rng, levels=(2,))
         truth = model.effect(**q.roles())
         for z in q.candidates():
             for table in {make_nodes(), q.table}:

@@ -13,7 +13,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.terms.errors import OverlappingRoles
 from boundit.terms.names import Nodes, make_nodes
 
@@ -29,7 +29,7 @@ def random_roles(n: int, seed: int) -> Iterator[tuple[CausalGraph, Roles]]:
     drawn, rng = np.random.default_rng(seed), Random(seed)
     for _ in range(n):
         dense, confounded = rng.choice([0.2, 0.4]), rng.choice([0.0, 0.1, 0.25])
-        graph = random_graph(
+        graph = draw_graph(
             rng.randint(3, 5), drawn, directed=dense, bidirected=confounded, selection=True
         )
         names = sorted(graph.observed)
@@ -63,7 +63,7 @@ def test_a_yes_makes_acting_and_seeing_equal_with_and_without_selection() -> Non
     yes, rng = 0, np.random.default_rng(1)
     for graph, roles in random_roles(1200, seed=1):
         if exchanges(graph, **roles):
-            set_all, *others = four_laws(random_model(graph, rng, levels=(2,)), roles)
+            set_all, *others = four_laws(draw_model(graph, rng, levels=(2,)), roles)
 
             assert max(law.gap_to(set_all) for law in others) < 1e-9, (str(graph), roles)
             yes += 1
@@ -75,7 +75,7 @@ def test_a_no_shows_in_some_model() -> None:
     no, rng = 0, np.random.default_rng(2)
     for graph, roles in random_roles(400, seed=2):
         if not exchanges(graph, **roles):
-            set_all, *others = four_laws(random_model(graph, rng, levels=(2,)), roles)
+            set_all, *others = four_laws(draw_model(graph, rng, levels=(2,)), roles)
 
             assert max(law.gap_to(set_all) for law in others) > 1e-9, (str(graph), roles)
             no += 1
@@ -127,7 +127,7 @@ def test_the_printed_condition_also_misses_in_random_models() -> None:
     for graph, roles in random_roles(300, seed=4):
         if exchanges(graph, **roles, form="paper"):
             _, set_logged, _, seen_logged = four_laws(
-                random_model(graph, rng, levels=(2,)), roles
+                draw_model(graph, rng, levels=(2,)), roles
             )
             misses += seen_logged.gap_to(set_logged) > 1e-9
     assert misses > 0

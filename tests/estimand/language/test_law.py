@@ -6,7 +6,7 @@ from boundit.counts.evaluate import evaluate
 from boundit.estimand.language.law import late_order, observed_law, touched
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
 
@@ -37,7 +37,7 @@ def test_what_is_not_touched_is_separated_by_what_is() -> None:
 
 def test_the_conditionals_multiply_to_the_log_and_to_its_margins() -> None:
     for i, case in enumerate(random_cases(60, seed=3)):
-        log = random_model(case.graph, np.random.default_rng(i)).log()
+        log = draw_model(case.graph, np.random.default_rng(i)).log()
         law = observed_law(case.graph, (case.treatments,))
         kept = case.graph.ancestors(case.outcomes | case.context)
 

@@ -9,7 +9,7 @@ from boundit.estimand.recovery.conditional import through_factors, through_selec
 from boundit.estimand.recovery.question import Question, feels_selection, lightened
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.text import parse
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.terms.names import make_nodes
 from tests.estimand.truth import gap, random_cases
 
@@ -70,7 +70,7 @@ def test_what_is_known_up_to_a_constant_is_normed() -> None:
     )
     asked = Question(frozenset({"V6"}), frozenset({"V1", "V2"}), selected=True)
     found = through_selected_factors(graph, asked, recover_factor)
-    model = random_model(graph, np.random.default_rng(0))
+    model = draw_model(graph, np.random.default_rng(0))
     log = model.log()
     assert found.expression is not None
     numbers = evaluate(found.expression, log)

@@ -6,7 +6,7 @@ from boundit.counts.evaluate import evaluate
 from boundit.estimand.recovery.external import ExternalTable
 from boundit.estimand.recovery.question import Question
 from boundit.graph.text import parse
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.terms.names import make_nodes
 from tests.estimand.truth import gap, random_cases
 
@@ -32,7 +32,7 @@ def test_the_law_it_writes_is_that_of_everyone() -> None:
     """P(t, w) = P(w | t, S=1) P(t) whenever w is separated from S by t."""
     larger = 0
     for i, case in enumerate(random_cases(120, seed=10, tables=1)):
-        model = random_model(case.graph, np.random.default_rng(i))
+        model = draw_model(case.graph, np.random.default_rng(i))
         for measured in case.external:
             table = ExternalTable.of(case.graph, measured)
             larger += table.safe > measured

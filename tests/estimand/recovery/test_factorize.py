@@ -3,7 +3,7 @@
 import numpy as np
 
 from boundit.estimand.recovery.factorize import factorize
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
 from tests.paper import ARM, CONTEXT, FIGURE_2, OUTCOME
@@ -22,7 +22,7 @@ def test_figure_2_needs_three_factors() -> None:
 def test_the_sum_of_products_is_the_effect() -> None:
     for i, case in enumerate(random_cases(60, seed=1)):
         formula = factorize(case.graph, outcomes=case.outcomes, treatments=case.treatments)
-        model = random_model(case.graph, np.random.default_rng(i))
+        model = draw_model(case.graph, np.random.default_rng(i))
         order = tuple(v for v in case.graph.order if v in case.graph.observed)
         whole = np.ones([1] * len(order))
         for part in formula.parts:

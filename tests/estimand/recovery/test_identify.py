@@ -7,7 +7,7 @@ from boundit.estimand.language.law import observed_law
 from boundit.estimand.recovery.identify import identify
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.terms.names import Nodes, make_nodes
 from tests.estimand.truth import random_cases
 
@@ -36,7 +36,7 @@ def test_line_3_goes_on_within_the_part_that_holds_the_target() -> None:
 def test_what_is_identified_is_the_c_factor() -> None:
     found = 0
     for i, case in enumerate(random_cases(150, seed=4, selection=False)):
-        model = random_model(case.graph, np.random.default_rng(i))
+        model = draw_model(case.graph, np.random.default_rng(i))
         for home in case.graph.components():
             for target in case.graph.induced(home - case.treatments).components():
                 known = observed_law(case.graph).without(case.graph.nodes - home)

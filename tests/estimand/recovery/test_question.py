@@ -12,7 +12,7 @@ from boundit.estimand.recovery.question import (
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
 
@@ -58,7 +58,7 @@ def test_a_lighter_question_has_the_same_answer(selected: bool) -> None:
         asked = Question(case.outcomes, case.treatments, case.context, selected)
         light, steps = lightened(case.graph, asked)
         lighter += bool(steps)
-        model = random_model(case.graph, np.random.default_rng(i))
+        model = draw_model(case.graph, np.random.default_rng(i))
         axes = case.graph.order[:-1]
 
         gap = effect(model, asked, axes) - effect(model, light, axes)
@@ -73,7 +73,7 @@ def test_where_selection_is_not_felt_the_logged_have_the_same_answer() -> None:
         if feels_selection(case.graph, asked) is not None:
             continue
         same += 1
-        model = random_model(case.graph, np.random.default_rng(i))
+        model = draw_model(case.graph, np.random.default_rng(i))
         among = Question(case.outcomes, case.treatments, case.context, selected=True)
         axes = case.graph.order[:-1]
 
@@ -89,7 +89,7 @@ def test_where_doing_is_seeing_the_conditional_is_the_effect() -> None:
         if not case.treatments or not doing_is_seeing(case.graph, asked):
             continue
         same += 1
-        model = random_model(case.graph, np.random.default_rng(i))
+        model = draw_model(case.graph, np.random.default_rng(i))
         seen = Question(case.outcomes, context=case.treatments | case.context)
         axes = case.graph.order
 

@@ -6,7 +6,7 @@ from boundit.counts.evaluate import evaluate
 from boundit.estimand.language.derivation import Step
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.text import parse
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
 from tests.paper import FIGURE_2
@@ -52,7 +52,7 @@ def test_what_is_recovered_is_true() -> None:
     """Algorithm 2 is sound: a recovered formula is Q[C] at every point of every model."""
     found = 0
     for i, case in enumerate(random_cases(250, seed=5)):
-        model = random_model(case.graph, np.random.default_rng(i))
+        model = draw_model(case.graph, np.random.default_rng(i))
         kept = case.graph.observed - case.treatments
         for component in case.graph.induced(kept).components():
             formula = recover_factor(component, case.graph).expression

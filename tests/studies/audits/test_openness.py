@@ -8,7 +8,7 @@ from boundit.bounds.plan import Profile
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.studies.audits import openness, table_slopes
 from boundit.studies.audits.openness import NEAR, OpenReport, Place, audit_openness
 from boundit.studies.audits.problems import Problem, bound_problem, draw_problems
@@ -103,7 +103,7 @@ def test_a_rival_with_another_effect_than_it_says_is_none(
 
 def test_a_rival_has_to_show_the_unbiased_tables_too() -> None:
     """Walks that forget a table come too far."""
-    model = random_model(parse("X -> Y -> [S]"), default_rng(0), levels=(2,))
+    model = draw_model(parse("X -> Y -> [S]"), default_rng(0), levels=(2,))
     problem = Problem(model, parse_query("Y | do(X)"), (frozenset("Y"),))
     rival = ModelSurface(model).find_furthest(problem.query, {"X": 1}, towards=1, until=0.999)
     report = OpenReport(0)

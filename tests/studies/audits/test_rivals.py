@@ -5,13 +5,13 @@ from numpy.random import default_rng
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.studies.audits.rivals import SAME, ModelSurface, Rival, split_hidden_levels
 from boundit.terms.names import Nodes, sort_names
 
 
 def model_of(graph: str, seed: int = 0) -> Model:
-    return random_model(parse(graph), default_rng(seed), levels=(2,))
+    return draw_model(parse(graph), default_rng(seed), levels=(2,))
 
 
 def ends(
@@ -124,15 +124,15 @@ def test_two_independent_causes_of_a_selecting_reward_pin_it_down() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_wider_hidden_causes_change_nothing_that_can_be_seen_or_done(seed: int) -> None:
     rng = default_rng(seed)
-    graph = random_graph(4, rng, bidirected=0.4, selection=True)
-    model = random_model(graph, rng)
+    graph = draw_graph(4, rng, bidirected=0.4, selection=True)
+    model = draw_model(graph, rng)
     x = sort_names(graph.observed)[:2]
 
     wide = split_hidden_levels(model, rng)
 
     assert wide.log().gap_to(model.log()) < 1e-12
     assert wide.law().gap_to(model.law()) < 1e-12
-    assert wide.intervened(x).gap_to(model.intervened(x)) < 1e-12
+    assert wide.intervene(x).gap_to(model.intervene(x)) < 1e-12
     assert all(wide.n_levels[h] == 2 * model.n_levels[h] for h in model.hidden)
 
 

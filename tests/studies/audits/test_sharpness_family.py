@@ -48,7 +48,7 @@ def test_any_logits_are_a_model_of_the_graph_and_answer_as_it_does(text: str) ->
         log = model.log().aligned([node for node in family.axes if node in graph.observed])
         assert cells.reshape(log.shape) == pytest.approx(model.selection_rate() * log)
         asked = [name for name in held if name != "X"]
-        assert chance == pytest.approx(float(model.intervened("X", asked).at(held)))
+        assert chance == pytest.approx(float(model.intervene("X", asked).at(held)))
 
 
 @pytest.mark.parametrize("text", GRAPHS)

@@ -11,7 +11,7 @@ from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_model
+from boundit.simulation.random_models import draw_model
 from boundit.studies.audits.sharpness_family import ModelFamily
 from boundit.studies.audits.sharpness_search import SearchTarget, find_furthest
 
@@ -20,7 +20,7 @@ SIGNS = (-1, 1)
 
 
 def drawn_model(text: str, seed: int) -> Model:
-    return random_model(parse(text), default_rng(seed), levels=(2,), floor=0.1)
+    return draw_model(parse(text), default_rng(seed), levels=(2,), floor=0.1)
 
 
 def found(model: Model, log: NamedArray, rate: float | None, sign: int, arm: int) -> float:

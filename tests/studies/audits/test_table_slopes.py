@@ -3,14 +3,14 @@ import pytest
 from numpy.random import default_rng
 
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.studies.audits.table_slopes import LawSlopes, ModelPoints
 from boundit.terms.names import sort_names
 
 
 def drawn(seed: int) -> Model:
     rng = default_rng(seed)
-    return random_model(random_graph(4, rng, selection=True), rng, levels=(2, 3))
+    return draw_model(draw_graph(4, rng, selection=True), rng, levels=(2, 3))
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -1,7 +1,7 @@
 import pytest
 
 from boundit.bandit.policy import Policy
-from boundit.simulation.description import policy_record
+from boundit.simulation.description import describe_policy
 from boundit.simulation.worlds import flipped_world, paper_world
 from boundit.studies.online.policies import (
     KINDS,
@@ -41,7 +41,7 @@ def test_policies_go_by_name() -> None:
 
     assert list(policies) == ["TS", "UCB-PCB"]
     for exact, confidence in ((False, 0.95), (True, None)):
-        record = policy_record(pick_policies(["UCB-PCB"], offline, exact=exact)["UCB-PCB"])
+        record = describe_policy(pick_policies(["UCB-PCB"], offline, exact=exact)["UCB-PCB"])
         assert record["prior"]["confidence"] == confidence  # type: ignore[index]
     with pytest.raises(UnknownPolicy, match=r"no policy 'Lin-UCB'; did you mean 'LinUCB'\?"):
         pick_policies(["Lin-UCB"], offline, exact=True)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from boundit.simulation.intervals import half_width
-from boundit.simulation.worlds import flipped_world, suite
+from boundit.simulation.intervals import compute_half_width
+from boundit.simulation.worlds import flipped_world, make_suite
 from boundit.studies.online.suite import SuiteRow, run_suite_study
 
 
@@ -10,7 +10,7 @@ def test_every_world_of_the_suite_has_a_row() -> None:
     heard = list[tuple[int, int]]()
     study = run_suite_study(runs=3, rounds=30, told=lambda *at: heard.append(at))
 
-    assert [row.world for row in study.rows] == [world.name for world in suite()]
+    assert [row.world for row in study.rows] == [world.name for world in make_suite()]
     assert heard[-1] == (12, 12)
     assert len(str(study).splitlines()) == 14
     for row in study.rows:
@@ -22,7 +22,7 @@ def test_intervals_allow_for_the_number_of_worlds() -> None:
     worlds = (flipped_world(1), flipped_world(0.5))
     both, one = (run_suite_study(runs=8, rounds=60, worlds=worlds[:n]) for n in (2, 1))
     wide, plain = (study.rows[0].less_upper - study.rows[0].less for study in (both, one))
-    ratio = half_width(np.arange(8.0), 0.975) / half_width(np.arange(8.0), 0.95)
+    ratio = compute_half_width(np.arange(8.0), 0.975) / compute_half_width(np.arange(8.0), 0.95)
 
     assert wide / plain == pytest.approx(float(ratio))
     assert both.rows[0].p >= one.rows[0].p

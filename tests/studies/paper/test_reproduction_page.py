@@ -39,7 +39,7 @@ def test_a_caption_says_no_more_than_the_figure_shows(tmp_path: Path) -> None:
     assert regret.only("UCB").caption == "Means of 3 runs of 150 rounds."
     assert alone.caption == "One run of 150 rounds."
     regret.plot(tmp_path / "one.svg")
-    save(curve_figure(regret.drawn(), note=regret.caption), tmp_path / "two.svg")
+    save(curve_figure(regret.make_curves(), note=regret.caption), tmp_path / "two.svg")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 

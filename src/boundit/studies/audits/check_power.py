@@ -21,7 +21,7 @@ from boundit.counts.read import read_log
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, implications
 from boundit.graph.separation import open_walk
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.random_models import draw_graph, draw_model
 
 SIZES = (200, 1_000, 5_000, 20_000)
 
@@ -88,14 +88,14 @@ def draw_trials(n: int, seed: int) -> Iterator[tuple[CheckTrial, Generator]]:
 def draw_trial(rng: Generator) -> CheckTrial | None:
     """Draw a graph of four to six variables and leave out an edge; None if none is missed."""
     size, selection = int(rng.integers(4, 7)), bool(rng.random() < 0.5)
-    true = random_graph(size, rng, directed=0.3, bidirected=0.1, selection=selection)
+    true = draw_graph(size, rng, directed=0.3, bidirected=0.1, selection=selection)
     if not implications(true):
         return None
     missed = [graph for graph in _drop_each_edge(true) if _is_refutable(graph, true)]
     if not missed:
         return None
     wrong = missed[int(rng.integers(len(missed)))]
-    return CheckTrial(true, wrong, random_model(true, rng).log())
+    return CheckTrial(true, wrong, draw_model(true, rng).log())
 
 
 def draw_log(law: NamedArray, n: int, rng: Generator) -> Log:

@@ -19,7 +19,7 @@ from boundit.bounds.request import coin_graph
 from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.worlds import paper_world
 from boundit.studies.audits.problems import draw_query
 from boundit.terms.bound_table import BoundTable
@@ -106,8 +106,8 @@ def _repeat_paper_setting(_: int, n: int) -> Iterator[CoverageSetting]:
 def _draw_settings(seed: int, n: int) -> Iterator[CoverageSetting]:
     for stream in SeedSequence([seed, 1]).spawn(n):
         rng = default_rng(stream)
-        graph = random_graph(int(rng.integers(3, 6)), rng, selection=bool(rng.random() < 0.8))
-        model = random_model(graph, rng, levels=(2, 3), floor=0.002)
+        graph = draw_graph(int(rng.integers(3, 6)), rng, selection=bool(rng.random() < 0.8))
+        model = draw_model(graph, rng, levels=(2, 3), floor=0.002)
         query = draw_query(graph, rng)
         k = model.n_levels[query.outcomes[0]]
         # Half of the outcomes are 0/1, the others pay by level.

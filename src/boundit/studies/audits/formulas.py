@@ -8,7 +8,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 from boundit.counts.evaluate import evaluate
 from boundit.estimand.ask import recover
 from boundit.estimand.query import EffectQuery
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.terms.names import Nodes, sort_names
 
 TOLERANCE = 1e-9
@@ -54,7 +54,7 @@ def audit_formulas(
 
 
 def _ask_question(rng: Generator, report: FormulaReport) -> None:
-    graph = random_graph(int(rng.integers(3, 8)), rng, selection=bool(rng.random() < 2 / 3))
+    graph = draw_graph(int(rng.integers(3, 8)), rng, selection=bool(rng.random() < 2 / 3))
     names = [str(name) for name in rng.permutation(sort_names(graph.observed))]
     n_out, n_do, n_given = (
         int(rng.integers(1, 3)),
@@ -75,7 +75,7 @@ def _ask_question(rng: Generator, report: FormulaReport) -> None:
     if answer.expression is None:
         return
     report.found += 1
-    model = random_model(graph, rng, levels=(2, 3))
+    model = draw_model(graph, rng, levels=(2, 3))
     log = model.log()
     external = [model.law(table) for table in tables] if graph.selection else [log]
     truth = model.effect(

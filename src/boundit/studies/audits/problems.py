@@ -18,7 +18,7 @@ from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.model import Model
-from boundit.simulation.random_models import random_graph, random_model
+from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import Nodes, sort_names
 
@@ -40,10 +40,10 @@ def draw_problems(seed: int, n: int) -> Iterator[Problem]:
 
 def draw_problem(rng: Generator) -> Problem:
     """Draw one problem."""
-    graph = random_graph(int(rng.integers(4, 7)), rng, selection=bool(rng.random() < 0.85))
+    graph = draw_graph(int(rng.integers(4, 7)), rng, selection=bool(rng.random() < 0.85))
     query = draw_query(graph, rng)
     levels = (2, 3) if rng.random() < 0.3 else (2,)
-    while (model := random_model(graph, rng, levels=levels)).n_levels[query.outcomes[0]] != 2:
+    while (model := draw_model(graph, rng, levels=levels)).n_levels[query.outcomes[0]] != 2:
         pass
     tables: tuple[Nodes, ...] = ()
     if graph.selection and rng.random() < 0.3:

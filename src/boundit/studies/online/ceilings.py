@@ -24,7 +24,7 @@ from boundit.bandit.theory import (
 )
 from boundit.bounds.derive import derive_bounds
 from boundit.simulation.simulate import simulate
-from boundit.simulation.summary import counted_runs
+from boundit.simulation.summary import format_runs
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world, random_world
 from boundit.studies.online.study import require_all_runs
@@ -74,7 +74,7 @@ class CeilingStudy:
         return asdict(self)
 
     def __str__(self) -> str:
-        head = f"{counted_runs(self.runs, self.rounds)}, seed {self.seed}"
+        head = f"{format_runs(self.runs, self.rounds)}, seed {self.seed}"
         columns = (
             f"{'':<11}{'world':<38}{'policy':<12}{'mean':>10}{'largest':>10}{'ceiling':>12}"
         )
@@ -152,7 +152,7 @@ def _apply_theorem5(
     rounds: int,
 ) -> tuple[float, float, float]:
     """What alpha and ridge the proof needs, and the ceiling; a model for each arm."""
-    means, arms = world.means(), world.stage.arms
+    means, arms = world.means(), world.environment.arms
     length = 0.0
     for arm in arms:
         own = [key for key in means if key[0] == arm]

@@ -18,7 +18,7 @@ from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.prior.narrowing import NarrowingBounds
 from boundit.bounds.derive import derive_bounds
-from boundit.simulation.playing import Chunk
+from boundit.simulation.chunk import Chunk
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit.simulation.world import World
@@ -114,8 +114,8 @@ def count_runs_that_miss(
     The policy plays; what its rounds show is then fed to living ends once more, which only
     narrow: if the last ones hold, all did.
     """
-    chunk = Chunk.drawn(world, seed, runs, rounds, observed=True)
-    pulls = chunk.pulls("living", policy, Event())
+    chunk = Chunk.draw(world, seed, runs, rounds, observed=True)
+    pulls = chunk.play("living", policy, Event())
     return sum(
         not _has_all_means(world, _replay_run(table, chunk, pulls, i, error))
         for i in range(len(runs))
@@ -127,12 +127,12 @@ def _replay_run(
 ) -> NarrowingBounds | Living:
     """The living ends after a run, or the plan that it refutes."""
     ends = NarrowingBounds(table, error)
-    stage, visitors = chunk.world.showing(ends.variables), chunk.visitors[i]
+    stage, visitors = chunk.world.make_environment(ends.variables), chunk.contexts[i]
     if stage.shows is None:
         return ends
-    rewards = stage.rewards(visitors, chunk.luck[i], pulls[i]).astype(np.int64)
+    rewards = stage.rewards(visitors, chunk.uniforms[i], pulls[i]).astype(np.int64)
     chances = stage.shows.ends[visitors, pulls[i], rewards]
-    cells = (chunk.seeing[i][:, None] >= chances).sum(axis=1)
+    cells = (chunk.observation_uniforms[i][:, None] >= chances).sum(axis=1)
     names = stage.shows.variables
     read = [ends.read(dict(zip(names, cell, strict=True))) for cell in stage.shows.cells]
     for c, arm, cell in zip(visitors.tolist(), pulls[i].tolist(), cells.tolist(), strict=True):

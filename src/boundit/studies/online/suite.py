@@ -12,12 +12,17 @@ import numpy as np
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.theory import count_ruled_out
 from boundit.bounds.derive import derive_bounds
-from boundit.simulation.intervals import adjusted, half_width, level_of_each, paired_p
+from boundit.simulation.intervals import (
+    choose_level,
+    compute_half_width,
+    compute_paired_p,
+    correct_p_values,
+)
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
-from boundit.simulation.summary import counted_runs
+from boundit.simulation.summary import format_runs
 from boundit.simulation.world import World
-from boundit.simulation.worlds import suite
+from boundit.simulation.worlds import make_suite
 from boundit.studies.online.study import require_all_runs
 
 
@@ -77,7 +82,7 @@ class SuiteStudy:
 
     def __str__(self) -> str:
         head = (
-            f"{counted_runs(self.runs, self.rounds)}, seed {self.seed}; differences with "
+            f"{format_runs(self.runs, self.rounds)}, seed {self.seed}; differences with "
             f"intervals that hold in all {len(self.rows)} worlds at once (95 %)"
         )
         columns = f"{'world':<38}{'ruled out':<11}{'LinUCB':>8}{'-PCB':>9}{'less':>9}"
@@ -93,7 +98,7 @@ def run_suite_study(
     told: Callable[[int, int], None] = lambda _, __: None,
 ) -> SuiteStudy:
     """Play LinUCB with and without the exact bounds in every world of the suite."""
-    places = suite() if worlds is None else worlds
+    places = make_suite() if worlds is None else worlds
     found = []
     for i, world in enumerate(places):
         bounds = derive_bounds(
@@ -105,9 +110,9 @@ def run_suite_study(
             (world, count_ruled_out(bounds, world.means()), require_all_runs(regret, runs))
         )
         told(i + 1, len(places))
-    chances = np.array([paired_p(_difference_by_run(regret)) for _, _, regret in found])
-    corrected = adjusted(chances, "holm").tolist()
-    level = level_of_each(len(found), "holm")
+    chances = np.array([compute_paired_p(_difference_by_run(regret)) for _, _, regret in found])
+    corrected = correct_p_values(chances, "holm").tolist()
+    level = choose_level(len(found), "holm")
     rows = [_make_row(*entry, level, p) for entry, p in zip(found, corrected, strict=True)]
     return SuiteStudy(tuple(rows), rounds, runs, seed)
 
@@ -118,10 +123,10 @@ def _difference_by_run(regret: Regret) -> np.ndarray:
 
 def _make_row(world: World, ruled_out: int, regret: Regret, level: float, p: float) -> SuiteRow:
     spared = _difference_by_run(regret)
-    less, error = float(spared.mean()), float(half_width(spared, level))
+    less, error = float(spared.mean()), float(compute_half_width(spared, level))
     return SuiteRow(
         world.name,
-        world.stage.means.size,
+        world.environment.means.size,
         ruled_out,
         float(regret.final("LinUCB").mean()),
         float(regret.final("LinUCB-PCB").mean()),

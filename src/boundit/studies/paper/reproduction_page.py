@@ -167,10 +167,12 @@ def _make_world_sections(contest: WorldRegret, where: str) -> tuple[Section, ...
     optimists, started = _keep_bound_pairs(contest.regret), _keep_warm_starts(contest.regret)
     return (
         curves_section(
-            optimists.drawn(), title=f"{where}: cumulative regret", caption=optimists.caption
+            optimists.make_curves(),
+            title=f"{where}: cumulative regret",
+            caption=optimists.caption,
         ),
         curves_section(
-            started.drawn(),
+            started.make_curves(),
             title=f"{where}: starting from biased estimates",
             caption=f"{started.caption} {_STARTS}",
         ),
@@ -194,7 +196,7 @@ def _keep_warm_starts(regret: Regret) -> Regret:
 
 
 def _draw_curves(regret: Regret) -> "Figure":
-    return curve_figure(regret.drawn(), note=regret.caption)
+    return curve_figure(regret.make_curves(), note=regret.caption)
 
 
 def _tabulate(contest: WorldRegret) -> Grid:

@@ -11,8 +11,8 @@ from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.policies.ucb import UCB
 from boundit.bounds.derive import derive_bounds
 from boundit.estimand.query import parse_query
+from boundit.simulation.chunk import Chunk, Stopped
 from boundit.simulation.model import Model
-from boundit.simulation.playing import Chunk, Stopped
 from boundit.simulation.world import World
 from boundit.simulation.worlds import paper_world
 from tests.simulation.seeds import policy_seed
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 def test_visitors_are_those_of_the_population_and_luck_is_even() -> None:
     """D-40. P(U1 = 1) is 0.4 among all, and 0.444 among the logged."""
     world = paper_world()
-    chunk = Chunk.drawn(world, 0, range(20), 4_000)
-    counts = np.bincount(chunk.visitors.ravel(), minlength=4) / chunk.visitors.size
+    chunk = Chunk.draw(world, 0, range(20), 4_000)
+    counts = np.bincount(chunk.contexts.ravel(), minlength=4) / chunk.contexts.size
 
     assert counts == pytest.approx(world.shares, abs=0.006)
     assert world.shares == pytest.approx([0.24, 0.36, 0.16, 0.24])
-    assert chunk.luck.mean() == pytest.approx(0.5, abs=0.005)
-    joint = np.corrcoef(chunk.visitors.ravel(), chunk.luck.ravel())[0, 1]
+    assert chunk.uniforms.mean() == pytest.approx(0.5, abs=0.005)
+    joint = np.corrcoef(chunk.contexts.ravel(), chunk.uniforms.ravel())[0, 1]
     assert abs(joint) < 0.015
 
 
 def test_a_run_hangs_on_its_number_and_the_seed_alone() -> None:
     world = paper_world()
-    many, one = (Chunk.drawn(world, 4, runs, 50) for runs in (range(6), range(3, 4)))
+    many, one = (Chunk.draw(world, 4, runs, 50) for runs in (range(6), range(3, 4)))
 
-    assert np.array_equal(many.visitors[3], one.visitors[0])
-    assert np.array_equal(many.luck[3], one.luck[0])
-    assert len(np.unique(many.luck[:, 0])) == 6
-    assert not np.array_equal(one.luck, Chunk.drawn(world, 5, range(3, 4), 50).luck)
+    assert np.array_equal(many.contexts[3], one.contexts[0])
+    assert np.array_equal(many.uniforms[3], one.uniforms[0])
+    assert len(np.unique(many.uniforms[:, 0])) == 6
+    assert not np.array_equal(one.uniforms, Chunk.draw(world, 5, range(3, 4), 50).uniforms)
 
 
 def test_a_context_nobody_brings_is_never_met() -> None:
@@ -51,12 +51,12 @@ def test_a_context_nobody_brings_is_never_met() -> None:
         "Y": (["X", "U"], [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]),
     }
     world = World(Model.of(tables), parse_query("Y | do(X), U"))  # type: ignore[arg-type]
-    chunk = Chunk.drawn(world, 0, range(2), 500)
+    chunk = Chunk.draw(world, 0, range(2), 500)
 
-    assert world.stage.contexts == ((0,), (2,))
-    assert world.stage.means.tolist() == [[0.1, 0.4], [pytest.approx(0.3), 0.6]]
-    assert set(chunk.visitors.ravel().tolist()) == {0, 1}
-    assert chunk.pulls("UCB", UCB(), Event()).shape == (2, 500)
+    assert world.environment.contexts == ((0,), (2,))
+    assert world.environment.means.tolist() == [[0.1, 0.4], [pytest.approx(0.3), 0.6]]
+    assert set(chunk.contexts.ravel().tolist()) == {0, 1}
+    assert chunk.play("UCB", UCB(), Event()).shape == (2, 500)
 
 
 class Compiled:
@@ -74,13 +74,13 @@ class Compiled:
 
 def test_a_policy_that_can_plays_whole_runs() -> None:
     world, policy = paper_world(), Compiled()
-    chunk = Chunk.drawn(world, 7, range(2, 5), 30)
-    pulls = chunk.pulls("it", cast("Policy", policy), Event())
+    chunk = Chunk.draw(world, 7, range(2, 5), 30)
+    pulls = chunk.play("it", cast("Policy", policy), Event())
 
     assert not pulls.any()
-    assert policy.stage is world.stage
-    assert policy.visitors is chunk.visitors
-    assert policy.luck is chunk.luck
+    assert policy.stage is world.environment
+    assert policy.visitors is chunk.contexts
+    assert policy.luck is chunk.uniforms
     assert policy.seeds.tolist() == [policy_seed("it", run=r, seed=7) for r in (2, 3, 4)]  # type: ignore[attr-defined]
     assert policy.given["horizon"] == 30
 
@@ -89,16 +89,16 @@ def test_nobody_starts_once_it_is_stopped() -> None:
     stop = Event()
     stop.set()
     with pytest.raises(Stopped):
-        Chunk.drawn(paper_world(), 0, range(1), 5).pulls("UCB", UCB(), stop)
+        Chunk.draw(paper_world(), 0, range(1), 5).play("UCB", UCB(), stop)
 
 
 def test_what_rounds_show_is_a_luck_of_its_own() -> None:
     world = paper_world()
-    many, one = (Chunk.drawn(world, 4, runs, 50) for runs in (range(6), range(3, 4)))
+    many, one = (Chunk.draw(world, 4, runs, 50) for runs in (range(6), range(3, 4)))
 
-    assert np.array_equal(many.seeing[3], one.seeing[0])
-    assert not np.array_equal(one.seeing, one.luck)
-    assert many.seeing.shape == (6, 50)
+    assert np.array_equal(many.observation_uniforms[3], one.observation_uniforms[0])
+    assert not np.array_equal(one.observation_uniforms, one.uniforms)
+    assert many.observation_uniforms.shape == (6, 50)
 
 
 @pytest.mark.parametrize("policy", ["compiled", "round by round"])
@@ -108,26 +108,26 @@ def test_observed_rounds_narrow_bounds_and_change_no_other_policy(policy: str) -
     bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
     player: Policy = LinUCB(prior=bounds) if policy == "compiled" else UCB(prior=bounds)
     seen, blind = (
-        Chunk.drawn(world, 3, range(2), 400, observed=observed) for observed in (True, False)
+        Chunk.draw(world, 3, range(2), 400, observed=observed) for observed in (True, False)
     )
-    told, untold = (chunk.pulls("it", player, Event()) for chunk in (seen, blind))
+    told, untold = (chunk.play("it", player, Event()) for chunk in (seen, blind))
 
-    assert np.array_equal(seen.visitors, blind.visitors)
-    assert np.array_equal(seen.luck, blind.luck)
+    assert np.array_equal(seen.contexts, blind.contexts)
+    assert np.array_equal(seen.uniforms, blind.uniforms)
     assert not np.array_equal(told, untold)
     other = LinUCB(prior=bounds.plain())
-    one, two = (chunk.pulls("it", other, Event()) for chunk in (seen, blind))
+    one, two = (chunk.play("it", other, Event()) for chunk in (seen, blind))
     assert np.array_equal(one, two)
-    shows = world.showing(["I1"]).shows
+    shows = world.make_environment(["I1"]).shows
     assert shows is not None
     plain = player.fresh(horizon=400)
     for t in range(400):
-        visitor = int(seen.visitors[0, t])
-        decision = plain.decide(world.stage.contexts[visitor])
-        arm = world.stage.arms.index(decision.arm)
+        visitor = int(seen.contexts[0, t])
+        decision = plain.decide(world.environment.contexts[visitor])
+        arm = world.environment.arms.index(decision.arm)
         assert arm == told[0, t]
-        reward = float(seen.luck[0, t] < world.stage.means[visitor, arm])
-        observed = shows.observed(visitor, arm, reward, float(seen.seeing[0, t]))
+        reward = float(seen.uniforms[0, t] < world.environment.means[visitor, arm])
+        observed = shows.observed(visitor, arm, reward, float(seen.observation_uniforms[0, t]))
         plain.learn(decision, reward, observed=observed)
 
 
@@ -135,9 +135,9 @@ def test_a_run_whose_bounds_are_refuted_is_played_on_without_them() -> None:
     world = paper_world()
     bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
     wrong = {key: replace(b, lower=0.9, upper=0.95) for key, b in bounds.bounds.items()}
-    chunk = Chunk.drawn(world, 3, range(2), 300, observed=True)
+    chunk = Chunk.draw(world, 3, range(2), 300, observed=True)
 
-    pulls = chunk.pulls("it", LinUCB(prior=replace(bounds, bounds=wrong)), Event())
+    pulls = chunk.play("it", LinUCB(prior=replace(bounds, bounds=wrong)), Event())
 
     assert set(np.unique(pulls)) == {0, 1, 2, 3}
 
@@ -153,8 +153,8 @@ def test_who_plays_round_by_round_is_known_beforehand() -> None:
         "refuted": LinUCB(prior=replace(bounds, bounds=wrong)),
     }
     seen, blind = (
-        Chunk.drawn(world, 3, range(1), 300, observed=observed) for observed in (True, False)
+        Chunk.draw(world, 3, range(1), 300, observed=observed) for observed in (True, False)
     )
 
-    assert seen.by_hand(players) == ["watched", "refuted"]
-    assert blind.by_hand(players) == ["watched"]
+    assert seen.find_uncompiled(players) == ["watched", "refuted"]
+    assert blind.find_uncompiled(players) == ["watched"]

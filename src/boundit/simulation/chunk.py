@@ -39,12 +39,12 @@ class Chunk:
     world: World
     seed: int
     runs: range
-    visitors: Places
-    luck: Floats
+    contexts: Places
+    uniforms: Floats
     observed: bool = False
 
     @classmethod
-    def drawn(
+    def draw(
         cls, world: World, seed: int, runs: range, rounds: int, *, observed: bool = False
     ) -> "Chunk":
         """Let the visitors of some runs come."""
@@ -56,50 +56,56 @@ class Chunk:
         places = np.searchsorted(ends, chances[0], side="right").clip(max=len(ends) - 1)
         return cls(world, seed, runs, places.astype(np.int64), chances[1], observed)
 
-    def curves(self, policies: Mapping[str, Policy], at: Places, stop: Event) -> Floats:
+    def compute_regret(self, policies: Mapping[str, Policy], at: Places, stop: Event) -> Floats:
         """The regret of each policy in each run, at some rounds."""
-        means = self.world.stage.means
-        best = means.max(axis=1)[self.visitors]
+        means = self.world.environment.means
+        best = means.max(axis=1)[self.contexts]
         found = np.empty((len(policies), len(self.runs), len(at)))
         for i, (name, policy) in enumerate(policies.items()):
-            pulls = self.pulls(name, policy, stop)
-            lost = best - means[self.visitors, pulls]
+            pulls = self.play(name, policy, stop)
+            lost = best - means[self.contexts, pulls]
             found[i] = lost.cumsum(axis=1)[:, at - 1]
         return found
 
-    def pulls(self, name: str, policy: Policy, stop: Event) -> Places:
+    def play(self, name: str, policy: Policy, stop: Event) -> Places:
         """The place of every arm that a policy pulls, runs x rounds."""
         if stop.is_set():
             raise Stopped
-        seeds = self._seeds(name)
-        stage, found = self._compiled(policy, seeds)
+        seeds = self._derive_seeds(name)
+        stage, found = self._play_compiled(policy, seeds)
         for i in np.flatnonzero(found[:, 0] < 0).tolist():
-            own = self._bound(policy, seed=int(seeds[i]))
-            found[i] = self._pulled(name, own, stage, i, stop)
+            own = self._bind(policy, seed=int(seeds[i]))
+            found[i] = self._play_round_by_round(name, own, stage, i, stop)
         return found
 
-    def by_hand(self, policies: Mapping[str, Policy]) -> list[str]:
+    def find_uncompiled(self, policies: Mapping[str, Policy]) -> list[str]:
         """Name the policies that play some of these runs round by round, which takes long."""
-        played = {n: self._compiled(p, self._seeds(n))[1] for n, p in policies.items()}
+        played = {
+            n: self._play_compiled(p, self._derive_seeds(n))[1] for n, p in policies.items()
+        }
         return [name for name, found in played.items() if (found[:, 0] < 0).any()]
 
-    def _compiled(self, policy: Policy, seeds: Seeds) -> tuple[FiniteEnvironment, Places]:
+    def _play_compiled(self, policy: Policy, seeds: Seeds) -> tuple[FiniteEnvironment, Places]:
         """What a policy meets, and the arms it pulls in compiled code; -1 in other runs."""
-        player = self._bound(policy, seed=None)
-        stage = self.world.showing(player.observes if self.observed else ())
-        given = stage, self.visitors, self.luck, seeds
-        found = player.play(*given, self.seeing) if stage.shows else player.play(*given)
+        player = self._bind(policy, seed=None)
+        stage = self.world.make_environment(player.observes if self.observed else ())
+        given = stage, self.contexts, self.uniforms, seeds
+        found = (
+            player.play(*given, self.observation_uniforms)
+            if stage.shows
+            else player.play(*given)
+        )
         if found is None:
-            found = np.full(self.visitors.shape, -1, dtype=np.int64)
+            found = np.full(self.contexts.shape, -1, dtype=np.int64)
         return stage, found
 
-    def _pulled(
+    def _play_round_by_round(
         self, name: str, player: Policy, stage: FiniteEnvironment, i: int, stop: Event
     ) -> Places:
         """One run through ``decide`` and ``learn``."""
-        pulls = np.empty(self.visitors.shape[1], dtype=np.int64)
+        pulls = np.empty(self.contexts.shape[1], dtype=np.int64)
         place = {arm: j for j, arm in enumerate(stage.arms)}
-        rounds = zip(self.visitors[i].tolist(), self.luck[i].tolist(), strict=True)
+        rounds = zip(self.contexts[i].tolist(), self.uniforms[i].tolist(), strict=True)
         for t, (visitor, chance) in enumerate(rounds):
             if stop.is_set():
                 raise Stopped
@@ -109,26 +115,26 @@ class Chunk:
             pulls[t] = arm = place[decision.arm]
             reward, observed = float(chance < stage.means[visitor, arm]), None
             if stage.shows is not None:
-                glance = float(self.seeing[i, t])
+                glance = float(self.observation_uniforms[i, t])
                 observed = stage.shows.observed(visitor, arm, reward, glance)
             player.learn(decision, reward, observed=observed)
         return pulls
 
     @cached_property
-    def seeing(self) -> Floats:
+    def observation_uniforms(self) -> Floats:
         """The luck of what rounds show besides the reward."""
         streams = (SeedSequence(self.seed, spawn_key=(run, _SEEING)) for run in self.runs)
-        return np.array([default_rng(s).random(self.visitors.shape[1]) for s in streams])
+        return np.array([default_rng(s).random(self.contexts.shape[1]) for s in streams])
 
-    def _bound(self, policy: Policy, *, seed: int | None) -> Policy:
+    def _bind(self, policy: Policy, *, seed: int | None) -> Policy:
         return policy.fresh(
-            arms=self.world.stage.arms,
+            arms=self.world.environment.arms,
             context=self.world.query.context,
-            horizon=self.visitors.shape[1],
+            horizon=self.contexts.shape[1],
             seed=seed,
         )
 
-    def _seeds(self, name: str) -> Seeds:
+    def _derive_seeds(self, name: str) -> Seeds:
         """One seed for each run, which hangs on the policy's name and on no other policy."""
         word = np.frombuffer(sha256(name.encode()).digest()[:8], dtype="<u4").tolist()
         streams = (SeedSequence(self.seed, spawn_key=(r, _POLICIES, *word)) for r in self.runs)
