@@ -18,6 +18,7 @@ from boundit.bandit.level_codec import Record, read_values, spelled_values
 from boundit.terms.bound import Arm, Context, Value
 from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.scalars import unwrap_scalar
 
 Arms: TypeAlias = Iterable[object]
 """What a door accepts for arms: tuples, or scalars where there is one treatment."""
@@ -215,7 +216,7 @@ def as_values(
 
 def _plain(value: object, error: type[BadArm] | type[BadContext]) -> Value:
     """Take a level as Python has it; NumPy's scalars know how to become that."""
-    plain = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
+    plain = unwrap_scalar(value)
     if not isinstance(plain, Hashable):
         raise error(plain, f"{type(plain).__name__} is no level of a variable")
     if isinstance(plain, float) and not math.isfinite(plain):

@@ -19,10 +19,9 @@ from boundit.bandit.oam.allocation import allocate
 from boundit.terms.bound import Context, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
+from boundit.terms.rounding import EXACT_ROUNDING
 
 K = TypeVar("K", bound=Key)
-
-_NO_GAP = 1e-12  # what rounding leaves of a gap of zero
 
 
 class OutsideTheorem(BounditError):
@@ -236,7 +235,9 @@ def ucb_ceiling(
     gone = set(ruled_out(bounds, means)) if bounds else set()
     best = _best(means)
     gaps = {key: best[key[1]] - mean for key, mean in means.items()}
-    searched = sum(1 / gap for key, gap in gaps.items() if gap > _NO_GAP and key not in gone)
+    searched = sum(
+        1 / gap for key, gap in gaps.items() if gap > EXACT_ROUNDING and key not in gone
+    )
     return 3 * sum(gaps.values()) + 16 * log_t * searched
 
 

@@ -13,10 +13,10 @@ from boundit.counts.named_array import NamedArray
 from boundit.counts.table import CountTable
 from boundit.terms.explanation import format_count
 from boundit.terms.names import Nodes
+from boundit.terms.rounding import ROUNDING
 
 MOST_EXPLAINED = 5_000
 """Up to how many rows each carry the numbers they were made from."""
-_ROUNDING = 1e-9
 
 
 @final
@@ -70,7 +70,7 @@ class Explainer:
 
     def _proved(self, proof: EndProof) -> tuple[str, ...]:
         """An end as a sum of observed probabilities, on the scale from 0 to 1."""
-        lines = [f"{proof.constant:.4g}"] if abs(proof.constant) > _ROUNDING else []
+        lines = [f"{proof.constant:.4g}"] if abs(proof.constant) > ROUNDING else []
         for times, cell, value in proof.terms:
             of = ", ".join(self._at(n, i) for n, i in cell.items() if n in proof.of)
             given = ", ".join(self._at(n, i) for n, i in cell.items() if n not in proof.of)

@@ -22,11 +22,11 @@ from boundit.terms.bound import Bound, Key
 from boundit.terms.errors import BounditError, shorten
 from boundit.terms.explanation import RANGE
 from boundit.terms.message import Note
+from boundit.terms.rounding import ROUNDING
 
 NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
 NO_FIT = "by chance no model of the graph fits {!r} here, so that rule was left out"
-_ROUNDING = 1e-9
 Places = NDArray[np.intp]
 
 
@@ -123,7 +123,7 @@ def _intersected(
     uppers = np.stack([ends.upper for ends in all_ends])
     low_by, high_by = lowers.argmax(axis=0), uppers.argmin(axis=0)
     lower, upper = lowers.max(axis=0), uppers.min(axis=0)
-    crossed = lower > upper + _ROUNDING
+    crossed = lower > upper + ROUNDING
     if not crossed.any() or strict:
         upper = np.maximum(upper, lower)
         return Intersection(lower, upper, low_by, high_by, crossed, all_ends)

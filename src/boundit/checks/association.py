@@ -21,11 +21,11 @@ import numpy as np
 from boundit.checks.strata import Mask, Strata
 from boundit.counts.levels import Codes
 from boundit.counts.named_array import Floats
+from boundit.terms.rounding import ROUNDING
 
 MOST_LEVELS = 20
 """A steady association is looked for among so many levels of each variable, the commonest."""
 _CHUNK = 2**22
-_RANK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class PooledGroups:
             added += left.reshape(-1, r * r).T @ right.reshape(-1, c * c)
         covariance = added.reshape(r, r, c, c).transpose(0, 2, 1, 3).reshape(r * c, r * c)
         values, vectors = np.linalg.eigh(covariance)
-        full = values > _RANK * values.max()
+        full = values > ROUNDING * values.max()
         return np.asarray(vectors[:, full] / np.sqrt(values[full]))
 
     @property

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from boundit.checks.association import PooledGroups
 from boundit.counts.named_array import Floats
+from boundit.terms.rounding import ROUNDING
 
 ENOUGH = 50
 """A statistic that so many shuffles reach is explained by chance: no more are drawn."""
 _CHUNK = 2**20
 _FIRST = 200
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def find_chances(total: PooledGroups, most: int, rng: Generator) -> tuple[Chance
         first = _FIRST if not len(reached[0]) else left
         tables = draw_tables(total, min(first, batch, left), rng)
         for i, measure in enumerate(measures):
-            hits = measure(tables) >= seen[i] - _ROUNDING * (1 + abs(seen[i]))
+            hits = measure(tables) >= seen[i] - ROUNDING * (1 + abs(seen[i]))
             reached[i] = np.concatenate([reached[i], hits])
     return tuple(_read_chance(hits, most) for hits in reached)
 

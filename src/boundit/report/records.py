@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from boundit.report.errors import UnevenCurve
 from boundit.terms.bound import Key
 from boundit.terms.interval import Interval
+from boundit.terms.rounding import ROUNDING
 
 Judgement: TypeAlias = Literal["holds", "holds under a condition", "does not hold"]
 
@@ -64,7 +65,7 @@ class IntervalSeries:
 
     name: str
     values: Mapping[Key, Interval]
-    rounding: float = 1e-9
+    rounding: float = ROUNDING
 
     def misses(self, key: Key, truth: float) -> bool:
         """Tell whether the truth lies outside, read to the digits that are given."""

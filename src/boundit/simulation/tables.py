@@ -12,6 +12,7 @@ from boundit.graph.order import causal_order
 from boundit.simulation.errors import MalformedTable, NotADistribution, UnknownParent
 from boundit.terms.errors import InvalidName
 from boundit.terms.names import is_name
+from boundit.terms.rounding import ROUNDING
 
 TableSpec: TypeAlias = tuple[Sequence[str], ArrayLike | Callable[..., ArrayLike]]
 """Parents in an order of one's own, and the probabilities given them.
@@ -20,8 +21,6 @@ The probabilities are a nested list or array with one axis for each parent, or a
 the parents' levels. Each entry is the chance of level 1 of a binary node, or the list of the
 chances of all its levels.
 """
-
-_TOLERANCE = 1e-9
 
 
 def read_tables(specs: Mapping[str, TableSpec]) -> dict[str, NamedArray]:
@@ -93,10 +92,10 @@ def _read_numbers(node: str, entries: ArrayLike) -> Floats:
 
 
 def _check_chances(node: str, parents: Sequence[str], values: Floats) -> Floats:
-    chances = (values >= 0) & (values <= 1 + _TOLERANCE)
+    chances = (values >= 0) & (values <= 1 + ROUNDING)
     # What is no chance, nan and the infinite among it, has no part in the sum.
     total = np.where(chances, values, 0).sum(axis=-1)
-    wrong = np.argwhere(~chances.all(axis=-1) | (np.abs(total - 1) > _TOLERANCE))
+    wrong = np.argwhere(~chances.all(axis=-1) | (np.abs(total - 1) > ROUNDING))
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
         raise NotADistribution(node, dict(zip(parents, at, strict=True)), values[at].tolist())

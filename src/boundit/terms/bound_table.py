@@ -35,6 +35,7 @@ from boundit.terms.explanation import explained
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 from boundit.terms.message import Note
+from boundit.terms.scalars import unwrap_scalar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -243,7 +244,7 @@ def _names(given: Sequence[str]) -> tuple[str, ...]:
 
 def _plain(value: object, name: str, i: int) -> Value:
     """Take a level as Python has it; NumPy's scalars know how to become that."""
-    plain = getattr(value, "item", lambda: value)()
+    plain = unwrap_scalar(value)
     if not isinstance(plain, Hashable):
         raise MalformedRow(i, f"{name!r} has {plain!r}, which is no level")
     return plain

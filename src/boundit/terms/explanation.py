@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from boundit.terms.bound import Bound, RuleRecord
+from boundit.terms.rounding import ROUNDING
 
 RANGE = "range"
 """What an end is called that no rule gave."""
 _MOST_CELLS = 16
-_ROUNDING = 1e-9
 
 
 def explained(
@@ -52,14 +52,14 @@ def _widths(bound: Bound) -> str:
     whole = bound.upper - bound.lower
     # Programs leave points a width of rounding.
     lasting = round(min(bound.upper_estimate - bound.lower_estimate, whole), 9)
-    if whole < _ROUNDING:
+    if whole < ROUNDING:
         return "The width is 0: the interval is one number, and more rows would not change it."
-    if lasting < _ROUNDING:
+    if lasting < ROUNDING:
         return (
             f"All of the width {whole:.3g} is sampling error: with ever more rows it would "
             "shrink to 0, for the graph leaves nothing open."
         )
-    if whole - lasting < _ROUNDING:
+    if whole - lasting < ROUNDING:
         return (
             f"All of the width {whole:.3g} is what the graph leaves open: however many rows, "
             "it would stay."

@@ -29,6 +29,7 @@ from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.living import Living, Pool
 from boundit.terms.names import sort_names
+from boundit.terms.scalars import unwrap_scalar
 
 Cells: TypeAlias = tuple[int | None, ...]
 """For each plan the place of the cell that was seen, None if some variable of it was not."""
@@ -94,8 +95,7 @@ class NarrowingBounds:
         seen = {}
         for name, levels in self._levels.items():
             if name in observed:
-                value = observed[name]
-                seen[name] = value.item() if hasattr(value, "item") else value
+                seen[name] = unwrap_scalar(observed[name])
                 if seen[name] not in levels:
                     raise OutsideDomain(name, seen[name], levels)
         found = tuple(

@@ -24,6 +24,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import Arm, Bound, Context, Key
 from boundit.terms.contrast import Pair
 from boundit.terms.names import Nodes
+from boundit.terms.rounding import ROUNDING
 
 MOST_PAIRS = 500
 """For how many pairs of arms, contexts counted, programs are made; each takes milliseconds."""
@@ -31,7 +32,6 @@ MOST_PROGRAMMED = 1
 """How many rules of a kind that makes programs are tried, the first ones given."""
 MOST_KEPT = 100_000
 """From how many differences on a table carries only those that rule an arm out."""
-_ROUNDING = 1e-9
 _ENDS = ("lower", "upper")
 
 
@@ -63,7 +63,7 @@ def collect_contrasts(
     for one, place in enumerate(places):
         best = _bound_leads(place, places, query.treatments, proved, shape, budget)
         leads = scale * best.reshape(len(arms), -1)
-        says_more = leads < upper[one] - lower - _ROUNDING
+        says_more = leads < upper[one] - lower - ROUNDING
         if len(kept) > MOST_KEPT:
             says_more &= leads < 0
         for other, c in np.argwhere(says_more):

@@ -22,6 +22,7 @@ from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import P
 from boundit.terms.names import Nodes, sort_names
+from boundit.terms.rounding import EXACT_ROUNDING
 
 MOST_CELLS = 1_024
 """The most cells that programs are made for; beyond, nothing is said."""
@@ -31,7 +32,6 @@ _USUAL = 1e-3
 """Where nothing is known of selection: how much rarer something may be than it can be."""
 _HEAVIEST = 1e9
 """No mass is larger, for nothing is set to one that fewer than this part of everyone have."""
-_ROUNDING = 1e-12
 _EPS = float(np.finfo(np.float64).eps)
 _TOTAL = 0
 Mask = NDArray[np.bool_]
@@ -248,7 +248,10 @@ class Populations:
                 self.weigh_cells(dict(zip(names, place, strict=True))), layout
             )
             # Two exact laws agree up to rounding, no better.
-            least, most = float(low[place]) - _ROUNDING, float(high[place]) + _ROUNDING
+            least, most = (
+                float(low[place]) - EXACT_ROUNDING,
+                float(high[place]) + EXACT_ROUNDING,
+            )
             rows.add_between(form, _TOTAL, least, most)
 
 

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.counts.named_array import Floats
+from boundit.terms.rounding import EXACT_ROUNDING, SOLVER_ROUNDING
 
 Places = NDArray[np.intp]
-_TOLERANCE = 1e-10
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -179,7 +179,7 @@ class Program:
         for sign in (1.0, -1.0) if exists else ():
             scaled = sign * np.asarray(ray) / max(float(np.abs(ray).max(initial=0.0)), _EPS)
             proof, used = self.certify(np.zeros(self.rows.shape[1]), scaled)
-            if proof > _TOLERANCE:
+            if proof > SOLVER_ROUNDING:
                 return Optimum(SolveStatus.EMPTY, -np.inf, np.nan, nothing, used)
         bound, used = self.certify(cost, np.zeros(self.rows.shape[0]))
         return Optimum(SolveStatus.UNFINISHED, bound, np.nan, nothing, used)
@@ -227,9 +227,9 @@ def _load(rows: SparseMatrix, lower: Floats, upper: Floats, highest: Floats) -> 
         "presolve": "off",  # it would forget where the last search ended
         "solver": "simplex",
         "threads": 1,
-        "small_matrix_value": 1e-12,  # by default chances below 1e-9 are dropped
-        "primal_feasibility_tolerance": _TOLERANCE,
-        "dual_feasibility_tolerance": _TOLERANCE,
+        "small_matrix_value": EXACT_ROUNDING,  # by default chances below 1e-9 are dropped
+        "primal_feasibility_tolerance": SOLVER_ROUNDING,
+        "dual_feasibility_tolerance": SOLVER_ROUNDING,
     }
     for option, value in options.items():
         solver.setOptionValue(option, value)

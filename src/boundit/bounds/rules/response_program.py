@@ -31,12 +31,12 @@ from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.recovery.question import Question
 from boundit.terms.names import Nodes, sort_names
+from boundit.terms.rounding import ROUNDING
 
 MOST_WORK = 3_000_000
 """How many columns all searches of one rule may go through; with more it is left out."""
 _SETUP = 300  # what a search costs however few columns it has, counted in columns
 Cell: TypeAlias = Mapping[str, int]
-_SMALL = 1e-9
 MOST_PROVED = 5_000
 """For how many rows natural bounds say which numbers they are made of."""
 
@@ -220,10 +220,10 @@ class ProgramEnds:
         if SolveStatus.EMPTY in ends:
             self.empty[place] = True
             return
-        if least.bound > self.lower[place] + _SMALL:
+        if least.bound > self.lower[place] + ROUNDING:
             self.lower[place] = least.bound
             self.proofs[place, False] = search.proof(least.multipliers, upper=False)
-        if most.bound < self.upper[place] - _SMALL:
+        if most.bound < self.upper[place] - ROUNDING:
             self.upper[place] = most.bound
             self.proofs[place, True] = search.proof(most.multipliers, upper=True)
 
@@ -346,7 +346,7 @@ class ArmProgram:
                 values, counts = np.unique(y.round(9), return_counts=True)
                 common = float(values[counts.argmax()])
                 y, constant = y - common, constant + common * float(low.sum())
-            for cell in np.flatnonzero(np.abs(y) > _SMALL):
+            for cell in np.flatnonzero(np.abs(y) > ROUNDING):
                 where = {**self.whole.outer[scene], **self.whole.inner[cell]}
                 used = high[cell] if (y[cell] > 0) == upper else low[cell]
                 terms.append((float(y[cell]), where, float(used)))

@@ -29,8 +29,8 @@ from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.terms.names import Nodes, sort_names
+from boundit.terms.rounding import ROUNDING
 
-_ROUNDING = 1e-9
 End: TypeAlias = tuple[float, WorstPopulation | None]
 _SUMS = 4  # the total, the steering masses, the cells and the types: none adds up to more
 
@@ -188,7 +188,7 @@ class ReweightedProgram:
             np.broadcast_to(end, shape)[tuple(self.at.values())].ravel()
             for end in self.numbers.between(self.chances, order)
         )
-        return low - _ROUNDING, high + _ROUNDING
+        return low - ROUNDING, high + ROUNDING
 
     def _look(self, aim: Floats, box: ProbabilityBox) -> BoxBound | None:
         """Solve the program of a box of chances."""

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from math import floor, isfinite, log10
 from unicodedata import combining, east_asian_width
 
+from boundit.terms.rounding import ROUNDING
+
 _NARROW, _BROAD = frozenset("iljtfrI.,:;|!'()[] "), frozenset("mwMW@%&—")
 _DIGITS = 3
 """How many digits below the size of the range are shown."""
@@ -86,7 +88,7 @@ def decimals(low: float, high: float) -> int:
     if not (isfinite(width) and width > 0):
         return _DIGITS
     # A width that is 1 up to rounding has the decimals of 1.
-    return min(max(_DIGITS - floor(log10(width) + 1e-9), 0), 9)
+    return min(max(_DIGITS - floor(log10(width) + ROUNDING), 0), 9)
 
 
 def count(n: float) -> str:

@@ -23,6 +23,7 @@ from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.worlds import paper_world
 from boundit.studies.audits.problems import draw_query
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.rounding import EXACT_ROUNDING
 
 if TYPE_CHECKING:
     from boundit.counts.table import CountTable
@@ -131,7 +132,7 @@ def _count_log(setting: CoverageSetting, size: int, rng: Generator, entry: Cover
     axes = query.treatments + query.context
     paid = truth.aligned((*axes, *query.outcomes)) @ np.array(setting.pay)
     entry.held += all(
-        bound.lower - 1e-12 <= paid[arm + context] <= bound.upper + 1e-12
+        bound.lower - EXACT_ROUNDING <= paid[arm + context] <= bound.upper + EXACT_ROUNDING
         for (arm, context), bound in tables[0].bounds.items()
     )
     ours, plain = (list(table.bounds.values()) for table in tables)

@@ -10,8 +10,7 @@ from boundit.estimand.ask import recover
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.terms.names import Nodes, sort_names
-
-TOLERANCE = 1e-9
+from boundit.terms.rounding import ROUNDING
 
 
 @dataclass
@@ -83,4 +82,4 @@ def _ask_question(rng: Generator, report: FormulaReport) -> None:
     )
     gap = evaluate(answer.expression, log, external=external).gap_to(truth)
     report.worst_gap = max(report.worst_gap, gap)
-    report.wrong += not gap < TOLERANCE
+    report.wrong += not gap < ROUNDING

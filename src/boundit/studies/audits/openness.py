@@ -20,11 +20,11 @@ from boundit.studies.audits.problems import Problem, bound_problem, draw_problem
 from boundit.studies.audits.rivals import SAME, ModelSurface, Rival, split_hidden_levels
 from boundit.terms.bound import Bound
 from boundit.terms.names import join_names
+from boundit.terms.rounding import ROUNDING
 
 NEAR = 1e-3
 """How near to an end of the range a rival has to come."""
 
-_ROUNDING = 1e-9
 _SLACK = 1e-6
 Place = Mapping[str, int]
 
@@ -114,7 +114,7 @@ def _judge_problem(problem: Problem, report: OpenReport, rng: Generator) -> None
         )
         for key, bound in table.bounds.items()
     ]
-    left = [place for place, bound in rows if bound.upper - bound.lower > 1 - _ROUNDING]
+    left = [place for place, bound in rows if bound.upper - bound.lower > 1 - ROUNDING]
     report.rows += len(rows)
     report.left_open += len(left)
     if left:

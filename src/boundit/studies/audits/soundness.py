@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from boundit.studies.audits.problems import Problem, bound_problem, draw_problems
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.rounding import ROUNDING
 
 RATE_KNOWN = "sound, selection rate known"
 PROFILES = ("sound", RATE_KNOWN, "paper")
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +145,14 @@ def _count_row(
     width = bound.upper - bound.lower
     tally.rows += 1
     tally.width += width
-    tally.points += width < _ROUNDING
-    tally.trivial += width > 1 - _ROUNDING
+    tally.points += width < ROUNDING
+    tally.trivial += width > 1 - ROUNDING
     tally.steered += steered
-    tally.steered_useful += steered and width <= 1 - _ROUNDING
+    tally.steered_useful += steered and width <= 1 - ROUNDING
     for rule in (bound.lower_rule, bound.upper_rule):
         kind = _classify_rule(rule)
         tally.by_rule[kind] = tally.by_rule.get(kind, 0) + 1
-    if bound.lower - _ROUNDING <= value <= bound.upper + _ROUNDING:
+    if bound.lower - ROUNDING <= value <= bound.upper + ROUNDING:
         return ""
     tally.missed_rows += 1
     return f"{_place(table, key)}: {value:.6g} outside {bound.interval}"
@@ -166,7 +166,7 @@ def _count_contrasts(
     for (context, one, other), most in table.contrasts.items():
         tally.contrasts += 1
         lead = values[one, context] - values[other, context]
-        if lead > most + _ROUNDING:
+        if lead > most + ROUNDING:
             tally.missed_contrasts += 1
             missed.append(f"{one} leads {other} in {context} by {lead:.6g}, at most {most:.6g}")
     return missed

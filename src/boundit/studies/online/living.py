@@ -25,9 +25,9 @@ from boundit.simulation.world import World
 from boundit.simulation.worlds import paper_world
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.living import Living
+from boundit.terms.rounding import ROUNDING
 
 ROUNDS, RUNS, POINTS = 15_000, 500, 30_000
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +147,6 @@ def _has_all_means(world: World, ends: NarrowingBounds | Living) -> bool:
         return False
     for (arm, context), mean in world.means().items():
         lower, upper = ends.ends(arm, context) or (-np.inf, np.inf)
-        if not lower - _ROUNDING <= mean <= upper + _ROUNDING:
+        if not lower - ROUNDING <= mean <= upper + ROUNDING:
             return False
     return True

@@ -16,9 +16,9 @@ from boundit.studies.online.study import OnlineStudy
 from boundit.studies.paper.offline_bounds import OfflineStudy
 from boundit.studies.paper.worked_example import check_worked_example
 from boundit.terms.interval import Interval
+from boundit.terms.rounding import ROUNDING
 
 UNDER: Final = "holds under a condition"
-_ROUNDING = 1e-9
 
 
 def judge_paper_claims(
@@ -82,7 +82,7 @@ def _judge_theorem4() -> JudgedClaim:
     accepted = any(substitute.variables == frozenset("W") for substitute in found)
     both = World(world.model, parse_query("Y | do(X, W)")).means().values()
     span, truth = Interval(min(both), max(both)), world.mean(arm=0)
-    missed = accepted and not span.lower - _ROUNDING <= truth <= span.upper + _ROUNDING
+    missed = accepted and not span.lower - ROUNDING <= truth <= span.upper + ROUNDING
     return JudgedClaim(
         "Theorem 4",
         "min and max over w of the substitute intervention hold the effect",
