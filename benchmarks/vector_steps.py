@@ -1,8 +1,8 @@
 """What the two vector steps of ``kernels.simd`` gain over loops that numba compiles.
 
 LinUCB's kernels are compiled again with the two steps written as loops: once plainly, and once
-with offsets that cannot be negative, which spares numba a question and is the quickest loop
-we found. Both keep the eight sums in their order, so every pull must be the same. All take turns
+with offsets that cannot be negative, which spares numba a question and is the quickest loop we
+found. Both keep the eight sums in their order, so every pull must be the same. All take turns
 in one process; the ratios are medians over the turns.
 """
 

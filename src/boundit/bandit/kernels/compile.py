@@ -23,17 +23,28 @@ _MARKS = (b"bandit.kernels.compile", b"numba")
 
 
 def compile_kernel(loop: Callable[P, T]) -> Callable[P, T]:
-    """Compile a loop for the types it is first called with; other threads go on meanwhile."""
+    """Compile a loop for the types it is first called with; other threads go on meanwhile.
+
+    A decorator: of whatever Python calls, such as ``decide_ucb``, and of what is too long to
+    inline.
+    """
     return _stamp(njit(cache=True, nogil=True, error_model="numpy")(loop))
 
 
 def inline_kernel(step: Callable[P, T]) -> Callable[P, T]:
-    """Compile a step into each loop that calls it: a call costs more than most steps do."""
+    """Compile a step into each loop that calls it: a call costs more than most steps do.
+
+    A decorator: of what is done for every arm, such as ``find_best_arm``.
+    """
     make = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
     return _stamp(make(step))
 
 
 def _stamp(made: object) -> Callable[P, T]:
+    """Sign what numba keeps of a kernel with the sources of all kernels.
+
+    Called by ``compile_kernel`` and ``inline_kernel`` when a module with kernels is imported.
+    """
     kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
     if kept is not None:  # None where numba finds no folder to keep anything in
         kept._source_stamp = hash_kernel_sources(_ROOM)  # noqa: SLF001, numba has no door for it
@@ -42,7 +53,10 @@ def _stamp(made: object) -> Callable[P, T]:
 
 @cache
 def hash_kernel_sources(folder: Path) -> str:
-    """Sum up the text of every file with kernels in it, in the folder and below it."""
+    """Sum up the text of every file with kernels in it, in the folder and below it.
+
+    Called by ``_stamp``; worked out once in a process.
+    """
     found = sha256()
     for path in sorted(folder.rglob("*.py")):
         text = path.read_bytes()

@@ -16,9 +16,10 @@ Numbers = NDArray[np.float64]
 
 @compile_kernel
 def factor(a: Numbers) -> Numbers:
-    """The lower triangle ``L`` with ``L L' = a`` (Cholesky); reads the lower triangle only.
+    """Find the lower triangle ``L`` with ``L L' = a`` (Cholesky); reads its lower half only.
 
     A pivot that rounding took below zero counts as infinite: nothing moves in its direction.
+    Called by ``factor_inverse`` of linear Thompson sampling, and in the programs of OAM.
     """
     n = a.shape[0]
     low = np.zeros((n, n))
@@ -39,7 +40,8 @@ def factor(a: Numbers) -> Numbers:
 def solve_lower(low: Numbers, x: Numbers) -> Numbers:
     """Solve ``L z = x'`` for every row of ``x`` at once; a column of ``z`` for each.
 
-    The squared length of a column is ``x' inverse(a) x``.
+    The squared length of a column is ``x' inverse(a) x``. Called in each round of OAM and at
+    each point that its barrier method looks at.
     """
     n, m = x.shape[1], x.shape[0]
     z = np.empty((n, m))
@@ -56,7 +58,11 @@ def solve_lower(low: Numbers, x: Numbers) -> Numbers:
 
 @compile_kernel
 def solve_cholesky(low: Numbers, b: Numbers) -> Numbers:
-    """Solve ``L L' x = b`` for one vector."""
+    """Solve ``L L' x = b`` for one vector, ``L`` being what ``factor`` gives.
+
+    Called in each round of OAM for its estimate, and for each Newton step of its barrier
+    method.
+    """
     n = b.shape[0]
     x = b.copy()
     for i in range(n):
@@ -72,7 +78,10 @@ def solve_cholesky(low: Numbers, b: Numbers) -> Numbers:
 
 @compile_kernel
 def dot(x: Numbers, y: Numbers) -> float:
-    """The sum of the products of two vectors."""
+    """Add up the products of two vectors, in their order.
+
+    Called by ``orthonormalize``, and all over OAM.
+    """
     total = 0.0
     for i in range(x.shape[0]):
         total += x[i] * y[i]
@@ -81,16 +90,20 @@ def dot(x: Numbers, y: Numbers) -> float:
 
 @compile_kernel
 def add_scaled(x: Numbers, share: float, y: Numbers) -> None:
-    """``x += share y``."""
+    """Add a share of one vector to another in place: ``x += share y``.
+
+    Called by ``orthonormalize``, and all over OAM.
+    """
     for i in range(x.shape[0]):
         x[i] += share * y[i]
 
 
 @compile_kernel
 def orthonormalize(rows: Numbers, least: float) -> Numbers:
-    """An orthonormal basis of what the rows span, a row each.
+    """Find an orthonormal basis of what the rows span, a row each.
 
     Gram and Schmidt with the longest remainder first; one shorter than ``least`` is rounding.
+    Called when OAM's allocation program is reduced to the directions it needs.
     """
     rest = rows.copy()
     n_rows, size = rest.shape

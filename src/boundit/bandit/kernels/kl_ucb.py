@@ -14,6 +14,7 @@ from boundit.bandit.kernels.score_table import (
     STATISTICS,
     UPPER,
     is_ahead,
+    mark_unscored,
 )
 
 _STEPS = 100
@@ -23,9 +24,11 @@ _ROUNDINGS = 4
 _BELOW_ONE = 1.0 - 2.0**-53
 
 
-@compile_kernel
+@inline_kernel
 def compute_kl(p: float, q: float) -> float:
-    """Relative entropy of two coins.
+    """Compute the relative entropy of two binary rewards with these means.
+
+    Called by ``invert_kl`` at every Newton step.
 
     >>> compute_kl(0.5, 0.5), round(compute_kl(0.5, 0.9), 4), compute_kl(0.5, 1.0)
     (0.0, 0.5108, inf)
@@ -35,6 +38,11 @@ def compute_kl(p: float, q: float) -> float:
 
 @inline_kernel
 def _compute_kl_term(p: float, q: float) -> float:
+    """Compute ``p log(p / q)``, which is 0 for no chance ``p``.
+
+    Called by ``compute_kl`` for success and for failure, and by ``invert_kl`` for its first
+    guess.
+    """
     if p <= 0.0:
         return 0.0
     return p * math.log(p / q) if q > 0.0 else np.inf
@@ -42,12 +50,15 @@ def _compute_kl_term(p: float, q: float) -> float:
 
 @compile_kernel
 def invert_kl(mean: float, budget: float) -> float:
-    """The largest ``m`` with ``kl(mean, m) <= budget``, by Newton from above.
+    """Find the largest ``m`` with ``kl(mean, m) <= budget``, by Newton from above.
 
     ``kl(mean, .)`` is convex and grows, so Newton's steps from a point above the root go down
     and never pass it. Two such points: Pinsker's, and the root without the part of success,
     which is close when the root is near 1. A step that rounding turns around is the last; near
     1, where a rounding is worth much, the result is brought back under the budget.
+
+    Called by ``_score_arm`` for every arm that KL-UCB looks at, and by ``bound_chance`` of
+    narrowing bounds.
 
     >>> round(invert_kl(0.5, 0.5108), 4)
     0.9
@@ -59,16 +70,12 @@ def invert_kl(mean: float, budget: float) -> float:
     q = min(top, mean + math.sqrt(budget / 2.0), _BELOW_ONE)
     for _ in range(_STEPS):
         slope = (q - mean) / (q * (1.0 - q))
-        lower = (
-            q
-            - (_compute_kl_term(mean, q) + _compute_kl_term(1.0 - mean, 1.0 - q) - budget)
-            / slope
-        )
+        lower = q - (compute_kl(mean, q) - budget) / slope
         if not mean < lower < q:
             break
         q = lower
     for _ in range(_ROUNDINGS):
-        if _compute_kl_term(mean, q) + _compute_kl_term(1.0 - mean, 1.0 - q) <= budget:
+        if compute_kl(mean, q) <= budget:
             break
         q = np.nextafter(q, 0.0)
     return max(q, mean)
@@ -76,8 +83,51 @@ def invert_kl(mean: float, budget: float) -> float:
 
 @inline_kernel
 def compute_budget(t: float, c: float) -> float:
-    """What round ``t`` allows: ``log t + c log log t``."""
+    """Compute what round ``t`` of a context allows: ``log t + c log log t``.
+
+    Called by ``decide_kl_ucb``, and by ``play_kl_ucb`` in every round.
+    """
     return math.log(t) + c * math.log(max(math.log(t), 1.0))
+
+
+@inline_kernel
+def _find_highest_lower(score_table: Floats, start: int, stop: int) -> float:
+    """Find the highest lower end among some arms: arms that lie below it are out.
+
+    Called by ``find_best_arm`` first.
+    """
+    highest = -np.inf
+    for arm in range(start, stop):
+        highest = max(highest, score_table[arm, LOWER])
+    return highest
+
+
+@inline_kernel
+def _count_candidates(
+    count_rows: Floats, score_table: Floats, start: int, stop: int, least: float
+) -> tuple[int, int]:
+    """Count the arms whose upper end reaches ``least``, and those of them never played.
+
+    Called by ``find_best_arm`` before it scores any.
+    """
+    candidates, untried = 0, 0
+    for arm in range(start, stop):
+        if score_table[arm, UPPER] >= least:
+            candidates += 1
+            untried += count_rows[int(score_table[arm, STATISTICS]), 0] == 0.0
+    return candidates, untried
+
+
+@inline_kernel
+def _score_arm(n: float, total: float, budget: float, low: float, high: float) -> float:
+    """Compute the index of an arm without the prior, from its count and its sum.
+
+    Called by ``find_best_arm`` for every arm that it looks at.
+    """
+    if not n:
+        return np.inf
+    mean = (total / n - low) / (high - low)
+    return low + (high - low) * invert_kl(min(max(mean, 0.0), 1.0), budget / n)
 
 
 @inline_kernel
@@ -90,39 +140,29 @@ def find_best_arm(
     low: float,
     high: float,
 ) -> tuple[int, int]:
-    """The winner among arms by decreasing cap, and how many needed no score.
+    """Find the winner among arms by decreasing upper end, and how many needed no score.
 
     Arms whose upper end lies below another's lower end are out; while some that are in were
-    never played, only those are. An arm that was not looked at has no index.
+    never played, only those are. An arm that was not looked at has no index. Called by
+    ``decide_kl_ucb``, and by ``play_kl_ucb`` in every round.
     """
-    surest, entered, tried = -np.inf, 0, 0
+    mark_unscored(score_table, start, stop)
+    least = _find_highest_lower(score_table, start, stop)
+    candidates, untried = _count_candidates(count_rows, score_table, start, stop, least)
+    left = untried or candidates
+    winner, best, best_free, best_position = -1, -np.inf, -np.inf, np.inf
     for arm in range(start, stop):
-        surest = max(surest, score_table[arm, LOWER])
-        score_table[arm, SCORE] = np.nan
-    for arm in range(start, stop):
-        if score_table[arm, UPPER] >= surest:
-            entered += 1
-            tried += count_rows[int(score_table[arm, STATISTICS]), 0] > 0.0
-    untried = tried < entered
-    left = entered - tried if untried else entered
-    winner, best, best_free, best_place = -1, -np.inf, -np.inf, np.inf
-    for arm in range(start, stop):
-        upper, slot = score_table[arm, UPPER], int(score_table[arm, STATISTICS])
-        if upper < surest or (winner >= 0 and upper < best):
+        upper, row = score_table[arm, UPPER], int(score_table[arm, STATISTICS])
+        if upper < least or (winner >= 0 and upper < best):
             break
-        played = count_rows[slot, 0]
-        if untried and played:
+        if untried and count_rows[row, 0]:
             continue
-        free = np.inf
-        if played:
-            mean = (count_rows[slot, 1] / played - low) / (high - low)
-            unit = invert_kl(min(max(mean, 0.0), 1.0), budget / played)
-            free = low + (high - low) * unit
-        index, place = min(free, upper), score_table[arm, POSITION]
+        free = _score_arm(count_rows[row, 0], count_rows[row, 1], budget, low, high)
+        index, position = min(free, upper), score_table[arm, POSITION]
         score_table[arm, FREE_SCORE], score_table[arm, SCORE] = free, index
         left -= 1
-        if winner < 0 or is_ahead(index, free, place, best, best_free, best_place):
-            winner, best, best_free, best_place = arm, index, free, place
+        if winner < 0 or is_ahead(index, free, position, best, best_free, best_position):
+            winner, best, best_free, best_position = arm, index, free, position
     return winner, left
 
 
@@ -130,7 +170,11 @@ def find_best_arm(
 def decide_kl_ucb(
     count_rows: Floats, score_table: Floats, t: float, c: float, low: float, high: float
 ) -> tuple[int, int]:
-    """One decision in round ``t`` of a context, with rewards from ``low`` to ``high``."""
+    """Make one decision in round ``t`` of a context, with rewards from ``low`` to ``high``.
+
+    The winner's row in the table, and how many arms needed no score. Called by ``KLUCB.choose``
+    for every visitor.
+    """
     return find_best_arm(
         count_rows, score_table, 0, score_table.shape[0], compute_budget(t, c), low, high
     )
@@ -140,7 +184,10 @@ def decide_kl_ucb(
 def play_kl_ucb(
     score_table: Floats, c: float, low: float, high: float, batch: BatchArrays
 ) -> Places:
-    """Whole runs; what is pulled, by its name outside."""
+    """Play whole runs; gives what is pulled, as the environment numbers its arms.
+
+    Called by ``KLUCB.play_batch`` once for all runs of a simulation.
+    """
     runs, rounds = batch.visitors.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
     count_rows, starts = np.empty((batch.target.size, 2)), batch.starts

@@ -25,26 +25,33 @@ from boundit.bandit.kernels.truncated_draws import draw_normal_pair, truncate_no
 
 
 @compile_kernel
-def factor_inverse(models: Floats, m: int, d: int, p: int) -> Floats:
-    """The lower triangle whose square is a model's inverse."""
+def factor_inverse(models: Floats, model: int, d: int, p: int) -> Floats:
+    """Find the lower triangle whose square is a model's inverse, to draw from it.
+
+    Called where all arms share one model: by ``decide_lin_ts`` and ``estimate_win_probability``
+    once, by ``play_lin_ts`` in every round.
+    """
     square = np.empty((d, d))
     for i in range(d):
         for j in range(i + 1):
-            square[i, j] = models[m + i * p + j]
+            square[i, j] = models[model + i * p + j]
     return factor(square)
 
 
 @compile_kernel
 def draw_deviation(root: Floats, p: int, stream: np.uint64) -> Floats:
-    """Draw from the normal law around zero whose covariance is the square of ``root``."""
-    d, luck = root.shape[0], np.zeros(p)
+    """Draw from the normal law around zero whose covariance is the square of ``root``.
+
+    Called by ``draw_best_arm`` once for all arms that share a model.
+    """
+    d, deviation = root.shape[0], np.zeros(p)
     for j in range(0, d, 2):
         one, two, stream = draw_normal_pair(stream)
         for i in range(j, d):
-            luck[i] += root[i, j] * one
+            deviation[i] += root[i, j] * one
             if j + 1 <= i:
-                luck[i] += root[i, j + 1] * two
-    return luck
+                deviation[i] += root[i, j + 1] * two
+    return deviation
 
 
 @compile_kernel
@@ -59,43 +66,44 @@ def draw_best_arm(
     root: Floats,
     scratch: Floats,
 ) -> tuple[int, int]:
-    """The highest draw among arms by decreasing cap, and the first that was not drawn.
+    """Draw for arms by decreasing upper end; give the highest and the first that was not drawn.
 
-    Arms that share a model share the luck that moves it, and its ``root`` is given; without one
-    an arm's luck is its own.
+    Arms that share a model share the deviation drawn for it, and its ``root`` is given; without
+    one an arm has a deviation of its own. Called by ``decide_lin_ts`` and ``play_lin_ts`` once
+    a round, by ``estimate_win_probability`` for every further draw.
     """
     (start, stop), p, shared = span, scratch.size, root.size > 0
-    luck = draw_deviation(root, p, stream) if shared else scratch
+    deviation = draw_deviation(root, p, stream) if shared else scratch
     winner, best = -1, -np.inf
     for arm in range(start, stop):
-        lower, upper, place = (
+        lower, upper, position = (
             score_table[arm, LOWER],
             score_table[arm, UPPER],
             score_table[arm, POSITION],
         )
         if winner >= 0 and upper < best:
             return winner, arm
-        m, at, own = (
+        model, row, own = (
             int(score_table[arm, STATISTICS]),
             arm * p,
-            branch_stream(stream, int(place)),
+            branch_stream(stream, int(position)),
         )
-        mean, wide = predict_mean(models, m, x, at, p), 0.0
+        mean, spread = predict_mean(models, model, x, row, p), 0.0
         if shared:
-            free = mean + scale * dot_padded(luck, 0, x, at, p)
+            free = mean + scale * dot_padded(deviation, 0, x, row, p)
             if not lower <= free <= upper:
-                wide = scale * compute_spread(models, m, x, at, d, scratch)
+                spread = scale * compute_spread(models, model, x, row, d, scratch)
         else:
-            wide = scale * compute_spread(models, m, x, at, d, scratch)
+            spread = scale * compute_spread(models, model, x, row, d, scratch)
             z, _, own = draw_normal_pair(own)
-            free = mean + wide * z
-        draw = truncate_normal_draw(mean, wide, free, lower, upper, own)
+            free = mean + spread * z
+        draw = truncate_normal_draw(mean, spread, free, lower, upper, own)
         score_table[arm, FREE_SCORE], score_table[arm, SCORE] = free, draw
-        score_table[arm, LIN_TS_MEAN], score_table[arm, LIN_TS_SPREAD] = mean, wide
+        score_table[arm, LIN_TS_MEAN], score_table[arm, LIN_TS_SPREAD] = mean, spread
         if (
             winner < 0
             or draw > best
-            or (draw == best and place < score_table[winner, POSITION])
+            or (draw == best and position < score_table[winner, POSITION])
         ):
             winner, best = arm, draw
     return winner, stop
@@ -112,11 +120,12 @@ def decide_lin_ts(
     d: int,
     scale: float,
     shared: bool,  # noqa: FBT001, compiled code has no names for its arguments
-    telling: bool,  # noqa: FBT001
+    all_beliefs: bool,  # noqa: FBT001
 ) -> tuple[int, int]:
-    """One decision: the winner's position, and how many arms were not drawn.
+    """Make one decision: the winner's row in the table, and how many arms were not drawn.
 
-    When ``telling`` it writes down what is believed of these too.
+    With ``all_beliefs`` it writes down what is believed of these too, for a propensity. Called
+    by ``LinTS.choose`` for every visitor.
     """
     n = score_table.shape[0]
     p = x.size // n
@@ -125,10 +134,12 @@ def decide_lin_ts(
         root = factor_inverse(models, int(score_table[0, STATISTICS]), d, p)
     stream = open_stream(seed, events, context_hash)
     winner, end = draw_best_arm(stream, models, x, score_table, (0, n), d, scale, root, scratch)
-    for arm in range(end if telling else n, n):
-        m, at = int(score_table[arm, STATISTICS]), arm * p
-        score_table[arm, LIN_TS_MEAN] = predict_mean(models, m, x, at, p)
-        score_table[arm, LIN_TS_SPREAD] = scale * compute_spread(models, m, x, at, d, scratch)
+    for arm in range(end if all_beliefs else n, n):
+        model, row = int(score_table[arm, STATISTICS]), arm * p
+        score_table[arm, LIN_TS_MEAN] = predict_mean(models, model, x, row, p)
+        score_table[arm, LIN_TS_SPREAD] = scale * compute_spread(
+            models, model, x, row, d, scratch
+        )
     mark_unscored(score_table, end, n)
     return winner, n - end
 
@@ -146,9 +157,10 @@ def estimate_win_probability(
     winner: int,
     further: int,
 ) -> float:
-    """How often an arm wins in the draw of a decision, which it won, and in further ones.
+    """Count how often an arm wins in the draw of a decision, which it won, and in further ones.
 
-    All arms share the first model.
+    All arms share the first model. Called when somebody reads the propensity of a decision of
+    ``LinTS`` with a shared model.
     """
     n = score_table.shape[0]
     p = x.size // n
@@ -178,7 +190,10 @@ def play_lin_ts(
     seeds: Seeds,
     batch: BatchArrays,
 ) -> Places:
-    """Whole runs from the same start; what is pulled, by its name outside."""
+    """Play whole runs from one start; gives what is pulled, as the environment numbers arms.
+
+    Called by ``LinTS.play_batch`` once for all runs of a simulation.
+    """
     runs, rounds = batch.visitors.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
     scratch, root = np.empty(x.size // batch.target.size), np.empty((0, 0))

@@ -33,11 +33,14 @@ def score_arm(
     alpha: float,
     scratch: Floats,
 ) -> None:
-    """Write the index of an arm on its score_table, as it is without the prior."""
-    p, m = scratch.size, int(score_table[arm, STATISTICS])
-    wide = compute_spread(models, m, x, arm * p, d, scratch)
-    score_table[arm, FREE_SCORE] = predict_mean(models, m, x, arm * p, p) + alpha * wide
-    score_table[arm, LIN_UCB_VERSION] = models[m + locate_version(p)]
+    """Write into the table the index of an arm without the prior, and from what version it is.
+
+    Called by ``find_best_arm`` where the model has learned since the index was written.
+    """
+    p, model = scratch.size, int(score_table[arm, STATISTICS])
+    spread = compute_spread(models, model, x, arm * p, d, scratch)
+    score_table[arm, FREE_SCORE] = predict_mean(models, model, x, arm * p, p) + alpha * spread
+    score_table[arm, LIN_UCB_VERSION] = models[model + locate_version(p)]
 
 
 @inline_kernel
@@ -52,13 +55,14 @@ def find_best_arm(
     floor: bool,  # noqa: FBT001, compiled code has no names for its arguments
     scratch: Floats,
 ) -> tuple[int, int]:
-    """The winner among arms by decreasing cap, and the first that needed no score.
+    """Find the winner among arms by decreasing upper end, and the first that needed no score.
 
     A score that was worked out from the same version of the model is in the table already.
-    With a ``floor`` an index is at least the lower end.
+    With a ``floor`` an index is at least the lower end. Called by ``decide_lin_ucb``, and by
+    ``play_lin_ucb`` in every round.
     """
     version = locate_version(scratch.size)
-    winner, best, best_free, best_place = -1, -np.inf, -np.inf, np.inf
+    winner, best, best_free, best_position = -1, -np.inf, -np.inf, np.inf
     for arm in range(start, stop):
         if winner >= 0 and score_table[arm, UPPER] < best:
             return winner, arm
@@ -67,13 +71,13 @@ def find_best_arm(
             != models[int(score_table[arm, STATISTICS]) + version]
         ):
             score_arm(models, x, score_table, arm, d, alpha, scratch)
-        free, place = score_table[arm, FREE_SCORE], score_table[arm, POSITION]
+        free, position = score_table[arm, FREE_SCORE], score_table[arm, POSITION]
         index = min(free, score_table[arm, UPPER])
         if floor:
             index = max(index, score_table[arm, LOWER])
         score_table[arm, SCORE] = index
-        if winner < 0 or is_ahead(index, free, place, best, best_free, best_place):
-            winner, best, best_free, best_place = arm, index, free, place
+        if winner < 0 or is_ahead(index, free, position, best, best_free, best_position):
+            winner, best, best_free, best_position = arm, index, free, position
     return winner, stop
 
 
@@ -86,7 +90,10 @@ def decide_lin_ucb(
     alpha: float,
     floor: bool,  # noqa: FBT001
 ) -> tuple[int, int]:
-    """One decision: the winner's position, and how many arms needed no score."""
+    """Make one decision: the winner's row in the table, and how many arms needed no score.
+
+    Called by ``LinUCB.choose`` for every visitor.
+    """
     n = score_table.shape[0]
     winner, end = find_best_arm(
         models, x, score_table, 0, n, d, alpha, floor, np.empty(x.size // n)
@@ -105,7 +112,10 @@ def play_lin_ucb(
     floor: bool,  # noqa: FBT001
     batch: BatchArrays,
 ) -> Places:
-    """Whole runs from the same start; what is pulled, by its name outside."""
+    """Play whole runs from one start; gives what is pulled, as the environment numbers arms.
+
+    Called by ``LinUCB.play_batch`` once for all runs of a simulation.
+    """
     runs, rounds = batch.visitors.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
     scratch, starts = np.empty(x.size // batch.target.size), batch.starts

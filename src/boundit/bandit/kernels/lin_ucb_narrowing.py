@@ -1,7 +1,7 @@
 """Whole runs of LinUCB whose rounds narrow its bounds, in compiled code.
 
 Ends move as a run goes on, and with them the order of the arms, so all arms of a context are
-scored: the same one wins as if they were looked at by decreasing cap.
+scored: the same one wins as if they were looked at by decreasing upper end.
 """
 
 from typing import NamedTuple
@@ -25,16 +25,16 @@ from boundit.bandit.kernels.score_table import (
 
 
 class NarrowingLayout(NamedTuple):
-    """What a run starts from, and how the places of a board and its stage read.
+    """What runs start from, and what their rounds show of which pool.
 
-    ``pair`` is the pair at each place of the board and ``pools`` its pool in each plan, -1 for
-    none. ``cells`` is, for each plan, the cell of what the stage shows, -1 if that is not all
-    of its variables; ``shows`` are the ends of the stage's cells at each place of the board,
-    places x rewards x cells.
+    ``pair`` is the pair in each row of the score table and ``pools`` its pool in each plan, -1
+    for none. ``cells`` is, for each plan, the cell of what the environment shows, -1 if that is
+    not all of its variables; ``shows`` are the chances of the environment's cells added up,
+    rows of the table x rewards x cells.
     """
 
-    found: NarrowedEnds
-    claims: NarrowingPlan
+    ends: NarrowedEnds
+    plan: NarrowingPlan
     pair: Places
     pools: Places
     cells: Places
@@ -50,43 +50,49 @@ def _find_best_arm(
     d: int,
     alpha: float,
     floor: bool,  # noqa: FBT001
-    found: NarrowedEnds,
+    ends: NarrowedEnds,
     pair: Places,
     scratch: Floats,
 ) -> int:
-    """The place on the board of the arm that wins, by the ends as they are now."""
+    """Find the arm that wins, by the ends as they are now; its row in the table.
+
+    Called by ``play_lin_ucb_narrowing`` in every round.
+    """
     version, winner = locate_version(scratch.size), -1
-    best, best_free, best_place = -np.inf, -np.inf, np.inf
+    best, best_free, best_position = -np.inf, -np.inf, np.inf
     for arm in range(span[0], span[1]):
         j = pair[arm]
         if j >= 0:
-            score_table[arm, LOWER], score_table[arm, UPPER] = found.lower[j], found.upper[j]
+            score_table[arm, LOWER], score_table[arm, UPPER] = ends.lower[j], ends.upper[j]
         if (
             score_table[arm, LIN_UCB_VERSION]
             != models[int(score_table[arm, STATISTICS]) + version]
         ):
             score_arm(models, x, score_table, arm, d, alpha, scratch)
-        free, place = score_table[arm, FREE_SCORE], score_table[arm, POSITION]
+        free, position = score_table[arm, FREE_SCORE], score_table[arm, POSITION]
         index = min(free, score_table[arm, UPPER])
         if floor:
             index = max(index, score_table[arm, LOWER])
-        if winner < 0 or is_ahead(index, free, place, best, best_free, best_place):
-            winner, best, best_free, best_place = arm, index, free, place
+        if winner < 0 or is_ahead(index, free, position, best, best_free, best_position):
+            winner, best, best_free, best_position = arm, index, free, position
     return winner
 
 
 @inline_kernel
 def _learn_observation(
-    rounds: NarrowingLayout, found: NarrowedEnds, arm: int, reward: int, luck: float
+    layout: NarrowingLayout, ends: NarrowedEnds, arm: int, reward: int, luck: float
 ) -> int:
-    """Take in what a round shows besides its reward."""
+    """Take in what a round shows besides its reward.
+
+    Called by ``play_lin_ucb_narrowing`` in every round.
+    """
     cell, came = 0, 0
-    while cell < rounds.shows.shape[2] - 1 and luck >= rounds.shows[arm, reward, cell]:
+    while cell < layout.shows.shape[2] - 1 and luck >= layout.shows[arm, reward, cell]:
         cell += 1
-    for plan in range(rounds.pools.shape[0]):
-        pool, its = rounds.pools[plan, arm], rounds.cells[plan, cell]
+    for plan in range(layout.pools.shape[0]):
+        pool, its = layout.pools[plan, arm], layout.cells[plan, cell]
         if pool >= 0 and its >= 0:
-            came = max(came, learn_cell(found, rounds.claims, pool, its))
+            came = max(came, learn_cell(ends, layout.plan, pool, its))
     return came
 
 
@@ -94,26 +100,26 @@ def _learn_observation(
 def play_lin_ucb_narrowing(
     start: Floats,
     x: Floats,
-    ends: Floats,
+    start_table: Floats,
     d: int,
     alpha: float,
     floor: bool,  # noqa: FBT001
-    rounds: NarrowingLayout,
+    layout: NarrowingLayout,
     seeing: Floats,
     batch: BatchArrays,
 ) -> Places:
-    """Whole runs from the same start; what is pulled, by its name outside.
+    """Play whole runs from one start; gives what is pulled, as the environment numbers arms.
 
     A run that refutes the bounds goes on without them, and with arms that are not here: it has
-    -1 for every pull.
+    -1 for every pull. Called by ``LinUCB.play_batch`` where rounds narrow the bounds.
     """
     runs, length = batch.visitors.shape
     pulls = np.empty((runs, length), np.int64)
-    scratch, begun = np.empty(x.size // batch.target.size), rounds.found
+    scratch, begun = np.empty(x.size // batch.target.size), layout.ends
     for run in range(runs):
-        models, score_table = start.copy(), ends.copy()
+        models, score_table = start.copy(), start_table.copy()
         score_table[:, LIN_UCB_VERSION] = -1.0
-        found = NarrowedEnds(
+        ends = NarrowedEnds(
             begun.counts.copy(),
             begun.low.copy(),
             begun.high.copy(),
@@ -124,13 +130,13 @@ def play_lin_ucb_narrowing(
             c = batch.visitors[run, t]
             span = (batch.starts[c], batch.starts[c + 1])
             arm = _find_best_arm(
-                models, x, score_table, span, d, alpha, floor, found, rounds.pair, scratch
+                models, x, score_table, span, d, alpha, floor, ends, layout.pair, scratch
             )
             pulls[run, t] = batch.target[arm]
             reward = 1 if batch.luck[run, t] < batch.means[arm] else 0
-            at, m = arm * scratch.size, int(score_table[arm, STATISTICS])
-            update_model(models, m, x, at, d, float(reward), scratch)
-            if _learn_observation(rounds, found, arm, reward, seeing[run, t]) == REFUTED:
+            row, model = arm * scratch.size, int(score_table[arm, STATISTICS])
+            update_model(models, model, x, row, d, float(reward), scratch)
+            if _learn_observation(layout, ends, arm, reward, seeing[run, t]) == REFUTED:
                 pulls[run] = -1
                 break
     return pulls

@@ -26,7 +26,11 @@ class LogConcave(NamedTuple):
 
 @compile_kernel
 def measure_fall(peak: LogConcave, off: float) -> float:
-    """How much less the logarithm of the density is at ``top + off`` than at ``top``."""
+    """Measure how much less the logarithm of the density is at ``top + off`` than at ``top``.
+
+    Called by ``_draw_offset`` for every draw it may reject, and by ``_evaluate_density`` of a
+    win's probability at every point.
+    """
     fallen, rest = 0.0, 1.0 - peak.top
     if peak.square > 0.0:
         fallen += peak.square * off * (peak.top + 0.5 * off)
@@ -39,7 +43,10 @@ def measure_fall(peak: LogConcave, off: float) -> float:
 
 @compile_kernel
 def measure_slope(peak: LogConcave, off: float) -> float:
-    """How fast it falls there, going right."""
+    """Measure how fast the logarithm of the density falls at ``top + off``, going right.
+
+    Called by ``find_tangent_point``, and by ``_build_envelope_side`` for a tangent's slope.
+    """
     at = peak.top + off
     gained = peak.wins / at if peak.wins > 0.0 else 0.0
     lost = peak.losses / (1.0 - at) if peak.losses > 0.0 else 0.0
@@ -48,7 +55,10 @@ def measure_slope(peak: LogConcave, off: float) -> float:
 
 @compile_kernel
 def measure_curvature(peak: LogConcave) -> float:
-    """How fast the steepness grows at the top."""
+    """Measure how fast that slope grows at the top.
+
+    Called by ``find_tangent_point`` for its first guess.
+    """
     gained = peak.wins / peak.top**2 if peak.wins > 0.0 else 0.0
     lost = peak.losses / (1.0 - peak.top) ** 2 if peak.losses > 0.0 else 0.0
     return peak.square + lost + gained
@@ -59,7 +69,8 @@ def find_tangent_point(peak: LogConcave, end: float) -> float:
     """Find an offset towards ``end`` where the density has fallen to about a third.
 
     Any will do, so the search stops early. A parabola gives the first guess, and Newton's steps
-    improve it where they stay between what is too near and what is too far.
+    improve it where they stay between what is too near and what is too far. Called by
+    ``_build_envelope_side`` of a truncated draw and by ``_find_reach`` of a win's probability.
     """
     steep = abs(measure_slope(peak, 0.0))
     guess = 2.0 / (steep + math.sqrt(steep**2 + 2.0 * measure_curvature(peak)))

@@ -1,7 +1,7 @@
-r"""Living bounds in compiled code: what a round shows of the weights, and the ends it leaves.
+r"""Narrowing bounds in compiled code: what a round shows of weights, and the ends it leaves.
 
-For a pool with :math:`k` of :math:`n` rounds in a cell, the likelihood ratio of a coin,
-averaged over all coins, against the one of chance :math:`p`,
+For a pool with :math:`k` of :math:`n` rounds in a cell, the likelihood ratio of a binary
+variable, averaged over all chances, against the one of chance :math:`p`,
 
 .. math:: \frac{B(k+1, n-k+1)}{p^k (1-p)^{n-k}}
 
@@ -57,7 +57,9 @@ class NarrowingPlan(NamedTuple):
 
 @compile_kernel
 def bound_chance(k: float, n: float, error: float) -> tuple[float, float]:
-    """What the chance of a cell seen in ``k`` of ``n`` rounds may be, at all times at once.
+    """Bound the chance of a cell seen in ``k`` of ``n`` rounds, at all times at once.
+
+    Called by ``_narrow_chances`` for every cell of a pool.
 
     >>> bound_chance(0.0, 0.0, 0.05)
     (0.0, 1.0)
@@ -78,87 +80,96 @@ def bound_chance(k: float, n: float, error: float) -> tuple[float, float]:
 
 @compile_kernel
 def find_extreme_mean(
-    ends: Floats, order: Places, at: int, low: Floats, high: Floats, first: int, n: int
+    values: Floats, order: Places, at: int, low: Floats, high: Floats, first: int, n: int
 ) -> float:
-    """The extreme mean of ``n`` ends over all laws between ``low`` and ``high``.
+    """Find the extreme mean of ``n`` values over all laws between ``low`` and ``high``.
 
-    Every cell gets its least chance, and what is left goes to the cells in their order.
+    Every cell gets its least chance, and what is left goes to the cells in their order. Called
+    by ``_narrow_ends`` for both ends of every pair of a pool.
     """
     left, mean = 1.0, 0.0
     for i in range(n):
         left -= low[first + i]
-        mean += low[first + i] * ends[at + i]
+        mean += low[first + i] * values[at + i]
     for k in range(n):
         i = order[at + k]
         more = max(min(left, high[first + i] - low[first + i]), 0.0)
-        mean += more * ends[at + i]
+        mean += more * values[at + i]
         left -= more
     # What rounding left over counts as the worst.
-    return float(mean + left * ends[at + order[at]])
+    return float(mean + left * values[at + order[at]])
 
 
 @inline_kernel
-def _narrow_chances(found: NarrowedEnds, first: int, stop: int, level: float) -> int:
-    """Intersect the intervals of a pool's cells with what its counts say now."""
+def _narrow_chances(ends: NarrowedEnds, first: int, stop: int, level: float) -> int:
+    """Intersect the intervals of a pool's cells with what its counts say now.
+
+    Called by ``learn_cell`` for every round seen, and by ``narrow_pool``.
+    """
     n, least, most, moved = 0, 0.0, 0.0, SAME
     for i in range(first, stop):
-        n += found.counts[i]
+        n += ends.counts[i]
     for i in range(first, stop):
-        low, high = bound_chance(float(found.counts[i]), float(n), level)
-        if low > found.low[i]:
-            found.low[i], moved = low, MOVED
-        if high < found.high[i]:
-            found.high[i], moved = high, MOVED
-        least += found.low[i]
-        most += found.high[i]
-        if found.low[i] > found.high[i] + _SLACK:
+        low, high = bound_chance(float(ends.counts[i]), float(n), level)
+        if low > ends.low[i]:
+            ends.low[i], moved = low, MOVED
+        if high < ends.high[i]:
+            ends.high[i], moved = high, MOVED
+        least += ends.low[i]
+        most += ends.high[i]
+        if ends.low[i] > ends.high[i] + _SLACK:
             return REFUTED
     return REFUTED if least > 1.0 + _SLACK or most < 1.0 - _SLACK else moved
 
 
 @inline_kernel
-def _narrow_ends(found: NarrowedEnds, claims: NarrowingPlan, pool: int) -> int:
-    """Narrow the ends of a pool's pairs to the extreme means over what its chances may be."""
-    first, moved = claims.cells[pool], SAME
-    n = claims.cells[pool + 1] - first
-    for m in range(claims.members[pool], claims.members[pool + 1]):
-        at, j = claims.at[m], claims.pair[m]
-        low = find_extreme_mean(
-            claims.least, claims.rising, at, found.low, found.high, first, n
-        )
-        high = find_extreme_mean(
-            claims.most, claims.falling, at, found.low, found.high, first, n
-        )
-        if low > found.lower[j]:
-            found.lower[j], moved = low, MOVED
-        if high < found.upper[j]:
-            found.upper[j], moved = high, MOVED
-        if found.lower[j] > found.upper[j] + _SLACK * claims.width:
+def _narrow_ends(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
+    """Narrow the ends of a pool's pairs to the extreme means over what its chances may be.
+
+    Called by ``learn_cell`` where an interval moved, and by ``narrow_pool``.
+    """
+    first, moved = plan.cells[pool], SAME
+    n = plan.cells[pool + 1] - first
+    for m in range(plan.members[pool], plan.members[pool + 1]):
+        at, j = plan.at[m], plan.pair[m]
+        low = find_extreme_mean(plan.least, plan.rising, at, ends.low, ends.high, first, n)
+        high = find_extreme_mean(plan.most, plan.falling, at, ends.low, ends.high, first, n)
+        if low > ends.lower[j]:
+            ends.lower[j], moved = low, MOVED
+        if high < ends.upper[j]:
+            ends.upper[j], moved = high, MOVED
+        if ends.lower[j] > ends.upper[j] + _SLACK * plan.width:
             return REFUTED
-        found.lower[j] = min(found.lower[j], found.upper[j])
+        ends.lower[j] = min(ends.lower[j], ends.upper[j])
     return moved
 
 
 @compile_kernel
-def narrow_pool(found: NarrowedEnds, claims: NarrowingPlan, pool: int) -> int:
-    """Bring the ends of a pool's pairs up to whatever was seen of it."""
-    came = _narrow_chances(
-        found, claims.cells[pool], claims.cells[pool + 1], claims.level[pool]
-    )
-    return came if came == REFUTED else _narrow_ends(found, claims, pool)
+def narrow_pool(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
+    """Bring the ends of a pool's pairs up to whatever was seen of it.
+
+    Called by ``NarrowingBounds`` for every pool, when counts come from a record or a merge.
+    """
+    came = _narrow_chances(ends, plan.cells[pool], plan.cells[pool + 1], plan.level[pool])
+    return came if came == REFUTED else _narrow_ends(ends, plan, pool)
 
 
 @compile_kernel
-def learn_cell(found: NarrowedEnds, claims: NarrowingPlan, pool: int, cell: int) -> int:
-    """Take in one round of a pool."""
-    found.counts[claims.cells[pool] + cell] += 1
-    came = _narrow_chances(
-        found, claims.cells[pool], claims.cells[pool + 1], claims.level[pool]
-    )
-    return _narrow_ends(found, claims, pool) if came == MOVED else came
+def learn_cell(ends: NarrowedEnds, plan: NarrowingPlan, pool: int, cell: int) -> int:
+    """Count one round of a pool and narrow what it narrows.
+
+    Called by ``_learn_observation`` in whole runs, by ``learn_cell_from_arrays`` for one
+    reward.
+    """
+    ends.counts[plan.cells[pool] + cell] += 1
+    came = _narrow_chances(ends, plan.cells[pool], plan.cells[pool + 1], plan.level[pool])
+    return _narrow_ends(ends, plan, pool) if came == MOVED else came
 
 
 @compile_kernel
 def learn_cell_from_arrays(pool: int, cell: int, *parts: Floats | Places | float) -> int:
-    """Take in one round; Python hands arrays over three times as quickly one by one."""
+    """Do ``learn_cell`` for Python, which hands arrays over three times as quickly one by one.
+
+    Called by ``NarrowingBounds`` for every reward that comes with an observation.
+    """
     return learn_cell(NarrowedEnds(*parts[:5]), NarrowingPlan(*parts[5:]), pool, cell)  # type: ignore[arg-type]

@@ -2,8 +2,8 @@
 
 A model is a block of numbers in one flat array: its inverse, ``p`` rows of ``p`` numbers each,
 its estimate, how many rows it has learned, then ``A`` and ``b``, the statistics that add up.
-Rows are padded with zeros from ``d`` features to ``p``. Here ``m`` is where the block begins,
-and ``at`` where the row in question does, in ``x``.
+Rows are padded with zeros from ``d`` features to ``p``. Here ``model`` is where the
+block begins, and ``row`` where the row in question does, in ``x``.
 """
 
 import math
@@ -17,31 +17,46 @@ from boundit.bandit.kernels.simd import LANES, subtract_outer, sum_rows
 
 @inline_kernel
 def locate_estimate(p: int) -> int:
-    """Where in a block the estimate begins."""
+    """Locate the estimate in a block.
+
+    Called by ``predict_mean`` and ``update_model``, and by ``RidgeStack`` to read a model.
+    """
     return p * p
 
 
 @inline_kernel
 def locate_version(p: int) -> int:
-    """Where in a block the number of rows learned is."""
+    """Locate the number of rows learned in a block.
+
+    Called by ``score_arm`` and ``update_model``: a score is of one version of a model.
+    """
     return p * p + p
 
 
 @inline_kernel
 def locate_statistics(p: int) -> int:
-    """Where in a block the statistics begin, ``A`` and then ``b``."""
+    """Locate the statistics in a block, ``A`` and then ``b``.
+
+    Called by ``learn_row``, and by ``RidgeStack`` to read a model.
+    """
     return p * p + p + LANES
 
 
 @compile_kernel
 def compute_block_size(p: int) -> int:
-    """How many numbers a model is."""
+    """Compute how many numbers a model is.
+
+    Called by ``RidgeStack`` when one is made.
+    """
     return 2 * (p * p + p) + LANES
 
 
 @inline_kernel
 def dot_padded(one: Floats, a: int, two: Floats, b: int, n: int) -> float:
-    """Multiply and add ``n`` numbers, a multiple of four, in four sums that are then joined."""
+    """Multiply and add ``n`` numbers, a multiple of four, in four sums that are then joined.
+
+    Called by ``predict_mean``, ``compute_spread``, ``update_model`` and ``draw_best_arm``.
+    """
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(0, n, 4):
         s0 += one[a + j] * two[b + j]
@@ -52,47 +67,60 @@ def dot_padded(one: Floats, a: int, two: Floats, b: int, n: int) -> float:
 
 
 @inline_kernel
-def predict_mean(models: Floats, m: int, x: Floats, at: int, p: int) -> float:
-    """``theta' x``."""
-    return dot_padded(models, m + locate_estimate(p), x, at, p)
+def predict_mean(models: Floats, model: int, x: Floats, row: int, p: int) -> float:
+    """Predict what a row earns on average, ``theta' x``.
+
+    Called by ``score_arm`` and ``draw_best_arm`` for an arm, by ``update_model`` for a
+    surprise.
+    """
+    return dot_padded(models, model + locate_estimate(p), x, row, p)
 
 
 @inline_kernel
 def compute_spread(
-    models: Floats, m: int, x: Floats, at: int, d: int, scratch: Floats
+    models: Floats, model: int, x: Floats, row: int, d: int, scratch: Floats
 ) -> float:
-    """``sqrt(x' inverse(A) x)``, from the half of the inverse above its diagonal blocks."""
+    """Compute ``sqrt(x' inverse(A) x)``, from half of the inverse: it is symmetric.
+
+    Called by ``score_arm`` for LinUCB's index and by ``draw_best_arm`` for LinTS's belief.
+    """
     p = scratch.size
     for j in range(0, p, LANES):
-        sum_rows(scratch, j, models, m + j, p, x, at, j, min(j + LANES, d))
-    return math.sqrt(max(dot_padded(scratch, 0, x, at, p), 0.0))
+        sum_rows(scratch, j, models, model + j, p, x, row, j, min(j + LANES, d))
+    return math.sqrt(max(dot_padded(scratch, 0, x, row, p), 0.0))
 
 
 @inline_kernel
 def update_model(
-    models: Floats, m: int, x: Floats, at: int, d: int, reward: float, scratch: Floats
+    models: Floats, model: int, x: Floats, row: int, d: int, reward: float, scratch: Floats
 ) -> None:
-    """Take in one row by Sherman and Morrison, the estimate by what it did not foresee."""
+    """Take in one row by Sherman and Morrison, the estimate by what it did not foresee.
+
+    Called by ``play_lin_ucb`` and ``play_lin_ts`` in every round, and by ``learn_row``.
+    """
     p = scratch.size
     for j in range(0, p, LANES):
-        sum_rows(scratch, j, models, m + j, p, x, at, 0, d)
-    share = 1.0 / (1.0 + dot_padded(scratch, 0, x, at, p))
-    surprise = (reward - predict_mean(models, m, x, at, p)) * share
+        sum_rows(scratch, j, models, model + j, p, x, row, 0, d)
+    share = 1.0 / (1.0 + dot_padded(scratch, 0, x, row, p))
+    surprise = (reward - predict_mean(models, model, x, row, p)) * share
     for i in range(d):
-        models[m + locate_estimate(p) + i] += scratch[i] * surprise
+        models[model + locate_estimate(p) + i] += scratch[i] * surprise
     for i in range(d):
         for j in range(0, p, LANES):
-            subtract_outer(models, m + i * p + j, scratch, i, j, share)
-    models[m + locate_version(p)] += 1.0
+            subtract_outer(models, model + i * p + j, scratch, i, j, share)
+    models[model + locate_version(p)] += 1.0
 
 
 @compile_kernel
-def learn_row(models: Floats, m: int, x: Floats, at: int, d: int, reward: float) -> None:
-    """Take in one row, with the statistics that add up: ``A += x x'`` and ``b += reward x``."""
+def learn_row(models: Floats, model: int, x: Floats, row: int, d: int, reward: float) -> None:
+    """Take in one row, with the statistics that add up: ``A += x x'`` and ``b += reward x``.
+
+    Called by ``RidgeStack.learn`` for every reward outside whole runs.
+    """
     p = (d + LANES - 1) // LANES * LANES
-    update_model(models, m, x, at, d, reward, np.empty(p))
-    gram = m + locate_statistics(p)
+    update_model(models, model, x, row, d, reward, np.empty(p))
+    gram = model + locate_statistics(p)
     for i in range(d):
-        models[gram + p * p + i] += reward * x[at + i]
+        models[gram + p * p + i] += reward * x[row + i]
         for j in range(d):
-            models[gram + i * p + j] += x[at + i] * x[at + j]
+            models[gram + i * p + j] += x[row + i] * x[row + j]

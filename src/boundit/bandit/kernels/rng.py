@@ -23,13 +23,19 @@ _WORDS = 1 << 64
 
 
 def wrap_seed(seed: int) -> np.uint64:
-    """Take a seed of any size into 64 bits."""
+    """Take a seed of any size into 64 bits.
+
+    Called by ``TS`` and ``LinTS`` when they are made.
+    """
     return np.uint64(seed % _WORDS)
 
 
 @lru_cache(maxsize=1 << 14)
 def hash_context(context: Context) -> np.uint64:
-    """64 bits that name a context; contexts that are equal have the same.
+    """Name a context by 64 bits; contexts that are equal have the same.
+
+    Called by ``TS.choose`` and ``LinTS.choose`` for every visitor, and by ``BatchLayout`` for
+    every context of whole runs.
 
     >>> len({hash_context((1, "new")), hash_context((True, "new")), hash_context((2, "new"))})
     2
@@ -39,7 +45,10 @@ def hash_context(context: Context) -> np.uint64:
 
 
 def _unify_number(value: object) -> object:
-    """Python has 1 == 1.0 == True, and a dictionary cannot tell them apart."""
+    """Write equal numbers alike: Python has 1 == 1.0 == True, as keys they are the same.
+
+    Called by ``hash_context`` for every value.
+    """
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
     return int(value) if isinstance(value, bool) else value
@@ -47,7 +56,10 @@ def _unify_number(value: object) -> object:
 
 @compile_kernel
 def mix_bits(stream: np.uint64) -> np.uint64:
-    """Spread every bit over all the others; no two context_hashes become one."""
+    """Spread every bit over all the others; no two numbers become one.
+
+    Called by ``open_stream``, ``branch_stream`` and ``draw_uniform``.
+    """
     stream = (stream ^ (stream >> _30)) * _FIRST
     stream = (stream ^ (stream >> _27)) * _SECOND
     return stream ^ (stream >> _31)
@@ -55,7 +67,11 @@ def mix_bits(stream: np.uint64) -> np.uint64:
 
 @compile_kernel
 def open_stream(seed: np.uint64, events: int, context_hash: np.uint64) -> np.uint64:
-    """Open the stream of a decision, by a seed, a count of rewards and a hashed context."""
+    """Open the stream of a decision, by a seed, a count of rewards and a hashed context.
+
+    Called by ``decide_ts`` and ``decide_lin_ts``, by ``play_ts`` and ``play_lin_ts`` in every
+    round, and by ``estimate_win_probability``, which meets the draws of the decision again.
+    """
     stream = mix_bits(seed + _STEP)
     stream = mix_bits((stream ^ np.uint64(events)) + _STEP)
     return mix_bits((stream ^ context_hash) + _STEP)
@@ -63,12 +79,18 @@ def open_stream(seed: np.uint64, events: int, context_hash: np.uint64) -> np.uin
 
 @compile_kernel
 def branch_stream(stream: np.uint64, place: int) -> np.uint64:
-    """Open a stream of its own for one of several, such as the arms of a decision."""
+    """Open a stream of its own for one of several, such as the arms of a decision.
+
+    Called by ``draw_best_arm`` for every arm, by ``estimate_win_probability`` for every draw.
+    """
     return mix_bits((stream ^ np.uint64(place)) + _STEP)
 
 
 @compile_kernel
 def draw_uniform(stream: np.uint64) -> tuple[float, np.uint64]:
-    """Draw strictly between 0 and 1; give the stream as it goes on."""
+    """Draw strictly between 0 and 1; give the stream as it goes on.
+
+    Called by ``draw_normal_pair``, ``draw_beta`` and ``_draw_offset``.
+    """
     stream = stream + _STEP
     return (np.float64(mix_bits(stream) >> _12) + 0.5) * 2.0**-52, stream

@@ -46,10 +46,10 @@ COLUMNS = 8
 def is_ahead(
     final: float,
     free: float,
-    place: float,
+    position: float,
     best_final: float,
     best_free: float,
-    best_place: float,
+    best_position: float,
 ) -> bool:
     """Tell whether an arm goes before the best so far.
 
@@ -60,7 +60,7 @@ def is_ahead(
         return final > best_final
     if free != best_free:
         return free > best_free
-    return place < best_place
+    return position < best_position
 
 
 @inline_kernel

@@ -29,7 +29,9 @@ Write: TypeAlias = Callable[
 
 
 def pad_size(n: int) -> int:
-    """The next multiple of eight.
+    """Give the next multiple of eight: how long a padded row is.
+
+    Called by ``pad_rows``, and by ``RidgeStack`` when one is made.
 
     >>> pad_size(5), pad_size(8), pad_size(9)
     (8, 8, 16)
@@ -38,17 +40,25 @@ def pad_size(n: int) -> int:
 
 
 def pad_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows with zeros at their end."""
+    """Put zeros at the end of rows, up to a multiple of eight.
+
+    Called by ``FeatureCache`` for the features of a context's arms, and by ``RidgeModels.take``
+    for those of a decision that was made elsewhere.
+    """
     wide = np.zeros((*rows.shape[:-1], pad_size(rows.shape[-1])))
     wide[..., : rows.shape[-1]] = rows
     return wide
 
 
-def _step(build: Callable[..., tuple[Signature, Write]]) -> Step:
+def _declare_step(build: Callable[..., tuple[Signature, Write]]) -> Step:
+    """Make an intrinsic of numba, and tell the type checker that kernels may call it.
+
+    A decorator of ``sum_rows`` and ``subtract_outer``.
+    """
     return cast("Step", intrinsic(build))
 
 
-@_step
+@_declare_step
 def sum_rows(
     _: object,
     out: Kind,
@@ -61,9 +71,11 @@ def sum_rows(
     _twice: Kind,
     _n: Kind,
 ) -> tuple[Signature, Write]:
-    """``out[o:o+8] = sum of x[start+i] matrix[at+i stride:][:8]`` over ``i < n``.
+    """Sum up weighted rows, eight columns of them.
 
-    Rows before ``twice`` count twice: of a symmetric matrix only half need be read.
+    ``out[o:o+8] = sum of x[start+i] matrix[at+i stride:][:8]`` over ``i < n``. Rows before
+    ``twice`` count twice: of a symmetric matrix only half need be read. Called by
+    ``compute_spread`` and ``update_model`` for every eight features.
     """
     size = types.intp
     signature = types.void(out, size, matrix, size, size, x, size, size, size)
@@ -72,23 +84,28 @@ def sum_rows(
         context: BaseContext, builder: ir.IRBuilder, of: Signature, args: tuple[ir.Value, ...]
     ) -> ir.Value:
         out, o, matrix, at, stride, x, start, twice, n = args
-        rows = _data(context, builder, of.args[2], matrix)
-        weights = builder.gep(_data(context, builder, of.args[5], x), [start])
+        rows = _get_data(context, builder, of.args[2], matrix)
+        weights = builder.gep(_get_data(context, builder, of.args[5], x), [start])
         nothing = ir.Constant(_VECTOR, [0.0] * LANES)
-        half = _summed(builder, nothing, (rows, at, stride), weights, (n.type(0), twice))
+        half = _emit_weighted_sum(
+            builder, nothing, (rows, at, stride), weights, (n.type(0), twice)
+        )
         both = builder.fadd(half, half)
-        whole = _summed(builder, both, (rows, at, stride), weights, (twice, n))
-        _store(builder, whole, _data(context, builder, of.args[0], out), o)
+        whole = _emit_weighted_sum(builder, both, (rows, at, stride), weights, (twice, n))
+        _store(builder, whole, _get_data(context, builder, of.args[0], out), o)
         return context.get_dummy_value()  # type: ignore[no-untyped-call]
 
     return signature, write
 
 
-@_step
+@_declare_step
 def subtract_outer(
     _: object, matrix: Kind, _at: Kind, g: Kind, _i: Kind, _j: Kind, _s: Kind
 ) -> tuple[Signature, Write]:
-    """``matrix[at:at+8] -= g[i] g[j:j+8] s``: eight numbers of a change of rank one."""
+    """Subtract eight numbers of a change of rank one: ``matrix[at:at+8] -= g[i] g[j:j+8] s``.
+
+    Called by ``update_model`` for every eight numbers of the inverse.
+    """
     size = types.intp
     signature = types.void(matrix, size, g, size, size, types.float64)
 
@@ -96,25 +113,28 @@ def subtract_outer(
         context: BaseContext, builder: ir.IRBuilder, of: Signature, args: tuple[ir.Value, ...]
     ) -> ir.Value:
         matrix, at, g, i, j, s = args
-        row = _data(context, builder, of.args[0], matrix)
-        gain = _data(context, builder, of.args[2], g)
-        one = _everywhere(builder, builder.load(builder.gep(gain, [i])))
+        row = _get_data(context, builder, of.args[0], matrix)
+        gain = _get_data(context, builder, of.args[2], g)
+        one = _broadcast(builder, builder.load(builder.gep(gain, [i])))
         product = builder.fmul(one, _load(builder, gain, j))
-        change = builder.fmul(product, _everywhere(builder, s))
+        change = builder.fmul(product, _broadcast(builder, s))
         _store(builder, builder.fsub(_load(builder, row, at), change), row, at)
         return context.get_dummy_value()  # type: ignore[no-untyped-call]
 
     return signature, write
 
 
-def _summed(
+def _emit_weighted_sum(
     builder: ir.IRBuilder,
     total: ir.Value,
     matrix: tuple[ir.Value, ir.Value, ir.Value],
     weights: ir.Value,
     span: tuple[ir.Value, ir.Value],
 ) -> ir.Value:
-    """Add weighted rows to a vector, from one row to another."""
+    """Emit the loop that adds weighted rows to a vector, from one row to another.
+
+    Called by ``sum_rows``, for the rows that count twice and for the others.
+    """
     (rows, at, stride), (start, stop), before = matrix, span, builder.block
     head, body, after = (
         builder.append_basic_block(f"rows.{name}") for name in ("head", "body", "after")
@@ -124,7 +144,7 @@ def _summed(
     i, sums = builder.phi(stop.type), builder.phi(_VECTOR)
     builder.cbranch(builder.icmp_signed("<", i, stop), body, after)
     builder.position_at_end(body)
-    weight = _everywhere(builder, builder.load(builder.gep(weights, [i])))
+    weight = _broadcast(builder, builder.load(builder.gep(weights, [i])))
     row = _load(builder, rows, builder.add(at, builder.mul(i, stride)))
     more = builder.fadd(sums, builder.fmul(weight, row))
     for value, first, then in ((i, start, builder.add(i, i.type(1))), (sums, total, more)):
@@ -135,26 +155,48 @@ def _summed(
     return sums
 
 
-def _data(context: BaseContext, builder: ir.IRBuilder, kind: Kind, array: ir.Value) -> ir.Value:
+def _get_data(
+    context: BaseContext, builder: ir.IRBuilder, kind: Kind, array: ir.Value
+) -> ir.Value:
+    """Get the address of an array's numbers.
+
+    Called by ``sum_rows`` and ``subtract_outer`` for each of their arrays.
+    """
     made = context.make_array(kind)  # type: ignore[no-untyped-call]
     return made(context, builder, array).data
 
 
-def _at(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
+def _point_at(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
+    """Point at eight numbers that begin at some place.
+
+    Called by ``_load`` and ``_store``.
+    """
     return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
 
 
 def _load(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
-    found = builder.load(_at(builder, data, place))
+    """Emit the reading of eight numbers.
+
+    Called by ``_emit_weighted_sum`` for a row, by ``subtract_outer`` for both operands.
+    """
+    found = builder.load(_point_at(builder, data, place))
     found.align = 8  # of one number: rows need not start at a multiple of the vector's size
     return found
 
 
 def _store(builder: ir.IRBuilder, vector: ir.Value, data: ir.Value, place: ir.Value) -> None:
-    builder.store(vector, _at(builder, data, place)).align = 8
+    """Emit the writing of eight numbers.
+
+    Called by ``sum_rows`` and ``subtract_outer`` for their result.
+    """
+    builder.store(vector, _point_at(builder, data, place)).align = 8
 
 
-def _everywhere(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+def _broadcast(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+    """Emit a vector with one number in all eight places.
+
+    Called by ``_emit_weighted_sum`` for a weight, by ``subtract_outer`` for its two factors.
+    """
     blank = ir.Constant(_VECTOR, ir.Undefined)
     first = builder.insert_element(blank, number, _INT(0))
     zeros = ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES)

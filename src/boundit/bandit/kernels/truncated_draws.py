@@ -5,8 +5,8 @@ nothing off changes no draw; any other is drawn again, this time inside. The log
 of both densities is concave: with :math:`m` its highest place within the bound and :math:`r` on
 one side of it, the density lies below :math:`e^{h(m)}` and, there, below the tangent of
 :math:`h` at :math:`r`. Where :math:`h` has fallen by about 1 at :math:`r`, most of what lies
-below this roof lies below the density too (Devroye 1986, VII.2). It takes no integral, and is
-as quick where the bound holds 1e-300 of the belief as where it holds half.
+below this envelope lies below the density too (Devroye 1986, VII.2). It takes no integral, and
+is as quick where the bound holds 1e-300 of the belief as where it holds half.
 """
 
 import math
@@ -30,7 +30,11 @@ _MOST_TRIES = 10_000  # one in two or three succeeds
 
 @compile_kernel
 def draw_normal_pair(stream: np.uint64) -> tuple[float, float, np.uint64]:
-    """Draw two standard normal numbers (Box and Muller)."""
+    """Draw two standard normal numbers (Box and Muller).
+
+    Called by ``draw_deviation``, and by ``draw_best_arm`` of linear Thompson sampling for an
+    arm with a model of its own.
+    """
     one, stream = draw_uniform(stream)
     two, stream = draw_uniform(stream)
     radius = math.sqrt(-2.0 * math.log(one))
@@ -39,7 +43,10 @@ def draw_normal_pair(stream: np.uint64) -> tuple[float, float, np.uint64]:
 
 @compile_kernel
 def draw_beta(wins: float, losses: float, stream: np.uint64) -> tuple[float, np.uint64]:
-    """Draw from Beta(1 + wins, 1 + losses), by Cheng's rejection (1978, BB)."""
+    """Draw from Beta(1 + wins, 1 + losses), by Cheng's rejection (1978, BB).
+
+    Called by ``draw_truncated_beta`` first, whatever the bound.
+    """
     if wins + losses == 0.0:
         return draw_uniform(stream)
     small, large = 1.0 + min(wins, losses), 1.0 + max(wins, losses)
@@ -68,7 +75,8 @@ def draw_truncated_beta(
 ) -> tuple[float, float]:
     """Draw from Beta(1 + wins, 1 + losses) inside ``[lower, upper]``.
 
-    Gives the draw, and what it would be if free.
+    Gives the draw, and what it would be if free. Called by ``draw_best_arm`` of Thompson
+    sampling for every arm it looks at.
     """
     free, stream = draw_beta(wins, losses, stream)
     if lower <= free <= upper:
@@ -85,7 +93,10 @@ def draw_truncated_beta(
 def truncate_normal_draw(
     mean: float, spread: float, free: float, lower: float, upper: float, stream: np.uint64
 ) -> float:
-    """Keep a free draw of the normal belief if it lies in ``[lower, upper]``, or draw again."""
+    """Keep a free draw of the normal belief if it lies in ``[lower, upper]``, or draw again.
+
+    Called by ``draw_best_arm`` of linear Thompson sampling for every arm it looks at.
+    """
     if lower <= free <= upper:
         return free
     top = min(max(mean, lower), upper)
@@ -98,9 +109,10 @@ def truncate_normal_draw(
 
 @compile_kernel
 def _build_envelope_side(peak: LogConcave, end: float) -> tuple[float, float, float]:
-    """One side of the roof: where its slope begins, how steep it is, the area below the slope.
+    """Build one side of the envelope: where its slope begins, how steep it is, the area below.
 
-    Where the density hardly falls the roof is flat to the end.
+    Where the density hardly falls the envelope is flat to the end. Called by ``_draw_offset``
+    for the left side and for the right.
     """
     if end == 0.0 or measure_fall(peak, end) <= 2.0:
         return end, 1.0, 0.0
@@ -113,7 +125,11 @@ def _build_envelope_side(peak: LogConcave, end: float) -> tuple[float, float, fl
 
 @compile_kernel
 def _draw_offset(peak: LogConcave, left: float, right: float, stream: np.uint64) -> float:
-    """Draw from the density between ``top + left`` and ``top + right``, as an offset."""
+    """Draw from the density between ``top + left`` and ``top + right``, as an offset.
+
+    Called by ``draw_truncated_beta`` and ``truncate_normal_draw`` where the free draw lies
+    outside the bound.
+    """
     from_left, steep_left, area_left = _build_envelope_side(peak, left)
     from_right, steep_right, area_right = _build_envelope_side(peak, right)
     flat = from_right - from_left
@@ -123,13 +139,13 @@ def _draw_offset(peak: LogConcave, left: float, right: float, stream: np.uint64)
         two, stream = draw_uniform(stream)
         at = one * whole
         if at < flat:
-            off, roof = from_left + at, 0.0
+            off, envelope = from_left + at, 0.0
         elif at < flat + area_right:
-            roof = -math.log1p(-steep_right * (at - flat))
-            off = from_right + roof / steep_right
+            envelope = -math.log1p(-steep_right * (at - flat))
+            off = from_right + envelope / steep_right
         else:
-            roof = -math.log1p(-steep_left * (at - flat - area_right))
-            off = from_left - roof / steep_left
-        if left <= off <= right and measure_fall(peak, off) <= roof - math.log(two):
+            envelope = -math.log1p(-steep_left * (at - flat - area_right))
+            off = from_left - envelope / steep_left
+        if left <= off <= right and measure_fall(peak, off) <= envelope - math.log(two):
             return off
     return 0.0

@@ -21,7 +21,11 @@ from boundit.bandit.kernels.truncated_draws import draw_truncated_beta
 
 @compile_kernel
 def scale_to_unit(number: float, low: float, high: float) -> float:
-    """Bring a reward to the scale from 0 to 1; what lies outside is clipped."""
+    """Bring a reward to the scale from 0 to 1; what lies outside is clipped.
+
+    Called by ``draw_best_arm``, ``write_belief`` and ``tabulate_beta_densities`` for ends and
+    means.
+    """
     return min(max((number - low) / (high - low), 0.0), 1.0)
 
 
@@ -29,7 +33,11 @@ def scale_to_unit(number: float, low: float, high: float) -> float:
 def write_belief(
     count_rows: Floats, score_table: Floats, arm: int, low: float, high: float
 ) -> None:
-    """Write on its score_table what is believed of an arm: successes and trials."""
+    """Write into the table what is believed of an arm: successes and trials.
+
+    Called by ``draw_best_arm`` for an arm it draws, by ``decide_ts`` for those it need not
+    draw.
+    """
     n, total = (
         count_rows[int(score_table[arm, STATISTICS]), 0],
         count_rows[int(score_table[arm, STATISTICS]), 1],
@@ -48,9 +56,10 @@ def draw_best_arm(
     low: float,
     high: float,
 ) -> tuple[int, int]:
-    """The highest draw among arms by decreasing cap, and the first that was not drawn.
+    """Draw for arms by decreasing upper end; give the highest and the first that was not drawn.
 
-    Draws are on the rewards' scale; the free ones are as they would be without a bound.
+    Draws are on the rewards' scale; the free ones are as they would be without a bound. Called
+    by ``decide_ts``, and by ``play_ts`` in every round.
     """
     winner, best = -1, 0.0
     for arm in range(start, stop):
@@ -59,8 +68,8 @@ def draw_best_arm(
         if winner >= 0 and most < best:
             return winner, arm
         write_belief(count_rows, score_table, arm, low, high)
-        wins, place = score_table[arm, TS_SUCCESSES], score_table[arm, POSITION]
-        own = branch_stream(stream, int(place))
+        wins, position = score_table[arm, TS_SUCCESSES], score_table[arm, POSITION]
+        own = branch_stream(stream, int(position))
         draw, loose = draw_truncated_beta(
             wins, score_table[arm, TS_TRIALS] - wins, least, most, own
         )
@@ -70,7 +79,7 @@ def draw_best_arm(
         if (
             winner < 0
             or draw > best
-            or (draw == best and place < score_table[winner, POSITION])
+            or (draw == best and position < score_table[winner, POSITION])
         ):
             winner, best = arm, draw
     return winner, stop
@@ -86,7 +95,10 @@ def decide_ts(
     low: float,
     high: float,
 ) -> tuple[int, int]:
-    """One decision: the winner's position, and how many arms were not drawn."""
+    """Make one decision: the winner's row in the table, and how many arms were not drawn.
+
+    Called by ``TS.choose`` for every visitor.
+    """
     n = score_table.shape[0]
     winner, end = draw_best_arm(
         open_stream(seed, events, context_hash), count_rows, score_table, 0, n, low, high
@@ -106,7 +118,10 @@ def play_ts(
     seeds: Seeds,
     batch: BatchArrays,
 ) -> Places:
-    """Whole runs; what is pulled, by its name outside. ``context_hashes`` name the contexts."""
+    """Play whole runs; gives what is pulled, as the environment numbers its arms.
+
+    Called by ``TS.play_batch`` once for all runs of a simulation.
+    """
     runs, rounds = batch.visitors.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
     count_rows, starts = np.empty((batch.target.size, 2)), batch.starts

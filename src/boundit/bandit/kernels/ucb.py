@@ -22,11 +22,12 @@ from boundit.bandit.kernels.score_table import (
 def find_best_arm(
     count_rows: Floats, score_table: Floats, start: int, stop: int, width: float
 ) -> tuple[int, int]:
-    """The winner among arms by decreasing cap, and the first that needed no score.
+    """Find the winner among arms by decreasing upper end, and the first that needed no score.
 
-    ``count_rows`` have a count and a sum each.
+    ``count_rows`` have a count and a sum each. Called by ``decide_ucb``, and by ``play_ucb`` in
+    every round.
     """
-    winner, best, best_free, best_place = -1, -np.inf, -np.inf, np.inf
+    winner, best, best_free, best_position = -1, -np.inf, -np.inf, np.inf
     for arm in range(start, stop):
         if winner >= 0 and score_table[arm, UPPER] < best:
             return winner, arm
@@ -34,19 +35,22 @@ def find_best_arm(
         played = count_rows[slot, 0]
         if played:
             free = count_rows[slot, 1] / played + width / math.sqrt(played)
-        index, place = (
+        index, position = (
             max(min(free, score_table[arm, UPPER]), score_table[arm, LOWER]),
             score_table[arm, POSITION],
         )
         score_table[arm, FREE_SCORE], score_table[arm, SCORE] = free, index
-        if winner < 0 or is_ahead(index, free, place, best, best_free, best_place):
-            winner, best, best_free, best_place = arm, index, free, place
+        if winner < 0 or is_ahead(index, free, position, best, best_free, best_position):
+            winner, best, best_free, best_position = arm, index, free, position
     return winner, stop
 
 
 @compile_kernel
 def decide_ucb(count_rows: Floats, score_table: Floats, width: float) -> tuple[int, int]:
-    """One decision: the winner's position, and how many arms needed no score."""
+    """Make one decision: the winner's row in the table, and how many arms needed no score.
+
+    Called by ``UCB.choose`` for every visitor.
+    """
     n = score_table.shape[0]
     winner, end = find_best_arm(count_rows, score_table, 0, n, width)
     mark_unscored(score_table, end, n)
@@ -55,7 +59,10 @@ def decide_ucb(count_rows: Floats, score_table: Floats, width: float) -> tuple[i
 
 @compile_kernel
 def play_ucb(score_table: Floats, width: float, batch: BatchArrays) -> Places:
-    """Whole runs; what is pulled, by its name outside."""
+    """Play whole runs; gives what is pulled, as the environment numbers its arms.
+
+    Called by ``UCB.play_batch`` once for all runs of a simulation.
+    """
     runs, rounds = batch.visitors.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
     count_rows, starts = np.empty((batch.target.size, 2)), batch.starts
