@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.oam.policy import OAM
-from boundit.bandit.oam.round import EXPLOIT, ContextArms, choose, width
+from boundit.bandit.oam.round import EXPLOIT, ContextArms, choose, compute_width
 from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.theory import count_ruled_out, oam_rate
 from boundit.simulation.simulate import simulate
@@ -107,7 +107,7 @@ def split(
     sigma2: float = NOISE,
 ) -> Split:
     """Play unit vectors, and tell by Algorithm 5, line 4, which rounds exploit."""
-    n, f = len(means), width(float(rounds), 1 / rounds, len(means), 0.0, sigma2)
+    n, f = len(means), compute_width(float(rounds), 1 / rounds, len(means), 0.0, sigma2)
     pulls, rewards = played(matching(n, prior, sigma2=sigma2), means, rounds, runs)
     pulled = pulls[:, :, None] == np.arange(n)
     # Statistics before each round; the start pulls every arm once (D-32).
@@ -192,7 +192,8 @@ def test_exploring_costs_the_optimal_value_and_a_little_more() -> None:
     for rounds in (1_000, 5_000):
         found = split(means, rounds=rounds, runs=40)
         asked = (
-            width(float(rounds), 1 / rounds, 3, 0.0, NOISE) / (0.9 - np.array(means[1:])) ** 2
+            compute_width(float(rounds), 1 / rounds, 3, 0.0, NOISE)
+            / (0.9 - np.array(means[1:])) ** 2
         )
 
         assert 1 < found.exploring.mean() / (rate(means) * math.log(rounds)) < 1.6

@@ -1,21 +1,48 @@
-"""The calls that all policies share go through one door."""
+"""The calls that all policies share are those of their base."""
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.decision import Decision
-from boundit.bandit.errors import BadArm, BadFeatures, CannotMerge, NotADecision
+from boundit.bandit.errors import (
+    BadArm,
+    BadFeatures,
+    BadOption,
+    CannotMerge,
+    ForeignBounds,
+    NotADecision,
+)
 from boundit.bandit.oam.policy import OAM
 from boundit.bandit.policies.kl_ucb import KLUCB
 from boundit.bandit.policies.lin_ts import LinTS
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.policies.ts import TS
 from boundit.bandit.policies.ucb import UCB
+from boundit.bandit.prior.watch import Watch
+from boundit.terms.bound_errors import OutsideDomain
+from boundit.terms.errors import BounditError
+from tests.bandit.all_policies import (
+    ARMS,
+    CONTEXTS,
+    NAMES,
+    change,
+    make,
+    play,
+    some,
+    table,
+)
+from tests.bandit.narrowing_tables import ENVIRONMENT, living_table, play_narrowing, truth
+
+if TYPE_CHECKING:
+    from boundit.terms.contrast import Pair
 
 POLICIES = (KLUCB, LinTS, LinUCB, OAM, TS, UCB)
 SHARED = (
@@ -32,7 +59,7 @@ SHARED = (
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_no_policy_has_a_door_of_its_own(policy: type) -> None:
+def test_no_policy_overrides_a_shared_call(policy: type) -> None:
     assert issubclass(policy, BasePolicy)
     assert not set(SHARED) & vars(policy).keys()
 
@@ -58,7 +85,7 @@ def test_an_algorithm_without_its_steps_cannot_be_made() -> None:
         pass
 
     with pytest.raises(TypeError, match="abstract"):
-        Half()  # type: ignore[abstract]
+        Half()  # type: ignore[abstract,call-arg]
 
 
 def played(policy: Callable[..., Any], **options: object) -> Any:
@@ -75,7 +102,7 @@ def test_an_arm_neither_held_nor_passed_is_refused_and_changes_nothing(
     made = played(policy)
     before = json.dumps(made.state())
     for arm, error in ((("z",), BadArm), (["a"], NotADecision)):
-        decision = replace(made.decide(), arm=arm)
+        decision = change(made.decide(), arm=arm)
         with pytest.raises(error):
             made.learn(decision, 1.0)
     assert json.dumps(made.state()) == before
@@ -140,3 +167,252 @@ def test_features_of_a_size_that_rounding_drowns_are_refused() -> None:
     own = LinUCB(arms=["a", "b"], features=lambda *_: [1e155])
     with pytest.raises(BadFeatures, match="larger than"):
         own.decide()
+
+
+def test_a_failure_while_learning_leaves_no_trace() -> None:
+    """The algorithm refuses features of a new length; the id must not count as learned."""
+    policy = LinUCB(arms=["A"], features=lambda context, _: [1.0] * (1 + len(context)))
+    long = policy.decide((1,), id="long")
+    policy.learn(policy.decide(()), 1.0)
+    before = policy.state()
+
+    with pytest.raises(Exception, match="are 2 numbers, and this policy learns 1"):
+        policy.learn(long, 1.0)
+
+    assert policy.state() == before
+    assert policy.n_learned == 1
+
+
+def test_a_budget_plays_every_bounded_pair_that_often() -> None:
+    policy = UCB(prior=table(0.05), horizon=400, watch=Watch(plays=2))
+
+    decisions = play(policy, 200)
+
+    played = [(d.context, d.arm) for d in decisions]
+    assert min(played.count((c, a)) for c in CONTEXTS for a in ARMS) >= 2
+    lazy = play(UCB(prior=table(0.05), horizon=400, watch=True), 200)
+    assert (
+        min([(d.context, d.arm) for d in lazy].count((c, a)) for c in CONTEXTS for a in ARMS)
+        == 0
+    )
+
+
+def test_bounds_may_come_later() -> None:
+    policy = UCB(arms=ARMS, context=["U1", "U2"], horizon=400)
+    play(policy, 50)
+
+    policy.refresh(table(0.01))
+
+    assert policy.decide((1, 1)).arm == (1, 1)
+    assert UCB.from_state(policy.state()).decide((1, 1)).arm == (1, 1)
+    with pytest.raises(ForeignBounds):
+        UCB(arms=[(7, 7)], context=["U1", "U2"], horizon=9).refresh(table())
+
+
+def test_options_are_judged() -> None:
+    with pytest.raises(BadOption, match="watch must be True, False or a Watch"):
+        UCB(arms=["A"], watch=0.05)  # type: ignore[arg-type]
+
+
+def test_a_copy_has_a_lock_of_its_own() -> None:
+    policy = UCB(arms=["A"])
+
+    twin = policy.copy_locked()
+
+    assert twin._lock is not policy._lock
+    assert twin.state() == policy.state()
+
+
+def test_a_repeat_waits_until_the_first_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads hand in the same reward at once; the second must find it learned."""
+    policy = UCB(arms=["A"], horizon=9)
+    decision, inside, go_on = policy.decide(id="x"), Event(), Event()
+    taken: list[float] = []
+
+    def slowly(_: Decision, reward: float) -> None:
+        taken.append(reward)
+        inside.set()
+        go_on.wait(5)
+
+    monkeypatch.setattr(policy, "take", slowly)
+    first = Thread(target=policy.learn, args=(decision, 1.0))
+    second = Thread(target=policy.learn, args=(decision, 0.5))
+    first.start()
+    inside.wait(5)
+    second.start()
+    second.join(0.1)
+    go_on.set()
+    first.join(5)
+    second.join(5)
+
+    assert taken == [1.0]
+
+
+def test_a_policy_says_in_one_line_what_it_is() -> None:
+    policy = LinUCB(arms=["A", "B"])
+    assert str(policy) == "LinUCB(2 arms, 0 rewards learned, no bounds)"
+    policy.learn(policy.decide(), 1.0)
+    assert repr(policy) == "LinUCB(2 arms, 1 reward learned, no bounds)"
+    assert repr(UCB(prior=table())) == "UCB(4 arms, 0 rewards learned, 16 bounds)"
+    assert repr(KLUCB()) == "KLUCB(no arms, 0 rewards learned, no bounds)"
+
+    watched = KLUCB(prior=table(0.0), watch=True)
+    for i in range(200):
+        watched.learn(watched.decide((0, 0), id=str(i)), 1.0)
+    assert repr(watched).endswith("16 bounds, refuted)")
+
+
+def test_copies_and_restored_policies_name_their_decisions_otherwise() -> None:
+    policy = UCB(arms=["A"], horizon=9)
+    policy.decide()
+    others = [policy, deepcopy(policy), UCB.from_state(policy.state()), policy.fresh()]
+
+    assert len({other.decide().id for other in others}) == 4
+
+
+def test_a_foreign_decision_is_still_judged() -> None:
+    """What was read before is known at once; what was not is read."""
+    policy = LinUCB(prior=table())
+    good = policy.decide((0, 0), id="x")
+    before = policy.state()
+
+    for bad in (change(good, context=(0, 7)), change(good, context=([0], 0))):
+        with pytest.raises(BounditError):
+            policy.learn(bad, 1.0)
+    assert policy.state() == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_beaten_arms_are_not_played_and_count_as_skipped(name: str) -> None:
+    """3.8, for every policy; without an arm that beats them they are played."""
+    beaten: dict[Pair, float] = {(c, arm, ARMS[3]): -0.01 for c in CONTEXTS for arm in ARMS[:2]}
+    policy = make(name, prior=replace(table(None), contrasts=beaten))
+
+    found = play(policy, some(name, 60))
+
+    assert {decision.arm for decision in found} <= set(ARMS[2:])
+    assert all(d.skipped >= 2 and d.index.keys() <= set(ARMS[2:]) for d in found)
+    assert policy.decide(CONTEXTS[0], arms=ARMS[:1]).arm == ARMS[0]
+    assert policy.decide(CONTEXTS[0], arms=ARMS[:1]).skipped == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_contrasts_that_rule_nothing_out_change_no_pull(name: str) -> None:
+    said: dict[Pair, float] = {
+        (c, a, b): 0.0 for c in CONTEXTS for a in ARMS for b in ARMS if a != b
+    }
+    plain, more = make(name, prior=table(None)), replace(table(None), contrasts=said)
+
+    assert [d.arm for d in play(plain, some(name, 60))] == [
+        d.arm for d in play(make(name, prior=more), some(name, 60))
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_rounds_show_narrows_the_bounds_of_every_policy(name: str) -> None:
+    """3.9: never wider than the table's, and they hold."""
+    policy, before = make(name, prior=living_table()), living_table()
+    assert policy.observes == ("W",)
+
+    rounds = play_narrowing(policy, some(name, 300))
+
+    narrower = 0
+    for context in CONTEXTS:
+        for ranked in policy.monitor.rank(ARMS, context, held=True):
+            old = before[ranked.arm, context]
+            assert old.lower <= ranked.lower <= truth(ranked.arm, context) <= ranked.upper
+            assert ranked.upper <= old.upper
+            narrower += ranked.upper - ranked.lower < old.width - 0.05
+    assert narrower
+    assert f"narrowed by {len(rounds)} observations" in repr(policy)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_restored_policy_narrows_on_as_if_nothing_had_been(name: str) -> None:
+    policy = make(name, prior=living_table(), living=0.1)
+    play_narrowing(policy, some(name, 90))
+
+    other = type(policy).from_state(json.loads(json.dumps(policy.state())))
+
+    for one in (policy, other):
+        play_narrowing(one, some(name, 90), start=1000)
+    assert other.state() == policy.state()
+
+
+def test_a_repeat_shows_nothing_new_and_order_does_not_matter() -> None:
+    policy = make("UCB", prior=living_table())
+    rounds = play_narrowing(policy, 60)
+    before = policy.state()
+    for decision, reward, observed in rounds:
+        policy.learn(decision, reward, observed=observed)
+    assert policy.state() == before
+
+    late = make("UCB", prior=living_table())
+    for decision, reward, observed in reversed(rounds):
+        late.learn(decision, reward, observed=observed)
+    ends = [one.monitor.narrowing for one in (policy, late)]
+    np.testing.assert_array_equal(ends[0].found.counts, ends[1].found.counts)
+
+
+def test_an_unknown_level_changes_nothing() -> None:
+    policy = make("UCB", prior=living_table())
+    before, decision = policy.state(), policy.decide((0, 0))
+
+    with pytest.raises(OutsideDomain, match="'W'"):
+        policy.learn(decision, 1.0, observed={"W": "low"})
+
+    assert policy.state() == before
+    policy.learn(decision, 1.0, observed={"W": "high"})
+    assert policy.n_learned == 1
+
+
+@pytest.mark.parametrize("prior", [None, table(0.2)])
+def test_where_nothing_can_be_narrowed_what_is_observed_is_ignored(prior: object) -> None:
+    policy = make("UCB", prior=prior)  # type: ignore[arg-type]
+
+    policy.learn(policy.decide((0, 0)), 1.0, observed={"W": "whatever"})
+
+    assert policy.n_learned == 1
+    assert policy.observes == ()
+
+
+def test_merged_policies_have_seen_what_both_have() -> None:
+    start = make("UCB", prior=living_table())
+    play_narrowing(start, 40)
+    one, two = deepcopy(start), deepcopy(start)
+    play_narrowing(one, 70, start=100)
+    play_narrowing(two, 90, start=300)
+
+    both = one.merged(two, since=start)
+
+    assert both.monitor.narrowing.n_seen == 200
+    assert one.merged(two, since=start).state() == both.state()
+    play_narrowing(both, 5, start=900)
+
+
+def test_what_no_law_fits_drops_the_bounds() -> None:
+    bounds = living_table()
+    wrong = {key: replace(b, lower=0.9, upper=1.0) for key, b in bounds.bounds.items()}
+    policy = make("UCB", prior=replace(bounds, bounds=wrong))
+
+    play_narrowing(policy, 200)
+
+    assert policy.refutation is not None
+    assert policy.refutation.observed == ("W",)
+    assert policy.monitor.rank(ARMS, (0, 0), held=True)[0].upper == np.inf
+    assert "refuted" in repr(policy)
+    assert policy.fresh().observes == ("W",)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith("LinUCB")])
+def test_others_play_round_by_round_where_rounds_narrow_their_bounds(name: str) -> None:
+    draws = np.zeros((1, 3), np.int64), np.zeros((1, 3)), np.zeros(1, np.uint64)
+
+    assert make(name, prior=living_table()).play(ENVIRONMENT, *draws, np.zeros((1, 3))) is None
+    assert make(name, prior=table(0.2)).play(ENVIRONMENT, *draws, np.zeros((1, 3))) is not None
+
+
+@pytest.mark.parametrize("living", [0.0, 1.0, "x", True])
+def test_the_error_of_living_bounds_is_a_chance(living: object) -> None:
+    with pytest.raises(BadOption, match="living must be"):
+        UCB(arms=["A"], living=living)  # type: ignore[arg-type]

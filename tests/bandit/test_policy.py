@@ -14,13 +14,13 @@ from boundit.bandit.decision import Decision
 from boundit.bandit.policy import Policy
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
-from tests.bandit.players import (
+from tests.bandit.all_policies import (
     ARMS,
     CONTEXTS,
     DETERMINISTIC,
     NAMES,
     ORDER_FREE,
-    PLAYERS,
+    POLICIES_WITH_OPTIONS,
     SAMPLING,
     make,
     play,
@@ -49,7 +49,7 @@ def test_it_is_a_policy_whose_options_go_by_name(name: str) -> None:
 
     assert isinstance(policy, Policy)
     with pytest.raises(TypeError):
-        PLAYERS[name][0](1.0)
+        POLICIES_WITH_OPTIONS[name][0](1.0)
 
 
 @each_policy
@@ -190,7 +190,7 @@ def test_two_halves_put_together_are_the_whole(name: str, prior: BoundTable | No
     merged = one.merged(two)
 
     _assert_same_beliefs(merged, whole)
-    assert sorted(merged.state()["desk"]["seen"]) == sorted(d.id for d in decisions)
+    assert sorted(merged.state()["learned_ids"]) == sorted(d.id for d in decisions)
 
 
 @pytest.mark.parametrize("name", ORDER_FREE)
@@ -247,7 +247,7 @@ def test_copies_and_pickles_go_on_by_themselves(name: str) -> None:
 
 @each_policy
 def test_a_fresh_one_has_the_settings_and_nothing_learned(name: str) -> None:
-    kind, needed = PLAYERS[name]
+    kind, needed = POLICIES_WITH_OPTIONS[name]
     options = {key: value for key, value in needed.items() if key != "horizon"}
     unbound = kind(**options)
 
@@ -263,11 +263,11 @@ def test_a_fresh_one_has_the_settings_and_nothing_learned(name: str) -> None:
 def test_refreshed_bounds_bind_from_the_next_decision_on(name: str) -> None:
     policy = make(name, prior=table(None))
     play(policy, some(name, ROUNDS))
-    learned = policy.state()["desk"]["statistics"]
+    learned = policy.state()["statistics"]
 
     policy.refresh(table(0.01))
 
-    assert policy.state()["desk"]["statistics"] == learned
+    assert policy.state()["statistics"] == learned
     for context in CONTEXTS:
         best = policy.decide(context)
         truth = table(0.0)[best.arm, context].upper
@@ -329,7 +329,7 @@ def test_threads_may_share_a_policy(name: str) -> None:
         list(pool.map(hand_in, range(8)))
 
     _assert_same_beliefs(policy, alone)
-    assert sorted(policy.state()["desk"]["seen"]) == sorted(d.id for d in decisions)
+    assert sorted(policy.state()["learned_ids"]) == sorted(d.id for d in decisions)
 
 
 def _good(policy: Any) -> Decision:
@@ -407,15 +407,15 @@ def test_a_foreign_or_damaged_state_is_refused(name: str) -> None:
     play(policy, 6)
     kind, whole = type(policy), policy.state()
     changed = json.loads(json.dumps(whole))
-    changed["desk"]["seen"][0] = "another"
+    changed["learned_ids"][0] = "another"
     damaged: list[Any] = [
         None,
         {},
         changed,
         {**whole, "version": 2},
         {**whole, "policy": "Other"},
-        {**whole, "desk": object()},
-        {key: value for key, value in whole.items() if key != "desk"},
+        {**whole, "statistics": object()},
+        {key: value for key, value in whole.items() if key != "statistics"},
     ]
 
     for state in damaged:

@@ -13,11 +13,11 @@ THREE = [
 
 
 def test_arms_come_by_decreasing_cap_and_are_shown_in_order() -> None:
-    lineup = RankedArms.of(THREE)
+    ranked_arms = RankedArms.of(THREE)
 
-    assert list(lineup) == [THREE[1], THREE[2], THREE[0]]
-    assert lineup.arms == (("B",), ("C",), ("A",))
-    assert lineup.shown == ((2, ("A",)), (0, ("B",)), (1, ("C",)))
+    assert list(ranked_arms) == [THREE[1], THREE[2], THREE[0]]
+    assert ranked_arms.arms == (("B",), ("C",), ("A",))
+    assert ranked_arms.shown == ((2, ("A",)), (0, ("B",)), (1, ("C",)))
 
 
 def test_a_blank_sheet_has_ends_and_places() -> None:
@@ -30,9 +30,9 @@ def test_a_blank_sheet_has_ends_and_places() -> None:
 
 
 def test_beaten_arms_are_kept_aside() -> None:
-    lineup = RankedArms.of(THREE[1:], THREE[:1])
+    ranked_arms = RankedArms.of(THREE[1:], THREE[:1])
 
-    assert lineup.beaten == (THREE[0],)
-    assert len(lineup) == 2
+    assert ranked_arms.beaten == (THREE[0],)
+    assert len(ranked_arms) == 2
     assert RankedArms(THREE).beaten == ()
-    assert deepcopy(lineup).beaten == lineup.beaten
+    assert deepcopy(ranked_arms).beaten == ranked_arms.beaten

@@ -1,8 +1,11 @@
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from boundit.bandit.errors import BadArm, BadContext, BadOption, BadReward, NeedsArms
-from boundit.bandit.spec import BanditSpec, read_arms
+from boundit.bandit.spec import BanditSpec, parse_arms
 from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
@@ -16,7 +19,7 @@ TABLE = BoundTable.from_rows(
 )
 
 
-def scene(**given: object) -> BanditSpec:
+def make_spec(**given: object) -> BanditSpec:
     options: dict[str, object] = {
         "prior": None,
         "arms": None,
@@ -27,16 +30,16 @@ def scene(**given: object) -> BanditSpec:
 
 
 def test_the_prior_tells_what_was_not_given() -> None:
-    found = scene(prior=TABLE)
+    found = make_spec(prior=TABLE)
 
     assert found.arms == (("A",), ("B",))
     assert found.context == ("Age",)
     assert found.reward_range == (-1.0, 9.0)
-    assert scene().reward_range == (0.0, 1.0)
+    assert make_spec().reward_range == (0.0, 1.0)
 
 
 def test_arms_beside_those_of_the_prior_are_welcome() -> None:
-    found = scene(prior=TABLE, arms=["A", "New"], context={"Age": [1, 2]})
+    found = make_spec(prior=TABLE, arms=["A", "New"], context={"Age": [1, 2]})
 
     assert found.arms == (("A",), ("New",))
     assert found.arm_levels == (("A", "B", "New"),)
@@ -50,33 +53,32 @@ def test_arms_beside_those_of_the_prior_are_welcome() -> None:
 def test_an_unnamed_context_is_a_tuple_of_any_length(
     given: object, read: tuple[object, ...]
 ) -> None:
-    assert scene(arms=["A"]).read_context(given) == read
+    assert make_spec(arms=["A"]).read_context(given) == read
 
 
 def test_a_mapping_needs_names() -> None:
     with pytest.raises(BadContext, match=r"name them with context=\[...\] when making the"):
-        scene(arms=["A"]).read_context({"Age": 1})
-    assert scene(context=["B", "A"]).read_context({"A": 1, "B": 2}) == (2, 1)
+        make_spec(arms=["A"]).read_context({"Age": 1})
+    assert make_spec(context=["B", "A"]).read_context({"A": 1, "B": 2}) == (2, 1)
 
 
 def test_names_without_levels_take_any_value() -> None:
-    assert scene(context=["Age"]).read_context((77,)) == (77,)
+    assert make_spec(context=["Age"]).read_context((77,)) == (77,)
     with pytest.raises(OutsideDomain, match="'Age' has no level 77"):
-        scene(context={"Age": [1, 2]}).read_context(77)
+        make_spec(context={"Age": [1, 2]}).read_context(77)
 
 
 def test_held_arms_come_first_and_in_their_order() -> None:
-    found = scene(arms=["B", "A"])
+    found = make_spec(arms=["B", "A"])
 
-    assert found.read_among(["Z", "A", "C", "B", "A"]) == (("B",), ("A",), ("C",), ("Z",))
-    assert found.read_among(None) == (("B",), ("A",))
+    assert found.read_arms(["Z", "A", "C", "B", "A"]) == (("B",), ("A",), ("C",), ("Z",))
     with pytest.raises(NeedsArms):
-        scene().read_among(None)
+        found.read_arms([])
 
 
 def test_numpy_scalars_become_plain() -> None:
-    assert read_arms(np.array([1, 2])) == ((1,), (2,))
-    assert [type(v) for (v,) in read_arms(np.array([1, 2]))] == [int, int]
+    assert parse_arms(np.array([1, 2])) == ((1,), (2,))
+    assert [type(v) for (v,) in parse_arms(np.array([1, 2]))] == [int, int]
 
 
 @pytest.mark.parametrize(
@@ -84,31 +86,31 @@ def test_numpy_scalars_become_plain() -> None:
 )
 def test_only_numbers_inside_the_range_are_rewards(reward: object) -> None:
     with pytest.raises(BadReward, match="decision '7' must be a number from -1 to 9"):
-        scene(prior=TABLE).read_reward(reward, "7")
+        make_spec(prior=TABLE).read_reward(reward, "7")
 
 
 @pytest.mark.parametrize("reward", [True, 1, np.float32(0.5), -1, 9, np.bool_(True)])
 def test_numbers_of_any_kind_are_rewards(reward: float) -> None:
-    assert scene(prior=TABLE).read_reward(reward, "7") == float(reward)
+    assert make_spec(prior=TABLE).read_reward(reward, "7") == float(reward)
 
 
 def test_the_unit_scale() -> None:
-    found = scene(prior=TABLE)
+    found = make_spec(prior=TABLE)
 
-    assert [found.unit(x) for x in (-1, 4, 9, -np.inf, np.inf)] == [0, 0.5, 1, 0, 1]
+    assert [found.scale_to_unit(x) for x in (-1, 4, 9, -np.inf, np.inf)] == [0, 0.5, 1, 0, 1]
 
 
 def test_what_is_unbound_is_filled_and_nothing_else() -> None:
-    found = scene(arms=["A"]).filled(["B"], ["Age"])
+    found = make_spec(arms=["A"]).fill(["B"], ["Age"])
 
     assert (found.arms, found.context) == ((("A",),), ("Age",))
-    assert scene().filled(["B"], None) == scene(arms=["B"])
-    assert scene(prior=TABLE).filled(["C"], ["Other"]) == scene(prior=TABLE)
+    assert make_spec().fill(["B"], None) == make_spec(arms=["B"])
+    assert make_spec(prior=TABLE).fill(["C"], ["Other"]) == make_spec(prior=TABLE)
 
 
 @pytest.mark.parametrize("given", [{"prior": TABLE}, {}, {"arms": [(0, 1)], "context": ["U"]}])
 def test_a_record_is_read_back(given: dict[str, object]) -> None:
-    assert BanditSpec.read(scene(**given).record()) == scene(**given)
+    assert BanditSpec.from_record(make_spec(**given).to_record()) == make_spec(**given)
 
 
 @pytest.mark.parametrize(
@@ -127,5 +129,62 @@ def test_a_record_is_read_back(given: dict[str, object]) -> None:
 )
 def test_bad_options_are_refused(given: dict[str, object], error: type[BounditError]) -> None:
     with pytest.raises(error) as caught:
-        scene(**given)
+        make_spec(**given)
     assert "\n" not in str(caught.value)
+
+
+SPEC = BanditSpec((("A",),), (("A",),), ("U", "V"), ((0, 1), ()))
+
+
+@pytest.mark.parametrize("given", [(1, 0.5), [1, 0.5], {"V": 0.5, "U": 1, "W": 3}])
+def test_a_context_is_read_alike_again_and_again(given: object) -> None:
+    spec = replace(SPEC)
+
+    assert [spec.read_context(given) for _ in range(3)] == [(1, 0.5)] * 3
+    assert spec.read_context((1, 0.5)) == (1, 0.5)
+    assert spec._known_contexts == {(1, 0.5)}
+    assert not copy.deepcopy(spec)._known_contexts
+
+
+def test_equal_values_keep_the_type_they_came_with() -> None:
+    spec = replace(SPEC)
+    spec.read_context((1, 1))
+
+    found = [spec.read_context(given) for given in ((True, 1.0), (np.int64(1), 1), (1, 1))]
+
+    assert [list(map(type, values)) for values in found] == [
+        [bool, float],
+        [int, int],
+        [int, int],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ((7, 0), OutsideDomain),
+        ((1,), WrongLength),
+        ({"U": 1}, BadContext),
+        ((1, float("nan")), BadContext),
+        ((1, [2]), BadContext),
+    ],
+)
+def test_a_refused_context_is_refused_each_time(given: object, error: type[Exception]) -> None:
+    spec = replace(SPEC)
+    for _ in range(2):
+        with pytest.raises(error):
+            spec.read_context(given)
+
+
+def test_one_name_is_read_from_a_mapping_too() -> None:
+    spec = BanditSpec((("A",),), (("A",),), ("U",), ((),))
+
+    assert spec.read_context({"U": 3}) == spec.read_context(3) == (3,)
+
+
+def test_the_memory_of_contexts_is_bounded() -> None:
+    spec = BanditSpec()
+    for i in range(40_000):
+        spec.read_context((i,))
+
+    assert len(spec._known_contexts) <= 2**14

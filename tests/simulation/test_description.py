@@ -6,7 +6,7 @@ from boundit.bandit.policies.ts import TS
 from boundit.bandit.prior.watch import Watch
 from boundit.simulation.description import describe_policy, describe_world
 from boundit.simulation.worlds import flipped_world, paper_world
-from tests.bandit.players import table
+from tests.bandit.all_policies import table
 
 
 def test_a_policy_is_told_by_kind_options_and_bounds() -> None:

@@ -1,54 +1,113 @@
-"""What all policies do alike: they sit at a desk, and add the steps of their algorithms."""
+"""What every policy is: a spec, bounds, statistics, and the calls that all policies share.
+
+A policy owns what is fixed (``BanditSpec``), the bounds it believes (``BoundMonitor``), what
+its algorithm has learned (``Statistics``), the ids of the decisions it learned from, and a lock
+that is held during every call, so that it may be shared between threads. Calls then follow each
+other in some order; what is learned does not depend on it but for rounding.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Generic, Self
+from copy import deepcopy
+from threading import RLock
+from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
 from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.decision import Decision
-from boundit.bandit.desk import B, Desk
-from boundit.bandit.errors import CannotMerge
+from boundit.bandit.decision_ids import DecisionIds
+from boundit.bandit.errors import (
+    BadArm,
+    BadOption,
+    CannotMerge,
+    ForeignBounds,
+    NeedsArms,
+    NotADecision,
+)
 from boundit.bandit.kernels.arrays import Floats, Places, Seeds
 from boundit.bandit.level_codec import Record
+from boundit.bandit.prior.bounds import PriorBounds
+from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Refutation
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
 from boundit.bandit.serialization import State, opened, sealed
-from boundit.bandit.spec import Arms, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 
-class BasePolicy(ABC, Generic[B]):
-    """The calls that go through the desk; an algorithm fills in the steps of its own."""
+class Statistics(Protocol):
+    """What an algorithm has learned and nothing else; ``BasePolicy`` owns one."""
 
-    desk: Desk[B]
-    narrows: ClassVar[bool] = False
-    """Whether it plays whole runs while what their rounds show narrows its bounds."""
+    def settings(self) -> Record:
+        """Give the options of learning, as JSON keeps them; for ``BasePolicy.state``."""
+        ...
+
+    def fresh(self, spec: BanditSpec) -> Self:
+        """Make empty statistics of the same settings; for ``BasePolicy.fresh``."""
+        ...
+
+    def joined(self, other: Self, shared: Self) -> Self:
+        """Put two together, ``shared`` being in both and counting once.
+
+        Called by ``BasePolicy.merged``.
+        """
+        ...
+
+    def record(self) -> object:
+        """Write it for JSON; called by ``BasePolicy.state``."""
+        ...
+
+    def restored(self, record: list[list[object]], spec: BanditSpec) -> Self:
+        """Read what ``record`` wrote, with the settings of this one.
+
+        Called by ``BasePolicy.restore``.
+        """
+        ...
+
+
+S = TypeVar("S", bound=Statistics)
+
+
+class BasePolicy(ABC, Generic[S]):
+    """A policy without its algorithm, which overrides ``choose``, ``take`` and two more.
+
+    The constructor of an algorithm reads its own options and hands the three parts on.
+    """
+
+    plays_narrowing_batches: ClassVar[bool] = False
+    """Whether ``play_batch`` can play whole runs whose rounds narrow the bounds."""
+
+    def __init__(self, spec: BanditSpec, monitor: BoundMonitor, statistics: S) -> None:
+        self.spec, self.monitor, self.statistics = spec, monitor, statistics
+        self.learned_ids: dict[str, None] = {}
+        self._ids, self._lock = DecisionIds(), RLock()
 
     @abstractmethod
-    def __init__(self, **options: object) -> None:
-        """Read its own options, and take a seat."""
+    def options(self) -> Record:
+        """Give the algorithm's own options, those of its statistics apart, as it took them.
+
+        Called by ``BasePolicy.state``, ``BasePolicy.fresh`` and ``BasePolicy.merged``.
+        """
 
     @abstractmethod
-    def _options(self) -> Record:
-        """Its own options, those of its book apart, as it was given them."""
+    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+        """Score the arms of one call and choose one; called by ``BasePolicy.decide``."""
 
     @abstractmethod
-    def _choose(self, context: Context, lineup: RankedArms) -> Scores:
-        """Choose among the arms of one call."""
+    def take(self, decision: Decision, reward: float) -> None:
+        """Take in one reward, or raise before anything changes.
+
+        Called by ``BasePolicy.learn`` once everything was checked.
+        """
 
     @abstractmethod
-    def _take(self, decision: Decision, reward: float) -> None:
-        """Take in one reward, or raise before anything changes."""
+    def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
+        """Play whole runs in compiled code; None if it would refuse some of the layout.
 
-    @abstractmethod
-    def _play(self, board: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs; None if it would refuse what is on the board."""
-
-    def __repr__(self) -> str:
-        return self.desk.described(type(self).__name__)
+        Called by ``BasePolicy.play``.
+        """
 
     def decide(
         self,
@@ -62,7 +121,17 @@ class BasePolicy(ABC, Generic[B]):
         ``arms`` restricts or replaces the arms held, for this call. ``id`` names the decision;
         it never influences the choice.
         """
-        return self.desk.decide(context, arms, id, self._choose)
+        if id is not None and not isinstance(id, str):
+            raise BadOption("id", "text", id)
+        with self._lock:
+            values = self.spec.read_context(context)
+            allowed = self.spec.arms if arms is None else self.spec.read_arms(arms)
+            if not allowed:
+                raise NeedsArms
+            ranked_arms = self.monitor.rank(allowed, values, held=arms is None)
+            scores = self.choose(values, ranked_arms)
+        name = self._ids.fresh() if id is None else id
+        return Decision(name, scores.arm, values, reasons=scores)
 
     def learn(
         self,
@@ -75,21 +144,74 @@ class BasePolicy(ABC, Generic[B]):
 
         ``observed`` are other variables of that round, which narrow living bounds.
         """
-        self.desk.learn(decision, reward, self._take, observed)
+        if not isinstance(decision, Decision):
+            raise NotADecision(f"{type(decision).__name__} is no decision")
+        number = self.spec.read_reward(reward, decision.id)
+        self._require_playable(decision)
+        with self._lock:
+            context = self.spec.read_context(decision.context)
+            if decision.id in self.learned_ids:
+                return
+            cells = () if observed is None else self.monitor.read_observed(observed)
+            self.take(decision, number)
+            self.learned_ids[decision.id] = None
+            if cells:
+                self.monitor.narrow(decision.context, decision.arm, cells)
+            if self.monitor.watch:
+                self.monitor.watch_reward(
+                    context, decision.arm, self.spec.scale_to_unit(number)
+                )
+
+    def _require_playable(self, decision: Decision) -> None:
+        """Refuse a decision whose arm is neither held nor was passed to ``decide``.
+
+        Called by ``BasePolicy.learn``.
+        """
+        try:
+            if decision.arm in self.spec.held_arms:
+                return
+        except TypeError:
+            raise NotADecision("its arm is no tuple of values") from None
+        self.spec.require_arm(decision.arm)
+        if decision.arm not in decision.index:
+            raise BadArm(decision.arm, "it is not held, and was not among those passed")
 
     def refresh(self, prior: BoundTable) -> None:
-        """Go on with other bounds; what was learned stays."""
-        self.desk.refresh(prior)
+        """Go on with other bounds; what was learned stays, and is held against them."""
+        if not isinstance(prior, BoundTable):
+            raise BadOption("prior", "a BoundTable", prior)
+        old = self.monitor.prior.table
+        if old and old.treatments != prior.treatments:
+            raise ForeignBounds("treatments", old.treatments, prior.treatments)
+        arms, context = self.spec.arms or None, self.spec.context
+        BanditSpec.of(
+            prior=prior, arms=arms, context=context, reward_range=self.spec.reward_range
+        )
+        with self._lock:
+            self.monitor.refresh(prior)
 
     @property
     def observes(self) -> tuple[str, ...]:
         """The variables that narrow its bounds when ``learn`` is told them."""
-        return self.desk.guard.observes
+        return self.monitor.observes
 
     @property
     def refutation(self) -> Refutation | None:
         """What contradicted the bounds, once they were dropped."""
-        return self.desk.guard.refutation
+        return self.monitor.refutation
+
+    @property
+    def n_learned(self) -> int:
+        """The number of rewards learned; draws of ``TS.choose`` and ``OAM.choose`` use it."""
+        return len(self.learned_ids)
+
+    def __repr__(self) -> str:
+        arms, n = len(self.spec.arms), self.n_learned
+        learned = f"{n} reward{'s' * (n != 1)} learned"
+        return (
+            f"{type(self).__name__}({arms or 'no'} arm{'s' * (arms != 1)}, {learned}, "
+            f"{self.monitor.describe()})"
+        )
 
     def fresh(
         self,
@@ -103,24 +225,30 @@ class BasePolicy(ABC, Generic[B]):
 
         Arms, context names and horizon fill what is unbound; a seed replaces the old one.
         """
-        options = self._options()
+        options = self.options()
         if options.get("horizon", 0) is None:
             options["horizon"] = horizon
         if "seed" in options and seed is not None:
             options["seed"] = seed
-        return self._with(options, self.desk.fresh(arms=arms, context=context))
+        spec = self.spec.fill(arms, context)
+        return self._build(options, spec, self.monitor.fresh(), self.statistics.fresh(spec))
 
     def play(
         self,
-        stage: FiniteEnvironment,
+        environment: FiniteEnvironment,
         visitors: Places,
         luck: Floats,
         seeds: Seeds,
-        seeing: Floats | None = None,
+        side_luck: Floats | None = None,
     ) -> Places | None:
         """Play whole runs in compiled code; own features are asked once for each pair."""
-        board = self.desk.board(stage, living=self.narrows)
-        return board and self._play(board, BatchRuns.of(visitors, luck, seeds, seeing))
+        narrows = environment.shows is not None and self.monitor.narrowing is not None
+        if self.monitor.watch or (narrows and not self.plays_narrowing_batches):
+            return None
+        prior = PriorBounds(self.monitor.prior.table)
+        layout = BatchLayout.of(self.spec, prior, environment)
+        runs = BatchRuns.of(visitors, luck, seeds, side_luck)
+        return layout and self.play_batch(layout, runs)
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
         """A new policy that has learned what both have; ``since`` is what they share."""
@@ -129,33 +257,99 @@ class BasePolicy(ABC, Generic[B]):
                 raise CannotMerge(f"a {type(self).__name__} and a {type(found).__name__}")
         if other is None or self._settings() != other._settings():
             raise CannotMerge("the two policies have other settings")
-        joined = self.desk.joined(other.desk, since.desk if since else None)
-        return self._with(self._options(), joined)
+        one, two = self.copy_locked(), other.copy_locked()
+        shared = since.copy_locked() if since else self.fresh()
+        _require_mergeable(one, two, shared)
+        monitor = one.monitor.join(two.monitor, shared.monitor)
+        statistics = one.statistics.joined(two.statistics, shared.statistics)
+        made = self._build(self.options(), one.spec, monitor, statistics)
+        made.learned_ids = {**one.learned_ids, **two.learned_ids}
+        return made
 
     def _settings(self) -> Record:
-        """How it decides and learns; a seed makes no difference to what was learned."""
-        options = {**self._options(), **self.desk.book.settings()}
+        """Give what decides and learns; a seed makes no difference to what was learned.
+
+        Called by ``BasePolicy.merged``.
+        """
+        options = {**self.options(), **self.statistics.settings()}
         return {name: value for name, value in options.items() if name != "seed"}
+
+    def copy_locked(self) -> Self:
+        """Copy the policy as it is now, between two calls; called by ``BasePolicy.merged``."""
+        with self._lock:
+            return deepcopy(self)
 
     def state(self) -> State:
         """Everything but functions, as an object that JSON keeps exactly."""
-        options = {**self._options(), **self.desk.book.settings()}
-        return sealed(type(self).__name__, {"options": options, "desk": self.desk.record()})
+        with self._lock:
+            body = {
+                "options": {**self.options(), **self.statistics.settings()},
+                "spec": self.spec.to_record(),
+                "monitor": self.monitor.to_record(),
+                "learned_ids": list(self.learned_ids),
+                "statistics": self.statistics.record(),
+            }
+        return sealed(type(self).__name__, body)
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit."""
-        return cls._restored(state, dict)
+        return cls.restore(state, dict)
 
     @classmethod
-    def _restored(cls, state: Mapping[str, object], read: Callable[[Record], Record]) -> Self:
-        """Make what a state describes, with its options as ``read`` reads them."""
+    def restore(
+        cls, state: Mapping[str, object], read_options: Callable[[Record], Record]
+    ) -> Self:
+        """Make what a state describes, with its options as ``read_options`` reads them.
+
+        Called by ``BasePolicy.from_state`` and, with functions that are given again, by
+        ``LinUCB.from_state``, ``LinTS.from_state`` and ``OAM.from_state``.
+        """
+        make: Callable[..., Self] = cls
         with opened(cls.__name__, state) as body:
-            made = cls(**read(body["options"]))
-            made.desk = made.desk.restored(body["desk"])
+            options = read_options(body["options"])
+            spec = BanditSpec.from_record(body["spec"])
+            monitor = BoundMonitor.from_record(body["monitor"])
+            made = make(**options)
+            statistics = made.statistics.restored(body["statistics"], spec)
+            made.spec, made.monitor, made.statistics = spec, monitor, statistics
+            made.learned_ids = dict.fromkeys(map(str, body["learned_ids"]))
         return made
 
-    def _with(self, options: Record, desk: Desk[B]) -> Self:
-        made = type(self)(**options)
-        made.desk = desk
+    def _build(
+        self, options: Record, spec: BanditSpec, monitor: BoundMonitor, statistics: S
+    ) -> Self:
+        """Make a policy of the same kind with some options and with these parts.
+
+        Called by ``BasePolicy.fresh`` and ``BasePolicy.merged``.
+        """
+        make: Callable[..., Self] = type(self)
+        made = make(**options)
+        made.spec, made.monitor, made.statistics = spec, monitor, statistics
         return made
+
+    def __getstate__(self) -> dict[str, object]:
+        # A lock cannot be copied; a copy is another policy and gets its own.
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state, _lock=RLock())
+
+
+def _require_mergeable(one: BasePolicy[S], other: BasePolicy[S], shared: BasePolicy[S]) -> None:
+    """Refuse two policies that differ, or have learned the same but for what they share.
+
+    Called by ``BasePolicy.merged``.
+    """
+    mine, theirs, both = set(one.learned_ids), set(other.learned_ids), set(shared.learned_ids)
+    if (one.spec, one.monitor.prior.table) != (other.spec, other.monitor.prior.table):
+        raise CannotMerge("the two policies have other arms, contexts, rewards or bounds")
+    if not both <= mine & theirs:
+        raise CannotMerge("since= has learned what one of the two has not")
+    if twice := sorted((mine & theirs) - both):
+        raise CannotMerge(
+            f"both have learned decision {twice[0]!r}; "
+            "since= tells what they shared when they parted"
+        )
+    if one.monitor.watch != other.monitor.watch or one.monitor.living != other.monitor.living:
+        raise CannotMerge("the two policies watch or narrow their bounds in other ways")

@@ -3,8 +3,8 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, ClassVar, final
+from dataclasses import FrozenInstanceError, dataclass
+from typing import NoReturn, Protocol, final
 
 from boundit.bandit.errors import NotADecision
 from boundit.bandit.level_codec import (
@@ -13,7 +13,7 @@ from boundit.bandit.level_codec import (
     spelled_number,
     spelled_values,
 )
-from boundit.bandit.scores import Scores
+from boundit.bandit.scores import FeatureRows
 from boundit.terms.bound import Arm, Context
 
 _UNREADABLE = (
@@ -26,8 +26,66 @@ _UNREADABLE = (
 )
 
 
+class Reasons(Protocol):
+    """Why an arm was chosen: ``Scores``, which work it out when asked, or ``StatedReasons``."""
+
+    @property
+    def features(self) -> tuple[float, ...]:
+        """The chosen arm's features; read by ``Decision.features``."""
+        ...
+
+    @property
+    def index(self) -> Mapping[Arm, float]:
+        """The score of every arm that was scored; read by ``Decision.index``."""
+        ...
+
+    @property
+    def capped(self) -> tuple[Arm, ...]:
+        """The arms whose score the prior lowered; read by ``Decision.capped``."""
+        ...
+
+    @property
+    def skipped(self) -> int:
+        """The number of arms that needed no score; read by ``Decision.skipped``."""
+        ...
+
+    @property
+    def propensity(self) -> float | None:
+        """The chance of the chosen arm; read by ``Decision.propensity``."""
+        ...
+
+    @property
+    def branch(self) -> str | None:
+        """The part of the algorithm that chose; read by ``Decision.branch``."""
+        ...
+
+    @property
+    def rows(self) -> FeatureRows | None:
+        """The features of all arms scored, None where only the reasons are left."""
+        ...
+
+    @property
+    def winner(self) -> int:
+        """The position of the chosen arm among those rows."""
+        ...
+
+
 @final
 @dataclass(frozen=True)
+class StatedReasons:
+    """Reasons as plain values, such as JSON keeps."""
+
+    features: tuple[float, ...]
+    index: Mapping[Arm, float]
+    capped: tuple[Arm, ...]
+    skipped: int
+    propensity: float | None
+    branch: str | None
+    rows: FeatureRows | None = None
+    winner: int = 0
+
+
+@final
 class Decision:
     """The arm to play for one visitor, and the reasons.
 
@@ -36,47 +94,104 @@ class Decision:
     ``propensity`` is the chance of this arm under the policy's own randomness: 1 for a
     deterministic policy, None where a sampling policy was told not to work it out. ``branch``
     names the part of an algorithm that chose, where there are several. What a policy decided
-    is fixed at once, and the reasons are spelled out when somebody reads them.
+    is fixed at once, and the reasons are spelled out when somebody reads them: the ``reasons``
+    that ``BasePolicy.decide`` gives stand for all that the other arguments would state.
     """
 
     id: str
     arm: Arm
     context: Context
-    features: tuple[float, ...]
-    index: Mapping[Arm, float]
-    # A plain default would be found on the class before what is worked out later.
-    capped: tuple[Arm, ...] = field(default_factory=tuple)
-    skipped: int = field(default_factory=int)
-    propensity: float | None = field(default_factory=lambda: 1.0)
-    branch: str | None = field(default_factory=lambda: None)
+    reasons: Reasons
 
-    outcome: ClassVar[Scores | None] = None
-    """What it was made of, as long as it stays where it was made."""
+    def __init__(
+        self,
+        id: str,  # noqa: A002, the word users know
+        arm: Arm,
+        context: Context,
+        features: tuple[float, ...] = (),
+        index: Mapping[Arm, float] | None = None,
+        capped: tuple[Arm, ...] = (),
+        skipped: int = 0,
+        propensity: float | None = 1.0,
+        branch: str | None = None,
+        *,
+        reasons: Reasons | None = None,
+    ) -> None:
+        if reasons is None:
+            said = features, index or {}, capped, skipped, propensity, branch
+            reasons = StatedReasons(*said)
+        held = self.__dict__
+        held["id"], held["arm"], held["context"], held["reasons"] = id, arm, context, reasons
 
-    @classmethod
-    def of(cls, name: str, context: Context, outcome: Scores) -> "Decision":
-        """Make one of what a policy came to; the reasons are worked out when asked for."""
-        made = object.__new__(cls)
-        known = made.__dict__
-        known["id"], known["context"], known["outcome"] = name, context, outcome
-        known["arm"] = outcome.lineup[outcome.winner].arm
-        return made
+    @property
+    def features(self) -> tuple[float, ...]:
+        """The features of the arm in this context, none where a policy needs none."""
+        return self.reasons.features
 
-    if not TYPE_CHECKING:  # a checker would take any name for one that there is
+    @property
+    def index(self) -> Mapping[Arm, float]:
+        """The score of every arm that was scored."""
+        return self.reasons.index
 
-        def __getattr__(self, name: str) -> object:
-            if self.outcome is None or name not in self.__dataclass_fields__:
-                raise AttributeError(f"a decision has no {name!r}", name=name, obj=self)
-            self.__dict__[name] = value = getattr(self.outcome, name)
-            return value
+    @property
+    def capped(self) -> tuple[Arm, ...]:
+        """The arms whose score the prior lowered."""
+        return self.reasons.capped
 
-    def __reduce__(self) -> tuple[type["Decision"], tuple[object, ...]]:
-        # A copy has the values and not what they were made of.
-        return Decision, tuple(getattr(self, part.name) for part in fields(self))
+    @property
+    def skipped(self) -> int:
+        """The number of arms that needed no score, since their upper end ruled them out."""
+        return self.reasons.skipped
+
+    @property
+    def propensity(self) -> float | None:
+        """The chance of this arm under the policy's own randomness."""
+        return self.reasons.propensity
+
+    @property
+    def branch(self) -> str | None:
+        """The part of the algorithm that chose, where there are several."""
+        return self.reasons.branch
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def _values(self) -> dict[str, object]:
+        """Give all that it says, by the names of the constructor.
+
+        Called when two are compared, copied or shown.
+        """
+        return {
+            "id": self.id,
+            "arm": self.arm,
+            "context": self.context,
+            "features": self.features,
+            "index": self.index,
+            "capped": self.capped,
+            "skipped": self.skipped,
+            "propensity": self.propensity,
+            "branch": self.branch,
+        }
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self._values().items())
+        return f"Decision({shown})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Decision):
+            return NotImplemented
+        return self._values() == other._values()
 
     def __hash__(self) -> int:
         """Equal decisions have one id."""
         return hash(self.id)
+
+    def __reduce__(self) -> tuple[type["Decision"], tuple[object, ...]]:
+        # A copy has the values and not what they were made of.
+        return Decision, tuple(self._values().values())
 
     def record(self) -> Record:
         """Spell it as a JSON object."""
@@ -106,13 +221,14 @@ class Decision:
         """
         try:
             found = dict(text) if isinstance(text, Mapping) else json.loads(text)
-            return cls._read(found)
+            return cls._from_record(found)
         except _UNREADABLE as error:
             reason = f"this is no decision of ours ({type(error).__name__}: {error})"
             raise NotADecision(reason.replace("\n", " ")) from None
 
     @classmethod
-    def _read(cls, record: Record) -> "Decision":
+    def _from_record(cls, record: Record) -> "Decision":
+        """Read what ``record`` wrote, or raise; called by ``Decision.from_json``."""
         if not isinstance(record["id"], str):
             raise TypeError("the id is no text")
         features = tuple(map(float, record["features"]))

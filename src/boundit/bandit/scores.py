@@ -8,6 +8,7 @@ the next one lies strictly below the best index: the same arm wins as if all wer
 """
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeAlias, final
 
 import numpy as np
@@ -20,83 +21,90 @@ from boundit.terms.bound import Arm
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Chance: TypeAlias = "float | Callable[[Scores], float] | None"
+Propensity: TypeAlias = "float | Callable[[Scores], float] | None"
 """A propensity, what works it out when it is read, or None where nobody wants any."""
 
 
 class FeatureRows(Protocol):
-    """The features of the arms of a lineup."""
+    """The features of ranked arms, a row each; linear policies and OAM give ``Scores`` one."""
+
+    @property
+    def n_features(self) -> int:
+        """The length of a row."""
+        ...
 
     def row(self, i: int) -> tuple[float, ...]:
-        """Those of one arm."""
+        """Give the features of one arm; called by ``Scores.features``."""
+        ...
+
+    def padded_row(self, i: int) -> tuple[Floats, int]:
+        """Give an array that has one arm's row as kernels read it, and where it begins.
+
+        Called by ``RidgeModels.take``.
+        """
         ...
 
 
 @final
 class Scores:
-    """Who won, and the sheet that a kernel filled in, as it was.
+    """Who won, and the score table that a kernel filled in, as it was.
 
     Deciding is quicker than saying why, so that the reasons are read when somebody asks.
-    ``found`` is the winner's position and how many arms needed no score; ``chance`` the
-    winner's propensity, or what works it out.
+    ``found`` is the winner's position and how many arms needed no score; ``propensity`` the
+    winner's, or what works it out. Made by ``BasePolicy.choose``.
 
     >>> from boundit.bandit.ranked_arms import RankedArm
     >>> two = RankedArms.of([RankedArm(("A",), 0, 0.9, 0), RankedArm(("B",), 0, 0.4, 1)])
-    >>> sheet = two.blank.copy()
-    >>> sheet[:, FREE_SCORE], sheet[:, SCORE] = [2.0, 0.0], [0.9, np.nan]
-    >>> outcome = Scores(two, (0, 1), sheet)
-    >>> outcome.arm, outcome.index, outcome.capped, outcome.skipped
+    >>> score_table = two.blank.copy()
+    >>> score_table[:, FREE_SCORE], score_table[:, SCORE] = [2.0, 0.0], [0.9, np.nan]
+    >>> scores = Scores(two, (0, 1), score_table)
+    >>> scores.arm, scores.index, scores.capped, scores.skipped
     (('A',), {('A',): 0.9}, (('A',),), 1)
     """
 
-    __slots__ = ("_chance", "_kept", "_left", "branch", "lineup", "rows", "winner")
-
     def __init__(
         self,
-        lineup: RankedArms,
+        ranked_arms: RankedArms,
         found: tuple[int, int],
-        sheet: Floats,
+        score_table: Floats,
         rows: FeatureRows | None = None,
-        chance: "Chance" = 1.0,
+        propensity: "Propensity" = 1.0,
         branch: str | None = None,
     ) -> None:
-        self.winner, self._left = found
-        self.lineup, self.rows, self.branch = lineup, rows, branch
-        self._kept, self._chance = sheet.tobytes(), chance
+        self.winner, self._unscored = found
+        self.arm: Arm = ranked_arms[self.winner].arm
+        self.ranked_arms, self.rows, self.branch = ranked_arms, rows, branch
+        self._table_bytes, self._propensity = score_table.tobytes(), propensity
 
     @property
-    def sheet(self) -> Floats:
-        """What the kernel wrote down."""
-        return np.frombuffer(self._kept).reshape(-1, COLUMNS).copy()
+    def score_table(self) -> Floats:
+        """A copy of what the kernel wrote down."""
+        return np.frombuffer(self._table_bytes).reshape(-1, COLUMNS).copy()
 
-    @property
-    def arm(self) -> Arm:
-        """The winner."""
-        return self.lineup[self.winner].arm
-
-    @property
+    @cached_property
     def features(self) -> tuple[float, ...]:
         """The winner's features, none where a policy needs none."""
         return self.rows.row(self.winner) if self.rows else ()
 
-    @property
+    @cached_property
     def index(self) -> dict[Arm, float]:
         """The score of every arm that was scored, in the order of the call."""
-        final = self.sheet[:, SCORE].tolist()
-        return {arm: final[i] for i, arm in self.lineup.shown if not math.isnan(final[i])}
+        final = self.score_table[:, SCORE].tolist()
+        return {arm: final[i] for i, arm in self.ranked_arms.shown if not math.isnan(final[i])}
 
-    @property
+    @cached_property
     def capped(self) -> tuple[Arm, ...]:
         """The arms whose score the prior lowered."""
-        lowered = (self.sheet[:, SCORE] < self.sheet[:, FREE_SCORE]).tolist()
-        return tuple(arm for i, arm in self.lineup.shown if lowered[i])
+        table = self.score_table
+        lowered = (table[:, SCORE] < table[:, FREE_SCORE]).tolist()
+        return tuple(arm for i, arm in self.ranked_arms.shown if lowered[i])
 
     @property
     def skipped(self) -> int:
-        """How many arms needed no score."""
-        return self._left + len(self.lineup.beaten)
+        """The number of arms that needed no score."""
+        return self._unscored + len(self.ranked_arms.beaten)
 
-    @property
+    @cached_property
     def propensity(self) -> float | None:
         """The chance of the winner under the policy's own randomness."""
-        return self._chance(self) if callable(self._chance) else self._chance
+        return self._propensity(self) if callable(self._propensity) else self._propensity

@@ -1,10 +1,11 @@
-"""Where a policy plays: its arms, its context variables, the range of its rewards."""
+"""What is fixed as long as a policy lives: arms, context variables, range of the rewards."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias, final
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeAlias, final
 
 from boundit.bandit.errors import (
     BadArm,
@@ -20,18 +21,25 @@ from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.scalars import unwrap_scalar
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 Arms: TypeAlias = Iterable[object]
-"""What a door accepts for arms: tuples, or scalars where there is one treatment."""
+"""What a policy accepts for arms: tuples, or scalars where there is one treatment."""
 ContextNames: TypeAlias = Sequence[str] | Mapping[str, Sequence[object]]
 """Names of the context variables, with or without their levels."""
 Levels: TypeAlias = tuple[Value, ...]
 UNIT = (0.0, 1.0)
+_PLAIN = frozenset({int, float, str, bool, type(None)})
+"""Types whose values are levels as they are, and cheap to look up."""
+_MOST_CONTEXTS = 2**14
+"""How many contexts are remembered as read."""
 
 
 @final
 @dataclass(frozen=True)
 class BanditSpec:
-    """What is fixed for as long as a policy lives.
+    """The arms and context variables of a policy, and how what a user passes is read.
 
     ``context`` is None when nobody named the variables: a context is then a tuple of any
     length. ``context_levels`` and ``arm_levels`` hold one entry a variable, empty if unknown.
@@ -42,6 +50,9 @@ class BanditSpec:
     context: tuple[str, ...] | None = None
     context_levels: tuple[Levels, ...] = ()
     reward_range: tuple[float, float] = UNIT
+    _known_contexts: set[Context] = field(
+        default_factory=set, init=False, compare=False, repr=False
+    )
 
     @classmethod
     def of(
@@ -52,49 +63,80 @@ class BanditSpec:
         context: ContextNames | None,
         reward_range: tuple[float, float] | None,
     ) -> "BanditSpec":
-        """Take from the prior what was not given; what was given must agree with it."""
-        held = read_arms(arms) if arms is not None else (prior.arms if prior else ())
-        names, levels = _read_names(context)
-        levels_of: Mapping[str, Levels] = dict(prior.levels) if prior else {}
-        if prior and names is not None and names != prior.context:
-            raise ForeignBounds("contexts", names, prior.context)
-        names = prior.context if prior else names
-        known = tuple(_both(levels_of.get(n, ()), levels.get(n, ())) for n in names or ())
-        width = len(prior.treatments) if prior else len(held[0]) if held else 0
-        columns = tuple(tuple(arm[i] for arm in held if i < len(arm)) for i in range(width))
-        told = tuple(levels_of[n] for n in prior.treatments) if prior else ((),) * width
-        scene = cls(
+        """Take from the prior what was not given; what was given must agree with it.
+
+        Called by the constructor of every policy, and by ``BasePolicy.refresh``.
+        """
+        if prior is not None and not isinstance(prior, BoundTable):
+            raise BadOption("prior", "a BoundTable", prior)
+        held = parse_arms(arms) if arms is not None else (prior.arms if prior else ())
+        names, context_levels = _agree_on_context(context, prior)
+        spec = cls(
             held,
-            tuple(_both(a, b) for a, b in zip(told, columns, strict=True)),
+            _collect_arm_levels(held, prior),
             names,
-            known,
-            _read_range(reward_range, prior),
+            context_levels,
+            _agree_on_range(reward_range, prior),
         )
-        scene._require_arms_fit(prior)
-        return scene
+        spec._require_arms_fit(prior)
+        return spec
 
     @cached_property
-    def held(self) -> frozenset[Arm]:
-        """The arms, to be looked up."""
+    def held_arms(self) -> frozenset[Arm]:
+        """The arms as a set; ``BasePolicy.learn`` looks up every decision's arm in it."""
         return frozenset(self.arms)
 
-    def filled(self, arms: Arms | None, context: ContextNames | None) -> "BanditSpec":
-        """Put in arms and context names where there are none."""
+    @cached_property
+    def _pick(self) -> "Callable[[Mapping[str, object]], object] | None":
+        """What takes a context's values from a mapping, where there are several."""
+        # Of one name, itemgetter would give the bare value.
+        return itemgetter(*self.context) if self.context and len(self.context) > 1 else None
+
+    def fill(self, arms: Arms | None, context: ContextNames | None) -> "BanditSpec":
+        """Put in arms and context names where there are none.
+
+        Called by ``BasePolicy.fresh``.
+        """
         found = BanditSpec.of(prior=None, arms=arms, context=context, reward_range=None)
-        scene = self
-        if not scene.arms and arms is not None:
-            scene = replace(scene, arms=found.arms, arm_levels=found.arm_levels)
-        if scene.context is None and context is not None:
+        spec = self
+        if not spec.arms and arms is not None:
+            spec = replace(spec, arms=found.arms, arm_levels=found.arm_levels)
+        if spec.context is None and context is not None:
             names, levels = found.context, found.context_levels
-            scene = replace(scene, context=names, context_levels=levels)
-        return scene
+            spec = replace(spec, context=names, context_levels=levels)
+        return spec
 
     def read_context(self, given: object) -> Context:
-        """Read a context: a mapping, a tuple, a scalar where there is one variable."""
+        """Read a context: a mapping, a tuple, a scalar where there is one variable.
+
+        What was read before is known at once. Equal is not enough: ``(True,)`` equals ``(1,)``
+        and a decision shows what was given, so it is the given values that are returned.
+        Called by ``BasePolicy.decide`` and ``BasePolicy.learn``.
+        """
+        values = given
+        if type(given) is dict and self._pick:
+            try:
+                values = self._pick(given)
+            except KeyError:
+                values = None
+        if type(values) is not tuple or not _PLAIN.issuperset(map(type, values)):
+            return self._check_context(given)
+        if values not in self._known_contexts:
+            values = self._check_context(given)
+            if len(self._known_contexts) >= _MOST_CONTEXTS:
+                self._known_contexts.clear()
+            self._known_contexts.add(values)
+        return values
+
+    def _check_context(self, given: object) -> Context:
+        """Read a context value by value, or say why it is none.
+
+        Called by ``BanditSpec.read_context`` for what it has not read before.
+        """
         if isinstance(given, Mapping):
-            values = self._named(given)
+            values = self._order_named_values(given)
         else:
-            values = as_values(given, BadContext)
+            values = parse_values(given, BadContext)
         if self.context is None:
             return values
         if len(values) != len(self.context):
@@ -104,70 +146,11 @@ class BanditSpec:
                 raise OutsideDomain(name, value, levels)
         return values
 
-    def read_among(self, given: Arms | None) -> tuple[Arm, ...]:
-        """Read the arms of one call, the held ones first and in their order."""
-        among = self.arms if given is None else read_arms(given)
-        if not among:
-            raise NeedsArms
-        if given is None:
-            return among
-        place = {arm: i for i, arm in enumerate(self.arms)}
-        for arm in among:
-            self.require_arm(arm)
-        return tuple(sorted(among, key=lambda arm: (place.get(arm, len(place)), repr(arm))))
+    def _order_named_values(self, given: Mapping[str, object]) -> Context:
+        """Put the values of a mapping in the order of the context variables.
 
-    def require_arm(self, arm: Arm) -> None:
-        """Refuse an arm of the wrong length, and ``"1"`` where ``1`` was meant."""
-        if not self.arm_levels:
-            return
-        if len(arm) != len(self.arm_levels):
-            raise BadArm(arm, f"an arm has {len(self.arm_levels)} values")
-        for value, levels in zip(arm, self.arm_levels, strict=True):
-            if value not in levels and (near := [v for v in levels if str(v) == str(value)]):
-                hint = f"did you mean {near[0]!r} ({type(near[0]).__name__})"
-                raise BadArm(arm, f"{hint} for {value!r} ({type(value).__name__})?")
-
-    def read_reward(self, reward: object, where: str) -> float:
-        """Take a reward that is a number inside the range; refuse any other."""
-        low, high = self.reward_range
-        if type(reward) is float and low <= reward <= high:
-            return reward
-        try:
-            number = float(reward)  # type: ignore[arg-type]
-        except (TypeError, ValueError, OverflowError):
-            raise BadReward(reward, self.reward_range, where) from None
-        if isinstance(reward, str | bytes) or not low <= number <= high:
-            raise BadReward(reward, self.reward_range, where)
-        return number
-
-    def unit(self, number: float) -> float:
-        """Bring a reward to the scale from 0 to 1; what lies outside is clipped."""
-        low, high = self.reward_range
-        return min(max((number - low) / (high - low), 0.0), 1.0)
-
-    def record(self) -> Record:
-        """Spell it as a JSON object."""
-        return {
-            "arms": [spelled_values(arm) for arm in self.arms],
-            "arm_levels": [spelled_values(levels) for levels in self.arm_levels],
-            "context": None if self.context is None else list(self.context),
-            "context_levels": [spelled_values(levels) for levels in self.context_levels],
-            "reward_range": list(self.reward_range),
-        }
-
-    @classmethod
-    def read(cls, record: Record) -> "BanditSpec":
-        """Read back what ``record`` wrote."""
-        names, (low, high) = record["context"], record["reward_range"]
-        return cls(
-            tuple(map(read_values, record["arms"])),
-            tuple(map(read_values, record["arm_levels"])),
-            None if names is None else tuple(map(str, names)),
-            tuple(map(read_values, record["context_levels"])),
-            (float(low), float(high)),
-        )
-
-    def _named(self, given: Mapping[str, object]) -> Context:
+        Called by ``BanditSpec._check_context``.
+        """
         if self.context is None:
             raise BadContext(
                 dict(given),
@@ -177,9 +160,40 @@ class BanditSpec:
         for name in self.context:
             if name not in given:
                 raise BadContext(dict(given), f"it has no value for {name!r}")
-        return tuple(_plain(given[name], BadContext) for name in self.context)
+        return tuple(_parse_value(given[name], BadContext) for name in self.context)
+
+    def read_arms(self, given: Arms) -> tuple[Arm, ...]:
+        """Read the arms passed to one call, the held ones first and in their order.
+
+        Called by ``BasePolicy.decide``.
+        """
+        allowed = parse_arms(given)
+        if not allowed:
+            raise NeedsArms
+        place = {arm: i for i, arm in enumerate(self.arms)}
+        for arm in allowed:
+            self.require_arm(arm)
+        return tuple(sorted(allowed, key=lambda arm: (place.get(arm, len(place)), repr(arm))))
+
+    def require_arm(self, arm: Arm) -> None:
+        """Refuse an arm of the wrong length, and ``"1"`` where ``1`` was meant.
+
+        Called by ``BanditSpec.read_arms``, and by ``BasePolicy.learn`` for an arm not held.
+        """
+        if not self.arm_levels:
+            return
+        if len(arm) != len(self.arm_levels):
+            raise BadArm(arm, f"an arm has {len(self.arm_levels)} values")
+        for value, levels in zip(arm, self.arm_levels, strict=True):
+            if value not in levels and (near := [v for v in levels if str(v) == str(value)]):
+                hint = f"did you mean {near[0]!r} ({type(near[0]).__name__})"
+                raise BadArm(arm, f"{hint} for {value!r} ({type(value).__name__})?")
 
     def _require_arms_fit(self, prior: BoundTable | None) -> None:
+        """Refuse arms of several lengths, and arms that the prior says nothing of.
+
+        Called by ``BanditSpec.of``.
+        """
         width = {len(arm) for arm in self.arms}
         if len(width) > 1:
             raise BadOption("arms", "tuples of one length", self.arms)
@@ -193,29 +207,88 @@ class BanditSpec:
         if not set(self.arms) & set(prior.arms):
             raise ForeignBounds("arms", self.arms, prior.arms)
 
+    def read_reward(self, reward: object, where: str) -> float:
+        """Take a reward that is a number inside the range; refuse any other.
 
-def read_arms(given: Arms) -> tuple[Arm, ...]:
-    """Read arms as a door meets them, each once.
+        Called by ``BasePolicy.learn``, with the id of the decision for the error's sake.
+        """
+        low, high = self.reward_range
+        if type(reward) is float and low <= reward <= high:
+            return reward
+        try:
+            number = float(reward)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):
+            raise BadReward(reward, self.reward_range, where) from None
+        if isinstance(reward, str | bytes) or not low <= number <= high:
+            raise BadReward(reward, self.reward_range, where)
+        return number
 
-    >>> read_arms(["A", "B", "A"]), read_arms([(0, 1)])
+    def scale_to_unit(self, number: float) -> float:
+        """Bring a reward to the scale from 0 to 1; what lies outside is clipped.
+
+        Called by ``BasePolicy.learn`` for the watch over the bounds.
+        """
+        low, high = self.reward_range
+        return min(max((number - low) / (high - low), 0.0), 1.0)
+
+    def to_record(self) -> Record:
+        """Write it as a JSON object; called by ``BasePolicy.state``."""
+        return {
+            "arms": [spelled_values(arm) for arm in self.arms],
+            "arm_levels": [spelled_values(levels) for levels in self.arm_levels],
+            "context": None if self.context is None else list(self.context),
+            "context_levels": [spelled_values(levels) for levels in self.context_levels],
+            "reward_range": list(self.reward_range),
+        }
+
+    @classmethod
+    def from_record(cls, record: Record) -> "BanditSpec":
+        """Read back what ``to_record`` wrote; called by ``BasePolicy.restore``."""
+        names, (low, high) = record["context"], record["reward_range"]
+        return cls(
+            tuple(map(read_values, record["arms"])),
+            tuple(map(read_values, record["arm_levels"])),
+            None if names is None else tuple(map(str, names)),
+            tuple(map(read_values, record["context_levels"])),
+            (float(low), float(high)),
+        )
+
+    def __reduce__(self) -> tuple[type["BanditSpec"], tuple[object, ...]]:
+        # A copy remembers no contexts: another thread may be adding some.
+        parts = self.arms, self.arm_levels, self.context, self.context_levels
+        return BanditSpec, (*parts, self.reward_range)
+
+
+def parse_arms(given: Arms) -> tuple[Arm, ...]:
+    """Read arms as a user passes them, each once.
+
+    Called by ``BanditSpec.of`` and ``BanditSpec.read_arms``.
+
+    >>> parse_arms(["A", "B", "A"]), parse_arms([(0, 1)])
     ((('A',), ('B',)), ((0, 1),))
     """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise BadOption("arms", "a list such as [(0, 1), (1, 1)]", given)
-    return tuple(dict.fromkeys(as_values(arm, BadArm) for arm in given))
+    return tuple(dict.fromkeys(parse_values(arm, BadArm) for arm in given))
 
 
-def as_values(
+def parse_values(
     given: object, error: type[BadArm] | type[BadContext] = BadContext
 ) -> tuple[Value, ...]:
-    """Read one arm or context: a tuple or list as it is, anything else as its only value."""
+    """Read one arm or context: a tuple or list as it is, anything else as its only value.
+
+    Called by ``parse_arms`` and ``BanditSpec._check_context``.
+    """
     if isinstance(given, tuple | list):
-        return tuple(_plain(value, error) for value in given)
-    return (_plain(given, error),)
+        return tuple(_parse_value(value, error) for value in given)
+    return (_parse_value(given, error),)
 
 
-def _plain(value: object, error: type[BadArm] | type[BadContext]) -> Value:
-    """Take a level as Python has it; NumPy's scalars know how to become that."""
+def _parse_value(value: object, error: type[BadArm] | type[BadContext]) -> Value:
+    """Take a level as Python has it; NumPy's scalars know how to become that.
+
+    Called by ``parse_values`` and ``BanditSpec._order_named_values``.
+    """
     plain = unwrap_scalar(value)
     if not isinstance(plain, Hashable):
         raise error(plain, f"{type(plain).__name__} is no level of a variable")
@@ -224,22 +297,58 @@ def _plain(value: object, error: type[BadArm] | type[BadContext]) -> Value:
     return plain
 
 
+def _agree_on_context(
+    given: ContextNames | None, prior: BoundTable | None
+) -> tuple[tuple[str, ...] | None, tuple[Levels, ...]]:
+    """Find the names of the context variables and the levels of each.
+
+    Called by ``BanditSpec.of``.
+    """
+    names, levels = _read_names(given)
+    if prior is None:
+        return names, tuple(levels.get(name, ()) for name in names or ())
+    if names is not None and names != prior.context:
+        raise ForeignBounds("contexts", names, prior.context)
+    known = (_unite(prior.levels.get(n, ()), levels.get(n, ())) for n in prior.context)
+    return prior.context, tuple(known)
+
+
 def _read_names(
     given: ContextNames | None,
 ) -> tuple[tuple[str, ...] | None, Mapping[str, Levels]]:
+    """Read names of context variables, with their levels where these are given.
+
+    Called by ``_agree_on_context``.
+    """
     if given is None:
         return None, {}
     names = (given,) if isinstance(given, str) else tuple(given)
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise BadOption("context", "names such as ['U1', 'U2'], each once", given)
     if isinstance(given, Mapping):
-        return names, {name: tuple(levels) for name, levels in given.items()}
+        return names, {name: _unite(levels, ()) for name, levels in given.items()}
     return names, {}
 
 
-def _read_range(
+def _collect_arm_levels(arms: Sequence[Arm], prior: BoundTable | None) -> tuple[Levels, ...]:
+    """Collect the levels of each treatment: the prior's, then further ones of the arms.
+
+    Called by ``BanditSpec.of``.
+    """
+    if prior is None:
+        declared: tuple[Levels, ...] = ((),) * len(arms[0]) if arms else ()
+    else:
+        declared = tuple(prior.levels[name] for name in prior.treatments)
+    return tuple(
+        _unite(levels, [arm[i] for arm in arms if i < len(arm)])
+        for i, levels in enumerate(declared)
+    )
+
+
+def _agree_on_range(
     given: tuple[float, float] | None, prior: BoundTable | None
 ) -> tuple[float, float]:
+    """Find the range of the rewards; called by ``BanditSpec.of``."""
     if given is None:
         low, high = prior.reward_range if prior else UNIT
         return float(low), float(high)
@@ -254,5 +363,9 @@ def _read_range(
     return low, high
 
 
-def _both(one: Sequence[Value], other: Sequence[Value]) -> Levels:
+def _unite(one: Sequence[Value], other: Sequence[Value]) -> Levels:
+    """Put levels together, each once.
+
+    Called by ``_agree_on_context``, ``_read_names`` and ``_collect_arm_levels``.
+    """
     return tuple(dict.fromkeys((*one, *other)))

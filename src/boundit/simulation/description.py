@@ -35,19 +35,19 @@ def describe_policy(policy: Policy) -> dict[str, object]:
     ('UCB', None)
     """
     state = policy.state()
-    guard = _get_record(_get_record(state, "desk"), "guard")
+    monitor = _get_record(state, "monitor")
     options = dict(_get_record(state, "options"))
     if warm := _get_record(options, "warm_start"):
         options["warm_start"] = {
             "rows": warm["rows"],
             **_describe_table(_get_record(warm, "estimates")),
         }
-    prior = _get_record(guard, "prior")
+    prior = _get_record(monitor, "prior")
     return {
         "kind": type(policy).__name__,
         "options": options,
         "prior": _describe_table(prior) if prior else None,
-        "watch": guard.get("watch"),
+        "watch": monitor.get("watch"),
     }
 
 

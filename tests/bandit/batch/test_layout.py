@@ -2,34 +2,49 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
-from boundit.bandit.batch.environment import FiniteEnvironment
-from boundit.bandit.batch.layout import BatchLayout, BatchRuns
+from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
+from boundit.bandit.batch.layout import (
+    BatchLayout,
+    BatchRuns,
+    lay_out_narrowing,
+    lay_out_ridge,
+)
 from boundit.bandit.kernels.score_table import POSITION, STATISTICS, UPPER
+from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.policies.lin_ucb import LinUCB
-from tests.bandit.players import ARMS, CONTEXTS, mean, table
+from boundit.bandit.prior.narrowing import NarrowingBounds
+from boundit.terms.living import Living
+from tests.bandit.all_policies import ARMS, CONTEXTS, mean, table
+from tests.bandit.narrowing_tables import ENVIRONMENT as SHOWING
+from tests.bandit.narrowing_tables import living_table, plan
 
-STAGE = FiniteEnvironment(
+ENVIRONMENT = FiniteEnvironment(
     CONTEXTS,
     (*reversed(ARMS), (9, 9)),
     np.array([[mean(arm, c) for arm in (*reversed(ARMS), (9, 9))] for c in CONTEXTS]),
 )
+SAME_MEANS = FiniteEnvironment(CONTEXTS, ARMS, np.full((4, 4), 0.5))
+OTHER = Living(("V", "W"), ((0,), (0, 1, "high")), plan(pooled=False).pools, plan().ends)
 
 
 def test_each_context_has_the_policys_arms_by_decreasing_cap() -> None:
-    """The stage has its arms in another order, and one more."""
+    """The environment has its arms in another order, and one more."""
     policy = LinUCB(prior=table(0.1))
 
-    board = BatchLayout.of(policy.desk.scene, policy.desk.guard.prior, STAGE)
+    layout = BatchLayout.of(policy.spec, policy.monitor.prior, ENVIRONMENT)
 
-    assert board is not None
+    assert layout is not None
     for c, context in enumerate(CONTEXTS):
         here = slice(4 * c, 4 * c + 4)
-        arms = [STAGE.arms[i] for i in board.target[here]]
+        arms = [ENVIRONMENT.arms[i] for i in layout.target[here]]
         uppers = [table(0.1)[arm, context].upper for arm in arms]
-        assert board.sheet[here, UPPER].tolist() == uppers == sorted(uppers, reverse=True)
-        assert [ARMS[int(i)] for i in board.sheet[here, POSITION]] == arms
-        assert board.means[here].tolist() == [mean(arm, context) for arm in arms]
+        assert (
+            layout.score_table[here, UPPER].tolist() == uppers == sorted(uppers, reverse=True)
+        )
+        assert [ARMS[int(i)] for i in layout.score_table[here, POSITION]] == arms
+        assert layout.means[here].tolist() == [mean(arm, context) for arm in arms]
 
 
 def test_a_context_may_have_fewer_arms_than_another() -> None:
@@ -37,13 +52,13 @@ def test_a_context_may_have_fewer_arms_than_another() -> None:
     beaten = replace(table(None), contrasts={((0, 1), ARMS[0], ARMS[3]): -0.1})
     policy = LinUCB(prior=beaten)
 
-    board = BatchLayout.of(policy.desk.scene, policy.desk.guard.prior, STAGE)
+    layout = BatchLayout.of(policy.spec, policy.monitor.prior, ENVIRONMENT)
 
-    assert board is not None
-    assert np.diff(board.starts).tolist() == [4, 3, 4, 4]
-    assert board.arms == ARMS
-    assert [ARMS[int(i)] for i in board.sheet[4:7, POSITION]] == list(ARMS[1:])
-    assert board.sheet[:, STATISTICS].tolist() == list(range(15))
+    assert layout is not None
+    assert np.diff(layout.starts).tolist() == [4, 3, 4, 4]
+    assert layout.arms == ARMS
+    assert [ARMS[int(i)] for i in layout.score_table[4:7, POSITION]] == list(ARMS[1:])
+    assert layout.score_table[:, STATISTICS].tolist() == list(range(15))
 
 
 def test_runs_are_put_in_one_writable_piece() -> None:
@@ -54,10 +69,78 @@ def test_runs_are_put_in_one_writable_piece() -> None:
     seeds: Any = np.arange(4)
     runs = BatchRuns.of(visitors, luck, seeds, luck)
 
-    assert runs.seeing is not None
+    assert runs.side_luck is not None
     kinds = (np.int64, np.float64, np.uint64, np.float64)
-    for array, kind in zip((*runs[:3], runs.seeing), kinds, strict=True):
+    for array, kind in zip((*runs[:3], runs.side_luck), kinds, strict=True):
         assert array.dtype == kind
         assert array.flags.c_contiguous
         assert array.flags.writeable
-    assert BatchRuns.of(visitors, luck, seeds, None).seeing is None
+    assert BatchRuns.of(visitors, luck, seeds, None).side_luck is None
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_rows_and_starts_are_those_of_the_models(shared: bool) -> None:
+    policy = LinUCB(prior=table(0.1), shared=shared, warm_start=WarmStart(table(0.0), 3))
+    models = policy.statistics
+    layout = BatchLayout.of(policy.spec, policy.monitor.prior, SAME_MEANS)
+    assert layout is not None
+
+    found = lay_out_ridge(models, layout)
+
+    assert found is not None
+    assert found.stack.size == (1 if shared else 4)
+    rows = found.x.reshape(4, 4, 8)
+    for c, ranked_arms in enumerate(layout.ranked_arms):
+        for i, ranked in enumerate(ranked_arms):
+            slot = int(found.score_table[4 * c + i, STATISTICS])
+            assert rows[c, i, :5].tolist() == [1.0, *CONTEXTS[c], *ranked.arm]
+            theta = models.model(ranked.arm, 5).theta
+            assert found.stack.at(slot).theta.tolist() == theta.tolist()
+
+
+def lay_out(table: object) -> BatchLayout:
+    policy = LinUCB(prior=table)  # type: ignore[arg-type]
+    found = BatchLayout.of(policy.spec, policy.monitor.prior, SHOWING)
+    assert found is not None
+    return found
+
+
+def test_every_row_of_the_layout_knows_its_pair_its_pools_and_what_it_shows() -> None:
+    table = living_table(plan(), OTHER)
+    ends, layout = NarrowingBounds(table, 0.05), lay_out(table)
+
+    assert SHOWING.shows is not None
+    found = lay_out_narrowing(ends, layout, SHOWING.shows)
+
+    assert found is not None
+    for here in range(16):
+        arm, context = SHOWING.arms[layout.target[here]], SHOWING.contexts[here // 4]
+        assert found.pair[here] == ends.pairs[arm, context]
+        assert found.pools[:, here].tolist() == [ends.pool(i, arm, context) for i in (0, 1)]
+        np.testing.assert_array_equal(
+            found.shows[here], SHOWING.shows.ends[here // 4, layout.target[here]]
+        )
+    # The second plan needs a variable that the environment does not show.
+    assert found.cells.tolist() == [[0, 1, 2], [-1, -1, -1]]
+
+
+def test_a_pair_without_a_plan_has_none() -> None:
+    some = {key: pool for key, pool in plan().pools.items() if key[0] != (0, 0)}
+    few = replace(plan(), pools=some, ends={key: plan().ends[key] for key in some})
+    table = replace(living_table(), living=(few,))
+    ends, layout = NarrowingBounds(table, 0.05), lay_out(table)
+
+    assert SHOWING.shows is not None
+    found = lay_out_narrowing(ends, layout, SHOWING.shows)
+
+    assert found is not None
+    left = [here for here in range(16) if SHOWING.arms[layout.target[here]] == (0, 0)]
+    assert np.flatnonzero(found.pair == -1).tolist() == left
+    assert np.flatnonzero(found.pools[0] == -1).tolist() == left
+
+
+def test_what_a_policy_would_refuse_to_see_is_not_laid_out() -> None:
+    table = living_table()
+    strange = SideObservation(("W",), ((0, 1, 7),), np.ones((4, 4, 2, 3)))
+
+    assert lay_out_narrowing(NarrowingBounds(table, 0.05), lay_out(table), strange) is None

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from boundit.bandit.kernels.kl_ucb import compute_kl, decide_kl_ucb, invert_kl
 from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.policies.kl_ucb import KLUCB
-from tests.bandit.sheets import sheet_of
-from tests.bandit.stages import Show, one_by_one, shows
+from tests.bandit.environments import BatchCase, batch_cases, play_one_by_one
+from tests.bandit.score_tables import make_score_table
 
 
 def by_bisection(mean: float, budget: float) -> float:
@@ -41,14 +41,14 @@ def test_newton_finds_it_on_a_grid_to_many_digits() -> None:
 
 
 @settings(deadline=None, max_examples=30)
-@given(shows(), st.sampled_from([0.0, 3.0]))
-def test_whole_runs_pull_what_decide_and_learn_do(show: Show, c: float) -> None:
-    policy = KLUCB(c=c, **show.place)
+@given(batch_cases(), st.sampled_from([0.0, 3.0]))
+def test_whole_runs_pull_what_decide_and_learn_do(case: BatchCase, c: float) -> None:
+    policy = KLUCB(c=c, **case.options)
 
-    pulls = policy.play(show.stage, show.visitors, show.luck, show.seeds)
+    pulls = policy.play(case.environment, case.visitors, case.luck, case.seeds)
 
     assert pulls is not None
-    assert pulls.tolist() == one_by_one(policy, show).tolist()
+    assert pulls.tolist() == play_one_by_one(policy, case).tolist()
 
 
 @settings(deadline=None, max_examples=100)
@@ -62,7 +62,7 @@ def test_one_decision_is_the_best_of_all_scored_in_python(
     total, place = rng.integers(0, 5, n).astype(float).clip(0, count), rng.permutation(n)
     upper = np.sort(rng.random(n).round(1))[::-1].copy()
     lower = (upper * rng.random(n)).round(1).clip(0, upper)
-    sheet, t, c = sheet_of(np.arange(n), place, lower, upper), 1.0 + count.sum(), 1.5
+    sheet, t, c = make_score_table(np.arange(n), place, lower, upper), 1.0 + count.sum(), 1.5
 
     winner, skipped = decide_kl_ucb(np.column_stack([count, total]), sheet, t, c, 0.0, 1.0)
 

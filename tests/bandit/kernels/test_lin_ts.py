@@ -16,7 +16,7 @@ from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.kernels.truncated_draws import draw_normal_pair, truncate_normal_draw
 from boundit.bandit.learned.ridge import Ridge
 from boundit.bandit.learned.ridge_stack import RidgeStack
-from tests.bandit.sheets import sheet_of
+from tests.bandit.score_tables import make_score_table
 
 WORD = np.uint64(7)
 
@@ -66,7 +66,9 @@ def test_a_decision_is_that_of_drawing_every_arm(shared: bool) -> None:
         stack, slots = stacked(inverse, theta), np.arange(n) * (not shared)
         x, ends = rng.normal(size=(n, d)), np.sort(rng.normal(size=(2, n)), axis=0)
         order = np.argsort(-ends[1], kind="stable")
-        sheet = sheet_of(slots[order] * stack.block, order, ends[0][order], ends[1][order])
+        sheet = make_score_table(
+            slots[order] * stack.block, order, ends[0][order], ends[1][order]
+        )
 
         winner, left = decide_lin_ts(
             WORD, events, WORD, stack.models, pad_rows(x[order]).ravel(), sheet, d, 0.7, shared,
@@ -106,7 +108,7 @@ def test_a_decision_is_that_of_drawing_every_arm(shared: bool) -> None:
 
 def test_ties_of_points_go_to_the_first_arm() -> None:
     order, stack = np.array([2, 0, 1]), stacked(np.ones((1, 1, 1)), np.zeros((1, 1)))
-    sheet, x = sheet_of(0, order, 0.5, 0.5), pad_rows(np.ones((3, 1))).ravel()
+    sheet, x = make_score_table(0, order, 0.5, 0.5), pad_rows(np.ones((3, 1))).ravel()
 
     winner, skipped = decide_lin_ts(WORD, 0, WORD, stack.models, x, sheet, 1, 1.0, False, False)
 
@@ -123,8 +125,8 @@ def test_the_share_is_that_of_wins_in_further_draws(cap: float, ahead: float) ->
     x, further = pad_rows(np.eye(2)).ravel(), 9999
     shares = [
         estimate_win_probability(
-            WORD, 0, WORD, stack.models, x, sheet_of(0, [0, 1], -np.inf, [cap, np.inf]), 2,
-            1.0, winner, further,
+            WORD, 0, WORD, stack.models, x,
+            make_score_table(0, [0, 1], -np.inf, [cap, np.inf]), 2, 1.0, winner, further,
         )
         for winner in range(2)
     ]  # fmt: skip

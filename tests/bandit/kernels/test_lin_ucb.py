@@ -15,9 +15,9 @@ from boundit.bandit.learned.ridge import Ridge
 from boundit.bandit.learned.ridge_stack import RidgeStack
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.policies.lin_ucb import LinUCB
-from tests.bandit.players import ARMS, CONTEXTS, table
-from tests.bandit.sheets import sheet_of
-from tests.bandit.stages import Show, one_by_one, shows
+from tests.bandit.all_policies import ARMS, CONTEXTS, table
+from tests.bandit.environments import BatchCase, batch_cases, play_one_by_one
+from tests.bandit.score_tables import make_score_table
 
 
 def some_features(context: tuple[object, ...], arm: tuple[object, ...]) -> list[float]:
@@ -25,35 +25,35 @@ def some_features(context: tuple[object, ...], arm: tuple[object, ...]) -> list[
 
 
 @settings(deadline=None, max_examples=40)
-@given(shows(), st.booleans(), st.sampled_from([None, some_features]), st.booleans())
+@given(batch_cases(), st.booleans(), st.sampled_from([None, some_features]), st.booleans())
 def test_whole_runs_pull_what_decide_and_learn_do(
-    show: Show, shared: bool, features: Features | None, warm: bool
+    case: BatchCase, shared: bool, features: Features | None, warm: bool
 ) -> None:
-    """Bit for bit: a single other rounding would show as another pull sooner or later."""
-    start = WarmStart(show.bounds, 2.5) if warm and show.bounds else None
+    """Bit for bit: a single other rounding would case as another pull sooner or later."""
+    start = WarmStart(case.bounds, 2.5) if warm and case.bounds else None
     policy = LinUCB(
         alpha=0.4,
         shared=shared,
         floor=not warm,
         features=features,
         warm_start=start,
-        **show.place,
+        **case.options,
     )
 
-    pulls = policy.play(show.stage, show.visitors, show.luck, show.seeds)
+    pulls = policy.play(case.environment, case.visitors, case.luck, case.seeds)
 
     assert pulls is not None
-    assert pulls.tolist() == one_by_one(policy, show).tolist()
+    assert pulls.tolist() == play_one_by_one(policy, case).tolist()
 
 
 @settings(deadline=None, max_examples=15)
-@given(shows(runs=3))
-def test_runs_do_not_touch_each_other(show: Show) -> None:
-    policy = LinUCB(**show.place)
-    last = show.visitors[2:], show.luck[2:], show.seeds[2:]
+@given(batch_cases(runs=3))
+def test_runs_do_not_touch_each_other(case: BatchCase) -> None:
+    policy = LinUCB(**case.options)
+    last = case.visitors[2:], case.luck[2:], case.seeds[2:]
 
-    together = policy.play(show.stage, show.visitors, show.luck, show.seeds)
-    alone = policy.play(show.stage, *last)
+    together = policy.play(case.environment, case.visitors, case.luck, case.seeds)
+    alone = policy.play(case.environment, *last)
 
     assert together is not None
     assert alone is not None
@@ -85,7 +85,7 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
     upper = np.sort(rng.random(n).round(digits))[::-1].copy()
     lower = np.minimum(upper, rng.random(n).round(digits))
     x, place = rng.integers(0, 2, (n, d)).astype(float), rng.permutation(n)
-    sheet = sheet_of(np.arange(n) * stack.block, place, lower, upper)
+    sheet = make_score_table(np.arange(n) * stack.block, place, lower, upper)
 
     winner, skipped = decide_lin_ucb(stack.models, pad_rows(x).ravel(), sheet, d, 0.7, floor)
 
@@ -111,7 +111,7 @@ def test_what_is_scored_is_not_scored_again() -> None:
     """A score is kept until its model learns: here a wrong one is kept on purpose."""
     stack = RidgeStack(1)
     slot, x = stack.push(Ridge.untried(1, 1.0)), np.array([1.0] + [0.0] * 7)
-    sheet = sheet_of([slot], [0], -np.inf, np.inf)
+    sheet = make_score_table([slot], [0], -np.inf, np.inf)
     sheet[0, FREE_SCORE], sheet[0, LIN_UCB_VERSION] = 7.0, 0.0
 
     for expected in (7.0, 1.0 / 2 + np.sqrt(1 / 2)):
@@ -147,7 +147,7 @@ def test_playing_leaves_the_policy_as_it_was() -> None:
     before = policy.state()
     stage = FiniteEnvironment(CONTEXTS, ARMS, np.full((4, 4), 0.5))
 
-    assert BatchLayout.of(policy.desk.scene, policy.desk.guard.prior, stage) is not None
+    assert BatchLayout.of(policy.spec, policy.monitor.prior, stage) is not None
     policy.play(stage, np.zeros((1, 9), np.int64), np.zeros((1, 9)), np.zeros(1, np.uint64))
 
     assert policy.state() == before

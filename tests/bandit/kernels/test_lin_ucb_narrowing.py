@@ -8,8 +8,8 @@ import pytest
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.terms.bound_table import BoundTable
-from tests.bandit.living_tables import STAGE, living_table, plan
-from tests.bandit.players import ARMS, CONTEXTS
+from tests.bandit.all_policies import ARMS, CONTEXTS
+from tests.bandit.narrowing_tables import ENVIRONMENT, living_table, plan
 
 RUNS, ROUNDS = 2, 400
 
@@ -20,16 +20,16 @@ def draws(seed: int = 0) -> tuple[Places, Floats, Floats]:
     return rng.integers(4, size=shape), rng.random(shape), rng.random(shape)
 
 
-def one_by_one(policy: LinUCB, visitors: Places, luck: Floats, seeing: Floats) -> Places:
+def play_one_by_one(policy: LinUCB, visitors: Places, luck: Floats, seeing: Floats) -> Places:
     pulls = np.empty_like(visitors)
-    shows = STAGE.shows
+    shows = ENVIRONMENT.shows
     assert shows is not None
     for run in range(RUNS):
         player = policy.fresh()
         for t, c in enumerate(visitors[run].tolist()):
             decision = player.decide(CONTEXTS[c])
             pulls[run, t] = arm = ARMS.index(decision.arm)
-            reward = float(luck[run, t] < STAGE.means[c, arm])
+            reward = float(luck[run, t] < ENVIRONMENT.means[c, arm])
             seen = shows.observed(c, arm, reward, float(seeing[run, t]))
             player.learn(decision, reward, observed=seen)
     return pulls
@@ -56,11 +56,11 @@ def test_whole_runs_pull_what_decide_and_learn_do(name: str, floor: bool) -> Non
     visitors, luck, seeing = draws()
     seeds = np.zeros(RUNS, np.uint64)
 
-    pulls = policy.play(STAGE, visitors, luck, seeds, seeing)
+    pulls = policy.play(ENVIRONMENT, visitors, luck, seeds, seeing)
 
     assert pulls is not None
-    assert pulls.tolist() == one_by_one(policy, visitors, luck, seeing).tolist()
-    still = policy.play(replace(STAGE, shows=None), visitors, luck, seeds)
+    assert pulls.tolist() == play_one_by_one(policy, visitors, luck, seeing).tolist()
+    still = policy.play(replace(ENVIRONMENT, shows=None), visitors, luck, seeds)
     assert still is not None
     assert still.tolist() != pulls.tolist()
 
@@ -72,7 +72,7 @@ def test_a_run_that_refutes_the_bounds_is_left_to_single_rounds() -> None:
     policy = LinUCB(prior=replace(table, bounds=wrong))
     visitors, luck, seeing = draws()
 
-    pulls = policy.play(STAGE, visitors, luck, np.zeros(RUNS, np.uint64), seeing)
+    pulls = policy.play(ENVIRONMENT, visitors, luck, np.zeros(RUNS, np.uint64), seeing)
 
     assert pulls is not None
     assert (pulls == -1).all()

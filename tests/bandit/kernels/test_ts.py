@@ -7,7 +7,7 @@ from boundit.bandit.kernels.rng import branch_stream, open_stream
 from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE, TS_SUCCESSES, TS_TRIALS
 from boundit.bandit.kernels.truncated_draws import draw_truncated_beta
 from boundit.bandit.kernels.ts import decide_ts, scale_to_unit
-from tests.bandit.sheets import sheet_of
+from tests.bandit.score_tables import make_score_table
 
 WORD = np.uint64(99)
 
@@ -22,7 +22,7 @@ def test_a_decision_is_that_of_drawing_every_arm() -> None:
         ends = low + (high - low) * np.sort(rng.random((2, n)), axis=0)
         order = np.argsort(-ends[1], kind="stable")
         cells, upper = np.column_stack([count, total]), ends[1][order]
-        sheet = sheet_of(order, order, ends[0][order], upper)
+        sheet = make_score_table(order, order, ends[0][order], upper)
 
         winner, left = decide_ts(WORD, events, WORD, cells, sheet, low, high)
 
@@ -49,7 +49,7 @@ def test_a_decision_is_that_of_drawing_every_arm() -> None:
 
 def test_ties_of_points_go_to_the_first_arm() -> None:
     order = np.array([2, 0, 1])
-    sheet = sheet_of(order, order, 0.5, 0.5)
+    sheet = make_score_table(order, order, 0.5, 0.5)
 
     winner, skipped = decide_ts(WORD, 0, WORD, np.zeros((3, 2)), sheet, 0.0, 1.0)
 

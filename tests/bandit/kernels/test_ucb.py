@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.kernels.ucb import decide_ucb
 from boundit.bandit.policies.ucb import UCB
-from tests.bandit.sheets import sheet_of
-from tests.bandit.stages import Show, one_by_one, shows
+from tests.bandit.environments import BatchCase, batch_cases, play_one_by_one
+from tests.bandit.score_tables import make_score_table
 
 
 @settings(deadline=None, max_examples=30)
-@given(shows(), st.sampled_from([None, 0.3]))
-def test_whole_runs_pull_what_decide_and_learn_do(show: Show, sigma: float | None) -> None:
-    policy = UCB(horizon=60, sigma=sigma, **show.place)
+@given(batch_cases(), st.sampled_from([None, 0.3]))
+def test_whole_runs_pull_what_decide_and_learn_do(case: BatchCase, sigma: float | None) -> None:
+    policy = UCB(horizon=60, sigma=sigma, **case.options)
 
-    pulls = policy.play(show.stage, show.visitors, show.luck, show.seeds)
+    pulls = policy.play(case.environment, case.visitors, case.luck, case.seeds)
 
     assert pulls is not None
-    assert pulls.tolist() == one_by_one(policy, show).tolist()
+    assert pulls.tolist() == play_one_by_one(policy, case).tolist()
 
 
 @settings(deadline=None, max_examples=100)
@@ -32,7 +32,7 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(n: int, seed: int) -> N
     total, place = rng.integers(0, 4, n).astype(float).clip(0, count), rng.permutation(n)
     upper = np.sort(rng.random(n).round(1))[::-1].copy()
     lower = (upper * rng.random(n)).round(1).clip(0, upper)
-    sheet = sheet_of(np.arange(n), place, lower, upper)
+    sheet = make_score_table(np.arange(n), place, lower, upper)
 
     winner, skipped = decide_ucb(np.column_stack([count, total]), sheet, 0.3)
 

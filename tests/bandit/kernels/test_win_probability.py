@@ -12,7 +12,7 @@ from boundit.bandit.kernels.win_probability import (
     tabulate_normal_densities,
 )
 from tests.bandit.plain_laws import CutBeta, CutNormal, chances
-from tests.bandit.sheets import sheet_of
+from tests.bandit.score_tables import make_score_table
 
 ends = st.one_of(st.just([0.0, 1.0]), st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted))
 wide = ends.filter(lambda cut: cut[1] - cut[0] > 1e-3)
@@ -22,7 +22,7 @@ beliefs = st.tuples(st.floats(-1, 2), st.floats(0.01, 3))
 
 def sheet_for(own: list[tuple[float, float]], cuts: list[list[float]]) -> Floats:
     lower, upper = np.transpose(cuts)
-    return sheet_of(0, np.arange(len(own)), lower, upper, own=own)
+    return make_score_table(0, np.arange(len(own)), lower, upper, own=own)
 
 
 def all_chances(laws: Floats) -> list[float]:

@@ -10,7 +10,7 @@ from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm
-from tests.bandit.players import table
+from tests.bandit.all_policies import table
 
 SCENE = BanditSpec(((0,), (1,)), ((0, 1),), ("U",), ((0, 1),))
 
@@ -95,7 +95,7 @@ def test_arms_without_an_estimate_start_alike_and_part_when_learned() -> None:
 
 def test_until_a_reward_features_may_change_their_length() -> None:
     book = RidgeModels(SCENE, RidgeSettings(features=lambda context, _: [1.0] * len(context)))
-    lineup = PriorBounds().entrants(SCENE.arms, (), held=True)
+    lineup = PriorBounds().rank(SCENE.arms, (), held=True)
 
     first = book.sight((5, 5), lineup)
     again = book.sight((5, 5, 5), lineup), book.sight((5, 5), lineup)
@@ -120,7 +120,7 @@ def test_models_of_other_lengths_are_no_record() -> None:
 def test_a_context_met_before_is_pointed_to_the_models_that_are_there_now() -> None:
     """Nobody named the variables, so a context may be of any length until one is learned."""
     book = RidgeModels(BanditSpec(((0,), (1,)), ((0, 1),)), RidgeSettings())
-    lineup = PriorBounds().entrants(((0,), (1,)), (), held=True)
+    lineup = PriorBounds().rank(((0,), (1,)), (), held=True)
     first = book.sight((5,), lineup)
     book.sight((5, 5), lineup)
 
@@ -145,7 +145,7 @@ def test_a_decision_is_learned_alike_by_its_row_and_by_its_features(shared: bool
         at_hand.learn(decision, reward)
         told.learn(Decision.from_json(decision.to_json()), reward)
 
-    assert at_hand.desk.book.record() == told.desk.book.record()
+    assert at_hand.statistics.record() == told.statistics.record()
 
 
 def test_a_row_of_another_policy_is_read_by_its_features() -> None:
@@ -157,6 +157,6 @@ def test_a_row_of_another_policy_is_read_by_its_features() -> None:
     decision = one.decide()
     two.learn(decision, 1.0)
 
-    assert two.desk.book.model((0,), 2).b.tolist() == [1.0, 2.0]
+    assert two.statistics.model((0,), 2).b.tolist() == [1.0, 2.0]
     with pytest.raises(BadFeatures, match="are 2 numbers, and this policy learns 1"):
         three.learn(decision, 1.0)

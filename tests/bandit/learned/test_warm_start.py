@@ -12,7 +12,7 @@ from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound_table import BoundTable
-from tests.bandit.players import ARMS, CONTEXTS, mean, play, reward_of, table
+from tests.bandit.all_policies import ARMS, CONTEXTS, mean, play, reward_of, table
 
 POINTS = table(0.0)
 COUNTED = replace(
@@ -63,9 +63,9 @@ def test_it_comes_back_with_the_state_and_counts_once_when_merged() -> None:
 
     assert LinUCB.from_state(policy.state()).state() == policy.state()
     for arm in ARMS:
-        whole = policy.desk.book.model(arm, 5)
-        np.testing.assert_allclose(merged.desk.book.model(arm, 5).A, whole.A, atol=1e-9)
-        np.testing.assert_allclose(merged.desk.book.model(arm, 5).b, whole.b, atol=1e-9)
+        whole = policy.statistics.model(arm, 5)
+        np.testing.assert_allclose(merged.statistics.model(arm, 5).A, whole.A, atol=1e-9)
+        np.testing.assert_allclose(merged.statistics.model(arm, 5).b, whole.b, atol=1e-9)
 
 
 @pytest.mark.parametrize(

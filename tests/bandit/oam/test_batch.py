@@ -9,29 +9,29 @@ from boundit.bandit.oam.batch import (
     CAP,
     BatchCandidates,
     add_row,
-    next_solution,
+    find_wanted_pulls,
     play_oam,
-    wanted,
+    schedule_solution,
 )
-from boundit.bandit.oam.round import MatchingConstants, width
-from tests.bandit.whole_runs import STAGE, visits
+from boundit.bandit.oam.round import MatchingConstants, compute_width
+from tests.bandit.batches import ENVIRONMENT, visits
 
-RULE = MatchingConstants(400.0, 0.0, 0.02, 0.01, 0.002)
-X = np.array([[1.0, *c, *a] for c in STAGE.contexts for a in STAGE.arms], float)
+CONSTANTS = MatchingConstants(400.0, 0.0, 0.02, 0.01, 0.002)
+X = np.array([[1.0, *c, *a] for c in ENVIRONMENT.contexts for a in ENVIRONMENT.arms], float)
 
 
-def offers() -> BatchCandidates:
+def make_candidates() -> BatchCandidates:
     n, ends = len(X), np.full(len(X), np.inf)
     target = np.tile(np.arange(4), 4)
     return BatchCandidates(
-        X, np.arange(0, n + 1, 4), -ends, ends, target, STAGE.means.reshape(-1)
+        X, np.arange(0, n + 1, 4), -ends, ends, target, ENVIRONMENT.means.reshape(-1)
     )
 
 
 def test_the_allocation_is_solved_ever_more_rarely() -> None:
     due = [1]
     while due[-1] < 15_000:
-        due.append(next_solution(due[-1]))
+        due.append(schedule_solution(due[-1]))
 
     assert due[:4] == [1, 2, 3, 4]
     assert len(due) < 180
@@ -48,11 +48,11 @@ def test_the_allocation_is_that_of_the_least_squares_gaps() -> None:
     np.testing.assert_allclose(gram, rows.T @ rows)
     np.testing.assert_allclose(moment, rows.T @ rewards)
 
-    found = wanted(RULE, gram, moment, X, np.arange(0, 17, 4))
+    found = find_wanted_pulls(CONSTANTS, gram, moment, X, np.arange(0, 17, 4))
 
     means = (X @ np.linalg.lstsq(rows, rewards, rcond=None)[0]).reshape(4, 4)
     gaps = (means.max(axis=1, keepdims=True) - means).ravel()
-    f = width(400.0, 1 / 400, 5, 0.0, 0.02)
+    f = compute_width(400.0, 1 / 400, 5, 0.0, 0.02)
     expected = allocate(X, gaps, width=f, cap=CAP).pulls
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
 
@@ -60,10 +60,12 @@ def test_the_allocation_is_that_of_the_least_squares_gaps() -> None:
 def test_runs_do_not_know_of_each_other() -> None:
     visitors, luck, _ = visits(3, 120)
 
-    together = play_oam(RULE, offers(), visitors, luck)
+    together = play_oam(CONSTANTS, make_candidates(), visitors, luck)
 
     for run in range(3):
-        alone = play_oam(RULE, offers(), visitors[run : run + 1], luck[run : run + 1])
+        alone = play_oam(
+            CONSTANTS, make_candidates(), visitors[run : run + 1], luck[run : run + 1]
+        )
         np.testing.assert_array_equal(alone[0], together[run])
 
 
@@ -72,7 +74,9 @@ def test_it_learns_to_pull_the_best_arms() -> None:
     visitors, luck, _ = visits(4, 400)
     means = (X @ [0.1, 0.1, 0.1, 0.4, 0.2]).reshape(4, 4)
 
-    pulls = play_oam(RULE, offers()._replace(means=means.reshape(-1)), visitors, luck)
+    pulls = play_oam(
+        CONSTANTS, make_candidates()._replace(means=means.reshape(-1)), visitors, luck
+    )
 
     lost = means.max(axis=1)[visitors] - means[visitors, pulls]
     assert lost[:, 300:].mean() < 0.01

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ from boundit.bandit.oam.round import Branch
 from boundit.bandit.policy import Policy
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_table import BoundTable
-from tests.bandit import players
-from tests.bandit.whole_runs import STAGE, assert_plays_alike, visits
+from tests.bandit import all_policies
+from tests.bandit.batches import ENVIRONMENT, assert_plays_alike, visits
 
 MEANS: Mapping[Key, float] = {
     ((arm,), (age,)): 0.2 + 0.5 * (arm == "B") + 0.1 * age for arm in "AB" for age in (0, 1)
@@ -68,7 +67,7 @@ def test_every_branch_is_taken_and_in_the_end_it_exploits() -> None:
     assert branches[Branch.EXPLOIT] > 300
     assert regret < 0.25 * 600 * 0.5
     explored = (Branch.WASTED, Branch.FORCED, Branch.UNWASTED)
-    assert policy.desk.book.explorations == sum(branches[b] for b in explored)
+    assert policy.statistics.explorations == sum(branches[b] for b in explored)
 
 
 @pytest.mark.parametrize("half_width", [None, 1.0, 0.15, 0.03])
@@ -76,20 +75,23 @@ def test_every_branch_is_taken_and_in_the_end_it_exploits() -> None:
 def test_whole_runs_are_those_of_single_calls(
     half_width: float | None, epsilon: float | None
 ) -> None:
-    prior = None if half_width is None else players.table(half_width)
+    prior = None if half_width is None else all_policies.table(half_width)
     policy = OAM(horizon=300, epsilon=epsilon, sigma2=0.02, prior=prior)
 
-    assert_plays_alike(policy.fresh(arms=players.ARMS, context=["U1", "U2"]))
+    assert_plays_alike(policy.fresh(arms=all_policies.ARMS, context=["U1", "U2"]))
 
 
 def test_a_stage_whose_features_are_refused_is_not_played_whole() -> None:
     def own(_: Context, arm: Arm) -> list[float]:
         return [1.0] * (1 + (arm == (1, 1)))
 
-    policy = OAM(horizon=9, arms=players.ARMS, context=["U1", "U2"], features=own)
+    policy = OAM(horizon=9, arms=all_policies.ARMS, context=["U1", "U2"], features=own)
 
-    assert policy.play(STAGE, *visits(1, 3)) is None
-    assert OAM(horizon=9, prior=players.table(), watch=True).play(STAGE, *visits(1, 3)) is None
+    assert policy.play(ENVIRONMENT, *visits(1, 3)) is None
+    assert (
+        OAM(horizon=9, prior=all_policies.table(), watch=True).play(ENVIRONMENT, *visits(1, 3))
+        is None
+    )
 
 
 def test_a_reward_counts_for_the_branch_its_decision_took() -> None:
@@ -101,13 +103,13 @@ def test_a_reward_counts_for_the_branch_its_decision_took() -> None:
     # Rewards as different as can be tell the arms apart soon.
     while (decision := policy.decide((0,))).branch != Branch.EXPLOIT:
         policy.learn(decision, float(decision.arm == ("B",)))
-    before = policy.desk.book.explorations
+    before = policy.statistics.explorations
 
     policy.learn(early, 1.0)
-    assert policy.desk.book.explorations == before + 1
+    assert policy.statistics.explorations == before + 1
     # One that does not say is judged as the policy stands.
-    policy.learn(replace(policy.decide((0,)), branch=None, id="silent"), 1.0)
-    assert policy.desk.book.explorations == before + 1
+    policy.learn(all_policies.change(policy.decide((0,)), branch=None, id="silent"), 1.0)
+    assert policy.statistics.explorations == before + 1
 
 
 def test_bounds_that_say_nothing_change_no_pull() -> None:
@@ -126,7 +128,7 @@ def test_an_arm_below_the_lower_end_of_another_is_never_pulled() -> None:
     assert set(arms) == {("B",)}
     assert regret == 0.0
     assert branches[Branch.START] == 2  # the kept arms span two directions
-    assert all(arm == ("B",) for _, arm in policy.desk.book.allocation)
+    assert all(arm == ("B",) for _, arm in policy.statistics.allocation)
 
 
 def test_a_decision_names_what_the_prior_did() -> None:
@@ -163,7 +165,7 @@ def test_a_restored_policy_goes_on_bit_for_bit() -> None:
 
     one, two = played(policy, 60, seed=1), played(again, 60, seed=1)
     assert one == two
-    numbers = [p.state()["desk"]["statistics"] for p in (policy, again)]
+    numbers = [p.state()["statistics"] for p in (policy, again)]
     assert numbers[0] == numbers[1]
 
 
@@ -189,13 +191,12 @@ def test_two_parted_policies_merge_into_what_one_would_know() -> None:
 
     merged = one.merged(two, since=start)
 
-    assert merged.desk.events == 90
-    x = np.eye(3)
-    total = sum(p.desk.book.rows[0] for p in (one, two) if p.desk.book.rows)
-    assert start.desk.book.rows is not None
-    assert merged.desk.book.rows is not None
-    assert merged.desk.book.rows[0] == pytest.approx(total - start.desk.book.rows[0])
-    assert merged.desk.book.estimates(x)[0].shape == (3,)
+    assert merged.n_learned == 90
+    total = sum(p.statistics.rows[0] for p in (one, two) if p.statistics.rows)
+    assert start.statistics.rows is not None
+    assert merged.statistics.rows is not None
+    assert merged.statistics.rows[0] == pytest.approx(total - start.statistics.rows[0])
+    assert merged.statistics.rows[1].shape == (3,)
     merged.learn(merged.decide((0,)), 1.0)
 
 

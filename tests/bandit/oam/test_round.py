@@ -18,11 +18,11 @@ from boundit.bandit.oam.round import (
     MatchingChoice,
     MatchingConstants,
     choose,
-    estimates,
-    gaps_within,
-    least_gap,
-    visited,
-    width,
+    choose_for_visitor,
+    compute_gaps,
+    compute_width,
+    estimate,
+    find_least_gap,
 )
 from tests.bandit import plain_oam
 
@@ -114,16 +114,16 @@ def test_the_width_is_the_printed_formula() -> None:
     n, d = 1000, 4
     printed = 2 * (1 + 1 / math.log(n)) * math.log(n) + 3 * d * math.log(d * math.log(n))
 
-    assert width(1000.0, 1 / n, d, 3.0, 1.0) == pytest.approx(printed)
-    assert width(1000.0, 1 / n, d, 3.0, 0.25) == pytest.approx(printed / 4)
-    assert width(1.0, 1.0, 1, 0.0, 0.25) == 0.0
+    assert compute_width(1000.0, 1 / n, d, 3.0, 1.0) == pytest.approx(printed)
+    assert compute_width(1000.0, 1 / n, d, 3.0, 0.25) == pytest.approx(printed / 4)
+    assert compute_width(1.0, 1.0, 1, 0.0, 0.25) == 0.0
 
 
 def test_the_smallest_gap_is_positive_and_has_a_floor() -> None:
     def least(
         gaps: list[float], *, most: float = math.inf, floor: float = SMALLEST_GAP
     ) -> float:
-        return least_gap(np.array(gaps), most, floor)
+        return find_least_gap(np.array(gaps), most, floor)
 
     assert least([0.0, 0.3, 0.2]) == 0.2
     assert least([0.0, 1e-7, 0.2]) == SMALLEST_GAP
@@ -173,7 +173,7 @@ def test_a_round_is_that_of_plain_numpy() -> None:
     for _ in range(400):
         known, arms, rule = random_visit(rng)
 
-        ours = visited(
+        ours = choose_for_visitor(
             rule,
             known.gram,
             known.moment,
@@ -198,7 +198,7 @@ def test_estimates_are_those_of_an_inverse() -> None:
     for _ in range(50):
         known, arms, _ = random_visit(rng)
 
-        ours = estimates(arms.x, known.gram, known.moment)
+        ours = estimate(arms.x, known.gram, known.moment)
 
         for one, other in zip(ours, plain_oam.estimates(arms.x, known), strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-8)
@@ -207,6 +207,6 @@ def test_estimates_are_those_of_an_inverse() -> None:
 def test_gaps_are_taken_within_each_block() -> None:
     x = np.array([[0.1], [0.5], [0.9], [0.2]])
 
-    gaps = gaps_within(x, np.array([0, 2, 4]), np.array([1.0]))
+    gaps = compute_gaps(x, np.array([0, 2, 4]), np.array([1.0]))
 
     assert gaps == pytest.approx([0.4, 0, 0, 0.7])

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from boundit.bandit.policies.kl_ucb import KLUCB, compute_kl, invert_kl
+from boundit.bandit.kernels.kl_ucb import compute_kl, invert_kl
+from boundit.bandit.policies.kl_ucb import KLUCB
 from tests.bandit.policies.test_ucb import one_table
 
 

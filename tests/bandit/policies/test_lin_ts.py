@@ -8,8 +8,8 @@ import pytest
 from boundit.bandit.decision import Decision
 from boundit.bandit.policies.lin_ts import LinTS
 from boundit.terms.bound_table import BoundTable
-from tests.bandit.players import ARMS, play, table
-from tests.bandit.whole_runs import assert_plays_alike
+from tests.bandit.all_policies import ARMS, play, share_parts, table
+from tests.bandit.batches import assert_plays_alike
 
 
 def learned(*, shared: bool, prior: BoundTable | None, scale: float = 0.5) -> LinTS:
@@ -23,7 +23,7 @@ def draws(base: LinTS, runs: int, *, propensities: bool = False) -> list[Decisio
     found = []
     for seed in range(runs):
         policy = LinTS(scale=0.5, seed=seed, propensities=propensities)
-        policy.desk = base.desk
+        share_parts(policy, base)
         found.append(policy.decide((1, 0)))
     return found
 
@@ -31,8 +31,8 @@ def draws(base: LinTS, runs: int, *, propensities: bool = False) -> list[Decisio
 @pytest.mark.parametrize("shared", [False, True])
 def test_draws_have_the_mean_and_covariance_of_the_belief(shared: bool) -> None:
     base = learned(shared=shared, prior=None)
-    rows = np.array([base.desk.book.vector((1, 0), arm) for arm in ARMS])
-    models = [base.desk.book.model(arm, 5) for arm in ARMS]
+    rows = np.array([base.statistics.vector((1, 0), arm) for arm in ARMS])
+    models = [base.statistics.model(arm, 5) for arm in ARMS]
 
     found = np.array([[d.index[arm] for arm in ARMS] for d in draws(base, 1500)])
 

@@ -12,7 +12,7 @@ from boundit.bandit.errors import BadOption
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
-from tests.bandit.players import ARMS, CONTEXTS, make, mean, play, pulls, table
+from tests.bandit.all_policies import ARMS, CONTEXTS, make, mean, play, pulls, table
 
 D = 3
 RANGE = (-20.0, 20.0)

@@ -11,10 +11,10 @@ from boundit.bandit.kernels.rng import branch_stream, hash_context, open_stream,
 from boundit.bandit.kernels.truncated_draws import draw_truncated_beta
 from boundit.bandit.policies.ts import TS
 from boundit.terms.bound_table import BoundTable
+from tests.bandit.all_policies import ARMS, CONTEXTS, play, share_parts, table
+from tests.bandit.batches import ENVIRONMENT, assert_plays_alike, visits
 from tests.bandit.plain_laws import CutBeta
-from tests.bandit.players import ARMS, CONTEXTS, play, table
 from tests.bandit.policies.test_ucb import one_table
-from tests.bandit.whole_runs import STAGE, assert_plays_alike, visits
 
 
 def test_every_draw_lies_inside_its_bound() -> None:
@@ -22,7 +22,7 @@ def test_every_draw_lies_inside_its_bound() -> None:
 
     for decision in play(policy, 200):
         for arm, draw in decision.index.items():
-            assert draw in policy.desk.guard.prior.table[arm, decision.context]  # type: ignore[index]
+            assert draw in policy.monitor.prior.table[arm, decision.context]  # type: ignore[index]
 
 
 def expected_draw(wins: float, losses: float, *, seed: int, events: int) -> float:
@@ -50,7 +50,7 @@ def test_draws_over_many_seeds_have_the_law_of_the_belief() -> None:
     draws, capped = [], 0
     for seed in range(2000):
         policy = TS(seed=seed, propensities=False)
-        policy.desk = base.desk
+        share_parts(policy, base)
         decision = policy.decide(arms=[0])
         draws.append(decision.index[0,])
         capped += decision.capped == ((0,),)
@@ -70,9 +70,9 @@ def test_whole_runs_are_those_of_single_calls(prior: BoundTable | None) -> None:
 def test_a_watched_policy_and_a_strange_stage_are_not_played_whole() -> None:
     runs = visits(1, 3)
 
-    assert TS(prior=table(0.1), watch=True).play(STAGE, *runs) is None
-    assert TS(arms=["other"]).play(STAGE, *runs) is None
-    assert TS(arms=ARMS, context=["Age"]).play(STAGE, *runs) is None
+    assert TS(prior=table(0.1), watch=True).play(ENVIRONMENT, *runs) is None
+    assert TS(arms=["other"]).play(ENVIRONMENT, *runs) is None
+    assert TS(arms=ARMS, context=["Age"]).play(ENVIRONMENT, *runs) is None
 
 
 @pytest.mark.parametrize(("prior", "reward_range"), [
@@ -91,7 +91,7 @@ def test_arms_are_chosen_with_their_propensity(
     runs = 800
     for seed in range(runs):
         policy = TS(seed=seed)
-        policy.desk = base.desk
+        share_parts(policy, base)
         decision = policy.decide()
         counts[decision.arm] += 1
         told[decision.arm] = decision.propensity or 0.0

@@ -9,7 +9,7 @@ import pytest
 from boundit.bandit.errors import NeedsHorizon
 from boundit.bandit.policies.ucb import UCB
 from boundit.terms.bound_table import BoundTable
-from tests.bandit.players import ARMS, CONTEXTS, mean, table
+from tests.bandit.all_policies import ARMS, CONTEXTS, mean, table
 
 
 def one_table(ends: list[tuple[float, float]], reward_range: tuple[float, float]) -> BoundTable:

@@ -7,8 +7,8 @@ import pytest
 from boundit.bandit.prior.bounds import PriorBounds, RankedArm
 from boundit.bandit.prior.narrowing import NarrowingBounds
 from boundit.terms.bound_table import BoundTable
-from tests.bandit.living_tables import living_table
-from tests.bandit.players import ARMS, CONTEXTS
+from tests.bandit.all_policies import ARMS, CONTEXTS
+from tests.bandit.narrowing_tables import living_table
 
 if TYPE_CHECKING:
     from boundit.terms.contrast import Pair
@@ -29,7 +29,7 @@ TABLE = BoundTable.from_rows(
 
 @pytest.mark.parametrize("held", [True, False])
 def test_arms_come_by_decreasing_cap_and_else_in_order(held: bool) -> None:
-    found = PriorBounds(TABLE).entrants(TABLE.arms, (0,), held=held)
+    found = PriorBounds(TABLE).rank(TABLE.arms, (0,), held=held)
 
     assert found == (
         RankedArm(("B",), 0.2, 0.6, 1),
@@ -39,7 +39,7 @@ def test_arms_come_by_decreasing_cap_and_else_in_order(held: bool) -> None:
 
 
 def test_without_a_row_the_range_is_the_bound() -> None:
-    found = PriorBounds(TABLE).entrants([("B",), ("Z",)], (1,), held=False)
+    found = PriorBounds(TABLE).rank([("B",), ("Z",)], (1,), held=False)
 
     assert [(e.lower, e.upper) for e in found] == [(0, 1), (0, 1)]
 
@@ -47,7 +47,7 @@ def test_without_a_row_the_range_is_the_bound() -> None:
 @pytest.mark.parametrize("prior", [PriorBounds(), PriorBounds(TABLE, dropped=True)])
 def test_without_a_table_nothing_binds(prior: PriorBounds) -> None:
     """3.7: dropped bounds leave +inf, not the reward's maximum."""
-    assert prior.entrants([("A",)], (0,), held=True) == (RankedArm(("A",), -inf, inf, 0),)
+    assert prior.rank([("A",)], (0,), held=True) == (RankedArm(("A",), -inf, inf, 0),)
     assert prior.binding is None
 
 
@@ -55,28 +55,28 @@ def test_only_bounds_that_say_something_count() -> None:
     prior = PriorBounds(TABLE)
 
     assert prior.n_bounded == 3
-    assert prior.bounds_more(("A",), (0,))
-    assert not prior.bounds_more(("A",), (1,))
-    assert not PriorBounds(TABLE, dropped=True).bounds_more(("A",), (0,))
+    assert prior.is_bounded(("A",), (0,))
+    assert not prior.is_bounded(("A",), (1,))
+    assert not PriorBounds(TABLE, dropped=True).is_bounded(("A",), (0,))
     assert PriorBounds().n_bounded == 0
 
 
 def test_the_order_of_a_context_is_worked_out_once() -> None:
     prior = PriorBounds(TABLE)
 
-    first = prior.entrants(TABLE.arms, (0,), held=True)
+    first = prior.rank(TABLE.arms, (0,), held=True)
 
-    assert prior.entrants(TABLE.arms, (0,), held=True) is first
+    assert prior.rank(TABLE.arms, (0,), held=True) is first
 
 
 def test_contexts_the_table_does_not_know_share_one_order() -> None:
     prior = PriorBounds(TABLE)
 
-    one, two = (prior.entrants(TABLE.arms, (age,), held=True) for age in (7, 8))
+    one, two = (prior.rank(TABLE.arms, (age,), held=True) for age in (7, 8))
 
     assert one is two
     assert {(e.lower, e.upper) for e in one} == {(0, 1)}
-    assert prior.entrants(TABLE.arms, (0,), held=True) is not one
+    assert prior.rank(TABLE.arms, (0,), held=True) is not one
 
 
 def beating(**most: float) -> PriorBounds:
@@ -90,7 +90,7 @@ def beating(**most: float) -> PriorBounds:
 @pytest.mark.parametrize("held", [True, False])
 def test_an_arm_that_another_surely_beats_does_not_enter(held: bool) -> None:
     """3.8: whatever its interval says."""
-    found = beating(CB=-0.01).entrants(TABLE.arms, (0,), held=held)
+    found = beating(CB=-0.01).rank(TABLE.arms, (0,), held=held)
 
     assert [entrant.arm for entrant in found] == [("B",), ("A",)]
     assert [entrant.arm for entrant in found.beaten] == [("C",)]
@@ -100,12 +100,12 @@ def test_an_arm_that_another_surely_beats_does_not_enter(held: bool) -> None:
 def test_an_arm_is_beaten_by_arms_of_the_call_alone() -> None:
     prior = beating(CB=-0.01)
 
-    assert not prior.entrants([("A",), ("C",)], (0,), held=False).beaten
-    assert not prior.entrants(TABLE.arms, (1,), held=True).beaten
+    assert not prior.rank([("A",), ("C",)], (0,), held=False).beaten
+    assert not prior.rank(TABLE.arms, (1,), held=True).beaten
 
 
 def test_to_be_as_good_is_not_to_be_beaten() -> None:
-    assert not beating(CB=0.0, AB=0.2).entrants(TABLE.arms, (0,), held=True).beaten
+    assert not beating(CB=0.0, AB=0.2).rank(TABLE.arms, (0,), held=True).beaten
 
 
 def test_where_there_are_contrasts_intervals_apart_are_contrasts_too() -> None:
@@ -115,13 +115,13 @@ def test_where_there_are_contrasts_intervals_apart_are_contrasts_too() -> None:
     table = replace(plain, contrasts={((), ("B",), ("A",)): 0.2})
 
     assert table.dominated(()) == {("A",): ("B",)}
-    assert [e.arm for e in PriorBounds(table).entrants(table.arms, (), held=True)] == [("B",)]
-    assert len(PriorBounds(plain).entrants(table.arms, (), held=True)) == 2
+    assert [e.arm for e in PriorBounds(table).rank(table.arms, (), held=True)] == [("B",)]
+    assert len(PriorBounds(plain).rank(table.arms, (), held=True)) == 2
 
 
 def test_arms_that_all_beat_each_other_all_enter() -> None:
     """No truth is like that: the contrasts are wrong, and one arm must be played."""
-    found = beating(AB=-0.1, BC=-0.1, CA=-0.1).entrants(TABLE.arms, (0,), held=True)
+    found = beating(AB=-0.1, BC=-0.1, CA=-0.1).rank(TABLE.arms, (0,), held=True)
 
     assert len(found) == 3
 
@@ -129,25 +129,25 @@ def test_arms_that_all_beat_each_other_all_enter() -> None:
 def test_dropped_bounds_drop_contrasts_too() -> None:
     dropped = replace(beating(CB=-0.01), dropped=True)
 
-    assert len(dropped.entrants(TABLE.arms, (0,), held=True)) == 3
+    assert len(dropped.rank(TABLE.arms, (0,), held=True)) == 3
 
 
 def test_ends_that_moved_are_listed_anew() -> None:
     ends = NarrowingBounds(living_table(), 0.05)
-    prior = PriorBounds(living_table(), living=ends)
-    first = {c: prior.entrants(ARMS, c, held=True) for c in CONTEXTS}
+    prior = PriorBounds(living_table(), narrowing=ends)
+    first = {c: prior.rank(ARMS, c, held=True) for c in CONTEXTS}
     moved = ends.see(ARMS[0], CONTEXTS[0], (2,))
     while not moved:
         moved = ends.see(ARMS[0], CONTEXTS[0], (2,))
     assert isinstance(moved, tuple)
-    assert prior.entrants(ARMS, CONTEXTS[0], held=True) is first[CONTEXTS[0]]
+    assert prior.rank(ARMS, CONTEXTS[0], held=True) is first[CONTEXTS[0]]
 
     prior.forget(moved)
 
-    again = prior.entrants(ARMS, CONTEXTS[0], held=True)
+    again = prior.rank(ARMS, CONTEXTS[0], held=True)
     assert again is not first[CONTEXTS[0]]
     assert {e.arm: (e.lower, e.upper) for e in again} == {
         arm: ends.ends(arm, CONTEXTS[0]) for arm in ARMS
     }
     assert prior.version == ends.version > 0
-    assert replace(prior, dropped=True).entrants(ARMS, CONTEXTS[0], held=False)[0].upper == inf
+    assert replace(prior, dropped=True).rank(ARMS, CONTEXTS[0], held=False)[0].upper == inf

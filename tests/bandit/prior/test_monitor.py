@@ -6,8 +6,8 @@ import pytest
 from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.terms.bound_table import BoundTable
-from tests.bandit.living_tables import living_table, plan
-from tests.bandit.players import ARMS as CELLS
+from tests.bandit.all_policies import ARMS as CELLS
+from tests.bandit.narrowing_tables import living_table, plan
 
 ARMS = (("A",), ("B",))
 
@@ -17,46 +17,46 @@ def bounds(upper: float) -> BoundTable:
     return BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], reward_range=(0, 1))
 
 
-def earning(guard: BoundMonitor, n: int, reward: float = 1.0) -> BoundMonitor:
+def earning(monitor: BoundMonitor, n: int, reward: float = 1.0) -> BoundMonitor:
     for _ in range(n):
-        guard.observe((), ("A",), reward)
-    return guard
+        monitor.watch_reward((), ("A",), reward)
+    return monitor
 
 
 def test_a_contradiction_drops_the_table_and_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        guard = earning(BoundMonitor(bounds(0.5), Watch()), 50)
+        monitor = earning(BoundMonitor(bounds(0.5), Watch()), 50)
 
-    assert guard.refutation is not None
-    assert guard.prior.dropped
-    assert caplog.messages == [str(guard.refutation)]
-    assert guard.refutation.n < 20
+    assert monitor.refutation is not None
+    assert monitor.prior.dropped
+    assert caplog.messages == [str(monitor.refutation)]
+    assert monitor.refutation.n < 20
 
 
 def test_unwatched_nothing_is_kept() -> None:
-    guard = earning(BoundMonitor(bounds(0.5), None), 50)
+    monitor = earning(BoundMonitor(bounds(0.5), None), 50)
 
-    assert guard.refutation is None
-    assert guard.record()["evidence"] == []
+    assert monitor.refutation is None
+    assert monitor.to_record()["evidence"] == []
 
 
 def test_refreshed_bounds_are_believed_unless_already_contradicted() -> None:
-    guard = earning(BoundMonitor(bounds(0.5), Watch()), 50)
+    monitor = earning(BoundMonitor(bounds(0.5), Watch()), 50)
 
-    guard.refresh(bounds(0.95))
-    assert guard.refutation is None
-    assert not guard.prior.dropped
-    guard.refresh(bounds(0.4))
-    assert guard.refutation is not None
+    monitor.refresh(bounds(0.95))
+    assert monitor.refutation is None
+    assert not monitor.prior.dropped
+    monitor.refresh(bounds(0.4))
+    assert monitor.refutation is not None
 
 
 def test_what_neither_half_shows_both_together_may() -> None:
     one, two = (earning(BoundMonitor(bounds(0.5), Watch()), 6) for _ in range(2))
     assert one.refutation is two.refutation is None
 
-    assert one.joined(two, BoundMonitor(bounds(0.5), Watch())).refutation is not None
+    assert one.join(two, BoundMonitor(bounds(0.5), Watch())).refutation is not None
 
 
 def test_a_refutation_of_one_half_is_one_of_the_whole() -> None:
@@ -65,25 +65,25 @@ def test_a_refutation_of_one_half_is_one_of_the_whole() -> None:
         earning(BoundMonitor(bounds(0.5), Watch()), 200, reward=0.0),
     )
 
-    assert one.joined(two, BoundMonitor(bounds(0.5), Watch())).refutation == one.refutation
+    assert one.join(two, BoundMonitor(bounds(0.5), Watch())).refutation == one.refutation
 
 
 def test_a_record_is_read_back() -> None:
-    for guard in (
+    for monitor in (
         earning(BoundMonitor(bounds(0.5), Watch(plays=2)), 50),
         BoundMonitor(None, None),
     ):
-        assert BoundMonitor.read(guard.record()).record() == guard.record()
+        assert BoundMonitor.from_record(monitor.to_record()).to_record() == monitor.to_record()
 
 
 def test_watching_may_owe_an_arm_some_plays() -> None:
     """3.7: forced exploration is a stated budget for each pair."""
-    guard = BoundMonitor(bounds(0.5), Watch(plays=2))
+    monitor = BoundMonitor(bounds(0.5), Watch(plays=2))
     played = []
     for _ in range(5):
-        first = guard.entrants(ARMS, (), held=True)
+        first = monitor.rank(ARMS, (), held=True)
         played.append([entrant.arm for entrant in first])
-        guard.observe((), first[0].arm, 0.0)
+        monitor.watch_reward((), first[0].arm, 0.0)
 
     assert played == [[("A",)], [("B",)], [("A",)], [("B",)], [("A",), ("B",)]]
 
@@ -91,12 +91,12 @@ def test_watching_may_owe_an_arm_some_plays() -> None:
 def test_forced_plays_reach_beaten_arms() -> None:
     """3.7, 3.8: what is left out by bounds is only noticed if it is played."""
     table = replace(bounds(0.5), contrasts={((), ("A",), ("B",)): -0.1})
-    guard = BoundMonitor(table, Watch(plays=1))
+    monitor = BoundMonitor(table, Watch(plays=1))
     played = []
     for _ in range(3):
-        first = guard.entrants(ARMS, (), held=True)
+        first = monitor.rank(ARMS, (), held=True)
         played.append([entrant.arm for entrant in first])
-        guard.observe((), first[0].arm, 0.0)
+        monitor.watch_reward((), first[0].arm, 0.0)
 
     assert played == [[("A",)], [("B",)], [("B",)]]
 
@@ -108,52 +108,52 @@ def wrong() -> BoundTable:
     return replace(table, bounds=low, confidence=0.9)
 
 
-def shown(guard: BoundMonitor, n: int, cell: int) -> BoundMonitor:
+def shown(monitor: BoundMonitor, n: int, cell: int) -> BoundMonitor:
     for _ in range(n):
-        guard.see((0, 0), (0, 0), (cell,))
-    return guard
+        monitor.narrow((0, 0), (0, 0), (cell,))
+    return monitor
 
 
 def test_what_rounds_show_may_contradict_the_bounds(caplog: pytest.LogCaptureFixture) -> None:
     """3.9: ends that cross refute the graph or that nothing changes; all bounds are dropped."""
-    guard = BoundMonitor(wrong(), None)
-    assert list(guard.observes) == ["W"]
+    monitor = BoundMonitor(wrong(), None)
+    assert list(monitor.observes) == ["W"]
     with caplog.at_level(logging.WARNING):
-        shown(guard, 200, 0)
+        shown(monitor, 200, 0)
 
-    refutation = guard.refutation
+    refutation = monitor.refutation
     assert refutation is not None
-    assert guard.prior.dropped
-    assert list(guard.observes) == []
+    assert monitor.prior.dropped
+    assert list(monitor.observes) == []
     assert caplog.messages == [str(refutation)]
     assert str(refutation) == (
         f"no law of W fits what {refutation.n} rounds like that of arm (0, 0) in context "
         "(0, 0) showed, its bound being [0.6, 1]: refuted at level 0.25, every bound of the "
         "same graph and log is dropped"
     )
-    assert BoundMonitor.read(guard.record()).refutation == refutation
-    assert BoundMonitor.read(guard.record()).record() == guard.record()
+    assert BoundMonitor.from_record(monitor.to_record()).refutation == refutation
+    assert BoundMonitor.from_record(monitor.to_record()).to_record() == monitor.to_record()
 
 
 def test_what_was_shown_stays_when_bounds_are_refreshed() -> None:
-    guard = shown(BoundMonitor(living_table(), None), 40, 0)
-    before = guard.prior.entrants(CELLS, (0, 0), held=False)
+    monitor = shown(BoundMonitor(living_table(), None), 40, 0)
+    before = monitor.prior.rank(CELLS, (0, 0), held=False)
 
-    guard.refresh(living_table())
-    assert guard.prior.entrants(CELLS, (0, 0), held=False) == before
-    guard.refresh(wrong())
-    assert guard.refutation is not None
-    guard.refresh(bounds(0.5))
-    assert guard.record()["refutation"] is guard.record()["observed"] is None
+    monitor.refresh(living_table())
+    assert monitor.prior.rank(CELLS, (0, 0), held=False) == before
+    monitor.refresh(wrong())
+    assert monitor.refutation is not None
+    monitor.refresh(bounds(0.5))
+    assert monitor.to_record()["refutation"] is monitor.to_record()["narrowing"] is None
 
 
-def test_joined_guards_know_what_both_were_shown() -> None:
+def test_joined_monitors_know_what_both_were_shown() -> None:
     table = living_table()
     one, two = (shown(BoundMonitor(table, None), n, cell) for n, cell in ((30, 0), (50, 2)))
 
-    both = one.joined(two, BoundMonitor(table, None))
+    both = one.join(two, BoundMonitor(table, None))
 
-    assert both.ends is not None
-    assert both.ends.n_seen == 80
+    assert both.narrowing is not None
+    assert both.narrowing.n_seen == 80
     assert both.refutation is None
-    assert both.prior.living is both.ends
+    assert both.prior.narrowing is both.narrowing

@@ -5,8 +5,8 @@ from boundit.bandit.errors import BadObservation
 from boundit.bandit.prior.narrowing import NarrowingBounds
 from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.living import Living
-from tests.bandit.living_tables import W, chances, living_table, plan, truth
-from tests.bandit.players import ARMS, CONTEXTS
+from tests.bandit.all_policies import ARMS, CONTEXTS
+from tests.bandit.narrowing_tables import W, chances, living_table, plan, truth
 
 A, C = ARMS[0], CONTEXTS[0]
 

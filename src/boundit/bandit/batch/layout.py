@@ -1,93 +1,199 @@
-"""A stage as one policy sees it: its own arms in each context, laid out for whole runs."""
+"""Arms x contexts as arrays: what whole runs of a policy are played on in compiled code."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self, final
 
 import numpy as np
 
-from boundit.bandit.batch.environment import FiniteEnvironment
+from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
+from boundit.bandit.errors import BadFeatures
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places, Seeds
+from boundit.bandit.kernels.lin_ucb_narrowing import NarrowingLayout
 from boundit.bandit.kernels.rng import hash_context
-from boundit.bandit.kernels.score_table import STATISTICS
+from boundit.bandit.kernels.score_table import POSITION, STATISTICS
+from boundit.bandit.learned.ridge_models import RidgeModels
+from boundit.bandit.learned.ridge_stack import RidgeStack
 from boundit.bandit.prior.bounds import PriorBounds
+from boundit.bandit.prior.narrowing import NarrowingBounds
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.spec import BanditSpec
-from boundit.terms.bound import Arm, Context
+from boundit.terms.bound import Arm, Context, Key
+from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.errors import BounditError
 
 _WHOLE: tuple[Literal["C"], Literal["W"], Literal["A"]] = ("C", "W", "A")
 
 
 class BatchRuns(NamedTuple):
-    """Who comes in whole runs: contexts by their places, with luck, a seed for each run."""
+    """Who comes in whole runs: contexts by their places, with luck, a seed for each run.
+
+    ``side_luck`` decides what a round shows besides the reward, where it shows anything.
+    """
 
     visitors: Places
     luck: Floats
     seeds: Seeds
-    seeing: Floats | None
+    side_luck: Floats | None
 
     @classmethod
-    def of(cls, visitors: Places, luck: Floats, seeds: Seeds, seeing: Floats | None) -> Self:
-        """Put them as kernels were compiled for: in one piece that may be written to."""
+    def of(cls, visitors: Places, luck: Floats, seeds: Seeds, side_luck: Floats | None) -> Self:
+        """Put them as kernels were compiled for: in one piece that may be written to.
+
+        Called by ``BasePolicy.play``.
+        """
         return cls(
             np.require(visitors, np.int64, _WHOLE),
             np.require(luck, np.float64, _WHOLE),
             np.require(seeds, np.uint64, _WHOLE),
-            None if seeing is None else np.require(seeing, np.float64, _WHOLE),
+            None if side_luck is None else np.require(side_luck, np.float64, _WHOLE),
         )
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class BatchLayout:
-    """The arms of every context by decreasing cap, context after context on one sheet.
+    """The arms of every context by decreasing cap, context after context in one score table.
 
     Those of context ``c`` lie from ``starts[c]`` to ``starts[c + 1]``; ``arms`` are what their
-    places speak of, ``target`` is the place of an arm on the stage. Each has a slot of its own.
+    places speak of, ``target`` is the place of an arm in the environment. Each has a slot of
+    its own.
     """
 
     contexts: tuple[Context, ...]
     arms: tuple[Arm, ...]
-    lineups: tuple[RankedArms, ...]
+    ranked_arms: tuple[RankedArms, ...]
     starts: Places
-    sheet: Floats
+    score_table: Floats
     means: Floats
     target: Places
-    stage: FiniteEnvironment
+    environment: FiniteEnvironment
 
     @classmethod
-    def of(cls, scene: BanditSpec, prior: PriorBounds, stage: FiniteEnvironment) -> Self | None:
-        """Lay out a stage; None if the policy would refuse one of its visitors or rewards."""
-        low, high = scene.reward_range
-        known = {arm: i for i, arm in enumerate(stage.arms)}
-        if not (scene.arms and set(scene.arms) <= set(known) and low <= 0 and high >= 1):
+    def of(
+        cls, spec: BanditSpec, prior: PriorBounds, environment: FiniteEnvironment
+    ) -> Self | None:
+        """Lay out an environment; None if the policy would refuse a visitor or a reward.
+
+        Called by ``BasePolicy.play``.
+        """
+        contexts = _read_contexts(spec, environment)
+        if contexts is None:
             return None
-        try:
-            contexts = tuple(map(scene.read_context, stage.contexts))
-        except BounditError:
-            return None
-        lineups = tuple(prior.entrants(scene.arms, c, held=True) for c in contexts)
-        sizes = [len(lineup) for lineup in lineups]
-        target = np.array([known[e.arm] for lineup in lineups for e in lineup], np.int64)
-        sheet = np.concatenate([lineup.blank for lineup in lineups])
-        sheet[:, STATISTICS] = np.arange(len(sheet))
+        known = {arm: i for i, arm in enumerate(environment.arms)}
+        ranked = tuple(prior.rank(spec.arms, c, held=True) for c in contexts)
+        sizes = [len(arms) for arms in ranked]
+        target = np.array([known[a.arm] for arms in ranked for a in arms], np.int64)
+        score_table = np.concatenate([arms.blank for arms in ranked])
+        score_table[:, STATISTICS] = np.arange(len(score_table))
         met = np.repeat(np.arange(len(contexts)), sizes)
         return cls(
             contexts,
-            scene.arms,
-            lineups,
+            spec.arms,
+            ranked,
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            sheet,
-            np.asarray(stage.means, np.float64)[met, target],
+            score_table,
+            np.asarray(environment.means, np.float64)[met, target],
             target,
-            stage,
+            environment,
         )
 
-    def course(self, runs: BatchRuns) -> BatchArrays:
-        """What runs on this board are played on, for compiled code."""
+    def make_arrays(self, runs: BatchRuns) -> BatchArrays:
+        """Put what runs are played on together for kernels.
+
+        Called by the ``play_batch`` of every policy but OAM.
+        """
         return BatchArrays(self.starts, self.means, self.target, runs.visitors, runs.luck)
 
     @property
     def words(self) -> Seeds:
-        """What the luck of a sampling policy knows each context by."""
+        """What the draws of ``TS.play_batch`` and ``LinTS.play_batch`` know contexts by."""
         return np.array([hash_context(context) for context in self.contexts])
+
+    @property
+    def pairs(self) -> list[Key]:
+        """Arm and context of every row of the score table."""
+        return [
+            (ranked.arm, context)
+            for context, arms in zip(self.contexts, self.ranked_arms, strict=True)
+            for ranked in arms
+        ]
+
+
+def _read_contexts(
+    spec: BanditSpec, environment: FiniteEnvironment
+) -> tuple[Context, ...] | None:
+    """Read an environment's contexts; None if a policy would refuse its arms or rewards too.
+
+    Called by ``BatchLayout.of``.
+    """
+    low, high = spec.reward_range
+    if not (spec.arms and spec.held_arms <= set(environment.arms) and low <= 0 and high >= 1):
+        return None
+    try:
+        return tuple(map(spec.read_context, environment.contexts))
+    except BounditError:
+        return None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RidgeLayout:
+    """A model for each arm, or one for all; the rows of a layout, and its table with slots."""
+
+    stack: RidgeStack
+    x: Floats
+    score_table: Floats
+
+
+def lay_out_ridge(models: RidgeModels, layout: BatchLayout) -> RidgeLayout | None:
+    """Lay out the models that whole runs start from; None if features would be refused.
+
+    Called by ``LinUCB.play_batch`` and ``LinTS.play_batch``.
+    """
+    try:
+        pairs = zip(layout.contexts, layout.ranked_arms, strict=True)
+        rows = [models.sight(context, arms) for context, arms in pairs]
+    except BadFeatures:
+        return None
+    sizes = {row.n_features for row in rows}
+    if len(sizes) > 1:
+        return None
+    (d,), shared = sizes, models.how.shared
+    stack = RidgeStack(d, room=len(layout.arms))
+    for arm in layout.arms[:1] if shared else layout.arms:
+        stack.push(models.model(arm, d))
+    score_table = layout.score_table.copy()
+    score_table[:, STATISTICS] = 0 if shared else score_table[:, POSITION] * stack.block
+    return RidgeLayout(stack, np.concatenate([row.x for row in rows]), score_table)
+
+
+def lay_out_narrowing(
+    narrowing: NarrowingBounds, layout: BatchLayout, side: SideObservation
+) -> NarrowingLayout | None:
+    """Lay out which pool each round of a layout tells of; None if it would be refused.
+
+    Called by ``LinUCB.play_batch`` where what rounds show narrows the bounds.
+    """
+    pairs = layout.pairs
+    try:
+        read = [
+            narrowing.read(dict(zip(side.variables, cell, strict=True))) for cell in side.cells
+        ]
+    except OutsideDomain:
+        return None
+    pools = [[narrowing.pool(i, *pair) for pair in pairs] for i in range(len(narrowing.plans))]
+    met = np.repeat(np.arange(len(layout.contexts)), np.diff(layout.starts))
+    return NarrowingLayout(
+        narrowing.found,
+        narrowing.claims,
+        _as_places([narrowing.pairs.get(pair) for pair in pairs]),
+        np.array([_as_places(row) for row in pools]),
+        np.array([_as_places(row) for row in zip(*read, strict=True)]),
+        np.ascontiguousarray(side.ends[met, layout.target], np.float64),
+    )
+
+
+def _as_places(found: Iterable[int | None]) -> Places:
+    """Write places as kernels read them, -1 for none; called by ``lay_out_narrowing``."""
+    return np.array([-1 if place is None else place for place in found], np.int64)

@@ -48,6 +48,13 @@ class ContextFeatures:
             self._rows[i] = tuple(self.x[at : at + self.n_features].tolist())
         return self._rows[i]
 
+    def padded_row(self, i: int) -> tuple[Floats, int]:
+        """Give the array that has the features of one arm, and where they begin.
+
+        Called by ``RidgeModels.take``.
+        """
+        return self.x, i * self.width
+
 
 class _FeatureTemplate(NamedTuple):
     """Rows of a lineup's arms, to be copied, with room for the numbers of a context."""

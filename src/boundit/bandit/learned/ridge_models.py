@@ -145,14 +145,9 @@ class RidgeModels:
 
     def take(self, decision: Decision, reward: float) -> None:
         """Take in what a decision earned; features of another length are refused."""
-        stack, made = self.stack, decision.outcome
-        if (
-            stack
-            and made
-            and isinstance(made.rows, ContextFeatures)
-            and made.rows.stack is stack
-        ):
-            x, at = made.rows.x, made.winner * made.rows.width
+        stack, rows = self.stack, decision.reasons.rows
+        if stack and rows and rows.n_features == stack.n_features:
+            x, at = rows.padded_row(decision.reasons.winner)
         else:
             features = as_vector(decision.features, decision.arm)
             self.require(features, decision.arm)

@@ -17,19 +17,22 @@ derivatives are in closed form, from :math:`\partial M_{ii} / \partial u_j = -M_
 :math:`\partial^2 M_{ii} / \partial u_j \partial u_k = 2 M_{ij} M_{jk} M_{ki}`.
 """
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bandit.kernels.dense import Numbers
-from boundit.bandit.oam.allocation_kernel import allocated
+from boundit.bandit.kernels.compile import compile_kernel
+from boundit.bandit.kernels.dense import Numbers, add_scaled, dot, orthonormalize
+from boundit.bandit.oam.barrier import NO_LENGTH, solve_barrier
 
 Mask: TypeAlias = NDArray[np.bool_]
 
 SMALLEST_GAP = 2e-3
 """Smaller gaps count as this: what a gap asks for grows with its inverse square."""
+NO_GAP = 1e-9  # what rounding leaves of a gap of zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,8 @@ def allocate(
     the constraints. It costs at most a millionth more than necessary, where rounding allows
     (a few millionths in one case of a thousand); ``least_cost`` proves how much.
 
+    Called by ``oam_rate``.
+
     Two arms that tell nothing of each other: the worse one needs :math:`f / \Delta^2` pulls.
 
     >>> allocation = allocate(np.eye(2), np.array([0.0, 0.5]), width=8.0)
@@ -73,5 +78,87 @@ def allocate(
     x = np.ascontiguousarray(features, dtype=np.float64)
     asked = np.ones(len(gaps), dtype=np.bool_) if tested is None else tested
     return Allocation(
-        *allocated(x, gaps.astype(np.float64), asked, width, float(cap), smallest_gap)
+        *solve_allocation(x, gaps.astype(np.float64), asked, width, float(cap), smallest_gap)
     )
+
+
+@compile_kernel
+def solve_allocation(
+    features: Numbers,
+    gaps: Numbers,
+    tested: NDArray[np.bool_],
+    width: float,
+    cap: float,
+    smallest_gap: float,
+) -> tuple[Numbers, float, float, float]:
+    """Find the pulls, what they cost, what any must cost, and the worst ratio of a constraint.
+
+    Called by ``allocate`` and, in whole runs, by ``find_wanted_pulls``.
+    """
+    n, smallest = gaps.shape[0], math.inf
+    for i in range(n):
+        if gaps[i] > NO_GAP:
+            smallest = min(smallest, max(gaps[i], smallest_gap))
+    x, base = _reduce_dimension(features, gaps, cap)
+    pulls, pulled = np.zeros(n), np.empty(n, np.int64)
+    costs, rows = np.empty(n), np.empty(n, np.int64)
+    count, asked = 0, 0
+    for i in range(n):
+        if gaps[i] <= NO_GAP:
+            pulls[i] = cap * width / smallest**2 if smallest < math.inf else math.inf
+        elif dot(x[i], x[i]) > NO_LENGTH**2:
+            pulled[count], costs[count] = i, smallest / max(gaps[i], smallest_gap)
+            if tested[i]:
+                rows[asked] = count
+                asked += 1
+            count += 1
+    y = np.zeros((count, x.shape[1]))
+    for i in range(count):
+        add_scaled(y[i], costs[i], x[pulled[i]])
+    costs = costs[:count]
+    u, proven, worst = solve_barrier(y, base, costs, rows[:asked])
+    for i in range(count):
+        pulls[pulled[i]] = u[i] * width * costs[i] ** 2 / smallest**2
+    unit = width / smallest
+    return pulls, unit * dot(costs, u), unit * proven, worst
+
+
+@compile_kernel
+def _reduce_dimension(features: Numbers, gaps: Numbers, cap: float) -> tuple[Numbers, Numbers]:
+    """Write the vectors in as many coordinates as they need, and what is known beforehand.
+
+    Called by ``solve_allocation``.
+    """
+    x = _scale_and_project(features, gaps, cap)
+    basis = orthonormalize(x, NO_LENGTH)
+    n, rank = x.shape[0], basis.shape[0]
+    short, base = np.empty((n, rank)), np.zeros((rank, rank))
+    for i in range(n):
+        for k in range(rank):
+            short[i, k] = dot(x[i], basis[k])
+        if gaps[i] <= NO_GAP and cap < math.inf:
+            for k in range(rank):
+                add_scaled(base[k], cap * short[i, k], short[i])
+    return short, base
+
+
+@compile_kernel
+def _scale_and_project(features: Numbers, gaps: Numbers, cap: float) -> Numbers:
+    """Bring the longest vector to length 1, and take out what pairs without a gap measure.
+
+    That is known where the cap is infinite. Called by ``_reduce_dimension``.
+    """
+    (n, size), longest = features.shape, 0.0
+    for i in range(n):
+        longest = max(longest, dot(features[i], features[i]))
+    x, best = np.zeros((n, size)), np.zeros((n, size))
+    for i in range(n):
+        add_scaled(x[i], 1.0 / math.sqrt(longest) if longest > 0.0 else 1.0, features[i])
+        if gaps[i] <= NO_GAP:
+            best[i] = x[i]
+    if cap == math.inf:
+        known = orthonormalize(best, NO_LENGTH)
+        for k in range(known.shape[0]):
+            for i in range(n):
+                add_scaled(x[i], -dot(x[i], known[k]), known[k])
+    return x

@@ -28,7 +28,7 @@ _ROUNDING = 1e-14
 _MOST_STEPS = 100
 
 
-class _Point(NamedTuple):
+class _PullsPoint(NamedTuple):
     """Pulls ``u``, the products ``M`` they give, what is known of the tested pairs."""
 
     u: Numbers
@@ -36,7 +36,7 @@ class _Point(NamedTuple):
     known: Numbers
 
 
-class _Prices(NamedTuple):
+class _Multipliers(NamedTuple):
     """Multipliers: of the constraints, and of ``u >= 0``."""
 
     tests: Numbers
@@ -44,7 +44,7 @@ class _Prices(NamedTuple):
 
 
 @compile_kernel
-def _at(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _Point:
+def _evaluate_point(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _PullsPoint:
     """Look at one choice of pulls."""
     (n, size), metric = y.shape, base.copy()
     for i in range(n):
@@ -61,11 +61,11 @@ def _at(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _Point:
     known = np.empty(rows.size)
     for r in range(rows.size):
         known[r] = 1.0 / products[rows[r], rows[r]]
-    return _Point(u, products, known)
+    return _PullsPoint(u, products, known)
 
 
 @compile_kernel
-def _needs_nothing(y: Numbers, base: Numbers, rows: Places) -> bool:
+def _is_met_without_pulls(y: Numbers, base: Numbers, rows: Places) -> bool:
     """Tell whether the constraints hold before anything is pulled."""
     if rows.size == 0:
         return True
@@ -74,11 +74,11 @@ def _needs_nothing(y: Numbers, base: Numbers, rows: Places) -> bool:
         largest = max(largest, base[k, k])
     if orthonormalize(base, NO_LENGTH * largest).shape[0] < base.shape[0]:
         return False
-    return _worst(_at(y, base, rows, np.zeros(y.shape[0]))) <= 1.0
+    return _find_worst_ratio(_evaluate_point(y, base, rows, np.zeros(y.shape[0]))) <= 1.0
 
 
 @compile_kernel
-def _worst(here: _Point) -> float:
+def _find_worst_ratio(here: _PullsPoint) -> float:
     """The largest ratio of a constraint's left side to its right side."""
     least = math.inf
     for known in here.known:
@@ -87,7 +87,7 @@ def _worst(here: _Point) -> float:
 
 
 @compile_kernel
-def solve(
+def solve_barrier(
     y: Numbers, base: Numbers, costs: Numbers, rows: Places
 ) -> tuple[Numbers, float, float]:
     """Follow the log barrier's central path by primal-dual Newton steps.
@@ -97,43 +97,53 @@ def solve(
     The lower bound on the cost is the best that any of the multipliers proves.
     """
     n = y.shape[0]
-    if _needs_nothing(y, base, rows):
-        return np.zeros(n), 0.0, _worst(_at(y, base, rows, np.zeros(n))) if rows.size else 0.0
-    here = _at(y, base, rows, np.full(n, 2.0))
-    prices = _at_first(here, 2.0 * dot(costs, np.ones(n)) / (n + rows.size))
+    if _is_met_without_pulls(y, base, rows):
+        return (
+            np.zeros(n),
+            0.0,
+            _find_worst_ratio(_evaluate_point(y, base, rows, np.zeros(n)))
+            if rows.size
+            else 0.0,
+        )
+    here = _evaluate_point(y, base, rows, np.full(n, 2.0))
+    prices = _start_multipliers(here, 2.0 * dot(costs, np.ones(n)) / (n + rows.size))
     proven, reached = 0.0, 1.0
     for _ in range(_MOST_STEPS):
         cost = dot(costs, here.u)
-        proven = max(proven, _proven(costs, rows, here, prices.tests))
+        proven = max(proven, _prove_least_cost(costs, rows, here, prices.tests))
         if cost - proven <= _TOLERANCE * cost + _NEGLIGIBLE:
             break
-        step, change = _newton(costs, rows, here, prices, _eagerness(reached))
-        far = min(_reach(prices.tests, change.tests), _reach(prices.rents, change.rents))
+        step, change = _compute_newton_step(
+            costs, rows, here, prices, _choose_gap_share(reached)
+        )
+        far = min(
+            _find_reach(prices.tests, change.tests), _find_reach(prices.rents, change.rents)
+        )
         length = min(1.0, 0.99 * far)
         add_scaled(prices.tests, length, change.tests)
         add_scaled(prices.rents, length, change.rents)
-        here, walked = _inside(y, base, rows, here, step)
+        here, walked = _step_inside(y, base, rows, here, step)
         reached = min(length, walked)
-    return here.u, proven, _worst(here)
+    return here.u, proven, _find_worst_ratio(here)
 
 
 @compile_kernel
-def _at_first(here: _Point, barrier: float) -> _Prices:
+def _start_multipliers(here: _PullsPoint, barrier: float) -> _Multipliers:
     """Prices that balance a barrier of this height at a point."""
     tests, rents = np.empty(here.known.size), np.empty(here.u.size)
     for r in range(tests.size):
         tests[r] = barrier / (here.known[r] - 1.0)
     for j in range(rents.size):
         rents[j] = barrier / here.u[j]
-    return _Prices(tests, rents)
+    return _Multipliers(tests, rents)
 
 
 @compile_kernel
-def _newton(
-    costs: Numbers, rows: Places, here: _Point, prices: _Prices, eagerness: float
-) -> tuple[Numbers, _Prices]:
+def _compute_newton_step(
+    costs: Numbers, rows: Places, here: _PullsPoint, prices: _Multipliers, eagerness: float
+) -> tuple[Numbers, _Multipliers]:
     """Step in the pulls and in the multipliers."""
-    n, slopes = costs.size, _slopes(rows, here)
+    n, slopes = costs.size, _compute_slopes(rows, here)
     gap = dot(prices.rents, here.u)
     for r in range(rows.size):
         gap += prices.tests[r] * (here.known[r] - 1.0)
@@ -143,18 +153,18 @@ def _newton(
         pull[j] = target / here.u[j] - costs[j]
         for r in range(rows.size):
             pull[j] += target / (here.known[r] - 1.0) * slopes[r, j]
-    step = solve_cholesky(factor(_curvature(rows, here, prices, slopes)), pull)
+    step = solve_cholesky(factor(_compute_curvature(rows, here, prices, slopes)), pull)
     dearer, higher = np.empty(rows.size), np.empty(n)
     for r in range(rows.size):
         worth = target - prices.tests[r] * dot(slopes[r], step)
         dearer[r] = worth / (here.known[r] - 1.0) - prices.tests[r]
     for j in range(n):
         higher[j] = (target - prices.rents[j] * step[j]) / here.u[j] - prices.rents[j]
-    return step, _Prices(dearer, higher)
+    return step, _Multipliers(dearer, higher)
 
 
 @compile_kernel
-def _slopes(rows: Places, here: _Point) -> Numbers:
+def _compute_slopes(rows: Places, here: _PullsPoint) -> Numbers:
     """The derivative of what is known, a row for every tested pair."""
     slopes = np.empty((rows.size, here.u.size))
     for r in range(rows.size):
@@ -164,7 +174,9 @@ def _slopes(rows: Places, here: _Point) -> Numbers:
 
 
 @compile_kernel
-def _curvature(rows: Places, here: _Point, prices: _Prices, slopes: Numbers) -> Numbers:
+def _compute_curvature(
+    rows: Places, here: _PullsPoint, prices: _Multipliers, slopes: Numbers
+) -> Numbers:
     """Minus the second derivative of what the prices pay for, and of the barrier.
 
     No direction of it is negative. Only the lower triangle is written.
@@ -191,24 +203,24 @@ def _curvature(rows: Places, here: _Point, prices: _Prices, slopes: Numbers) -> 
 
 
 @compile_kernel
-def _eagerness(reached: float) -> float:
+def _choose_gap_share(reached: float) -> float:
     """What share of the gap to aim for: little when the last step led to its end."""
     return 0.02 if reached > 0.9 else 0.1 if reached > 0.5 else 0.4
 
 
 @compile_kernel
-def _inside(
-    y: Numbers, base: Numbers, rows: Places, here: _Point, step: Numbers
-) -> tuple[_Point, float]:
+def _step_inside(
+    y: Numbers, base: Numbers, rows: Places, here: _PullsPoint, step: Numbers
+) -> tuple[_PullsPoint, float]:
     """Walk along the step as far as the constraints keep a twentieth of their room.
 
     What is known is concave, so it stays above the chord to a point that was too far.
     """
-    length = min(1.0, 0.99 * _reach(here.u, step))
+    length = min(1.0, 0.99 * _find_reach(here.u, step))
     for _ in range(_MOST_STEPS):
         u = here.u.copy()
         add_scaled(u, length, step)
-        there = _at(y, base, rows, u)
+        there = _evaluate_point(y, base, rows, u)
         shorter = 1.0
         for r in range(rows.size):
             room = 0.95 * (here.known[r] - 1.0)
@@ -222,12 +234,12 @@ def _inside(
 
 
 @compile_kernel
-def _proven(costs: Numbers, rows: Places, here: _Point, tests: Numbers) -> float:
+def _prove_least_cost(costs: Numbers, rows: Places, here: _PullsPoint, tests: Numbers) -> float:
     """The dual value of the prices, scaled to be feasible: what every solution must cost.
 
     ``known`` is concave, so it lies below its tangent at the present point.
     """
-    slopes, paid, scale = _slopes(rows, here), 0.0, math.inf
+    slopes, paid, scale = _compute_slopes(rows, here), 0.0, math.inf
     for r in range(rows.size):
         paid += tests[r] * (1.0 - here.known[r] + dot(slopes[r], here.u))
     for j in range(costs.size):
@@ -239,7 +251,7 @@ def _proven(costs: Numbers, rows: Places, here: _Point, tests: Numbers) -> float
 
 
 @compile_kernel
-def _reach(values: Numbers, change: Numbers) -> float:
+def _find_reach(values: Numbers, change: Numbers) -> float:
     """How far ``values`` can move along ``change`` until one of them is zero."""
     far = math.inf
     for i in range(values.size):

@@ -8,15 +8,15 @@ import numpy as np
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.kernels.dense import Numbers
-from boundit.bandit.oam.allocation_kernel import allocated
+from boundit.bandit.oam.allocation import solve_allocation
 from boundit.bandit.oam.round import (
     EXPLOIT,
     START,
     MatchingConstants,
-    estimates,
-    gaps_within,
-    visited,
-    width,
+    choose_for_visitor,
+    compute_gaps,
+    compute_width,
+    estimate,
 )
 
 _GROWTH = 1.05
@@ -39,21 +39,21 @@ class BatchCandidates(NamedTuple):
 
 
 @compile_kernel
-def next_solution(explorations: int) -> int:
+def schedule_solution(explorations: int) -> int:
     """Count the explorations after which the allocation is worked out again."""
     return max(explorations + 1, int(_GROWTH * explorations))
 
 
 @compile_kernel
-def wanted(
+def find_wanted_pulls(
     rule: MatchingConstants, gram: Numbers, moment: Numbers, pairs: Numbers, blocks: Places
 ) -> Numbers:
     """Work out the allocation, a number of pulls for every pair."""
-    theta, _, _ = estimates(pairs, gram, moment)
-    f = width(rule.horizon, 1.0 / rule.horizon, pairs.shape[1], rule.c, rule.sigma2)
-    gaps = gaps_within(pairs, blocks, theta)
+    theta, _, _ = estimate(pairs, gram, moment)
+    f = compute_width(rule.horizon, 1.0 / rule.horizon, pairs.shape[1], rule.c, rule.sigma2)
+    gaps = compute_gaps(pairs, blocks, theta)
     tested = np.ones(gaps.size, np.bool_)
-    return allocated(pairs, gaps, tested, f, CAP, rule.smallest_gap)[0]
+    return solve_allocation(pairs, gaps, tested, f, CAP, rule.smallest_gap)[0]
 
 
 @compile_kernel
@@ -71,12 +71,12 @@ def play_oam(
     """Play every run; the ``target`` of each pull."""
     pulled = np.empty(visitors.shape, np.int64)
     for run in range(len(visitors)):
-        _run(rule, offers, visitors[run], luck[run], pulled[run])
+        _play_run(rule, offers, visitors[run], luck[run], pulled[run])
     return pulled
 
 
 @compile_kernel
-def _run(
+def _play_run(
     rule: MatchingConstants,
     offers: BatchCandidates,
     visitors: Places,
@@ -95,7 +95,7 @@ def _run(
         a, b = offers.blocks[c], offers.blocks[c + 1]
         arms = (pulls[a:b], allocation[a:b], offers.lower[a:b], offers.upper[a:b])
         known = blocks[: n_met + 1]
-        choice = visited(
+        choice = choose_for_visitor(
             rule,
             gram,
             moment,
@@ -120,9 +120,9 @@ def _run(
             continue
         explorations += 1
         if explorations >= due:
-            due = next_solution(explorations)
+            due = schedule_solution(explorations)
             known = blocks[: n_met + 1]
-            found = wanted(rule, gram, moment, pairs[: known[-1]], known)
+            found = find_wanted_pulls(rule, gram, moment, pairs[: known[-1]], known)
             for k in range(n_met):
                 a, b = offers.blocks[order[k]], offers.blocks[order[k] + 1]
                 allocation[a:b] = found[known[k] : known[k + 1]]

@@ -7,11 +7,12 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Places
+from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.dense import Numbers
 from boundit.bandit.kernels.score_table import LOWER, UPPER
+from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.features import Vector
-from boundit.bandit.oam.round import gaps_within
+from boundit.bandit.oam.round import compute_gaps
 from boundit.bandit.ranked_arms import RankedArm, RankedArms
 from boundit.terms.bound import Arm, Context
 
@@ -31,40 +32,60 @@ class CandidatePairs:
 
     def gaps(self, theta: Vector) -> Numbers:
         """How far each pair falls short of the best of its context."""
-        return gaps_within(self.x, self.blocks, theta)
+        return compute_gaps(self.x, self.blocks, theta)
 
 
 @final
 class CandidateArms:
-    """The arms that one context offers, without those the bounds rule out."""
+    """The arms of one context, without those the bounds rule out, and their features."""
 
-    __slots__ = ("_allocation", "_needs", "kept", "lineup", "lower", "upper", "x")
+    __slots__ = ("_allocation", "_needs", "kept", "lower", "ranked_arms", "upper", "x")
 
-    def __init__(self, lineup: RankedArms, kept: RankedArms, x: Numbers) -> None:
-        self.lineup, self.kept, self.x = lineup, kept, x
+    def __init__(self, ranked_arms: RankedArms, kept: RankedArms, x: Numbers) -> None:
+        self.ranked_arms, self.kept, self.x = ranked_arms, kept, x
         self.lower, self.upper = kept.blank[:, LOWER].copy(), kept.blank[:, UPPER].copy()
         self._allocation: Shares | None = None
         self._needs: Numbers = np.full(len(kept), math.inf)
 
+    @property
+    def n_features(self) -> int:
+        """The number of features of an arm."""
+        return int(self.x.shape[1])
+
     def row(self, i: int) -> tuple[float, ...]:
-        """The features of one arm, as a decision keeps them."""
+        """Give the features of one arm, as a decision keeps them.
+
+        Called by ``Scores.features``.
+        """
         return tuple(self.x[i].tolist())
 
-    def needs(self, context: Context, allocation: Shares) -> Numbers:
-        """The pulls that the allocation has for the arms; it is read once."""
+    def padded_row(self, i: int) -> tuple[Floats, int]:
+        """Give the features of one arm as the kernels of linear policies read them.
+
+        Called by ``RidgeModels.take`` if such a policy learns what ``OAM`` decided.
+        """
+        return pad_rows(self.x[i]), 0
+
+    def find_needs(self, context: Context, allocation: Shares) -> Numbers:
+        """Find the pulls that the allocation has for the arms; it is read once.
+
+        Called by ``MatchingStatistics.choose``.
+        """
         if allocation is not self._allocation:
-            found = [allocation.get((context, e.arm), math.inf) for e in self.kept]
+            found = [allocation.get((context, ranked.arm), math.inf) for ranked in self.kept]
             self._allocation, self._needs = allocation, np.array(found)
         return self._needs
 
 
-def worthwhile(entrants: Sequence[RankedArm]) -> list[RankedArm]:
+def drop_ruled_out(arms: Sequence[RankedArm]) -> list[RankedArm]:
     """Drop the arms whose upper end lies below the lower end of another (D-34), by place.
 
+    Called by ``MatchingStatistics.find_candidates`` and ``MatchingStatistics._list_pairs``.
+
     >>> a, b = RankedArm(("A",), 0.5, 0.9, 0), RankedArm(("B",), 0.1, 0.4, 1)
-    >>> worthwhile([a, b]) == [a]
+    >>> drop_ruled_out([a, b]) == [a]
     True
     """
-    reached = max(entrant.lower for entrant in entrants)
-    kept = [entrant for entrant in entrants if entrant.upper >= reached]
-    return sorted(kept, key=lambda entrant: entrant.place)
+    reached = max(ranked.lower for ranked in arms)
+    kept = [ranked for ranked in arms if ranked.upper >= reached]
+    return sorted(kept, key=lambda ranked: ranked.place)

@@ -7,7 +7,6 @@ from typing import Self, final
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.decision import Decision
-from boundit.bandit.desk import Desk
 from boundit.bandit.errors import BadOption, DamagedState
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
@@ -24,13 +23,13 @@ from boundit.bandit.oam.round import (
     MatchingChoice,
     MatchingConstants,
 )
-from boundit.bandit.oam.statistics import MatchingStatistics, offered
+from boundit.bandit.oam.statistics import MatchingStatistics, lay_out_candidates
 from boundit.bandit.options import not_negative, positive, rounds
-from boundit.bandit.prior.monitor import LIVING
+from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
-from boundit.bandit.spec import Arms, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
@@ -76,15 +75,9 @@ class OAM(BasePolicy[MatchingStatistics]):
         self._epsilon = None if epsilon is None else not_negative("epsilon", epsilon)
         if features is not None and not callable(features):
             raise BadOption("features", "a function of context and arm", features)
-        self.desk = Desk.of(
-            lambda scene: MatchingStatistics(scene, features),
-            prior=prior,
-            arms=arms,
-            context=context,
-            reward_range=reward_range,
-            watch=watch,
-            living=living,
-        )
+        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        super().__init__(spec, monitor, MatchingStatistics(spec, features))
 
     @classmethod
     def from_state(
@@ -92,55 +85,76 @@ class OAM(BasePolicy[MatchingStatistics]):
     ) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit."""
 
-        def given(options: Record) -> Record:
+        def read_options(options: Record) -> Record:
             if options["features"] != (features is not None):
                 reason = "features= must be given again if it was, and only then"
                 raise DamagedState("OAM", reason)
             return {**options, "features": features}
 
-        return cls._restored(state, given)
+        return cls.restore(state, read_options)
 
-    def _play(self, board: BatchLayout, runs: BatchRuns) -> Places | None:
-        offers = offered(self.desk.book.fresh(self.desk.scene), board)
-        return offers and play_oam(self._rule(), offers, runs.visitors, runs.luck)
+    def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
+        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        candidates = lay_out_candidates(self.statistics.fresh(self.spec), layout)
+        if candidates is None:
+            return None
+        return play_oam(self._get_constants(), candidates, runs.visitors, runs.luck)
 
-    def _choose(self, context: Context, lineup: RankedArms) -> Scores:
-        offer = self.desk.book.offer(context, lineup)
-        choice, sheet = self._choice(context, offer), offer.kept.blank.copy()
-        sheet[:, SCORE] = sheet[:, FREE_SCORE] = choice.scores
+    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+        """Match pulls to the allocation for one visitor; called by ``BasePolicy.decide``."""
+        candidates = self.statistics.find_candidates(context, ranked_arms)
+        kept, choice = candidates.kept, self._match(context, candidates)
+        score_table = kept.blank.copy()
+        score_table[:, SCORE] = score_table[:, FREE_SCORE] = choice.scores
         if choice.branch in (EXPLOIT, WASTED):
-            sheet[:, FREE_SCORE] = choice.free
-        out = len(lineup) - len(offer.kept) + len(lineup.beaten)
+            score_table[:, FREE_SCORE] = choice.free
+        skipped = len(ranked_arms) - len(kept) + len(ranked_arms.beaten)
         branch = BRANCHES[choice.branch].value
-        return Scores(offer.kept, (choice.place, out), sheet, offer, branch=branch)
+        return Scores(kept, (choice.place, skipped), score_table, candidates, branch=branch)
 
-    def _choice(self, context: Context, offer: CandidateArms) -> MatchingChoice:
-        prior, events = self.desk.guard.prior, self.desk.events
-        return self.desk.book.choice(self._rule(), prior, context, offer, events)
+    def _match(self, context: Context, candidates: CandidateArms) -> MatchingChoice:
+        """Run Algorithm 5 on the candidates of one context.
 
-    def _explored(self, decision: Decision) -> bool:
-        """Tell whether a decision explored, by its word or by what it would be now."""
+        Called by ``OAM.choose`` and ``OAM._has_explored``.
+        """
+        prior, constants = self.monitor.prior, self._get_constants()
+        return self.statistics.choose(constants, prior, context, candidates, self.n_learned)
+
+    def _has_explored(self, decision: Decision) -> bool:
+        """Tell whether a decision explored, by its word or by what it would be now.
+
+        Called by ``OAM.take``.
+        """
         branch = decision.branch
         if branch not in BRANCHES:
             arms = tuple(decision.index) or (decision.arm,)
-            lineup = self.desk.guard.prior.entrants(arms, decision.context, held=False)
-            offer = self.desk.book.offer(decision.context, lineup)
-            branch = BRANCHES[self._choice(decision.context, offer).branch]
+            ranked_arms = self.monitor.prior.rank(arms, decision.context, held=False)
+            candidates = self.statistics.find_candidates(decision.context, ranked_arms)
+            branch = BRANCHES[self._match(decision.context, candidates).branch]
         return branch not in (Branch.START, Branch.EXPLOIT)
 
-    def _take(self, decision: Decision, reward: float) -> None:
-        book, x = self.desk.book, as_vector(decision.features, decision.arm)
-        book.require(x, decision.arm)
-        rule, explored = self._rule(), self._explored(decision)
-        listed = book.listed_with(self.desk.guard.prior, decision.context, decision.arm)
-        book.add(decision.context, decision.arm, x, reward, listed)
-        if explored:
-            book.explored(self.desk.guard.prior, rule)
+    def take(self, decision: Decision, reward: float) -> None:
+        """Add one row to the regression, and count an exploration.
 
-    def _rule(self) -> MatchingConstants:
+        Called by ``BasePolicy.learn``.
+        """
+        statistics, x = self.statistics, as_vector(decision.features, decision.arm)
+        statistics.require_known_length(x, decision.arm)
+        constants, prior = self._get_constants(), self.monitor.prior
+        explored = self._has_explored(decision)
+        listed = statistics.list_pairs_with(prior, decision.context, decision.arm)
+        statistics.add(decision.context, decision.arm, x, reward, listed)
+        if explored:
+            statistics.count_exploration(prior, constants)
+
+    def _get_constants(self) -> MatchingConstants:
+        """Give the constants of Algorithm 5, once the horizon is known.
+
+        Called by ``OAM._match``, ``OAM.take`` and ``OAM.play_batch``.
+        """
         if self._horizon is None:
             raise BadOption("horizon", "a whole number of rounds, 1 or more", None)
-        low, high = self.desk.scene.reward_range
+        low, high = self.spec.reward_range
         return MatchingConstants(
             float(self._horizon),
             self._c,
@@ -149,7 +163,8 @@ class OAM(BasePolicy[MatchingStatistics]):
             SMALLEST_GAP * (high - low),
         )
 
-    def _options(self) -> Record:
+    def options(self) -> Record:
+        """Give its own options as it took them; called by ``BasePolicy.state``."""
         return {
             "horizon": self._horizon,
             "c": self._c,

@@ -13,7 +13,7 @@ import numpy as np
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.kernels.dense import Numbers, dot, factor, solve_cholesky, solve_lower
-from boundit.bandit.oam.allocation_kernel import NO_GAP
+from boundit.bandit.oam.allocation import NO_GAP
 
 _OUTSIDE = 1e-3
 _RIDGE = 1e-6  # of a squared feature: enough to invert with, too little to matter
@@ -73,7 +73,9 @@ class MatchingChoice(NamedTuple):
 
 
 @compile_kernel
-def width(horizon: float, delta: float, n_features: int, c: float, sigma2: float) -> float:
+def compute_width(
+    horizon: float, delta: float, n_features: int, c: float, sigma2: float
+) -> float:
     r"""How wide confidence is, :math:`f_{n,\delta}` times the noise's variance proxy.
 
     .. math:: f_{n,\delta} = 2 (1 + 1 / \log n) \log(1/\delta) + c d \log(d \log n)
@@ -87,7 +89,7 @@ def width(horizon: float, delta: float, n_features: int, c: float, sigma2: float
 
 
 @compile_kernel
-def estimates(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def estimate(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """``theta``, the spread of each row of ``x``, and its share that nothing measured."""
     (n, size), longest = x.shape, 0.0
     for i in range(n):
@@ -109,7 +111,7 @@ def estimates(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numb
 
 
 @compile_kernel
-def gaps_within(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
+def compute_gaps(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
     """How far each row falls short of the best of its block, from one bound to the next."""
     gaps = np.empty(x.shape[0])
     for b in range(blocks.size - 1):
@@ -123,7 +125,7 @@ def gaps_within(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
 
 
 @compile_kernel
-def least_gap(gaps: Numbers, most: float, smallest: float) -> float:
+def find_least_gap(gaps: Numbers, most: float, smallest: float) -> float:
     """Find the smallest positive gap, but none above ``most`` or below ``smallest``."""
     least = most
     for gap in gaps:
@@ -133,7 +135,7 @@ def least_gap(gaps: Numbers, most: float, smallest: float) -> float:
 
 
 @compile_kernel
-def visited(
+def choose_for_visitor(
     rule: MatchingConstants,
     gram: Numbers,
     moment: Numbers,
@@ -151,7 +153,7 @@ def visited(
     contexts.
     """
     pulls, allocation, lower, upper = arms
-    theta, spreads, unseen = estimates(x, gram, moment)
+    theta, spreads, unseen = estimate(x, gram, moment)
     n, size = x.shape
     means, needed, here, best = np.empty(n), np.empty(n), np.empty(n), -math.inf
     for i in range(n):
@@ -159,19 +161,21 @@ def visited(
         best = max(best, means[i])
     for i in range(n):
         here[i] = best - means[i]
-    gap = least_gap(gaps_within(pairs, blocks, theta), math.inf, 0.0)
-    gap = least_gap(here, gap if gap > 0.0 else math.inf, rule.smallest_gap)
-    f = width(rule.horizon, 1.0 / rule.horizon, size, rule.c, rule.sigma2)
+    gap = find_least_gap(compute_gaps(pairs, blocks, theta), math.inf, 0.0)
+    gap = find_least_gap(here, gap if gap > 0.0 else math.inf, rule.smallest_gap)
+    f = compute_width(rule.horizon, 1.0 / rule.horizon, size, rule.c, rule.sigma2)
     for i in range(n):
         needed[i] = min(allocation[i], f / gap**2)
     visit = ContextArms(means, spreads, unseen, pulls, needed, lower, upper)
     delta = float(explorations + 1) ** -2
-    index_width = width(rule.horizon, delta, size, rule.c, rule.sigma2)
-    return choose(visit, gap, f, index_width, _share(rule, events) * explorations)
+    index_width = compute_width(rule.horizon, delta, size, rule.c, rule.sigma2)
+    return choose(
+        visit, gap, f, index_width, _compute_forced_share(rule, events) * explorations
+    )
 
 
 @compile_kernel
-def _share(rule: MatchingConstants, events: int) -> float:
+def _compute_forced_share(rule: MatchingConstants, events: int) -> float:
     """How much of the exploration is forced, in the round after so many."""
     if not math.isnan(rule.epsilon):
         return rule.epsilon
@@ -189,7 +193,7 @@ def choose(
     """
     n, means, pulls = visit.means.size, visit.means, visit.pulls
     index, free = np.empty(n), np.empty(n)
-    branch = _branch(visit, gap, width, quota)
+    branch = _find_branch(visit, gap, width, quota)
     for i in range(n):
         free[i] = means[i]
         if branch == START:
@@ -203,11 +207,11 @@ def choose(
             index[i] = -pulls[i]
         else:
             index[i] = -pulls[i] / visit.needed[i] if visit.needed[i] > 0.0 else -math.inf
-    return MatchingChoice(branch, _largest(index, free), index, free)
+    return MatchingChoice(branch, _find_largest(index, free), index, free)
 
 
 @compile_kernel
-def _branch(visit: ContextArms, gap: float, width: float, quota: float) -> int:
+def _find_branch(visit: ContextArms, gap: float, width: float, quota: float) -> int:
     """Tell why an arm will be pulled (lines 4, 13 and 17; D-32)."""
     best, known, served, fewest = -math.inf, True, True, math.inf
     for i in range(visit.means.size):
@@ -227,7 +231,7 @@ def _branch(visit: ContextArms, gap: float, width: float, quota: float) -> int:
 
 
 @compile_kernel
-def _largest(index: Numbers, free: Numbers) -> int:
+def _find_largest(index: Numbers, free: Numbers) -> int:
     """Take the highest index; among equals the higher free one, then the first."""
     place = 0
     for i in range(1, index.size):

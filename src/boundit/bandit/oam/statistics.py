@@ -11,22 +11,28 @@ from boundit.bandit.kernels.score_table import LOWER, UPPER
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.learned.features import FeatureEncoding, Features, Vector, require_length
 from boundit.bandit.level_codec import Record, read_values, spelled_values
-from boundit.bandit.oam.batch import BatchCandidates, add_row, next_solution, wanted
+from boundit.bandit.oam.batch import (
+    BatchCandidates,
+    add_row,
+    find_wanted_pulls,
+    schedule_solution,
+)
 from boundit.bandit.oam.candidates import (
     CandidateArms,
     CandidatePairs,
     Pair,
     Shares,
-    worthwhile,
+    drop_ruled_out,
 )
-from boundit.bandit.oam.round import MatchingChoice, MatchingConstants, estimates, visited
+from boundit.bandit.oam.round import MatchingChoice, MatchingConstants, choose_for_visitor
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm, Context
 
-_MOST_OFFERS = 4096
-Listed: TypeAlias = tuple[PriorBounds, int, CandidatePairs]
+_MOST_CONTEXTS = 4096
+"""How many contexts have their candidates remembered."""
+ListedPairs: TypeAlias = tuple[PriorBounds, int, CandidatePairs]
 """Pairs, and the bounds that they were listed by."""
 
 
@@ -34,89 +40,99 @@ Listed: TypeAlias = tuple[PriorBounds, int, CandidatePairs]
 class MatchingStatistics:
     """Statistics that add up, and the allocation last worked out from them."""
 
-    def __init__(self, scene: BanditSpec, features: Features | None) -> None:
-        self.features, self.scene = features, scene
-        self.encoding = FeatureEncoding.of(scene, features)
-        self.tally = ArmCounts()
+    def __init__(self, spec: BanditSpec, features: Features | None) -> None:
+        self.features, self.spec = features, spec
+        self.encoding = FeatureEncoding.of(spec, features)
+        self.counts = ArmCounts()
         self.explorations, self.due = 0, 1
         self.allocation: Shares = {}
         self.rows: tuple[Numbers, Vector] | None = None
-        self._pairs: Listed | None = None
-        self._offers: dict[Context, CandidateArms] = {}
+        self._pairs: ListedPairs | None = None
+        self._candidates: dict[Context, CandidateArms] = {}
 
-    def vector(self, context: Context, arm: Arm) -> Vector:
-        """Write the features of an arm in a context, as long as those learned from before."""
+    def encode(self, context: Context, arm: Arm) -> Vector:
+        """Write the features of an arm in a context, as long as those learned from before.
+
+        Called by ``MatchingStatistics.find_candidates`` and ``MatchingStatistics._list_pairs``.
+        """
         x = self.encoding.vector(context, arm)
-        self.require(x, arm)
+        self.require_known_length(x, arm)
         return x
 
-    def require(self, x: Vector, arm: Arm) -> None:
-        """Refuse features of another length than those learned from before."""
+    def require_known_length(self, x: Vector, arm: Arm) -> None:
+        """Refuse features of another length than those learned from before.
+
+        Called by ``MatchingStatistics.encode`` and ``OAM.take``.
+        """
         require_length(x, self.rows[1].size if self.rows else None, arm)
 
-    def estimates(self, x: Numbers) -> tuple[Vector, Numbers, Numbers]:
-        """``theta``, the spread of each row of ``x``, and its share that nothing measured."""
-        return estimates(x, *self._statistics(x.shape[1]))
+    def find_pairs(self, prior: PriorBounds) -> CandidatePairs:
+        """Find every pair of a context that was met and an arm that the bounds leave.
 
-    def pairs(self, prior: PriorBounds) -> CandidatePairs:
-        """Every pair of a context that was met and an arm that the bounds do not rule out."""
+        Called by ``MatchingStatistics.choose`` and ``MatchingStatistics.count_exploration``.
+        """
         known = self._pairs
         if known is None or known[0] is not prior or known[1] != prior.version:
-            self._pairs = known = prior, prior.version, self._listed(prior)
+            self._pairs = known = prior, prior.version, self._list_pairs(prior)
         return known[2]
 
-    def offer(self, context: Context, lineup: RankedArms) -> CandidateArms:
-        """Look at the arms of a context; what was seen before is not worked out anew."""
-        known = self._offers.get(context)
-        if known is not None and known.lineup is lineup:
+    def find_candidates(self, context: Context, ranked_arms: RankedArms) -> CandidateArms:
+        """Find the arms of a context that the bounds leave; remembered while they last.
+
+        Called by ``OAM.choose`` and ``lay_out_candidates``.
+        """
+        known = self._candidates.get(context)
+        if known is not None and known.ranked_arms is ranked_arms:
             return known
-        kept = RankedArms(worthwhile(lineup))
-        rows = [self.vector(context, entrant.arm) for entrant in kept]
-        for entrant, row in zip(kept, rows, strict=True):
-            require_length(row, rows[0].size, entrant.arm)
-        found = CandidateArms(lineup, kept, np.array(rows))
-        if len(self._offers) >= _MOST_OFFERS:
-            self._offers.clear()
-        self._offers[context] = found
+        kept = RankedArms(drop_ruled_out(ranked_arms))
+        rows = [self.encode(context, ranked.arm) for ranked in kept]
+        for ranked, row in zip(kept, rows, strict=True):
+            require_length(row, rows[0].size, ranked.arm)
+        found = CandidateArms(ranked_arms, kept, np.array(rows))
+        if len(self._candidates) >= _MOST_CONTEXTS:
+            self._candidates.clear()
+        self._candidates[context] = found
         return found
 
-    def choice(
+    def choose(
         self,
-        rule: MatchingConstants,
+        constants: MatchingConstants,
         prior: PriorBounds,
         context: Context,
-        offer: CandidateArms,
-        events: int,
+        candidates: CandidateArms,
+        n_learned: int,
     ) -> MatchingChoice:
-        """Choose among the arms on offer (lines 3 to 25)."""
-        kept, pairs = offer.kept, self.pairs(prior)
-        size = offer.x.shape[1]
+        """Choose among the candidates (lines 3 to 25); called by ``OAM._match``."""
+        pairs, size = self.find_pairs(prior), candidates.n_features
         arms = (
-            self.tally.counts(context, kept),
-            offer.needs(context, self.allocation),
-            offer.lower,
-            offer.upper,
+            self.counts.counts(context, candidates.kept),
+            candidates.find_needs(context, self.allocation),
+            candidates.lower,
+            candidates.upper,
         )
         known = pairs.x if pairs.keys else np.empty((0, size))
-        return visited(
-            rule,
-            *self._statistics(size),
-            offer.x,
+        return choose_for_visitor(
+            constants,
+            *self._get_regression(size),
+            candidates.x,
             arms,
             known,
             pairs.blocks,
             self.explorations,
-            events,
+            n_learned,
         )
 
-    def listed_with(self, prior: PriorBounds, context: Context, arm: Arm) -> Listed | None:
+    def list_pairs_with(
+        self, prior: PriorBounds, context: Context, arm: Arm
+    ) -> ListedPairs | None:
         """List the pairs as they will be once a pair was played; None if it was.
 
         Features are asked of every arm held: whatever they raise, nothing has changed yet.
+        Called by ``OAM.take``.
         """
-        if self.tally[context, arm].n:
+        if self.counts[context, arm].n:
             return None
-        return prior, prior.version, self._listed(prior, (context, arm))
+        return prior, prior.version, self._list_pairs(prior, (context, arm))
 
     def add(
         self,
@@ -124,44 +140,57 @@ class MatchingStatistics:
         arm: Arm,
         x: Vector,
         reward: float,
-        listed: Listed | None = None,
+        listed: ListedPairs | None = None,
     ) -> None:
-        """Take in one reward, and the pairs that there are with it if it is a new one."""
-        self.rows = self._statistics(x.size)
-        add_row(*self.rows, x, reward)
-        if listed or not self.tally[context, arm].n:
-            self._pairs = listed
-        self.tally.add(context, arm, reward)
+        """Take in one reward, and the pairs that there are with it if it is a new one.
 
-    def explored(self, prior: PriorBounds, rule: MatchingConstants) -> None:
-        """Count a round of exploration; work the allocation out anew when one is due."""
+        Called by ``OAM.take``.
+        """
+        self.rows = self._get_regression(x.size)
+        add_row(*self.rows, x, reward)
+        if listed or not self.counts[context, arm].n:
+            self._pairs = listed
+        self.counts.add(context, arm, reward)
+
+    def count_exploration(self, prior: PriorBounds, constants: MatchingConstants) -> None:
+        """Count a round of exploration; work the allocation out anew when one is due.
+
+        Called by ``OAM.take``.
+        """
         self.explorations += 1
         if self.explorations < self.due:
             return
-        self.due = next_solution(self.explorations)
-        pairs = self.pairs(prior)
-        found = wanted(rule, *self._statistics(pairs.x.shape[1]), pairs.x, pairs.blocks)
+        self.due = schedule_solution(self.explorations)
+        pairs = self.find_pairs(prior)
+        regression = self._get_regression(pairs.x.shape[1])
+        found = find_wanted_pulls(constants, *regression, pairs.x, pairs.blocks)
         self.allocation = dict(zip(pairs.keys, found.tolist(), strict=True))
 
     def settings(self) -> Record:
-        """Of a function only that there is one."""
+        """Say of the features only whether they are a user's function.
+
+        Called by ``BasePolicy.state``.
+        """
         return {"features": self.features is not None}
 
-    def fresh(self, scene: BanditSpec) -> "MatchingStatistics":
-        """The same kind, nothing learned."""
-        return MatchingStatistics(scene, self.features)
+    def fresh(self, spec: BanditSpec) -> "MatchingStatistics":
+        """Make one of the same kind with nothing learned; called by ``BasePolicy.fresh``."""
+        return MatchingStatistics(spec, self.features)
 
     def joined(
         self, other: "MatchingStatistics", shared: "MatchingStatistics"
     ) -> "MatchingStatistics":
-        """Put two together; the allocation is worked out at the next exploration."""
+        """Put two together; the allocation is worked out at the next exploration.
+
+        Called by ``BasePolicy.merged``.
+        """
         if self.features is not other.features:
             raise CannotMerge("the two policies learn with other features")
-        result = self.fresh(self.scene)
-        result.tally = self.tally.joined(other.tally, shared.tally)
+        result = self.fresh(self.spec)
+        result.counts = self.counts.joined(other.counts, shared.counts)
         result.explorations = self.explorations + other.explorations - shared.explorations
         result.due = result.explorations + 1
-        parts = [book.rows for book in (self, other, shared)]
+        parts = [statistics.rows for statistics in (self, other, shared)]
         known = [rows for rows in parts if rows]
         if known:
             none = np.zeros_like(known[0][0]), np.zeros_like(known[0][1])
@@ -170,9 +199,9 @@ class MatchingStatistics:
         return result
 
     def record(self) -> Record:
-        """Spell it for JSON."""
+        """Write it for JSON; called by ``BasePolicy.state``."""
         return {
-            "tally": self.tally.record(),
+            "counts": self.counts.record(),
             "gram": self.rows[0].tolist() if self.rows else None,
             "moment": self.rows[1].tolist() if self.rows else None,
             "explorations": self.explorations,
@@ -183,12 +212,12 @@ class MatchingStatistics:
             ],
         }
 
-    def restored(self, record: object, scene: BanditSpec) -> "MatchingStatistics":
-        """Read back what ``record`` wrote."""
+    def restored(self, record: object, spec: BanditSpec) -> "MatchingStatistics":
+        """Read back what ``record`` wrote; called by ``BasePolicy.restore``."""
         if not isinstance(record, dict):
             raise TypeError("the statistics are no object")
-        result = self.fresh(scene)
-        result.tally = ArmCounts.read(record["tally"])
+        result = self.fresh(spec)
+        result.counts = ArmCounts.read(record["counts"])
         result.explorations, result.due = int(record["explorations"]), int(record["due"])
         result.allocation = {
             (read_values(context), read_values(arm)): float(pulls)
@@ -203,46 +232,59 @@ class MatchingStatistics:
 
     def __getstate__(self) -> dict[str, object]:
         # What is known by who is who cannot be known of a copy.
-        return {**vars(self), "_offers": {}, "_pairs": None}
+        return {**vars(self), "_candidates": {}, "_pairs": None}
 
-    def _statistics(self, n_features: int) -> tuple[Numbers, Vector]:
+    def _get_regression(self, n_features: int) -> tuple[Numbers, Vector]:
+        """Give the Gram matrix and the moments, zeros before the first reward.
+
+        Called by ``MatchingStatistics.choose`` and ``MatchingStatistics.add``.
+        """
         return self.rows or (np.zeros((n_features, n_features)), np.zeros(n_features))
 
-    def _listed(self, prior: PriorBounds, *more: Pair) -> CandidatePairs:
+    def _list_pairs(self, prior: PriorBounds, *more: Pair) -> CandidatePairs:
+        """List the pairs of every context met, and of ``more``, that the bounds leave.
+
+        Called by ``MatchingStatistics.find_pairs`` and ``MatchingStatistics.list_pairs_with``.
+        """
         arms: dict[Context, dict[Arm, None]] = {}
-        for context, arm in (*self.tally, *more):
-            arms.setdefault(context, dict.fromkeys(self.scene.arms))[arm] = None
+        for context, arm in (*self.counts, *more):
+            arms.setdefault(context, dict.fromkeys(self.spec.arms))[arm] = None
         keys, rows, blocks = list[Pair](), list[Vector](), [0]
-        for context, among in arms.items():
-            for entrant in worthwhile(prior.entrants(tuple(among), context, held=False)):
-                keys.append((context, entrant.arm))
-                rows.append(self.vector(context, entrant.arm))
+        for context, met in arms.items():
+            for ranked in drop_ruled_out(prior.rank(tuple(met), context, held=False)):
+                keys.append((context, ranked.arm))
+                rows.append(self.encode(context, ranked.arm))
             blocks.append(len(keys))
         return CandidatePairs(tuple(keys), np.array(rows), np.array(blocks))
 
 
-def offered(book: MatchingStatistics, board: BatchLayout) -> BatchCandidates | None:
-    """Lay out the arms of a board for whole runs; None if some features would be refused."""
+def lay_out_candidates(
+    statistics: MatchingStatistics, layout: BatchLayout
+) -> BatchCandidates | None:
+    """Lay out the candidates of a layout for whole runs; None if features would be refused.
+
+    Called by ``OAM.play_batch``.
+    """
     try:
         found = [
-            book.offer(c, lineup)
-            for c, lineup in zip(board.contexts, board.lineups, strict=True)
+            statistics.find_candidates(context, ranked_arms)
+            for context, ranked_arms in zip(layout.contexts, layout.ranked_arms, strict=True)
         ]
-        x = np.concatenate([offer.x for offer in found])
+        x = np.concatenate([candidates.x for candidates in found])
     except (BadFeatures, ValueError):
         return None
-    # Of each lineup, the positions of the arms that are kept.
+    # Of the ranked arms of each context, the positions of those that are kept.
     at = [
-        start + offer.lineup.index(entrant)
-        for start, offer in zip(board.starts, found, strict=False)
-        for entrant in offer.kept
+        start + candidates.ranked_arms.index(ranked)
+        for start, candidates in zip(layout.starts, found, strict=False)
+        for ranked in candidates.kept
     ]
-    sizes = [len(offer.kept) for offer in found]
+    sizes = [len(candidates.kept) for candidates in found]
     return BatchCandidates(
         x,
         np.concatenate([[0], np.cumsum(sizes)]),
-        board.sheet[at, LOWER],
-        board.sheet[at, UPPER],
-        board.target[at],
-        board.means[at],
+        layout.score_table[at, LOWER],
+        layout.score_table[at, UPPER],
+        layout.target[at],
+        layout.means[at],
     )

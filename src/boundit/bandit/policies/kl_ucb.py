@@ -5,19 +5,16 @@ from typing import final
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.decision import Decision
-from boundit.bandit.desk import Desk
 from boundit.bandit.kernels.arrays import Places
-from boundit.bandit.kernels.kl_ucb import compute_kl as compute_kl
 from boundit.bandit.kernels.kl_ucb import decide_kl_ucb, play_kl_ucb
-from boundit.bandit.kernels.kl_ucb import invert_kl as invert_kl
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.level_codec import Record
 from boundit.bandit.options import not_negative
-from boundit.bandit.prior.monitor import LIVING
+from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
-from boundit.bandit.spec import Arms, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
@@ -49,27 +46,26 @@ class KLUCB(BasePolicy[ArmCounts]):
         living: float = LIVING,
     ) -> None:
         self._c = not_negative("c", c)
-        self.desk = Desk.of(
-            lambda _: ArmCounts(),
-            prior=prior,
-            arms=arms,
-            context=context,
-            reward_range=reward_range,
-            watch=watch,
-            living=living,
-        )
+        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        super().__init__(spec, monitor, ArmCounts())
 
-    def _play(self, board: BatchLayout, runs: BatchRuns) -> Places | None:
-        low, high = self.desk.scene.reward_range
-        return play_kl_ucb(board.sheet, self._c, low, high, board.course(runs))
+    def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
+        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        low, high = self.spec.reward_range
+        return play_kl_ucb(layout.score_table, self._c, low, high, layout.make_arrays(runs))
 
-    def _choose(self, context: Context, lineup: RankedArms) -> Scores:
-        book, (low, high) = self.desk.book, self.desk.scene.reward_range
-        sheet, t = book.sheet(context, lineup), book.plays(context) + 1.0
-        return Scores(lineup, decide_kl_ucb(book.rows, sheet, t, self._c, low, high), sheet)
+    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+        """Take the arm with the highest capped index; called by ``BasePolicy.decide``."""
+        counts, (low, high) = self.statistics, self.spec.reward_range
+        score_table, t = counts.sheet(context, ranked_arms), counts.plays(context) + 1.0
+        found = decide_kl_ucb(counts.rows, score_table, t, self._c, low, high)
+        return Scores(ranked_arms, found, score_table)
 
-    def _take(self, decision: Decision, reward: float) -> None:
-        self.desk.book.add(decision.context, decision.arm, reward)
+    def take(self, decision: Decision, reward: float) -> None:
+        """Count one reward; called by ``BasePolicy.learn``."""
+        self.statistics.add(decision.context, decision.arm, reward)
 
-    def _options(self) -> Record:
+    def options(self) -> Record:
+        """Give its own options as it took them; called by ``BasePolicy.state``."""
         return {"c": self._c}

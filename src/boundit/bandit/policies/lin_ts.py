@@ -7,10 +7,8 @@ from typing import Self, TypeAlias, final
 import numpy as np
 
 from boundit.bandit.base import BasePolicy
-from boundit.bandit.batch.layout import BatchLayout, BatchRuns
-from boundit.bandit.batch.ridge_layout import laid_out
+from boundit.bandit.batch.layout import BatchLayout, BatchRuns, lay_out_ridge
 from boundit.bandit.decision import Decision
-from boundit.bandit.desk import Desk
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.lin_ts import decide_lin_ts, estimate_win_probability, play_lin_ts
 from boundit.bandit.kernels.rng import hash_context, wrap_seed
@@ -25,11 +23,11 @@ from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.level_codec import Record
 from boundit.bandit.options import flag, not_negative, whole
-from boundit.bandit.prior.monitor import LIVING
+from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
-from boundit.bandit.spec import Arms, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
@@ -76,64 +74,67 @@ class LinTS(BasePolicy[RidgeModels]):
         self._seed = whole("seed", seed)
         self._word = wrap_seed(seed)
         self._propensities = flag("propensities", propensities)
-        how = RidgeSettings(ridge, shared, features, warm_start)
-        self.desk = Desk.of(
-            lambda scene: RidgeModels(scene, how),
-            prior=prior,
-            arms=arms,
-            context=context,
-            reward_range=reward_range,
-            watch=watch,
-            living=living,
-        )
+        settings = RidgeSettings(ridge, shared, features, warm_start)
+        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        super().__init__(spec, monitor, RidgeModels(spec, settings))
 
     @classmethod
     def from_state(
         cls, state: Mapping[str, object], *, features: Features | None = None
     ) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit."""
-        return cls._restored(
+        return cls.restore(
             state, lambda options: RidgeSettings.given(options, features, "LinTS")
         )
 
-    def _play(self, board: BatchLayout, runs: BatchRuns) -> Places | None:
-        start = laid_out(self.desk.book.fresh(self.desk.scene), board)
-        if start is None:
+    def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
+        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        ridge = lay_out_ridge(self.statistics.fresh(self.spec), layout)
+        if ridge is None:
             return None
         return play_lin_ts(
-            start.stack.models,
-            start.x,
-            start.sheet,
-            start.stack.n_features,
+            ridge.stack.models,
+            ridge.x,
+            ridge.score_table,
+            ridge.stack.n_features,
             self._scale,
-            self.desk.book.how.shared,
-            board.words,
+            self.statistics.how.shared,
+            layout.words,
             runs.seeds,
-            board.course(runs),
+            layout.make_arrays(runs),
         )
 
-    def _choose(self, context: Context, lineup: RankedArms) -> Scores:
-        sight, shared = self.desk.book.sight(context, lineup), self.desk.book.how.shared
-        d, x, sheet = sight.n_features, sight.x, sight.sheet
-        luck = self._word, self.desk.events, hash_context(context)
-        models, telling = self.desk.book.stack_of(d).models, self._propensities and not shared
-        found = decide_lin_ts(*luck, models, x, sheet, d, self._scale, shared, telling)
-        return Scores(lineup, found, sheet, sight, self._chance(luck, sight))
+    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+        """Draw a mean for every arm and take the highest; called by ``BasePolicy.decide``."""
+        rows, shared = self.statistics.sight(context, ranked_arms), self.statistics.how.shared
+        d, x, score_table = rows.n_features, rows.x, rows.sheet
+        luck = self._word, self.n_learned, hash_context(context)
+        models, beliefs = self.statistics.stack_of(d).models, self._propensities and not shared
+        found = decide_lin_ts(*luck, models, x, score_table, d, self._scale, shared, beliefs)
+        return Scores(ranked_arms, found, score_table, rows, self._find_propensity(luck, rows))
 
-    def _chance(self, luck: Luck, sight: ContextFeatures) -> Callable[[Scores], float] | None:
-        """Tell how to work out a propensity, from the models as they are now."""
+    def _find_propensity(
+        self, luck: Luck, rows: ContextFeatures
+    ) -> Callable[[Scores], float] | None:
+        """Say how a propensity is worked out, from the models as they are now.
+
+        Called by ``LinTS.choose``; what it gives is called by ``Scores.propensity``.
+        """
         if not self._propensities:
             return None
-        if not self.desk.book.how.shared:
-            return _computed
-        stack, slot = self.desk.book.stack_of(sight.n_features), int(sight.sheet[0, STATISTICS])
+        if not self.statistics.how.shared:
+            return _integrate_propensity
+        stack, slot = self.statistics.stack_of(rows.n_features), int(rows.sheet[0, STATISTICS])
         model = stack.models[slot : slot + stack.block].copy()
-        return partial(_counted, luck, model, sight, self._scale)
+        return partial(_count_wins, luck, model, rows, self._scale)
 
-    def _take(self, decision: Decision, reward: float) -> None:
-        self.desk.book.take(decision, reward)
+    def take(self, decision: Decision, reward: float) -> None:
+        """Let a model learn one reward; called by ``BasePolicy.learn``."""
+        self.statistics.take(decision, reward)
 
-    def _options(self) -> Record:
+    def options(self) -> Record:
+        """Give its own options as it took them; called by ``BasePolicy.state``."""
         return {
             "scale": self._scale,
             "seed": self._seed,
@@ -141,17 +142,23 @@ class LinTS(BasePolicy[RidgeModels]):
         }
 
 
-def _computed(outcome: Scores) -> float:
-    """The chance of an arm whose draw hangs on no other's."""
-    return compute_win_probability(tabulate_normal_densities(outcome.sheet), outcome.winner)
+def _integrate_propensity(scores: Scores) -> float:
+    """Compute the chance of an arm whose draw hangs on no other's.
+
+    Used by ``LinTS._find_propensity`` where every arm has a model of its own.
+    """
+    return compute_win_probability(tabulate_normal_densities(scores.score_table), scores.winner)
 
 
-def _counted(
-    luck: Luck, model: Floats, sight: ContextFeatures, scale: float, outcome: Scores
+def _count_wins(
+    luck: Luck, model: Floats, rows: ContextFeatures, scale: float, scores: Scores
 ) -> float:
-    """The share of wins in this and further draws from one model."""
-    sheet, d = outcome.sheet, sight.n_features
-    sheet[:, STATISTICS] = 0
+    """Count the share of wins in this and further draws from one model.
+
+    Used by ``LinTS._find_propensity`` where all arms share a model.
+    """
+    score_table, d = scores.score_table, rows.n_features
+    score_table[:, STATISTICS] = 0
     return estimate_win_probability(
-        *luck, model, sight.x, sheet, d, scale, outcome.winner, _FURTHER_DRAWS
+        *luck, model, rows.x, score_table, d, scale, scores.winner, _FURTHER_DRAWS
     )

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Self, final
 
 from boundit.bandit.base import BasePolicy
-from boundit.bandit.batch.layout import BatchLayout, BatchRuns
-from boundit.bandit.batch.narrowing_layout import living_board
-from boundit.bandit.batch.ridge_layout import laid_out
+from boundit.bandit.batch.layout import (
+    BatchLayout,
+    BatchRuns,
+    lay_out_narrowing,
+    lay_out_ridge,
+)
 from boundit.bandit.decision import Decision
-from boundit.bandit.desk import Desk
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.lin_ucb import decide_lin_ucb, play_lin_ucb
 from boundit.bandit.kernels.lin_ucb_narrowing import play_lin_ucb_narrowing
@@ -17,11 +19,11 @@ from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.level_codec import Record
 from boundit.bandit.options import flag, not_negative
-from boundit.bandit.prior.monitor import LIVING
+from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
-from boundit.bandit.spec import Arms, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
@@ -43,7 +45,7 @@ class LinUCB(BasePolicy[RidgeModels]):
     (('B',), ('A',))
     """
 
-    narrows = True
+    plays_narrowing_batches = True
 
     def __init__(
         self,
@@ -63,53 +65,49 @@ class LinUCB(BasePolicy[RidgeModels]):
     ) -> None:
         self._alpha = not_negative("alpha", alpha)
         self._floor = flag("floor", floor)
-        how = RidgeSettings(ridge, shared, features, warm_start)
-        self.desk = Desk.of(
-            lambda scene: RidgeModels(scene, how),
-            prior=prior,
-            arms=arms,
-            context=context,
-            reward_range=reward_range,
-            watch=watch,
-            living=living,
-        )
+        settings = RidgeSettings(ridge, shared, features, warm_start)
+        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        super().__init__(spec, monitor, RidgeModels(spec, settings))
 
     @classmethod
     def from_state(
         cls, state: Mapping[str, object], *, features: Features | None = None
     ) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit."""
-        return cls._restored(
+        return cls.restore(
             state, lambda options: RidgeSettings.given(options, features, "LinUCB")
         )
 
-    def _play(self, board: BatchLayout, runs: BatchRuns) -> Places | None:
-        start = laid_out(self.desk.book.fresh(self.desk.scene), board)
-        if start is None:
+    def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
+        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        ridge = lay_out_ridge(self.statistics.fresh(self.spec), layout)
+        if ridge is None:
             return None
-        stack, course = start.stack, board.course(runs)
-        linear = (
-            stack.models,
-            start.x,
-            start.sheet,
-            stack.n_features,
-            self._alpha,
-            self._floor,
+        arrays, side = layout.make_arrays(runs), layout.environment.shows
+        start = ridge.stack.models, ridge.x, ridge.score_table, ridge.stack.n_features
+        narrowing = self.monitor.fresh().narrowing
+        if runs.side_luck is None or side is None or narrowing is None:
+            return play_lin_ucb(*start, self._alpha, self._floor, arrays)
+        plan = lay_out_narrowing(narrowing, layout, side)
+        if plan is None:
+            return None
+        return play_lin_ucb_narrowing(
+            *start, self._alpha, self._floor, plan, runs.side_luck, arrays
         )
-        if runs.seeing is None or not self.desk.narrows_on(board.stage):
-            return play_lin_ucb(*linear, course)
-        rounds = living_board(self.desk.fresh().guard.ends, board, board.stage.shows)
-        return rounds and play_lin_ucb_narrowing(*linear, rounds, runs.seeing, course)
 
-    def _choose(self, context: Context, lineup: RankedArms) -> Scores:
-        sight = self.desk.book.sight(context, lineup)
-        d, x, sheet = sight.n_features, sight.x, sight.sheet
-        models = self.desk.book.stack_of(d).models
-        found = decide_lin_ucb(models, x, sheet, d, self._alpha, self._floor)
-        return Scores(lineup, found, sheet, sight)
+    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+        """Take the arm with the highest capped index; called by ``BasePolicy.decide``."""
+        rows = self.statistics.sight(context, ranked_arms)
+        d, x, score_table = rows.n_features, rows.x, rows.sheet
+        models = self.statistics.stack_of(d).models
+        found = decide_lin_ucb(models, x, score_table, d, self._alpha, self._floor)
+        return Scores(ranked_arms, found, score_table, rows)
 
-    def _take(self, decision: Decision, reward: float) -> None:
-        self.desk.book.take(decision, reward)
+    def take(self, decision: Decision, reward: float) -> None:
+        """Let a model learn one reward; called by ``BasePolicy.learn``."""
+        self.statistics.take(decision, reward)
 
-    def _options(self) -> Record:
+    def options(self) -> Record:
+        """Give its own options as it took them; called by ``BasePolicy.state``."""
         return {"alpha": self._alpha, "floor": self._floor}

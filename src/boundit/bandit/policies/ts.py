@@ -5,7 +5,6 @@ from typing import final
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.decision import Decision
-from boundit.bandit.desk import Desk
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.rng import hash_context, wrap_seed
 from boundit.bandit.kernels.ts import decide_ts, play_ts
@@ -16,11 +15,11 @@ from boundit.bandit.kernels.win_probability import (
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.level_codec import Record
 from boundit.bandit.options import flag, whole
-from boundit.bandit.prior.monitor import LIVING
+from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
-from boundit.bandit.spec import Arms, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
@@ -55,42 +54,41 @@ class TS(BasePolicy[ArmCounts]):
         self._seed = whole("seed", seed)
         self._word = wrap_seed(seed)
         self._propensities = flag("propensities", propensities)
-        self.desk = Desk.of(
-            lambda _: ArmCounts(),
-            prior=prior,
-            arms=arms,
-            context=context,
-            reward_range=reward_range,
-            watch=watch,
-            living=living,
-        )
+        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        super().__init__(spec, monitor, ArmCounts())
 
-    def _play(self, board: BatchLayout, runs: BatchRuns) -> Places | None:
-        low, high = self.desk.scene.reward_range
-        course = board.course(runs)
-        return play_ts(board.sheet, board.words, low, high, runs.seeds, course)
+    def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
+        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        low, high = self.spec.reward_range
+        arrays = layout.make_arrays(runs)
+        return play_ts(layout.score_table, layout.words, low, high, runs.seeds, arrays)
 
-    def _choose(self, context: Context, lineup: RankedArms) -> Scores:
-        book, sheet = self.desk.book, self.desk.book.sheet(context, lineup)
+    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+        """Draw a mean for every arm and take the highest; called by ``BasePolicy.decide``."""
+        score_table = self.statistics.sheet(context, ranked_arms)
         found = decide_ts(
             self._word,
-            self.desk.events,
+            self.n_learned,
             hash_context(context),
-            book.rows,
-            sheet,
-            *self.desk.scene.reward_range,
+            self.statistics.rows,
+            score_table,
+            *self.spec.reward_range,
         )
-        chance = self._chance if self._propensities else None
-        return Scores(lineup, found, sheet, chance=chance)
+        propensity = self._compute_propensity if self._propensities else None
+        return Scores(ranked_arms, found, score_table, propensity=propensity)
 
-    def _chance(self, outcome: Scores) -> float:
-        low, high = self.desk.scene.reward_range
+    def _compute_propensity(self, scores: Scores) -> float:
+        """Integrate the winner's chance; called by ``Scores.propensity`` when it is read."""
+        low, high = self.spec.reward_range
         return compute_win_probability(
-            tabulate_beta_densities(outcome.sheet, low, high), outcome.winner
+            tabulate_beta_densities(scores.score_table, low, high), scores.winner
         )
 
-    def _take(self, decision: Decision, reward: float) -> None:
-        self.desk.book.add(decision.context, decision.arm, reward)
+    def take(self, decision: Decision, reward: float) -> None:
+        """Count one reward; called by ``BasePolicy.learn``."""
+        self.statistics.add(decision.context, decision.arm, reward)
 
-    def _options(self) -> Record:
+    def options(self) -> Record:
+        """Give its own options as it took them; called by ``BasePolicy.state``."""
         return {"seed": self._seed, "propensities": self._propensities}

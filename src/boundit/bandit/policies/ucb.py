@@ -7,18 +7,17 @@ from typing import final
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.decision import Decision
-from boundit.bandit.desk import Desk
 from boundit.bandit.errors import NeedsHorizon
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.ucb import decide_ucb, play_ucb
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.level_codec import Record
 from boundit.bandit.options import chance, positive, rounds
-from boundit.bandit.prior.monitor import LIVING
+from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
-from boundit.bandit.spec import Arms, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
@@ -55,34 +54,34 @@ class UCB(BasePolicy[ArmCounts]):
         self._horizon = rounds(horizon)
         self._delta = None if delta is None else chance("delta", delta)
         self._sigma = None if sigma is None else positive("sigma", sigma)
-        self.desk = Desk.of(
-            lambda _: ArmCounts(),
-            prior=prior,
-            arms=arms,
-            context=context,
-            reward_range=reward_range,
-            watch=watch,
-            living=living,
-        )
+        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        super().__init__(spec, monitor, ArmCounts())
 
-    def _play(self, board: BatchLayout, runs: BatchRuns) -> Places | None:
-        return play_ucb(board.sheet, self._width, board.course(runs))
+    def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
+        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        return play_ucb(layout.score_table, self._width, layout.make_arrays(runs))
 
-    def _choose(self, context: Context, lineup: RankedArms) -> Scores:
-        sheet = self.desk.book.sheet(context, lineup)
-        return Scores(lineup, decide_ucb(self.desk.book.rows, sheet, self._width), sheet)
+    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+        """Take the arm with the highest clipped index; called by ``BasePolicy.decide``."""
+        score_table = self.statistics.sheet(context, ranked_arms)
+        found = decide_ucb(self.statistics.rows, score_table, self._width)
+        return Scores(ranked_arms, found, score_table)
 
-    def _take(self, decision: Decision, reward: float) -> None:
-        self.desk.book.add(decision.context, decision.arm, reward)
+    def take(self, decision: Decision, reward: float) -> None:
+        """Count one reward; called by ``BasePolicy.learn``."""
+        self.statistics.add(decision.context, decision.arm, reward)
 
     @cached_property
     def _width(self) -> float:
+        """The width of confidence after one play; read by ``UCB.choose``."""
         if self._delta is None and self._horizon is None:
             raise NeedsHorizon("UCB", "delta")
-        low, high = self.desk.scene.reward_range
+        low, high = self.spec.reward_range
         sigma = high - low if self._sigma is None else self._sigma
         surprise = -math.log(self._delta) if self._delta else 2 * math.log(self._horizon or 1)
         return sigma * math.sqrt(2 * surprise)
 
-    def _options(self) -> Record:
+    def options(self) -> Record:
+        """Give its own options as it took them; called by ``BasePolicy.state``."""
         return {"horizon": self._horizon, "delta": self._delta, "sigma": self._sigma}

@@ -1,4 +1,4 @@
-"""The bounds a policy believes, laid out for deciding: caps first, beaten arms left out."""
+"""The bounds a policy believes, as it decides by them: caps first, beaten arms left out."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,107 +19,126 @@ class PriorBounds:
     """A table of bounds, or none; dropped ones bind nothing.
 
     Without a table, or once it is dropped, every end is infinite. With one, an arm or context
-    it has no row for gets the reward's range. Where it carries contrasts, an arm does not enter
-    if one that may be played in its stead is better whatever is true. ``living``
-    are ends that narrow online.
+    it has no row for gets the reward's range. Where it carries contrasts, an arm is left out if
+    one that may be played in its stead is better whatever is true. ``narrowing`` are ends that
+    narrow online.
     """
 
     table: BoundTable | None = None
     dropped: bool = False
-    living: NarrowingBounds | None = field(default=None, compare=False, repr=False)
-    _order: dict[Context | None, RankedArms] = field(
+    narrowing: NarrowingBounds | None = field(default=None, compare=False, repr=False)
+    _ranked: dict[Context | None, RankedArms] = field(
         default_factory=dict, compare=False, repr=False
     )
 
     @property
     def binding(self) -> BoundTable | None:
-        """The table, as long as it is believed."""
+        """The table as long as it is believed; ``Watch.refutes`` holds rewards against it."""
         return None if self.dropped else self.table
 
     @property
     def version(self) -> int:
-        """Grows when ends move."""
-        return self.living.version if self.living else 0
+        """A number that grows when ends move; ``MatchingStatistics.pairs`` is kept by it."""
+        return self.narrowing.version if self.narrowing else 0
 
     def forget(self, contexts: Iterable[Context]) -> None:
-        """List the arms of some contexts anew when they are asked for: their ends moved."""
+        """Rank the arms of some contexts anew when they are asked for: their ends moved.
+
+        Called by ``BoundMonitor.narrow``.
+        """
         for context in contexts:
-            self._order.pop(context, None)
+            self._ranked.pop(context, None)
 
     @cached_property
     def n_bounded(self) -> int:
-        """How many pairs have a bound that says more than the range."""
+        """The number of pairs whose bound says more than the range; for ``Watch.refutes``."""
         if self.table is None:
             return 0
-        return sum(map(self._says_more, self.table.bounds))
+        return sum(map(self._is_informative, self.table.bounds))
 
-    def bounds_more(self, arm: Arm, context: Context) -> bool:
-        """Tell whether the table is believed and says more of this pair than the range."""
-        return self.binding is not None and self._says_more((arm, context))
+    def is_bounded(self, arm: Arm, context: Context) -> bool:
+        """Tell whether the table is believed and says more of this pair than the range.
 
-    def entrants(self, among: Sequence[Arm], context: Context, *, held: bool) -> RankedArms:
-        """List arms with their ends, the highest cap first (and among equals in order).
+        Called by ``BoundMonitor.rank`` and ``BoundMonitor.watch_reward``.
+        """
+        return self.binding is not None and self._is_informative((arm, context))
+
+    def rank(self, arms: Sequence[Arm], context: Context, *, held: bool) -> RankedArms:
+        """Rank arms with their ends, the highest cap first (and among equals in order).
 
         For the arms a policy holds this is worked out once for each context of the table, and
-        once for all others, so a decision need not look at arms that cannot win.
+        once for all others, so a decision need not look at arms that cannot win. Called by
+        ``BoundMonitor.rank``, ``BatchLayout.of`` and ``MatchingStatistics.list_pairs``.
         """
         if not held:
-            return self._listed(among, context)
-        key = context if context in self._bounded else None
-        found = self._order.get(key)
+            return self._rank_anew(arms, context)
+        key = context if context in self._bounded_contexts else None
+        found = self._ranked.get(key)
         if found is None:
-            found = self._order[key] = self._listed(among, context)
+            found = self._ranked[key] = self._rank_anew(arms, context)
         return found
 
     @cached_property
-    def _bounded(self) -> frozenset[Context]:
+    def _bounded_contexts(self) -> frozenset[Context]:
+        """The contexts that the table has rows of."""
         return frozenset(self.binding.contexts if self.binding else ())
 
-    def _says_more(self, key: Key) -> bool:
+    def _is_informative(self, key: Key) -> bool:
+        """Tell whether the table has a bound of this pair that is narrower than the range.
+
+        Called by ``PriorBounds.is_bounded`` and ``PriorBounds.n_bounded``.
+        """
         if self.table is None or key not in self.table.bounds:
             return False
         (low, high), bound = self.table.reward_range, self.table.bounds[key]
         return bound.lower > low or bound.upper < high
 
-    def _listed(self, among: Sequence[Arm], context: Context) -> RankedArms:
-        found = [RankedArm(arm, *self._ends(arm, context), i) for i, arm in enumerate(among)]
-        beaten = self._beaten(among, context)
+    def _rank_anew(self, arms: Sequence[Arm], context: Context) -> RankedArms:
+        """Rank arms and leave out the beaten ones; called by ``PriorBounds.rank``."""
+        found = [
+            RankedArm(arm, *self._find_ends(arm, context), i) for i, arm in enumerate(arms)
+        ]
+        beaten = self._find_beaten(arms, context)
         if not beaten:
             return RankedArms.of(found)
         return RankedArms.of(
-            (entrant for entrant in found if entrant.arm not in beaten),
-            (entrant for entrant in found if entrant.arm in beaten),
+            (ranked for ranked in found if ranked.arm not in beaten),
+            (ranked for ranked in found if ranked.arm in beaten),
         )
 
-    def _ends(self, arm: Arm, context: Context) -> tuple[float, float]:
+    def _find_ends(self, arm: Arm, context: Context) -> tuple[float, float]:
+        """Find both ends of a pair as they are now; called by ``PriorBounds._rank_anew``."""
         table = self.binding
         if table is None:
             return -inf, inf
-        if self.living and (ends := self.living.ends(arm, context)):
+        if self.narrowing and (ends := self.narrowing.ends(arm, context)):
             return ends
         bound = table.bounds.get((arm, context))
         return (bound.lower, bound.upper) if bound else table.reward_range
 
-    def _beaten(self, among: Sequence[Arm], context: Context) -> frozenset[Arm]:
-        """The arms that another of these surely beats; none where all are, which refutes it."""
+    def _find_beaten(self, arms: Sequence[Arm], context: Context) -> frozenset[Arm]:
+        """Find the arms that another of these surely beats; none where all are beaten.
+
+        That would refute the table. Called by ``PriorBounds._rank_anew``.
+        """
         table = self.binding
         if table is None or not table.contrasts:
             return frozenset()
-        ends = {arm: table.bounds.get((arm, context)) for arm in among}
+        bounds = {arm: table.bounds.get((arm, context)) for arm in arms}
         low, high = table.reward_range
-        reached = max(bound.lower if bound else low for bound in ends.values())
+        reached = max(bound.lower if bound else low for bound in bounds.values())
         better = self._better.get(context, {})
         found = frozenset(
             arm
-            for arm, bound in ends.items()
+            for arm, bound in bounds.items()
             if (bound.upper if bound else high) < reached
-            or not better.get(arm, frozenset()).isdisjoint(ends)
+            or not better.get(arm, frozenset()).isdisjoint(bounds)
         )
-        return found if len(found) < len(ends) else frozenset()
+        return found if len(found) < len(bounds) else frozenset()
 
     @cached_property
     def _better(self) -> dict[Context, dict[Arm, set[Arm]]]:
-        """For each context and arm those that surely earn more."""
+        """For each context and arm those that surely earn more, by the table's contrasts."""
         found: dict[Context, dict[Arm, set[Arm]]] = {}
         for (context, arm, other), most in (self.table.contrasts if self.table else {}).items():
             if most < 0:

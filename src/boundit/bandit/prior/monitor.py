@@ -1,9 +1,10 @@
-"""The bounds a policy believes, and the watch over them."""
+"""The bounds in force: believed, narrowed by what rounds show, dropped once refuted."""
 
 import logging
 from collections.abc import Mapping, Sequence
 from typing import final
 
+from boundit.bandit.errors import BadOption
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.level_codec import Record
 from boundit.bandit.options import chance
@@ -32,124 +33,188 @@ class BoundMonitor:
         self, table: BoundTable | None, watch: Watch | None, living: float = LIVING
     ) -> None:
         self.watch, self.living = watch, living
-        self.ends = NarrowingBounds(table, living) if table and table.living else None
-        self.prior = PriorBounds(table, living=self.ends)
+        self.narrowing = NarrowingBounds(table, living) if table and table.living else None
+        self.prior = PriorBounds(table, narrowing=self.narrowing)
         self.refutation: Refutation | None = None
         self.evidence = ArmCounts()
 
-    def entrants(self, among: Sequence[Arm], context: Context, *, held: bool) -> RankedArms:
-        """List the arms, the highest cap first; only one if watching owes it a play."""
-        found = self.prior.entrants(among, context, held=held)
+    @classmethod
+    def of(
+        cls, prior: BoundTable | None, *, watch: bool | Watch, living: float
+    ) -> "BoundMonitor":
+        """Read the options about bounds that every policy's constructor shares."""
+        if not isinstance(watch, bool | Watch):
+            raise BadOption("watch", "True, False or a Watch", watch)
+        chosen = watch if isinstance(watch, Watch) else Watch() if watch else None
+        return cls(prior, chosen, chance("living", living))
+
+    def fresh(self) -> "BoundMonitor":
+        """Make one of the same table that has seen nothing.
+
+        Called by ``BasePolicy.fresh`` and ``LinUCB.play_batch``.
+        """
+        return BoundMonitor(self.prior.table, self.watch, self.living)
+
+    def rank(self, arms: Sequence[Arm], context: Context, *, held: bool) -> RankedArms:
+        """Rank the arms, the highest cap first; only one if watching owes it a play.
+
+        ``held`` says that they are all arms of the policy. Called by ``BasePolicy.decide``.
+        """
+        found = self.prior.rank(arms, context, held=held)
         if self.watch is None or not self.watch.plays:
             return found
         owed = [
-            (self.evidence[context, e.arm].n, e.place, e)
-            for e in (*found, *found.beaten)
-            if self.prior.bounds_more(e.arm, context)
-            and self.evidence[context, e.arm].n < self.watch.plays
+            (self.evidence[context, ranked.arm].n, ranked.place, ranked)
+            for ranked in (*found, *found.beaten)
+            if self.prior.is_bounded(ranked.arm, context)
+            and self.evidence[context, ranked.arm].n < self.watch.plays
         ]
         return RankedArms((min(owed)[2],)) if owed else found
+
+    def describe(self) -> str:
+        """Say in a few words what bounds there are; called when a policy is shown."""
+        table = self.prior.table
+        bounds = "no bounds" if table is None else f"{len(table.bounds)} bounds"
+        if self.refutation:
+            return f"{bounds}, refuted"
+        if self.narrowing:
+            n = self.narrowing.n_seen
+            return f"{bounds} narrowed by {n} observation{'s' * (n != 1)}"
+        return bounds
 
     @property
     def observes(self) -> tuple[str, ...]:
         """The variables that narrow the bounds online; none once these are dropped."""
-        return self.ends.variables if self.ends and not self.prior.dropped else ()
+        return self.narrowing.variables if self.narrowing and not self.prior.dropped else ()
 
     def read_observed(self, observed: Mapping[str, object] | None) -> Cells:
-        """Read what was observed as far as it can narrow anything."""
-        return () if observed is None or self.ends is None else self.ends.read(observed)
+        """Read what was observed as far as it can narrow anything.
 
-    def see(self, context: Context, arm: Arm, cells: Cells) -> None:
-        """Narrow the bounds by what a round showed; what cannot be drops them."""
-        if self.ends is None or self.prior.dropped:
+        Called by ``BasePolicy.learn`` before anything changes.
+        """
+        if observed is None or self.narrowing is None:
+            return ()
+        return self.narrowing.read(observed)
+
+    def narrow(self, context: Context, arm: Arm, cells: Cells) -> None:
+        """Narrow the bounds by what a round showed; what cannot be drops them.
+
+        Called by ``BasePolicy.learn``.
+        """
+        if self.narrowing is None or self.prior.dropped:
             return
-        came = self.ends.see(arm, context, cells)
-        if isinstance(came, Living):
-            self._drop(self._living_refutation(came, context, arm), told=True)
+        found = self.narrowing.see(arm, context, cells)
+        if isinstance(found, Living):
+            self.drop(self._make_refutation(found, context, arm), warn=True)
         else:
-            self.prior.forget(came)
+            self.prior.forget(found)
 
-    def observe(self, context: Context, arm: Arm, unit_reward: float) -> None:
-        """Hold one reward, on the scale from 0 to 1, against the bound it should obey."""
-        if self.watch and self.prior.bounds_more(arm, context):
+    def watch_reward(self, context: Context, arm: Arm, unit_reward: float) -> None:
+        """Hold one reward, on the scale from 0 to 1, against the bound it should obey.
+
+        Called by ``BasePolicy.learn`` where the bounds are watched.
+        """
+        if self.watch and self.prior.is_bounded(arm, context):
             self.evidence.add(context, arm, unit_reward)
             self._judge(context, arm)
 
     def refresh(self, table: BoundTable) -> None:
-        """Believe another table, unless what was seen so far contradicts it."""
-        old, self.refutation = self.ends, None
-        self.ends = NarrowingBounds(table, self.living) if table.living else None
-        if old and self.ends:
-            self.ends = old.resumed(table)
-        self.prior = PriorBounds(table, living=self.ends)
-        self._judge_all()
+        """Believe another table, unless what was seen so far contradicts it.
 
-    def joined(self, other: "BoundMonitor", shared: "BoundMonitor") -> "BoundMonitor":
-        """Put together what two have seen of the same bounds."""
-        table = self.prior.table
-        guard = BoundMonitor(table, self.watch, self.living)
-        guard.evidence = self.evidence.joined(other.evidence, shared.evidence)
-        if table and self.ends and other.ends:
-            base = shared.ends or NarrowingBounds(table, self.living)
-            guard.ends = self.ends.joined(other.ends, base, table)
-            guard.prior = PriorBounds(table, living=guard.ends)
-        guard._drop(self.refutation or other.refutation)
-        guard._judge_all()
-        return guard
+        Called by ``BasePolicy.refresh``.
+        """
+        old, self.refutation = self.narrowing, None
+        self.narrowing = NarrowingBounds(table, self.living) if table.living else None
+        if old and self.narrowing:
+            self.narrowing = old.resumed(table)
+        self.prior = PriorBounds(table, narrowing=self.narrowing)
+        self.judge_all()
 
-    def record(self) -> Record:
-        """Spell it as a JSON object."""
+    def join(self, other: "BoundMonitor", shared: "BoundMonitor") -> "BoundMonitor":
+        """Put together what two have seen of the same bounds.
+
+        Called by ``BasePolicy.merged``.
+        """
+        table, monitor = self.prior.table, self.fresh()
+        monitor.evidence = self.evidence.joined(other.evidence, shared.evidence)
+        if table and self.narrowing and other.narrowing:
+            base = shared.narrowing or NarrowingBounds(table, self.living)
+            monitor.narrowing = self.narrowing.joined(other.narrowing, base, table)
+            monitor.prior = PriorBounds(table, narrowing=monitor.narrowing)
+        monitor.drop(self.refutation or other.refutation)
+        monitor.judge_all()
+        return monitor
+
+    def to_record(self) -> Record:
+        """Write it as a JSON object; called by ``BasePolicy.state``."""
         return {
             "prior": self.prior.table.record() if self.prior.table else None,
-            "watch": self.watch.record() if self.watch else None,
-            "refutation": self.refutation.record() if self.refutation else None,
+            "watch": self.watch.to_record() if self.watch else None,
+            "refutation": self.refutation.to_record() if self.refutation else None,
             "evidence": self.evidence.record(),
             "living": self.living,
-            "observed": self.ends.record() if self.ends else None,
+            "narrowing": self.narrowing.record() if self.narrowing else None,
         }
 
     @classmethod
-    def read(cls, record: Record) -> "BoundMonitor":
-        """Read back what ``record`` wrote."""
-        guard = cls(
+    def from_record(cls, record: Record) -> "BoundMonitor":
+        """Read back what ``to_record`` wrote; called by ``BasePolicy.restore``."""
+        monitor = cls(
             BoundTable.from_record(record["prior"]) if record["prior"] else None,
             Watch(**record["watch"]) if record["watch"] else None,
-            chance("living", record.get("living", LIVING)),
+            chance("living", record["living"]),
         )
-        if guard.ends and record.get("observed"):
-            guard.ends.restore(record["observed"])
-        guard.evidence = ArmCounts.read(record["evidence"])
-        guard._drop(Refutation.read(record["refutation"]) if record["refutation"] else None)
-        return guard
+        if monitor.narrowing and record["narrowing"]:
+            monitor.narrowing.restore(record["narrowing"])
+        monitor.evidence = ArmCounts.read(record["evidence"])
+        if record["refutation"]:
+            monitor.drop(Refutation.from_record(record["refutation"]))
+        return monitor
 
-    def _judge_all(self) -> None:
+    def judge_all(self) -> None:
+        """Hold all that was seen against the bounds.
+
+        Called by ``BoundMonitor.refresh`` and ``BoundMonitor.join``.
+        """
         for context, arm in self.evidence:
             self._judge(context, arm)
-        plan = self.ends.settled() if self.ends and not self.refutation else None
+        plan = self.narrowing.settled() if self.narrowing and not self.refutation else None
         if plan is not None:
             arm, context = next(iter(plan.pools))
-            self._drop(self._living_refutation(plan, context, arm), told=True)
+            self.drop(self._make_refutation(plan, context, arm), warn=True)
 
-    def _living_refutation(self, plan: Living, context: Context, arm: Arm) -> Refutation:
-        table, n = self.prior.table, 0
-        if table is None or self.ends is None:
+    def _make_refutation(self, plan: Living, context: Context, arm: Arm) -> Refutation:
+        """Say how what rounds showed contradicts the bounds of a plan.
+
+        Called by ``BoundMonitor.narrow`` and ``BoundMonitor.judge_all``.
+        """
+        table = self.prior.table
+        if table is None or self.narrowing is None:
             raise ValueError("there is nothing to refute")
-        n = self.ends.n_of(plan, arm, context)
+        n = self.narrowing.n_of(plan, arm, context)
         # The bounds of the table and those of the cells each hold with its confidence.
         level = self.living + (2 * (1 - table.confidence) if table.confidence else 0.0)
         bound = table[arm, context]
         return Refutation(arm, context, bound, n, None, level, plan.variables)
 
     def _judge(self, context: Context, arm: Arm) -> None:
+        """Drop the bounds if the rewards of one pair refute its own.
+
+        Called by ``BoundMonitor.watch_reward`` and ``BoundMonitor.judge_all``.
+        """
         if self.watch is None or self.refutation:
             return
         found = self.watch.refutes(self.prior, context, arm, self.evidence[context, arm])
-        self._drop(found, told=True)
+        self.drop(found, warn=True)
 
-    def _drop(self, refutation: Refutation | None, *, told: bool = False) -> None:
+    def drop(self, refutation: Refutation | None, *, warn: bool = False) -> None:
+        """Believe the table no longer, if there is a refutation.
+
+        Called by ``BoundMonitor._judge`` and ``BoundMonitor.narrow``.
+        """
         if refutation is None:
             return
         self.prior = PriorBounds(self.prior.table, dropped=True)
         self.refutation = refutation
-        if told:
+        if warn:
             _log.warning("%s", refutation)

@@ -1,12 +1,12 @@
 r"""Watching the bounds: what the arms earn, held against what the prior says.
 
 For an arm and context with bound :math:`[L, U]`, rewards in :math:`[0, 1]` with sum :math:`S`
-over :math:`n` plays, and any mean :math:`m < q`, the likelihood ratio of coins
+over :math:`n` plays, and any mean :math:`m < q`, the likelihood ratio of 0/1 rewards
 
 .. math:: (q/m)^S \, ((1-q)/(1-m))^{n-S}
 
 is a nonnegative supermartingale as long as the true mean is at most :math:`m`: rewards need not
-be coins, since :math:`e^{\lambda y} \le 1 - y + y e^\lambda`. So is its average over :math:`q`
+be 0 or 1, since :math:`e^{\lambda y} \le 1 - y + y e^\lambda`. So is its average over :math:`q`
 uniform on :math:`(m, 1)`, and by Ville's inequality it ever reaches :math:`1/a` with chance
 at most :math:`a`, however arms are chosen and whenever one looks. The means it has not rejected
 are an anytime-valid confidence sequence; the lower end is the same with rewards turned around.
@@ -53,7 +53,10 @@ class Watch:
     def refutes(
         self, prior: PriorBounds, context: Context, arm: Arm, cell: ArmCount
     ) -> "Refutation | None":
-        """Say how the rewards of one pair, on the scale from 0 to 1, contradict its bound."""
+        """Say how the rewards of one pair, on the scale from 0 to 1, contradict its bound.
+
+        Called by ``BoundMonitor._judge`` after every reward.
+        """
         table = prior.binding
         bound = table.bounds.get((arm, context)) if table else None
         if table is None or bound is None or not cell.n:
@@ -69,8 +72,8 @@ class Watch:
         mean = low + (high - low) * cell.mean
         return Refutation(arm, context, bound.interval, cell.n, mean, level)
 
-    def record(self) -> Record:
-        """Spell it as a JSON object."""
+    def to_record(self) -> Record:
+        """Write it as a JSON object; called by ``BoundMonitor.to_record``."""
         return {"alpha": self.alpha, "plays": self.plays}
 
 
@@ -105,8 +108,8 @@ class Refutation:
             "every bound of the same graph and log is dropped"
         )
 
-    def record(self) -> Record:
-        """Spell it as a JSON object."""
+    def to_record(self) -> Record:
+        """Write it as a JSON object; called by ``BoundMonitor.to_record``."""
         return {
             "arm": spelled_values(self.arm),
             "context": spelled_values(self.context),
@@ -118,8 +121,8 @@ class Refutation:
         }
 
     @classmethod
-    def read(cls, record: Record) -> "Refutation":
-        """Read back what ``record`` wrote."""
+    def from_record(cls, record: Record) -> "Refutation":
+        """Read back what ``to_record`` wrote; called by ``BoundMonitor.from_record``."""
         lower, upper = map(float, record["bound"])
         return cls(
             read_values(record["arm"]),
@@ -134,6 +137,8 @@ class Refutation:
 
 def log_evidence_above(total: float, n: int, m: float) -> float:
     """Weigh the claim that the mean is at most ``m``: the log of the averaged ratio against it.
+
+    Called by ``Watch.refutes`` for both ends.
 
     >>> log_evidence_above(90, 100, 0.5) > 30 > 0 > log_evidence_above(40, 100, 0.5)
     True

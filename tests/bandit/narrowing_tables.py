@@ -10,7 +10,7 @@ from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
-from tests.bandit.players import ARMS, CONTEXTS
+from tests.bandit.all_policies import ARMS, CONTEXTS
 
 W = (0, 1, "high")
 
@@ -64,8 +64,8 @@ def living_table(*plans: Living, **changed: Any) -> BoundTable:
     return replace(table, living=plans, **changed)
 
 
-def stage() -> FiniteEnvironment:
-    """The world as a stage that shows W."""
+def make_environment() -> FiniteEnvironment:
+    """The world as an environment that shows W."""
     means = np.array([[truth(arm, c) for arm in ARMS] for c in CONTEXTS])
     ends = np.empty((4, 4, 2, 3))
     for (i, c), (j, arm) in product(enumerate(CONTEXTS), enumerate(ARMS)):
@@ -77,21 +77,21 @@ def stage() -> FiniteEnvironment:
     return FiniteEnvironment(CONTEXTS, ARMS, means, SideObservation(("W",), (W,), ends))
 
 
-STAGE = stage()
+ENVIRONMENT = make_environment()
 
 
-def play_living(policy: Any, rounds: int, *, seed: int = 0, start: int = 0) -> list[Any]:
+def play_narrowing(policy: Any, rounds: int, *, seed: int = 0, start: int = 0) -> list[Any]:
     """Let visitors come; each round tells W."""
     found = []
-    shows = STAGE.shows
+    shows = ENVIRONMENT.shows
     assert shows is not None
     for t in range(start, start + rounds):
         rng = np.random.default_rng([seed, t])
-        visitor, luck, seeing = int(rng.integers(4)), rng.random(), rng.random()
+        visitor, luck, side_luck = int(rng.integers(4)), rng.random(), rng.random()
         decision = policy.decide(CONTEXTS[visitor], id=str(t))
         arm = ARMS.index(decision.arm)
-        reward = float(luck < STAGE.means[visitor, arm])
-        observed = shows.observed(visitor, arm, reward, seeing)
+        reward = float(luck < ENVIRONMENT.means[visitor, arm])
+        observed = shows.observed(visitor, arm, reward, side_luck)
         policy.learn(decision, reward, observed=observed)
         found.append((decision, reward, observed))
     return found

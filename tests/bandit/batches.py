@@ -1,4 +1,4 @@
-"""Whole runs on the small world of ``players``: compiled, and one call at a time."""
+"""Whole runs on the small world of ``all_policies``: compiled, and one call at a time."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.kernels.arrays import Floats, Places, Seeds
-from tests.bandit.players import ARMS, CONTEXTS, mean
+from tests.bandit.all_policies import ARMS, CONTEXTS, mean
 
-STAGE = FiniteEnvironment(
+ENVIRONMENT = FiniteEnvironment(
     CONTEXTS, ARMS, np.array([[mean(arm, c) for arm in ARMS] for c in CONTEXTS])
 )
 
@@ -27,9 +27,9 @@ def step_by_step(policy: Any, visitors: Places, luck: Floats, seeds: Seeds) -> P
     for run, seed in enumerate(seeds):
         player = policy.fresh(seed=int(seed))
         for t, c in enumerate(visitors[run]):
-            decision = player.decide(STAGE.contexts[c], id=str(t))
-            pulls[run, t] = place = STAGE.arms.index(decision.arm)
-            player.learn(decision, float(luck[run, t] < STAGE.means[c, place]))
+            decision = player.decide(ENVIRONMENT.contexts[c], id=str(t))
+            pulls[run, t] = place = ENVIRONMENT.arms.index(decision.arm)
+            player.learn(decision, float(luck[run, t] < ENVIRONMENT.means[c, place]))
     return pulls
 
 
@@ -37,6 +37,6 @@ def assert_plays_alike(policy: Any, *, runs: int = 2, rounds: int = 250) -> None
     """Hold ``play`` against single calls, bit for bit."""
     visitors, luck, seeds = visits(runs, rounds)
 
-    found = policy.play(STAGE, visitors, luck, seeds)
+    found = policy.play(ENVIRONMENT, visitors, luck, seeds)
 
     np.testing.assert_array_equal(found, step_by_step(policy, visitors, luck, seeds))

@@ -44,7 +44,7 @@ def table(width: float | None = 0.1, **others: Any) -> BoundTable:
     )
 
 
-def kinds() -> Iterator[type[Any]]:
+def find_policy_classes() -> Iterator[type[Any]]:
     """Every class of the room that has all the methods of a policy."""
     for _, name, _ in pkgutil.walk_packages(boundit.bandit.__path__, "boundit.bandit."):
         module = importlib.import_module(name)
@@ -54,10 +54,10 @@ def kinds() -> Iterator[type[Any]]:
                 yield kind
 
 
-def players() -> dict[str, tuple[type[Any], dict[str, object]]]:
+def find_policies() -> dict[str, tuple[type[Any], dict[str, object]]]:
     """The policies with the options they cannot do without; shared models apart."""
     found: dict[str, tuple[type[Any], dict[str, object]]] = {}
-    for kind in kinds():
+    for kind in find_policy_classes():
         takes = inspect.signature(kind).parameters
         options: dict[str, object] = {"horizon": 1000} if "horizon" in takes else {}
         found[kind.__name__] = (kind, options)
@@ -66,10 +66,12 @@ def players() -> dict[str, tuple[type[Any], dict[str, object]]]:
     return found
 
 
-PLAYERS = players()
-NAMES = sorted(PLAYERS)
+POLICIES_WITH_OPTIONS = find_policies()
+NAMES = sorted(POLICIES_WITH_OPTIONS)
 SAMPLING = sorted(
-    n for n, (k, _) in PLAYERS.items() if "seed" in inspect.signature(k).parameters
+    n
+    for n, (k, _) in POLICIES_WITH_OPTIONS.items()
+    if "seed" in inspect.signature(k).parameters
 )
 DETERMINISTIC = sorted(set(NAMES) - set(SAMPLING))
 
@@ -85,7 +87,7 @@ def some(name: str, rounds: int) -> int:
 
 def make(name: str, *, prior: BoundTable | None = None, **options: object) -> Any:
     """Make a policy of this world, with bounds or without."""
-    kind, needed = PLAYERS[name]
+    kind, needed = POLICIES_WITH_OPTIONS[name]
     if prior is None and "arms" not in options:
         options = {"arms": ARMS, "context": ["U1", "U2"], **options}
     return kind(prior=prior, **{**needed, **options})
@@ -108,6 +110,18 @@ def reward_of(decision: Decision, *, seed: int = 0) -> float:
     luck = np.random.default_rng([seed, int(decision.id)])
     luck.integers(len(CONTEXTS))
     return float(luck.random() < mean(decision.arm, decision.context))
+
+
+def share_parts(policy: Any, base: Any) -> None:
+    """Let a policy of other options decide by what another has learned."""
+    policy.spec, policy.monitor = base.spec, base.monitor
+    policy.statistics, policy.learned_ids = base.statistics, base.learned_ids
+
+
+def change(decision: Decision, **changes: Any) -> Decision:
+    """Write a decision by hand that differs from another."""
+    names = inspect.signature(Decision).parameters.keys() - {"reasons"}
+    return Decision(**{name: getattr(decision, name) for name in names} | changes)
 
 
 def pulls(decisions: list[Decision]) -> list[tuple[Context, Arm]]:

@@ -1,4 +1,4 @@
-"""Stages to play whole runs on, drawn at random, and the same runs through decide and learn."""
+"""Environments for whole runs, drawn at random, and the same runs through decide and learn."""
 
 from dataclasses import dataclass, replace
 from itertools import product
@@ -15,10 +15,10 @@ from boundit.terms.contrast import Pair
 
 
 @dataclass(frozen=True, eq=False)
-class Show:
-    """A stage, who comes with what luck, and bounds that hold for some of its pairs."""
+class BatchCase:
+    """An environment, who comes with what luck, and bounds that hold for some of its pairs."""
 
-    stage: FiniteEnvironment
+    environment: FiniteEnvironment
     visitors: Places
     luck: Floats
     bounds: BoundTable | None
@@ -28,15 +28,15 @@ class Show:
         return np.arange(len(self.visitors), dtype=np.uint64)
 
     @property
-    def place(self) -> dict[str, Any]:
-        """Options of a policy for this stage: its bounds, or its arms and names."""
+    def options(self) -> dict[str, Any]:
+        """Options of a policy for this environment: its bounds, or its arms and names."""
         if self.bounds:
             return {"prior": self.bounds}
-        return {"arms": self.stage.arms, "context": {"U": ["a", "b", "c"], "V": [0, 1]}}
+        return {"arms": self.environment.arms, "context": {"U": ["a", "b", "c"], "V": [0, 1]}}
 
 
 @st.composite
-def shows(draw: st.DrawFn, *, runs: int = 2, rounds: int = 60) -> Show:
+def batch_cases(draw: st.DrawFn, *, runs: int = 2, rounds: int = 60) -> BatchCase:
     """Numbers and text in contexts and arms; ends are coarse, so that indices often tie."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     contexts = tuple(product(("a", "b", "c")[: draw(st.integers(1, 3))], (0, 1)))
@@ -53,7 +53,7 @@ def shows(draw: st.DrawFn, *, runs: int = 2, rounds: int = 60) -> Show:
     if draw(st.booleans()):
         table = replace(table, contrasts=_contrasts(rng, contexts, arms, means))
     shape = runs, rounds
-    return Show(
+    return BatchCase(
         FiniteEnvironment(contexts, arms, means),
         rng.integers(len(contexts), size=shape),
         rng.random(shape),
@@ -82,14 +82,14 @@ def _contrasts(
     }
 
 
-def one_by_one(policy: Any, show: Show) -> Places:
+def play_one_by_one(policy: Any, case: BatchCase) -> Places:
     """The pulls of fresh policies through the public interface."""
-    places = {arm: i for i, arm in enumerate(show.stage.arms)}
-    pulls = np.empty_like(show.visitors)
-    for run, seed in enumerate(show.seeds):
+    places = {arm: i for i, arm in enumerate(case.environment.arms)}
+    pulls = np.empty_like(case.visitors)
+    for run, seed in enumerate(case.seeds):
         player = policy.fresh(seed=int(seed))
-        for t, (c, luck) in enumerate(zip(show.visitors[run], show.luck[run], strict=True)):
-            decision = player.decide(show.stage.contexts[c])
+        for t, (c, luck) in enumerate(zip(case.visitors[run], case.luck[run], strict=True)):
+            decision = player.decide(case.environment.contexts[c])
             pulls[run, t] = places[decision.arm]
-            player.learn(decision, float(luck < show.stage.means[c, pulls[run, t]]))
+            player.learn(decision, float(luck < case.environment.means[c, pulls[run, t]]))
     return pulls
