@@ -46,7 +46,7 @@ def _instrument(k: int) -> tuple[ResponseProgram, PlugInNumbers]:
     found = confounded(INSTRUMENT, ASKED, Solver(INSTRUMENT), SearchBudget(INSTRUMENT))
     spec = max(found, key=lambda one: len(one.varied))
     model = draw_model(INSTRUMENT, np.random.default_rng(k), levels=(k,))
-    law = model.log().aligned(("Z", "X", "Y"))
+    law = model.log().align(("Z", "X", "Y"))
     tossed = np.stack([law[..., 0], law[..., 1:].sum(axis=-1)], axis=-1)
     named = NamedArray(("Z", "X", "Y"), tossed)
     return spec, PlugInNumbers(Evaluator(named, [named]))

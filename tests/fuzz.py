@@ -15,10 +15,10 @@ import click
 
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.dagitty import as_dagitty, parse_dagitty
-from boundit.graph.dot import as_dot, parse_dot
+from boundit.graph.dagitty import parse_dagitty, write_dagitty
+from boundit.graph.dot import parse_dot, write_dot
 from boundit.graph.read import parse_graph
-from boundit.graph.record import as_json, parse_json
+from boundit.graph.record import parse_json, write_json
 from boundit.graph.text import parse
 from boundit.terms.errors import BounditError
 
@@ -45,9 +45,9 @@ Parser = Callable[[str], CausalGraph | EffectQuery]
 PARSERS: tuple[tuple[Parser, Callable[..., str], tuple[str, ...]], ...] = (
     (parse_graph, str, SEEDS[:7]),
     (parse, str, SEEDS[:2]),
-    (parse_dot, as_dot, SEEDS[2:4]),
-    (parse_dagitty, as_dagitty, SEEDS[4:5]),
-    (parse_json, as_json, SEEDS[5:7]),
+    (parse_dot, write_dot, SEEDS[2:4]),
+    (parse_dagitty, write_dagitty, SEEDS[4:5]),
+    (parse_json, write_json, SEEDS[5:7]),
     (parse_query, str, SEEDS[7:]),
 )
 

@@ -11,7 +11,7 @@ import pytest
 
 from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NamedArray
-from boundit.estimand.criteria.adjustment import adjustment_formula, adjusts
+from boundit.estimand.criteria.adjustment import adjusts, write_adjustment
 from boundit.estimand.criteria.adjustment_sets import find_adjustment
 from boundit.estimand.criteria.context_adjustment import find_context_adjustment
 from boundit.estimand.recovery.factorize import factorize
@@ -69,11 +69,11 @@ def test_the_example_sums_over_the_mediator() -> None:
     assert asked == EXAMPLE_RELEVANT
     assert set(factors) == {make_nodes("I1", "Y"), make_nodes("U1"), make_nodes("U2")}
     whole = sum_product([model.c_factor(part) for part in factors], effect.axes)
-    assert whole.gap_to(effect) < 1e-12
+    assert whole.measure_gap(effect) < 1e-12
     axes = ("I1", "U1", "U2", "X2", "Y")
     printed = sum_product([model.c_factor(part) for part in EXAMPLE_FACTORS], axes)
     for i1 in (0, 1):
-        assert printed.at({"I1": i1}).gap_to(effect) > 0.02
+        assert printed.at({"I1": i1}).measure_gap(effect) > 0.02
 
 
 def test_a_failed_identify_ends_the_recovery() -> None:
@@ -98,19 +98,19 @@ def test_the_log_knows_the_law_of_one_context_and_not_of_the_other() -> None:
     assert not recover(FIGURE_2, outcomes=make_nodes("U1"))
     assert not recover(FIGURE_2, outcomes=CONTEXT)
     assert float(model.law("U1").at({"U1": 1})) == pytest.approx(0.4)
-    assert float(model.log().marginal("U1").at({"U1": 1})) == pytest.approx(0.4441, abs=1e-4)
+    assert float(model.log().marginalize("U1").at({"U1": 1})) == pytest.approx(0.4441, abs=1e-4)
 
 
 def test_a_product_over_the_outcomes_alone_is_not_the_effect() -> None:
     """D-8. Eq. (1) on X -> M -> Y is P(y | m), 0.1 or 0.9; the effect of x = 1 is 0.74."""
     effect = CHAIN.effect(**X_TO_Y)
-    printed = CHAIN.law({"M", "Y"}).given("M").at({"Y": 1})
+    printed = CHAIN.law({"M", "Y"}).condition_on("M").at({"Y": 1})
 
     whole = sum_product([CHAIN.tables["M"], CHAIN.tables["Y"]], effect.axes)
 
     assert printed.values == pytest.approx([0.1, 0.9])
     assert effect.at({"Y": 1}).values == pytest.approx([0.26, 0.74])
-    assert whole.gap_to(effect) < 1e-12
+    assert whole.measure_gap(effect) < 1e-12
 
 
 def test_a_causal_path_through_another_treatment_may_stay_open() -> None:
@@ -125,9 +125,9 @@ def test_a_causal_path_through_another_treatment_may_stay_open() -> None:
 
     assert open_walk(graph, "X1", "Y", given=()) == ("X1", "->", "X2", "->", "Y")
     assert adjusts(graph, **sets)
-    formula = adjustment_formula(graph, **sets)
+    formula = write_adjustment(graph, **sets)
     effect = model.effect(outcomes="Y", treatments=sets["treatments"])
-    assert evaluate(formula, model.log()).gap_to(effect) < 1e-12
+    assert evaluate(formula, model.log()).measure_gap(effect) < 1e-12
 
 
 def test_the_criterion_with_measured_covariates_has_another_formula() -> None:
@@ -136,9 +136,9 @@ def test_the_criterion_with_measured_covariates_has_another_formula() -> None:
     model = drawn(graph)
 
     def gap(external: Nodes) -> float:
-        formula = adjustment_formula(graph, covariates="Z", **X_TO_Y, external=external)
+        formula = write_adjustment(graph, covariates="Z", **X_TO_Y, external=external)
         numbers = evaluate(formula, model.log(), external=[model.law("Z")])
-        return numbers.gap_to(model.effect(**X_TO_Y))
+        return numbers.measure_gap(model.effect(**X_TO_Y))
 
     assert adjusts(graph, covariates="Z", **X_TO_Y, external="Z")
     assert gap(make_nodes("Z")) < 1e-12
@@ -155,7 +155,7 @@ def test_an_effect_may_be_recoverable_though_nothing_adjusts() -> None:
 
     assert find_adjustment(graph, **X_TO_Y, external=["A", "M"]) is None
     assert formula is not None
-    assert evaluate(formula, model.log()).gap_to(model.effect(**X_TO_Y)) < 1e-12
+    assert evaluate(formula, model.log()).measure_gap(model.effect(**X_TO_Y)) < 1e-12
 
 
 def test_c_components_are_maximal() -> None:
@@ -165,7 +165,7 @@ def test_c_components_are_maximal() -> None:
     apart = sum_product([model.c_factor("I1"), model.c_factor("Y")], together.axes)
 
     assert make_nodes("I1", "Y") in FIGURE_2.components()
-    assert apart.gap_to(together) > 0.01
+    assert apart.measure_gap(together) > 0.01
 
 
 def test_a_conditional_effect_can_be_known_when_the_joint_is_not() -> None:
@@ -178,7 +178,7 @@ def test_a_conditional_effect_can_be_known_when_the_joint_is_not() -> None:
 
     assert conditional.expression is not None
     numbers = evaluate(conditional.expression, model.log())
-    assert numbers.gap_to(model.effect(outcomes=y, treatments=x, context=z)) < 1e-12
+    assert numbers.measure_gap(model.effect(outcomes=y, treatments=x, context=z)) < 1e-12
     assert not joint
     assert joint.proof is not None
 
@@ -211,7 +211,7 @@ def test_the_weights_of_a_marginal_are_those_under_the_intervention() -> None:
     acted = sum_product([given_m, CHAIN.effect(outcomes="M", treatments="X")], effect.axes)
     printed = sum_product([given_m, CHAIN.law("M")], effect.axes)
 
-    assert acted.gap_to(effect) < 1e-12
+    assert acted.measure_gap(effect) < 1e-12
     assert effect.at({"Y": 1}).values == pytest.approx([0.26, 0.74])
     assert printed.at({"Y": 1}).values == pytest.approx([0.5, 0.5])
 

@@ -12,7 +12,7 @@ import pytest
 
 from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.criteria.adjustment import adjustment_formula
+from boundit.estimand.criteria.adjustment import write_adjustment
 from boundit.estimand.language.expression import P
 from boundit.estimand.recovery.recover import recover
 from boundit.simulation.random_models import draw_graph, draw_model
@@ -64,7 +64,7 @@ def test_a_recovered_conditional_effect_is_the_effect() -> None:
         y, x, c = (frozenset({v}) for v in ("V1", "V2", "V3"))
         if formula := recover(graph, outcomes=y, treatments=x, context=c).expression:
             effect = model.effect(outcomes=y, treatments=x, context=c)
-            assert evaluate(formula, model.log()).gap_to(effect) < 1e-9
+            assert evaluate(formula, model.log()).measure_gap(effect) < 1e-9
             found += 1
     assert found > 10
 
@@ -72,7 +72,7 @@ def test_a_recovered_conditional_effect_is_the_effect() -> None:
 def test_one_column_of_the_table_is_what_the_probabilities_imply() -> None:
     """D-4. In the order x1, x2, u1, u2, CP differs from the exact log by sampling alone."""
     exact = at(CP, TABLE_1_ROWS)
-    cells = LOG.marginal(ARM | CONTEXT)
+    cells = LOG.marginalize(ARM | CONTEXT)
     rows = [
         float(cells.at(row)) * GENERATED * make_paper_model().selection_rate()
         for row in TABLE_1_ROWS
@@ -86,10 +86,10 @@ def test_one_column_of_the_table_is_what_the_probabilities_imply() -> None:
 
 def test_the_other_columns_do_not_follow_the_context() -> None:
     """D-4. Truth is P(y | x1, x2) to 0.008 and 0.1 from the effect; Biased is not eq. (2)."""
-    population = make_paper_model().law().marginal(ARM | OUTCOME).given(ARM)
-    logged = LOG.marginal(ARM | OUTCOME).given(ARM)
+    population = make_paper_model().law().marginalize(ARM | OUTCOME).condition_on(ARM)
+    logged = LOG.marginalize(ARM | OUTCOME).condition_on(ARM)
     sets = {"covariates": CONTEXT, "treatments": ARM, "outcomes": OUTCOME}
-    eq_2 = evaluate(adjustment_formula(make_paper_model().graph, **sets), LOG)
+    eq_2 = evaluate(write_adjustment(make_paper_model().graph, **sets), LOG)
 
     assert distance(column("truth"), at(population, TABLE_1_ROWS)) < 0.01
     assert distance(column("truth"), at(EFFECT, TABLE_1_ROWS)) > 0.09

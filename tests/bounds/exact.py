@@ -67,7 +67,7 @@ class Asked:
             outcomes=query.outcomes, treatments=query.treatments, context=query.context
         )
         axes = query.treatments + query.context + query.outcomes
-        return np.asarray((effect.aligned(axes) * self.worth).sum(axis=-1))
+        return np.asarray((effect.align(axes) * self.worth).sum(axis=-1))
 
 
 def ends(table: BoundTable, shape: Sequence[int]) -> tuple[Floats, Floats]:

@@ -59,4 +59,4 @@ def truth(model: Model, spec: ResponseProgram) -> Floats:
     effect = model.effect(outcomes="Y", treatments=asked.treatments, context=asked.context).at(
         {"Y": 1}
     )
-    return np.asarray(effect.aligned(spec.fixed + spec.set_by_hand))
+    return np.asarray(effect.align(spec.fixed + spec.set_by_hand))

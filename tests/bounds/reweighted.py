@@ -9,7 +9,7 @@ from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.law import touched
+from boundit.estimand.language.law import find_boundary
 from boundit.simulation.model import Model
 from boundit.terms.names import Nodes
 
@@ -22,14 +22,14 @@ def plug_in(model: Model, tables: Sequence[Nodes] = ()) -> PlugInNumbers:
 def steering(model: Model) -> Nodes:
     """Whatever shields selection from all the rest."""
     graph = model.graph
-    return touched(graph, str(graph.selection), given=graph.observed)
+    return find_boundary(graph, str(graph.selection), given=graph.observed)
 
 
 def true_limit(model: Model) -> float | None:
     """The smallest sensitivity limit that holds; None when some are never logged."""
     names = steering(model)
     everyone = model.law(names)
-    logged = model.log().marginal(names).aligned(everyone.axes)
+    logged = model.log().marginalize(names).align(everyone.axes)
     happens = everyone.values > 0
     if (logged[happens] == 0).any():
         return None

@@ -13,8 +13,8 @@ def test_cp_is_the_logged_mean_of_each_arm_in_each_context() -> None:
     """Appendix, Table 1, column CP, from the printed probabilities."""
     world = paper_world()
     table = condition_only(world.graph, world.query, world.exact_log())
-    logged = make_paper_model().log().marginal(("X1", "X2", "U1", "U2", "Y"))
-    means = logged.given(("X1", "X2", "U1", "U2")).at({"Y": 1})
+    logged = make_paper_model().log().marginalize(("X1", "X2", "U1", "U2", "Y"))
+    means = logged.condition_on(("X1", "X2", "U1", "U2")).at({"Y": 1})
 
     for (arm, context), bound in table.bounds.items():
         place = dict(zip(("X1", "X2", "U1", "U2"), arm + context, strict=True))
@@ -29,9 +29,11 @@ def test_biased_is_the_back_door_formula_on_the_logged_rows() -> None:
     world = paper_world()
     table = adjust_for_confounding_only(world.graph, world.query, world.exact_log())
     law = make_paper_model().log()
-    inner = law.marginal(("X1", "X2", "U1", "Y")).given(("X1", "X2", "U1")).at({"Y": 1})
-    outer = law.marginal("U1")
-    expected = (inner.aligned(("X1", "X2", "U1")) * outer.values).sum(axis=-1)
+    inner = (
+        law.marginalize(("X1", "X2", "U1", "Y")).condition_on(("X1", "X2", "U1")).at({"Y": 1})
+    )
+    outer = law.marginalize("U1")
+    expected = (inner.align(("X1", "X2", "U1")) * outer.values).sum(axis=-1)
 
     for (arm, _), bound in table.bounds.items():
         assert bound.lower == pytest.approx(expected[arm])

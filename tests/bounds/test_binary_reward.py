@@ -14,18 +14,18 @@ def test_heads_come_as_often_as_the_reward_is_high(rows: list[tuple[int, float]]
     columns = {"X": [x for x, _ in rows], "Y": [y for _, y in rows]}
     table = read_log(columns).count(["X"], reward="Y")
     coin = BinaryReward(table, "Y", -2, 5, binary=False)
-    tossed = coin.marginal(frozenset({"X", "Y"}))
+    tossed = coin.marginalize(frozenset({"X", "Y"}))
 
     for i, x in enumerate(table.levels["X"]):
         chances = np.array([(y + 2) / 7 for value, y in rows if value == x])
         assert tossed.at({"X": i}).values == pytest.approx(
             [(1 - chances).sum(), chances.sum()], abs=1e-9
         )
-        squares = coin.marginal_squares(frozenset({"X", "Y"})).at({"X": i}).values
+        squares = coin.sum_squares(frozenset({"X", "Y"})).at({"X": i}).values
         assert squares == pytest.approx(
             [((1 - chances) ** 2).sum(), (chances**2).sum()], abs=1e-8
         )
-    assert coin.marginal(frozenset({"X"})).values.sum() == len(rows)
+    assert coin.marginalize(frozenset({"X"})).values.sum() == len(rows)
 
 
 def test_a_reward_of_0_and_1_is_its_own_coin() -> None:
@@ -34,7 +34,7 @@ def test_a_reward_of_0_and_1_is_its_own_coin() -> None:
 
     assert coin.names == {"X", "Y"}
     assert coin.n_levels == {"X": 2, "Y": 2}
-    assert coin.marginal(frozenset("Y")).values[HEADS] == 2
+    assert coin.marginalize(frozenset("Y")).values[HEADS] == 2
 
 
 def test_a_table_without_the_reward_is_as_it_is() -> None:
@@ -42,4 +42,4 @@ def test_a_table_without_the_reward_is_as_it_is() -> None:
     coin = BinaryReward(table, None, 0, 1)
 
     assert coin.names == {"X"}
-    assert coin.marginal(frozenset("X")).values.tolist() == [2, 1]
+    assert coin.marginalize(frozenset("X")).values.tolist() == [2, 1]

@@ -59,7 +59,7 @@ def test_terms_are_found_in_every_corner_of_a_formula() -> None:
 def test_the_error_is_shared_by_cells_and_unseen_cells_cost_nothing() -> None:
     """Two seen cells of three: each gets half of the term's share."""
     table = read_log({"X": [0, 0, 1, 1], "Y": [0, 1, 1, 1]}).count(["X"], reward="Y")
-    coin = BinaryReward(table.with_levels({"X": [2]}), "Y", 0, 1)
+    coin = BinaryReward(table.add_levels({"X": [2]}), "Y", 0, 1)
     numbers = ConfidentNumbers(coin, (), {P(Y, X): frozenset()}, confidence=0.9)
     low, high = numbers.between(P(Y, X), ("X", "Y"))
     expected = bound_share(np.array([1.0, 2.0]), np.array([2.0, 2.0]), 0.1 / 2)
@@ -121,7 +121,7 @@ def test_formulas_take_the_worst_case_of_their_terms() -> None:
     low, high = numbers.between(formula, ("X", "Y"))
     order = ("X", "Y", "Z")
     by_hand = [
-        (of_y.aligned(order) * of_z.aligned(order)).sum(axis=2)
+        (of_y.align(order) * of_z.align(order)).sum(axis=2)
         for of_y, of_z in ((y_low, z_low), (y_high, z_high))
     ]
 

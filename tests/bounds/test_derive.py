@@ -34,7 +34,7 @@ ROWS: dict[str, list[object]] = {
 def test_the_papers_table_is_what_its_probabilities_imply() -> None:
     """Appendix, Table 1: 16 rows; conditioning on I1 brackets the effect in each."""
     model, world = make_paper_model(), paper_world()
-    logged = model.log().given(("X1", "X2", "U1", "U2", "I1")).at({"Y": 1})
+    logged = model.log().condition_on(("X1", "X2", "U1", "U2", "I1")).at({"Y": 1})
     table = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
 
     for row in TABLE_1_ROWS:

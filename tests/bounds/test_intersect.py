@@ -69,7 +69,7 @@ def test_rounding_is_no_crossing() -> None:
 
 
 def test_a_level_never_logged_is_marked() -> None:
-    log = COUNTED.with_levels({"X": ["c"]})
+    log = COUNTED.add_levels({"X": ["c"]})
 
     assert rows(log)["c"].marks == (NEVER_LOGGED,)
     assert (rows(log)["c"].lower, rows(log)["c"].upper) == (0.0, 10.0)

@@ -43,7 +43,7 @@ def law(model: Model, query: EffectQuery, plan: Living, key: Key) -> Floats | No
     )
     names = query.treatments + query.context
     found = effect.at(dict(zip(names, key[0] + key[1], strict=True)))  # type: ignore[arg-type]
-    shares = found.aligned(plan.variables).ravel()
+    shares = found.align(plan.variables).ravel()
     return None if np.isnan(shares).any() else shares
 
 

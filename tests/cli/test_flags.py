@@ -13,7 +13,7 @@ from boundit.bounds.reward import NeedsRange, NoRange, OutsideRange
 from boundit.checks.check import NoLevel, check
 from boundit.cli.flags import OPTIONS, name_flag, with_flags
 from boundit.cli.main import app
-from boundit.counts.caveats import when_fine, when_strange
+from boundit.counts.caveats import warn_of_many_levels, warn_of_strange_levels
 from boundit.counts.errors import (
     BadWeight,
     Continuous,
@@ -245,12 +245,12 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
 ]
 CAVEATS: list[tuple[Callable[[], Iterable[Note]], str, str]] = [
     (
-        lambda: when_fine({"Age": tuple(range(50))}),
+        lambda: warn_of_many_levels({"Age": tuple(range(50))}),
         "if it is a measurement, cut it with bins={'Age': [...]}",
         "if it is a measurement, cut it with --bins Age=...",
     ),
     (
-        lambda: when_strange("Age", ("yuong",), ("young",), "'a.csv'"),
+        lambda: warn_of_strange_levels("Age", ("yuong",), ("young",), "'a.csv'"),
         "a slip for 'young'? If it is right, declare it with domain=",
         "a slip for 'young'? If it is right, declare it with --domain",
     ),

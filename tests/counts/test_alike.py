@@ -2,7 +2,7 @@
 
 import pytest
 
-from boundit.counts.alike import alike
+from boundit.counts.alike import share_levels
 from boundit.counts.errors import LevelsClash
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
@@ -14,18 +14,18 @@ def counted(**columns: list[object]) -> CountTable:
 
 def test_all_tables_get_the_levels_of_all_and_those_declared() -> None:
     log, survey = counted(X=["a", "b"], Z=[0, 1]), counted(X=["c"])
-    one, other = alike(log, [survey], {"X": ["d"], "Q": [1]})
+    one, other = share_levels(log, [survey], {"X": ["d"], "Q": [1]})
 
     assert one.levels == {"X": ("a", "b", "c", "d"), "Z": (0, 1)}
     assert other.levels == {"X": ("a", "b", "c", "d")}
-    assert one.marginal("X").values.tolist() == [1, 1, 0, 0]
-    assert other.marginal("X").values.tolist() == [0, 0, 1, 0]
+    assert one.marginalize("X").values.tolist() == [1, 1, 0, 0]
+    assert other.marginalize("X").values.tolist() == [0, 0, 1, 0]
 
 
 def test_a_level_that_only_an_external_table_has_is_a_caveat_of_that_table() -> None:
     log = counted(Age=["young", "old"], Z=[0, 1])
     surveys = [counted(Age=["young", "old"]), counted(Age=["yuong"], Z=[2])]
-    first, fine, slip = alike(log, surveys)
+    first, fine, slip = share_levels(log, surveys)
 
     assert first.caveats == fine.caveats == ()
     assert slip.caveats == (
@@ -39,9 +39,9 @@ def test_a_level_that_only_an_external_table_has_is_a_caveat_of_that_table() -> 
 def test_what_is_declared_is_no_slip_and_what_the_log_lacks_is_no_matter() -> None:
     log, survey = counted(Age=["young", "old"]), counted(Age=["child", "old"], Town=["A", "B"])
 
-    assert all(not table.caveats for table in alike(log, [survey], {"Age": ["child"]}))
+    assert all(not table.caveats for table in share_levels(log, [survey], {"Age": ["child"]}))
 
 
 def test_one_level_in_two_types_is_refused() -> None:
     with pytest.raises(LevelsClash):
-        alike(counted(X=[0, 1]), [counted(X=["0", "1"])])
+        share_levels(counted(X=[0, 1]), [counted(X=["0", "1"])])

@@ -4,27 +4,31 @@ import pytest
 
 from boundit.counts.caveats import (
     MANY_LEVELS,
-    when_averaged,
-    when_dropped,
-    when_fine,
-    when_spelled_out,
-    when_strange,
+    warn_of_averages,
+    warn_of_dropped_rows,
+    warn_of_many_levels,
+    warn_of_missing_words,
+    warn_of_strange_levels,
 )
 
 
 def test_nothing_to_say_is_nothing_said() -> None:
-    assert when_dropped({}, 10) == when_fine({"X": (0, 1)}) == when_spelled_out({"X": ("a",)})
-    assert when_strange("X", (0, 1, None), (0, 1), "'a.csv'") == ()
+    assert (
+        warn_of_dropped_rows({}, 10)
+        == warn_of_many_levels({"X": (0, 1)})
+        == warn_of_missing_words({"X": ("a",)})
+    )
+    assert warn_of_strange_levels("X", (0, 1, None), (0, 1), "'a.csv'") == ()
 
 
 def test_what_is_dropped_is_counted_by_variable() -> None:
-    (said,) = when_dropped({"X": 1200, "Y": 1}, 34_000)
+    (said,) = warn_of_dropped_rows({"X": 1200, "Y": 1}, 34_000)
 
     assert said.startswith("of 34,000 rows, those with a null were dropped: X (1,200), Y (1);")
 
 
 def test_averages_name_their_columns() -> None:
-    assert "by n, with rewards" in when_averaged("Y", "n")[0]
+    assert "by n, with rewards" in warn_of_averages("Y", "n")[0]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +43,7 @@ def test_averages_name_their_columns() -> None:
 def test_only_whole_numbers_with_many_levels_may_be_measurements(
     levels: tuple[object, ...], said: bool
 ) -> None:
-    assert bool(when_fine({"X": levels})) == said
+    assert bool(warn_of_many_levels({"X": levels})) == said
 
 
 @pytest.mark.parametrize(
@@ -53,6 +57,6 @@ def test_only_whole_numbers_with_many_levels_may_be_measurements(
 def test_strange_levels_are_shown_and_the_nearest_known(
     found: tuple[object, ...], shown: str
 ) -> None:
-    (said,) = when_strange("Age", found, ("old", "young"), "'a.csv'")
+    (said,) = warn_of_strange_levels("Age", found, ("old", "young"), "'a.csv'")
 
     assert shown in str(said)

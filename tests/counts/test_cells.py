@@ -2,18 +2,29 @@
 
 import re
 
-from boundit.counts.cells import AGGREGATES, NUMBER, ColumnKind, GroupBy, Oddity, wanted
+from boundit.counts.cells import (
+    AGGREGATES,
+    NUMBER,
+    ColumnKind,
+    GroupBy,
+    Oddity,
+    choose_aggregates,
+)
 
 
 def test_a_plan_asks_for_no_more_than_it_needs() -> None:
-    assert list(wanted(GroupBy(("X",)))) == ["lines"]
-    assert "rewarded_weight" not in wanted(GroupBy((), reward="Y"))
-    assert list(wanted(GroupBy((), flags=("S", "T")))) == ["lines", "flag_0", "flag_1"]
-    assert wanted(GroupBy((), reward="Y", weight="n")) == AGGREGATES
+    assert list(choose_aggregates(GroupBy(("X",)))) == ["lines"]
+    assert "rewarded_weight" not in choose_aggregates(GroupBy((), reward="Y"))
+    assert list(choose_aggregates(GroupBy((), flags=("S", "T")))) == [
+        "lines",
+        "flag_0",
+        "flag_1",
+    ]
+    assert choose_aggregates(GroupBy((), reward="Y", weight="n")) == AGGREGATES
 
 
 def test_text_times_and_lists_do_not_add_up() -> None:
-    assert [kind for kind in ColumnKind if not kind.adds_up] == [
+    assert [kind for kind in ColumnKind if not kind.may_be_summed] == [
         ColumnKind.TEXT,
         ColumnKind.TIMES,
         ColumnKind.NESTED,

@@ -24,7 +24,7 @@ def test_kinds_are_those_of_the_values() -> None:
 
 def test_a_cell_has_the_sums_of_its_rows() -> None:
     source = read_columns({"X": ["a", "a", "b"], "Y": [2, 3, None], "n": [1, 10, 5]})
-    cells = source.cells(GroupBy(("X",), reward="Y", weight="n"))
+    cells = source.group(GroupBy(("X",), reward="Y", weight="n"))
 
     assert cells.keys == (["a", "b"],)
     assert cells["lines"].tolist() == [2, 1]
@@ -45,8 +45,8 @@ def test_columns_that_are_no_table() -> None:
 def test_the_first_text_that_is_no_number_has_a_row() -> None:
     source = read_columns({"Y": ["1", None, "2.5", "NA", "x"], "Z": ["1", "2", "3", "4", "5"]})
 
-    assert source.oddity("Y") == ("NA", 4)
-    assert source.oddity("Z") is None
+    assert source.find_oddity("Y") == ("NA", 4)
+    assert source.find_oddity("Z") is None
 
 
 def test_objects_that_are_no_numbers() -> None:

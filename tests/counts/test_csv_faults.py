@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from boundit.counts.csv_faults import fault
+from boundit.counts.csv_faults import find_fault
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_the_first_line_that_does_not_fit_is_named(
     path = tmp_path / ("log.csv.gz" if packed else "log.csv")
     path.write_bytes(gzip.compress(text) if packed else text)
 
-    assert fault(str(path)) == said
+    assert find_fault(str(path)) == said
 
 
 def test_what_cannot_be_looked_into_has_no_or_a_plain_reason(tmp_path: Path) -> None:
@@ -43,14 +43,14 @@ def test_what_cannot_be_looked_into_has_no_or_a_plain_reason(tmp_path: Path) -> 
     (tmp_path / "log.csv.zst").write_bytes(b"X,Y\n1\n")
 
     for name in ("cut.csv.gz", "no.csv.gz"):
-        assert fault(str(tmp_path / name)) == (
+        assert find_fault(str(tmp_path / name)) == (
             "it is damaged or was cut short: it cannot be unpacked"
         )
-    assert fault(str(tmp_path / "log.csv.zst")) is None
-    assert fault(str(tmp_path / "none.csv")) == "No such file or directory"
+    assert find_fault(str(tmp_path / "log.csv.zst")) is None
+    assert find_fault(str(tmp_path / "none.csv")) == "No such file or directory"
 
 
 def test_no_more_lines_are_read_than_allowed(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("X,Y\n1,2\n1\n")
 
-    assert fault(str(tmp_path / "log.csv"), lines=2) is None
+    assert find_fault(str(tmp_path / "log.csv"), lines=2) is None

@@ -15,7 +15,7 @@ from boundit.counts.errors import (
     TooLarge,
     TooManyCells,
     UnknownSource,
-    one_line,
+    shorten_error,
 )
 
 CASES: list[tuple[InvalidLog, str]] = [
@@ -62,9 +62,9 @@ def test_messages(error: InvalidLog, message: str) -> None:
 
 
 def test_an_engines_message_becomes_one_line() -> None:
-    assert one_line(ValueError("a.\n\nOriginal Line: 1,2\n b:\nc")) == "a; b"
-    assert one_line(ValueError()) == "ValueError"
-    assert len(one_line(ValueError("x" * 999))) == 200
+    assert shorten_error(ValueError("a.\n\nOriginal Line: 1,2\n b:\nc")) == "a; b"
+    assert shorten_error(ValueError()) == "ValueError"
+    assert len(shorten_error(ValueError("x" * 999))) == 200
 
 
 def test_every_error_of_this_room_can_be_caught_as_one() -> None:

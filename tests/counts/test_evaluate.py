@@ -63,15 +63,15 @@ def test_a_sum_over_what_the_body_does_not_name_counts_its_levels() -> None:
     law = random_law("XYZ", np.random.default_rng(2))
 
     assert float(evaluate(Sum(Y | Z, ONE), law)) == 6
-    assert np.allclose(evaluate(Sum(Y, P(X)), law).values, 3 * law.marginal("X").values)
+    assert np.allclose(evaluate(Sum(Y, P(X)), law).values, 3 * law.marginalize("X").values)
 
 
 def test_counts_give_the_same_numbers_as_their_law() -> None:
     counts = NamedArray(("X", "Y"), np.array([[3.0, 1.0], [2.0, 2.0]]))
-    law = counts.given(())
+    law = counts.condition_on(())
 
     for formula in (P(X), P(Y, X), P(X | Y), P(frozenset()), Ratio(P(X | Y), P(X))):
-        assert evaluate(formula, counts).gap_to(evaluate(formula, law)) < 1e-15
+        assert evaluate(formula, counts).measure_gap(evaluate(formula, law)) < 1e-15
 
 
 def test_a_shared_part_is_computed_once() -> None:
@@ -93,10 +93,10 @@ def test_population_terms_are_read_from_the_smallest_table_that_covers_them() ->
 
     answer = evaluate(formula, log, external=[wide, narrow])
 
-    by_hand = np.einsum("xyz,z->xy", log.given({"X", "Z"}).values, narrow.values)
+    by_hand = np.einsum("xyz,z->xy", log.condition_on({"X", "Z"}).values, narrow.values)
     assert np.allclose(answer.values, by_hand)
     conditional = evaluate(P(Z, X, logged=False), log, external=[narrow, wide])
-    assert conditional.gap_to(wide.given("X")) < 1e-15
+    assert conditional.measure_gap(wide.condition_on("X")) < 1e-15
 
 
 def test_one_formula_may_speak_of_the_log_and_of_the_population() -> None:
@@ -125,7 +125,7 @@ def test_a_population_term_is_never_read_from_the_log() -> None:
     with pytest.raises(
         NeedsPopulation, match=r"P\(Y \| X\) is of the whole population"
     ) as caught:
-        evaluate(Sum(X, P(Y, X, logged=False)), log, external=[log.marginal("X")])
+        evaluate(Sum(X, P(Y, X, logged=False)), log, external=[log.marginalize("X")])
     assert caught.value.term == P(Y, X, logged=False)
     assert str(caught.value).endswith("give an external table over X, Y (given: X)")
 
@@ -135,7 +135,7 @@ def test_without_selection_the_log_is_passed_as_both() -> None:
 
     for term in (P(Y, X), P(X | Z)):
         unlogged = P(term.of, term.given, logged=False)
-        assert evaluate(unlogged, log, external=[log]).gap_to(evaluate(term, log)) == 0
+        assert evaluate(unlogged, log, external=[log]).measure_gap(evaluate(term, log)) == 0
 
 
 def test_what_has_no_numbers_is_refused() -> None:

@@ -235,7 +235,7 @@ def test_nothing_is_printed_and_nothing_left_behind(
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.chdir(home)
 
-    find_files(folder / "b.parquet").cells(GroupBy(("X",)))
+    find_files(folder / "b.parquet").group(GroupBy(("X",)))
 
     assert capfd.readouterr() == ("", "")
     assert list(scratch.iterdir()) == list(home.iterdir()) == []

@@ -76,11 +76,11 @@ def test_every_engine_finds_the_text_that_is_no_number(backend: str, tmp_path: P
     table = arrow({"Y": ["1", None, "2.5", "NA"], "X": ["3", "4", None, "-1e3"]})
     source = read_log(BACKENDS[backend](table, tmp_path)).source
 
-    odd = source.oddity("Y")
+    odd = source.find_oddity("Y")
     assert odd is not None
     assert odd.text == "NA"
     assert odd.row in (4, None)
-    assert source.oddity("X") is None
+    assert source.find_oddity("X") is None
 
 
 values = {

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from boundit.counts.errors import LevelsClash, NotACategory
-from boundit.counts.levels import bin_labels, coded, native, ordered, united
+from boundit.counts.levels import encode, join_levels, name_bins, sort_levels, to_native
 
 NOON = dt.datetime(2024, 2, 29, 12)  # noqa: DTZ001 - without a zone on purpose
 
@@ -31,32 +31,34 @@ NOON = dt.datetime(2024, 2, 29, 12)  # noqa: DTZ001 - without a zone on purpose
     ],
 )  # fmt: skip
 def test_a_value_is_written_in_one_way(value: object, expected: object) -> None:
-    assert (type(native(value)), native(value)) == (type(expected), expected)
+    assert (type(to_native(value)), to_native(value)) == (type(expected), expected)
 
 
 def test_levels_of_any_types_have_one_order() -> None:
     levels = (False, 2, "a", "< 3", dt.date(2024, 1, 1), NOON, dt.timedelta(1), None)
 
-    assert all(ordered(shuffled) == levels for shuffled in permutations(levels, len(levels)))
+    assert all(
+        sort_levels(shuffled) == levels for shuffled in permutations(levels, len(levels))
+    )
 
 
 def test_bins_are_ordered_by_their_edges() -> None:
-    labels = bin_labels([-1e-7, 5, 10.5, 1_000_000, 2_000_001])
+    labels = name_bins([-1e-7, 5, 10.5, 1_000_000, 2_000_001])
 
     assert labels[0] == "< -1e-07"
     assert labels[-2:] == ("[1000000, 2000001)", ">= 2000001")
-    assert ordered(sorted(labels)) == labels
+    assert sort_levels(sorted(labels)) == labels
 
 
 def test_columns_are_coded_by_their_levels() -> None:
-    text, codes = coded("X", ["b", None, "a", "b"])
+    text, codes = encode("X", ["b", None, "a", "b"])
 
     assert text == ("a", "b", None)
     assert codes.tolist() == [1, 2, 0, 1]
     masked = np.ma.MaskedArray([3, 1, 9], mask=[False, False, True])
-    assert coded("X", masked)[0] == (1, 3, None)
-    assert coded("X", [1, 1.0, Decimal(1), float("nan"), float("nan")])[0] == (1, None)
-    assert coded("X", np.array([], dtype=np.int64))[0] == ()
+    assert encode("X", masked)[0] == (1, 3, None)
+    assert encode("X", [1, 1.0, Decimal(1), float("nan"), float("nan")])[0] == (1, None)
+    assert encode("X", np.array([], dtype=np.int64))[0] == ()
 
 
 @pytest.mark.parametrize(
@@ -64,13 +66,13 @@ def test_columns_are_coded_by_their_levels() -> None:
 )
 def test_what_is_no_category_is_named(column: list[object], held: str) -> None:
     with pytest.raises(NotACategory, match=f"'X' holds {held}; a category is"):
-        coded("X", column)
+        encode("X", column)
 
 
 def test_levels_of_two_tables_join_unless_they_are_of_two_types() -> None:
-    assert united("X", ("b",), ("a", None), ("b",)) == ("a", "b", None)
-    assert united("X", (0, 1), (True,)) == (0, 1)
+    assert join_levels("X", ("b",), ("a", None), ("b",)) == ("a", "b", None)
+    assert join_levels("X", (0, 1), (True,)) == (0, 1)
     with pytest.raises(LevelsClash, match="'X' has both 1 and '1' as levels"):
-        united("X", (1,), ("1",))
+        join_levels("X", (1,), ("1",))
     with pytest.raises(NotACategory):
-        united("X", ([1],))
+        join_levels("X", ([1],))

@@ -24,10 +24,10 @@ class Untouched:
     label = "nothing"
     kinds = {"X": ColumnKind.TEXT, "Y": ColumnKind.NUMBERS}  # noqa: RUF012 - read only
 
-    def cells(self, plan: GroupBy) -> Cells:
+    def group(self, plan: GroupBy) -> Cells:
         raise AssertionError(plan)
 
-    def oddity(self, column: str) -> Oddity | None:
+    def find_oddity(self, column: str) -> Oddity | None:
         raise AssertionError(column)
 
 

@@ -9,25 +9,25 @@ LAW = NamedArray(("X", "Y", "Z"), np.arange(1, 13).reshape(2, 3, 2) / 78)
 
 
 def test_marginals_sum_out_what_is_not_named_and_keep_the_order() -> None:
-    assert LAW.marginal({"Z", "X"}).axes == ("X", "Z")
-    assert np.allclose(LAW.marginal({"Z", "X"}).values, LAW.values.sum(axis=1))
-    assert float(LAW.marginal(())) == pytest.approx(1)
+    assert LAW.marginalize({"Z", "X"}).axes == ("X", "Z")
+    assert np.allclose(LAW.marginalize({"Z", "X"}).values, LAW.values.sum(axis=1))
+    assert float(LAW.marginalize(())) == pytest.approx(1)
 
 
 def test_conditionals_add_up_to_one_for_every_condition() -> None:
-    assert np.allclose(LAW.given("Y").marginal("Y").values, 1)
-    assert np.allclose(LAW.given({"X", "Z"}).values.sum(axis=1), 1)
+    assert np.allclose(LAW.condition_on("Y").marginalize("Y").values, 1)
+    assert np.allclose(LAW.condition_on({"X", "Z"}).values.sum(axis=1), 1)
 
 
 def test_a_condition_that_never_holds_gives_nan() -> None:
     law = NamedArray(("X", "Y"), np.array([[0.0, 0.0], [0.25, 0.75]]))
 
-    assert np.isnan(law.given("X").at({"X": 0}).values).all()
-    assert law.given("X").at({"X": 1}).values.tolist() == [0.25, 0.75]
+    assert np.isnan(law.condition_on("X").at({"X": 0}).values).all()
+    assert law.condition_on("X").at({"X": 1}).values.tolist() == [0.25, 0.75]
 
 
 def test_alignment_moves_axes_by_name() -> None:
-    moved = LAW.aligned(("Z", "W", "X", "Y"))
+    moved = LAW.align(("Z", "W", "X", "Y"))
 
     assert moved.shape == (2, 1, 2, 3)
     assert moved[1, 0, 0, 2] == LAW.values[0, 2, 1]
@@ -37,9 +37,9 @@ def test_a_gap_stretches_each_side_over_the_axes_it_lacks() -> None:
     one = NamedArray(("X",), np.array([1.0, 2.0]))
     other = NamedArray(("Y",), np.array([1.0, 2.5, 4.0]))
 
-    assert one.gap_to(one) == 0
-    assert one.gap_to(other) == 3
-    assert np.isnan(one.gap_to(NamedArray((), np.array(np.nan))))
+    assert one.measure_gap(one) == 0
+    assert one.measure_gap(other) == 3
+    assert np.isnan(one.measure_gap(NamedArray((), np.array(np.nan))))
 
 
 def test_numbers_cannot_be_changed_from_outside() -> None:
@@ -60,11 +60,11 @@ def test_axes_fit_the_numbers(axes: tuple[str, ...]) -> None:
 
 def test_strangers_are_refused() -> None:
     with pytest.raises(MissingAxis, match="no variable 'W'; it has X, Y, Z"):
-        LAW.marginal("W")
+        LAW.marginalize("W")
     with pytest.raises(MissingAxis, match="'Y'"):
-        LAW.aligned(("X", "Z"))
+        LAW.align(("X", "Z"))
     with pytest.raises(LevelsDiffer, match="'Y' has 3 levels in one table and 2 in another"):
-        LAW.gap_to(NamedArray(("Y",), np.ones(2)))
+        LAW.measure_gap(NamedArray(("Y",), np.ones(2)))
     with pytest.raises(TypeError, match="X, Y, Z is free"):
         float(LAW)
 

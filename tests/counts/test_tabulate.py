@@ -67,14 +67,14 @@ def test_null_may_be_a_level_and_comes_last() -> None:
     assert table.levels["X"] == ("a", "b", None)
     assert table.n.tolist() == [1, 1, 2]
     assert (table.dropped, table.caveats) == ({}, ())
-    assert table.code("X", float("nan")) == 2
+    assert table.find_code("X", float("nan")) == 2
 
 
 def test_a_domain_adds_levels_that_were_never_logged() -> None:
     table = read_log({"X": [2, 1]}).count("X", domain={"X": [0, 1.0], "Q": [5]})
 
     assert table.levels == {"X": (0, 1, 2)}
-    assert table.marginal("X").values.tolist() == [0, 1, 1]
+    assert table.marginalize("X").values.tolist() == [0, 1, 1]
 
 
 def test_cells_that_become_one_are_added_up() -> None:

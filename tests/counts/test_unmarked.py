@@ -2,7 +2,7 @@
 
 import pytest
 
-from boundit.counts.unmarked import always_one, by_name, suspects
+from boundit.counts.unmarked import ask_by_name, ask_if_always_one, find_suspects
 from boundit.graph.text import parse
 
 
@@ -17,16 +17,16 @@ from boundit.graph.text import parse
     ],
 )
 def test_a_suspect_causes_nothing_and_nobody_asks_about_it(text: str, found: set[str]) -> None:
-    assert suspects(parse(text), ["Click", "Ad", "Age"]) == found
+    assert find_suspects(parse(text), ["Click", "Ad", "Age"]) == found
 
 
 def test_names_alone_are_a_hint_only_where_the_log_has_no_column() -> None:
-    (said,) = by_name({"S", "Kept", "Mail"}, columns={"Kept"})
+    (said,) = ask_by_name({"S", "Kept", "Mail"}, columns={"Kept"})
 
     assert said.startswith("S is an ordinary node here: if it says which rows were kept, write")
-    assert by_name({"Mail"}, columns=()) == ()
+    assert ask_by_name({"Mail"}, columns=()) == ()
 
 
 def test_the_hint_can_be_pasted_into_a_graph() -> None:
-    assert 'write ["was kept"] in the graph' in always_one("was kept")
+    assert 'write ["was kept"] in the graph' in ask_if_always_one("was kept")
     assert parse('Click -> ["was kept"]').selection == "was kept"

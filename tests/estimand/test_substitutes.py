@@ -73,8 +73,8 @@ def holds_the_truth(
     truth = model.effect(**roles)
     axes = truth.axes
     return bool(
-        (low.aligned(axes) <= truth.values + 1e-9).all()
-        and (truth.values <= high.aligned(axes) + 1e-9).all()
+        (low.align(axes) <= truth.values + 1e-9).all()
+        and (truth.values <= high.align(axes) + 1e-9).all()
     )
 
 
@@ -115,7 +115,7 @@ def test_each_formula_is_the_law_it_claims_to_be(form: Form) -> None:
     for graph, roles, tables in random_roles(250, seed=2):
         model = draw_model(graph, rng, levels=(2,))
         for found in accepted(graph, roles, form, tables):
-            gap = numbers_of(found, model, tables).gap_to(claimed(found, model, roles))
+            gap = numbers_of(found, model, tables).measure_gap(claimed(found, model, roles))
 
             assert gap < 1e-9, (str(graph), roles, found)
             assert found.reasons

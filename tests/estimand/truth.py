@@ -77,4 +77,4 @@ def gap(case: Case, formula: Expression, seed: int = 0) -> float:
         outcomes=case.outcomes, treatments=case.treatments, context=case.context
     )
     axes = tuple(dict.fromkeys([*value.axes, *truth.axes]))
-    return float(np.abs(value.aligned(axes) - truth.aligned(axes)).max())
+    return float(np.abs(value.align(axes) - truth.align(axes)).max())

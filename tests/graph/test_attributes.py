@@ -1,6 +1,6 @@
 import pytest
 
-from boundit.graph.attributes import says_hidden, says_selected
+from boundit.graph.attributes import is_hidden, is_selected
 
 
 @pytest.mark.parametrize(
@@ -15,9 +15,9 @@ from boundit.graph.attributes import says_hidden, says_selected
     ],
 )
 def test_files_have_many_words_for_hidden(attributes: dict[str, object], hidden: bool) -> None:
-    assert says_hidden(attributes) is hidden
+    assert is_hidden(attributes) is hidden
 
 
 def test_selected_is_a_flag() -> None:
-    assert says_selected({"selected": True})
-    assert not says_selected({"selected": "0"})
+    assert is_selected({"selected": True})
+    assert not is_selected({"selected": "0"})

@@ -11,7 +11,7 @@ def test_edges_are_taken_as_written_and_hidden_nodes_folded() -> None:
     drawing.connect("Y", "<-", "C")
     drawing.connect("X", "<->", "Z")
 
-    assert drawing.graph() == parse("X <-> Y; X <-> Z")
+    assert drawing.make_graph() == parse("X <-> Y; X <-> Z")
 
 
 @pytest.mark.parametrize(
@@ -27,4 +27,4 @@ def test_a_drawing_that_is_no_graph_is_refused(
     drawing: GraphDraft, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        drawing.graph()
+        drawing.make_graph()

@@ -7,7 +7,11 @@ from random import Random
 import pytest
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.paths import back_door_graph, proper_causal_effects, proper_causal_nodes
+from boundit.graph.paths import (
+    find_proper_causal_effects,
+    find_proper_causal_nodes,
+    make_back_door_graph,
+)
 from boundit.terms.errors import OverlappingRoles, UnknownNode
 from boundit.terms.names import Nodes, make_nodes
 
@@ -44,7 +48,7 @@ def test_the_nodes_are_those_of_the_paths() -> None:
     for graph, treatments, outcomes in random_graphs(1000, seed=1):
         walked = frozenset[str]().union(*proper_causal_paths(graph, treatments, outcomes))
 
-        assert walked - treatments == proper_causal_nodes(
+        assert walked - treatments == find_proper_causal_nodes(
             graph, treatments=treatments, outcomes=outcomes
         )
 
@@ -52,7 +56,7 @@ def test_the_nodes_are_those_of_the_paths() -> None:
 def test_only_the_first_edges_of_the_paths_are_cut() -> None:
     for graph, treatments, outcomes in random_graphs(1000, seed=2):
         first = {way[:2] for way in proper_causal_paths(graph, treatments, outcomes)}
-        left = back_door_graph(graph, treatments=treatments, outcomes=outcomes)
+        left = make_back_door_graph(graph, treatments=treatments, outcomes=outcomes)
 
         assert graph.directed - left.directed == first
         assert left.bidirected == graph.bidirected
@@ -63,7 +67,7 @@ def test_effects_of_the_path_that_pass_a_treatment_do_not_count() -> None:
     """Definition 2 (i) speaks of descendants in the graph cut into X."""
     graph = CausalGraph.of(directed=[*pairwise(["X1", "W", "X2", "N"]), ("W", "Y"), ("Y", "D")])
 
-    effects = proper_causal_effects(graph, treatments=["X1", "X2"], outcomes="Y")
+    effects = find_proper_causal_effects(graph, treatments=["X1", "X2"], outcomes="Y")
 
     assert effects == make_nodes("W", "Y", "D")
 
@@ -72,13 +76,13 @@ def test_long_chains_are_no_trouble() -> None:
     names = [f"V{i}" for i in range(10_000)]
     graph = CausalGraph.of(directed=pairwise(names))
 
-    found = proper_causal_nodes(graph, treatments="V0", outcomes="V9999")
+    found = find_proper_causal_nodes(graph, treatments="V0", outcomes="V9999")
 
     assert found == graph.nodes - {"V0"}
 
 
 @pytest.mark.parametrize(
-    "question", [proper_causal_nodes, proper_causal_effects, back_door_graph]
+    "question", [find_proper_causal_nodes, find_proper_causal_effects, make_back_door_graph]
 )
 def test_senseless_questions_are_refused(question) -> None:  # type: ignore[no-untyped-def]
     graph = CausalGraph.of(directed=[("X", "Y")])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.record import as_json, as_record, from_record, parse_json
+from boundit.graph.record import from_record, parse_json, to_record, write_json
 from boundit.graph.text import parse
 from boundit.terms.errors import InvalidGraph
 from tests.strategies import graphs, odd_names
@@ -12,8 +12,8 @@ from tests.strategies import graphs, odd_names
 
 @given(graphs() | graphs(names=odd_names))
 def test_json_reads_back_as_the_same_graph(graph: CausalGraph) -> None:
-    assert parse_json(as_json(graph)) == graph
-    assert from_record(as_record(graph)) == graph
+    assert parse_json(write_json(graph)) == graph
+    assert from_record(to_record(graph)) == graph
 
 
 def test_hidden_nodes_are_projected() -> None:
@@ -100,7 +100,7 @@ def test_deep_questions_do_not_exhaust_the_stack() -> None:
 
 
 def test_written_json_is_stable() -> None:
-    assert json.loads(as_json(parse("B -> [S]; A <-> B"))) == {
+    assert json.loads(write_json(parse("B -> [S]; A <-> B"))) == {
         "nodes": ["A", "B", "S"],
         "directed": [["B", "S"]],
         "bidirected": [["A", "B"]],

@@ -10,13 +10,13 @@ import pytest
 from boundit.graph.causal_graph import CausalGraph, Links
 from boundit.graph.separation import open_walk
 from boundit.graph.separators import (
-    connected_nodes,
+    find_connected_nodes,
+    find_needed_nodes,
     find_separator,
     list_between,
     list_separators,
     minimal_separator,
     nearest_separator,
-    needed_nodes,
 )
 from boundit.terms.errors import OverlappingRoles, UnknownNode
 from boundit.terms.names import Nodes, make_nodes
@@ -113,7 +113,7 @@ def test_the_list_is_complete_and_free_of_repetition() -> None:
 
 def test_what_is_needed_is_in_every_separator() -> None:
     for q in questions(3000, seed=7):
-        needed = needed_nodes(q.graph, q.sources, q.targets, **q.limits())
+        needed = find_needed_nodes(q.graph, q.sources, q.targets, **q.limits())
 
         assert (needed is not None) == bool(q.separators())
         if needed is not None:
@@ -125,7 +125,7 @@ def test_what_is_connected_is_what_is_not_separated() -> None:
         others = q.graph.nodes - q.sources - q.within
         walks = {n: open_walk(q.graph, q.sources, n, given=q.within) for n in others}
 
-        found = connected_nodes(q.graph, q.sources, given=q.within)
+        found = find_connected_nodes(q.graph, q.sources, given=q.within)
 
         assert found == {node for node, walk in walks.items() if walk is not None}
 
@@ -171,7 +171,7 @@ def test_a_bidirected_edge_cannot_be_separated() -> None:
 
 @pytest.mark.parametrize(
     "search",
-    [find_separator, nearest_separator, minimal_separator, needed_nodes, list_separators],
+    [find_separator, nearest_separator, minimal_separator, find_needed_nodes, list_separators],
 )
 def test_senseless_questions_are_refused_at_once(search) -> None:  # type: ignore[no-untyped-def]
     graph = CausalGraph.of(directed=[("X", "A"), ("A", "Y")])

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from boundit.graph.tokens import END, Tokens, unquoted
+from boundit.graph.tokens import END, Tokens, unquote
 from boundit.terms.errors import MalformedText
 
 PATTERN = re.compile(r"(?P<skip>\s+)|(?P<name>\w+)|(?P<quoted>\"[^\"]*\")")
@@ -28,4 +28,4 @@ def test_what_the_pattern_does_not_know_is_refused_with_the_hint() -> None:
 
 
 def test_only_quotes_and_backslashes_are_escaped() -> None:
-    assert unquoted(r'"a\"b\\c\n"') == r"a\"b\c\n".replace(r"\"", '"')
+    assert unquote(r'"a\"b\\c\n"') == r"a\"b\c\n".replace(r"\"", '"')

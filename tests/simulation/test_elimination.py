@@ -15,7 +15,7 @@ def test_eliminating_one_by_one_is_summing_the_whole_product() -> None:
     tables = [NamedArray(s, rng.random([levels[name] for name in s])) for s in scopes]
     whole = np.ones([1] * 5)
     for table in tables:
-        whole = whole * table.aligned(tuple(levels))
+        whole = whole * table.align(tuple(levels))
 
     answer = sum_product(tables, ["E", "B"])
 

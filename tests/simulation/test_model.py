@@ -60,7 +60,7 @@ def test_the_log_is_the_law_given_selection(model: Model) -> None:
 @pytest.mark.parametrize("model", UNSELECTED)
 def test_without_selection_the_log_is_the_population(model: Model) -> None:
     assert model.selection_rate() == 1
-    assert model.log().gap_to(model.law()) == 0
+    assert model.log().measure_gap(model.law()) == 0
 
 
 @pytest.mark.parametrize("model", SELECTED + UNSELECTED)
@@ -102,7 +102,7 @@ def test_the_joint_law_is_the_product_of_its_c_factors(model: Model) -> None:
     joint = model.law(model.graph.nodes)
     product = np.ones([1] * len(joint.axes))
     for component in model.graph.components():
-        product = product * model.c_factor(component).aligned(joint.axes)
+        product = product * model.c_factor(component).align(joint.axes)
 
     assert np.allclose(product, joint.values, rtol=0, atol=CLOSE)
 
@@ -117,7 +117,7 @@ def test_the_front_door_formula_is_the_effect() -> None:
     for seed in range(20):
         model = draw_model(graph, np.random.default_rng(seed))
         effect = model.effect(outcomes="Y", treatments="X")
-        assert evaluate(formula, model.log()).gap_to(effect) < CLOSE
+        assert evaluate(formula, model.log()).measure_gap(effect) < CLOSE
 
 
 def test_adjustment_undoes_selection_when_the_covariate_is_measured_without_it() -> None:
@@ -138,7 +138,7 @@ def test_adjustment_undoes_selection_when_the_covariate_is_measured_without_it()
             )
             for logged in (False, True)
         )
-        gaps.append([answer.gap_to(effect) for answer in answers])
+        gaps.append([answer.measure_gap(effect) for answer in answers])
 
     assert max(right for right, _ in gaps) < CLOSE
     assert np.median([wrong for _, wrong in gaps]) > 0.005

@@ -37,7 +37,7 @@ def plainly(name: str, policy: Policy, *, rounds: int, run: int, seed: int) -> l
     """One run in the plainest words: the regret after each round."""
     rng = default_rng(SeedSequence(seed, spawn_key=(run, 0)))
     who, luck = rng.random(rounds), rng.random(rounds)
-    law = WORLD.model.law(("U1", "U2")).aligned(("U1", "U2")).ravel().cumsum()
+    law = WORLD.model.law(("U1", "U2")).align(("U1", "U2")).ravel().cumsum()
     arms = [(x1, x2) for x1 in (0, 1) for x2 in (0, 1)]
     player = policy.fresh(
         arms=arms,

@@ -34,7 +34,9 @@ def test_the_exact_log_is_the_law_of_the_log() -> None:
     table = world.exact_log().count(["U1"])
 
     assert table.exact
-    assert table.marginal("U1").values == pytest.approx(world.model.log().marginal("U1").values)
+    assert table.marginalize("U1").values == pytest.approx(
+        world.model.log().marginalize("U1").values
+    )
 
 
 def test_a_question_the_model_cannot_answer_is_refused() -> None:
@@ -84,7 +86,7 @@ def test_what_rounds_show_has_the_law_of_the_model() -> None:
     chances = np.diff(stage.shows.ends, axis=-1, prepend=0.0)
     pays = stage.means[..., None]
     found = pays * chances[:, :, 1] + (1 - pays) * chances[:, :, 0]
-    expected = law.aligned(("U1", "U2", "X1", "X2", "I1")).reshape(4, 4, 2)
+    expected = law.align(("U1", "U2", "X1", "X2", "I1")).reshape(4, 4, 2)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 

@@ -53,8 +53,8 @@ def test_selection_moves_u1_and_leaves_u2() -> None:
 
     assert model.selection_rate() == pytest.approx(0.47625)
     assert model.law("U1").values[1] == pytest.approx(0.4)
-    assert model.log().marginal("U1").values[1] == pytest.approx(0.21150 / 0.47625)
-    assert model.log().marginal("U2").values[1] == pytest.approx(0.6)
+    assert model.log().marginalize("U1").values[1] == pytest.approx(0.21150 / 0.47625)
+    assert model.log().marginalize("U2").values[1] == pytest.approx(0.6)
 
 
 @pytest.mark.parametrize(("at", "truth", "logged", "least", "largest"), EXACT)
@@ -120,7 +120,9 @@ def test_bias_flips_the_best_and_the_worst_arm(strength: float) -> None:
 def test_confounding_and_selection_pull_the_same_way() -> None:
     """The worst arm looks better and the best worse, by each bias and more by both."""
     world = flipped_world()
-    population = world.model.law().marginal(["U", "X1", "X2", "Y"]).given(["U", "X1", "X2"])
+    population = (
+        world.model.law().marginalize(["U", "X1", "X2", "Y"]).condition_on(["U", "X1", "X2"])
+    )
     cp = condition_only(world.graph, world.query, world.exact_log())
     for arm, sign in (((0, 0), 1), ((1, 1), -1)):
         truth = world.mean(arm, (0,))

@@ -42,22 +42,22 @@ class BinaryReward:
         own = {name: len(levels) for name, levels in self.table.levels.items()}
         return own | {self.outcome: 2} if self.outcome else own
 
-    def marginal(self, names: Nodes) -> NamedArray:
+    def marginalize(self, names: Nodes) -> NamedArray:
         """The numbers by some of the variables."""
         if self.outcome is None or self.outcome not in names:
-            return self.table.marginal(names)
+            return self.table.marginalize(names)
         rest = names - {self.outcome}
-        n, sums = self.table.marginal(rest), self.table.marginal_sums(rest)
+        n, sums = self.table.marginalize(rest), self.table.sum_rewards(rest)
         heads = (sums.values - self.low * n.values) / (self.high - self.low)
         heads = np.clip(heads, 0, n.values)
         tossed = np.stack([n.values - heads, heads], axis=-1)
         return NamedArray((*n.axes, self.outcome), tossed)
 
-    def marginal_squares(self, names: Nodes) -> NamedArray:
+    def sum_squares(self, names: Nodes) -> NamedArray:
         """Sums of squared chances, of tails and of heads, by some of the variables."""
         rest = names - {self.outcome}
-        n, sums = self.table.marginal(rest).values, self.table.marginal_sums(rest).values
-        squares = self.table.marginal_squares(rest)
+        n, sums = self.table.marginalize(rest).values, self.table.sum_rewards(rest).values
+        squares = self.table.sum_squares(rest)
         low, width = self.low, self.high - self.low
         heads = (squares.values - 2 * low * sums + low**2 * n) / width**2
         tails = n - 2 * (sums - low * n) / width + heads

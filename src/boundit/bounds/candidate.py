@@ -20,7 +20,7 @@ from boundit.bounds.rules.reweighted_types import TypesReweighted, types_ends
 from boundit.bounds.rules.substitution import Substitution
 from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
-from boundit.estimand.language.expression import Expression, all_variables
+from boundit.estimand.language.expression import Expression, find_variables
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
@@ -48,7 +48,7 @@ class Candidate:
     @property
     def needs(self) -> Nodes:
         """The variables whose counts or levels it reads."""
-        return self.variables.union(*map(all_variables, self.formulas))
+        return self.variables.union(*map(find_variables, self.formulas))
 
 
 def from_chain(chain: Chain, graph: CausalGraph, query: EffectQuery) -> Candidate:

@@ -34,7 +34,7 @@ from boundit.estimand.language.expression import (
     Product,
     Ratio,
     Sum,
-    all_variables,
+    find_variables,
 )
 from boundit.terms.errors import BounditError
 from boundit.terms.message import Option
@@ -139,7 +139,7 @@ class ConfidentNumbers:
 
     def between(self, expression: Expression, wanted: Sequence[str]) -> Pair:
         """Both ends of a formula over ``wanted``; of values that may be any, the best ends."""
-        order = tuple(sort_names(all_variables(expression)))
+        order = tuple(sort_names(find_variables(expression)))
         free, pair = _IntervalArithmetic(self, order).evaluate(expression)
         kept = tuple(axis for axis in order if axis in wanted and axis in free)
         gone = tuple(i for i, axis in enumerate(order) if axis not in kept)
@@ -147,7 +147,7 @@ class ConfidentNumbers:
         low = np.nan_to_num(np.broadcast_to(pair[0], full), nan=0.0).clip(0, 1)
         high = np.nan_to_num(np.broadcast_to(pair[1], full), nan=1.0).clip(0, 1)
         lower, upper = low.max(axis=gone), high.min(axis=gone)
-        return NamedArray(kept, lower).aligned(wanted), NamedArray(kept, upper).aligned(wanted)
+        return NamedArray(kept, lower).align(wanted), NamedArray(kept, upper).align(wanted)
 
     def find_interval(self, term: P) -> tuple[NamedArray, NamedArray]:
         """Both ends of ``P(of | given)``, one axis for each of its variables."""
@@ -157,8 +157,8 @@ class ConfidentNumbers:
 
     def _compute_interval(self, term: P) -> tuple[NamedArray, NamedArray]:
         coin = self._find_source(term)
-        joint, below = coin.marginal(term.of | term.given), coin.marginal(term.given)
-        n = np.broadcast_to(below.aligned(joint.axes), joint.values.shape)
+        joint, below = coin.marginalize(term.of | term.given), coin.marginalize(term.given)
+        n = np.broadcast_to(below.align(joint.axes), joint.values.shape)
         if coin.table.exact:
             with np.errstate(invalid="ignore", divide="ignore"):
                 share = joint.values / n
@@ -169,7 +169,7 @@ class ConfidentNumbers:
             seen = self._count_seen(term, below)
             alpha = self._shares[term] / max(seen * self._count_outcomes(term), 1)
             if coin.outcome in term.of and not coin.binary:
-                squares = coin.marginal_squares(term.of | term.given).aligned(joint.axes)
+                squares = coin.sum_squares(term.of | term.given).align(joint.axes)
                 ends = bound_mean(joint.values, squares, n, alpha)
             else:
                 ends = bound_share(joint.values, n, alpha)
@@ -208,7 +208,7 @@ class _IntervalArithmetic:
         match node:
             case P(of, given):
                 low, high = self.numbers.find_interval(node)
-                return of | given, (low.aligned(self.axes), high.aligned(self.axes))
+                return of | given, (low.align(self.axes), high.align(self.axes))
             case Sum(over, body):
                 return self.add_up(over, *self.evaluate(body))
             case Product(factors):

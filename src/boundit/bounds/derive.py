@@ -11,11 +11,11 @@ from boundit.bounds.plan import BoundPlan, Profile, paper_plan, sound_plan
 from boundit.bounds.request import bandit_query, coin_graph
 from boundit.bounds.reward import tosses_itself
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.counts.alike import alike
+from boundit.counts.alike import share_levels
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
-from boundit.counts.unmarked import suspects
+from boundit.counts.unmarked import find_suspects
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
@@ -168,10 +168,12 @@ def counted(
         wanted,
         reward=outcome,
         selection=graph.selection,
-        unmarked=suspects(graph, query.outcomes + query.treatments + query.context),
+        unmarked=find_suspects(graph, query.outcomes + query.treatments + query.context),
     )
     tables = []
     for other in others:
         held = [name for name in wanted if name in other.columns]
         tables.append(other.count(held, reward=outcome if outcome in other.columns else None))
-    return alike(first, tables, {n: levels for n, levels in domain.items() if n in needed})
+    return share_levels(
+        first, tables, {n: levels for n, levels in domain.items() if n in needed}
+    )

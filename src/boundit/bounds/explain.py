@@ -92,7 +92,7 @@ class Explainer:
     def _marginal(self, names: Nodes) -> NamedArray:
         """Count by some variables, once however many rows ask."""
         if names not in self._marginals:
-            self._marginals[names] = self.log.marginal(names)
+            self._marginals[names] = self.log.marginalize(names)
         return self._marginals[names]
 
     def _at(self, name: str, place: int) -> str:

@@ -102,7 +102,7 @@ def tightest(
         _refuse_empty(best, plan, log, axes)
     teller = Explainer(plan.candidates, evaluator, log, axes, reward_range)
     writer = _RowWriter(teller, axes, len(query.treatments))
-    numbers = np.broadcast_to(log.marginal(axes).aligned(axes), shape)
+    numbers = np.broadcast_to(log.marginalize(axes).align(axes), shape)
     bounds = {
         writer.key(place): writer.bound(place, best, estimates, float(numbers[place]))
         for place in product(*map(range, shape))

@@ -55,7 +55,7 @@ class PlugInNumbers:
 
     def between(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
         """Both ends are the estimate; what was never seen is anything from 0 to 1."""
-        found = values_of(expression, self.evaluator, wanted).aligned(wanted)
+        found = values_of(expression, self.evaluator, wanted).align(wanted)
         return np.nan_to_num(found, nan=0.0), np.nan_to_num(found, nan=1.0)
 
 

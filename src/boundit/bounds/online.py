@@ -19,7 +19,7 @@ from boundit.bounds.rules.chain import Chain
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import P
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.question import Question, lightened
+from boundit.estimand.recovery.question import Question, lighten
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import Key, Value
 from boundit.terms.interval import Interval
@@ -111,7 +111,7 @@ def find_pooling(
     asked = Question(
         frozenset(variables), frozenset(query.treatments), frozenset(query.context)
     )
-    light, steps = lightened(graph, asked)
+    light, steps = lighten(graph, asked)
     words = [f"{light} is learned online", *map(str, steps)]
     return light.treatments | light.context, "; ".join(words)
 

@@ -14,7 +14,7 @@ from boundit.checks.strata import stratify
 from boundit.counts.errors import TooManyCells
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
-from boundit.counts.unmarked import suspects
+from boundit.counts.unmarked import find_suspects
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, implications
 from boundit.graph.read import require_graph
@@ -85,7 +85,9 @@ def check(
     )
     met: list[_TestedStatement] = []
     notes: dict[Note, None] = {}
-    for served, table in count_statements(opened, statements, graph.selection, suspects(graph)):
+    for served, table in count_statements(
+        opened, statements, graph.selection, find_suspects(graph)
+    ):
         if isinstance(table, TooManyCells):
             reason = Message(table.message, ".")
             untestable += [Finding(s, "untestable", reason=reason) for s in served]
@@ -187,7 +189,7 @@ def _describe_nulls(table: CountTable, trial: _TestRunner) -> list[str]:
     said = []
     for name in table.variables:
         if None in table.levels[name]:
-            gone = table.marginal(name).values[table.code(name, None)]
+            gone = table.marginalize(name).values[table.find_code(name, None)]
             said.append(
                 f"{name} is null in {gone:,.6g} of {table.rows:,.6g} rows, which are left out "
                 f"where {name} is tested; being complete may itself be a selection"

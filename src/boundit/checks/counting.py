@@ -51,7 +51,7 @@ def _plan_passes(
     log: Log, statements: Sequence[Independence], selection: str | None
 ) -> list[tuple[Nodes, list[Independence]]]:
     everything = frozenset[str]().union(*map(find_variables, statements))
-    if log.source.cells(GroupBy(()))["lines"].sum() <= ONE_PASS:
+    if log.source.group(GroupBy(()))["lines"].sum() <= ONE_PASS:
         return [(everything, list(statements))]
     sizes = {
         name: len(log.count([name], selection=selection).levels[name])

@@ -155,11 +155,11 @@ def _select_cells(strata: Strata, kept: Mask) -> Strata:
 def _list_seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
     """The seen combinations of ``names``, in their order, and how often each was seen."""
     if prod(len(table.levels[name]) for name in names) > _DENSE:
-        kept = table.restricted(names)
+        kept = table.restrict(names)
         codes = kept.codes[:, [kept.variables.index(name) for name in names]]
         in_turn = np.lexsort(codes.T[::-1])
         return codes[in_turn], kept.n[in_turn]
-    counts = table.marginal(names).aligned(names)
+    counts = table.marginalize(names).align(names)
     at = np.nonzero(counts)
     return np.stack(at, axis=1).astype(np.int64, copy=False), counts[at]
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from boundit.cli.options import graph_argument, json_option, names_in, say, show
-from boundit.counts.unmarked import by_name, suspects
+from boundit.counts.unmarked import ask_by_name, find_suspects
 from boundit.graph.implications import implications as testable
 from boundit.graph.read import GraphFormat, format_graph
-from boundit.graph.record import as_record
+from boundit.graph.record import to_record
 from boundit.graph.separation import open_walk
 from boundit.terms.names import join_names, sort_names
 
@@ -33,7 +33,7 @@ def show_graph(graph: "CausalGraph", *, as_json: bool) -> None:
     components = [sort_names(c) for c in graph.components()]
     if as_json:
         show(
-            as_record(graph)
+            to_record(graph)
             | {"components": components, "selecting": sort_names(graph.selecting())}
         )
         return
@@ -47,7 +47,7 @@ def show_graph(graph: "CausalGraph", *, as_json: bool) -> None:
         )
     else:
         click.echo("selection     none: the log is taken for the population")
-        for note in by_name(suspects(graph), columns=()):
+        for note in ask_by_name(find_suspects(graph), columns=()):
             say("note", note)
 
 

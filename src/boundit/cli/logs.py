@@ -48,7 +48,7 @@ class LogFiles:
         kinds = plain.source.kinds
         weights = [column for column in (weight, self.weight) if column in kinds]
         columns = {node: column for node, column in self.columns.items() if column in kinds}
-        numbers = {name for name in kinds if kinds[name].adds_up}
+        numbers = {name for name in kinds if kinds[name].may_be_summed}
         bins = {n: edges for n, edges in self.bins.items() if columns.get(n, n) in numbers}
         if not (weights or columns or bins):
             return plain

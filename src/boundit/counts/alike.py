@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from boundit.counts.caveats import when_strange
-from boundit.counts.levels import united
-from boundit.counts.table import CountTable, shared_domain
+from boundit.counts.caveats import warn_of_strange_levels
+from boundit.counts.levels import join_levels
+from boundit.counts.table import CountTable, join_domains
 
 
-def alike(
+def share_levels(
     log: CountTable,
     others: Sequence[CountTable],
     declared: Mapping[str, Iterable[object]] | None = None,
@@ -19,25 +19,25 @@ def alike(
 
     >>> from boundit.counts.read import read_log
     >>> log, survey = read_log({"X": ["a", "b"]}), read_log({"X": ["b", "B"]})
-    >>> one, other = alike(log.count("X"), [survey.count("X")])
+    >>> one, other = share_levels(log.count("X"), [survey.count("X")])
     >>> one.levels == other.levels == {"X": ("B", "a", "b")}
     True
     >>> print(other.caveats[0])
     X is never 'B' in the log, only in the dict of columns: a slip for 'b'? If it is right, declare it with domain=
     """  # noqa: E501
     told = {name: tuple(levels) for name, levels in (declared or {}).items()}
-    tables = [_widened(table, told) for table in (log, *others)]
-    levels = shared_domain(tables)
-    noted = [tables[0], *(_noted(table, log, told) for table in others)]
-    return tuple(_widened(table, levels) for table in noted)
+    tables = [_widen(table, told) for table in (log, *others)]
+    levels = join_domains(tables)
+    noted = [tables[0], *(_note_strange_levels(table, log, told) for table in others)]
+    return tuple(_widen(table, levels) for table in noted)
 
 
-def _widened(table: CountTable, levels: Mapping[str, Iterable[object]]) -> CountTable:
+def _widen(table: CountTable, levels: Mapping[str, Iterable[object]]) -> CountTable:
     held = {name: found for name, found in levels.items() if name in table.variables}
-    return table.with_levels(held)
+    return table.add_levels(held)
 
 
-def _noted(
+def _note_strange_levels(
     table: CountTable, log: CountTable, declared: Mapping[str, Iterable[object]]
 ) -> CountTable:
     """Ask about levels that the log never has, and that nobody declared."""
@@ -45,10 +45,10 @@ def _noted(
         note
         for name in table.variables
         if name in log.variables
-        for note in when_strange(
+        for note in warn_of_strange_levels(
             name,
             table.levels[name],
-            united(name, log.levels[name], declared.get(name, ())),
+            join_levels(name, log.levels[name], declared.get(name, ())),
             table.label,
         )
     ]

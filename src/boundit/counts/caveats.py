@@ -13,7 +13,7 @@ _MISSING = {"NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null"}
 _MOST_SHOWN = 3
 
 
-def when_dropped(nulls: Mapping[str, int], rows: float) -> tuple[str, ...]:
+def warn_of_dropped_rows(nulls: Mapping[str, int], rows: float) -> tuple[str, ...]:
     """Say how many rows lack a value, by variable, and what that does."""
     if not nulls:
         return ()
@@ -24,7 +24,7 @@ def when_dropped(nulls: Mapping[str, int], rows: float) -> tuple[str, ...]:
     )
 
 
-def when_averaged(reward: str, weight: str) -> tuple[str, ...]:
+def warn_of_averages(reward: str, weight: str) -> tuple[str, ...]:
     """A mean that stands for many rows looks like as many equal rewards: no spread at all."""
     return (
         f"rows stand for many by {weight}, with rewards other than 0 and 1: if "
@@ -33,10 +33,10 @@ def when_averaged(reward: str, weight: str) -> tuple[str, ...]:
     )
 
 
-def when_fine(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
+def warn_of_many_levels(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
     """Suggest bins for whole numbers with many levels.
 
-    >>> print(*when_fine({"Age": tuple(range(18, 91)), "Ad": ("A", "B")}))
+    >>> print(*warn_of_many_levels({"Age": tuple(range(18, 91)), "Ad": ("A", "B")}))
     Age has 73 levels, each counted by its own rows: if it is a measurement, cut it with bins={'Age': [...]}
     """  # noqa: E501
     known = {name: [v for v in of if v is not None] for name, of in levels.items()}
@@ -51,10 +51,10 @@ def when_fine(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
     )
 
 
-def when_spelled_out(levels: Mapping[str, Levels]) -> tuple[str, ...]:
+def warn_of_missing_words(levels: Mapping[str, Levels]) -> tuple[str, ...]:
     """Ask about levels that other programs write where a value is missing.
 
-    >>> print(*when_spelled_out({"Age": ("NA", "old", "young")}))
+    >>> print(*warn_of_missing_words({"Age": ("NA", "old", "young")}))
     Age has the level 'NA': if it says that a value is missing, leave the cell empty
     """
     found = {name: [level for level in of if level in _MISSING] for name, of in levels.items()}
@@ -66,10 +66,12 @@ def when_spelled_out(levels: Mapping[str, Levels]) -> tuple[str, ...]:
     )
 
 
-def when_strange(name: str, levels: Levels, known: Levels, label: str) -> tuple[Message, ...]:
+def warn_of_strange_levels(
+    name: str, levels: Levels, known: Levels, label: str
+) -> tuple[Message, ...]:
     """Ask about levels that an external table has and the log never.
 
-    >>> print(*when_strange("Age", ("old", "yuong"), ("old", "young"), "'survey.csv'"))
+    >>> print(*warn_of_strange_levels("Age", ("old", "yuong"), ("old", "young"), "'survey.csv'"))
     Age is never 'yuong' in the log, only in 'survey.csv': a slip for 'young'? If it is right, declare it with domain=
     """  # noqa: E501
     strange = [level for level in levels if level is not None and level not in known]

@@ -31,7 +31,7 @@ class ColumnKind(Enum):
     NESTED = "lists or structures"
 
     @property
-    def adds_up(self) -> bool:
+    def may_be_summed(self) -> bool:
         """Whether a sum of these may mean something; of objects only the rows can tell."""
         return self in {ColumnKind.NUMBERS, ColumnKind.BOOLEANS, ColumnKind.OBJECTS}
 
@@ -89,10 +89,10 @@ class Source(Protocol):
     def kinds(self) -> Mapping[str, ColumnKind]:
         """The columns, and what they hold."""
 
-    def cells(self, plan: GroupBy) -> Cells:
+    def group(self, plan: GroupBy) -> Cells:
         """Make the one pass."""
 
-    def oddity(self, column: str) -> Oddity | None:
+    def find_oddity(self, column: str) -> Oddity | None:
         """Find the first text in a column that is no number, for a message."""
 
 
@@ -115,7 +115,7 @@ NUMBER = r"^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$"
 """What a number looks like as text."""
 
 
-def wanted(plan: GroupBy) -> dict[str, tuple[str, str]]:
+def choose_aggregates(plan: GroupBy) -> dict[str, tuple[str, str]]:
     """Choose the aggregates that a plan needs; an unweighted one needs fewer."""
     names = ["lines"]
     if plan.weight:

@@ -9,11 +9,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.cells import NUMBER, Cells, Column, ColumnKind, GroupBy, Oddity, wanted
+from boundit.counts.cells import (
+    NUMBER,
+    Cells,
+    Column,
+    ColumnKind,
+    GroupBy,
+    Oddity,
+    choose_aggregates,
+)
 from boundit.counts.errors import InvalidOption, NotNumeric
-from boundit.counts.levels import coded, native
+from boundit.counts.levels import encode, to_native
 from boundit.counts.named_array import Floats
-from boundit.counts.table import distinct
+from boundit.counts.table import find_distinct
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,46 +34,46 @@ class ColumnSource:
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
         """The columns, and what their values are."""
-        return {name: _kind(values) for name, values in self.columns.items()}
+        return {name: _find_kind(values) for name, values in self.columns.items()}
 
-    def cells(self, plan: GroupBy) -> Cells:
+    def group(self, plan: GroupBy) -> Cells:
         """Group in memory."""
-        pairs = [coded(name, self._key(name, plan)) for name in plan.keys]
+        pairs = [encode(name, self._read_key(name, plan)) for name in plan.keys]
         n_rows = len(next(iter(self.columns.values()), ()))
         codes = np.array([codes for _, codes in pairs], dtype=np.int64)
-        first, group = distinct(
+        first, group = find_distinct(
             codes.reshape(len(pairs), n_rows).T, [len(levels) for levels, _ in pairs]
         )
-        numbers = self._derived(plan)
+        numbers = self._derive_columns(plan)
         aggregates = {
-            name: _added(numbers.get(of, np.ones(n_rows)), how, group, len(first))
-            for name, (of, how) in wanted(plan).items()
+            name: _aggregate(numbers.get(of, np.ones(n_rows)), how, group, len(first))
+            for name, (of, how) in choose_aggregates(plan).items()
         }
         keys = [[levels[c] for c in codes[first]] for levels, codes in pairs]
         return Cells(tuple(keys), aggregates)
 
-    def _key(self, name: str, plan: GroupBy) -> Column:
+    def _read_key(self, name: str, plan: GroupBy) -> Column:
         if name not in plan.cuts:
             return self.columns[name]
-        numbers = self._number(name, "the binned column")
+        numbers = self._read_numbers(name, "the binned column")
         bins: list[int] = np.searchsorted(plan.cuts[name], numbers, side="right").tolist()
         return [None if x != x else i for x, i in zip(numbers.tolist(), bins, strict=True)]
 
-    def _number(self, name: str, role: str) -> Floats:
+    def _read_numbers(self, name: str, role: str) -> Floats:
         try:
-            numbers = [native(value) for value in self.columns[name]]
+            numbers = [to_native(value) for value in self.columns[name]]
             return np.array([np.nan if v is None else v for v in numbers], dtype=np.float64)
         except (TypeError, ValueError):
             raise NotNumeric(name, role, self.kinds[name].value) from None
 
-    def _derived(self, plan: GroupBy) -> dict[str, Floats]:
+    def _derive_columns(self, plan: GroupBy) -> dict[str, Floats]:
         columns: dict[str, Floats] = {}
         weight: Floats = np.array(1.0)
         if plan.weight:
-            weight = self._number(plan.weight, "weight")
+            weight = self._read_numbers(plan.weight, "weight")
             columns |= {"weight": weight, "part": np.where(np.isinf(weight), 0, weight) % 1}
         if plan.reward:
-            reward = self._number(plan.reward, "reward")
+            reward = self._read_numbers(plan.reward, "reward")
             columns |= {
                 "reward": reward,
                 "given": np.where(np.isnan(reward), np.nan, weight),
@@ -74,10 +82,12 @@ class ColumnSource:
                 "counted": np.where(weight > 0, reward, np.nan),
             }
         for i, flag in enumerate(plan.flags):
-            columns[f"flag_{i}"] = np.where(self._number(flag, "selection") == 1, 1.0, np.nan)
+            columns[f"flag_{i}"] = np.where(
+                self._read_numbers(flag, "selection") == 1, 1.0, np.nan
+            )
         return columns
 
-    def oddity(self, column: str) -> Oddity | None:
+    def find_oddity(self, column: str) -> Oddity | None:
         """Find the first text that is no number."""
         known = [(i, str(v)) for i, v in enumerate(self.columns[column], 1) if v is not None]
         return next((Oddity(t, i) for i, t in known if not re.match(NUMBER, t)), None)
@@ -99,7 +109,7 @@ def read_columns(columns: Mapping[str, object]) -> ColumnSource:
     return ColumnSource(held)
 
 
-def _kind(values: Sequence[object]) -> ColumnKind:
+def _find_kind(values: Sequence[object]) -> ColumnKind:
     types = {type(v) for v in values if v is not None}
     if types and types <= {bool, np.bool_}:
         return ColumnKind.BOOLEANS
@@ -110,21 +120,21 @@ def _kind(values: Sequence[object]) -> ColumnKind:
     return ColumnKind.TEXT if types == {str} else ColumnKind.OBJECTS
 
 
-def _added(numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int) -> Floats:
+def _aggregate(numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int) -> Floats:
     known = ~np.isnan(numbers)
     match how:
         case "sum":
             added = np.bincount(group, np.where(known, numbers, 0.0), n_groups)
             return np.asarray(added, dtype=np.float64)
         case "min":
-            return -_most(-numbers[known], group[known], n_groups)
+            return -_find_largest(-numbers[known], group[known], n_groups)
         case "max":
-            return _most(numbers[known], group[known], n_groups)
+            return _find_largest(numbers[known], group[known], n_groups)
         case _:
             return np.bincount(group[known], minlength=n_groups).astype(np.float64)
 
 
-def _most(numbers: Floats, group: NDArray[np.intp], n_groups: int) -> Floats:
+def _find_largest(numbers: Floats, group: NDArray[np.intp], n_groups: int) -> Floats:
     most = np.full(n_groups, np.nan)
     np.fmax.at(most, group, numbers)
     return most

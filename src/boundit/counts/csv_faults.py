@@ -22,13 +22,13 @@ class _NotText(Exception):
         self.line = line
 
 
-def fault(path: str, lines: int = MOST_LINES) -> str | None:
+def find_fault(path: str, lines: int = MOST_LINES) -> str | None:
     """Find the first line that does not fit, or None; compressed by zstd we cannot look."""
     if path.lower().endswith(".zst"):
         return None
     try:
-        with _opened(path) as file:
-            return _fault(_texts(islice(file, lines)))
+        with _open(path) as file:
+            return _compare_with_header(_decode_lines(islice(file, lines)))
     except _NotText as error:
         return f"line {error.line:,} is not UTF-8 text; save the file as UTF-8"
     except (EOFError, zlib.error, gzip.BadGzipFile):
@@ -37,11 +37,11 @@ def fault(path: str, lines: int = MOST_LINES) -> str | None:
         return error.strerror or str(error)
 
 
-def _opened(path: str) -> BinaryIO | gzip.GzipFile:
+def _open(path: str) -> BinaryIO | gzip.GzipFile:
     return gzip.open(path) if path.lower().endswith(".gz") else Path(path).open("rb")
 
 
-def _texts(lines: Iterator[bytes]) -> Iterator[str]:
+def _decode_lines(lines: Iterator[bytes]) -> Iterator[str]:
     for i, line in enumerate(lines, 1):
         try:
             text = line.decode("utf-8-sig" if i == 1 else "utf-8")
@@ -52,7 +52,7 @@ def _texts(lines: Iterator[bytes]) -> Iterator[str]:
         yield text
 
 
-def _fault(texts: Iterator[str]) -> str | None:
+def _compare_with_header(texts: Iterator[str]) -> str | None:
     """Compare the rows with the header, by the mark that the header has most of."""
     header = next(texts, "")
     mark = max(_MARKS, key=header.count)
@@ -64,14 +64,14 @@ def _fault(texts: Iterator[str]) -> str | None:
             # A mark at the end of each line makes a last value of nothing.
             found = len(row) - (len(row) == len(names) + 1 and not row[-1])
             if row and found != len(names):
-                return _misfit(begin, found, names, rows.line_num + 2 - begin)
+                return _describe_misfit(begin, found, names, rows.line_num + 2 - begin)
             begin = rows.line_num + 2
     except csv.Error as error:
         return f"line {begin:,} is no CSV: {error}"
     return None
 
 
-def _misfit(line: int, found: int, names: list[str], spans: int) -> str:
+def _describe_misfit(line: int, found: int, names: list[str], spans: int) -> str:
     values = f"{found:,} value{'' if found == 1 else 's'}"
     header = shorten(", ".join(names), 60)
     hint = f"; is a quote left open, as the row goes on for {spans:,} lines?" * (spans > 1)

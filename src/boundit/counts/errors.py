@@ -20,7 +20,7 @@ class UnknownSource(InvalidLog):
 
     def __init__(self, found: object) -> None:
         kind = type(found)
-        self.kind = kind.__name__ if kind.__module__ == "builtins" else _full_name(kind)
+        self.kind = kind.__name__ if kind.__module__ == "builtins" else _write_full_name(kind)
         super().__init__(
             f"cannot read a log from {self.kind}; give paths of Parquet or CSV files, a frame "
             "(pandas, Polars, PyArrow, DuckDB relation, PySpark, Ibis) or a dict of columns"
@@ -226,10 +226,11 @@ class LevelsClash(InvalidLog):
         )
 
 
-def one_line(error: Exception) -> str:
+def shorten_error(error: Exception) -> str:
     r"""Shorten an engine's message to one line.
 
-    >>> one_line(ValueError("CSV Error on Line: 3\nOriginal Line: 1,2,3\nToo many columns."))
+    >>> said = "CSV Error on Line: 3\nOriginal Line: 1,2,3\nToo many columns."
+    >>> shorten_error(ValueError(said))
     'CSV Error on Line: 3; Too many columns'
     """
     lines = [line.strip().removesuffix(".") for line in str(error).splitlines()]
@@ -238,5 +239,5 @@ def one_line(error: Exception) -> str:
     return shorten("; ".join(said[:2]) or type(error).__name__, 200)
 
 
-def _full_name(kind: type) -> str:
+def _write_full_name(kind: type) -> str:
     return f"{kind.__module__.split('.')[0]}.{kind.__qualname__}"

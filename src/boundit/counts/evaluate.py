@@ -14,7 +14,7 @@ from typing import Protocol, assert_never
 
 import numpy as np
 
-from boundit.counts.named_array import Floats, NamedArray, divided, shared_levels
+from boundit.counts.named_array import Floats, NamedArray, check_levels, divide
 from boundit.estimand.language.expression import (
     CFactor,
     Expression,
@@ -22,7 +22,7 @@ from boundit.estimand.language.expression import (
     Product,
     Ratio,
     Sum,
-    all_variables,
+    find_variables,
 )
 from boundit.terms.errors import BounditError
 from boundit.terms.names import Nodes, join_names, sort_names
@@ -40,7 +40,7 @@ class NeedsPopulation(CannotEvaluate):
         self.tables = tuple(tuple(sort_names(table.names)) for table in tables)
         held = "; ".join(join_names(names) for names in self.tables) or "none"
         super().__init__(
-            f"{_shown(term)} is of the whole population, which the log does not show; "
+            f"{_write_term(term)} is of the whole population, which the log does not show; "
             f"give an external table over {join_names(term.of | term.given)} (given: {held})"
         )
 
@@ -72,7 +72,7 @@ class CountSource(Protocol):
     def n_levels(self) -> Mapping[str, int]:
         """How many levels each has."""
 
-    def marginal(self, names: Nodes) -> NamedArray:
+    def marginalize(self, names: Nodes) -> NamedArray:
         """The numbers by some of the variables."""
 
 
@@ -100,7 +100,7 @@ class Evaluator:
 
     def __init__(self, log: CountSource, external: Iterable[CountSource] = ()) -> None:
         tables = tuple(external)
-        self.levels = shared_levels(log, *tables)
+        self.levels = check_levels(log, *tables)
         self._log = log
         self._external = sorted(tables, key=lambda t: prod(t.n_levels.values()))
         self._marginals: dict[tuple[int, Nodes], NamedArray] = {}
@@ -108,19 +108,22 @@ class Evaluator:
 
     def __call__(self, expression: Expression) -> NamedArray:
         """Compute one formula."""
-        return _Evaluation(self, sort_names(all_variables(expression))).answer(expression)
+        return _Evaluation(self, sort_names(find_variables(expression))).compute(expression)
 
-    def term(self, term: P) -> NamedArray:
+    def compute_term(self, term: P) -> NamedArray:
         """``P(of | given)`` from the table that it speaks of; nan where nothing was seen."""
         if term not in self._terms:
             asked = term.of | term.given
-            source = self._source(term, asked)
-            joint, below = self._marginal(source, asked), self._marginal(source, term.given)
-            values = divided(joint.values, below.aligned(joint.axes))
+            source = self._find_source(term, asked)
+            joint, below = (
+                self._marginalize(source, asked),
+                self._marginalize(source, term.given),
+            )
+            values = divide(joint.values, below.align(joint.axes))
             self._terms[term] = NamedArray(joint.axes, values)
         return self._terms[term]
 
-    def _source(self, term: P, asked: Nodes) -> CountSource:
+    def _find_source(self, term: P, asked: Nodes) -> CountSource:
         if term.logged:
             if missing := asked - self._log.names:
                 raise NotLogged(sort_names(missing)[0], self._log.names)
@@ -130,10 +133,10 @@ class Evaluator:
                 return table
         raise NeedsPopulation(term, self._external)
 
-    def _marginal(self, source: CountSource, names: Nodes) -> NamedArray:
+    def _marginalize(self, source: CountSource, names: Nodes) -> NamedArray:
         key = (id(source), names)
         if key not in self._marginals:
-            self._marginals[key] = source.marginal(names)
+            self._marginals[key] = source.marginalize(names)
         return self._marginals[key]
 
 
@@ -146,34 +149,37 @@ class _Evaluation:
         # By identity: hashing a formula walks all of it, and shared parts many times.
         self.seen: dict[int, tuple[Nodes, Floats]] = {}
 
-    def answer(self, expression: Expression) -> NamedArray:
-        free, values = self.value(expression)
+    def compute(self, expression: Expression) -> NamedArray:
+        free, values = self.compute_once(expression)
         bound = tuple(i for i, axis in enumerate(self.axes) if axis not in free)
         return NamedArray(tuple(a for a in self.axes if a in free), values.squeeze(bound))
 
-    def value(self, node: Expression) -> tuple[Nodes, Floats]:
+    def compute_once(self, node: Expression) -> tuple[Nodes, Floats]:
         """The free variables of a node and its numbers, one axis for every variable."""
         if id(node) not in self.seen:
-            self.seen[id(node)] = self.computed(node)
+            self.seen[id(node)] = self.compute_node(node)
         return self.seen[id(node)]
 
-    def computed(self, node: Expression) -> tuple[Nodes, Floats]:
+    def compute_node(self, node: Expression) -> tuple[Nodes, Floats]:
         match node:
             case P(of, given):
-                return of | given, self.tables.term(node).aligned(self.axes)
+                return of | given, self.tables.compute_term(node).align(self.axes)
             case Sum(over, body):
-                return self.summed(over, *self.value(body))
+                return self.sum_out(over, *self.compute_once(body))
             case Product(factors):
-                return self.multiplied([self.value(factor) for factor in factors])
+                return self.multiply([self.compute_once(factor) for factor in factors])
             case Ratio(top, bottom):
-                (above, numerator), (below, denominator) = self.value(top), self.value(bottom)
-                return above | below, divided(numerator, denominator)
+                (above, numerator), (below, denominator) = (
+                    self.compute_once(top),
+                    self.compute_once(bottom),
+                )
+                return above | below, divide(numerator, denominator)
             case CFactor(of):
                 raise NotRecovered(of)
             case _:
                 assert_never(node)
 
-    def summed(self, over: Nodes, free: Nodes, values: Floats) -> tuple[Nodes, Floats]:
+    def sum_out(self, over: Nodes, free: Nodes, values: Floats) -> tuple[Nodes, Floats]:
         if missing := over - self.tables.levels.keys():
             raise NotLogged(sort_names(missing)[0], self.tables.levels)
         gone = tuple(self.place[name] for name in over & free)
@@ -181,13 +187,13 @@ class _Evaluation:
         times = prod(self.tables.levels[name] for name in over - free)
         return free - over, values.sum(axis=gone, keepdims=True) * times
 
-    def multiplied(self, factors: list[tuple[Nodes, Floats]]) -> tuple[Nodes, Floats]:
+    def multiply(self, factors: list[tuple[Nodes, Floats]]) -> tuple[Nodes, Floats]:
         free, product = frozenset[str](), np.ones([1] * len(self.axes))
         for names, values in factors:
             free, product = free | names, product * values
         return free, product
 
 
-def _shown(term: P) -> str:
+def _write_term(term: P) -> str:
     bar = f" | {join_names(term.given)}" if term.given else ""
     return f"P({join_names(term.of)}{bar})"

@@ -14,9 +14,9 @@ import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from boundit.counts.cells import Cells, ColumnKind, GroupBy, Oddity
-from boundit.counts.csv_faults import fault
-from boundit.counts.errors import EmptyLog, MixedFiles, NoFiles, SameName, one_line
-from boundit.counts.relations import first_oddity, grouped, kinds_of
+from boundit.counts.csv_faults import find_fault
+from boundit.counts.errors import EmptyLog, MixedFiles, NoFiles, SameName, shorten_error
+from boundit.counts.relations import find_first_oddity, group_relation, read_kinds
 from boundit.terms.errors import UnreadableFile
 
 Paths: TypeAlias = str | Path | Sequence[str | Path]
@@ -45,48 +45,48 @@ class FileSource:
         """The columns, and what they hold: read from footers and first rows."""
         if not self.parquet and all(_is_empty(path) for path in self.paths):
             raise EmptyLog(self.label, "the file is empty, it has not even a header")
-        with self._opened() as relation:
-            kinds = kinds_of(relation)
+        with self._open() as relation:
+            kinds = read_kinds(relation)
         self._check_names(kinds)
         header = next(iter(kinds))
         if not self.parquet and len(kinds) == 1 and any(mark in header for mark in ",;\t|"):
-            reason = fault(self.paths[0]) or f"its rows do not fit its header {header!r}"
+            reason = find_fault(self.paths[0]) or f"its rows do not fit its header {header!r}"
             raise UnreadableFile(self.paths[0], reason)
         return kinds
 
-    def cells(self, plan: GroupBy) -> Cells:
+    def group(self, plan: GroupBy) -> Cells:
         """Scan the files once."""
         try:
-            with self._opened() as relation:
-                return grouped(relation, plan)
+            with self._open() as relation:
+                return group_relation(relation, plan)
         except UnreadableFile as error:
             if self.parquet or not isinstance(error.__cause__, duckdb.ConversionException):
                 raise
         # The first rows of a CSV file misled about a column: look at all of them first.
-        with self._opened(sample_size=-1) as relation:
-            return grouped(relation, plan)
+        with self._open(sample_size=-1) as relation:
+            return group_relation(relation, plan)
 
-    def oddity(self, column: str) -> Oddity | None:
+    def find_oddity(self, column: str) -> Oddity | None:
         """Find the first text that is no number; its row, if there is but one file."""
-        with self._opened(sample_size=-1) as relation:
-            found = first_oddity(relation, column)
+        with self._open(sample_size=-1) as relation:
+            found = find_first_oddity(relation, column)
         return found if found is None or len(self.paths) == 1 else Oddity(found.text)
 
-    def _opened(self, sample_size: int = 20_480) -> AbstractContextManager[DuckDBPyRelation]:
+    def _open(self, sample_size: int = 20_480) -> AbstractContextManager[DuckDBPyRelation]:
         if self.parquet:
-            return self._selected("* FROM read_parquet(?, union_by_name=true)")
+            return self._select("* FROM read_parquet(?, union_by_name=true)")
         # A header of text over text is not recognised as one, and a log always has one.
         rules = f"union_by_name=true, header=true, sample_size={sample_size}"
-        return self._selected(f"* FROM read_csv(?, {_CSV_RULES}, {rules})")
+        return self._select(f"* FROM read_csv(?, {_CSV_RULES}, {rules})")
 
     @contextmanager
-    def _selected(self, sql: str) -> Iterator[DuckDBPyRelation]:
+    def _select(self, sql: str) -> Iterator[DuckDBPyRelation]:
         paths = list(map(escape, self.paths))
         try:
-            with closing(_connection()) as connection:
+            with closing(_connect()) as connection:
                 yield connection.sql(f"SELECT {sql}", params=[paths])
         except duckdb.Error as error:
-            raise self._unreadable(error) from error
+            raise self._explain_error(error) from error
 
     def _check_names(self, kinds: Iterable[str]) -> None:
         """Refuse names that DuckDB takes for one and so has numbered, as in Y and y_1."""
@@ -99,24 +99,26 @@ class FileSource:
         if not self.parquet:
             rules = "header=false, all_varchar=true"
             sql = f"* FROM read_csv(?, {_CSV_RULES}, {rules}) LIMIT 1"
-        with self._selected(sql) as relation:
+        with self._select(sql) as relation:
             real = {value for row in relation.fetchall() for value in row}
         for name, of in suspects:
             if name not in real:
                 raise SameName(self.paths[0], of)
 
-    def _unreadable(self, error: duckdb.Error) -> UnreadableFile:
+    def _explain_error(self, error: duckdb.Error) -> UnreadableFile:
         if self.parquet and (broken := next(filter(_is_cut, self.paths), None)):
             reason = "not a whole Parquet file; was it cut short, or is it still being written?"
             return UnreadableFile(broken, reason)
         path = next((p for p in self.paths if p in str(error)), self.paths[0])
-        return UnreadableFile(path, (not self.parquet and fault(path)) or one_line(error))
+        return UnreadableFile(
+            path, (not self.parquet and find_fault(path)) or shorten_error(error)
+        )
 
 
 def find_files(paths: Paths) -> FileSource:
     """Find the files that paths, patterns and directories stand for."""
     asked = [paths] if isinstance(paths, str | Path) else list(paths)
-    found = [file for path in asked for file in _found(str(path))]
+    found = [file for path in asked for file in _find(str(path))]
     if not found:
         raise NoFiles(str(paths), "the list is empty")
     first = found[0]
@@ -126,12 +128,12 @@ def find_files(paths: Paths) -> FileSource:
     return FileSource(tuple(dict.fromkeys(found)), _is_parquet(first))
 
 
-def _found(path: str) -> list[str]:
+def _find(path: str) -> list[str]:
     if "://" in path:
         raise NoFiles(path, "only local files; open it with a frame library and pass the frame")
     path = str(Path(path).expanduser())
     if Path(path).is_dir():
-        return _inside(Path(path))
+        return _list_directory(Path(path))
     if Path(path).is_file():
         if not path.lower().endswith(_PARQUET + _CSV):
             raise NoFiles(path, f"unknown kind; name it {', '.join(_PARQUET[:1] + _CSV[:2])}")
@@ -146,7 +148,7 @@ def _found(path: str) -> list[str]:
     return kept
 
 
-def _inside(directory: Path) -> list[str]:
+def _list_directory(directory: Path) -> list[str]:
     # Engines keep their own notes beside the data, under names such as _SUCCESS or .crc.
     files = sorted(
         str(p)
@@ -159,7 +161,7 @@ def _inside(directory: Path) -> list[str]:
     return kept
 
 
-def _connection() -> DuckDBPyConnection:
+def _connect() -> DuckDBPyConnection:
     temp = tempfile.gettempdir()
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": False, "temp_directory": temp}

@@ -21,14 +21,14 @@ from boundit.counts.cells import (
     ColumnKind,
     GroupBy,
     Oddity,
-    wanted,
+    choose_aggregates,
 )
 from boundit.counts.errors import (
     InvalidLog,
     NotACategory,
     NotNumeric,
     UnknownSource,
-    one_line,
+    shorten_error,
 )
 from boundit.terms.errors import MissingExtra
 from boundit.terms.names import join_names
@@ -48,33 +48,33 @@ class FrameSource:
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
         """The columns with a name, and what they hold."""
-        with self._refusing():
+        with self._refuse_errors():
             schema = self.frame.collect_schema()
-        return {name: _kind(of) for name, of in schema.items() if isinstance(name, str)}
+        return {name: _find_kind(of) for name, of in schema.items() if isinstance(name, str)}
 
-    def cells(self, plan: GroupBy) -> Cells:
+    def group(self, plan: GroupBy) -> Cells:
         """Group on the frame's own engine."""
         self._check_objects(plan)
-        with self._refusing():
-            return self._grouped(plan)
+        with self._refuse_errors():
+            return self._group(plan)
 
-    def oddity(self, column: str) -> Oddity | None:
+    def find_oddity(self, column: str) -> Oddity | None:
         """Find a text that is no number; not every engine keeps rows in order."""
-        with self._refusing():
+        with self._refuse_errors():
             known, text = ~nw.col(column).is_null(), nw.col(column).cast(nw.String)
             texts = self.frame.filter(known).select(text)
             odd = texts.filter(~nw.col(column).str.contains(NUMBER)).head(1).collect()
         return Oddity(odd[column][0]) if len(odd) else None
 
     @contextmanager
-    def _refusing(self) -> Iterator[None]:
+    def _refuse_errors(self) -> Iterator[None]:
         """Give one line to whatever an engine raises: each has errors of its own."""
         try:
             yield
         except ModuleNotFoundError as error:
             raise MissingExtra(str(error.name), "spark") from None
         except Exception as error:
-            raise InvalidLog(f"cannot read {self.label}: {one_line(error)}") from error
+            raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
 
     def _check_objects(self, plan: GroupBy) -> None:
         """Look into columns of Python objects: no engine does before it is too late."""
@@ -92,45 +92,47 @@ class FrameSource:
                     raise NotNumeric(name, roles[name], odd)
                 raise NotACategory(name, odd)
 
-    def _grouped(self, plan: GroupBy) -> Cells:
+    def _group(self, plan: GroupBy) -> Cells:
         keys = [f"key_{i}" for i in range(len(plan.keys))]
-        aggregates = wanted(plan)
-        added = [_added(of, how).alias(name) for name, (of, how) in aggregates.items()]
+        aggregates = choose_aggregates(plan)
+        added = [_aggregate(of, how).alias(name) for name, (of, how) in aggregates.items()]
         # Without a key the rows are one group, and some column must say how many there are.
         anchor = [] if keys else [nw.col(next(iter(self.kinds))).alias("all")]
         prepared = self.frame.select(
             *anchor,
-            *(self._key(c, plan).alias(k) for c, k in zip(plan.keys, keys, strict=True)),
-            *self._numbers(plan),
-        ).with_columns(nw.lit(0).alias("all"), *_derived(plan))
+            *(self._select_key(c, plan).alias(k) for c, k in zip(plan.keys, keys, strict=True)),
+            *self._select_numbers(plan),
+        ).with_columns(nw.lit(0).alias("all"), *_derive_columns(plan))
         grouped = prepared.group_by(*keys or ["all"]).agg(*added).head(CELL_LIMIT + 1)
-        answer = self._collected(grouped)
+        answer = self._collect(grouped)
         return Cells(
-            tuple(_column(answer[key]) for key in keys),
-            {name: _floats(answer[name]) for name in aggregates},
+            tuple(_read_column(answer[key]) for key in keys),
+            {name: _read_floats(answer[name]) for name in aggregates},
         )
 
-    def _key(self, column: str, plan: GroupBy) -> nw.Expr:
+    def _select_key(self, column: str, plan: GroupBy) -> nw.Expr:
         key = nw.col(column)
         if column in plan.cuts:
-            number, edges = self._number(column), plan.cuts[column]
+            number, edges = self._select_number(column), plan.cuts[column]
             passed = reduce(add, ((number >= edge).cast(nw.Int64) for edge in edges))
             return nw.when(~number.is_null()).then(passed)
-        return self._number(column) if self._may_be_nan(column) else key
+        return self._select_number(column) if self._may_be_nan(column) else key
 
-    def _numbers(self, plan: GroupBy) -> list[nw.Expr]:
+    def _select_numbers(self, plan: GroupBy) -> list[nw.Expr]:
         named = {"weight": plan.weight, "reward": plan.reward}
         named |= {f"flag_{i}": flag for i, flag in enumerate(plan.flags)}
-        return [self._number(of).alias(name) for name, of in named.items() if of is not None]
+        return [
+            self._select_number(of).alias(name) for name, of in named.items() if of is not None
+        ]
 
-    def _number(self, column: str) -> nw.Expr:
+    def _select_number(self, column: str) -> nw.Expr:
         number = nw.col(column).cast(nw.Float64)
         return nw.when(~number.is_nan()).then(number) if self._may_be_nan(column) else number
 
     def _may_be_nan(self, column: str) -> bool:
         return self.frame.collect_schema()[column].is_float()
 
-    def _collected(self, grouped: Lazy) -> nw.DataFrame[IntoDataFrame]:
+    def _collect(self, grouped: Lazy) -> nw.DataFrame[IntoDataFrame]:
         # Streaming needs an eighth of the memory that the default engine takes.
         streaming = self.frame.implementation.is_polars()
         return grouped.collect(engine="streaming") if streaming else grouped.collect()
@@ -144,10 +146,10 @@ def read_frame(source: object) -> FrameSource:
     except TypeError:
         raise UnknownSource(source) from None
     except NarwhalsError as error:
-        raise InvalidLog(f"cannot read the frame: {one_line(error)}") from None
+        raise InvalidLog(f"cannot read the frame: {shorten_error(error)}") from None
 
 
-def _kind(of: nw.dtypes.DType) -> ColumnKind:
+def _find_kind(of: nw.dtypes.DType) -> ColumnKind:
     if of.is_numeric():
         return ColumnKind.NUMBERS
     if of == nw.Boolean:
@@ -159,7 +161,7 @@ def _kind(of: nw.dtypes.DType) -> ColumnKind:
     return ColumnKind.TEXT if of in {nw.String, nw.Categorical, nw.Enum} else ColumnKind.OBJECTS
 
 
-def _derived(plan: GroupBy) -> list[nw.Expr]:
+def _derive_columns(plan: GroupBy) -> list[nw.Expr]:
     weight, reward = nw.col("weight"), nw.col("reward")
     columns = []
     if plan.weight:
@@ -176,7 +178,7 @@ def _derived(plan: GroupBy) -> list[nw.Expr]:
     return columns
 
 
-def _added(of: str, how: str) -> nw.Expr:
+def _aggregate(of: str, how: str) -> nw.Expr:
     column = nw.col(of) if of else None
     match how, column:
         case "count", nw.Expr():
@@ -191,7 +193,7 @@ def _added(of: str, how: str) -> nw.Expr:
             return nw.len()
 
 
-def _column(series: nw.Series[IntoSeries]) -> Column:
+def _read_column(series: nw.Series[IntoSeries]) -> Column:
     # With nulls, integers would come back as floats, and neighbours become one level.
     plain = series.dtype.is_numeric() and not series.dtype.is_decimal()
     if plain and series.null_count() == 0:
@@ -199,5 +201,5 @@ def _column(series: nw.Series[IntoSeries]) -> Column:
     return series.to_list()
 
 
-def _floats(series: nw.Series[IntoSeries]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _read_floats(series: nw.Series[IntoSeries]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)

@@ -33,44 +33,44 @@ _NUMBER = r"-?[\d.]+(?:e[+-]?\d+)?"
 _BIN = re.compile(rf"(?:(<|>=) |\[)({_NUMBER})(?:, {_NUMBER}\))?")
 
 
-def native(value: object) -> object:
+def to_native(value: object) -> object:
     """Write a value as the plain Python scalar it means; a missing one is None.
 
-    >>> native(np.float32(2)), native(Decimal("0.10")), native(float("nan")), native("2")
-    (2, 0.1, None, '2')
-    >>> native(dt.datetime(2024, 2, 29)), native(np.datetime64("2024-02-29T12:00"))
+    >>> [to_native(value) for value in (np.float32(2), Decimal("0.10"), float("nan"), "2")]
+    [2, 0.1, None, '2']
+    >>> to_native(dt.datetime(2024, 2, 29)), to_native(np.datetime64("2024-02-29T12:00"))
     (datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 12, 0))
     """
     match value:
         case np.datetime64() | np.timedelta64():
-            return native(value.astype(f"{value.dtype.kind}8[us]").item())
+            return to_native(value.astype(f"{value.dtype.kind}8[us]").item())
         case np.generic():
-            return native(value.item())
+            return to_native(value.item())
         case None | bool():
             return value
         case int():
             return int(value)
         case float() | Decimal():
-            return _number(float(value))
+            return _to_number(float(value))
         case str():
             return str.__str__(value)
         case _:
-            return _other(value)
+            return _to_other(value)
 
 
-def _number(value: float) -> int | float | None:
+def _to_number(value: float) -> int | float | None:
     if value != value:
         return None
     return int(value) if value.is_integer() and abs(value) < _EXACT else value
 
 
-def _other(value: object) -> object:
+def _to_other(value: object) -> object:
     # pandas' NaT passes for a datetime, and its NA compares to nothing.
     if type(value).__name__ in {"NaTType", "NAType"}:
         return None
     match value:
         case dt.datetime():
-            return _moment(value)
+            return _to_moment(value)
         case dt.date() | dt.time() | dt.timedelta():
             return value
         case UUID():
@@ -81,7 +81,7 @@ def _other(value: object) -> object:
             raise TypeError(type(value).__name__)
 
 
-def _moment(value: dt.datetime) -> dt.date:
+def _to_moment(value: dt.datetime) -> dt.date:
     if value.tzinfo is not None:
         value = value.astimezone(dt.UTC)
         return dt.datetime.combine(value.date(), value.time(), dt.UTC)
@@ -89,23 +89,23 @@ def _moment(value: dt.datetime) -> dt.date:
     return plain.date() if plain.time() == dt.time() else plain
 
 
-def ordered(levels: Iterable[object]) -> Levels:
+def sort_levels(levels: Iterable[object]) -> Levels:
     """Sort distinct levels: numbers, text, dates, times, and a missing value last.
 
-    >>> ordered(["b", 10, 9.5, None, "a", True])
+    >>> sort_levels(["b", 10, 9.5, None, "a", True])
     (True, 9.5, 10, 'a', 'b', None)
-    >>> ordered([">= 30", "[18, 30)", "< 18"])
+    >>> sort_levels([">= 30", "[18, 30)", "< 18"])
     ('< 18', '[18, 30)', '>= 30')
     """
-    return tuple(sorted(dict.fromkeys(levels), key=_rank))
+    return tuple(sorted(dict.fromkeys(levels), key=_rank_level))
 
 
-def _rank(level: object) -> tuple[int, float, object]:
+def _rank_level(level: object) -> tuple[int, float, object]:
     match level:
         case bool() | int() | float():
             return 0, 0.0, level
         case str():
-            return _text_rank(level)
+            return _rank_text(level)
         case dt.datetime() if level.tzinfo is not None:
             return 4, 0.0, level
         case dt.datetime():
@@ -120,32 +120,32 @@ def _rank(level: object) -> tuple[int, float, object]:
             return 7, 0.0, 0
 
 
-def _text_rank(text: str) -> tuple[int, float, str]:
+def _rank_text(text: str) -> tuple[int, float, str]:
     if not (found := _BIN.fullmatch(text)):
         return 1, 0.0, text
     return 2, -inf if found[1] == "<" else float(found[2]), text
 
 
-def coded(name: str, column: NDArray[np.generic] | Sequence[object]) -> tuple[Levels, Codes]:
+def encode(name: str, column: NDArray[np.generic] | Sequence[object]) -> tuple[Levels, Codes]:
     """Give every value of a column its place among the column's levels.
 
-    >>> coded("X", np.array([1.0, np.nan, 0.0, 1.0]))
+    >>> encode("X", np.array([1.0, np.nan, 0.0, 1.0]))
     ((0, 1, None), array([1, 2, 0, 1]))
     """
     if isinstance(column, np.ndarray) and column.dtype.kind in "biufMm":
-        values, places = _numbered(column)
+        values, places = _encode_numbers(column)
     else:
-        values, places = _gathered(name, column)
+        values, places = _encode_objects(name, column)
     try:
-        plain = [native(value) for value in values]
+        plain = [to_native(value) for value in values]
     except (TypeError, UnicodeDecodeError) as error:
         raise NotACategory(name, str(error).split(" ")[0]) from None
-    levels = ordered(plain)
+    levels = sort_levels(plain)
     at = {level: i for i, level in enumerate(levels)}
     return levels, np.array([at[v] for v in plain], dtype=np.int64)[places]
 
 
-def _numbered(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
+def _encode_numbers(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
     if column.dtype.kind in "Mm":
         column = column.astype(f"{column.dtype.kind}8[us]")
     gone = np.ma.getmaskarray(column)
@@ -155,7 +155,7 @@ def _numbered(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
     return [*seen.tolist(), *([None] if gone.any() else [])], codes
 
 
-def _gathered(name: str, column: Iterable[object]) -> tuple[list[object], Codes]:
+def _encode_objects(name: str, column: Iterable[object]) -> tuple[list[object], Codes]:
     values = column.tolist() if isinstance(column, np.ndarray) else column
     places: dict[object, int] = {}
     try:
@@ -165,14 +165,14 @@ def _gathered(name: str, column: Iterable[object]) -> tuple[list[object], Codes]
     return list(places), np.array(codes, dtype=np.int64)
 
 
-def united(name: str, *parts: Iterable[object]) -> Levels:
+def join_levels(name: str, *parts: Iterable[object]) -> Levels:
     """Join levels of one variable, or raise LevelsClash where "1" meets 1.
 
-    >>> united("X", (0, 1), (2, 1.0))
+    >>> join_levels("X", (0, 1), (2, 1.0))
     (0, 1, 2)
     """
     try:
-        levels = ordered(native(level) for part in parts for level in part)
+        levels = sort_levels(to_native(level) for part in parts for level in part)
     except (TypeError, UnicodeDecodeError) as error:
         raise NotACategory(name, str(error).split(" ")[0]) from None
     spelled: dict[str, object] = {}
@@ -182,17 +182,17 @@ def united(name: str, *parts: Iterable[object]) -> Levels:
     return levels
 
 
-def bin_labels(edges: Sequence[float]) -> tuple[str, ...]:
+def name_bins(edges: Sequence[float]) -> tuple[str, ...]:
     """Name the intervals that ``edges`` cut the numbers into.
 
-    >>> bin_labels([18, 30, 50])
+    >>> name_bins([18, 30, 50])
     ('< 18', '[18, 30)', '[30, 50)', '>= 50')
     """
-    shown = [str(native(edge)) for edge in edges]
+    shown = [str(to_native(edge)) for edge in edges]
     inner = [f"[{a}, {b})" for a, b in pairwise(shown)]
     return f"< {shown[0]}", *inner, f">= {shown[-1]}"
 
 
-def by_level(levels: Mapping[str, Levels]) -> dict[str, dict[object, int]]:
+def index_levels(levels: Mapping[str, Levels]) -> dict[str, dict[object, int]]:
     """Invert each variable's levels: from the level to its place."""
     return {name: {level: i for i, level in enumerate(of)} for name, of in levels.items()}

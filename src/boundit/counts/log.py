@@ -13,8 +13,8 @@ from boundit.counts.errors import (
     NotNumeric,
 )
 from boundit.counts.table import CountTable
-from boundit.counts.tabulate import Nulls, Request, tabulated
-from boundit.counts.unmarked import by_name
+from boundit.counts.tabulate import Nulls, Request, tabulate
+from boundit.counts.unmarked import ask_by_name
 from boundit.terms.names import sort_names
 
 
@@ -29,7 +29,7 @@ class Log:
     >>> log = read_log({"x": [0, 1, 1], "Y": [True, False, True]}, columns={"X": "x"})
     >>> print(log)
     a log of X, Y in the dict of columns
-    >>> log.count(["X"], reward="Y").marginal_sums("X").values
+    >>> log.count(["X"], reward="Y").sum_rewards("X").values
     array([1., 1.])
     """
 
@@ -50,9 +50,9 @@ class Log:
             if column not in kinds:
                 raise MissingColumn(column, kinds, is_node=False)
         if self.weight is not None:
-            self._check_adds_up(self.weight, self.weight, "weight")
+            self._check_may_be_summed(self.weight, self.weight, "weight")
         for name in self.bins:
-            self._check_adds_up(name, self._column(name), "the binned column")
+            self._check_may_be_summed(name, self._find_column(name), "the binned column")
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -70,7 +70,7 @@ class Log:
     @property
     def caveats(self) -> tuple[str, ...]:
         """What a reader of any number from this log should know."""
-        return self._caveats(self.bins)
+        return self._list_caveats(self.bins)
 
     def describe(self) -> str:
         """Say in one line what is logged, where, and how it is counted."""
@@ -102,10 +102,10 @@ class Log:
         marked; the table's caveats ask about one that is 1 in every row. The table keeps the
         order of ``variables``.
         """
-        asked = _listed_once(variables)
+        asked = _list_once(variables)
         selection = selection if selection in self.names else None
-        self._check_asked(asked, reward, selection)
-        flags = self._flags(unmarked) if selection is None else (selection,)
+        self._check_variables(asked, reward, selection)
+        flags = self._choose_flags(unmarked) if selection is None else (selection,)
         cuts = {name: self.bins[name] for name in asked if name in self.bins}
         plan = GroupBy(
             keys=tuple(self.names[name] for name in asked),
@@ -125,23 +125,23 @@ class Log:
             nulls=self.nulls,
             cuts=cuts,
             domain=domain or {},
-            notes=self._caveats(cuts) + by_name(unmarked, self.names),
+            notes=self._list_caveats(cuts) + ask_by_name(unmarked, self.names),
         )
-        return tabulated(self.source.cells(plan), request)
+        return tabulate(self.source.group(plan), request)
 
-    def _column(self, name: str, *, may_hide: bool = False) -> str:
+    def _find_column(self, name: str, *, may_hide: bool = False) -> str:
         if name not in self.names:
             raise MissingColumn(name, self.names, may_hide=may_hide)
         return self.names[name]
 
-    def _check_asked(
+    def _check_variables(
         self, variables: Sequence[str], reward: str | None, selection: str | None
     ) -> None:
         for name in variables:
-            if self.source.kinds[self._column(name, may_hide=True)] is ColumnKind.NESTED:
+            if self.source.kinds[self._find_column(name, may_hide=True)] is ColumnKind.NESTED:
                 raise NotACategory(name, ColumnKind.NESTED.value)
         if selection is not None:
-            self._check_adds_up(selection, self.names[selection], "selection")
+            self._check_may_be_summed(selection, self.names[selection], "selection")
         if reward is None:
             return
         if reward in variables:
@@ -150,23 +150,23 @@ class Log:
         if reward in self.bins:
             msg = f"the reward {reward!r} is a number; take it out of bins"
             raise InvalidOption(msg, option="bins")
-        self._check_adds_up(reward, self._column(reward), "reward")
+        self._check_may_be_summed(reward, self._find_column(reward), "reward")
 
-    def _flags(self, names: Collection[str]) -> tuple[str, ...]:
+    def _choose_flags(self, names: Collection[str]) -> tuple[str, ...]:
         held = [name for name in sort_names(names) if name in self.names]
         plain = {ColumnKind.NUMBERS, ColumnKind.BOOLEANS}
         return tuple(n for n in held if self.source.kinds[self.names[n]] in plain)
 
-    def _check_adds_up(self, name: str, column: str, role: str) -> None:
+    def _check_may_be_summed(self, name: str, column: str, role: str) -> None:
         kind = self.source.kinds[column]
-        if not kind.adds_up:
+        if not kind.may_be_summed:
             # A file with a header and no rows holds no numbers either.
-            if not self.source.cells(GroupBy(()))["lines"].sum():
+            if not self.source.group(GroupBy(()))["lines"].sum():
                 raise EmptyLog(self.source.label, "it has no rows")
-            odd = self.source.oddity(column) if kind is ColumnKind.TEXT else None
+            odd = self.source.find_oddity(column) if kind is ColumnKind.TEXT else None
             raise NotNumeric(name, role, kind.value, odd and str(odd))
 
-    def _caveats(self, cut: Iterable[str]) -> tuple[str, ...]:
+    def _list_caveats(self, cut: Iterable[str]) -> tuple[str, ...]:
         return tuple(
             f"{name} was cut into bins; the graph must hold for the binned {name}, "
             "and within a bin it may still confound"
@@ -174,7 +174,7 @@ class Log:
         )
 
 
-def _listed_once(variables: Iterable[str]) -> tuple[str, ...]:
+def _list_once(variables: Iterable[str]) -> tuple[str, ...]:
     if isinstance(variables, str):
         return (variables,)
     # A set has no order of its own, and an answer may not depend on hashes.

@@ -53,9 +53,9 @@ class NamedArray:
     """One number for every combination of levels of ``axes``.
 
     >>> law = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
-    >>> law.marginal("Y").values.round(3)
+    >>> law.marginalize("Y").values.round(3)
     array([0.3, 0.7])
-    >>> float(law.given("Y").at({"X": 0, "Y": 1}).values.round(3))
+    >>> float(law.condition_on("Y").at({"X": 0, "Y": 1}).values.round(3))
     0.429
     """
 
@@ -89,32 +89,32 @@ class NamedArray:
             raise MissingAxis(sort_names(missing)[0], self.axes)
         return asked
 
-    def marginal(self, names: Names) -> Self:
+    def marginalize(self, names: Names) -> Self:
         """Sum over every variable but ``names``; they keep their order."""
         kept = self.require(names)
         gone = tuple(i for i, axis in enumerate(self.axes) if axis not in kept)
         return type(self)(tuple(a for a in self.axes if a in kept), self.values.sum(axis=gone))
 
-    def given(self, names: Names) -> Self:
+    def condition_on(self, names: Names) -> Self:
         """Divide by the marginal of ``names``; nan where that is zero.
 
         Of a law, this is the conditional law of the other variables given these.
         """
-        below = self.marginal(names).aligned(self.axes)
-        return type(self)(self.axes, divided(self.values, below))
+        below = self.marginalize(names).align(self.axes)
+        return type(self)(self.axes, divide(self.values, below))
 
     def at(self, values: Mapping[str, int]) -> Self:
         """Fix some variables at a level each; their axes go."""
         self.require(values)
         levels = self.n_levels
         index = tuple(
-            level(axis, values[axis], levels[axis]) if axis in values else slice(None)
+            read_level(axis, values[axis], levels[axis]) if axis in values else slice(None)
             for axis in self.axes
         )
         left = tuple(axis for axis in self.axes if axis not in values)
         return type(self)(left, self.values[index])
 
-    def aligned(self, axes: Sequence[str]) -> Floats:
+    def align(self, axes: Sequence[str]) -> Floats:
         """Show the numbers with these axes in this order; length 1 where we do not have one."""
         if missing := self.names.difference(axes):
             raise MissingAxis(sort_names(missing)[0], axes)
@@ -123,14 +123,14 @@ class NamedArray:
         levels = self.n_levels
         return moved.reshape([levels.get(axis, 1) for axis in axes])
 
-    def gap_to(self, other: Self) -> float:
+    def measure_gap(self, other: Self) -> float:
         """Find the largest difference, each number stretched over the axes it lacks.
 
         It is nan when either side is nan somewhere.
         """
-        shared_levels(self, other)
+        check_levels(self, other)
         axes = tuple(dict.fromkeys(self.axes + other.axes))
-        return float(np.abs(self.aligned(axes) - other.aligned(axes)).max())
+        return float(np.abs(self.align(axes) - other.align(axes)).max())
 
     def __float__(self) -> float:
         if self.axes:
@@ -147,7 +147,7 @@ class HasLevels(Protocol):
         """How many levels each variable has."""
 
 
-def shared_levels(*tables: HasLevels) -> dict[str, int]:
+def check_levels(*tables: HasLevels) -> dict[str, int]:
     """Gather every variable's number of levels, or raise LevelsDiffer where two disagree."""
     levels: dict[str, int] = {}
     for table in tables:
@@ -157,17 +157,17 @@ def shared_levels(*tables: HasLevels) -> dict[str, int]:
     return levels
 
 
-def level(name: str, value: object, n_levels: int) -> int:
+def read_level(name: str, value: object, n_levels: int) -> int:
     """Read one level of a variable, or raise NoSuchLevel."""
     if isinstance(value, int | np.integer) and 0 <= value < n_levels:
         return int(value)
     raise NoSuchLevel(name, value, n_levels)
 
 
-def divided(top: Floats, bottom: Floats) -> Floats:
+def divide(top: Floats, bottom: Floats) -> Floats:
     """Divide; whatever is divided by zero is nan.
 
-    >>> divided(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 2.0]))
+    >>> divide(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 2.0]))
     array([nan, nan, 0.5])
     """
     safe = np.where(bottom == 0, np.nan, bottom)

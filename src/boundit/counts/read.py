@@ -71,14 +71,16 @@ def read_log(
     if exact and weight is None:
         law, column = Option("exact", True), Option("weight", ANY)  # noqa: FBT003, a value
         raise InvalidOption(law, " needs ", column, ", the column that holds the law")
-    cuts = {name: _edges(name, edges) for name, edges in _named("bins", bins).items()}
-    renamed = {node: str(column) for node, column in _named("columns", columns).items()}
+    cuts = {
+        name: _read_edges(name, edges) for name, edges in _read_mapping("bins", bins).items()
+    }
+    renamed = {node: str(column) for node, column in _read_mapping("columns", columns).items()}
     if len(set(renamed.values())) < len(renamed):
         raise InvalidOption("two nodes share a column in ", Option("columns", renamed))
-    return Log(_source(source), renamed, weight, exact, cuts, nulls)
+    return Log(_open_source(source), renamed, weight, exact, cuts, nulls)
 
 
-def _source(source: object) -> Source:
+def _open_source(source: object) -> Source:
     match source:
         case str() | Path():
             return find_files(source)
@@ -92,7 +94,7 @@ def _source(source: object) -> Source:
             return read_frame(source)
 
 
-def _named(option: str, value: object) -> Mapping[str, object]:
+def _read_mapping(option: str, value: object) -> Mapping[str, object]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -103,7 +105,7 @@ def _named(option: str, value: object) -> Mapping[str, object]:
     return value
 
 
-def _edges(name: str, edges: object) -> tuple[float, ...]:
+def _read_edges(name: str, edges: object) -> tuple[float, ...]:
     try:
         numbers = tuple(map(float, edges))  # type: ignore[call-overload]
     except (TypeError, ValueError):

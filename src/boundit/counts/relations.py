@@ -9,8 +9,16 @@ import duckdb
 import numpy as np
 from duckdb import DuckDBPyRelation
 
-from boundit.counts.cells import CELL_LIMIT, Cells, Column, ColumnKind, GroupBy, Oddity, wanted
-from boundit.counts.errors import InvalidLog, one_line
+from boundit.counts.cells import (
+    CELL_LIMIT,
+    Cells,
+    Column,
+    ColumnKind,
+    GroupBy,
+    Oddity,
+    choose_aggregates,
+)
+from boundit.counts.errors import InvalidLog, shorten_error
 
 _WHOLE = {"tinyint", "smallint", "integer", "bigint", "hugeint"}
 _WHOLE |= {f"u{name}" for name in _WHOLE} | {"bignum"}
@@ -34,41 +42,41 @@ class RelationSource:
     @property
     def kinds(self) -> dict[str, ColumnKind]:
         """The columns, and what they hold."""
-        with self._refusing():
-            return kinds_of(self.relation)
+        with self._refuse_errors():
+            return read_kinds(self.relation)
 
-    def cells(self, plan: GroupBy) -> Cells:
+    def group(self, plan: GroupBy) -> Cells:
         """Group on the relation's connection."""
-        with self._refusing():
-            return grouped(self.relation, plan)
+        with self._refuse_errors():
+            return group_relation(self.relation, plan)
 
-    def oddity(self, column: str) -> Oddity | None:
+    def find_oddity(self, column: str) -> Oddity | None:
         """Find a text that is no number; which comes first only the user's query knows."""
-        with self._refusing():
-            found = first_oddity(self.relation, column)
+        with self._refuse_errors():
+            found = find_first_oddity(self.relation, column)
         return found and Oddity(found.text)
 
     @contextmanager
-    def _refusing(self) -> Iterator[None]:
+    def _refuse_errors(self) -> Iterator[None]:
         try:
             yield
         except duckdb.Error as error:
-            raise InvalidLog(f"cannot read {self.label}: {one_line(error)}") from error
+            raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
 
 
-def kinds_of(relation: DuckDBPyRelation) -> dict[str, ColumnKind]:
+def read_kinds(relation: DuckDBPyRelation) -> dict[str, ColumnKind]:
     """Read a relation's schema; whatever has no other word is a date or a time."""
     types = zip(relation.columns, relation.types, strict=True)
     return {name: _KINDS.get(kind.id, ColumnKind.TIMES) for name, kind in types}
 
 
-def grouped(relation: DuckDBPyRelation, plan: GroupBy) -> Cells:
+def group_relation(relation: DuckDBPyRelation, plan: GroupBy) -> Cells:
     """Group the rows of a relation by the keys of a plan."""
     types = dict(zip(relation.columns, (kind.id for kind in relation.types), strict=True))
-    keys = [_key(name, types[name], plan.cuts.get(name)) for name in plan.keys]
+    keys = [_write_key(name, types[name], plan.cuts.get(name)) for name in plan.keys]
     names = [f"key_{i}" for i in range(len(keys))]
-    prepared = dict(zip(names, keys, strict=True)) | _derived(plan, types)
-    aggregates = wanted(plan)
+    prepared = dict(zip(names, keys, strict=True)) | _derive_columns(plan, types)
+    aggregates = choose_aggregates(plan)
     added = [f"{_SQL[how].format(of)} AS {name}" for name, (of, how) in aggregates.items()]
     answer = (
         relation.project(", ".join(f"{e} AS {name}" for name, e in prepared.items()) or "1")
@@ -77,15 +85,17 @@ def grouped(relation: DuckDBPyRelation, plan: GroupBy) -> Cells:
         .fetchnumpy()
     )
     columns = [
-        _zoned(answer[name]) if types[key] == "timestamp with time zone" else answer[name]
+        _read_moments(answer[name])
+        if types[key] == "timestamp with time zone"
+        else answer[name]
         for name, key in zip(names, plan.keys, strict=True)
     ]
-    return Cells(tuple(columns), {name: _floats(answer[name]) for name in aggregates})
+    return Cells(tuple(columns), {name: _read_floats(answer[name]) for name in aggregates})
 
 
-def first_oddity(relation: DuckDBPyRelation, column: str) -> Oddity | None:
+def find_first_oddity(relation: DuckDBPyRelation, column: str) -> Oddity | None:
     """Find the first text in a column that is no number, and its row."""
-    text = f"CAST({quoted(column)} AS VARCHAR)"
+    text = f"CAST({quote_identifier(column)} AS VARCHAR)"
     numbered = relation.project(f"{text} AS text, row_number() OVER () AS place")
     odd = "FILTER (WHERE text IS NOT NULL AND TRY_CAST(text AS DOUBLE) IS NULL)"
     found = numbered.aggregate(f"arg_min(text, place) {odd}, min(place) {odd}").fetchall()
@@ -93,19 +103,19 @@ def first_oddity(relation: DuckDBPyRelation, column: str) -> Oddity | None:
     return None if place is None else Oddity(first, place)
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """Write an identifier in SQL.
 
-    >>> print(quoted('6" pipe'))
+    >>> print(quote_identifier('6" pipe'))
     "6"" pipe"
     """
     return '"' + name.replace('"', '""') + '"'
 
 
-def _key(name: str, kind: str, edges: Sequence[float] | None) -> str:
-    column = quoted(name)
+def _write_key(name: str, kind: str, edges: Sequence[float] | None) -> str:
+    column = quote_identifier(name)
     if edges is not None:
-        number = _number(name, kind)
+        number = _write_number(name, kind)
         return " + ".join(f"CAST({number} >= {edge!r}::DOUBLE AS INTEGER)" for edge in edges)
     match kind:
         case "float" | "double":
@@ -121,18 +131,18 @@ def _key(name: str, kind: str, edges: Sequence[float] | None) -> str:
             return column
 
 
-def _number(name: str, kind: str) -> str:
-    number = f"CAST({quoted(name)} AS DOUBLE)"
+def _write_number(name: str, kind: str) -> str:
+    number = f"CAST({quote_identifier(name)} AS DOUBLE)"
     return f"nullif({number}, 'nan'::DOUBLE)" if kind in {"float", "double"} else number
 
 
-def _derived(plan: GroupBy, types: Mapping[str, str]) -> dict[str, str]:
+def _derive_columns(plan: GroupBy, types: Mapping[str, str]) -> dict[str, str]:
     columns: dict[str, str] = {}
     if plan.weight:
-        weight = _number(plan.weight, types[plan.weight])
+        weight = _write_number(plan.weight, types[plan.weight])
         columns |= {"weight": weight, "part": f"{weight} % 1"}
     if plan.reward:
-        reward = _number(plan.reward, types[plan.reward])
+        reward = _write_number(plan.reward, types[plan.reward])
         columns["reward"] = reward
         times = f"{weight} * " if plan.weight else ""
         columns |= {"once": f"{times}{reward}", "twice": f"{times}{reward} * {reward}"}
@@ -141,14 +151,14 @@ def _derived(plan: GroupBy, types: Mapping[str, str]) -> dict[str, str]:
         if plan.weight:
             columns["given"] = f"CASE WHEN {reward} IS NOT NULL THEN {weight} END"
     for i, flag in enumerate(plan.flags):
-        columns[f"flag_{i}"] = f"CASE WHEN {_number(flag, types[flag])} = 1 THEN 1 END"
+        columns[f"flag_{i}"] = f"CASE WHEN {_write_number(flag, types[flag])} = 1 THEN 1 END"
     return columns
 
 
-def _floats(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _read_floats(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan)
 
 
-def _zoned(column: Column) -> list[object]:
+def _read_moments(column: Column) -> list[object]:
     moments = np.ma.asarray(column).astype("M8[us]").tolist()
     return [m if m is None else m.replace(tzinfo=dt.UTC) for m in moments]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.counts.errors import NoReward, NotALevel, TooLarge
-from boundit.counts.levels import Codes, Levels, by_level, native, united
+from boundit.counts.levels import Codes, Levels, index_levels, join_levels, to_native
 from boundit.counts.named_array import Floats, MissingAxis, NamedArray
 from boundit.terms.message import Note
 from boundit.terms.names import Names, read_nodes, sort_names
@@ -39,7 +39,7 @@ class CountTable:
     >>> table = log.count(["X", "C"], reward="Y")
     >>> print(table)
     CountTable of X, C: 3 rows in 3 of 4 cells, with the reward Y
-    >>> table.levels["X"], table.marginal("X").values, table.marginal_sums("X").values
+    >>> table.levels["X"], table.marginalize("X").values, table.sum_rewards("X").values
     (('a', 'b'), array([2., 1.]), array([0.5, 1. ]))
     """
 
@@ -60,7 +60,7 @@ class CountTable:
     def __post_init__(self) -> None:
         """Keep the numbers from changing, and columns of codes close together."""
         object.__setattr__(self, "codes", np.asfortranarray(self.codes, dtype=np.int64))
-        for array in (self.codes, self.n, *self._of_the_reward().values()):
+        for array in (self.codes, self.n, *self._list_reward_arrays().values()):
             array.flags.writeable = False
 
     def __str__(self) -> str:
@@ -87,38 +87,40 @@ class CountTable:
         """How many rows were counted, or the total weight: 1 of an exact law."""
         return float(self.n.sum())
 
-    def marginal(self, names: Names) -> NamedArray:
+    def marginalize(self, names: Names) -> NamedArray:
         """Count each combination of levels of ``names``, which keep the table's order."""
-        return self._dense(names, self.n)
+        return self._add_up(names, self.n)
 
-    def marginal_sums(self, names: Names) -> NamedArray:
+    def sum_rewards(self, names: Names) -> NamedArray:
         """Add up the reward over each combination of levels of ``names``."""
-        return self._dense(names, self._rewarded(self.sums))
+        return self._add_up(names, self._require_reward(self.sums))
 
-    def marginal_squares(self, names: Names) -> NamedArray:
+    def sum_squares(self, names: Names) -> NamedArray:
         """Add up the squared reward over each combination of levels of ``names``."""
-        return self._dense(names, self._rewarded(self.squares))
+        return self._add_up(names, self._require_reward(self.squares))
 
-    def law(self) -> NamedArray:
+    def to_law(self) -> NamedArray:
         """Share of each combination of levels of all variables."""
-        counts = self.marginal(self.variables)
+        counts = self.marginalize(self.variables)
         return NamedArray(counts.axes, counts.values / self.rows)
 
-    def code(self, name: str, value: object) -> int:
+    def find_code(self, name: str, value: object) -> int:
         """Find a value's place among the levels of a variable, or raise NotALevel."""
-        self._places([name])
+        self._find_places([name])
         try:
-            return self._codes_of[name][native(value)]
+            return self._codes_of[name][to_native(value)]
         except (KeyError, TypeError):
             raise NotALevel(name, value, self.levels[name]) from None
 
-    def restricted(self, names: Names) -> Self:
+    def restrict(self, names: Names) -> Self:
         """Forget every variable but ``names``, and stay sparse."""
-        places = self._places(names)
+        places = self._find_places(names)
         kept = tuple(self.variables[i] for i in places)
         levels = {name: self.levels[name] for name in kept}
         shape = [len(of) for of in levels.values()]
-        codes, n, reward = merged(self.codes[:, places], shape, self.n, self._of_the_reward())
+        codes, n, reward = merge_cells(
+            self.codes[:, places], shape, self.n, self._list_reward_arrays()
+        )
         return replace(
             self,
             variables=kept,
@@ -131,19 +133,19 @@ class CountTable:
             highest=reward.get("highest"),
         )
 
-    def with_levels(self, levels: Mapping[str, Iterable[object]]) -> Self:
+    def add_levels(self, levels: Mapping[str, Iterable[object]]) -> Self:
         """Add levels to some variables, such as those another table has seen.
 
         >>> from boundit.counts.read import read_log
-        >>> table = read_log({"X": [2, 1]}).count("X").with_levels({"X": [0, 1]})
-        >>> table.levels["X"], table.marginal("X").values
+        >>> table = read_log({"X": [2, 1]}).count("X").add_levels({"X": [0, 1]})
+        >>> table.levels["X"], table.marginalize("X").values
         ((0, 1, 2), array([0., 1., 1.]))
         """
         widened = {
-            name: united(name, self.levels[name], levels.get(name, ()))
+            name: join_levels(name, self.levels[name], levels.get(name, ()))
             for name in self.variables
         }
-        at = by_level(widened)
+        at = index_levels(widened)
         codes = self.codes.copy(order="F")
         for i, name in enumerate(self.variables):
             moved = np.array([at[name][v] for v in self.levels[name]], dtype=np.int64)
@@ -152,16 +154,16 @@ class CountTable:
 
     @cached_property
     def _codes_of(self) -> dict[str, dict[object, int]]:
-        return by_level(self.levels)
+        return index_levels(self.levels)
 
-    def _places(self, names: Names) -> list[int]:
+    def _find_places(self, names: Names) -> list[int]:
         asked = read_nodes(names)
         if missing := asked.difference(self.variables):
             raise MissingAxis(sort_names(missing)[0], self.variables)
         return [i for i, name in enumerate(self.variables) if name in asked]
 
-    def _dense(self, names: Names, numbers: Floats) -> NamedArray:
-        places = self._places(names)
+    def _add_up(self, names: Names, numbers: Floats) -> NamedArray:
+        places = self._find_places(names)
         axes, shape = [self.variables[i] for i in places], [self.shape[i] for i in places]
         if (size := prod(shape)) > DENSE_LIMIT:
             raise TooLarge(axes, size, DENSE_LIMIT)
@@ -172,12 +174,12 @@ class CountTable:
         added: Floats = np.bincount(packed, numbers, size).astype(np.float64, copy=False)
         return NamedArray(tuple(axes), added.reshape(shape))
 
-    def _rewarded(self, numbers: Floats | None) -> Floats:
+    def _require_reward(self, numbers: Floats | None) -> Floats:
         if numbers is None:
             raise NoReward
         return numbers
 
-    def _of_the_reward(self) -> dict[str, Floats]:
+    def _list_reward_arrays(self) -> dict[str, Floats]:
         named = {
             "sums": self.sums,
             "squares": self.squares,
@@ -187,11 +189,11 @@ class CountTable:
         return {name: array for name, array in named.items() if array is not None}
 
 
-def merged(
+def merge_cells(
     codes: Codes, shape: Sequence[int], n: Floats, reward: Mapping[str, Floats]
 ) -> tuple[Codes, Floats, dict[str, Floats]]:
     """Join the lines that share a cell, in order of their codes."""
-    first, group = distinct(codes, shape)
+    first, group = find_distinct(codes, shape)
     joined: dict[str, Floats] = {}
     for name, numbers in {"n": n, **reward}.items():
         joined[name] = np.zeros(len(first))
@@ -202,7 +204,9 @@ def merged(
     return codes[first], joined.pop("n"), joined
 
 
-def distinct(codes: Codes, shape: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def find_distinct(
+    codes: Codes, shape: Sequence[int]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """For each distinct line its first place, for each line which distinct one it is."""
     packed, size = np.zeros(len(codes), dtype=np.int64), 1
     for column, n_levels in zip(codes.T, shape, strict=True):
@@ -215,16 +219,16 @@ def distinct(codes: Codes, shape: Sequence[int]) -> tuple[NDArray[np.intp], NDAr
     return first, group
 
 
-def shared_domain(tables: Iterable[CountTable]) -> dict[str, Levels]:
+def join_domains(tables: Iterable[CountTable]) -> dict[str, Levels]:
     """Join the levels of every variable of several tables.
 
     >>> from boundit.counts.read import read_log
     >>> one, other = read_log({"X": [0, 1]}).count("X"), read_log({"X": [2], "Z": ["a"]})
-    >>> shared_domain([one, other.count(["X", "Z"])])
+    >>> join_domains([one, other.count(["X", "Z"])])
     {'X': (0, 1, 2), 'Z': ('a',)}
     """
     parts: dict[str, list[Levels]] = {}
     for table in tables:
         for name in table.variables:
             parts.setdefault(name, []).append(table.levels[name])
-    return {name: united(name, *levels) for name, levels in parts.items()}
+    return {name: join_levels(name, *levels) for name, levels in parts.items()}

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.counts.caveats import (
-    when_averaged,
-    when_dropped,
-    when_fine,
-    when_spelled_out,
+    warn_of_averages,
+    warn_of_dropped_rows,
+    warn_of_many_levels,
+    warn_of_missing_words,
 )
 from boundit.counts.cells import CELL_LIMIT, Cells, Column
 from boundit.counts.errors import (
@@ -23,10 +23,10 @@ from boundit.counts.errors import (
     NotFinite,
     TooManyCells,
 )
-from boundit.counts.levels import Codes, Levels, bin_labels, by_level, coded, united
+from boundit.counts.levels import Codes, Levels, encode, index_levels, join_levels, name_bins
 from boundit.counts.named_array import Floats
-from boundit.counts.table import CountTable, merged
-from boundit.counts.unmarked import always_one
+from boundit.counts.table import CountTable, merge_cells
+from boundit.counts.unmarked import ask_if_always_one
 from boundit.terms.message import Message, Note, Option
 
 Nulls: TypeAlias = Literal["drop", "level", "refuse"]
@@ -56,27 +56,27 @@ class Request:
     notes: tuple[Note, ...]
 
 
-def tabulated(cells: Cells, asked: Request) -> CountTable:
+def tabulate(cells: Cells, asked: Request) -> CountTable:
     """Judge the cells of a log, leave out what the rules say, and make the table."""
     if not cells["lines"].sum():
         raise EmptyLog(asked.label, "it has no rows")
     _check_selection(cells, asked)
     _check_weights(cells, asked)
     pairs = zip(asked.variables, cells.keys, strict=True)
-    keys = {name: _key(name, column, asked.cuts.get(name)) for name, column in pairs}
+    keys = {name: _encode_key(name, column, asked.cuts.get(name)) for name, column in pairs}
     _check_size(keys, len(cells["lines"]))
-    heads = _heads(cells, asked)
+    heads = _count_rows(cells, asked)
     for name, (levels, codes) in keys.items():
-        _check_category(name, levels, _spread(codes, heads, levels), asked)
-    complete, nulls = _complete(cells, keys, heads, asked)
-    n, reward = _counted(cells, asked)
+        _check_category(name, levels, _count_known(codes, heads, levels), asked)
+    complete, nulls = _find_complete(cells, keys, heads, asked)
+    n, reward = _weigh_cells(cells, asked)
     kept = complete & (n > 0)
     total = float(n[kept].sum())
     if not total:
-        raise EmptyLog(asked.label, _why_nothing_is_left(nulls))
+        raise EmptyLog(asked.label, _explain_empty(nulls))
     scale = total if asked.exact else 1.0
-    levels_of, codes = _in_domain(keys, len(n), asked)
-    codes, n, reward = merged(
+    levels_of, codes = _encode_in_domain(keys, len(n), asked)
+    codes, n, reward = merge_cells(
         codes[kept],
         [len(levels) for levels in levels_of.values()],
         n[kept] / scale,
@@ -99,15 +99,17 @@ def tabulated(cells: Cells, asked: Request) -> CountTable:
 _ADDED = {"sums", "squares"}
 
 
-def _key(name: str, column: Column, edges: Sequence[float] | None) -> tuple[Levels, Codes]:
-    levels, codes = coded(name, column)
+def _encode_key(
+    name: str, column: Column, edges: Sequence[float] | None
+) -> tuple[Levels, Codes]:
+    levels, codes = encode(name, column)
     if edges is None:
         return levels, codes
-    labels = bin_labels(edges)
+    labels = name_bins(edges)
     return tuple(labels[i] if isinstance(i, int) else None for i in levels), codes
 
 
-def _heads(cells: Cells, asked: Request) -> Floats:
+def _count_rows(cells: Cells, asked: Request) -> Floats:
     """How many rows each cell stands for."""
     return cells["weight" if asked.weight and not asked.exact else "lines"]
 
@@ -157,12 +159,12 @@ def _check_category(name: str, levels: Levels, rows: int, asked: Request) -> Non
         raise Continuous(name, len(known), rows=rows, numeric=numeric)
 
 
-def _spread(codes: Codes, heads: Floats, levels: Levels) -> int:
+def _count_known(codes: Codes, heads: Floats, levels: Levels) -> int:
     """How many rows have a value at all."""
     return int(heads.sum() - (heads[codes == len(levels) - 1].sum() if None in levels else 0))
 
 
-def _complete(
+def _find_complete(
     cells: Cells, keys: Keys, heads: Floats, asked: Request
 ) -> tuple[NDArray[np.bool_], dict[str, int]]:
     """Which cells have a value in every key, and how many rows lack one, by variable."""
@@ -185,7 +187,7 @@ def _complete(
     return complete, nulls
 
 
-def _counted(cells: Cells, asked: Request) -> tuple[Floats, dict[str, Floats]]:
+def _weigh_cells(cells: Cells, asked: Request) -> tuple[Floats, dict[str, Floats]]:
     """The weight of each cell's rows, and the sums and range of their reward."""
     if not asked.reward:
         return cells["weight" if asked.weight else "lines"], {}
@@ -196,14 +198,16 @@ def _counted(cells: Cells, asked: Request) -> tuple[Floats, dict[str, Floats]]:
     return n, reward
 
 
-def _in_domain(keys: Keys, n_cells: int, asked: Request) -> tuple[dict[str, Levels], Codes]:
+def _encode_in_domain(
+    keys: Keys, n_cells: int, asked: Request
+) -> tuple[dict[str, Levels], Codes]:
     """Join the levels seen with those declared, and code the cells in them."""
     seen = {
         name: levels if asked.nulls == "level" else [v for v in levels if v is not None]
         for name, (levels, _) in keys.items()
     }
-    joined = {name: united(name, seen[name], asked.domain.get(name, ())) for name in keys}
-    at = by_level(joined)
+    joined = {name: join_levels(name, seen[name], asked.domain.get(name, ())) for name in keys}
+    at = index_levels(joined)
     # A dropped null has no code: its line goes before anyone looks.
     coded_again = np.zeros((n_cells, len(keys)), dtype=np.int64, order="F")
     for i, (name, (levels, codes)) in enumerate(keys.items()):
@@ -219,30 +223,30 @@ def _notes(
     levels = {name: found for name, (found, _) in keys.items()}
     return (
         *asked.notes,
-        *(always_one(name) for name in _ones(cells, asked)),
-        *(() if asked.exact else when_fine(levels)),
-        *when_spelled_out(levels),
-        *when_dropped(nulls, _heads(cells, asked).sum()),
-        *_if_averaged(cells, asked),
+        *(ask_if_always_one(name) for name in _find_always_one(cells, asked)),
+        *(() if asked.exact else warn_of_many_levels(levels)),
+        *warn_of_missing_words(levels),
+        *warn_of_dropped_rows(nulls, _count_rows(cells, asked).sum()),
+        *_warn_if_averaged(cells, asked),
     )
 
 
-def _ones(cells: Cells, asked: Request) -> list[str]:
+def _find_always_one(cells: Cells, asked: Request) -> list[str]:
     """The flags that are 1 in every row, of a log whose graph marks none of them."""
     rows, flags = cells["lines"].sum(), () if asked.selection else asked.flags
     return [name for i, name in enumerate(flags) if cells[f"flag_{i}"].sum() == rows]
 
 
-def _if_averaged(cells: Cells, asked: Request) -> tuple[str, ...]:
+def _warn_if_averaged(cells: Cells, asked: Request) -> tuple[str, ...]:
     if not (asked.reward and asked.weight) or asked.exact:
         return ()
     repeated = np.nanmax(cells["most_weight"]) > 1
     if not repeated or np.array_equal(cells["sums"], cells["squares"], equal_nan=True):
         return ()
-    return when_averaged(asked.reward, asked.weight)
+    return warn_of_averages(asked.reward, asked.weight)
 
 
-def _why_nothing_is_left(nulls: Mapping[str, int]) -> str:
+def _explain_empty(nulls: Mapping[str, int]) -> str:
     if not nulls:
         return "every weight is zero"
     shown = ", ".join(f"{name} ({n:,})" for name, n in nulls.items())

@@ -14,13 +14,13 @@ _CALLED = {"s", "included", "kept", "logged", "observed", "recorded", "sampled"}
 _CALLED |= {"selected", "selection"}
 
 
-def suspects(graph: CausalGraph, asked: Names = ()) -> Nodes:
+def find_suspects(graph: CausalGraph, asked: Names = ()) -> Nodes:
     """Name the nodes of a graph without selection that cause nothing and are not asked about.
 
     >>> from boundit.graph.text import parse
-    >>> sorted(suspects(parse("Ad -> Click -> S; Click -> Mail"), asked=["Ad", "Click"]))
+    >>> sorted(find_suspects(parse("Ad -> Click -> S; Click -> Mail"), asked=["Ad", "Click"]))
     ['Mail', 'S']
-    >>> sorted(suspects(parse("Ad -> Click -> [S]; Click -> Mail"), asked=["Ad", "Click"]))
+    >>> sorted(find_suspects(parse("Ad -> Click -> [S]; Click -> Mail"), asked=["Ad", "Click"]))
     []
     """
     if graph.selection is not None:
@@ -29,24 +29,26 @@ def suspects(graph: CausalGraph, asked: Names = ()) -> Nodes:
     return frozenset(name for name in others if not graph.links[name].children)
 
 
-def always_one(name: str) -> str:
+def ask_if_always_one(name: str) -> str:
     """Ask about a node whose column is 1 in every row."""
-    return _asked(name, "is always 1 in this log")
+    return _write_question(name, "is always 1 in this log")
 
 
-def by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
+def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
     """Ask about nodes without a column that are called like a selection node.
 
-    >>> by_name({"Selected", "Mail"}, columns={"Ad", "Click"})[0][:33]
+    >>> ask_by_name({"Selected", "Mail"}, columns={"Ad", "Click"})[0][:33]
     'Selected is an ordinary node here'
     """
     called = [name for name in sort_names(names) if name.casefold() in _CALLED]
     return tuple(
-        _asked(name, "is an ordinary node here") for name in called if name not in columns
+        _write_question(name, "is an ordinary node here")
+        for name in called
+        if name not in columns
     )
 
 
-def _asked(name: str, what: str) -> str:
+def _write_question(name: str, what: str) -> str:
     return (
         f"{name} {what}: if it says which rows were kept, write [{write_name(name)}] in the "
         "graph; as drawn, the log is taken for everyone"

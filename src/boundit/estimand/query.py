@@ -114,16 +114,16 @@ class _QueryReader:
             outcomes.append(self._tokens.expect_name("an outcome"))
         treatments, context = list[str](), list[str]()
         if self._tokens.take_mark("|"):
-            self._given(treatments, context)
+            self._read_condition(treatments, context)
             while self._tokens.take_mark(","):
-                self._given(treatments, context)
+                self._read_condition(treatments, context)
         if wrapped:
             self._tokens.expect_mark(")")
         if self._tokens.now.kind != END:
             self._tokens.now.refuse(f"expected ',' or the end, found {self._tokens.now.shown}")
         return EffectQuery(tuple(outcomes), tuple(treatments), tuple(context))
 
-    def _given(self, treatments: list[str], context: list[str]) -> None:
+    def _read_condition(self, treatments: list[str], context: list[str]) -> None:
         acts = self._tokens.now.kind == "name" and self._tokens.now.text == "do"
         name = self._tokens.expect_name("a variable or do(...)")
         if not acts:

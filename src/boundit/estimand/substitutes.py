@@ -29,15 +29,15 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
 
-from boundit.estimand.criteria.adjustment import adjustment_formula, adjusts
+from boundit.estimand.criteria.adjustment import adjusts, write_adjustment
 from boundit.estimand.criteria.adjustment_sets import find_adjustment
 from boundit.estimand.criteria.context_adjustment import (
     adjusts_in_context,
-    context_formula,
     find_context_adjustment,
+    write_context_adjustment,
 )
 from boundit.estimand.criteria.relevance import shortlist
-from boundit.estimand.criteria.roles import cast
+from boundit.estimand.criteria.roles import read_roles
 from boundit.estimand.language.expression import Expression, P, Ratio, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
@@ -103,8 +103,8 @@ def find_substitutes(
     >>> len(find_substitutes(figure_2, **roles, form="paper"))
     0
     """
-    question = _question(graph, outcomes, treatments, context, tables)
-    usable = _usable(question, form)
+    question = _read_question(graph, outcomes, treatments, context, tables)
+    usable = _find_usable(question, form)
     pool = shortlist(
         graph,
         usable,
@@ -142,9 +142,9 @@ def try_substitute(
     >>> print(try_substitute(graph, variables="W", outcomes="Y", treatments="X"))
     no, by Rule 2: setting W by hand is not observing it [Y <- Z -> W]
     """
-    question = _question(graph, outcomes, treatments, context, tables)
+    question = _read_question(graph, outcomes, treatments, context, tables)
     y, x, c = question.outcomes, question.treatments, question.context
-    *_, w = cast(
+    *_, w = read_roles(
         graph,
         {"an outcome": y, "a treatment": x, "context": c, "a substitute": variables},
     )
@@ -165,14 +165,14 @@ class _Question:
     behind: CausalGraph
 
 
-def _question(
+def _read_question(
     graph: CausalGraph,
     outcomes: Names,
     treatments: Names,
     context: Names,
     tables: Iterable[Names],
 ) -> _Question:
-    y, x, c = cast(
+    y, x, c = read_roles(
         graph, {"an outcome": outcomes, "a treatment": treatments, "context": context}
     )
     selection = frozenset((graph.selection,)) if graph.selection else frozenset()
@@ -181,25 +181,25 @@ def _question(
     return _Question(graph, y, x, c, selection, measured, ahead, behind)
 
 
-def _usable(q: _Question, form: Form) -> Nodes:
+def _find_usable(q: _Question, form: Form) -> Nodes:
     named = q.outcomes | q.treatments | q.context
     causes = q.graph.observed if form == "paper" else q.graph.ancestors(named | q.selection)
     return (causes & q.graph.observed) - named
 
 
-def _as_printed(q: _Question, w: Nodes) -> Substitute | Verdict:
+def _judge_as_printed(q: _Question, w: Nodes) -> Substitute | Verdict:
     """Look for an adjustment set for ``P(y, c | do(x, w))`` (Algorithm 3, line 6)."""
     roles = {"treatments": q.treatments | w, "outcomes": q.outcomes | q.context}
     for table in (frozenset[str](), *q.tables):
         if pair := find_adjustment(q.graph, **roles, external=table):
             sets = {**roles, "covariates": pair.covariates, "external": pair.external}
-            formula = adjustment_formula(q.graph, **sets)
+            formula = write_adjustment(q.graph, **sets)
             return Substitute(w, "paper", formula, pair.covariates, (adjusts(q.graph, **sets),))
     reason = f"no covariates adjust for the effect of {join_names(q.treatments | w)}"
     return Verdict(holds=False, clause="Theorem 1", reason=reason)
 
 
-def _guarded(q: _Question, w: Nodes) -> Substitute | Verdict:
+def _judge_guarded(q: _Question, w: Nodes) -> Substitute | Verdict:
     """Ask for Rule 2, then recover the effect at each context, or else the joint one."""
     y, c, acting = q.outcomes, q.context, q.treatments | w
     cut = q.ahead.without_edges_out_of(w)
@@ -212,7 +212,7 @@ def _guarded(q: _Question, w: Nodes) -> Substitute | Verdict:
     if found := find_context_adjustment(
         q.graph, treatments=acting, outcomes=y, context=c, tables=q.tables
     ):
-        formula = context_formula(found, treatments=acting, outcomes=y, context=c)
+        formula = write_context_adjustment(found, treatments=acting, outcomes=y, context=c)
         why = adjusts_in_context(
             q.graph,
             covariates=found.covariates,
@@ -222,14 +222,14 @@ def _guarded(q: _Question, w: Nodes) -> Substitute | Verdict:
             table=found.table,
         )
         return Substitute(w, "guarded", formula, found.covariates, (guard, why))
-    joint = _as_printed(q, w)
+    joint = _judge_as_printed(q, w)
     if isinstance(joint, Verdict):
         return joint
     formula = Ratio(joint.formula, Sum(y, joint.formula)) if c else joint.formula
     return Substitute(w, "guarded", formula, joint.covariates, (guard, *joint.reasons))
 
 
-def _conditioning(q: _Question, w: Nodes) -> Substitute | Verdict:
+def _judge_conditioning(q: _Question, w: Nodes) -> Substitute | Verdict:
     """Ask that neither selection nor the treatments' causes tell of the outcome given ``W``."""
     y, x, c, s = q.outcomes, q.treatments, q.context, q.selection
     if walk := open_walk(q.ahead, y, s, given=x | c | w):
@@ -244,7 +244,7 @@ def _conditioning(q: _Question, w: Nodes) -> Substitute | Verdict:
 
 
 _JUDGES: dict[Form, Callable[[_Question, Nodes], Substitute | Verdict]] = {
-    "paper": _as_printed,
-    "guarded": _guarded,
-    "conditioning": _conditioning,
+    "paper": _judge_as_printed,
+    "guarded": _judge_guarded,
+    "conditioning": _judge_conditioning,
 }

@@ -16,13 +16,13 @@ def is_on(value: object) -> bool:
     return value is not None and str(value).strip().casefold() not in _NO
 
 
-def says_hidden(attributes: Mapping[str, object]) -> bool:
+def is_hidden(attributes: Mapping[str, object]) -> bool:
     """Tell whether a node's attributes make it unobserved; ``observed=no`` does too."""
     if "observed" in attributes and not is_on(attributes["observed"]):
         return True
     return any(is_on(attributes.get(word)) for word in HIDDEN_WORDS)
 
 
-def says_selected(attributes: Mapping[str, object]) -> bool:
+def is_selected(attributes: Mapping[str, object]) -> bool:
     """Tell whether a node's attributes make it the selection node."""
     return any(is_on(attributes.get(word)) for word in SELECTED_WORDS)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self, TypeAlias
 
-from boundit.graph.notation import as_text
-from boundit.graph.order import causal_order
+from boundit.graph.notation import write_text
+from boundit.graph.order import order_causally
 from boundit.terms.errors import (
     EmptyGraph,
     InvalidName,
@@ -62,8 +62,8 @@ class CausalGraph:
         selection: str | None = None,
     ) -> Self:
         """Build a graph from edges; nodes that have an edge need not be listed."""
-        arrows = frozenset(map(_pair, directed))
-        arcs = frozenset((a, b) if a <= b else (b, a) for a, b in map(_pair, bidirected))
+        arrows = frozenset(map(_read_edge, directed))
+        arcs = frozenset((a, b) if a <= b else (b, a) for a, b in map(_read_edge, bidirected))
         named = read_nodes(nodes).union(*arrows, *arcs, (selection,) if selection else ())
         return cls(named, arrows, arcs, selection)
 
@@ -85,7 +85,7 @@ class CausalGraph:
         _ = self.order
 
     @classmethod
-    def _valid(
+    def _make_part(
         cls,
         nodes: Nodes,
         directed: frozenset[Edge],
@@ -124,7 +124,7 @@ class CausalGraph:
     @cached_property
     def order(self) -> tuple[str, ...]:
         """Every node after its causes; the selection node last; ties by name."""
-        return causal_order(
+        return order_causally(
             {node: links.children for node, links in self.links.items()}, last=self.selection
         )
 
@@ -137,11 +137,11 @@ class CausalGraph:
 
     def ancestors(self, of: Names) -> Nodes:
         """``An(of)``, the nodes themselves included."""
-        return self._closure(self.require(of), 0)
+        return self._close(self.require(of), 0)
 
     def descendants(self, of: Names) -> Nodes:
         """``De(of)``, the nodes themselves included."""
-        return self._closure(self.require(of), 1)
+        return self._close(self.require(of), 1)
 
     def parents(self, of: Names) -> Nodes:
         """``Pa(of)``: the direct causes of the set that lie outside it."""
@@ -150,7 +150,7 @@ class CausalGraph:
 
     def selecting(self) -> Nodes:
         """``An(S)``: whatever has a say in who was logged; empty without selection."""
-        return self._closure(frozenset((self.selection,)), 0) if self.selection else frozenset()
+        return self._close(frozenset((self.selection,)), 0) if self.selection else frozenset()
 
     def components(self) -> tuple[Nodes, ...]:
         """The c-components, the selection node's included, in the causal order of their heads.
@@ -164,14 +164,14 @@ class CausalGraph:
         placed: set[str] = set()
         for node in self.order:
             if node not in placed:
-                found.append(self._closure(frozenset((node,)), 2))
+                found.append(self._close(frozenset((node,)), 2))
                 placed |= found[-1]
         return tuple(found)
 
     def induced(self, kept: Names) -> Self:
         """``G_kept``: these nodes and the edges among them."""
         inside = self.require(kept)
-        return self._valid(
+        return self._make_part(
             inside,
             frozenset(e for e in self.directed if e[0] in inside and e[1] in inside),
             frozenset(e for e in self.bidirected if e[0] in inside and e[1] in inside),
@@ -181,7 +181,7 @@ class CausalGraph:
     def without_edges_into(self, targets: Names) -> Self:
         """``G`` with the edges into ``targets`` cut, bidirected ones too (the overline)."""
         cut = self.require(targets)
-        return self._valid(
+        return self._make_part(
             self.nodes,
             frozenset(e for e in self.directed if e[1] not in cut),
             frozenset(e for e in self.bidirected if e[0] not in cut and e[1] not in cut),
@@ -191,7 +191,7 @@ class CausalGraph:
     def without_edges_out_of(self, sources: Names) -> Self:
         """``G`` with the edges out of ``sources`` cut (the underline)."""
         cut = self.require(sources)
-        return self._valid(
+        return self._make_part(
             self.nodes,
             frozenset(e for e in self.directed if e[0] not in cut),
             self.bidirected,
@@ -201,12 +201,12 @@ class CausalGraph:
     def without_edges(self, edges: Iterable[Edge]) -> Self:
         """``G`` without these directed edges."""
         kept = self.directed - frozenset(edges)
-        return self._valid(self.nodes, kept, self.bidirected, self.selection)
+        return self._make_part(self.nodes, kept, self.bidirected, self.selection)
 
     def __str__(self) -> str:
-        return as_text(self.nodes, self.directed, self.bidirected, self.selection)
+        return write_text(self.nodes, self.directed, self.bidirected, self.selection)
 
-    def _closure(self, start: Nodes, kind: int) -> Nodes:
+    def _close(self, start: Nodes, kind: int) -> Nodes:
         """Everything reached from ``start`` along one kind of link."""
         links, reached, queue = self.links, set(start), deque(start)
         while queue:
@@ -217,7 +217,7 @@ class CausalGraph:
         return frozenset(reached)
 
 
-def _pair(edge: Edge) -> Edge:
+def _read_edge(edge: Edge) -> Edge:
     match edge:
         case (str(a), str(b)):
             return a, b

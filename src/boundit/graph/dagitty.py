@@ -32,10 +32,10 @@ def parse_dagitty(text: str) -> CausalGraph:
     >>> print(parse_dagitty(text))
     X -> Y; Y -> [S]; X <-> Y
     """
-    return _DagittyReader(text).read().graph()
+    return _DagittyReader(text).read().make_graph()
 
 
-def as_dagitty(graph: CausalGraph) -> str:
+def write_dagitty(graph: CausalGraph) -> str:
     """Write a graph as dagitty reads it."""
     lines = [
         f"  {write_name(node)}{' [selected]' if node == graph.selection else ''}"
@@ -57,41 +57,41 @@ class _DagittyReader:
         kind = self._tokens.expect("name", "'dag'")
         if kind.text.casefold() != "dag":
             kind.refuse(f"expected 'dag', found {kind.shown}; only a dag has a causal reading")
-        if not self._tokens.at("{"):
+        if not self._tokens.is_at("{"):
             self._tokens.expect_name("a graph name or '{'")
         self._tokens.expect_mark("{")
         while not self._tokens.take_mark("}"):
             if not self._tokens.take_mark(";"):
-                self._statement()
+                self._read_statement()
         if self._tokens.now.kind != END:
             self._tokens.now.refuse(
                 f"expected one graph, found {self._tokens.now.shown} after it"
             )
         return self._drawing
 
-    def _statement(self) -> None:
-        left = self._end()
+    def _read_statement(self) -> None:
+        left = self._read_end()
         if self._tokens.take_mark("="):  # such as bb="0,0,1,1": where it was drawn
-            self._value()
+            self._skip_value()
             return
         self._drawing.nodes.update(left)
         chained = False
-        while edge := self._edge():
-            right = self._end()
+        while edge := self._take_edge():
+            right = self._read_end()
             for a in left:
                 for b in right:
                     self._drawing.connect(a, edge.text, b)
             left, chained = right, True
-        self._attributes([] if chained else left)
+        self._read_attributes([] if chained else left)
 
-    def _edge(self) -> Token | None:
+    def _take_edge(self) -> Token | None:
         if self._tokens.now.kind == "other":
             self._tokens.now.refuse(
                 f"{self._tokens.now.text!r} has no causal reading; edges are ->, <- and <->"
             )
         return self._tokens.take_if("edge")
 
-    def _end(self) -> list[str]:
+    def _read_end(self) -> list[str]:
         """Read one end of an edge: a node, or several in braces."""
         if not self._tokens.take_mark("{"):
             return [self._tokens.expect_name("a node")]
@@ -101,14 +101,14 @@ class _DagittyReader:
                 inside.append(self._tokens.expect_name("a node or '}'"))
         return inside
 
-    def _attributes(self, nodes: list[str]) -> None:
+    def _read_attributes(self, nodes: list[str]) -> None:
         if not self._tokens.take_mark("["):
             return
         while not self._tokens.take_mark("]"):
             word = self._tokens.now
             key = self._tokens.expect_name("an attribute or ']'").casefold()
             if self._tokens.take_mark("="):
-                self._value()
+                self._skip_value()
             if key in _HIDDEN | _SELECTED and not nodes:
                 word.refuse(f"{key!r} on an edge says nothing; write it after the node alone")
             if key in _HIDDEN:
@@ -117,6 +117,6 @@ class _DagittyReader:
                 self._drawing.selections.update(nodes)
             self._tokens.take_mark(",")
 
-    def _value(self) -> None:
+    def _skip_value(self) -> None:
         if not self._tokens.take_if("number"):
             self._tokens.expect_name("a value")

@@ -9,10 +9,10 @@ that only concerns looks is passed over.
 import re
 from dataclasses import dataclass, field
 
-from boundit.graph.attributes import is_on, says_hidden, says_selected
+from boundit.graph.attributes import is_hidden, is_on, is_selected
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.drawing import BACKWARD, BIDIRECTED, FORWARD, GraphDraft
-from boundit.graph.tokens import END, Token, Tokens, unquoted
+from boundit.graph.tokens import END, Token, Tokens, unquote
 from boundit.terms.names import quote, sort_names
 
 _PATTERN = re.compile(
@@ -37,7 +37,7 @@ class _Scope:
     node: dict[str, str] = field(default_factory=dict)
     edge: dict[str, str] = field(default_factory=dict)
 
-    def inner(self) -> "_Scope":
+    def nest(self) -> "_Scope":
         return _Scope(dict(self.node), dict(self.edge))
 
 
@@ -47,10 +47,10 @@ def parse_dot(text: str) -> CausalGraph:
     >>> print(parse_dot("digraph { X -> Y; X -> Y [dir=both]; Y -> S; S [selected=true] }"))
     X -> Y; Y -> [S]; X <-> Y
     """
-    return _DotReader(text).read().graph()
+    return _DotReader(text).read().make_graph()
 
 
-def as_dot(graph: CausalGraph) -> str:
+def write_dot(graph: CausalGraph) -> str:
     """Write a graph as DOT: bidirected edges dashed, the selection node a box."""
     lines = ["digraph {"]
     for node in sort_names(graph.nodes):
@@ -73,24 +73,24 @@ class _DotReader:
         self._attributes: dict[str, dict[str, str]] = {}
 
     def read(self) -> GraphDraft:
-        self._keyword("strict")
-        if not (self._keyword("digraph") or self._keyword("graph")):
+        self._take_keyword("strict")
+        if not (self._take_keyword("digraph") or self._take_keyword("graph")):
             self._tokens.now.refuse(f"expected 'digraph', found {self._tokens.now.shown}")
-        if not self._tokens.at("{"):
-            self._name("a graph name or '{'")
-        self._braces(_Scope(), depth=0)
+        if not self._tokens.is_at("{"):
+            self._read_name("a graph name or '{'")
+        self._read_braces(_Scope(), depth=0)
         if self._tokens.now.kind != END:
             self._tokens.now.refuse(
                 f"expected one graph, found {self._tokens.now.shown} after it"
             )
         for node, attributes in self._attributes.items():
-            if says_hidden(attributes):
+            if is_hidden(attributes):
                 self._drawing.hidden.add(node)
-            if says_selected(attributes):
+            if is_selected(attributes):
                 self._drawing.selections.add(node)
         return self._drawing
 
-    def _braces(self, scope: _Scope, *, depth: int) -> list[str]:
+    def _read_braces(self, scope: _Scope, *, depth: int) -> list[str]:
         """Read ``{ ... }`` and return the nodes named inside."""
         if depth > _DEEPEST:
             self._tokens.now.refuse(f"subgraphs are nested more than {_DEEPEST} deep")
@@ -98,24 +98,24 @@ class _DotReader:
         inside: list[str] = []
         while not self._tokens.take_mark("}"):
             if not self._tokens.take_mark(";"):
-                inside += self._statement(scope, depth)
+                inside += self._read_statement(scope, depth)
         return inside
 
-    def _statement(self, scope: _Scope, depth: int) -> list[str]:
+    def _read_statement(self, scope: _Scope, depth: int) -> list[str]:
         for word in ("node", "edge", "graph"):
-            if self._keyword(word):
-                given = self._attribute_lists()
+            if self._take_keyword(word):
+                given = self._read_attributes()
                 {"node": scope.node, "edge": scope.edge, "graph": {}}[word].update(given)
                 return []
-        if self._assignment():
+        if self._skip_assignment():
             return []
-        ends, edges = [self._end(scope, depth)], list[Token]()
+        ends, edges = [self._read_end(scope, depth)], list[Token]()
         while edge := self._tokens.take_if("edge"):
             edges.append(edge)
-            ends.append(self._end(scope, depth))
-        attributes = self._attribute_lists()
+            ends.append(self._read_end(scope, depth))
+        attributes = self._read_attributes()
         for left, edge, right in zip(ends, edges, ends[1:], strict=False):
-            kind = _kind(edge, scope.edge | attributes)
+            kind = _read_arrow(edge, scope.edge | attributes)
             for a in left:
                 for b in right:
                     self._drawing.connect(a, kind, b)
@@ -124,52 +124,52 @@ class _DotReader:
                 self._attributes[node].update(attributes)
         return [node for end in ends for node in end]
 
-    def _assignment(self) -> bool:
+    def _skip_assignment(self) -> bool:
         """Read ``rankdir=LR`` and the like: how the graph is drawn, not what it says."""
         if self._tokens.ahead.text != "=" or self._tokens.ahead.kind != "mark":
             return False
-        self._name("an attribute")
+        self._read_name("an attribute")
         self._tokens.take_mark("=")
-        self._name("a value")
+        self._read_name("a value")
         return True
 
-    def _end(self, scope: _Scope, depth: int) -> list[str]:
+    def _read_end(self, scope: _Scope, depth: int) -> list[str]:
         """Read one end of an edge: a node, or a subgraph that stands for all its nodes."""
-        if self._keyword("subgraph"):
-            if not self._tokens.at("{"):
-                self._name("a subgraph name or '{'")
-            return self._braces(scope.inner(), depth=depth + 1)
-        if self._tokens.at("{"):
-            return self._braces(scope.inner(), depth=depth + 1)
-        name = self._name("a node")
+        if self._take_keyword("subgraph"):
+            if not self._tokens.is_at("{"):
+                self._read_name("a subgraph name or '{'")
+            return self._read_braces(scope.nest(), depth=depth + 1)
+        if self._tokens.is_at("{"):
+            return self._read_braces(scope.nest(), depth=depth + 1)
+        name = self._read_name("a node")
         while self._tokens.take_mark(":"):
-            self._name("a port")
+            self._read_name("a port")
         self._drawing.nodes.add(name)
         self._attributes.setdefault(name, dict(scope.node))
         return [name]
 
-    def _attribute_lists(self) -> dict[str, str]:
+    def _read_attributes(self) -> dict[str, str]:
         found: dict[str, str] = {}
         while self._tokens.take_mark("["):
             while not self._tokens.take_mark("]"):
-                key = self._name("an attribute or ']'")
+                key = self._read_name("an attribute or ']'")
                 found[key.casefold()] = (
-                    self._name("a value") if self._tokens.take_mark("=") else "true"
+                    self._read_name("a value") if self._tokens.take_mark("=") else "true"
                 )
                 _ = self._tokens.take_mark(",") or self._tokens.take_mark(";")
         return found
 
-    def _name(self, what: str) -> str:
+    def _read_name(self, what: str) -> str:
         token = self._tokens.now
         if token.kind not in {"name", "quoted", "html"}:
             token.refuse(f"expected {what}, found {token.shown}")
         self._tokens.take()
-        name = unquoted(token.text) if token.kind == "quoted" else token.text
+        name = unquote(token.text) if token.kind == "quoted" else token.text
         while token.kind == "quoted" and self._tokens.take_mark("+"):
-            name += unquoted(self._tokens.expect("quoted", "a quoted text after '+'").text)
+            name += unquote(self._tokens.expect("quoted", "a quoted text after '+'").text)
         return name
 
-    def _keyword(self, word: str) -> bool:
+    def _take_keyword(self, word: str) -> bool:
         here = self._tokens.now
         if here.kind == "name" and here.text.casefold() == word:
             self._tokens.take()
@@ -177,7 +177,7 @@ class _DotReader:
         return False
 
 
-def _kind(edge: Token, attributes: dict[str, str]) -> str:
+def _read_arrow(edge: Token, attributes: dict[str, str]) -> str:
     """Say which arrowheads an edge has, and so what it claims."""
     if is_on(attributes.get("bidirected")):
         return BIDIRECTED

@@ -30,7 +30,7 @@ class GraphDraft:
             case _:
                 self.bidirected.add((left, right))
 
-    def graph(self) -> CausalGraph:
+    def make_graph(self) -> CausalGraph:
         """Judge the drawing, then fold its hidden nodes away."""
         if not self.nodes:
             raise EmptyGraph

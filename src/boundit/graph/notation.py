@@ -5,7 +5,7 @@ from collections.abc import Collection
 from boundit.terms.names import Nodes, sort_names, write_name
 
 
-def as_text(
+def write_text(
     nodes: Nodes,
     directed: Collection[tuple[str, str]],
     bidirected: Collection[tuple[str, str]],
@@ -13,19 +13,19 @@ def as_text(
 ) -> str:
     """Write one statement an edge, directed first, then the nodes that have no edge.
 
-    >>> as_text(frozenset("XYZ"), {("X", "Y")}, {("X", "Y")}, "Y")
+    >>> write_text(frozenset("XYZ"), {("X", "Y")}, {("X", "Y")}, "Y")
     'X -> [Y]; X <-> [Y]; Z'
     """
 
     def spell(name: str) -> str:
         return f"[{write_name(name)}]" if name == selection else write_name(name)
 
-    arrows = [f"{spell(a)} -> {spell(b)}" for a, b in _sorted(directed)]
-    arcs = [f"{spell(a)} <-> {spell(b)}" for a, b in _sorted(bidirected)]
+    arrows = [f"{spell(a)} -> {spell(b)}" for a, b in _sort_edges(directed)]
+    arcs = [f"{spell(a)} <-> {spell(b)}" for a, b in _sort_edges(bidirected)]
     alone = nodes.difference(*directed, *bidirected)
     return "; ".join([*arrows, *arcs, *(spell(node) for node in sort_names(alone))])
 
 
-def _sorted(edges: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+def _sort_edges(edges: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
     place = {name: i for i, name in enumerate(sort_names({n for edge in edges for n in edge}))}
     return sorted(edges, key=lambda edge: (place[edge[0]], place[edge[1]]))

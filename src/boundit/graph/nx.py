@@ -6,7 +6,7 @@ directed graph cannot say by itself. networkx is imported only here and only whe
 
 from typing import TYPE_CHECKING
 
-from boundit.graph.attributes import is_on, says_hidden, says_selected
+from boundit.graph.attributes import is_hidden, is_on, is_selected
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.drawing import BIDIRECTED, FORWARD, GraphDraft
 from boundit.terms.errors import MissingExtra, NotCausal
@@ -24,14 +24,14 @@ def from_networkx(source: "nx.Graph") -> CausalGraph:
     """
     if not all(hasattr(source, part) for part in ("nodes", "edges", "is_directed")):
         raise NotCausal(f"expected a networkx graph, found {type(source).__name__}")
-    drawing, named = GraphDraft(), {node: _name(node) for node in source.nodes}
+    drawing, named = GraphDraft(), {node: _read_name(node) for node in source.nodes}
     if len(set(named.values())) < len(named):
         raise NotCausal("two nodes have the same name once written down; rename one")
     for node, attributes in source.nodes(data=True):
         drawing.nodes.add(named[node])
-        if says_hidden(attributes):
+        if is_hidden(attributes):
             drawing.hidden.add(named[node])
-        if says_selected(attributes):
+        if is_selected(attributes):
             drawing.selections.add(named[node])
     for a, b, attributes in source.edges(data=True):
         both = is_on(attributes.get("bidirected"))
@@ -41,7 +41,7 @@ def from_networkx(source: "nx.Graph") -> CausalGraph:
                 "use a DiGraph, or mark the edge bidirected=True"
             )
         drawing.connect(named[a], BIDIRECTED if both else FORWARD, named[b])
-    return drawing.graph()
+    return drawing.make_graph()
 
 
 def to_networkx(graph: CausalGraph) -> "nx.MultiDiGraph":
@@ -58,7 +58,7 @@ def to_networkx(graph: CausalGraph) -> "nx.MultiDiGraph":
     return written
 
 
-def _name(node: object) -> str:
+def _read_name(node: object) -> str:
     if isinstance(node, str) or (isinstance(node, int) and not isinstance(node, bool)):
         return str(node)
     raise NotCausal(

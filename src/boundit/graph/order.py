@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from boundit.terms.errors import HasCycle
 
 
-def causal_order(
+def order_causally(
     children: Mapping[str, Sequence[str]], *, last: str | None = None
 ) -> tuple[str, ...]:
     """Put every node after its causes, ties by name, and ``last`` at the end.
@@ -14,7 +14,7 @@ def causal_order(
     ``last`` must have no children; Raises HasCycle with a shortest cycle through its first
     node when there is no order.
 
-    >>> causal_order({"Y": [], "X": ["Y"], "S": [], "A": []}, last="S")
+    >>> order_causally({"Y": [], "X": ["Y"], "S": [], "A": []}, last="S")
     ('A', 'X', 'Y', 'S')
     """
     waiting = dict.fromkeys(children, 0)
@@ -34,11 +34,11 @@ def causal_order(
     if last is not None and waiting[last] == 0:
         order.append(last)
     if len(order) < len(children):
-        raise HasCycle(_cycle(children, {n for n, w in waiting.items() if w > 0}))
+        raise HasCycle(_find_cycle(children, {n for n, w in waiting.items() if w > 0}))
     return tuple(order)
 
 
-def _cycle(children: Mapping[str, Sequence[str]], unordered: set[str]) -> list[str]:
+def _find_cycle(children: Mapping[str, Sequence[str]], unordered: set[str]) -> list[str]:
     """Walk forward among nodes that never became ready until one comes again.
 
     Nodes downstream of a cycle never become ready either and may lead nowhere, so they are

@@ -23,7 +23,7 @@ def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
         raise EmptyGraph("every node is hidden")
     links = {node: tuple(map(set, kinds)) for node, kinds in graph.links.items()}
     # Cheapest first: eliminating a node joins its causes and siblings to its effects.
-    for node in sorted(sort_names(gone), key=lambda n: _fill(links[n])):
+    for node in sorted(sort_names(gone), key=lambda n: _count_fill(links[n])):
         parents, children, siblings = links.pop(node)
         for cause in parents:
             links[cause][1].discard(node)
@@ -44,6 +44,6 @@ def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
     )
 
 
-def _fill(links: tuple[set[str], ...]) -> int:
+def _count_fill(links: tuple[set[str], ...]) -> int:
     parents, children, siblings = links
     return len(children) * (len(parents) + len(siblings) + len(children))

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.dagitty import as_dagitty, parse_dagitty
-from boundit.graph.dot import as_dot, parse_dot
-from boundit.graph.record import as_json, parse_json
+from boundit.graph.dagitty import parse_dagitty, write_dagitty
+from boundit.graph.dot import parse_dot, write_dot
+from boundit.graph.record import parse_json, write_json
 from boundit.graph.text import parse
 from boundit.terms.errors import (
     BounditError,
@@ -29,9 +29,9 @@ _READERS: dict[GraphFormat, Callable[[str], CausalGraph]] = {
 }
 _WRITERS: dict[GraphFormat, Callable[[CausalGraph], str]] = {
     "text": str,
-    "dot": as_dot,
-    "dagitty": as_dagitty,
-    "json": as_json,
+    "dot": write_dot,
+    "dagitty": write_dagitty,
+    "json": write_json,
 }
 _SUFFIXES: dict[str, GraphFormat] = {
     ".dot": "dot",
@@ -60,13 +60,13 @@ def parse_graph(text: str) -> CausalGraph:
     """
     if not isinstance(text, str):
         raise NotText("graph", text, "for a file use read_graph, for networkx from_networkx")
-    return _READERS[_opening(text) or "text"](text)
+    return _READERS[_detect_format(text) or "text"](text)
 
 
 def read_graph(path: str | PathLike[str]) -> CausalGraph:
     """Read a graph file, by its content; its suffix speaks only where the content does not."""
-    text, named = _contents(path), _SUFFIXES.get(Path(path).suffix.casefold())
-    if _opening(text) or not named:
+    text, named = _read_contents(path), _SUFFIXES.get(Path(path).suffix.casefold())
+    if _detect_format(text) or not named:
         return parse_graph(text)
     try:
         return parse(text)
@@ -100,11 +100,11 @@ def format_graph(graph: CausalGraph, to: GraphFormat = "text") -> str:
     return _WRITERS[to](graph)
 
 
-def _opening(text: str) -> GraphFormat | None:
+def _detect_format(text: str) -> GraphFormat | None:
     return next((name for name, opening in _OPENINGS if opening.match(text)), None)
 
 
-def _contents(path: str | PathLike[str]) -> str:
+def _read_contents(path: str | PathLike[str]) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -38,9 +38,9 @@ def parse_json(text: str) -> CausalGraph:
     return from_record(record)
 
 
-def as_json(graph: CausalGraph) -> str:
+def write_json(graph: CausalGraph) -> str:
     """Write a graph as one line of JSON."""
-    return json.dumps(as_record(graph), ensure_ascii=False)
+    return json.dumps(to_record(graph), ensure_ascii=False)
 
 
 def from_record(record: object) -> CausalGraph:
@@ -50,23 +50,23 @@ def from_record(record: object) -> CausalGraph:
     for key in record:
         if key not in (*_GRAPH_KEYS, *_QUESTION_KEYS, *_OTHER_KEYS):
             raise UnknownKey(str(key), _GRAPH_KEYS)
-    drawing = GraphDraft(nodes=set(_names(record, "nodes")))
+    drawing = GraphDraft(nodes=set(_read_names(record, "nodes")))
     for key, edge in (("directed", FORWARD), ("bidirected", BIDIRECTED)):
-        for a, b in _pairs(record, key):
+        for a, b in _read_pairs(record, key):
             drawing.connect(a, edge, b)
     for key in _QUESTION_KEYS:
-        drawing.nodes.update(_leaves(record.get(key)))
+        drawing.nodes.update(_list_names(record.get(key)))
     selection = record.get("selection")
     if selection is not None:
         if not is_name(selection):
             raise MalformedRecord("selection", "one name", selection)
         drawing.nodes.add(selection)
         drawing.selections.add(selection)
-    drawing.hidden.update(_names(record, "hidden"))
-    return drawing.graph()
+    drawing.hidden.update(_read_names(record, "hidden"))
+    return drawing.make_graph()
 
 
-def as_record(graph: CausalGraph) -> dict[str, object]:
+def to_record(graph: CausalGraph) -> dict[str, object]:
     """Spell a graph with the keys of the JSON form, in a stable order."""
     return {
         "nodes": sort_names(graph.nodes),
@@ -77,16 +77,16 @@ def as_record(graph: CausalGraph) -> dict[str, object]:
     }
 
 
-def _names(record: Mapping[object, object], key: str) -> list[str]:
+def _read_names(record: Mapping[object, object], key: str) -> list[str]:
     found = record.get(key)
     if found is None:
         return []
     if not isinstance(found, list):
         raise MalformedRecord(key, "a list of names", found)
-    return [_name(item) for item in found]
+    return [_read_name(item) for item in found]
 
 
-def _pairs(record: Mapping[object, object], key: str) -> Iterator[tuple[str, str]]:
+def _read_pairs(record: Mapping[object, object], key: str) -> Iterator[tuple[str, str]]:
     found = record.get(key)
     if found is None:
         return
@@ -95,22 +95,22 @@ def _pairs(record: Mapping[object, object], key: str) -> Iterator[tuple[str, str
     for item in found:
         if not (isinstance(item, list) and len(item) == 2):
             raise MalformedRecord(key, 'pairs such as ["X", "Y"]', item)
-        yield _name(item[0]), _name(item[1])
+        yield _read_name(item[0]), _read_name(item[1])
 
 
-def _name(item: object) -> str:
+def _read_name(item: object) -> str:
     if is_name(item):
         return item
     raise InvalidName(item)
 
 
-def _leaves(question: object) -> Iterator[str]:
+def _list_names(question: object) -> Iterator[str]:
     """Every name in a question, however its lists are nested."""
     waiting = [question]
     while waiting:
         item = waiting.pop()
         if isinstance(item, str):
-            yield _name(item)
+            yield _read_name(item)
         elif isinstance(item, Mapping):
             waiting += item.values()
         elif isinstance(item, list):

@@ -40,9 +40,9 @@ def open_walk(
     by an arrowhead and by a tail. ``tests/graph/test_separation.py`` counts it.
     """
     start, goal, known = graph.require(sources), graph.require(targets), graph.require(given)
-    _disjoint(start, "a source", goal, "a target")
-    _disjoint(start, "a source", known, "given")
-    _disjoint(goal, "a target", known, "given")
+    _check_disjoint(start, "a source", goal, "a target")
+    _check_disjoint(start, "a source", known, "given")
+    _check_disjoint(goal, "a target", known, "given")
     opening = graph.ancestors(known)
     links = graph.links
     # How each node was first entered: from which node, how that one was entered, by which edge.
@@ -69,17 +69,17 @@ def open_walk(
                     continue
                 reached[other] = (node, head, edge)
                 if other in goal:
-                    return _retraced(other, not into_tail, by_head, by_tail)
+                    return _retrace(other, not into_tail, by_head, by_tail)
                 queue.append((other, not into_tail))
     return None
 
 
-def _disjoint(one: Nodes, role: str, other: Nodes, other_role: str) -> None:
+def _check_disjoint(one: Nodes, role: str, other: Nodes, other_role: str) -> None:
     if both := one & other:
         raise OverlappingRoles(sort_names(both)[0], role, other_role)
 
 
-def _retraced(node: str, head: bool, by_head: _Reached, by_tail: _Reached) -> tuple[str, ...]:  # noqa: FBT001
+def _retrace(node: str, head: bool, by_head: _Reached, by_tail: _Reached) -> tuple[str, ...]:  # noqa: FBT001
     """Read the walk back from its end to the source it began at."""
     walk = [node]
     while step := (by_head if head else by_tail)[node]:

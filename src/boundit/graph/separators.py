@@ -45,7 +45,7 @@ def find_separator(
     >>> find_separator(chain, "A", "B") is None
     True
     """
-    return _task(graph, sources, targets, include, within).widest()
+    return _make_task(graph, sources, targets, include, within).find_widest()
 
 
 def nearest_separator(
@@ -66,7 +66,7 @@ def nearest_separator(
     >>> sorted(nearest_separator(chain, "X", "Y")), sorted(nearest_separator(chain, "Y", "X"))
     (['A', 'D'], ['B'])
     """
-    return _task(graph, sources, targets, include, within).nearest()
+    return _make_task(graph, sources, targets, include, within).find_nearest()
 
 
 def minimal_separator(
@@ -88,10 +88,10 @@ def minimal_separator(
     >>> sorted(minimal_separator(chain, "X", "Y", include="D", within="B"))
     ['B', 'D']
     """
-    return _task(graph, sources, targets, include, within).minimal()
+    return _make_task(graph, sources, targets, include, within).find_minimal()
 
 
-def needed_nodes(
+def find_needed_nodes(
     graph: CausalGraph,
     sources: Names,
     targets: Names,
@@ -104,10 +104,12 @@ def needed_nodes(
     They are the nodes of the widest separator that both ends reach.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("C", "Y")])
-    >>> sorted(needed_nodes(chain, "X", "Y")), sorted(needed_nodes(chain, "X", "Y", within="A"))
-    ([], ['A'])
+    >>> sorted(find_needed_nodes(chain, "X", "Y"))
+    []
+    >>> sorted(find_needed_nodes(chain, "X", "Y", within="A"))
+    ['A']
     """
-    return _task(graph, sources, targets, include, within).needed()
+    return _make_task(graph, sources, targets, include, within).find_needed()
 
 
 def list_separators(
@@ -127,25 +129,29 @@ def list_separators(
     >>> [sorted(found) for found in list_separators(chain, "X", "Y")]
     [['A', 'B'], ['A'], ['B']]
     """
-    task = _task(graph, sources, targets, include, within)
+    task = _make_task(graph, sources, targets, include, within)
 
     def find(forced: Nodes, allowed: Nodes) -> Nodes | None:
-        return replace(task, include=forced, within=allowed).widest()
+        return replace(task, include=forced, within=allowed).find_widest()
 
     return list_between(task.include, task.within, find)
 
 
-def connected_nodes(graph: CausalGraph, sources: Names, *, given: Names = ()) -> Nodes:
+def find_connected_nodes(graph: CausalGraph, sources: Names, *, given: Names = ()) -> Nodes:
     """Collect every node that ``given`` does not separate from the sources, in one search.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("C", "A")])
-    >>> sorted(connected_nodes(chain, "X")), sorted(connected_nodes(chain, "X", given="A"))
-    (['A', 'B'], ['C'])
+    >>> sorted(find_connected_nodes(chain, "X"))
+    ['A', 'B']
+    >>> sorted(find_connected_nodes(chain, "X", given="A"))
+    ['C']
     """
     start, known = graph.require(sources), graph.require(given)
     if both := start & known:
         raise OverlappingRoles(sort_names(both)[0], "a source", "given")
-    reached = _reached(graph, start, known, inside=graph.nodes, opening=graph.ancestors(known))
+    reached = _find_reached(
+        graph, start, known, inside=graph.nodes, opening=graph.ancestors(known)
+    )
     return reached - start - known
 
 
@@ -169,12 +175,10 @@ def list_between(
             ranges.pop()
         elif (found := find(*bounds)) is not None:
             yield found
-            ranges.append(_ranges_beside(*bounds, found))
+            ranges.append(_split_ranges(*bounds, found))
 
 
-def _ranges_beside(
-    forced: Nodes, allowed: Nodes, found: Nodes
-) -> Iterator[tuple[Nodes, Nodes]]:
+def _split_ranges(forced: Nodes, allowed: Nodes, found: Nodes) -> Iterator[tuple[Nodes, Nodes]]:
     """Split the sets between these two, but for ``found``, into disjoint ranges."""
     free = sort_names(allowed - forced)
     for i in range(len(free) - 1, -1, -1):
@@ -193,45 +197,49 @@ class _Task:
     include: Nodes
     within: Nodes
 
-    def widest(self) -> Nodes | None:
-        inside = self.ancestral()
+    def find_widest(self) -> Nodes | None:
+        inside = self.find_ancestral()
         allowed = self.within & inside
-        return allowed if self.near(inside, allowed) is not None else None
+        return allowed if self.keep_nearest(inside, allowed) is not None else None
 
-    def nearest(self) -> Nodes | None:
-        inside = self.ancestral()
-        return self.near(inside, self.within & inside)
+    def find_nearest(self) -> Nodes | None:
+        inside = self.find_ancestral()
+        return self.keep_nearest(inside, self.within & inside)
 
-    def minimal(self) -> Nodes | None:
-        inside = self.ancestral()
-        nearest = self.near(inside, self.within & inside)
+    def find_minimal(self) -> Nodes | None:
+        inside = self.find_ancestral()
+        nearest = self.keep_nearest(inside, self.within & inside)
         if nearest is None:
             return None
-        reached = _reached(self.graph, self.targets, nearest, inside=inside, opening=inside)
+        reached = _find_reached(
+            self.graph, self.targets, nearest, inside=inside, opening=inside
+        )
         return nearest & (reached | self.include)
 
-    def needed(self) -> Nodes | None:
-        inside = self.ancestral()
+    def find_needed(self) -> Nodes | None:
+        inside = self.find_ancestral()
         widest = self.within & inside
-        if self.near(inside, widest) is None:
+        if self.keep_nearest(inside, widest) is None:
             return None
         return (widest - self.include).intersection(
             *(
-                _reached(self.graph, end, widest, inside=inside, opening=inside)
+                _find_reached(self.graph, end, widest, inside=inside, opening=inside)
                 for end in (self.sources, self.targets)
             )
         )
 
-    def ancestral(self) -> Nodes:
+    def find_ancestral(self) -> Nodes:
         return self.graph.ancestors(self.sources | self.targets | self.include)
 
-    def near(self, inside: Nodes, separator: Nodes) -> Nodes | None:
+    def keep_nearest(self, inside: Nodes, separator: Nodes) -> Nodes | None:
         """Keep what the sources reach of a separator; None when they reach a target."""
-        reached = _reached(self.graph, self.sources, separator, inside=inside, opening=inside)
+        reached = _find_reached(
+            self.graph, self.sources, separator, inside=inside, opening=inside
+        )
         return None if reached & self.targets else separator & (reached | self.include)
 
 
-def _task(
+def _make_task(
     graph: CausalGraph, sources: Names, targets: Names, include: Names, within: Names | None
 ) -> _Task:
     start, goal, forced = graph.require(sources), graph.require(targets), graph.require(include)
@@ -246,7 +254,7 @@ def _task(
     return _Task(graph, start, goal, forced, (allowed - start - goal) | forced)
 
 
-def _reached(
+def _find_reached(
     graph: CausalGraph, start: Nodes, blocked: Nodes, *, inside: Nodes, opening: Nodes
 ) -> Nodes:
     """Collect what walks inside ``inside`` reach when ``blocked`` lets only colliders pass.

@@ -39,36 +39,36 @@ def parse(text: str) -> CausalGraph:
     tokens, drawing = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT), GraphDraft()
     while tokens.now.kind != END:
         if not tokens.take_if("stop"):
-            _statement(tokens, drawing)
-    return drawing.graph()
+            _read_statement(tokens, drawing)
+    return drawing.make_graph()
 
 
-def _statement(tokens: Tokens, drawing: GraphDraft) -> None:
+def _read_statement(tokens: Tokens, drawing: GraphDraft) -> None:
     first = tokens.now
     if first.kind == "name" and first.text == "hidden":
         tokens.take()
         if tokens.now.kind != "edge":
-            _hidden(tokens, drawing)
+            _read_hidden(tokens, drawing)
             return
         left = "hidden"
     else:
-        left = _node(tokens, drawing)
+        left = _read_node(tokens, drawing)
     drawing.nodes.add(left)
     while edge := tokens.take_if("edge"):
-        right = _node(tokens, drawing)
+        right = _read_node(tokens, drawing)
         drawing.connect(left, edge.text, right)
         left = right
-    _stop(tokens, "an edge (->, <- or <->)")
+    _expect_stop(tokens, "an edge (->, <- or <->)")
 
 
-def _hidden(tokens: Tokens, drawing: GraphDraft) -> None:
+def _read_hidden(tokens: Tokens, drawing: GraphDraft) -> None:
     drawing.hidden.add(tokens.expect_name("a name to hide"))
     while tokens.take_mark(","):
         drawing.hidden.add(tokens.expect_name("a name to hide"))
-    _stop(tokens, "a comma")
+    _expect_stop(tokens, "a comma")
 
 
-def _node(tokens: Tokens, drawing: GraphDraft) -> str:
+def _read_node(tokens: Tokens, drawing: GraphDraft) -> str:
     """Read ``X``, ``"X"`` or, marking the selection node, ``[X]``."""
     marked = tokens.take_mark("[")
     name = tokens.expect_name("a node")
@@ -78,6 +78,6 @@ def _node(tokens: Tokens, drawing: GraphDraft) -> str:
     return name
 
 
-def _stop(tokens: Tokens, otherwise: str) -> None:
+def _expect_stop(tokens: Tokens, otherwise: str) -> None:
     if tokens.now.kind not in {"stop", END}:
         tokens.now.refuse(f"expected {otherwise}, ';' or a new line, found {tokens.now.shown}")

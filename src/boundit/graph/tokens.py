@@ -39,7 +39,7 @@ class Tokens:
     """
 
     def __init__(self, text: str, pattern: re.Pattern[str], *, hint: str) -> None:
-        self._rest = _cut(text, pattern, hint)
+        self._rest = _split_tokens(text, pattern, hint)
         self.now = next(self._rest)
         self.ahead = next(self._rest, self.now)
 
@@ -54,7 +54,7 @@ class Tokens:
         here = self.now.kind == kind and (not texts or self.now.text in texts)
         return self.take() if here else None
 
-    def at(self, mark: str) -> bool:
+    def is_at(self, mark: str) -> bool:
         """Tell whether this mark comes now."""
         return self.now.kind == "mark" and self.now.text == mark
 
@@ -72,7 +72,7 @@ class Tokens:
         if self.now.kind not in {"name", "quoted"}:
             self.now.refuse(f"expected {what}, found {self.now.shown}")
         token = self.take()
-        return unquoted(token.text) if token.kind == "quoted" else token.text
+        return unquote(token.text) if token.kind == "quoted" else token.text
 
     def expect(self, kind: str, what: str) -> Token:
         """Take a token of this kind or refuse, naming what was expected."""
@@ -81,18 +81,18 @@ class Tokens:
         return self.take()
 
 
-def unquoted(text: str) -> str:
+def unquote(text: str) -> str:
     r"""Take the quotes off and resolve ``\"`` and ``\\``; other backslashes stay."""
     return re.sub(r'\\(["\\])', r"\1", text[1:-1])
 
 
-def _cut(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[Token]:
+def _split_tokens(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[Token]:
     line, line_start, at = 1, 0, 0
     while at < len(text):
         found = pattern.match(text, at)
         column = at - line_start + 1
         if found is None or found.end() == at:
-            raise MalformedText(_unreadable(text[at], hint), line=line, column=column)
+            raise MalformedText(_explain_unreadable(text[at], hint), line=line, column=column)
         kind = found.lastgroup or "skip"
         if kind != "skip":
             yield Token(kind, found[0], line, column)
@@ -103,7 +103,7 @@ def _cut(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[Token]:
     yield Token(END, "", line, at - line_start + 1)
 
 
-def _unreadable(character: str, hint: str) -> str:
+def _explain_unreadable(character: str, hint: str) -> str:
     return (
         "this quote is never closed"
         if character == '"'

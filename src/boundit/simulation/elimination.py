@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from boundit.counts.named_array import Floats, NamedArray, shared_levels
+from boundit.counts.named_array import Floats, NamedArray, check_levels
 from boundit.simulation.errors import ModelTooLarge
 from boundit.terms.names import Nodes, sort_names
 
@@ -26,7 +26,7 @@ def sum_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedArray
 
     Raises TooLarge when some product on the way has more than 4,194,304 numbers.
     """
-    levels = shared_levels(*tables)
+    levels = check_levels(*tables)
     left = list(tables)
     waiting = set(levels).difference(kept)
     while waiting:
@@ -54,6 +54,6 @@ def _contract(
     axes = [*kept, *sort_names(names.difference(kept))]
     product: Floats = np.ones([1] * len(axes))
     for table in sorted(tables, key=lambda t: t.values.size):
-        product = product * table.aligned(axes)
+        product = product * table.align(axes)
     gone = tuple(range(len(kept), len(axes)))
     return NamedArray(tuple(kept), product.sum(axis=gone))

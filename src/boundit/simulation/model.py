@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from boundit.counts.named_array import NamedArray, level
+from boundit.counts.named_array import NamedArray, read_level
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
 from boundit.simulation.elimination import sum_product
@@ -47,7 +47,7 @@ class Model:
     ... })
     >>> model.effect(outcomes="Y", treatments="X").at({"Y": 1}).values
     array([0.35, 0.55])
-    >>> model.law().given("X").at({"Y": 1}).values
+    >>> model.law().condition_on("X").at({"Y": 1}).values
     array([0.2, 0.7])
     """
 
@@ -103,7 +103,7 @@ class Model:
         chosen = self._compute_law(self.graph.nodes).at({selection: 1})
         if not chosen.values.any():
             raise NeverSelected(selection)
-        return chosen.given(())
+        return chosen.condition_on(())
 
     def selection_rate(self) -> float:
         """``P(S = 1)``: the share of the population that is logged."""
@@ -129,7 +129,7 @@ class Model:
         fixed = self.graph.require(treatments)
         if both := known & asked:
             raise OverlappingRoles(sort_names(both)[0], "an outcome", "a context")
-        return self.intervene(fixed, asked | known).given(known | fixed)
+        return self.intervene(fixed, asked | known).condition_on(known | fixed)
 
     def c_factor(self, component: Names) -> NamedArray:
         r"""``Q[component]``: its law when every other node is set by hand.
@@ -151,7 +151,7 @@ class Model:
         same generator state gives the same people under every intervention.
         """
         self.graph.require(do or {})
-        fixed = {x: level(x, value, self.n_levels[x]) for x, value in (do or {}).items()}
+        fixed = {x: read_level(x, value, self.n_levels[x]) for x, value in (do or {}).items()}
         rows: Rows = {}
         for node, table in self.tables.items():
             luck = rng.random(n)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.graph.order import causal_order
+from boundit.graph.order import order_causally
 from boundit.simulation.errors import MalformedTable, NotADistribution, UnknownParent
 from boundit.terms.errors import InvalidName
 from boundit.terms.names import is_name
@@ -42,7 +42,7 @@ def read_tables(specs: Mapping[str, TableSpec]) -> dict[str, NamedArray]:
             children[parent].append(node)
     levels: dict[str, int] = {}
     tables: dict[str, NamedArray] = {}
-    for node in causal_order(children):
+    for node in order_causally(children):
         parents, entries = specs[node]
         values = _fill(node, entries, [levels[parent] for parent in parents])
         tables[node] = NamedArray((*parents, node), _check_chances(node, parents, values))

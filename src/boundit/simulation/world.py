@@ -57,7 +57,7 @@ class World:
     def means(self) -> Mapping[tuple[tuple[int, ...], tuple[int, ...]], float]:
         """Every arm and context with its mean, in order."""
         n = len(self.query.treatments)
-        numbers = self._means.aligned(self.query.treatments + self.query.context)
+        numbers = self._means.align(self.query.treatments + self.query.context)
         return {(at[:n], at[n:]): float(value) for at, value in np.ndenumerate(numbers)}
 
     def log(self, n: int, seed: int) -> Log:
@@ -77,7 +77,7 @@ class World:
     def environment(self) -> FiniteEnvironment:
         """The arms, and the contexts that visitors bring, as arrays of numbers."""
         arms, contexts = self.query.treatments, self.query.context
-        numbers = self._means.aligned(contexts + arms)
+        numbers = self._means.align(contexts + arms)
         shape = numbers.shape[: len(contexts)]
         met = np.flatnonzero(self._population_shares)
         return FiniteEnvironment(
@@ -112,7 +112,7 @@ class World:
             self.query.outcomes,
         )
         law = self.model.effect(outcomes=(outcome, *seen), treatments=arms, context=contexts)
-        numbers = law.aligned((*contexts, *arms, outcome, *seen))
+        numbers = law.align((*contexts, *arms, outcome, *seen))
         shape = len(self._population_shares), len(self.environment.arms), 2, -1
         cells = np.nan_to_num(numbers.reshape(shape)[np.flatnonzero(self._population_shares)])
         # What never pays, or always does, never shows anything beside the other reward.
@@ -131,7 +131,7 @@ class World:
         names = self.query.context
         if not names:
             return np.ones(1)
-        return np.asarray(self.model.law(names).aligned(names), dtype=np.float64).ravel()
+        return np.asarray(self.model.law(names).align(names), dtype=np.float64).ravel()
 
     @cached_property
     def _means(self) -> NamedArray:

@@ -43,7 +43,7 @@ def test_the_difference_is_that_of_all_sixteen_types() -> None:
     """For two levels it seldom says more than the two arms apart, and never less."""
     for model in models(INSTRUMENT, 15, default_rng(1)):
         table = table_of(model)
-        p = model.law().given("Z").aligned(("Z", "X", "Y"))
+        p = model.law().condition_on("Z").align(("Z", "X", "Y"))
         for one, other in ((0, 1), (1, 0)):
             assert table.contrast(one, other) == pytest.approx(sixteen(p, one, other), abs=1e-7)
 
@@ -80,7 +80,7 @@ def test_no_difference_passes_its_end(text: str, context: str) -> None:
     for model in models(text, 6, default_rng(2), levels=(2, 3), zeros=0.2):
         table = table_of(model, f"Y | do(X){', ' * bool(context)}{context}")
         effect = model.effect(outcomes="Y", treatments="X", context=tuple(context)).at({"Y": 1})
-        mean = effect.aligned(("X", *context))
+        mean = effect.align(("X", *context))
         for one, other in permutations(range(model.n_levels["X"]), 2):
             for where in np.ndindex(mean.shape[1:]):
                 lead = mean[one][where] - mean[other][where]
@@ -102,7 +102,7 @@ def test_an_arm_that_has_a_program_of_its_own_shares_nothing() -> None:
     for model in models(text, 3, default_rng(4)):
         table = table_of(model, "Y | do(X, A)")
         mean = model.effect(outcomes="Y", treatments=("X", "A")).at({"Y": 1})
-        value = mean.aligned(("X", "A"))
+        value = mean.align(("X", "A"))
         for one, other in permutations(product((0, 1), repeat=2), 2):
             assert value[one] - value[other] <= table.contrast(one, other) + 1e-8
 

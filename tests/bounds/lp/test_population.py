@@ -89,7 +89,7 @@ def test_what_was_logged_surely_happens() -> None:
         assert found.has_logged({"M": 0})
         assert not found.has_logged({"M": 2, "X": 1})
     alone = Reweighting(make_nodes("M"), make_nodes("M"), SelectionFacts((0.5, 0.5)))
-    numbers = PlugInNumbers(Evaluator(LOGGED.marginal("M")))
+    numbers = PlugInNumbers(Evaluator(LOGGED.marginalize("M")))
     assert Populations(alone, numbers).has_logged({"M": 1})
     assert not Populations(alone, numbers).has_logged({"M": 2})
 
@@ -147,7 +147,7 @@ def test_the_true_population_is_always_possible(zeros: float) -> None:
             found = Populations(law, numbers)
             if found.are_many:
                 continue
-            truth = model.law().aligned(found.axes)
+            truth = model.law().align(found.axes)
             assert found.may_exist()
             for weights in _some_weights(found):
                 low, high = ends(found, weights)
@@ -193,7 +193,7 @@ def test_what_hardly_anyone_has_is_not_read_off_rounding(rare: float) -> None:
                 selection_rate=model.selection_rate() if facts else None,
             )
             effect = model.effect(outcomes="Y", treatments="X", context="C").at({"Y": 1})
-            mean = effect.aligned(("X", "C"))
+            mean = effect.align(("X", "C"))
             for x, c in np.ndindex(2, 2):
                 bound = table[x, c]
                 assert bound.lower - 1e-9 <= mean[x, c] <= bound.upper + 1e-9

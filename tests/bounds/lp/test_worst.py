@@ -28,7 +28,7 @@ def worsts(facts: SelectionFacts, text: str = BY_REWARD) -> list[tuple[float, Wo
         expectation = Expectation(Populations(block.reweighting, known), block)
         end = expectation.find_greatest(np.arange(2.0), {"X": 1})
         assert expectation.worst is not None
-        law = model.log().aligned(("X", "Y"))
+        law = model.log().align(("X", "Y"))
         shares = {kind.levels["Y"]: kind.share for kind in expectation.worst.kinds}
         if set(expectation.worst.kinds[0].levels) == {"Y"}:
             weights = [shares[y] / law[:, y].sum() for y in (0, 1)]

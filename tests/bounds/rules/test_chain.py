@@ -110,7 +110,7 @@ def test_every_known_factor_is_what_the_model_says(seed: int) -> None:
                     truth = model.effect(
                         outcomes=node, treatments=query.treatments, context=given
                     )
-                    assert value.gap_to(truth) < 1e-9
+                    assert value.measure_gap(truth) < 1e-9
                 given = (*given, node)
 
 

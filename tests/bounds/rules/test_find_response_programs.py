@@ -4,7 +4,7 @@ import pytest
 
 from boundit.bounds.rules.find_response_programs import MOST_BETWEEN, SearchBudget, confounded
 from boundit.bounds.rules.response_program import ResponseProgram
-from boundit.estimand.language.render import text
+from boundit.estimand.language.render import write_text
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
@@ -21,7 +21,7 @@ def programs(
 
 
 def shown(found: list[ResponseProgram]) -> list[tuple[str, str]]:
-    return [(" ".join(program.inside), text(program.law)) for program in found]
+    return [(" ".join(program.inside), write_text(program.law)) for program in found]
 
 
 def test_the_bow_has_the_natural_bounds_and_nothing_else() -> None:
@@ -37,7 +37,7 @@ def test_an_instrument_gives_a_scene_for_each_of_its_values() -> None:
     across, alone = programs("Z -> X -> Y; X <-> Y")
 
     assert (across.arguments, across.varied) == ((("Z",), ("X",)), ("Z",))
-    assert text(across.law) == "P(X, Y | Z)"
+    assert write_text(across.law) == "P(X, Y | Z)"
     assert not across.is_natural
     assert alone.is_natural
 
@@ -55,8 +55,8 @@ def test_factors_that_are_known_become_weights() -> None:
     first = programs("X -> M -> Y; X -> Y; X <-> Y")[0]
 
     assert (first.inside, first.varied, first.summed) == (("X", "Y"), ("M",), ("M",))
-    assert [text(weight) for weight in first.weights] == ["P(M | X)"]
-    assert text(first.law) == "P(X) P(Y | M, X)"
+    assert [write_text(weight) for weight in first.weights] == ["P(M | X)"]
+    assert write_text(first.law) == "P(X) P(Y | M, X)"
 
 
 def test_a_mediator_with_hidden_causes_has_types_of_its_own() -> None:
@@ -66,7 +66,7 @@ def test_a_mediator_with_hidden_causes_has_types_of_its_own() -> None:
 def test_a_condition_is_given_and_selection_then_does_not_matter() -> None:
     (found,) = programs("W -> X -> Y; W -> Y; X <-> Y; W -> [S]", c="W")
 
-    assert text(found.law) == "P(X, Y | W, S=1)"
+    assert write_text(found.law) == "P(X, Y | W, S=1)"
     assert found.fixed == ("W",)
 
 
@@ -84,7 +84,7 @@ def test_a_treatment_that_selection_hides_is_set_by_hand_first() -> None:
     (found,) = programs("X -> Y; A -> Y; X <-> Y; A -> [S]", x="A X")
 
     assert (found.inside, found.fixed) == (("X", "Y"), ("A",))
-    assert text(found.law) == "P(X, Y | A, S=1)"
+    assert write_text(found.law) == "P(X, Y | A, S=1)"
 
 
 def test_treatments_that_share_luck_are_all_left_to_nature() -> None:

@@ -25,7 +25,7 @@ def truth(model: Model, query: EffectQuery) -> dict[tuple[int, ...], float]:
     effect = model.effect(
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     ).at({"Y": 1})
-    found = effect.aligned(query.treatments + query.context)
+    found = effect.align(query.treatments + query.context)
     return {tuple(map(int, place)): float(value) for place, value in np.ndenumerate(found)}
 
 
@@ -49,7 +49,7 @@ def test_a_log_of_everyone_gives_the_natural_bounds() -> None:
     """Manski: P(x, y) to P(x, y) + 1 - P(x); a limit of 1 says that nobody was left out."""
     graph = parse("X -> Y; X <-> Y; X -> [S]")
     model = draw_model(graph, np.random.default_rng(3), levels=(2,))
-    law = model.log().marginal(("X", "Y")).aligned(("X", "Y"))
+    law = model.log().marginalize(("X", "Y")).align(("X", "Y"))
 
     table = derive_bounds(
         graph, "Y | do(X)", as_log(model.log()), confidence=None, sensitivity=1

@@ -102,7 +102,7 @@ def test_the_selected_front_door_lies_between_the_extremes_over_mediator_and_arm
     for rng in default_rng(0).spawn(10):
         model = draw_model(FRONT_DOOR, rng, levels=(2,))
         table = derive_bounds(FRONT_DOOR, "Y | do(X)", as_log(model.log()), confidence=None)
-        cells = model.log().given(("M", "X")).at({"Y": 1}).values
+        cells = model.log().condition_on(("M", "X")).at({"Y": 1}).values
         truth = model.effect(outcomes="Y", treatments="X").at({"Y": 1}).values
         for x in range(2):
             assert table[x, ()].lower == pytest.approx(cells.min())
@@ -118,8 +118,8 @@ def test_natural_bounds_in_each_stratum_are_averaged_or_bracketed() -> None:
             graph = parse(text)
             model = draw_model(graph, rng, levels=(2,))
             table = derive_bounds(graph, "Y | do(X)", as_log(model.log()), confidence=None)
-            law = model.log().given("W").aligned(("W", "X", "Y"))
-            share = model.log().marginal("W").values
+            law = model.log().condition_on("W").align(("W", "X", "Y"))
+            share = model.log().marginalize("W").values
             for x in range(2):
                 low, high = law[:, x, 1], 1 - law[:, x, 0]
                 ends = (low.min(), high.max()) if selected else (share @ low, share @ high)

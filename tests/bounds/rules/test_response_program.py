@@ -37,7 +37,7 @@ def test_the_bow_has_manskis_natural_bounds() -> None:
         (spec,) = specs(model.graph)
         law, known = model.law(), numbers(model.law())
         found = solved(spec, law)
-        joint = law.aligned(("X", "Y"))
+        joint = law.align(("X", "Y"))
 
         assert np.allclose(found.lower, joint[:, 1], atol=1e-12)
         assert np.allclose(found.upper, 1 - joint[:, 0], atol=1e-12)
@@ -58,10 +58,10 @@ def test_the_instrument_has_the_bounds_of_balke_and_pearl(drawn: str) -> None:
     for zeros in (0.0, 0.3):
         for model in models(drawn, 30, rng, zeros=zeros):
             law = model.law()
-            if (law.marginal("Z").values == 0).any():
+            if (law.marginalize("Z").values == 0).any():
                 continue
             found = solved(specs(model.graph)[0], law)
-            lower, upper = balke_pearl(law.given("Z").aligned(("Y", "X", "Z")))
+            lower, upper = balke_pearl(law.condition_on("Z").align(("Y", "X", "Z")))
 
             assert np.allclose(found.lower, lower, atol=1e-8)
             assert np.allclose(found.upper, upper, atol=1e-8)
@@ -100,11 +100,16 @@ def test_with_covariates_every_stratum_is_a_bow_or_an_instrument_of_its_own() ->
         found, coarse = solved(across, law), solved(alone, law)
         for c in range(2):
             lower, upper = balke_pearl(
-                law.given(("Z", "C")).at({"C": c}).aligned(("Y", "X", "Z"))
+                law.condition_on(("Z", "C")).at({"C": c}).align(("Y", "X", "Z"))
             )
             assert np.allclose(found.lower[c], lower, atol=1e-8)
             assert np.allclose(found.upper[c], upper, atol=1e-8)
-            joint = law.marginal(("C", "X", "Y")).given("C").at({"C": c}).aligned(("X", "Y"))
+            joint = (
+                law.marginalize(("C", "X", "Y"))
+                .condition_on("C")
+                .at({"C": c})
+                .align(("X", "Y"))
+            )
             assert np.allclose(coarse.lower[c], joint[:, 1])
             assert np.allclose(coarse.upper[c], 1 - joint[:, 0])
 
@@ -194,7 +199,9 @@ def test_a_proof_adds_up_to_the_end_it_proves() -> None:
         across, alone = specs(model.graph)
         for spec in (across, alone):
             found = solved(spec, law)
-            given = law.given(spec.varied) if spec.varied else law.marginal(("X", "Y"))
+            given = (
+                law.condition_on(spec.varied) if spec.varied else law.marginalize(("X", "Y"))
+            )
             for (place, upper), proof in found.proofs.items():
                 end = found.upper[place] if upper else found.lower[place]
                 assert added(proof) == pytest.approx(end, abs=1e-8)
@@ -342,7 +349,7 @@ def test_known_factors_weigh_the_target() -> None:
 
     assert layout.target == ("M", "Y")
     assert layout.known == [{"M": 0}, {"M": 1}]
-    mediator = model.law().marginal(("M", "X")).given("X").aligned(("X", "M"))
+    mediator = model.law().marginalize(("M", "X")).condition_on("X").align(("X", "M"))
     assert low[0].reshape(2, 2, 2)[..., 0] == pytest.approx(mediator)
     assert (low == high).all()
 

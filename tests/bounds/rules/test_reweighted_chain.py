@@ -100,7 +100,7 @@ def truth(model: Model, query: EffectQuery) -> Floats:
     effect = model.effect(
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     )
-    return effect.at({query.outcomes[0]: 1}).aligned(query.treatments + query.context)
+    return effect.at({query.outcomes[0]: 1}).align(query.treatments + query.context)
 
 
 @pytest.mark.parametrize(("seed", "zeros"), [(1, 0.0), (2, 0.35)])
@@ -175,7 +175,7 @@ def test_facts_say_something_where_the_reward_itself_is_selected() -> None:
     assert (told.lower < [0.3, 0.6]).all()
     assert (told.upper > [0.3, 0.6]).all()
     assert (told.upper - told.lower).max() < 0.5
-    logged = model.log().given("X").at({"Y": 1}).values
+    logged = model.log().condition_on("X").at({"Y": 1}).values
     assert sure.lower == pytest.approx(logged, abs=1e-7)
     assert sure.upper == pytest.approx(logged, abs=1e-7)
 

@@ -130,7 +130,7 @@ def test_no_end_misses_given_a_context_and_a_table_of_the_instrument() -> None:
 
 def swept(model: Model, rate: float) -> tuple[Floats, Floats]:
     """Try every weight of the logged rows with X = 1, and take the widest of the ends."""
-    logged = model.log().aligned(("Y", "X", "Z"))
+    logged = model.log().align(("Y", "X", "Z"))
     share = logged.sum(axis=(0, 2))
     lowest, highest = np.ones(2), np.zeros(2)
     for mass in np.linspace(rate * share[1], 1 - rate * share[0], 2_001):
@@ -185,8 +185,8 @@ def test_everyone_logged_gives_the_bounds_of_balke_and_pearl() -> None:
     """A limit of 1 says that nobody was left out: r is one."""
     for model in models(BY_ARM, 5, default_rng(4)):
         logged = model.log()
-        low, high = balke_pearl(logged.given("Z").aligned(("Y", "X", "Z")))
-        if not is_instrumental(logged.given("Z").aligned(("Y", "X", "Z"))):
+        low, high = balke_pearl(logged.condition_on("Z").align(("Y", "X", "Z")))
+        if not is_instrumental(logged.condition_on("Z").align(("Y", "X", "Z"))):
             continue
         table = derive_bounds(
             parse(BY_ARM), "Y | do(X)", as_log(logged), confidence=None, sensitivity=1

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from boundit.counts.evaluate import evaluate
-from boundit.estimand.criteria.adjustment import NotACovariate, adjustment_formula, adjusts
+from boundit.estimand.criteria.adjustment import NotACovariate, adjusts, write_adjustment
 from boundit.estimand.language.expression import P, Product, Sum
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.paths import back_door_graph, proper_causal_effects
+from boundit.graph.paths import find_proper_causal_effects, make_back_door_graph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
@@ -64,9 +64,9 @@ def gact3(q: Question) -> bool:
         q.outcomes,
         make_nodes(*([q.graph.selection] if q.graph.selection else [])),
     )
-    backdoor = back_door_graph(q.graph, treatments=x, outcomes=y)
+    backdoor = make_back_door_graph(q.graph, treatments=x, outcomes=y)
     return (
-        not q.covariates & proper_causal_effects(q.graph, treatments=x, outcomes=y)
+        not q.covariates & find_proper_causal_effects(q.graph, treatments=x, outcomes=y)
         and open_walk(backdoor, x, y, given=q.covariates | s) is None
         and open_walk(backdoor, y, s, given=q.external) is None
     )
@@ -108,7 +108,7 @@ def test_two_conditions_of_theorem_1_are_one_separation() -> None:
         steering = x & g.selecting()
         c = open_walk(g.without_edges_into(x), y, "S", given=x) is None
         d = open_walk(g.without_edges_out_of(x), steering, y) is None
-        backdoor = back_door_graph(g, treatments=x, outcomes=y)
+        backdoor = make_back_door_graph(g, treatments=x, outcomes=y)
 
         assert (c and d) == (open_walk(backdoor, y, "S") is None), str(g)
 
@@ -122,8 +122,10 @@ def test_the_formula_is_the_effect_exactly_when_the_verdict_is_yes(selection: bo
         model = draw_model(q.graph, rng, levels=(2,))
         truth = model.effect(outcomes=q.outcomes, treatments=q.treatments)
 
-        formula = adjustment_formula(q.graph, **q.sets())
-        gap = evaluate(formula, model.log(), external=[model.law(q.external)]).gap_to(truth)
+        formula = write_adjustment(q.graph, **q.sets())
+        gap = evaluate(formula, model.log(), external=[model.law(q.external)]).measure_gap(
+            truth
+        )
 
         verdict = adjusts(q.graph, **q.sets())
         assert (gap < 1e-9) == bool(verdict), (str(q.graph), q.sets(), gap)
@@ -181,14 +183,14 @@ def test_the_formula_weights_each_part_by_what_is_known_of_it() -> None:
     }
     inner = P(make_nodes("Y"), make_nodes("A", "B", "X"))
 
-    assert adjustment_formula(graph, **sets, external="B") == Sum(
+    assert write_adjustment(graph, **sets, external="B") == Sum(
         make_nodes("A", "B"),
         Product((inner, P(make_nodes("A"), make_nodes("B")), P(make_nodes("B"), logged=False))),
     )
-    assert adjustment_formula(graph, **sets) == Sum(
+    assert write_adjustment(graph, **sets) == Sum(
         make_nodes("A", "B"), Product((inner, P(make_nodes("A", "B"))))
     )
-    assert adjustment_formula(graph, covariates=(), treatments="X", outcomes="Y") == P(
+    assert write_adjustment(graph, covariates=(), treatments="X", outcomes="Y") == P(
         make_nodes("Y"), make_nodes("X")
     )
 
@@ -219,4 +221,4 @@ def test_senseless_questions_are_refused(
     with pytest.raises(error, match=message):
         adjusts(graph, **question)
     with pytest.raises(error, match=message):
-        adjustment_formula(graph, **question)
+        write_adjustment(graph, **question)

@@ -13,8 +13,8 @@ from boundit.estimand.criteria.adjustment import adjusts
 from boundit.estimand.criteria.context_adjustment import (
     ContextAdjustment,
     adjusts_in_context,
-    context_formula,
     find_context_adjustment,
+    write_context_adjustment,
 )
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
@@ -71,10 +71,10 @@ def test_a_yes_gives_the_effect_in_every_context() -> None:
             for table in {make_nodes(), q.table}:
                 if adjusts_in_context(q.graph, covariates=z, **q.roles(), table=table):
                     used = table if z | q.context <= table else make_nodes()
-                    formula = context_formula(ContextAdjustment(z, used), **q.roles())
+                    formula = write_context_adjustment(ContextAdjustment(z, used), **q.roles())
                     numbers = evaluate(formula, model.log(), external=[model.law(q.table)])
 
-                    assert numbers.gap_to(truth) < 1e-9, (str(q.graph), q.roles(), z)
+                    assert numbers.measure_gap(truth) < 1e-9, (str(q.graph), q.roles(), z)
                     yes, tabled = yes + 1, tabled + bool(used and z)
     assert yes > 200
     assert tabled > 20

@@ -65,7 +65,7 @@ def test_a_yes_makes_acting_and_seeing_equal_with_and_without_selection() -> Non
         if exchanges(graph, **roles):
             set_all, *others = four_laws(draw_model(graph, rng, levels=(2,)), roles)
 
-            assert max(law.gap_to(set_all) for law in others) < 1e-9, (str(graph), roles)
+            assert max(law.measure_gap(set_all) for law in others) < 1e-9, (str(graph), roles)
             yes += 1
     assert yes > 200
 
@@ -77,7 +77,7 @@ def test_a_no_shows_in_some_model() -> None:
         if not exchanges(graph, **roles):
             set_all, *others = four_laws(draw_model(graph, rng, levels=(2,)), roles)
 
-            assert max(law.gap_to(set_all) for law in others) > 1e-9, (str(graph), roles)
+            assert max(law.measure_gap(set_all) for law in others) > 1e-9, (str(graph), roles)
             no += 1
     assert no > 100
 
@@ -129,7 +129,7 @@ def test_the_printed_condition_also_misses_in_random_models() -> None:
             _, set_logged, _, seen_logged = four_laws(
                 draw_model(graph, rng, levels=(2,)), roles
             )
-            misses += seen_logged.gap_to(set_logged) > 1e-9
+            misses += seen_logged.measure_gap(set_logged) > 1e-9
     assert misses > 0
 
 

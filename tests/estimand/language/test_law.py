@@ -3,7 +3,7 @@
 import numpy as np
 
 from boundit.counts.evaluate import evaluate
-from boundit.estimand.language.law import late_order, observed_law, touched
+from boundit.estimand.language.law import find_boundary, order_causally, write_observed_law
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
@@ -14,10 +14,10 @@ CHAIN = parse("X -> M -> Y; Z -> Y")
 
 
 def test_the_order_is_causal_and_takes_the_late_ones_late() -> None:
-    assert late_order(CHAIN, [make_nodes("M", "X")]) == ("Z", "X", "M", "Y")
-    assert late_order(CHAIN, [make_nodes("Z")]) == ("X", "M", "Z", "Y")
-    assert late_order(parse("A -> B; A -> C"), [make_nodes("B")]) == ("A", "C", "B")
-    assert late_order(parse("A -> B; A -> C"), [make_nodes("C"), make_nodes("B")]) == (
+    assert order_causally(CHAIN, [make_nodes("M", "X")]) == ("Z", "X", "M", "Y")
+    assert order_causally(CHAIN, [make_nodes("Z")]) == ("X", "M", "Z", "Y")
+    assert order_causally(parse("A -> B; A -> C"), [make_nodes("B")]) == ("A", "C", "B")
+    assert order_causally(parse("A -> B; A -> C"), [make_nodes("C"), make_nodes("B")]) == (
         "A",
         "B",
         "C",
@@ -27,7 +27,7 @@ def test_the_order_is_causal_and_takes_the_late_ones_late() -> None:
 def test_what_is_not_touched_is_separated_by_what_is() -> None:
     for case in random_cases(100, seed=2):
         given = case.graph.nodes - case.outcomes
-        met = touched(case.graph, case.outcomes, given=given)
+        met = find_boundary(case.graph, case.outcomes, given=given)
 
         if rest := given - met:
             assert open_walk(case.graph, case.outcomes, rest, given=met) is None
@@ -38,16 +38,16 @@ def test_what_is_not_touched_is_separated_by_what_is() -> None:
 def test_the_conditionals_multiply_to_the_log_and_to_its_margins() -> None:
     for i, case in enumerate(random_cases(60, seed=3)):
         log = draw_model(case.graph, np.random.default_rng(i)).log()
-        law = observed_law(case.graph, (case.treatments,))
+        law = write_observed_law(case.graph, (case.treatments,))
         kept = case.graph.ancestors(case.outcomes | case.context)
 
-        for part, names in ((law, case.graph.observed), (law.marginal(kept), kept)):
-            value, truth = evaluate(part.formula(), log), log.marginal(names)
-            np.testing.assert_allclose(value.aligned(truth.axes), truth.values, atol=1e-12)
+        for part, names in ((law, case.graph.observed), (law.marginalize(kept), kept)):
+            value, truth = evaluate(part.write_formula(), log), log.marginalize(names)
+            np.testing.assert_allclose(value.align(truth.axes), truth.values, atol=1e-12)
 
 
 def test_summing_out_the_last_variables_costs_nothing() -> None:
-    law = observed_law(parse("A -> B -> C; A -> D"))
+    law = write_observed_law(parse("A -> B -> C; A -> D"))
 
-    assert law.marginal(make_nodes("A", "B")).order == ("A", "B")
-    assert law.marginal(make_nodes("A")).conditional("A") == law.conditional("A")
+    assert law.marginalize(make_nodes("A", "B")).order == ("A", "B")
+    assert law.marginalize(make_nodes("A")).conditional("A") == law.conditional("A")

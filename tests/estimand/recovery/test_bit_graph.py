@@ -2,7 +2,7 @@
 
 from random import Random
 
-from boundit.estimand.recovery.bit_graph import BitGraph, each
+from boundit.estimand.recovery.bit_graph import BitGraph, list_bits
 from boundit.graph.separation import open_walk
 from tests.estimand.truth import random_cases
 
@@ -33,7 +33,7 @@ def test_ancestors_are_those_of_the_cut_graph() -> None:
         cut = case.graph.without_edges_into(case.treatments)
         found = bits.ancestors(bits.mask(case.outcomes), bits.mask(case.treatments))
 
-        assert {bits.names[i] for i in each(found)} == cut.ancestors(case.outcomes)
+        assert {bits.names[i] for i in list_bits(found)} == cut.ancestors(case.outcomes)
 
 
 def test_the_selection_node_is_last_and_read_as_nothing() -> None:

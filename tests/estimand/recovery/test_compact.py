@@ -3,8 +3,8 @@
 from itertools import chain
 
 from boundit.estimand.language.derivation import Recovery
-from boundit.estimand.language.expression import all_variables
-from boundit.estimand.recovery.compact import compacted
+from boundit.estimand.language.expression import find_variables
+from boundit.estimand.recovery.compact import compact
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
@@ -19,7 +19,7 @@ def test_a_long_way_is_cut_short() -> None:
     graph = parse("X -> A -> B -> C -> Y; X <-> Y")
     asked = Question(Y, X)
 
-    answer = compacted(graph, asked, (), Solver(graph).solve(asked))
+    answer = compact(graph, asked, (), Solver(graph).solve(asked))
 
     assert str(answer) == "Σ_{C} P(C | X) Σ_{X'} P(X') P(Y | C, X')"
     assert str(answer.steps[0]) == "projection: A, B may stay unseen"
@@ -29,16 +29,16 @@ def test_the_whole_back_door_is_one_set_of_parents() -> None:
     graph = parse("A -> B -> C -> X -> Y; A -> D -> Y; B -> D")
     asked = Question(Y, X)
 
-    answer = compacted(graph, asked, (), Solver(graph).solve(asked))
+    answer = compact(graph, asked, (), Solver(graph).solve(asked))
 
     assert answer.expression is not None
-    assert len(all_variables(answer.expression) - Y - X) == 1
+    assert len(find_variables(answer.expression) - Y - X) == 1
 
 
 def test_no_answer_stays_none() -> None:
     none = Recovery(None)
 
-    assert compacted(parse("X -> Y; X <-> Y"), Question(Y, X), (), none) is none
+    assert compact(parse("X -> Y; X <-> Y"), Question(Y, X), (), none) is none
 
 
 def test_smaller_formulas_are_true_and_not_larger() -> None:
@@ -48,12 +48,12 @@ def test_smaller_formulas_are_true_and_not_larger() -> None:
     for i, case in enumerate(chain(plain, tabled)):
         asked = Question(case.outcomes, case.treatments, case.context)
         first = Solver(case.graph, case.external).solve(asked)
-        answer = compacted(case.graph, asked, case.external, first)
+        answer = compact(case.graph, asked, case.external, first)
         if first.expression is None or answer.expression is None:
             assert first.expression is answer.expression
             continue
         assert gap(case, answer.expression, i) < 1e-9
-        before, after = all_variables(first.expression), all_variables(answer.expression)
+        before, after = find_variables(first.expression), find_variables(answer.expression)
         assert len(after - asked.variables) <= len(before - asked.variables)
         smaller += len(after) < len(before)
     assert smaller > 2

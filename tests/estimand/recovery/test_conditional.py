@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from boundit.counts.evaluate import evaluate
-from boundit.estimand.recovery.conditional import through_factors, through_selected_factors
-from boundit.estimand.recovery.question import Question, feels_selection, lightened
+from boundit.estimand.recovery.conditional import recover_among_selected, recover_by_factors
+from boundit.estimand.recovery.question import Question, find_selection_walk, lighten
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
@@ -21,7 +21,7 @@ def test_a_factor_of_the_context_alone_is_never_asked_for() -> None:
     graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
 
     assert not recover_factor(Z, graph)
-    assert through_factors(graph, Question(Y, X, Z), recover_factor)
+    assert recover_by_factors(graph, Question(Y, X, Z), recover_factor)
 
 
 def test_factors_that_steer_selection_are_known_up_to_a_constant() -> None:
@@ -30,7 +30,7 @@ def test_factors_that_steer_selection_are_known_up_to_a_constant() -> None:
     asked = Question(Y, context=make_nodes("Z", "X"), selected=True)
 
     assert not recover_factor(Y, graph)
-    answer = through_selected_factors(graph, asked, recover_factor)
+    answer = recover_among_selected(graph, asked, recover_factor)
     assert "up to a constant" in answer.steps[-1].reason
 
 
@@ -41,7 +41,7 @@ def test_a_dirty_component_gives_up_its_outer_part() -> None:
     )
     asked = Question(make_nodes("V3"), make_nodes("V2"), make_nodes("V1"), selected=True)
 
-    answer = through_selected_factors(graph, asked, recover_factor)
+    answer = recover_among_selected(graph, asked, recover_factor)
 
     assert answer
 
@@ -50,11 +50,11 @@ def test_both_ways_are_true_on_exact_models() -> None:
     found = [0, 0]
     for i, case in enumerate(random_cases(300, seed=9)):
         asked = Question(case.outcomes, case.treatments, case.context)
-        light, _ = lightened(case.graph, asked)
-        ways = [through_factors(case.graph, light, recover_factor)]
-        if feels_selection(case.graph, asked) is None:
-            among, _ = lightened(case.graph, replace(asked, selected=True))
-            ways.append(through_selected_factors(case.graph, among, recover_factor))
+        light, _ = lighten(case.graph, asked)
+        ways = [recover_by_factors(case.graph, light, recover_factor)]
+        if find_selection_walk(case.graph, asked) is None:
+            among, _ = lighten(case.graph, replace(asked, selected=True))
+            ways.append(recover_among_selected(case.graph, among, recover_factor))
         for way, answer in enumerate(ways):
             if answer.expression is not None:
                 found[way] += 1
@@ -69,11 +69,11 @@ def test_what_is_known_up_to_a_constant_is_normed() -> None:
         "[S] <-> V2; [S] <-> V5; V1 <-> V4; V2 <-> V5; V4 <-> V6"
     )
     asked = Question(frozenset({"V6"}), frozenset({"V1", "V2"}), selected=True)
-    found = through_selected_factors(graph, asked, recover_factor)
+    found = recover_among_selected(graph, asked, recover_factor)
     model = draw_model(graph, np.random.default_rng(0))
     log = model.log()
     assert found.expression is not None
     numbers = evaluate(found.expression, log)
     truth = model.effect(outcomes="V6", treatments=("V1", "V2"))
 
-    assert numbers.gap_to(truth) < 1e-9
+    assert numbers.measure_gap(truth) < 1e-9

@@ -36,12 +36,12 @@ def test_the_law_it_writes_is_that_of_everyone() -> None:
         for measured in case.external:
             table = ExternalTable.of(case.graph, measured)
             larger += table.safe > measured
-            formula = table.law(table.seen, (case.outcomes,)).formula()
+            formula = table.write_law(table.seen, (case.outcomes,)).write_formula()
 
             value = evaluate(formula, model.log(), external=[model.law(measured)])
 
             truth = model.law(table.safe)
-            np.testing.assert_allclose(value.aligned(truth.axes), truth.values, atol=1e-9)
+            np.testing.assert_allclose(value.align(truth.axes), truth.values, atol=1e-9)
     assert larger > 10
 
 

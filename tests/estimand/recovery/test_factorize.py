@@ -26,9 +26,9 @@ def test_the_sum_of_products_is_the_effect() -> None:
         order = tuple(v for v in case.graph.order if v in case.graph.observed)
         whole = np.ones([1] * len(order))
         for part in formula.parts:
-            whole = whole * model.c_factor(part).aligned(order)
+            whole = whole * model.c_factor(part).align(order)
         axes = tuple(i for i, v in enumerate(order) if v in formula.summed)
         value = whole.sum(axis=axes, keepdims=True)
 
         truth = model.effect(outcomes=case.outcomes, treatments=case.treatments)
-        np.testing.assert_allclose(value - truth.aligned(order), 0, atol=1e-12)
+        np.testing.assert_allclose(value - truth.align(order), 0, atol=1e-12)

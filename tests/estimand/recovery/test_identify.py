@@ -3,7 +3,7 @@
 import numpy as np
 
 from boundit.counts.evaluate import evaluate
-from boundit.estimand.language.law import observed_law
+from boundit.estimand.language.law import write_observed_law
 from boundit.estimand.recovery.identify import identify
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
@@ -16,7 +16,7 @@ BOW = parse("X -> Y; X <-> Y")
 
 
 def lines(target: Nodes, within: Nodes, graph: CausalGraph) -> list[int | None]:
-    known = observed_law(graph).without(graph.observed - within)
+    known = write_observed_law(graph).divide_by(graph.observed - within)
     return [step.line for step in identify(target, within, known, graph).steps]
 
 
@@ -39,7 +39,7 @@ def test_what_is_identified_is_the_c_factor() -> None:
         model = draw_model(case.graph, np.random.default_rng(i))
         for home in case.graph.components():
             for target in case.graph.induced(home - case.treatments).components():
-                known = observed_law(case.graph).without(case.graph.nodes - home)
+                known = write_observed_law(case.graph).divide_by(case.graph.nodes - home)
                 formula = identify(target, home, known, case.graph).expression
                 if formula is None:
                     continue
@@ -47,6 +47,6 @@ def test_what_is_identified_is_the_c_factor() -> None:
                 value = evaluate(formula, model.law(), external=[model.law()])
                 truth = model.c_factor(target)
                 axes = tuple(dict.fromkeys([*value.axes, *truth.axes]))
-                gap = value.aligned(axes) - truth.aligned(axes)
+                gap = value.align(axes) - truth.align(axes)
                 np.testing.assert_allclose(gap, 0, atol=1e-9)
     assert found > 20

@@ -5,9 +5,9 @@ import pytest
 
 from boundit.estimand.recovery.question import (
     Question,
-    doing_is_seeing,
-    feels_selection,
-    lightened,
+    find_selection_walk,
+    lighten,
+    may_observe_treatments,
 )
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
@@ -21,11 +21,11 @@ Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")
 
 def effect(model: Model, asked: Question, axes: tuple[str, ...]) -> np.ndarray:
     """What the question asks, in an exact model; of the selected when it is about them."""
-    known = asked.known(model.graph)
+    known = asked.list_known(model.graph)
     value = model.effect(outcomes=asked.outcomes, treatments=asked.treatments, context=known)
     if asked.selected:
         value = value.at({str(model.graph.selection): 1})
-    return np.asarray(value.aligned(axes))
+    return np.asarray(value.align(axes))
 
 
 def test_a_question_is_written_as_on_paper() -> None:
@@ -45,7 +45,7 @@ def test_a_question_is_written_as_on_paper() -> None:
 def test_each_rule_drops_or_moves_what_it_may(
     graph: str, asked: Question, light: Question, rule: str | None
 ) -> None:
-    got, steps = lightened(parse(graph), asked)
+    got, steps = lighten(parse(graph), asked)
 
     assert got == light
     assert [step.algorithm for step in steps] == ([rule] if rule else [])
@@ -56,7 +56,7 @@ def test_a_lighter_question_has_the_same_answer(selected: bool) -> None:
     lighter = 0
     for i, case in enumerate(random_cases(150, seed=6)):
         asked = Question(case.outcomes, case.treatments, case.context, selected)
-        light, steps = lightened(case.graph, asked)
+        light, steps = lighten(case.graph, asked)
         lighter += bool(steps)
         model = draw_model(case.graph, np.random.default_rng(i))
         axes = case.graph.order[:-1]
@@ -70,7 +70,7 @@ def test_where_selection_is_not_felt_the_logged_have_the_same_answer() -> None:
     same = 0
     for i, case in enumerate(random_cases(150, seed=7)):
         asked = Question(case.outcomes, case.treatments, case.context)
-        if feels_selection(case.graph, asked) is not None:
+        if find_selection_walk(case.graph, asked) is not None:
             continue
         same += 1
         model = draw_model(case.graph, np.random.default_rng(i))
@@ -86,7 +86,7 @@ def test_where_doing_is_seeing_the_conditional_is_the_effect() -> None:
     same = 0
     for i, case in enumerate(random_cases(150, seed=8, selection=False)):
         asked = Question(case.outcomes, case.treatments, case.context)
-        if not case.treatments or not doing_is_seeing(case.graph, asked):
+        if not case.treatments or not may_observe_treatments(case.graph, asked):
             continue
         same += 1
         model = draw_model(case.graph, np.random.default_rng(i))
@@ -101,4 +101,4 @@ def test_where_doing_is_seeing_the_conditional_is_the_effect() -> None:
 def test_without_a_selection_node_nothing_is_felt() -> None:
     graph = CausalGraph.of(directed=[("X", "Y")])
 
-    assert feels_selection(graph, Question(Y, X)) is None
+    assert find_selection_walk(graph, Question(Y, X)) is None

@@ -61,6 +61,6 @@ def test_what_is_recovered_is_true() -> None:
             found += 1
             value, truth = evaluate(formula, model.log()), model.c_factor(component)
             axes = tuple(dict.fromkeys([*value.axes, *truth.axes]))
-            gap = value.aligned(axes) - truth.aligned(axes)
+            gap = value.align(axes) - truth.align(axes)
             np.testing.assert_allclose(gap, 0, atol=1e-9)
     assert found > 100

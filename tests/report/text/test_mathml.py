@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundit.estimand.language.expression import CFactor, Expression, P, Product, Ratio, Sum
-from boundit.estimand.language.render import text
+from boundit.estimand.language.render import write_text
 from boundit.report.text.mathml import typeset
 from tests.report.examples import RULE
 
@@ -77,7 +77,7 @@ def random_formula(rng: random.Random, depth: int) -> Expression:
 def test_every_formula_we_write_is_typeset_whole() -> None:
     rng = random.Random(0)
     for k in range(300):
-        line = text(random_formula(rng, k % 5))
+        line = write_text(random_formula(rng, k % 5))
         shown = typeset(f"P(Y) is {line}")
         assert outside(shown).replace(" ", "") == "is", line
         assert source(shown) == f"P(Y) is {line}"

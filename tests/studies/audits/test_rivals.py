@@ -105,7 +105,7 @@ def test_rivals_show_the_unbiased_tables_too() -> None:
 
     for rival in ends(model, "Y | do(Z)", {"Z": 1}, frozenset("Z")):
         assert min(rival.effect, 1 - rival.effect) < 1e-3
-        assert rival.model.law("Z").gap_to(model.law("Z")) < 10 * SAME
+        assert rival.model.law("Z").measure_gap(model.law("Z")) < 10 * SAME
 
 
 def test_two_independent_causes_of_a_selecting_reward_pin_it_down() -> None:
@@ -130,9 +130,9 @@ def test_wider_hidden_causes_change_nothing_that_can_be_seen_or_done(seed: int) 
 
     wide = split_hidden_levels(model, rng)
 
-    assert wide.log().gap_to(model.log()) < 1e-12
-    assert wide.law().gap_to(model.law()) < 1e-12
-    assert wide.intervene(x).gap_to(model.intervene(x)) < 1e-12
+    assert wide.log().measure_gap(model.log()) < 1e-12
+    assert wide.law().measure_gap(model.law()) < 1e-12
+    assert wide.intervene(x).measure_gap(model.intervene(x)) < 1e-12
     assert all(wide.n_levels[h] == 2 * model.n_levels[h] for h in model.hidden)
 
 

@@ -45,7 +45,7 @@ def test_any_logits_are_a_model_of_the_graph_and_answer_as_it_does(text: str) ->
 
     for table, cells, chance in zip(tables, chosen, paid[:, 0], strict=True):
         model = family.make_model(table)
-        log = model.log().aligned([node for node in family.axes if node in graph.observed])
+        log = model.log().align([node for node in family.axes if node in graph.observed])
         assert cells.reshape(log.shape) == pytest.approx(model.selection_rate() * log)
         asked = [name for name in held if name != "X"]
         assert chance == pytest.approx(float(model.intervene("X", asked).at(held)))
@@ -76,10 +76,10 @@ def test_more_hidden_levels_can_tell_the_same_story() -> None:
     one = small.make_model(small.make_tables(logits))
     other = large.make_model(large.make_tables(logits[large.find_sources(small)]))
 
-    assert one.log().gap_to(other.log()) < 1e-12
+    assert one.log().measure_gap(other.log()) < 1e-12
     assert one.selection_rate() == pytest.approx(other.selection_rate())
     effects = [m.effect(outcomes="Y", treatments="X", context="W") for m in (one, other)]
-    assert effects[0].gap_to(effects[1]) < 1e-12
+    assert effects[0].measure_gap(effects[1]) < 1e-12
 
 
 def test_logits_are_kept_within_a_span_without_changing_chances() -> None:

@@ -51,7 +51,7 @@ def test_the_instrument_reaches_a_program_over_all_sixteen_types(seed: int) -> N
     """Balke and Pearl's bounds, by a linear program of the test's own."""
     model = drawn_model("Z -> X -> Y; X <-> Y", seed)
     law = model.log()
-    shown = law.given("Z").aligned(["Z", "X", "Y"])
+    shown = law.condition_on("Z").align(["Z", "X", "Y"])
 
     ends = [found(model, law, 1.0, sign, arm=0) for sign in SIGNS]
 
@@ -76,7 +76,7 @@ def test_a_front_door_reaches_a_sweep_of_its_one_unknown(rate_known: bool) -> No
 
     ends = [found(model, log, rate, sign, arm=1) for sign in SIGNS]
 
-    swept = front_doors(log.aligned(["X", "M", "Y"]), rate or 0.0)
+    swept = front_doors(log.align(["X", "M", "Y"]), rate or 0.0)
     assert ends == pytest.approx([min(swept), max(swept)], abs=1e-3)
 
 
@@ -100,7 +100,7 @@ def test_a_context_is_conditioned_on_however_rare_it_can_be() -> None:
     family = ModelFamily(model.graph, levels=6)
     query, at = parse_query("Y | do(X), W"), {"X": 0, "W": 1}
     starts = default_rng(1).normal(size=(6, family.size))
-    shown = model.log().given("W").at(at)
+    shown = model.log().condition_on("W").at(at)
     ends = {-1: float(shown.at({"Y": 1})), 1: 1 - float(shown.at({"Y": 0}))}
 
     for sign, end in ends.items():

@@ -25,9 +25,9 @@ from boundit.bounds.rules.chain import Chain, ChainLink, least
 from boundit.bounds.rules.reweighted_chain import ReweightedChain, ReweightedWalk, drawn_by
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.expression import free_variables
+from boundit.estimand.language.expression import find_free_variables
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.question import Question, lightened
+from boundit.estimand.recovery.question import Question, lighten
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes
 
@@ -54,7 +54,7 @@ class SharedChain:
             of_links.append(_find_treatments(graph, link, treatments, known))
             known |= frozenset(drawn_by(link))
         reward = chain.reward
-        of_reward = free_variables(reward.expression) & treatments if reward else Nodes()
+        of_reward = find_free_variables(reward.expression) & treatments if reward else Nodes()
         return cls(chain, tuple(of_links), of_reward)
 
     def may_share(self, treatments: Nodes) -> bool:
@@ -93,8 +93,8 @@ def _find_treatments(
     if isinstance(link, ReweightedBlock):
         return link.given & treatments
     if link.weights is not None:
-        return free_variables(link.weights.expression) & treatments
-    light, _ = lightened(graph, Question(frozenset((link.variable,)), treatments, known))
+        return find_free_variables(link.weights.expression) & treatments
+    light, _ = lighten(graph, Question(frozenset((link.variable,)), treatments, known))
     return light.variables & treatments
 
 

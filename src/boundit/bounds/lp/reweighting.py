@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.estimand.language.expression import Expression, P
-from boundit.estimand.language.law import touched
+from boundit.estimand.language.law import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, join_names, sort_names
 
@@ -57,7 +57,7 @@ class Reweighting:
         ['M']
         """
         every = variables.union(*tables)
-        steering = touched(graph, str(graph.selection), given=every)
+        steering = find_boundary(graph, str(graph.selection), given=every)
         return cls(every, steering, facts, tuple(tables))
 
     @property

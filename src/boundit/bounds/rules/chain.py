@@ -26,7 +26,7 @@ from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats
 from boundit.estimand.criteria.relevance import shortlist
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.render import text
+from boundit.estimand.language.render import write_text
 from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question
@@ -171,12 +171,14 @@ class ChainSearch:
 
 def rule(chain: Chain, query: EffectQuery) -> RuleRecord:
     """Write what a chain claims, from the outside in, and why every known factor is known."""
-    shown = text(chain.reward.expression)
+    shown = write_text(chain.reward.expression)
     for link in reversed(chain.links):
         if link.weights is None:
             shown = f"min/max over {link.variable} of {shown}"
         else:
-            shown = f"sum over {link.variable} of {text(link.weights.expression)} x ({shown})"
+            shown = (
+                f"sum over {link.variable} of {write_text(link.weights.expression)} x ({shown})"
+            )
     verb = "is" if all(link.weights for link in chain.links) else "lies between"
     steps = list(chain.reward.steps)
     for link in chain.links:
@@ -246,7 +248,7 @@ def seen_cells(
     """List the rewards that one row was made from: the chain's levels and the number there."""
     order = (*axes, *chain.variables)
     wanted = (*order, outcome)
-    found = values_of(chain.reward.expression, evaluator, wanted).aligned(wanted)[..., HEADS]
+    found = values_of(chain.reward.expression, evaluator, wanted).align(wanted)[..., HEADS]
     shape = [evaluator.levels[name] for name in order]
     at = np.broadcast_to(found, shape)[place]
     return [

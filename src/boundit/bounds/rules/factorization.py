@@ -15,7 +15,7 @@ from boundit.bounds.numbers import Ends, Numbers
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.derivation import Recovery
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.render import text
+from boundit.estimand.language.render import write_text
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.recover_factor import recover_factor
@@ -49,11 +49,13 @@ class Factorization:
     def rule(self) -> RuleRecord:
         """Say what it claims and which factors are lost."""
         shown = " ".join(
-            f"[{text(answer.expression)}]" if answer.expression is not None else "[0 to 1]"
+            f"[{write_text(answer.expression)}]"
+            if answer.expression is not None
+            else "[0 to 1]"
             for _, answer in self.factors
         )
         over = f"sum over {', '.join(self.summed)} of " if self.summed else ""
-        below = f" / {text(self.base)}" if self.base is not None else ""
+        below = f" / {write_text(self.base)}" if self.base is not None else ""
         said = tuple(
             f"Q[{join_names(part)}]: {step}"
             for part, answer in self.factors

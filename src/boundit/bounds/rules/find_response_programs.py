@@ -21,7 +21,7 @@ from typing import final
 
 from boundit.bounds.rules.conditioned_graph import ConditionedGraph, given
 from boundit.bounds.rules.response_program import ResponseProgram
-from boundit.estimand.language.algebra import product, ratio, total
+from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.law import Law
 from boundit.estimand.language.simplify import simplify
@@ -137,7 +137,7 @@ def _program(
         order,
         tuple(tuple(arguments[v]) for v in order),
         tuple(sort_names(outer)),
-        simplify(law.expression if around == inside else product(*found[: len(pieces)])),
+        simplify(law.expression if around == inside else multiply(*found[: len(pieces)])),
         wanted,
         tuple(found[len(pieces) :]),
         tuple(sort_names(frozenset[str]().union(*kept))),
@@ -185,8 +185,8 @@ class _LawWriter:
         found = self.solver.solve(asked)
         if found.expression is not None:
             return simplify(found.expression)
-        upto = total(self.inside - before - {node}, self.joint)
-        return ratio(upto, total(frozenset((node,)), upto))
+        upto = sum_out(self.inside - before - {node}, self.joint)
+        return divide(upto, sum_out(frozenset((node,)), upto))
 
 
 def _words(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from boundit.bounds.rules.chain import ChainLink, ChainSearch
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
-from boundit.estimand.language.law import touched
+from boundit.estimand.language.law import find_boundary
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.question import Question, doing_is_seeing, lightened
+from boundit.estimand.recovery.question import Question, lighten, may_observe_treatments
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, join_names, sort_names
 
@@ -96,13 +96,15 @@ class ReweightedChainSearch:
 
     def _seen(self, members: Nodes, before: Nodes) -> ReweightedBlock | None:
         asked = Question(members, self.x, self.c | before)
-        light, moves = lightened(self.graph, asked)
-        if not doing_is_seeing(self.graph, light):
+        light, moves = lighten(self.graph, asked)
+        if not may_observe_treatments(self.graph, light):
             return None
-        given = touched(self.graph, members, given=light.treatments | light.context)
+        given = find_boundary(self.graph, members, given=light.treatments | light.context)
         shown = f"P({join_names(members)}{' | ' * bool(given)}{join_names(given)})"
         steps = (*map(str, moves), f"Rule 2: {asked} is {shown} of the population")
-        steering = touched(self.graph, str(self.graph.selection), given=self.graph.observed)
+        steering = find_boundary(
+            self.graph, str(self.graph.selection), given=self.graph.observed
+        )
         law = Reweighting.from_graph(
             self.graph, members | given | steering, self.facts, self.tables
         )

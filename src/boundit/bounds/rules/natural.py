@@ -27,7 +27,7 @@ from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.law import touched
+from boundit.estimand.language.law import find_boundary
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
@@ -90,7 +90,7 @@ def natural_reweighted(
 
 def _seen(graph: CausalGraph, y: Nodes, seen: Nodes, *, done: Nodes, given: Nodes) -> bool:
     """Rule 2: the other arms may be seen instead of set."""
-    return not seen & touched(graph, y, given=seen | done | given, into=done, out_of=seen)
+    return not seen & find_boundary(graph, y, given=seen | done | given, into=done, out_of=seen)
 
 
 def _over(
@@ -102,8 +102,8 @@ def _over(
     tables: Sequence[Nodes],
 ) -> NaturalReweighted:
     members = arms | y
-    felt = touched(graph, members, given=given)
-    steering = touched(graph, str(graph.selection), given=graph.observed)
+    felt = find_boundary(graph, members, given=given)
+    steering = find_boundary(graph, str(graph.selection), given=graph.observed)
     law = Reweighting.from_graph(graph, members | felt | steering, facts, tables)
     steps = [
         f"whoever got {join_names(arms)} shows what it earns; of the others nothing is known"

@@ -33,9 +33,9 @@ from boundit.bounds.rules.response_program import (
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import ONE, Expression
-from boundit.estimand.language.render import text
+from boundit.estimand.language.render import write_text
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.question import Question, lightened
+from boundit.estimand.recovery.question import Question, lighten
 from boundit.estimand.recovery.solver import Solver
 from boundit.terms.bound import RuleRecord
 from boundit.terms.message import Note
@@ -116,16 +116,18 @@ def _said(stage: NestedChain) -> tuple[str, tuple[str, ...]]:
     if isinstance(inner, NestedChain):
         shown, steps = _said(inner)
     elif isinstance(inner, KnownFormula):
-        shown, steps = text(inner.expression), inner.steps
+        shown, steps = write_text(inner.expression), inner.steps
     else:
         every = f" at every {join_names(inner.varied)}" if inner.varied else ""
         shown = f"the least and the greatest {stage.asked} that agree with "
-        shown, steps = f"{shown}{text(inner.law)}{every}", inner.steps
+        shown, steps = f"{shown}{write_text(inner.law)}{every}", inner.steps
     for link in reversed(stage.links):
         if link.weights is None:
             shown = f"min/max over {link.variable} of ({shown})"
         else:
-            shown = f"sum over {link.variable} of {text(link.weights.expression)} x ({shown})"
+            shown = (
+                f"sum over {link.variable} of {write_text(link.weights.expression)} x ({shown})"
+            )
             steps += tuple(f"for {link.variable}: {step}" for step in link.weights.steps)
     return shown, (f"by the do-calculus the question is {stage.asked}", *steps)
 
@@ -166,7 +168,7 @@ def _open_ends(
             if planner.law(min(planner.y), given) is not None:
                 continue
             whole = Question(planner.y, planner.x, planner.c | given)
-            light, _ = lightened(planner.graph, whole)
+            light, _ = lighten(planner.graph, whole)
             # A variable that the light question does not name adds nothing.
             if given <= light.variables:
                 for links in planner.orders(chosen):
@@ -275,7 +277,7 @@ def _proof(
 
 
 def _moved(values: Floats, axes: Sequence[str], order: Sequence[str]) -> Floats:
-    return NamedArray(tuple(axes), values).aligned(order)
+    return NamedArray(tuple(axes), values).align(order)
 
 
 def _reached(

@@ -26,7 +26,7 @@ from boundit.bounds.rules.chain import Chain, ChainLink, KnownFormula, least
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.render import text
+from boundit.estimand.language.render import write_text
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord
 from boundit.terms.names import join_names
@@ -87,7 +87,7 @@ def drawn_by(link: ChainLink | ReweightedBlock) -> tuple[str, ...]:
 
 def rule(chain: ReweightedChain, query: EffectQuery) -> RuleRecord:
     """Write what a chain claims, from the outside in, and why each part of it holds."""
-    shown = text(chain.reward.expression) if chain.reward else ""
+    shown = write_text(chain.reward.expression) if chain.reward else ""
     steps = list(chain.reward.steps) if chain.reward else []
     for link in reversed(chain.links):
         if isinstance(link, ReweightedBlock):
@@ -100,7 +100,9 @@ def rule(chain: ReweightedChain, query: EffectQuery) -> RuleRecord:
         elif link.weights is None:
             shown = f"min/max over {link.variable} of {shown}"
         else:
-            shown = f"sum over {link.variable} of {text(link.weights.expression)} x ({shown})"
+            shown = (
+                f"sum over {link.variable} of {write_text(link.weights.expression)} x ({shown})"
+            )
             steps += [f"for {link.variable}: {step}" for step in link.weights.steps]
     verb = "lies between" if chain.unknown else "is"
     laws = dict.fromkeys(block.reweighting for block in chain.blocks)

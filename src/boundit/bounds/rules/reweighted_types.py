@@ -27,10 +27,10 @@ from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.expression import Expression, P
-from boundit.estimand.language.law import touched
+from boundit.estimand.language.law import find_boundary
 from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.question import Question, lightened
+from boundit.estimand.recovery.question import Question, lighten
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
@@ -125,7 +125,7 @@ def _programs(
     """Yield the programs of an unselected log whose law is one that the log could show."""
     everyone = graph.induced(graph.observed)
     y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
-    light, _ = lightened(everyone, Question(y, x, c))
+    light, _ = lighten(everyone, Question(y, x, c))
     solver, effort = Solver(everyone), SearchBudget(everyone)
     for program in confounded(everyone, light, solver, effort):
         law, inside = program.law, frozenset(program.inside)
@@ -147,7 +147,7 @@ def _reweighted(
     tables: Sequence[Nodes],
 ) -> TypesReweighted:
     members, varied = frozenset(program.inside), frozenset(program.varied)
-    steering = touched(graph, str(graph.selection), given=graph.observed)
+    steering = find_boundary(graph, str(graph.selection), given=graph.observed)
     law = Reweighting.from_graph(graph, members | varied | given | steering, facts, tables)
     known = (
         Solver(graph, tables).solve(Question(varied, frozenset(), given)) if varied else None
@@ -182,7 +182,7 @@ def types_ends(
             if program.late:
                 notes[UNFINISHED] = None
     full = [numbers.levels[axis] for axis in axes]
-    low, high = (np.broadcast_to(NamedArray(own, end).aligned(axes), full) for end in ends)
+    low, high = (np.broadcast_to(NamedArray(own, end).align(axes), full) for end in ends)
 
     def why(place: Place, upper: bool) -> WorstPopulation | None:  # noqa: FBT001
         at = dict(zip(axes, place, strict=True))

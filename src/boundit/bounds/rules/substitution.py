@@ -16,7 +16,7 @@ from boundit.bounds.binary_reward import HEADS
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.rules.factorization import quotient
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.render import text
+from boundit.estimand.language.render import write_text
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.substitutes import Substitute
 from boundit.terms.bound import RuleRecord
@@ -39,8 +39,8 @@ class Substitution:
     def rule(self) -> RuleRecord:
         """Say what it claims."""
         acted = join_names(self.substitute.variables)
-        below = f" / {text(self.base)}" if self.base is not None else ""
-        shown = f"{text(self.substitute.formula)}{below}"
+        below = f" / {write_text(self.base)}" if self.base is not None else ""
+        shown = f"{write_text(self.substitute.formula)}{below}"
         verb = f"lies between min/max over {acted} of" if acted else "is"
         return RuleRecord(
             f"substitute {acted}" if acted else "adjustment",

@@ -27,10 +27,10 @@ biases, AAAI 2018 (GACT3).
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from boundit.estimand.criteria.roles import cast
+from boundit.estimand.criteria.roles import read_roles
 from boundit.estimand.language.expression import Expression, P, Product, Sum
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.paths import back_door_graph, proper_causal_effects
+from boundit.graph.paths import find_proper_causal_effects, make_back_door_graph
 from boundit.graph.separation import open_walk
 from boundit.terms.errors import InvalidQuery
 from boundit.terms.names import Names, Nodes, join_names, sort_names
@@ -67,7 +67,7 @@ def adjusts(
     """Judge whether adjusting for ``covariates`` gives ``P(outcomes | do(treatments))``.
 
     ``external`` is exactly ``Z^T``, a subset of the covariates; anything else in it raises
-    NotACovariate. ``adjustment_formula`` writes down what a yes licenses.
+    NotACovariate. ``write_adjustment`` writes down what a yes licenses.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
@@ -76,17 +76,17 @@ def adjusts(
     >>> print(adjusts(graph, covariates="Z", treatments="X", outcomes="Y"))
     no, by Theorem 1 (GACT1) (c): selection depends on the outcome [Y <- Z -> S]
     """
-    pair, x, y = _question(graph, covariates, treatments, outcomes, external)
-    criterion = _criterion(graph, pair)
+    pair, x, y = _read_question(graph, covariates, treatments, outcomes, external)
+    criterion = _name_criterion(graph, pair)
 
     def refused(condition: str, reason: str, witness: tuple[str, ...]) -> Verdict:
         clause = f"{criterion} ({condition})"
         return Verdict(holds=False, clause=clause, reason=reason, witness=witness)
 
-    if spoiled := pair.covariates & proper_causal_effects(graph, treatments=x, outcomes=y):
+    if spoiled := pair.covariates & find_proper_causal_effects(graph, treatments=x, outcomes=y):
         reason = f"the treatments act on {join_names(spoiled)} on the way to the outcome"
         return refused("a" if graph.selection else "i", reason, tuple(sort_names(spoiled)))
-    for claim in _claims(graph, pair, x, y):
+    for claim in _list_claims(graph, pair, x, y):
         if walk := open_walk(claim.graph, claim.sources, claim.targets, given=claim.given):
             return refused(claim.condition, claim.otherwise, walk)
     reason = "every non-causal path is blocked"
@@ -95,7 +95,7 @@ def adjusts(
     return Verdict(holds=True, clause=criterion, reason=reason)
 
 
-def adjustment_formula(
+def write_adjustment(
     graph: CausalGraph,
     *,
     covariates: Names,
@@ -110,12 +110,12 @@ def adjustment_formula(
     Without a selection node the log shows everybody, so every term is read off it.
 
     >>> graph = CausalGraph.of(directed=[("Z", "X"), ("Z", "Y"), ("X", "Y")])
-    >>> formula = adjustment_formula(graph, covariates="Z", treatments="X", outcomes="Y")
+    >>> formula = write_adjustment(graph, covariates="Z", treatments="X", outcomes="Y")
     >>> formula == Sum(frozenset("Z"), Product((P(frozenset("Y"), frozenset("XZ")),
     ...                                         P(frozenset("Z")))))
     True
     """
-    (z, zt), x, y = _question(graph, covariates, treatments, outcomes, external)
+    (z, zt), x, y = _read_question(graph, covariates, treatments, outcomes, external)
     outer = zt if graph.selection else frozenset()
     weights = [P(z - outer, outer)] if z - outer else []
     weights += [P(outer, logged=False)] if outer else []
@@ -133,10 +133,10 @@ class _Claim(NamedTuple):
     otherwise: str
 
 
-def _claims(graph: CausalGraph, pair: Adjustment, x: Nodes, y: Nodes) -> Iterator[_Claim]:
+def _list_claims(graph: CausalGraph, pair: Adjustment, x: Nodes, y: Nodes) -> Iterator[_Claim]:
     """State the separations of the criterion that fits the pair, in its order."""
     z, zt = pair
-    backdoor = back_door_graph(graph, treatments=x, outcomes=y)
+    backdoor = make_back_door_graph(graph, treatments=x, outcomes=y)
     if graph.selection is None:
         yield _Claim("ii", backdoor, x, y, z, _NON_CAUSAL)
         return
@@ -155,7 +155,7 @@ def _claims(graph: CausalGraph, pair: Adjustment, x: Nodes, y: Nodes) -> Iterato
         yield _Claim("c", backdoor, y, s, zt, depends)
 
 
-def _criterion(graph: CausalGraph, pair: Adjustment) -> str:
+def _name_criterion(graph: CausalGraph, pair: Adjustment) -> str:
     if graph.selection is None:
         return "Definition 2"
     if not pair.external:
@@ -163,10 +163,10 @@ def _criterion(graph: CausalGraph, pair: Adjustment) -> str:
     return "GACT2" if pair.external == pair.covariates else "GACT3"
 
 
-def _question(
+def _read_question(
     graph: CausalGraph, covariates: Names, treatments: Names, outcomes: Names, external: Names
 ) -> tuple[Adjustment, Nodes, Nodes]:
-    z, x, y = cast(
+    z, x, y = read_roles(
         graph,
         {"a covariate": covariates, "a treatment": treatments, "an outcome": outcomes},
     )

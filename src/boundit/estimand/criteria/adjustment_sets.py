@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from boundit.estimand.criteria.adjustment import Adjustment
-from boundit.estimand.criteria.roles import cast
+from boundit.estimand.criteria.roles import read_roles
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.paths import back_door_graph, proper_causal_effects
+from boundit.graph.paths import find_proper_causal_effects, make_back_door_graph
 from boundit.graph.separators import (
+    find_needed_nodes,
     find_separator,
     list_between,
     list_separators,
     minimal_separator,
-    needed_nodes,
 )
 from boundit.terms.names import Names, Nodes, sort_names
 
@@ -45,7 +45,7 @@ def find_adjustment(
     >>> find_adjustment(graph, treatments="X", outcomes="Y") is None
     True
     """
-    return _search(graph, treatments, outcomes, external, within).minimal()
+    return _prepare_search(graph, treatments, outcomes, external, within).find_minimal()
 
 
 def list_adjustments(
@@ -67,7 +67,7 @@ def list_adjustments(
     ['A']
     ['B']
     """
-    return _search(graph, treatments, outcomes, external, within).every()
+    return _prepare_search(graph, treatments, outcomes, external, within).list_all()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class _AdjustmentSearch:
     allowed: Nodes
     measured: Nodes
 
-    def widest(self, forced: Nodes, allowed: Nodes) -> Nodes | None:
+    def find_widest(self, forced: Nodes, allowed: Nodes) -> Nodes | None:
         """Find covariates between these two sets that belong to an admissible pair."""
         found = find_separator(
             self.backdoor,
@@ -94,17 +94,17 @@ class _AdjustmentSearch:
             include=forced | self.selection,
             within=allowed,
         )
-        if found is None or self.external(allowed) is None:
+        if found is None or self.find_external(allowed) is None:
             return None
         return found - self.selection
 
-    def external(self, covariates: Nodes) -> Nodes | None:
+    def find_external(self, covariates: Nodes) -> Nodes | None:
         """Find a minimal ``Z^T`` among these covariates."""
         usable = covariates & self.measured
         return minimal_separator(self.backdoor, self.outcomes, self.selection, within=usable)
 
-    def minimal(self) -> Adjustment | None:
-        external = self.external(self.allowed)
+    def find_minimal(self) -> Adjustment | None:
+        external = self.find_external(self.allowed)
         if external is None:
             return None
         found = minimal_separator(
@@ -118,13 +118,13 @@ class _AdjustmentSearch:
             return None
         covariates = found - self.selection
         # With another Z^T some covariate may be spared all the same.
-        while spare := covariates - self.needed(covariates):
+        while spare := covariates - self.find_needed(covariates):
             covariates -= {sort_names(spare)[0]}
-        return Adjustment(covariates, self.external(covariates) or frozenset())
+        return Adjustment(covariates, self.find_external(covariates) or frozenset())
 
-    def needed(self, covariates: Nodes) -> Nodes:
+    def find_needed(self, covariates: Nodes) -> Nodes:
         """Find the covariates without which the others make no admissible pair."""
-        one = needed_nodes(
+        one = find_needed_nodes(
             self.backdoor,
             self.treatments,
             self.outcomes,
@@ -132,12 +132,12 @@ class _AdjustmentSearch:
             within=covariates,
         )
         usable = covariates & self.measured
-        other = needed_nodes(self.backdoor, self.outcomes, self.selection, within=usable)
+        other = find_needed_nodes(self.backdoor, self.outcomes, self.selection, within=usable)
         return (one or frozenset()) | (other or frozenset())
 
-    def every(self) -> Iterator[Adjustment]:
+    def list_all(self) -> Iterator[Adjustment]:
         """List the covariates of admissible pairs, and every ``Z^T`` that goes with them."""
-        for covariates in list_between(frozenset(), self.allowed, self.widest):
+        for covariates in list_between(frozenset(), self.allowed, self.find_widest):
             usable = covariates & self.measured
             for external in list_separators(
                 self.backdoor, self.outcomes, self.selection, within=usable
@@ -145,19 +145,19 @@ class _AdjustmentSearch:
                 yield Adjustment(covariates, external)
 
 
-def _search(
+def _prepare_search(
     graph: CausalGraph,
     treatments: Names,
     outcomes: Names,
     external: Names,
     within: Names | None,
 ) -> _AdjustmentSearch:
-    x, y = cast(graph, {"a treatment": treatments, "an outcome": outcomes})
-    (measured,) = cast(graph, {"measured without selection": external})
-    (usable,) = cast(graph, {"allowed": graph.observed if within is None else within})
-    forbidden = x | y | proper_causal_effects(graph, treatments=x, outcomes=y)
+    x, y = read_roles(graph, {"a treatment": treatments, "an outcome": outcomes})
+    (measured,) = read_roles(graph, {"measured without selection": external})
+    (usable,) = read_roles(graph, {"allowed": graph.observed if within is None else within})
+    forbidden = x | y | find_proper_causal_effects(graph, treatments=x, outcomes=y)
     return _AdjustmentSearch(
-        back_door_graph(graph, treatments=x, outcomes=y),
+        make_back_door_graph(graph, treatments=x, outcomes=y),
         x,
         y,
         frozenset((graph.selection,)) if graph.selection else frozenset(),

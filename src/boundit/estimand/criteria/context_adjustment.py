@@ -21,11 +21,11 @@ Since selection causes nothing, (a) and (b) together are one separation, namely
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from boundit.estimand.criteria.roles import cast
+from boundit.estimand.criteria.roles import read_roles
 from boundit.estimand.language.expression import Expression, P, Product, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from boundit.graph.separators import connected_nodes, minimal_separator
+from boundit.graph.separators import find_connected_nodes, minimal_separator
 from boundit.terms.names import Names, Nodes, join_names, sort_names
 from boundit.terms.verdict import Verdict
 
@@ -59,7 +59,7 @@ def adjusts_in_context(
     ...     graph, covariates=(), treatments="X", outcomes="Y", context="C"))
     yes, by adjustment in context: neither selection nor how treatments came about tells of Y
     """
-    z, x, y, c = cast(graph, _roles(covariates, treatments, outcomes, context))
+    z, x, y, c = read_roles(graph, _name_roles(covariates, treatments, outcomes, context))
     measured = graph.require(table)
 
     def refused(condition: str, reason: str, witness: tuple[str, ...]) -> Verdict:
@@ -102,27 +102,27 @@ def find_context_adjustment(
     >>> sorted(find_context_adjustment(graph, **roles, tables=[{"C", "Z"}]).covariates)
     ['Z']
     """
-    x, y, c = cast(graph, _roles(None, treatments, outcomes, context))
+    x, y, c = read_roles(graph, _name_roles(None, treatments, outcomes, context))
     if c & graph.descendants(x):
         return None
     selection = frozenset((graph.selection,)) if graph.selection else frozenset()
     behind = graph.without_edges_out_of(x)
     free = graph.observed - graph.descendants(x) - y - c
-    for usable, table in _weights(graph, selection, free, c, tables):
+    for usable, table in _list_weight_sources(graph, selection, free, c, tables):
         found = minimal_separator(behind, y, x | selection, include=c, within=usable)
         if found is not None:
             return ContextAdjustment(found - c, table)
     return None
 
 
-def context_formula(
+def write_context_adjustment(
     adjustment: ContextAdjustment, *, treatments: Nodes, outcomes: Nodes, context: Nodes
 ) -> Expression:
     """Write the formula that an adjustment in context stands for.
 
-    >>> context_formula(ContextAdjustment(frozenset(), frozenset()), treatments=frozenset("X"),
-    ...                 outcomes=frozenset("Y"), context=frozenset()) == P(frozenset("Y"),
-    ...                                                                    frozenset("X"))
+    >>> x, y, nothing = frozenset("X"), frozenset("Y"), frozenset()
+    >>> plain = ContextAdjustment(covariates=nothing, table=nothing)
+    >>> write_context_adjustment(plain, treatments=x, outcomes=y, context=nothing) == P(y, x)
     True
     """
     z, table = adjustment
@@ -130,17 +130,17 @@ def context_formula(
     return Sum(z, Product((inner, P(z, context, logged=not table)))) if z else inner
 
 
-def _weights(
+def _list_weight_sources(
     graph: CausalGraph, s: Nodes, free: Nodes, c: Nodes, tables: Iterable[Names]
 ) -> Iterator[tuple[Nodes, Nodes]]:
     """Say which covariates have known weights: by the log, then by each table."""
-    yield free - connected_nodes(graph, s, given=c), frozenset()
+    yield free - find_connected_nodes(graph, s, given=c), frozenset()
     for table in map(graph.require, tables):
         if s and c <= table:
             yield free & table, table
 
 
-def _roles(
+def _name_roles(
     covariates: Names | None, treatments: Names, outcomes: Names, context: Names
 ) -> dict[str, Names]:
     roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}

@@ -30,7 +30,7 @@ leaves Y alone while observing z tells of it.
 
 from typing import Literal, TypeAlias
 
-from boundit.estimand.criteria.roles import cast
+from boundit.estimand.criteria.roles import read_roles
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.terms.names import Names, Nodes
@@ -61,7 +61,7 @@ def exchanges(
     >>> exchanges(graph, outcomes="Y", exchanged="Z", form="paper").holds
     True
     """
-    y, z, x, w = cast(
+    y, z, x, w = read_roles(
         graph,
         {
             "an outcome": outcomes,
@@ -71,7 +71,7 @@ def exchanges(
         },
     )
     printed = form == "paper"
-    cut = _cut_as_printed(graph, z, x, w) if printed else _cut(graph, z, x)
+    cut = _cut_for_rule_3(graph, z, x, w) if printed else _cut_for_rule_2(graph, z, x)
     selection = frozenset((graph.selection,)) if graph.selection else frozenset()
     clause = "Lemma 1 as printed" if printed else "Lemma 1"
     if walk := open_walk(cut, z | selection, y, given=x | w):
@@ -82,12 +82,12 @@ def exchanges(
     return Verdict(holds=True, clause=clause, reason=reason)
 
 
-def _cut(graph: CausalGraph, z: Nodes, x: Nodes) -> CausalGraph:
+def _cut_for_rule_2(graph: CausalGraph, z: Nodes, x: Nodes) -> CausalGraph:
     """Cut the edges into ``X`` and out of ``Z`` (Rule 2)."""
     return graph.without_edges_into(x).without_edges_out_of(z)
 
 
-def _cut_as_printed(graph: CausalGraph, z: Nodes, x: Nodes, w: Nodes) -> CausalGraph:
+def _cut_for_rule_3(graph: CausalGraph, z: Nodes, x: Nodes, w: Nodes) -> CausalGraph:
     """Cut the edges into ``X`` and into ``Z(W)`` (Rule 3)."""
     acted_on = graph.without_edges_into(x)
     return acted_on.without_edges_into(z - acted_on.ancestors(w))

@@ -36,13 +36,15 @@ def shortlist(
         width -= 1
     if width == len(usable):
         return sort_names(usable)
-    first = _on_separators(graph, usable, outcomes, treatments, context)
-    steps, far = _steps_from(graph, outcomes), len(graph.nodes)
+    first = _collect_separators(graph, usable, outcomes, treatments, context)
+    steps, far = _count_steps(graph, outcomes), len(graph.nodes)
     ranked = sorted(sort_names(usable), key=lambda v: (v not in first, steps.get(v, far)))
     return sort_names(ranked[:width])
 
 
-def _on_separators(graph: CausalGraph, usable: Nodes, y: Nodes, x: Nodes, c: Nodes) -> Nodes:
+def _collect_separators(
+    graph: CausalGraph, usable: Nodes, y: Nodes, x: Nodes, c: Nodes
+) -> Nodes:
     s = frozenset((graph.selection,)) if graph.selection else frozenset()
     behind, ahead = graph.without_edges_out_of(x), graph.without_edges_into(x)
     cuts = [
@@ -58,7 +60,7 @@ def _on_separators(graph: CausalGraph, usable: Nodes, y: Nodes, x: Nodes, c: Nod
     return usable & frozenset().union(*(cut for cut in cuts if cut))
 
 
-def _steps_from(graph: CausalGraph, start: Nodes) -> dict[str, int]:
+def _count_steps(graph: CausalGraph, start: Nodes) -> dict[str, int]:
     """Count the edges from ``start`` to every node it is joined to, in whatever direction."""
     steps = dict.fromkeys(sort_names(start), 0)
     queue = deque(steps)

@@ -15,16 +15,16 @@ class NoOutcome(InvalidQuery):
         super().__init__("the question names no outcome; name at least one")
 
 
-def cast(graph: CausalGraph, roles: Mapping[str, Names]) -> tuple[Nodes, ...]:
+def read_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> tuple[Nodes, ...]:
     """Read a question's sets of variables, role by role.
 
     Raises UnknownNode for a name the graph does not have, OverlappingRoles for a variable in
     two roles or for the selection node in any, and NoOutcome when there is none.
 
     >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Y", "S")], selection="S")
-    >>> [sorted(part) for part in cast(graph, {"an outcome": "Y", "a treatment": ["X"]})]
+    >>> [sorted(part) for part in read_roles(graph, {"an outcome": "Y", "a treatment": ["X"]})]
     [['Y'], ['X']]
-    >>> cast(graph, {"an outcome": "Y", "a covariate": "S"})
+    >>> read_roles(graph, {"an outcome": "Y", "a covariate": "S"})
     Traceback (most recent call last):
     ...
     boundit.terms.errors.OverlappingRoles: 'S' is the selection node and a covariate at once; \

@@ -15,7 +15,7 @@ from boundit.estimand.language.expression import (
     Product,
     Ratio,
     Sum,
-    free_variables,
+    find_free_variables,
 )
 from boundit.terms.names import Nodes
 
@@ -27,53 +27,53 @@ class _Factor(NamedTuple):
     above: bool
 
 
-def probability(of: Nodes, given: Nodes, *, logged: bool) -> Expression:
+def make_probability(of: Nodes, given: Nodes, *, logged: bool) -> Expression:
     """Write ``P(of | given)``, or 1 when nothing is asked."""
     return P(of, given, logged) if of else ONE
 
 
-def product(*factors: Expression) -> Expression:
+def multiply(*factors: Expression) -> Expression:
     """Multiply formulas that are simplified already."""
-    return _built([part for factor in factors for part in _parts(factor, above=True)])
+    return _build([part for factor in factors for part in _list_factors(factor, above=True)])
 
 
-def ratio(top: Expression, bottom: Expression) -> Expression:
+def divide(top: Expression, bottom: Expression) -> Expression:
     """Divide formulas that are simplified already."""
-    return _built([*_parts(top, above=True), *_parts(bottom, above=False)])
+    return _build([*_list_factors(top, above=True), *_list_factors(bottom, above=False)])
 
 
-def total(over: Nodes, body: Expression) -> Expression:
+def sum_out(over: Nodes, body: Expression) -> Expression:
     """Sum a simplified formula: what sums to one goes, what does not vary is pulled out."""
     if not over:
         return body
     if isinstance(body, Sum) and not body.over & over:
-        return total(over | body.over, body.body)
-    factors, left = _summed_at_once(list(_parts(body, above=True)), over)
-    outside, groups = _groups(factors, left)
-    inside = [_sum(Nodes(vary), _built(group)) for vary, group in groups]
-    return product(_built(outside), *inside)
+        return sum_out(over | body.over, body.body)
+    factors, left = _sum_at_once(list(_list_factors(body, above=True)), over)
+    outside, groups = _group_factors(factors, left)
+    inside = [_bind(Nodes(vary), _build(group)) for vary, group in groups]
+    return multiply(_build(outside), *inside)
 
 
-def _sum(over: Nodes, body: Expression) -> Expression:
+def _bind(over: Nodes, body: Expression) -> Expression:
     """Bind ``over``, joining a sum that is all of the body."""
     if isinstance(body, Sum) and not body.over & over:
-        return total(over | body.over, body.body)
+        return sum_out(over | body.over, body.body)
     return Sum(over, body)
 
 
-def _parts(expression: Expression, *, above: bool) -> Iterable[_Factor]:
+def _list_factors(expression: Expression, *, above: bool) -> Iterable[_Factor]:
     match expression:
         case Product(factors):
             for factor in factors:
-                yield from _parts(factor, above=above)
+                yield from _list_factors(factor, above=above)
         case Ratio(top, bottom):
-            yield from _parts(top, above=above)
-            yield from _parts(bottom, above=not above)
+            yield from _list_factors(top, above=above)
+            yield from _list_factors(bottom, above=not above)
         case _:
             yield _Factor(expression, above)
 
 
-def _built(factors: Iterable[_Factor]) -> Expression:
+def _build(factors: Iterable[_Factor]) -> Expression:
     tops, bottoms = list[Expression](), list[Expression]()
     for part, above in factors:
         mine, other = (tops, bottoms) if above else (bottoms, tops)
@@ -81,29 +81,29 @@ def _built(factors: Iterable[_Factor]) -> Expression:
             other.remove(part)
         else:
             mine.append(part)
-    tops, bottoms = _conditioned(tops, bottoms)
-    return _fraction(tops, bottoms)
+    tops, bottoms = _condition(tops, bottoms)
+    return _build_fraction(tops, bottoms)
 
 
-def _fraction(tops: list[Expression], bottoms: list[Expression]) -> Expression:
-    top, bottom = row(tops), row(bottoms)
+def _build_fraction(tops: list[Expression], bottoms: list[Expression]) -> Expression:
+    top, bottom = build_product(tops), build_product(bottoms)
     return Ratio(top, bottom) if bottoms else top
 
 
-def row(factors: list[Expression]) -> Expression:
+def build_product(factors: list[Expression]) -> Expression:
     """Write factors, none of them a product or a ratio, in their one order."""
     if len(factors) == 1:
         return factors[0]
     return Product(tuple(sorted(factors, key=lambda factor: factor.rank))) if factors else ONE
 
 
-def _conditioned(
+def _condition(
     tops: list[Expression], bottoms: list[Expression]
 ) -> tuple[list[Expression], list[Expression]]:
     """Write ``P(a, b | c) / P(b | c)`` as ``P(a | b, c)``, also under a sum."""
     left = list[Expression]()
     for bottom in bottoms:
-        divided = enumerate(_divided(top, bottom) for top in tops)
+        divided = enumerate(_divide_probability(top, bottom) for top in tops)
         i, smaller = next(((i, d) for i, d in divided if d is not None), (0, None))
         if smaller is None:
             left.append(bottom)
@@ -112,26 +112,26 @@ def _conditioned(
     return tops, left
 
 
-def _divided(top: Expression, bottom: Expression) -> Expression | None:
+def _divide_probability(top: Expression, bottom: Expression) -> Expression | None:
     """Divide one probability that ``top`` holds by ``bottom``; None when there is none."""
     match top, bottom:
         case P(), P():
             if (top.given, top.logged) == (bottom.given, bottom.logged) and bottom.of < top.of:
                 return P(top.of - bottom.of, top.given | bottom.of, top.logged)
         case Sum(over, body), P() if not over & (bottom.of | bottom.given):
-            above = [part for part, above in _parts(body, above=True) if above]
-            below = [part for part, above in _parts(body, above=True) if not above]
-            smaller, left = _conditioned(above, [bottom])
-            return None if left else Sum(over, _fraction(smaller, below))
+            above = [part for part, above in _list_factors(body, above=True) if above]
+            below = [part for part, above in _list_factors(body, above=True) if not above]
+            smaller, left = _condition(above, [bottom])
+            return None if left else Sum(over, _build_fraction(smaller, below))
     return None
 
 
-def _summed_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor], set[str]]:
+def _sum_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor], set[str]]:
     """Sum every variable that sums out of the probabilities that hold it; tell what is left."""
     held = dict(enumerate(factors))
     holders: dict[str, set[int]] = {variable: set() for variable in over}
     for i, factor in held.items():
-        for variable in free_variables(factor.part) & over:
+        for variable in find_free_variables(factor.part) & over:
             holders[variable].add(i)
     # Whoever shared a factor with a variable that went may go next.
     waiting = sorted(over)
@@ -139,7 +139,7 @@ def _summed_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor],
         variable = waiting.pop()
         if variable not in holders:
             continue
-        joined = _chained([held[i] for i in sorted(holders[variable])], variable)
+        joined = _chain([held[i] for i in sorted(holders[variable])], variable)
         if joined is None:
             continue
         gone = holders.pop(variable)
@@ -157,7 +157,7 @@ def _summed_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor],
     return [held[i] for i in sorted(held)], set(holders)
 
 
-def _chained(factors: list[_Factor], variable: str) -> P | None:
+def _chain(factors: list[_Factor], variable: str) -> P | None:
     """Join probabilities by the chain rule into one that ``variable`` is an argument of."""
     parts = [f.part for f in factors if f.above and isinstance(f.part, P)]
     if len(parts) < len(factors):
@@ -167,7 +167,7 @@ def _chained(factors: list[_Factor], variable: str) -> P | None:
         return None
     parts.remove(joined)
     while parts:
-        following = next((p for p in parts if follows(p, joined)), None)
+        following = next((p for p in parts if may_chain(p, joined)), None)
         if following is None:
             return None
         parts.remove(following)
@@ -175,19 +175,19 @@ def _chained(factors: list[_Factor], variable: str) -> P | None:
     return joined
 
 
-def follows(later: P, earlier: P) -> bool:
+def may_chain(later: P, earlier: P) -> bool:
     """Tell whether the chain rule joins the two: ``P(a | b, c)`` follows ``P(b | c)``."""
     return later.logged == earlier.logged and later.given == earlier.of | earlier.given
 
 
-def _groups(
+def _group_factors(
     factors: list[_Factor], over: set[str]
 ) -> tuple[list[_Factor], list[tuple[set[str], list[_Factor]]]]:
     """Part the factors that do not vary from groups that share no summed variable."""
     outside = list[_Factor]()
     groups: list[tuple[set[str], list[_Factor]]] = [({v}, []) for v in sorted(over)]
     for factor in factors:
-        varying = free_variables(factor.part) & over
+        varying = find_free_variables(factor.part) & over
         touched = [g for g in groups if g[0] & varying]
         if not touched:
             outside.append(factor)

@@ -50,18 +50,18 @@ class Recovery:
     def latex(self) -> str:
         """Write the formula for a page, or that there is none."""
         if self.expression is None:
-            return rf"\text{{{self._none()}}}"
-        return render.latex(self.expression)
+            return rf"\text{{{self._say_none()}}}"
+        return render.write_latex(self.expression)
 
     def __str__(self) -> str:
         if self.expression is None:
-            return self._none()
-        shown = render.text(self.expression)
+            return self._say_none()
+        shown = render.write_text(self.expression)
         if self.arbitrary:
             shown += f", for any {', '.join(map(write_name, sort_names(self.arbitrary)))}"
         return shown
 
-    def _none(self) -> str:
+    def _say_none(self) -> str:
         if self.proof is None:
             return "not found by these rules"
         return f"not recoverable: {self.proof}"

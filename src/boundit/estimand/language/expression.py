@@ -26,7 +26,7 @@ class P:
 
     @cached_property
     def free(self) -> Nodes:
-        """See ``free_variables``."""
+        """See ``find_free_variables``."""
         return self.of | self.given
 
     @cached_property
@@ -44,7 +44,7 @@ class Sum:
 
     @cached_property
     def free(self) -> Nodes:
-        """See ``free_variables``."""
+        """See ``find_free_variables``."""
         return self.body.free - self.over
 
     @cached_property
@@ -61,7 +61,7 @@ class Product:
 
     @cached_property
     def free(self) -> Nodes:
-        """See ``free_variables``."""
+        """See ``find_free_variables``."""
         return frozenset[str]().union(*(factor.free for factor in self.factors))
 
     @cached_property
@@ -79,7 +79,7 @@ class Ratio:
 
     @cached_property
     def free(self) -> Nodes:
-        """See ``free_variables``."""
+        """See ``find_free_variables``."""
         return self.top.free | self.bottom.free
 
     @cached_property
@@ -96,7 +96,7 @@ class CFactor:
 
     @property
     def free(self) -> Nodes:
-        """See ``free_variables``."""
+        """See ``find_free_variables``."""
         return self.of
 
     @cached_property
@@ -110,19 +110,19 @@ Expression: TypeAlias = P | Sum | Product | Ratio | CFactor
 ONE = Product(())
 
 
-def free_variables(expression: Expression) -> Nodes:
+def find_free_variables(expression: Expression) -> Nodes:
     """Collect the variables whose values the formula depends on.
 
-    >>> sorted(free_variables(Sum(frozenset("Z"), P(frozenset("YZ"), frozenset("X")))))
+    >>> sorted(find_free_variables(Sum(frozenset("Z"), P(frozenset("YZ"), frozenset("X")))))
     ['X', 'Y']
     """
     return expression.free
 
 
-def all_variables(expression: Expression) -> Nodes:
+def find_variables(expression: Expression) -> Nodes:
     """Collect the variables a formula speaks of, those it sums over included.
 
-    >>> sorted(all_variables(Sum(frozenset("Z"), P(frozenset("YZ"), frozenset("X")))))
+    >>> sorted(find_variables(Sum(frozenset("Z"), P(frozenset("YZ"), frozenset("X")))))
     ['X', 'Y', 'Z']
     """
     found, seen, waiting = set[str](), set[int](), [expression]

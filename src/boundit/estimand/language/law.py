@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from boundit.estimand.language.algebra import product, ratio, total
-from boundit.estimand.language.expression import Expression, P, free_variables
+from boundit.estimand.language.algebra import divide, multiply, sum_out
+from boundit.estimand.language.expression import Expression, P, find_free_variables
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Names, Nodes, read_nodes
 
@@ -26,29 +26,31 @@ class Law:
     order: tuple[str, ...]
     conditional: Conditional
 
-    def formula(self) -> Expression:
+    def write_formula(self) -> Expression:
         """Multiply the conditionals."""
-        return product(*map(self.conditional, self.order))
+        return multiply(*map(self.conditional, self.order))
 
-    def without(self, divided: Nodes) -> "Law":
+    def divide_by(self, divided: Nodes) -> "Law":
         """Divide by the c-factors of ``divided``, whole c-components each (Lemma 1)."""
         return Law(tuple(v for v in self.order if v not in divided), self.conditional)
 
-    def marginal(self, kept: Nodes) -> "Law":
+    def marginalize(self, kept: Nodes) -> "Law":
         """Sum out everything but ``kept``, an ancestral set (Lemma 3)."""
         order = list(self.order)
         for i in range(len(order) - 1, -1, -1):
             node = order[i]
-            if node not in kept and not any(node in self._scope(v) for v in order[i + 1 :]):
+            if node not in kept and not any(
+                node in self._find_scope(v) for v in order[i + 1 :]
+            ):
                 del order[i]
         start = next((i for i, v in enumerate(order) if v not in kept), len(order))
         if start == len(order):
             return Law(tuple(order), self.conditional)
         early = order[:start]
         stay = [v for v in order[start:] if v in kept]
-        body = product(*map(self.conditional, order[start:]))
+        body = multiply(*map(self.conditional, order[start:]))
         # tails[i] is the law of all that stay but the last i, given the early ones.
-        tails = [total(Nodes(order[start:]) - kept, body)]
+        tails = [sum_out(Nodes(order[start:]) - kept, body)]
         place = {v: i for i, v in enumerate(reversed(stay))}
         before = self.conditional
 
@@ -58,30 +60,30 @@ class Law:
                 return before(node)
             while len(tails) < place[node] + 2:
                 last = frozenset((stay[-len(tails)],))
-                tails.append(total(last, tails[-1]))
-            return ratio(tails[place[node]], tails[place[node] + 1])
+                tails.append(sum_out(last, tails[-1]))
+            return divide(tails[place[node]], tails[place[node] + 1])
 
         return Law((*early, *stay), conditional)
 
-    def _scope(self, node: str) -> Nodes:
-        return free_variables(self.conditional(node))
+    def _find_scope(self, node: str) -> Nodes:
+        return find_free_variables(self.conditional(node))
 
 
 Reader = Callable[[CausalGraph, Sequence[Nodes]], Law]
 """Writes the law that data give of an ancestral part of a graph, with some nodes late in it."""
 
 
-def observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
+def write_observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
     """Write what the data show, ``P(v | S=1)`` or ``P(v)``, in a causal order.
 
     Built from its end, the order takes the first set of ``late`` as soon as it may, then the
     second, then the rest.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
-    >>> print(observed_law(chain).conditional("Y"))
+    >>> print(write_observed_law(chain).conditional("Y"))
     P(of=frozenset({'Y'}), given=frozenset({'M'}), logged=False)
     """
-    order = late_order(graph, late)
+    order = order_causally(graph, late)
     logged = graph.selection is not None
     places = {node: i for i, node in enumerate(order)}
     selected = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
@@ -89,13 +91,13 @@ def observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
     @cache
     def conditional(node: str) -> Expression:
         before = frozenset(order[: places[node]])
-        given = touched(graph, node, given=before | selected, closed=before) - selected
+        given = find_boundary(graph, node, given=before | selected, closed=before) - selected
         return P(frozenset((node,)), given, logged)
 
     return Law(order, conditional)
 
 
-def touched(
+def find_boundary(
     graph: CausalGraph,
     names: Names,
     *,
@@ -111,15 +113,15 @@ def touched(
     part of ``given`` that is known to hold all its causes, so that they need no search.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
-    >>> sorted(touched(chain, "Y", given=frozenset("XM")))
+    >>> sorted(find_boundary(chain, "Y", given=frozenset("XM")))
     ['M']
-    >>> sorted(touched(chain, "Y", given=frozenset("XM"), out_of=frozenset("M")))
+    >>> sorted(find_boundary(chain, "Y", given=frozenset("XM"), out_of=frozenset("M")))
     []
     """
     start = read_nodes(names)
-    opening = causes(graph, given, closed=closed, into=into, out_of=out_of)
+    opening = find_causes(graph, given, closed=closed, into=into, out_of=out_of)
     # An open walk between two nodes never leaves the causes of the two and of what is given.
-    inside = causes(graph, start, closed=opening, into=into, out_of=out_of)
+    inside = find_causes(graph, start, closed=opening, into=into, out_of=out_of)
     links, by_head, by_tail = graph.links, set[str](), set(start)
     queue = [(node, False) for node in start]
     while queue:
@@ -146,7 +148,7 @@ def touched(
     return given & (by_head | by_tail)
 
 
-def causes(
+def find_causes(
     graph: CausalGraph,
     of: Nodes,
     *,
@@ -157,7 +159,7 @@ def causes(
     """``An(of)`` without the edges into and out of these, and ``closed``, which is ancestral.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
-    >>> sorted(causes(chain, frozenset("Y"), into=frozenset("M")))
+    >>> sorted(find_causes(chain, frozenset("Y"), into=frozenset("M")))
     ['M', 'Y']
     """
     links, found, queue = graph.links, set(closed | of), list(of - closed)
@@ -171,7 +173,7 @@ def causes(
     return frozenset(found)
 
 
-def late_order(graph: CausalGraph, late: Sequence[Nodes]) -> tuple[str, ...]:
+def order_causally(graph: CausalGraph, late: Sequence[Nodes]) -> tuple[str, ...]:
     """Order the observed nodes causally, from the last to the first."""
     rank = {node: i for i, nodes in reversed([*enumerate(late)]) for node in nodes}
     observed, links = graph.observed, graph.links

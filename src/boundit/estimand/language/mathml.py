@@ -10,8 +10,8 @@ from html import escape
 from itertools import accumulate
 
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.render import Primed, text, write
-from boundit.estimand.language.symbols import item, operator
+from boundit.estimand.language.render import Primed, write_text, write_with
+from boundit.estimand.language.symbols import draw_item, draw_operator
 from boundit.terms.names import write_name
 
 LONG = 30
@@ -30,11 +30,11 @@ class Piece:
     def __add__(self, other: "Piece") -> "Piece":
         return Piece(self.math + other.math, self.source + other.source)
 
-    def stand(self) -> str:
+    def to_html(self) -> str:
         """Write a piece by itself; the blanks around it are where a line may break.
 
         One that is wider than a narrow page can be scrolled, for it never breaks. Called by
-        ``mathml`` for every piece of a formula.
+        ``write_mathml`` for every piece of a formula.
         """
         source = self.source.strip()
         before, _, after = self.source.partition(source)
@@ -44,25 +44,25 @@ class Piece:
         return f"{before}{drawn}{after}"
 
 
-def mathml(expression: Expression) -> str:
+def write_mathml(expression: Expression) -> str:
     """Write a formula as MathML, piece by piece, for a page.
 
     The report calls it for the formulas of bound tables and recoveries.
 
     >>> from boundit.estimand.language.expression import P, Sum
-    >>> mathml(Sum(frozenset("Z"), P(frozenset("Z"), logged=False)))
+    >>> write_mathml(Sum(frozenset("Z"), P(frozenset("Z"), logged=False)))
     '<math alttext="Σ_{Z}"><munder>...</munder></math> <math alttext="P(Z)">...</math>'
     """
-    line = text(expression)
+    line = write_text(expression)
     if is_unreadable(line):
         return escape(line, quote=False)
-    return "".join(piece.stand() for piece in write(expression, _MathML()))
+    return "".join(piece.to_html() for piece in write_with(expression, _MathML()))
 
 
 def is_unreadable(line: str) -> bool:
     """Tell whether a line is too long, or nested too deeply, to be worth drawing.
 
-    Called by ``mathml``, and by the report for lines of text that hold formulas.
+    Called by ``write_mathml``, and by the report for lines of text that hold formulas.
     """
     depths = accumulate((c in "([{") - (c in ")]}") for c in line)
     return len(line) > _LONGEST or max(depths, default=0) > _DEEPEST
@@ -74,51 +74,53 @@ Pieces = Sequence[Piece]
 class _MathML:
     """Pieces of MathML, each with its text."""
 
-    def term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> Pieces:
-        """Draw ``P(of | given)``; called by ``_write``."""
-        bar = [*map(_source, given), *(["S=1"] if logged else [])]
-        return _call("P", "()", list(map(_source, of)), bar)
+    def write_term(
+        self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool
+    ) -> Pieces:
+        """Draw ``P(of | given)``. Called by ``_write_part``."""
+        bar = [*map(_write_variable, given), *(["S=1"] if logged else [])]
+        return _draw_call("P", "()", list(map(_write_variable, of)), bar)
 
-    def factor(self, of: Sequence[Primed]) -> Pieces:
-        """Draw ``Q[of]``; called by ``_write``."""
-        return _call("Q", "[]", list(map(_source, of)), [])
+    def write_factor(self, of: Sequence[Primed]) -> Pieces:
+        """Draw ``Q[of]``. Called by ``_write_part``."""
+        return _draw_call("Q", "[]", list(map(_write_variable, of)), [])
 
-    def total(self, over: Sequence[Primed], body: Pieces) -> Pieces:
-        """Draw a sum sign with its variables below; called by ``_write``."""
-        names = list(map(_source, over))
-        below = operator(",").join(map(item, names))
-        sign = f"<munder>{operator('∑', large=True)}<mrow>{below}</mrow></munder>"
-        return [Piece(sign, f"Σ_{{{', '.join(names)}}}"), *_space(body)]
+    def write_sum(self, over: Sequence[Primed], body: Pieces) -> Pieces:
+        """Draw a sum sign with its variables below. Called by ``_write_part``."""
+        names = list(map(_write_variable, over))
+        below = draw_operator(",").join(map(draw_item, names))
+        sign = f"<munder>{draw_operator('∑', large=True)}<mrow>{below}</mrow></munder>"
+        return [Piece(sign, f"Σ_{{{', '.join(names)}}}"), *_indent(body)]
 
-    def row(self, factors: Sequence[Pieces]) -> Pieces:
-        """Draw factors side by side; called by ``_write``."""
+    def write_product(self, factors: Sequence[Pieces]) -> Pieces:
+        """Draw factors side by side. Called by ``_write_part``."""
         if not factors:
             return [Piece("<mn>1</mn>", "1")]
         first, *others = factors
-        return [*first, *(piece for factor in others for piece in _space(factor))]
+        return [*first, *(piece for factor in others for piece in _indent(factor))]
 
-    def ratio(self, top: Pieces, bottom: Pieces) -> Pieces:
-        """Draw a fraction, which is one piece; called by ``_write``."""
+    def write_ratio(self, top: Pieces, bottom: Pieces) -> Pieces:
+        """Draw a fraction, which is one piece. Called by ``_write_part``."""
         above, below = sum(top[1:], top[0]), sum(bottom[1:], bottom[0])
         drawn = f"<mfrac><mrow>{above.math}</mrow><mrow>{below.math}</mrow></mfrac>"
         return [Piece(drawn, f"[{above.source}] / [{below.source}]")]
 
-    def group(self, body: Pieces) -> Pieces:
-        """Draw brackets around a factor; called by ``_write_closed``."""
+    def write_group(self, body: Pieces) -> Pieces:
+        """Draw brackets around a factor. Called by ``_write_closed``."""
         pieces = list(body)
-        pieces[0] = Piece(operator("("), "(") + pieces[0]
-        pieces[-1] += Piece(operator(")"), ")")
+        pieces[0] = Piece(draw_operator("("), "(") + pieces[0]
+        pieces[-1] += Piece(draw_operator(")"), ")")
         return pieces
 
 
-def _call(letter: str, brackets: str, of: Sequence[str], bar: Sequence[str]) -> Pieces:
-    """Draw a letter with arguments; a short one is one piece. Called by ``_MathML.term``."""
+def _draw_call(letter: str, brackets: str, of: Sequence[str], bar: Sequence[str]) -> Pieces:
+    """Draw a letter with arguments, one piece if short. Called by ``_MathML.write_term``."""
     signs = [","] * (len(of) - 1) + ["|"] * bool(bar) + [","] * (len(bar) - 1) + [brackets[1]]
-    pieces = [Piece(f"<mi>{letter}</mi>{operator(brackets[0])}", letter + brackets[0])]
+    pieces = [Piece(f"<mi>{letter}</mi>{draw_operator(brackets[0])}", letter + brackets[0])]
     blank = ""
     for argument, sign in zip([*of, *bar], signs, strict=True):
         gap = " " if sign == "|" else ""
-        drawn = item(argument) + operator(sign, wide=sign == "|")
+        drawn = draw_item(argument) + draw_operator(sign, wide=sign == "|")
         pieces.append(Piece(drawn, f"{blank}{argument}{gap}{sign}"))
         blank = " "
     pieces[:2] = [pieces[0] + pieces[1]]
@@ -126,12 +128,12 @@ def _call(letter: str, brackets: str, of: Sequence[str], bar: Sequence[str]) -> 
     return [whole] if len(whole.source) <= LONG else pieces
 
 
-def _source(variable: Primed) -> str:
-    """Spell a variable as text; called by ``_MathML.term`` and its like."""
+def _write_variable(variable: Primed) -> str:
+    """Spell a variable as text. Called by ``_MathML.write_term`` and its like."""
     return write_name(variable.name) + "'" * variable.primes
 
 
-def _space(pieces: Pieces) -> Pieces:
-    """Put a blank before pieces, where a line may break; called by ``_MathML.row``."""
+def _indent(pieces: Pieces) -> Pieces:
+    """Put a blank before pieces. Called by ``_MathML.write_product``."""
     first, *others = pieces
     return [replace(first, source=f" {first.source}"), *others]

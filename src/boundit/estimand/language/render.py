@@ -2,7 +2,7 @@ r"""Formulas for people: one walk over a formula, and how text and LaTeX spell i
 
 Every term says what it speaks of: ``P(y | x, S=1)`` of the logged rows, ``P(y | x)`` of the
 whole population. A summed variable that hides an outer one of the same name is primed. Another
-output is another ``Script``: ``mathml`` has one.
+output is another ``Script``: ``write_mathml`` has one.
 """
 
 import re
@@ -16,7 +16,7 @@ from boundit.estimand.language.expression import (
     Product,
     Ratio,
     Sum,
-    free_variables,
+    find_free_variables,
 )
 from boundit.terms.names import Nodes, sort_names, write_name
 
@@ -24,28 +24,28 @@ _SHORT = re.compile(r"[A-Za-z]\d*")
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "#$%&_{}"} | {"\\": r"\backslash "})
 
 
-def text(expression: Expression) -> str:
+def write_text(expression: Expression) -> str:
     """Write a formula on one line, for explanations and wherever formulas are printed.
 
-    Called by ``Recovery.__str__``, ``mathml``, and by the rules of bounds for their claims.
+    Called by ``Recovery.__str__``, by ``write_mathml``, and by the rules of bounds.
 
     >>> z, x, y = frozenset("Z"), frozenset("X"), frozenset("Y")
-    >>> text(Sum(z, Product((P(y, x | z), P(z, logged=False)))))
+    >>> write_text(Sum(z, Product((P(y, x | z), P(z, logged=False)))))
     'Σ_{Z} P(Y | X, Z, S=1) P(Z)'
     """
-    return write(expression, _Text())
+    return write_with(expression, _Text())
 
 
-def latex(expression: Expression) -> str:
+def write_latex(expression: Expression) -> str:
     r"""Write a formula for a paper.
 
     Called by ``Recovery.latex``.
 
     >>> x, y = frozenset("X"), frozenset("Y")
-    >>> print(latex(Product((P(y, x), Sum(x, P(x, logged=False))))))
+    >>> print(write_latex(Product((P(y, x), Sum(x, P(x, logged=False))))))
     P(Y \mid X, S{=}1)\, \sum_{X'} P(X')
     """
-    return write(expression, _Latex())
+    return write_with(expression, _Latex())
 
 
 class Primed(NamedTuple):
@@ -60,29 +60,31 @@ Shown = TypeVar("Shown")
 
 
 class Script(Protocol[Shown]):
-    """How one output spells the parts of a formula; ``write`` calls it for every part."""
+    """How one output spells the parts of a formula; ``write_with`` calls it for every part."""
 
-    def term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> Shown:
+    def write_term(
+        self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool
+    ) -> Shown:
         """Spell ``P(of | given)``, of the logged rows or of everyone."""
         ...
 
-    def factor(self, of: Sequence[Primed]) -> Shown:
+    def write_factor(self, of: Sequence[Primed]) -> Shown:
         """Spell ``Q[of]``."""
         ...
 
-    def total(self, over: Sequence[Primed], body: Shown) -> Shown:
+    def write_sum(self, over: Sequence[Primed], body: Shown) -> Shown:
         """Spell a sum over variables."""
         ...
 
-    def row(self, factors: Sequence[Shown]) -> Shown:
+    def write_product(self, factors: Sequence[Shown]) -> Shown:
         """Spell a product; without factors it is 1."""
         ...
 
-    def ratio(self, top: Shown, bottom: Shown) -> Shown:
+    def write_ratio(self, top: Shown, bottom: Shown) -> Shown:
         """Spell a fraction."""
         ...
 
-    def group(self, body: Shown) -> Shown:
+    def write_group(self, body: Shown) -> Shown:
         """Put a factor in brackets."""
         ...
 
@@ -90,78 +92,80 @@ class Script(Protocol[Shown]):
 class _Text:
     """One line of plain text."""
 
-    def term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> str:
-        """Spell ``P(of | given)``; called by ``_write``."""
-        bar = ", ".join([*_spell(given, write_name), *(["S=1"] if logged else [])])
-        return f"P({self._names(of)} | {bar})" if bar else f"P({self._names(of)})"
+    def write_term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> str:
+        """Spell ``P(of | given)``. Called by ``_write_part``."""
+        bar = ", ".join([*_write_names(given, write_name), *(["S=1"] if logged else [])])
+        return f"P({self._join_names(of)} | {bar})" if bar else f"P({self._join_names(of)})"
 
-    def factor(self, of: Sequence[Primed]) -> str:
-        """Spell ``Q[of]``; called by ``_write``."""
-        return f"Q[{self._names(of)}]"
+    def write_factor(self, of: Sequence[Primed]) -> str:
+        """Spell ``Q[of]``. Called by ``_write_part``."""
+        return f"Q[{self._join_names(of)}]"
 
-    def total(self, over: Sequence[Primed], body: str) -> str:
-        """Spell a sum; called by ``_write``."""
-        return f"Σ_{{{self._names(over)}}} {body}"
+    def write_sum(self, over: Sequence[Primed], body: str) -> str:
+        """Spell a sum. Called by ``_write_part``."""
+        return f"Σ_{{{self._join_names(over)}}} {body}"
 
-    def row(self, factors: Sequence[str]) -> str:
-        """Spell a product; called by ``_write``."""
+    def write_product(self, factors: Sequence[str]) -> str:
+        """Spell a product. Called by ``_write_part``."""
         return " ".join(factors) or "1"
 
-    def ratio(self, top: str, bottom: str) -> str:
-        """Spell a fraction on one line; called by ``_write``."""
+    def write_ratio(self, top: str, bottom: str) -> str:
+        """Spell a fraction on one line. Called by ``_write_part``."""
         return f"[{top}] / [{bottom}]"
 
-    def group(self, body: str) -> str:
-        """Put a factor in brackets; called by ``_write_closed``."""
+    def write_group(self, body: str) -> str:
+        """Put a factor in brackets. Called by ``_write_closed``."""
         return f"({body})"
 
-    def _names(self, variables: Sequence[Primed]) -> str:
-        """Spell variables with commas; called by ``_Text.term`` and its like."""
-        return ", ".join(_spell(variables, write_name))
+    def _join_names(self, variables: Sequence[Primed]) -> str:
+        """Spell variables with commas. Called by ``_Text.write_term`` and its like."""
+        return ", ".join(_write_names(variables, write_name))
 
 
 class _Latex:
     """LaTeX, for math mode."""
 
-    def term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> str:
-        """Spell ``P(of | given)``; called by ``_write``."""
-        bar = ", ".join([*_spell(given, _latex_name), *(["S{=}1"] if logged else [])])
-        return rf"P({self._names(of)} \mid {bar})" if bar else f"P({self._names(of)})"
+    def write_term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> str:
+        """Spell ``P(of | given)``. Called by ``_write_part``."""
+        bar = ", ".join(
+            [*_write_names(given, _write_latex_name), *(["S{=}1"] if logged else [])]
+        )
+        return rf"P({self._join_names(of)} \mid {bar})" if bar else f"P({self._join_names(of)})"
 
-    def factor(self, of: Sequence[Primed]) -> str:
-        """Spell ``Q[of]``; called by ``_write``."""
-        return f"Q[{self._names(of)}]"
+    def write_factor(self, of: Sequence[Primed]) -> str:
+        """Spell ``Q[of]``. Called by ``_write_part``."""
+        return f"Q[{self._join_names(of)}]"
 
-    def total(self, over: Sequence[Primed], body: str) -> str:
-        """Spell a sum; called by ``_write``."""
-        return rf"\sum_{{{self._names(over)}}} {body}"
+    def write_sum(self, over: Sequence[Primed], body: str) -> str:
+        """Spell a sum. Called by ``_write_part``."""
+        return rf"\sum_{{{self._join_names(over)}}} {body}"
 
-    def row(self, factors: Sequence[str]) -> str:
-        """Spell a product; called by ``_write``."""
+    def write_product(self, factors: Sequence[str]) -> str:
+        """Spell a product. Called by ``_write_part``."""
         return r"\, ".join(factors) or "1"
 
-    def ratio(self, top: str, bottom: str) -> str:
-        """Spell a fraction; called by ``_write``."""
+    def write_ratio(self, top: str, bottom: str) -> str:
+        """Spell a fraction. Called by ``_write_part``."""
         return rf"\frac{{{top}}}{{{bottom}}}"
 
-    def group(self, body: str) -> str:
-        """Put a factor in brackets that grow; called by ``_write_closed``."""
+    def write_group(self, body: str) -> str:
+        """Put a factor in brackets that grow. Called by ``_write_closed``."""
         return rf"\left({body}\right)"
 
-    def _names(self, variables: Sequence[Primed]) -> str:
-        """Spell variables with commas; called by ``_Latex.term`` and its like."""
-        return ", ".join(_spell(variables, _latex_name))
+    def _join_names(self, variables: Sequence[Primed]) -> str:
+        """Spell variables with commas. Called by ``_Latex.write_term`` and its like."""
+        return ", ".join(_write_names(variables, _write_latex_name))
 
 
-def _latex_name(variable: str) -> str:
-    """Set a short name as a letter, others upright; used by ``_Latex.term`` and its like."""
+def _write_latex_name(variable: str) -> str:
+    """Set a short name as a letter, others upright. Used by ``_Latex.write_term``."""
     if _SHORT.fullmatch(variable):
         return variable
     return rf"\mathrm{{{variable.translate(_SPECIAL)}}}".replace(" ", r"\ ")
 
 
-def _spell(variables: Iterable[Primed], name: Callable[[str], str]) -> list[str]:
-    """Spell variables, each with its primes; used by ``_Text`` and ``_Latex``."""
+def _write_names(variables: Iterable[Primed], name: Callable[[str], str]) -> list[str]:
+    """Spell variables, each with its primes. Used by ``_Text`` and ``_Latex``."""
     return [name(variable) + "'" * primes for variable, primes in variables]
 
 
@@ -169,47 +173,51 @@ _Primes = Mapping[str, int]
 """How many primes each variable in sight bears."""
 
 
-def write(expression: Expression, script: Script[Shown]) -> Shown:
+def write_with(expression: Expression, script: Script[Shown]) -> Shown:
     """Write a formula part by part, in the spelling of one output.
 
-    Called by ``text``, ``latex`` and ``mathml``, each with a script of its own.
+    Called by ``write_text``, ``write_latex`` and ``write_mathml``, with a script each.
     """
-    return _write(expression, dict.fromkeys(free_variables(expression), 0), script)
+    return _write_part(expression, dict.fromkeys(find_free_variables(expression), 0), script)
 
 
-def _write(expression: Expression, primes: _Primes, script: Script[Shown]) -> Shown:
-    """Write one part, with the primes in sight there; called by ``write``, then by itself."""
+def _write_part(expression: Expression, primes: _Primes, script: Script[Shown]) -> Shown:
+    """Write one part, with the primes in sight there. Called by ``write_with``, then itself."""
     match expression:
         case P(of, given, logged):
-            return script.term(_prime(of, primes), _prime(given, primes), logged=logged)
+            return script.write_term(_prime(of, primes), _prime(given, primes), logged=logged)
         case Sum(over, body):
             inner = {**primes, **{v: primes[v] + 1 if v in primes else 0 for v in over}}
-            return script.total(_prime(over, inner), _write(body, inner, script))
+            return script.write_sum(_prime(over, inner), _write_part(body, inner, script))
         case Product(factors):
             # A sum reaches to the end of the line, so sums stand last, all but one in brackets.
-            ordered = sorted(factors, key=_place)
+            ordered = sorted(factors, key=_rank_in_row)
             shown = [_write_closed(f, primes, script) for f in ordered[:-1]]
-            return script.row(shown + [_write(f, primes, script) for f in ordered[-1:]])
+            return script.write_product(
+                shown + [_write_part(f, primes, script) for f in ordered[-1:]]
+            )
         case Ratio(top, bottom):
-            return script.ratio(_write(top, primes, script), _write(bottom, primes, script))
+            return script.write_ratio(
+                _write_part(top, primes, script), _write_part(bottom, primes, script)
+            )
         case CFactor(of):
-            return script.factor(_prime(of, primes))
+            return script.write_factor(_prime(of, primes))
         case _:
             assert_never(expression)
 
 
 def _write_closed(factor: Expression, primes: _Primes, script: Script[Shown]) -> Shown:
-    """Write a factor that others follow, in brackets if it needs them; called by ``_write``."""
-    shown = _write(factor, primes, script)
-    return script.group(shown) if isinstance(factor, Sum | Ratio) else shown
+    """Write a factor that others follow, maybe in brackets. Called by ``_write_part``."""
+    shown = _write_part(factor, primes, script)
+    return script.write_group(shown) if isinstance(factor, Sum | Ratio) else shown
 
 
-def _place(factor: Expression) -> tuple[bool, bool, list[str]]:
-    """Rank a factor in its row: terms by name, then ratios, then sums; used by ``_write``."""
+def _rank_in_row(factor: Expression) -> tuple[bool, bool, list[str]]:
+    """Rank a factor in its row: terms, then ratios, then sums. Used by ``_write_part``."""
     of = sort_names(factor.of) if isinstance(factor, P | CFactor) else []
     return isinstance(factor, Sum), isinstance(factor, Ratio), of
 
 
 def _prime(variables: Nodes, primes: _Primes) -> list[Primed]:
-    """List variables in order with their primes; called by ``_write``."""
+    """List variables in order with their primes. Called by ``_write_part``."""
     return [Primed(v, primes.get(v, 0)) for v in sort_names(variables)]

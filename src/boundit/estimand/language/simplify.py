@@ -3,7 +3,14 @@
 from itertools import permutations
 from typing import assert_never
 
-from boundit.estimand.language.algebra import follows, probability, product, ratio, row, total
+from boundit.estimand.language.algebra import (
+    build_product,
+    divide,
+    make_probability,
+    may_chain,
+    multiply,
+    sum_out,
+)
 from boundit.estimand.language.expression import (
     ONE,
     CFactor,
@@ -24,57 +31,61 @@ def simplify(expression: Expression) -> Expression:
     >>> simplify(Sum(b, Product((P(b), P(a, b))))) == P(a)
     True
     """
-    return _simple(expression, {})
+    return _simplify_once(expression, {})
 
 
-def _simple(expression: Expression, done: dict[int, Expression]) -> Expression:
+def _simplify_once(expression: Expression, done: dict[int, Expression]) -> Expression:
     """Simplify each part once: nested formulas share parts, and have endlessly many paths."""
     if id(expression) not in done:
-        done[id(expression)] = _simplified(expression, done)
+        done[id(expression)] = _simplify_node(expression, done)
     return done[id(expression)]
 
 
-def _simplified(expression: Expression, done: dict[int, Expression]) -> Expression:
+def _simplify_node(expression: Expression, done: dict[int, Expression]) -> Expression:
     match expression:
         case P(of, given, logged):
-            return probability(of - given, given, logged=logged)
+            return make_probability(of - given, given, logged=logged)
         case Sum(over, body):
-            return _merged(total(over, _simple(body, done)))
+            return _merge_chains(sum_out(over, _simplify_once(body, done)))
         case Product(factors):
-            return _merged(product(*(_simple(factor, done) for factor in factors)))
+            return _merge_chains(
+                multiply(*(_simplify_once(factor, done) for factor in factors))
+            )
         case Ratio(top, bottom):
-            return _merged(ratio(_simple(top, done), _simple(bottom, done)))
+            return _merge_chains(
+                divide(_simplify_once(top, done), _simplify_once(bottom, done))
+            )
         case CFactor(of):
             return expression if of else ONE
         case _:
             assert_never(expression)
 
 
-def same(one: Expression, other: Expression) -> bool:
+def is_same(one: Expression, other: Expression) -> bool:
     """Tell whether two formulas have one canonical form; no need not mean different numbers.
 
     >>> ab = P(frozenset("AB"))
-    >>> same(ab, Product((P(frozenset("B"), frozenset("A")), P(frozenset("A")))))
+    >>> is_same(ab, Product((P(frozenset("B"), frozenset("A")), P(frozenset("A")))))
     True
     """
     return simplify(one) == simplify(other)
 
 
-def _merged(expression: Expression) -> Expression:
+def _merge_chains(expression: Expression) -> Expression:
     """Write ``P(a | b, c) P(b | c)`` as ``P(a, b | c)``, wherever a product has both."""
     match expression:
         case Product(factors):
-            return row(_joined(list(factors)))
+            return build_product(_join_chains(list(factors)))
         case Ratio(top, bottom):
-            return ratio(_merged(top), _merged(bottom))
+            return divide(_merge_chains(top), _merge_chains(bottom))
         case _:
             return expression
 
 
-def _joined(factors: list[Expression]) -> list[Expression]:
+def _join_chains(factors: list[Expression]) -> list[Expression]:
     for earlier, later in permutations([f for f in factors if isinstance(f, P)], 2):
-        if follows(later, earlier):
+        if may_chain(later, earlier):
             rest = [f for f in factors if f is not earlier and f is not later]
             joint = P(later.of | earlier.of, earlier.given, earlier.logged)
-            return _joined([*rest, joint])
+            return _join_chains([*rest, joint])
     return factors

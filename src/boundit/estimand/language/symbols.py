@@ -9,26 +9,26 @@ _NAMED = re.compile(r"""([\w.]+|"(?:[^"\\]|\\.)*")('*)(?:=(.+))?""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
 
 
-def item(text: str) -> str:
+def draw_item(text: str) -> str:
     """Typeset a variable, with primes or a value where it has them.
 
-    >>> item("X1")
+    >>> draw_item("X1")
     '<msub><mi>X</mi><mn>1</mn></msub>'
-    >>> item("Z'")
+    >>> draw_item("Z'")
     '<msup><mi>Z</mi><mo>′</mo></msup>'
-    >>> item("not & known")
+    >>> draw_item("not & known")
     '<mtext>not &amp; known</mtext>'
     """
     match = _NAMED.fullmatch(text)
     if match is None:
         return f"<mtext>{escape(text)}</mtext>"
-    shown = name(match[1])
+    shown = draw_name(match[1])
     if match[2]:
-        shown = f"<msup>{shown}{operator('′' * len(match[2]))}</msup>"
-    return shown if match[3] is None else f"{shown}{operator('=')}{value(match[3])}"
+        shown = f"<msup>{shown}{draw_operator('′' * len(match[2]))}</msup>"
+    return shown if match[3] is None else f"{shown}{draw_operator('=')}{draw_value(match[3])}"
 
 
-def name(text: str) -> str:
+def draw_name(text: str) -> str:
     """Typeset a name: a letter with a number bears it below, other names stand upright."""
     if match := _SUBSCRIPT.fullmatch(text):
         return f"<msub><mi>{match[1]}</mi><mn>{match[2]}</mn></msub>"
@@ -40,21 +40,21 @@ def name(text: str) -> str:
     return f"<mi>{escape(text)}</mi>"
 
 
-def names(text: str) -> str:
+def draw_names(text: str) -> str:
     """Typeset variables with commas between them."""
-    return operator(",").join(item(part.strip()) for part in text.split(","))
+    return draw_operator(",").join(draw_item(part.strip()) for part in text.split(","))
 
 
-def value(text: str) -> str:
+def draw_value(text: str) -> str:
     """Typeset a level as Python spells it."""
     kind = "mn" if _NUMBER.fullmatch(text) else "mtext"
     return f"<{kind}>{escape(text)}</{kind}>"
 
 
-def operator(sign: str, *, wide: bool = False, large: bool = False) -> str:
+def draw_operator(sign: str, *, wide: bool = False, large: bool = False) -> str:
     """Typeset a sign, with room beside it where it parts two sides.
 
-    >>> operator("(")
+    >>> draw_operator("(")
     '<mo stretchy="false">(</mo>'
     """
     shown = {"|": "∣"}.get(sign, sign)

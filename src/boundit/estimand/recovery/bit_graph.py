@@ -26,8 +26,8 @@ class BitGraph:
         self.siblings = [self.mask(link.siblings) for link in links]
         self.everything = (1 << len(self.names)) - 1
         self.selection = self.mask((graph.selection,)) if graph.selection else 0
-        self.connected = cache(self._connected)
-        self.ancestors = cache(self._ancestors)
+        self.connected = cache(self._find_connected)
+        self.ancestors = cache(self._find_ancestors)
 
     def mask(self, names: Iterable[str]) -> int:
         """Write a set of names as a mask."""
@@ -35,9 +35,9 @@ class BitGraph:
 
     def read(self, mask: int) -> Nodes:
         """Read a mask as a set of names, the selection node left out."""
-        return frozenset(self.names[i] for i in each(mask & ~self.selection))
+        return frozenset(self.names[i] for i in list_bits(mask & ~self.selection))
 
-    def _ancestors(self, of: int, cut_into: int, cut_out_of: int = 0) -> int:
+    def _find_ancestors(self, of: int, cut_into: int, cut_out_of: int = 0) -> int:
         """``An(of)`` in the graph without the edges into and out of these."""
         found, queue = of, of
         while queue:
@@ -49,13 +49,13 @@ class BitGraph:
                 queue |= new
         return found
 
-    def _connected(self, node: int, given: int, cut_into: int, cut_out_of: int) -> int:
+    def _find_connected(self, node: int, given: int, cut_into: int, cut_out_of: int) -> int:
         """Find everything that some open walk joins to ``node`` in the cut graph.
 
         It is the walk of ``graph.separation`` in masks: a node is entered by an arrowhead or by
         a tail, and left the way a collider or any other node may be left.
         """
-        opening = self._ancestors(given, cut_into, cut_out_of)
+        opening = self._find_ancestors(given, cut_into, cut_out_of)
         tails, heads = 1 << node, 0
         new_tails, new_heads = tails, 0
         while new := new_heads or new_tails:
@@ -77,10 +77,10 @@ class BitGraph:
         return tails | heads
 
 
-def each(mask: int) -> Iterator[int]:
+def list_bits(mask: int) -> Iterator[int]:
     """Walk over the places of the bits that are set.
 
-    >>> list(each(0b1101))
+    >>> list(list_bits(0b1101))
     [0, 2, 3]
     """
     while mask:

@@ -9,7 +9,7 @@ as long as the question can still be answered.
 from collections.abc import Sequence
 
 from boundit.estimand.language.derivation import Recovery, Step
-from boundit.estimand.language.expression import all_variables
+from boundit.estimand.language.expression import find_variables
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
@@ -22,7 +22,7 @@ _QUESTIONS = 100
 """What one trial may spend on smaller questions, see ``solver``."""
 
 
-def compacted(
+def compact(
     graph: CausalGraph, asked: Question, tables: Sequence[Nodes], answer: Recovery
 ) -> Recovery:
     """Answer again with as few variables beside those asked about as a greedy search finds.
@@ -32,23 +32,23 @@ def compacted(
     >>> found = Solver(graph).solve(asked)
     >>> print(found)
     Σ_{A} P(A) P(Y | A, X)
-    >>> print(compacted(graph, asked, (), found))
+    >>> print(compact(graph, asked, (), found))
     Σ_{A} P(A) P(Y | A, X)
     """
     if answer.expression is None:
         return answer
-    needed = all_variables(answer.expression) - asked.variables
+    needed = find_variables(answer.expression) - asked.variables
     extra = [node for node in graph.order if node in needed]
     if not extra:
         return answer
     left, trials = extra, _Trials(graph, asked, tables)
-    if not (best := trials.without(graph.observed - needed - asked.variables)):
+    if not (best := trials.try_without(graph.observed - needed - asked.variables)):
         return answer
     size = len(left)
     while size:
         start = 0
         while start < len(left):
-            if found := trials.without(frozenset(left[start : start + size])):
+            if found := trials.try_without(frozenset(left[start : start + size])):
                 left, best = left[:start] + left[start + size :], found
             else:
                 start += size
@@ -65,7 +65,7 @@ class _Trials:
         self.graph, self.asked, self.tables = graph, asked, tables
         self.work = _WORK
 
-    def without(self, hidden: Nodes) -> Recovery:
+    def try_without(self, hidden: Nodes) -> Recovery:
         """Answer with ``hidden`` out of sight; if that can be done, leave it so."""
         cost = (len(self.graph.nodes) - len(hidden)) ** 2
         if self.work < cost:

@@ -14,10 +14,10 @@ J. Tian, Identifying conditional causal effects, UAI 2004.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from boundit.estimand.language.algebra import product, ratio, total
+from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.law import Law, observed_law
+from boundit.estimand.language.law import Law, write_observed_law
 from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph
@@ -36,7 +36,7 @@ class _Group:
     conditioned: bool
 
 
-def through_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) -> Recovery:
+def recover_by_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) -> Recovery:
     """Recover each factor that the outcomes feel, and put them together.
 
     >>> from boundit.estimand.recovery.recover_factor import recover_factor
@@ -44,11 +44,11 @@ def through_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) ->
     ...     directed=[("X", "Y"), ("Z", "X"), ("Z", "Y"), ("Z", "S")], selection="S"
     ... )
     >>> asked = Question(frozenset("Y"), frozenset("X"), frozenset("Z"))
-    >>> print(through_factors(graph, asked, recover_factor))
+    >>> print(recover_by_factors(graph, asked, recover_factor))
     P(Y | X, Z, S=1)
     """
     group = _find_needed_factors(graph, asked)
-    steps, parts = [_opening(group, asked)], list[Expression]()
+    steps, parts = [_make_opening_step(group, asked)], list[Expression]()
     for factor in group.factors:
         answer = solve(factor, graph)
         steps += answer.steps
@@ -57,15 +57,15 @@ def through_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) ->
                 None, (*steps, Step(None, f"Q[{join_names(factor)}] is missing", NAME))
             )
         parts.append(answer.expression)
-    return Recovery(_assembled(product(*parts), group, asked), tuple(steps))
+    return Recovery(_assemble(multiply(*parts), group, asked), tuple(steps))
 
 
-def through_selected_factors(
+def recover_among_selected(
     graph: CausalGraph, asked: Question, solve: FactorSolver
 ) -> Recovery:
     """Answer a question about the logged rows, with the factors they share up to a constant."""
     group = _find_needed_factors(graph, asked)
-    steps, parts, left = [_opening(group, asked)], list[Expression](), list[Nodes]()
+    steps, parts, left = [_make_opening_step(group, asked)], list[Expression](), list[Nodes]()
     for factor in group.factors:
         answer = Recovery(None) if graph.selection in factor else solve(factor, graph)
         if answer.expression is None:
@@ -75,21 +75,21 @@ def through_selected_factors(
             parts.append(answer.expression)
     wanted = frozenset[str]().union(*left)
     if wanted:
-        law, remaining = _clean_divided(graph, wanted)
+        law, remaining = _divide_clean(graph, wanted)
         felt = asked.outcomes | group.summed
         if not _is_all_but_constants(remaining, wanted, felt):
             reason = f"the logged rows do not give Q[{join_names(wanted)}] up to a constant"
             return Recovery(None, (*steps, Step(None, reason, NAME)))
         steps.append(Step(None, f"Q[{join_names(wanted)}] up to a constant", NAME))
-        parts.append(law.formula())
+        parts.append(law.write_formula())
         # The constant is one to the outcomes alone, so it must be divided away.
         group = replace(group, conditioned=True)
-    return Recovery(_assembled(product(*parts), group, asked), tuple(steps))
+    return Recovery(_assemble(multiply(*parts), group, asked), tuple(steps))
 
 
 def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
     """Collect the factors connected to the outcomes through variables that vary."""
-    known = asked.known(graph)
+    known = asked.list_known(graph)
     whole = factorize(graph, outcomes=asked.outcomes | known, treatments=asked.treatments)
     varying = whole.relevant - known
     scopes = [(part, (part | graph.parents(part)) & varying) for part in whole.parts]
@@ -102,12 +102,12 @@ def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
     return _Group(factors, (inside & varying) - asked.outcomes, bool(inside & known))
 
 
-def _assembled(body: Expression, group: _Group, asked: Question) -> Expression:
-    top = total(group.summed, body)
-    return ratio(top, total(asked.outcomes, top)) if group.conditioned else top
+def _assemble(body: Expression, group: _Group, asked: Question) -> Expression:
+    top = sum_out(group.summed, body)
+    return divide(top, sum_out(asked.outcomes, top)) if group.conditioned else top
 
 
-def _clean_divided(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]:
+def _divide_clean(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]:
     """Sum out and divide away what has no say in selection and is not wanted.
 
     With the ancestors of S first in the order, the conditionals of the other members of a
@@ -116,15 +116,15 @@ def _clean_divided(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]
     """
     selecting = graph.selecting()
     graph = graph.induced(graph.ancestors(wanted) | selecting)
-    law = observed_law(graph, (graph.nodes - selecting - wanted, wanted - selecting))
+    law = write_observed_law(graph, (graph.nodes - selecting - wanted, wanted - selecting))
     while True:
         kept = graph.ancestors(wanted & graph.nodes) | selecting
-        law, graph = law.marginal(kept), graph.induced(kept)
+        law, graph = law.marginalize(kept), graph.induced(kept)
         outer = (component - selecting for component in graph.components())
         gone = frozenset[str]().union(*(part for part in outer if not part & wanted))
         if not gone:
             return law, graph
-        law, graph = law.without(gone), graph.induced(graph.nodes - gone)
+        law, graph = law.divide_by(gone), graph.induced(graph.nodes - gone)
 
 
 def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, felt: Nodes) -> bool:
@@ -137,6 +137,6 @@ def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, felt: Nodes) -> boo
     return wanted <= graph.nodes
 
 
-def _opening(group: _Group, asked: Question) -> Step:
+def _make_opening_step(group: _Group, asked: Question) -> Step:
     shown = ", ".join(f"Q[{join_names(c)}]" for c in group.factors)
     return Step(None, f"{asked} needs {shown}", NAME)

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from boundit.estimand.language.algebra import product, ratio, total
+from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import Expression, P
-from boundit.estimand.language.law import Law, late_order, touched
-from boundit.estimand.recovery.conditional import through_factors
-from boundit.estimand.recovery.question import Question, doing_is_seeing, lightened
+from boundit.estimand.language.law import Law, find_boundary, order_causally
+from boundit.estimand.recovery.conditional import recover_by_factors
+from boundit.estimand.recovery.question import Question, lighten, may_observe_treatments
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
@@ -55,47 +55,47 @@ class ExternalTable:
             return Recovery(None)
         table = join_names(self.measured)
         what = f"P({join_names(self.safe)}) of everyone, by the table over {table}"
-        light, steps = lightened(self.seen, asked)
+        light, steps = lighten(self.seen, asked)
         steps = (Step(None, what, "external"), *steps)
-        if not doing_is_seeing(self.seen, light):
-            return through_factors(self.seen, light, self._factor).after(*steps)
+        if not may_observe_treatments(self.seen, light):
+            return recover_by_factors(self.seen, light, self._recover_factor).after(*steps)
         if light.treatments:
             steps += (Step(None, f"{join_names(light.treatments)} may be seen", "Rule 2"),)
-        given = touched(self.seen, light.outcomes, given=light.treatments | light.context)
-        return Recovery(self._conditional(light.outcomes, given), steps)
+        given = find_boundary(self.seen, light.outcomes, given=light.treatments | light.context)
+        return Recovery(self._write_conditional(light.outcomes, given), steps)
 
-    def _factor(self, target: Nodes, graph: CausalGraph) -> Recovery:
-        return recover_factor(target, graph, self.law)
+    def _recover_factor(self, target: Nodes, graph: CausalGraph) -> Recovery:
+        return recover_factor(target, graph, self.write_law)
 
-    def law(self, graph: CausalGraph, late: Sequence[Nodes]) -> Law:
+    def write_law(self, graph: CausalGraph, late: Sequence[Nodes]) -> Law:
         """Write the law of everyone, each conditional from where it is simplest."""
-        order = late_order(graph, late)
+        order = order_causally(graph, late)
         places = {node: i for i, node in enumerate(order)}
 
         @cache
         def conditional(node: str) -> Expression:
             before = frozenset(order[: places[node]])
-            given = touched(graph, node, given=before, closed=before)
-            return self._conditional(frozenset((node,)), given)
+            given = find_boundary(graph, node, given=before, closed=before)
+            return self._write_conditional(frozenset((node,)), given)
 
         return Law(order, conditional)
 
-    def _conditional(self, of: Nodes, given: Nodes) -> Expression:
+    def _write_conditional(self, of: Nodes, given: Nodes) -> Expression:
         if of | given <= self.measured:
             return P(of, given, logged=False)
         selection = str(self.whole.selection)
         if open_walk(self.whole, of, selection, given=given) is None:
             return P(of, given)
-        joint, extra = self._joint(of | given)
-        top = total(extra, joint)
-        return ratio(top, total(of, top))
+        joint, extra = self._write_joint(of | given)
+        top = sum_out(extra, joint)
+        return divide(top, sum_out(of, top))
 
-    def _joint(self, names: Nodes) -> tuple[Expression, Nodes]:
+    def _write_joint(self, names: Nodes) -> tuple[Expression, Nodes]:
         """Write a law over ``names`` and, where it must, more variables of the table."""
         parts, needed, known = list[Expression](), names & self.measured, self.measured
         selected = frozenset((str(self.whole.selection),))
         for node in sort_names(names - self.measured):
-            given = touched(self.whole, node, given=known | selected) - selected
+            given = find_boundary(self.whole, node, given=known | selected) - selected
             parts.append(P(frozenset((node,)), given))
             known, needed = known | {node}, needed | (given & self.measured)
-        return product(*parts, P(needed, logged=False)), needed - names
+        return multiply(*parts, P(needed, logged=False)), needed - names

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from boundit.estimand.language.expression import CFactor, Product, Sum
-from boundit.estimand.language.render import text
+from boundit.estimand.language.render import write_text
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes
 
@@ -26,7 +26,7 @@ class FactorSum:
         return frozenset[str]().union(*self.parts)
 
     def __str__(self) -> str:
-        return text(Sum(self.summed, Product(self.factors)))
+        return write_text(Sum(self.summed, Product(self.factors)))
 
 
 def factorize(graph: CausalGraph, *, outcomes: Nodes, treatments: Nodes) -> FactorSum:

@@ -23,9 +23,9 @@ def identify(target: Nodes, within: Nodes, known: Law, graph: CausalGraph) -> Re
     >>> napkin = CausalGraph.of(
     ...     directed=[("W", "R"), ("R", "X"), ("X", "Y")], bidirected=[("W", "X"), ("W", "Y")]
     ... )
-    >>> from boundit.estimand.language.law import observed_law
+    >>> from boundit.estimand.language.law import write_observed_law
     >>> tripod = frozenset("WXY")
-    >>> known = observed_law(napkin).without(frozenset("R"))
+    >>> known = write_observed_law(napkin).divide_by(frozenset("R"))
     >>> print(identify(frozenset("Y"), tripod, known, napkin))
     [Σ_{W} P(W) P(X | R, W) P(Y | R, W, X)] / [Σ_{W} P(W) P(X | R, W)]
     """
@@ -34,15 +34,15 @@ def identify(target: Nodes, within: Nodes, known: Law, graph: CausalGraph) -> Re
     if ancestors == target:
         reason = f"sum {join_names(within - target)} out of Q[{join_names(within)}]"
         steps = (Step(1, reason, NAME),) if within > target else ()
-        return Recovery(known.marginal(target).formula(), steps)
+        return Recovery(known.marginalize(target).write_formula(), steps)
     if ancestors == within:
         reason = (
             f"stops: within {join_names(within)}, joined by hidden causes, everything acts on "
             f"{join_names(target)}"
         )
         return Recovery(None, (Step(2, reason, NAME),))
-    smaller = known.marginal(ancestors)
+    smaller = known.marginalize(ancestors)
     part = inside.induced(ancestors)
     home = next(c for c in part.components() if target <= c)
-    answer = identify(target, home, smaller.without(ancestors - home), part)
+    answer = identify(target, home, smaller.divide_by(ancestors - home), part)
     return answer.after(Step(3, f"go on within {join_names(home)}", NAME))

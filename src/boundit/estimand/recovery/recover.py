@@ -5,10 +5,10 @@ from dataclasses import replace
 from itertools import combinations
 
 from boundit.estimand.language.derivation import Recovery, Step
-from boundit.estimand.language.expression import free_variables
+from boundit.estimand.language.expression import find_free_variables
 from boundit.estimand.language.simplify import simplify
-from boundit.estimand.recovery.compact import compacted
-from boundit.estimand.recovery.question import Question, lightened
+from boundit.estimand.recovery.compact import compact
+from boundit.estimand.recovery.question import Question, lighten
 from boundit.estimand.recovery.search import search
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
@@ -49,22 +49,22 @@ def recover(
     """
     asked = Question(outcomes, treatments, context)
     tables = [names for table in external if (names := graph.require(table))]
-    _check(graph, asked, tables)
-    answer = compacted(graph, asked, tables, Solver(graph, tables).solve(asked))
-    light, _ = lightened(graph, asked)
-    proof = _proof(graph, light, tables)
+    _check_question(graph, asked, tables)
+    answer = compact(graph, asked, tables, Solver(graph, tables).solve(asked))
+    light, _ = lighten(graph, asked)
+    proof = _find_proof(graph, light, tables)
     if not answer and proof is None:
-        searched = _searched(graph, light, tables)
+        searched = _search_rules(graph, light, tables)
         answer = searched or searched.after(*answer.steps)
     if answer.expression is None:
         return replace(answer, proof=proof)
     formula = simplify(answer.expression)
     return replace(
-        answer, expression=formula, arbitrary=free_variables(formula) - asked.variables
+        answer, expression=formula, arbitrary=find_free_variables(formula) - asked.variables
     )
 
 
-def _check(graph: CausalGraph, asked: Question, tables: list[Nodes]) -> None:
+def _check_question(graph: CausalGraph, asked: Question, tables: list[Nodes]) -> None:
     graph.require(asked.variables)
     if not asked.outcomes:
         raise MalformedQuery("", "it names no outcome", column=1)
@@ -82,14 +82,14 @@ def _check(graph: CausalGraph, asked: Question, tables: list[Nodes]) -> None:
             raise OverlappingRoles(sort_names(both)[0], first, second)
 
 
-def _proof(graph: CausalGraph, light: Question, tables: list[Nodes]) -> str | None:
+def _find_proof(graph: CausalGraph, light: Question, tables: list[Nodes]) -> str | None:
     """Name the theorem by which a failed search means that there is no formula."""
     if graph.selection is None:
         return _ID
     return _RC if not light.context and not tables else None
 
 
-def _searched(graph: CausalGraph, light: Question, tables: list[Nodes]) -> Recovery:
+def _search_rules(graph: CausalGraph, light: Question, tables: list[Nodes]) -> Recovery:
     """Search the whole do-calculus when what bears on the question is small."""
     relevant = graph.ancestors(light.variables) | graph.selecting()
     if len(relevant & graph.observed) > SEARCHED:

@@ -8,13 +8,15 @@ selection bias, AAAI 2019.
 """
 
 from boundit.estimand.language.derivation import Recovery, Step
-from boundit.estimand.language.law import Law, Reader, observed_law
+from boundit.estimand.language.law import Law, Reader, write_observed_law
 from boundit.estimand.recovery.identify import identify
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, join_names
 
 
-def recover_factor(target: Nodes, graph: CausalGraph, read: Reader = observed_law) -> Recovery:
+def recover_factor(
+    target: Nodes, graph: CausalGraph, read: Reader = write_observed_law
+) -> Recovery:
     """Recover ``Q[target]`` from the law of the logged rows (Algorithm 2, RC*, without bounds).
 
     ``target`` is joined by bidirected edges; ``read`` writes the law of a part of the graph.
@@ -31,30 +33,30 @@ def recover_factor(target: Nodes, graph: CausalGraph, read: Reader = observed_la
     kept = graph.ancestors(target) | graph.selecting()
     relevant = graph.induced(kept)
     answer = _recover(target, read(relevant, (kept - target,)), relevant)
-    return answer.after(*_summing(graph.nodes - kept))
+    return answer.after(*_make_sum_steps(graph.nodes - kept))
 
 
 def _recover(target: Nodes, law: Law, graph: CausalGraph) -> Recovery:
     kept = graph.ancestors(target) | graph.selecting()
     if idle := graph.nodes - kept:  # lines 4-6
-        answer = _recover(target, law.marginal(kept), graph.induced(kept))
-        return answer.after(*_summing(idle))
-    clean = clean_components(graph)  # line 7
+        answer = _recover(target, law.marginalize(kept), graph.induced(kept))
+        return answer.after(*_make_sum_steps(idle))
+    clean = find_clean_components(graph)  # line 7
     if not clean:  # lines 8-11
         return Recovery(None, (Step(9, "every c-component has a say in selection"),))
     if home := next((c for c in clean if target <= c), None):  # lines 12-14
-        answer = identify(target, home, law.without(graph.nodes - home), graph)
+        answer = identify(target, home, law.divide_by(graph.nodes - home), graph)
         return answer.after(Step(13, f"Identify within {join_names(home)}"))
     gone = frozenset[str]().union(*clean)  # line 15
-    answer = _recover(target, law.without(gone), graph.induced(graph.nodes - gone))
+    answer = _recover(target, law.divide_by(gone), graph.induced(graph.nodes - gone))
     return answer.after(Step(15, f"divide by Q of {join_names(gone)}"))
 
 
-def clean_components(graph: CausalGraph) -> tuple[Nodes, ...]:
+def find_clean_components(graph: CausalGraph) -> tuple[Nodes, ...]:
     """Find the c-components without a say in selection: their factors are those of everyone."""
     selecting = graph.selecting()
     return tuple(c for c in graph.components() if not c & selecting)
 
 
-def _summing(idle: Nodes) -> tuple[Step, ...]:
+def _make_sum_steps(idle: Nodes) -> tuple[Step, ...]:
     return (Step(5, f"sum out {join_names(idle)}"),) if idle else ()

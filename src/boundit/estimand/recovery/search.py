@@ -16,10 +16,10 @@ import heapq
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, final
 
-from boundit.estimand.language.algebra import product, ratio, total
+from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import Expression, P
-from boundit.estimand.recovery.bit_graph import BitGraph, each
+from boundit.estimand.recovery.bit_graph import BitGraph, list_bits
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, sort_names
@@ -73,14 +73,14 @@ class _DoCalculusSearch:
         self.formulas: dict[_Atom, Expression] = {}
 
     def answer(self, asked: Question) -> Recovery:
-        goals = self.goals(asked)
+        goals = self.list_goals(asked)
         if not self.reach(set(goals)):
             reason = "no derivation by the rules of the do-calculus and of probability"
             return Recovery(None, (Step(None, reason, "search"),))
-        formula = product(*map(self.formula, goals))
-        return Recovery(formula, tuple(self.told(goals)))
+        formula = multiply(*map(self.write_formula, goals))
+        return Recovery(formula, tuple(self.list_steps(goals)))
 
-    def goals(self, asked: Question) -> list[_Atom]:
+    def list_goals(self, asked: Question) -> list[_Atom]:
         do, given = self.graph.mask(asked.treatments), self.graph.mask(asked.context)
         atoms = list[_Atom]()
         for name in sort_names(asked.outcomes):
@@ -91,7 +91,7 @@ class _DoCalculusSearch:
 
     def reach(self, missing: set[_Atom]) -> bool:
         """Settle atoms, cheapest first, until nothing is missing or nothing is left."""
-        queue = [(cost, atom, reason) for atom, reason, cost in self.data()]
+        queue = [(cost, atom, reason) for atom, reason, cost in self.list_data()]
         heapq.heapify(queue)
         while queue and missing:
             cost, atom, reason = heapq.heappop(queue)
@@ -99,18 +99,18 @@ class _DoCalculusSearch:
                 continue
             self.reasons[atom], self.costs[atom] = reason, cost
             missing.discard(atom)
-            for made, why, price in self.moves(atom):
+            for made, why, price in self.list_moves(atom):
                 if made not in self.reasons:
                     heapq.heappush(queue, (price, made, why))
         return not missing
 
-    def data(self) -> Iterator[_Move]:
+    def list_data(self) -> Iterator[_Move]:
         """What the log shows of each variable given any others, and what the tables show."""
         for mask, selected in (
             (self.observed, self.graph.selection),
             *((table, 0) for table in self.tables),
         ):
-            for place in each(mask):
+            for place in list_bits(mask):
                 others = mask & ~(1 << place)
                 given = others
                 while True:
@@ -120,56 +120,56 @@ class _DoCalculusSearch:
                         break
                     given = (given - 1) & others
 
-    def moves(self, atom: _Atom) -> Iterator[_Move]:
+    def list_moves(self, atom: _Atom) -> Iterator[_Move]:
         cost = self.costs[atom]
-        for made, rule, price in self.edits(atom):
+        for made, rule, price in self.list_edits(atom):
             yield made, _Reason(rule, (atom,)), cost + price
-        yield from self.swaps(atom)
+        yield from self.list_swaps(atom)
 
-    def edits(self, atom: _Atom) -> Iterator[tuple[_Atom, str, float]]:
+    def list_edits(self, atom: _Atom) -> Iterator[tuple[_Atom, str, float]]:
         """Rules 1 to 3 for one variable, forwards and backwards."""
         of, do, given = atom
-        for i in each(self.graph.everything & ~(1 << of)):
+        for i in list_bits(self.graph.everything & ~(1 << of)):
             bit = 1 << i
             if given & bit:
                 rest = _Atom(of, do, given ^ bit)
-                if self.rule_1(rest, i):
+                if self.may_use_rule_1(rest, i):
                     yield rest, "Rule 1", _EDIT
-                if bit != self.graph.selection and self.rule_2(rest, i):
+                if bit != self.graph.selection and self.may_use_rule_2(rest, i):
                     yield _Atom(of, do | bit, given ^ bit), "Rule 2", _EDIT
             elif do & bit:
                 rest = _Atom(of, do ^ bit, given)
-                if self.rule_3(rest, i):
+                if self.may_use_rule_3(rest, i):
                     yield rest, "Rule 3", _EDIT
-                if self.rule_2(rest, i):
+                if self.may_use_rule_2(rest, i):
                     yield _Atom(of, do ^ bit, given | bit), "Rule 2", _EDIT
             else:
-                if self.rule_1(atom, i):
+                if self.may_use_rule_1(atom, i):
                     yield _Atom(of, do, given | bit), "Rule 1", _IDLE
-                if bit != self.graph.selection and self.rule_3(atom, i):
+                if bit != self.graph.selection and self.may_use_rule_3(atom, i):
                     yield _Atom(of, do | bit, given), "Rule 3", _IDLE
 
-    def rule_1(self, rest: _Atom, i: int) -> bool:
+    def may_use_rule_1(self, rest: _Atom, i: int) -> bool:
         """Whether a condition on node i changes nothing."""
         of, do, given = rest
         return not self.graph.connected(of, do | given, do, 0) >> i & 1
 
-    def rule_2(self, rest: _Atom, i: int) -> bool:
+    def may_use_rule_2(self, rest: _Atom, i: int) -> bool:
         """Whether seeing node i and setting it are the same."""
         of, do, given = rest
         return not self.graph.connected(of, do | given, do, 1 << i) >> i & 1
 
-    def rule_3(self, rest: _Atom, i: int) -> bool:
+    def may_use_rule_3(self, rest: _Atom, i: int) -> bool:
         """Whether setting node i changes nothing."""
         of, do, given = rest
         acts = self.graph.ancestors(given, do) >> i & 1
         cut = do if acts else do | 1 << i
         return not self.graph.connected(of, do | given, cut, 0) >> i & 1
 
-    def swaps(self, atom: _Atom) -> Iterator[_Move]:
+    def list_swaps(self, atom: _Atom) -> Iterator[_Move]:
         """Join this atom with one that makes a law of two, and read that the other way."""
         of, do, given = atom
-        for i in each(self.observed & ~do & ~(1 << of)):
+        for i in list_bits(self.observed & ~do & ~(1 << of)):
             bit = 1 << i
             if given & bit:
                 later, earlier = atom, _Atom(i, do, given ^ bit)
@@ -182,54 +182,54 @@ class _DoCalculusSearch:
                 swapped = _Atom(earlier.of, do, earlier.given | 1 << later.of)
                 yield swapped, _Reason(_BAYES, pair), 2 * cost
 
-    def formula(self, atom: _Atom) -> Expression:
+    def write_formula(self, atom: _Atom) -> Expression:
         """Write the formula of an atom that was reached; shared parts are written once."""
         if atom not in self.formulas:
-            self.formulas[atom] = self.written(atom)
+            self.formulas[atom] = self.derive_formula(atom)
         return self.formulas[atom]
 
-    def written(self, atom: _Atom) -> Expression:
+    def derive_formula(self, atom: _Atom) -> Expression:
         reason = self.reasons[atom]
         if reason.move == _DATA:
             logged = bool(atom.given & self.graph.selection)
             return P(self.graph.read(1 << atom.of), self.graph.read(atom.given), logged)
-        parts = [self.formula(premise) for premise in reason.premises]
+        parts = [self.write_formula(premise) for premise in reason.premises]
         if len(parts) == 1:
             return parts[0]
-        joint = product(*parts)
+        joint = multiply(*parts)
         summed = frozenset((self.graph.names[reason.premises[1].of],))
-        whole = total(summed, joint)
-        return whole if reason.move == _SUM else ratio(joint, whole)
+        whole = sum_out(summed, joint)
+        return whole if reason.move == _SUM else divide(joint, whole)
 
-    def told(self, goals: Iterable[_Atom]) -> Iterator[Step]:
+    def list_steps(self, goals: Iterable[_Atom]) -> Iterator[Step]:
         """Tell the derivation, premises first, each atom once."""
         seen = set[_Atom]()
         stack = [(goal, False) for goal in reversed(list(goals))]
         while stack:
             atom, ready = stack.pop()
             if ready:
-                yield self.step(atom)
+                yield self.make_step(atom)
             elif atom not in seen:
                 seen.add(atom)
                 stack.append((atom, True))
                 stack += [(p, False) for p in reversed(self.reasons[atom].premises)]
 
-    def step(self, atom: _Atom) -> Step:
+    def make_step(self, atom: _Atom) -> Step:
         move, premises = self.reasons[atom]
-        shown = self.shown(atom)
+        shown = self.write_atom(atom)
         if move == _DATA:
             source = "the log" if atom.given & self.graph.selection else "a table"
             return Step(None, f"{shown} from {source}", "data")
         if len(premises) == 1:
-            return Step(None, f"{shown} = {self.shown(premises[0])}", move)
-        both = " and ".join(map(self.shown, premises))
+            return Step(None, f"{shown} = {self.write_atom(premises[0])}", move)
+        both = " and ".join(map(self.write_atom, premises))
         verb = "sum over" if move == _SUM else "divide by the sum over"
         variable = premises[1].of
         return Step(
             None, f"{shown}: {verb} {self.graph.names[variable]} of {both}", "chain rule"
         )
 
-    def shown(self, atom: _Atom) -> str:
+    def write_atom(self, atom: _Atom) -> str:
         read = self.graph.read
         selected = bool(atom.given & self.graph.selection)
         return str(Question(read(1 << atom.of), read(atom.do), read(atom.given), selected))

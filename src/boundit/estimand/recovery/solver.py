@@ -12,17 +12,17 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import final
 
-from boundit.estimand.language.algebra import product, ratio, total
+from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import P
-from boundit.estimand.language.law import touched
-from boundit.estimand.recovery.conditional import through_factors, through_selected_factors
+from boundit.estimand.language.law import find_boundary
+from boundit.estimand.recovery.conditional import recover_among_selected, recover_by_factors
 from boundit.estimand.recovery.external import ExternalTable
 from boundit.estimand.recovery.question import (
     Question,
-    doing_is_seeing,
-    feels_selection,
-    lightened,
+    find_selection_walk,
+    lighten,
+    may_observe_treatments,
 )
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.causal_graph import CausalGraph
@@ -49,8 +49,8 @@ class Solver:
         )
         self._answers: dict[tuple[Question, int], Recovery] = {}
         self._factors: dict[Nodes, Recovery] = {}
-        self._light = cache(partial(lightened, graph))
-        self._among_selected = cache(self._selected)
+        self._light = cache(partial(lighten, graph))
+        self._among_selected = cache(self._answer_among_selected)
         self._left = max(2, work // len(graph.nodes))
 
     def solve(self, asked: Question, depth: int = _DEPTH) -> Recovery:
@@ -62,26 +62,28 @@ class Solver:
             self._left -= 1
             # While a question is open it cannot answer itself.
             self._answers[key] = Recovery(None)
-            self._answers[key] = self._solved(asked, depth)
+            self._answers[key] = self._try_ways(asked, depth)
         return self._answers[key]
 
-    def _solved(self, asked: Question, depth: int) -> Recovery:
+    def _try_ways(self, asked: Question, depth: int) -> Recovery:
         light, steps = self._light(asked)
-        if found := self._seen(light).after(*steps) or self._seen(asked):
+        if found := self._read_off_log(light).after(*steps) or self._read_off_log(asked):
             return found
         for table in self.tables:
             if found := table.answer(light):
                 return found.after(*steps)
-        first = through_factors(self.graph, light, lambda t, _: self._factor(t, depth))
+        first = recover_by_factors(
+            self.graph, light, lambda t, _: self._recover_factor(t, depth)
+        )
         if first or not self.graph.selection:
             return first.after(*steps)
         found = self._among_selected(light)
         failed = Recovery(None, (*steps, *first.steps, *found.steps))
         if not found and self.tables and depth:
             found = (
-                self._chained(light, depth)
-                or self._summed(light, depth)
-                or self._divided(light, depth)
+                self._chain_outcomes(light, depth)
+                or self._sum_over_separators(light, depth)
+                or self._divide_by_condition(light, depth)
             )
         return found.after(*steps) if found else failed
 
@@ -90,23 +92,23 @@ class Solver:
         found = self._answers.get((asked, depth))
         return not found if found is not None else self._left == 0
 
-    def _seen(self, asked: Question) -> Recovery:
+    def _read_off_log(self, asked: Question) -> Recovery:
         """Read the answer off the log: selection does not matter and doing is seeing."""
-        if self.graph.selection and feels_selection(self.graph, asked) is not None:
+        if self.graph.selection and find_selection_walk(self.graph, asked) is not None:
             return Recovery(None)
         among = replace(asked, selected=self.graph.selection is not None)
-        if not doing_is_seeing(self.graph, among):
+        if not may_observe_treatments(self.graph, among):
             return Recovery(None)
-        selected = among.known(self.graph) - among.context
+        selected = among.list_known(self.graph) - among.context
         given = asked.treatments | asked.context
-        given = touched(self.graph, asked.outcomes, given=given | selected) - selected
+        given = find_boundary(self.graph, asked.outcomes, given=given | selected) - selected
         formula = P(asked.outcomes, given, among.selected)
         steps = [Step(None, f"{asked} is the same given S=1", "Rule 1")] if selected else []
         if asked.treatments:
             steps.append(Step(None, f"{join_names(asked.treatments)} may be seen", "Rule 2"))
         return Recovery(formula, tuple(steps))
 
-    def _factor(self, target: Nodes, depth: int) -> Recovery:
+    def _recover_factor(self, target: Nodes, depth: int) -> Recovery:
         """Recover a c-factor: Algorithm 2, or as the effect of its parents on it."""
         if target not in self._factors:
             self._factors[target] = recover_factor(target, self.graph)
@@ -115,38 +117,40 @@ class Solver:
             return plain
         return self.solve(Question(target, self.graph.parents(target)), depth - 1) or plain
 
-    def _selected(self, asked: Question) -> Recovery:
+    def _answer_among_selected(self, asked: Question) -> Recovery:
         """Answer among the logged rows, when selection leaves the answer as it is."""
-        if (walk := feels_selection(self.graph, asked)) is not None:
+        if (walk := find_selection_walk(self.graph, asked)) is not None:
             reason = f"{asked} is not the same given S=1 [{' '.join(walk)}]"
             return Recovery(None, (Step(None, reason, "Rule 1"),))
         light, steps = self._light(replace(asked, selected=True))
-        found = through_selected_factors(self.graph, light, lambda t, _: self._factor(t, 0))
+        found = recover_among_selected(
+            self.graph, light, lambda t, _: self._recover_factor(t, 0)
+        )
         return found.after(Step(None, f"{asked} is the same given S=1", "Rule 1"), *steps)
 
-    def _chained(self, asked: Question, depth: int) -> Recovery:
+    def _chain_outcomes(self, asked: Question, depth: int) -> Recovery:
         """Answer for some outcomes, then for the others given them."""
-        for first in self._firsts(asked.outcomes):
+        for first in self._list_first_outcomes(asked.outcomes):
             earlier = self.solve(replace(asked, outcomes=first), depth)
             if not earlier:
                 continue
             context, rest = asked.context | first, asked.outcomes - first
             later = self.solve(replace(asked, outcomes=rest, context=context), depth)
             if earlier.expression is not None and later.expression is not None:
-                formula = product(later.expression, earlier.expression)
+                formula = multiply(later.expression, earlier.expression)
                 step = Step(None, f"{join_names(rest)} given {join_names(first)}", "chain rule")
                 return Recovery(formula, (step, *earlier.steps, *later.steps))
         return Recovery(None)
 
-    def _firsts(self, outcomes: Nodes) -> Iterator[Nodes]:
+    def _list_first_outcomes(self, outcomes: Nodes) -> Iterator[Nodes]:
         candidates = [t.safe & outcomes for t in self.tables]
         candidates += [frozenset((node,)) for node in sort_names(outcomes)]
         candidates += [outcomes - {node} for node in sort_names(outcomes)]
         return (c for c in dict.fromkeys(candidates) if c and c < outcomes)
 
-    def _summed(self, asked: Question, depth: int) -> Recovery:
+    def _sum_over_separators(self, asked: Question, depth: int) -> Recovery:
         """Sum over variables given which selection no longer matters."""
-        for through in self._separators(asked):
+        for through in self._list_separators(asked):
             first = replace(asked, outcomes=through)
             if self._is_hopeless(first, depth - 1):
                 continue
@@ -155,23 +159,25 @@ class Solver:
                 continue
             earlier = self.solve(first, depth - 1)
             if earlier.expression is not None and later.expression is not None:
-                formula = total(through, product(later.expression, earlier.expression))
+                formula = sum_out(through, multiply(later.expression, earlier.expression))
                 step = Step(None, f"sum over {join_names(through)}", "chain rule")
                 return Recovery(formula, (step, *earlier.steps, *later.steps))
         return Recovery(None)
 
-    def _divided(self, asked: Question, depth: int) -> Recovery:
+    def _divide_by_condition(self, asked: Question, depth: int) -> Recovery:
         """Answer for the outcomes and a condition together, and divide by what remains."""
         for node in sort_names(asked.context):
             outcomes, context = asked.outcomes | {node}, asked.context - {node}
-            joint = self._chained(replace(asked, outcomes=outcomes, context=context), depth - 1)
+            joint = self._chain_outcomes(
+                replace(asked, outcomes=outcomes, context=context), depth - 1
+            )
             if joint.expression is not None:
-                whole = total(asked.outcomes, joint.expression)
+                whole = sum_out(asked.outcomes, joint.expression)
                 step = Step(None, f"{asked} by Bayes' rule, dividing by {node}", "chain rule")
-                return Recovery(ratio(joint.expression, whole), (step, *joint.steps))
+                return Recovery(divide(joint.expression, whole), (step, *joint.steps))
         return Recovery(None)
 
-    def _separators(self, asked: Question) -> Iterator[Nodes]:
+    def _list_separators(self, asked: Question) -> Iterator[Nodes]:
         """Sets that part the outcomes from S: few, the likeliest first, each once."""
         cut = self.graph.without_edges_into(asked.treatments)
         include, selection = asked.treatments | asked.context, str(self.graph.selection)

@@ -13,7 +13,7 @@ from html import escape
 from typing import TypeAlias
 
 from boundit.estimand.language.mathml import LONG, Piece, is_unreadable
-from boundit.estimand.language.symbols import item, names, operator
+from boundit.estimand.language.symbols import draw_item, draw_names, draw_operator
 
 _STARTS = r"P\*?\(|E\[|Q\[|Σ_\{|\[|\(|min/max\ over|sum\ over"
 _CALL = re.compile(r"(P\*?|E|Q|do)([(\[])")
@@ -46,7 +46,7 @@ def typeset(text: str) -> str:
     while match := _OPENING.search(text, search):
         if found := _formula(text, match.start()):
             done.append(escape(text[at : match.start()], quote=False))
-            done += [piece.stand() for piece in found[0]]
+            done += [piece.to_html() for piece in found[0]]
             at = search = found[1]
         else:
             search = match.end()
@@ -65,12 +65,12 @@ def _formula(text: str, at: int) -> Found | None:
 
 def _factor(text: str, at: int) -> Found | None:
     if match := _WORDS.match(text, at):
-        sign = operator("∑" if match[1] == "sum" else "min/max", large=True)
+        sign = draw_operator("∑" if match[1] == "sum" else "min/max", large=True)
         return [_under(sign, match[2], match[0])], match.end()
     if match := _SUM.match(text, at):
-        return [_under(operator("∑", large=True), match[1], match[0])], match.end()
+        return [_under(draw_operator("∑", large=True), match[1], match[0])], match.end()
     if match := _BETWEEN.match(text, at):
-        sign = operator("×" if match[0] == "x" else "/", wide=True)
+        sign = draw_operator("×" if match[0] == "x" else "/", wide=True)
         return [Piece(sign, match[0])], match.end()
     if match := _CALL.match(text, at):
         return _call(text, match)
@@ -80,7 +80,7 @@ def _factor(text: str, at: int) -> Found | None:
 
 
 def _under(sign: str, over: str, source: str) -> Piece:
-    return Piece(f"<munder>{sign}<mrow>{names(over)}</mrow></munder>", source)
+    return Piece(f"<munder>{sign}<mrow>{draw_names(over)}</mrow></munder>", source)
 
 
 def _group(text: str, at: int) -> Found | None:
@@ -95,8 +95,8 @@ def _group(text: str, at: int) -> Found | None:
             return None
         inside = [Piece(f"<mtext>{text[at + 1 : end]}</mtext>", text[at + 1 : end])], end
     pieces, stop = inside
-    pieces[0] = Piece(operator(text[at]), text[at]) + pieces[0]
-    pieces[-1] += Piece(operator(close), text[stop : end + 1])
+    pieces[0] = Piece(draw_operator(text[at]), text[at]) + pieces[0]
+    pieces[-1] += Piece(draw_operator(close), text[stop : end + 1])
     return pieces, end + 1
 
 
@@ -115,18 +115,18 @@ def _bracketed(text: str, at: int) -> Found | None:
 def _bare(pieces: Sequence[Piece]) -> str:
     """Join what stands between brackets; the line of a fraction replaces them."""
     whole = "".join(piece.math for piece in pieces)
-    return whole.removeprefix(operator("[")).removesuffix(operator("]"))
+    return whole.removeprefix(draw_operator("[")).removesuffix(draw_operator("]"))
 
 
 def _call(text: str, match: re.Match[str]) -> Found | None:
     """Read ``P(...)`` and its like: variables, values, and more of the kind."""
     close = _CLOSING[match[2]]
-    pieces, at = [Piece(_letter(match[1]) + operator(match[2]), match[0])], match.end()
+    pieces, at = [Piece(_letter(match[1]) + draw_operator(match[2]), match[0])], match.end()
     first = True
     while (end := _until(text, at, f",|{close}")) < len(text):
         parts = _argument(text[at:end])
         pieces = [*pieces[:-1], pieces[-1] + parts[0], *parts[1:]] if first else pieces + parts
-        pieces[-1] += Piece(operator(text[end], wide=text[end] == "|"), text[end])
+        pieces[-1] += Piece(draw_operator(text[end], wide=text[end] == "|"), text[end])
         at, first = end + 1, False
         if text[end] == close:
             source = text[match.start() : at]
@@ -148,7 +148,7 @@ def _argument(text: str) -> list[Piece]:
     match = _CALL.match(bare)
     found = _call(bare, match) if match else None
     if found is None or found[1] != len(bare):
-        return [Piece(item(bare), text)]
+        return [Piece(draw_item(bare), text)]
     before, _, after = text.partition(bare)
     first, *rest = found[0]
     pieces = [Piece("", before) + first, *rest]

@@ -130,7 +130,7 @@ def _count_log(setting: CoverageSetting, size: int, rng: Generator, entry: Cover
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     )
     axes = query.treatments + query.context
-    paid = truth.aligned((*axes, *query.outcomes)) @ np.array(setting.pay)
+    paid = truth.align((*axes, *query.outcomes)) @ np.array(setting.pay)
     entry.held += all(
         bound.lower - EXACT_ROUNDING <= paid[arm + context] <= bound.upper + EXACT_ROUNDING
         for (arm, context), bound in tables[0].bounds.items()
@@ -152,7 +152,7 @@ def bound_log(
     plan = sound_plan(graph, query, (), max_condition=3, time_limit=None)
     columns = {name: column.tolist() for name, column in rows.items() if name != outcome}
     log = read_log(columns | {outcome: pays[rows[outcome]].tolist()})
-    table: CountTable = log.count(list(columns), reward=outcome).with_levels(
+    table: CountTable = log.count(list(columns), reward=outcome).add_levels(
         {name: range(model.n_levels[name]) for name in columns}
     )
     return assembled(

@@ -80,6 +80,6 @@ def _ask_question(rng: Generator, report: FormulaReport) -> None:
     truth = model.effect(
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     )
-    gap = evaluate(answer.expression, log, external=external).gap_to(truth)
+    gap = evaluate(answer.expression, log, external=external).measure_gap(truth)
     report.worst_gap = max(report.worst_gap, gap)
     report.wrong += not gap < ROUNDING

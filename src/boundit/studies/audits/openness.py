@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.recovery.question import Question, lightened
+from boundit.estimand.recovery.question import Question, lighten
 from boundit.simulation.model import Model
 from boundit.studies.audits.problems import Problem, bound_problem, draw_problems
 from boundit.studies.audits.rivals import SAME, ModelSurface, Rival, split_hidden_levels
@@ -130,7 +130,7 @@ def _group_by_effect(problem: Problem, places: list[Place]) -> list[list[Place]]
     """Group rows by what their effect depends on (Rules 1 to 3)."""
     query = problem.query
     y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
-    light, _ = lightened(problem.model.graph, Question(y, x, c))
+    light, _ = lighten(problem.model.graph, Question(y, x, c))
     felt = light.treatments | light.context
     groups = dict[tuple[int, ...], list[Place]]()
     for place in places:

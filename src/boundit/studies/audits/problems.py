@@ -88,8 +88,8 @@ def _make_exact_table(law: NamedArray, outcome: str) -> CountTable:
     """An exact law as a table of counts, with a 0/1 outcome as its reward."""
     held = outcome in law.names
     rest = tuple(axis for axis in law.axes if axis != outcome)
-    n = law.marginal(rest)
-    sums = law.at({outcome: 1}).aligned(rest).ravel() if held else None
+    n = law.marginalize(rest)
+    sums = law.at({outcome: 1}).align(rest).ravel() if held else None
     codes = np.indices(n.values.shape).reshape(len(rest), n.values.size).T
     ends: list[Floats | None] = [None, None]
     if sums is not None:

@@ -68,7 +68,7 @@ class ModelSurface:
     >>> model = Model.of({"X": ([], 0.5), "S": (["X"], [0.2, 0.8])}, selection="S")
     >>> surface = ModelSurface(model)
     >>> rival = surface.find_furthest(EffectQuery(("X",)), {}, towards=1, until=0.999)
-    >>> rival.effect > 0.999, bool(rival.model.log().gap_to(model.log()) < 1e-9)
+    >>> rival.effect > 0.999, bool(rival.model.log().measure_gap(model.log()) < 1e-9)
     (True, True)
     """
 
@@ -179,7 +179,7 @@ def split_hidden_levels(model: Model, rng: Generator) -> Model:
     >>> bow = {"C": ([], 0.5), "X": (["C"], [0.2, 0.8]), "Y": (["X", "C"], [[0.1, 0.3]] * 2)}
     >>> model = Model.of(bow, hidden="C")
     >>> wide = split_hidden_levels(model, np.random.default_rng(0))
-    >>> wide.n_levels["C"], round(wide.law().gap_to(model.law()), 9)
+    >>> wide.n_levels["C"], round(wide.law().measure_gap(model.law()), 9)
     (4, 0.0)
     """
     tables = dict(model.tables)

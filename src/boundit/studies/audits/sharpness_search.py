@@ -78,7 +78,7 @@ class SearchTarget:
     @cached_property
     def _cells(self) -> Floats:
         axes = [node for node in self.family.axes if node in self.log.names]
-        return self.log.aligned(axes).ravel()
+        return self.log.align(axes).ravel()
 
     def evaluate(self, logits: Floats) -> ModelValues:
         """Look around from some models."""
@@ -111,7 +111,7 @@ class SearchTarget:
     def is_matched_by(self, model: Model) -> bool:
         """Whether a model shows the log, and has the rate, by its own reckoning."""
         law = model.log()
-        off = np.abs(law.aligned(self.log.axes) - self.log.values).sum() / 2
+        off = np.abs(law.align(self.log.axes) - self.log.values).sum() / 2
         rate = model.selection_rate()
         return bool(off <= MATCH and abs(rate - (self.rate or rate)) <= MATCH)
 

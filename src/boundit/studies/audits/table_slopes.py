@@ -105,7 +105,7 @@ class LawSlopes:
 
     def __call__(self, tables: Tables) -> tuple[Floats, Floats]:
         """Compute the law, and by how much the logarithm of each cell moves with each entry."""
-        parts = [self._drop_fixed(tables[node]).aligned(self.order) for node in self.drawn]
+        parts = [self._drop_fixed(tables[node]).align(self.order) for node in self.drawn]
         whole = reduce(np.multiply, sorted(parts, key=np.size))
         joint = NamedArray(self.order, whole)
         law = whole.reshape(self.cells, -1).sum(axis=1)
@@ -113,7 +113,7 @@ class LawSlopes:
         for node in self.drawn:
             chances = tables[node].values
             cells, entries = self._places[node]
-            family = joint.marginal(self._list_family(node)).values.ravel()
+            family = joint.marginalize(self._list_family(node)).values.ravel()
             block = np.zeros((self.cells, chances.size))
             block[cells, entries] = family / law[cells]
             rows = block.reshape(self.cells, -1, chances.shape[-1])
