@@ -140,13 +140,12 @@ def _list_calls() -> Iterator[tuple[str, int, Callable[[], object]]]:
     table = derive(graph, query, log)
     yield "derive_bounds", 2, lambda: derive(graph, query, log)
     policy, context = linear(prior=table, watch=True), table.contexts[0]
-    seen = dict.fromkeys(policy.observes, 0)
     for _ in range(3):
         decision = policy.decide(context)
-        policy.learn(decision, 1.0, observed=seen)
+        policy.learn(decision, 1.0)
     yield "LinUCB.decide", 9, lambda: policy.decide(context)
     decision = policy.decide(context)
-    yield "LinUCB.learn", 9, lambda: policy.learn(decision, 1.0, observed=seen)
+    yield "LinUCB.learn", 9, lambda: policy.learn(decision, 1.0)
     players = {"LinUCB-PCB": linear(prior=table)}
     simulate(world, players, rounds=20, runs=2, seed=1, workers=1)
     yield "simulate", 2, lambda: simulate(world, players, rounds=20, runs=2, seed=1, workers=1)
