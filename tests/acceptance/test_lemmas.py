@@ -17,7 +17,7 @@ from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.oam.policy import OAM
 from boundit.bandit.oam.round import EXPLOIT, ContextArms, choose, compute_width
 from boundit.bandit.policies.ucb import UCB
-from boundit.bandit.theory import count_ruled_out, oam_rate
+from boundit.bandit.theory import compute_oam_rate, count_ruled_out
 from boundit.simulation.simulate import simulate
 from boundit.simulation.worlds import flipped_world
 from boundit.studies.online.policies import OfflineTables
@@ -180,7 +180,7 @@ def test_clipping_does_not_change_the_arm_that_is_exploited() -> None:
 def rate(means: Sequence[float], prior: BoundTable | None = None) -> float:
     keys: list[Key] = [((i,), ()) for i in range(len(means))]
     units = dict(zip(keys, np.eye(len(means)).tolist(), strict=True))
-    return NOISE * oam_rate(units, dict(zip(keys, means, strict=True)), prior)
+    return NOISE * compute_oam_rate(units, dict(zip(keys, means, strict=True)), prior)
 
 
 def test_exploring_costs_the_optimal_value_and_a_little_more() -> None:
@@ -219,7 +219,7 @@ def test_exact_bounds_of_the_flipped_world_leave_oam_as_it_is() -> None:
     world = flipped_world()
     means, exact = world.means(), OfflineTables.from_world(world, points=2_000).exact
     x = {(arm, context): [1.0, *context, *arm] for arm, context in means}
-    plain, bounded = (oam_rate(x, means, b) * math.log(15_000) for b in (None, exact))
+    plain, bounded = (compute_oam_rate(x, means, b) * math.log(15_000) for b in (None, exact))
     policies = {"OAM": OAM(), "OAM-PCB": OAM(prior=exact)}
     found = simulate(world, policies, rounds=2_000, runs=5)
 

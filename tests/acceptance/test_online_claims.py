@@ -12,7 +12,7 @@ import pytest
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.oam.policy import OAM
 from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.theory import oam_rate
+from boundit.bandit.theory import compute_oam_rate
 from boundit.simulation.chunk import Chunk
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
@@ -165,7 +165,7 @@ def test_theorem_7_promises_less_than_oam_pcb_regrets() -> None:
     found = simulate(FLIPPED, {"OAM-PCB": OAM(prior=bounds)}, rounds=ROUNDS, runs=20)
     line = found.summary()[0]
 
-    assert oam_rate(x, means, bounds) * np.log(ROUNDS) == pytest.approx(85.47, abs=0.01)
+    assert compute_oam_rate(x, means, bounds) * np.log(ROUNDS) == pytest.approx(85.47, abs=0.01)
     assert line.mean_lower > 100
 
 

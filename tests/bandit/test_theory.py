@@ -11,15 +11,15 @@ from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.theory import (
     OutsideTheorem,
-    confidence_radius,
+    bound_log_volume,
+    compute_confidence_radius,
+    compute_lin_ucb_ceiling,
+    compute_oam_ceiling,
+    compute_oam_rate,
+    compute_ucb_ceiling,
     count_ruled_out,
-    largest_norm,
-    lin_ucb_ceiling,
-    log_volume,
-    oam_ceiling,
-    oam_rate,
-    ruled_out,
-    ucb_ceiling,
+    find_largest_norm,
+    find_ruled_out,
 )
 from boundit.simulation.worlds import paper_world
 from boundit.terms.bound import Arm, Key
@@ -60,7 +60,7 @@ def test_the_count_is_of_pairs_below_the_best_mean_of_their_own_context() -> Non
     }
     table = bounded(means, {((1,), (0,)): 0.4, ((0,), (1,)): 0.6})
 
-    assert ruled_out(table, means) == (((1,), (0,)), ((0,), (1,)))
+    assert find_ruled_out(table, means) == (((1,), (0,)), ((0,), (1,)))
     assert count_ruled_out(table, means) == 2
     assert count_ruled_out(bounded(means, {}), means) == 0
 
@@ -74,8 +74,10 @@ def test_tighter_bounds_rule_out_more_and_lower_every_ceiling() -> None:
         loose, tight = (bounded(means, uppers) for uppers in nested_uppers(rng, means))
 
         assert count_ruled_out(loose, means) <= count_ruled_out(tight, means)
-        ceilings = [ucb_ceiling(means, horizon=100, bounds=b) for b in (None, loose, tight)]
-        norms = [largest_norm(features, means, b) for b in (None, loose, tight)]
+        ceilings = [
+            compute_ucb_ceiling(means, horizon=100, bounds=b) for b in (None, loose, tight)
+        ]
+        norms = [find_largest_norm(features, means, b) for b in (None, loose, tight)]
         assert ceilings == sorted(ceilings, reverse=True)
         assert norms == sorted(norms, reverse=True)
 
@@ -100,7 +102,9 @@ def test_on_the_papers_example_no_valid_bound_lowers_the_norm() -> None:
     )
 
     assert count_ruled_out(exact, means) == 12
-    assert largest_norm(features, means) == largest_norm(features, means, exact) == 2.0
+    assert (
+        find_largest_norm(features, means) == find_largest_norm(features, means, exact) == 2.0
+    )
 
 
 def test_squared_widths_and_the_determinant_stay_below_their_bounds() -> None:
@@ -116,7 +120,7 @@ def test_squared_widths_and_the_determinant_stay_below_their_bounds() -> None:
             widths += float(row @ np.linalg.solve(seen, row))
             seen = seen + np.outer(row, row)
         grown = float(np.linalg.slogdet(seen / ridge)[1])
-        limit = log_volume(horizon=rounds, n_features=n_features, norm=norm, ridge=ridge)
+        limit = bound_log_volume(horizon=rounds, n_features=n_features, norm=norm, ridge=ridge)
 
         assert grown <= limit * (1 + 1e-12)
         assert widths <= 2 * grown * (1 + 1e-12)
@@ -129,7 +133,7 @@ def test_the_coefficients_stay_in_the_ellipsoid() -> None:
     for _ in range(100):
         theta = rng.normal(size=3)
         theta /= np.linalg.norm(theta)
-        radius = confidence_radius(
+        radius = compute_confidence_radius(
             horizon=60, n_features=3, norm=1.0, theta_norm=1.0, delta=0.1
         )
         seen, b, outside = np.eye(3), np.zeros(3), False
@@ -151,10 +155,10 @@ def test_linear_optimism_regrets_less_than_its_ceiling() -> None:
         (i,): (math.cos(i / 5), math.sin(i / 5)) for i in range(8)
     }
     means = {arm: float(np.dot(theta, x)) for arm, x in arms.items()}
-    ceiling = lin_ucb_ceiling(
+    ceiling = compute_lin_ucb_ceiling(
         horizon=rounds, n_features=2, norm=1.0, theta_norm=0.8, delta=0.05
     )
-    alpha = confidence_radius(
+    alpha = compute_confidence_radius(
         horizon=rounds, n_features=2, norm=1.0, theta_norm=0.8, delta=0.05
     )
     rng = np.random.default_rng(3)
@@ -170,11 +174,13 @@ def test_linear_optimism_regrets_less_than_its_ceiling() -> None:
 
 def test_a_regression_for_each_arm_costs_a_root_and_its_share_of_delta() -> None:
     """D-24."""
-    one = lin_ucb_ceiling(horizon=100, n_features=2, norm=1, theta_norm=1, delta=0.1)
-    four = lin_ucb_ceiling(
+    one = compute_lin_ucb_ceiling(horizon=100, n_features=2, norm=1, theta_norm=1, delta=0.1)
+    four = compute_lin_ucb_ceiling(
         horizon=100, n_features=2, norm=1, theta_norm=1, delta=0.1, regressions=4
     )
-    finer = lin_ucb_ceiling(horizon=100, n_features=2, norm=1, theta_norm=1, delta=0.025)
+    finer = compute_lin_ucb_ceiling(
+        horizon=100, n_features=2, norm=1, theta_norm=1, delta=0.025
+    )
 
     assert one < four
     assert four == pytest.approx(2 * finer)
@@ -183,7 +189,7 @@ def test_a_regression_for_each_arm_costs_a_root_and_its_share_of_delta() -> None
 def test_the_ceiling_is_refused_where_its_lemma_does_not_hold() -> None:
     """D-26: the paper's features have length 2 and its ridge is 1."""
     with pytest.raises(OutsideTheorem, match="a ridge of at least 4 for features of length 2"):
-        lin_ucb_ceiling(horizon=100, n_features=4, norm=2.0, theta_norm=1.0, delta=0.1)
+        compute_lin_ucb_ceiling(horizon=100, n_features=4, norm=2.0, theta_norm=1.0, delta=0.1)
 
 
 def test_without_shared_features_the_rate_is_two_over_each_gap() -> None:
@@ -191,9 +197,9 @@ def test_without_shared_features_the_rate_is_two_over_each_gap() -> None:
     means: dict[Key, float] = {((0,), (0,)): 0.9, ((1,), (0,)): 0.5, ((2,), (0,)): 0.7}
     features = {key: np.eye(3)[i].tolist() for i, key in enumerate(means)}
 
-    assert oam_rate(features, means) == pytest.approx(2 / 0.4 + 2 / 0.2, rel=2e-6)
+    assert compute_oam_rate(features, means) == pytest.approx(2 / 0.4 + 2 / 0.2, rel=2e-6)
     table = bounded(means, {((1,), (0,)): 0.6})
-    assert oam_rate(features, means, table) == pytest.approx(2 / 0.2, rel=2e-6)
+    assert compute_oam_rate(features, means, table) == pytest.approx(2 / 0.2, rel=2e-6)
 
 
 def test_the_printed_ceiling_is_the_rate_times_the_logarithm() -> None:
@@ -201,11 +207,13 @@ def test_the_printed_ceiling_is_the_rate_times_the_logarithm() -> None:
     means: dict[Key, float] = {((0,), (0,)): 0.9, ((1,), (0,)): 0.5}
     features = {key: np.eye(2)[i].tolist() for i, key in enumerate(means)}
 
-    printed = oam_ceiling(features, means, horizon=100)
+    printed = compute_oam_ceiling(features, means, horizon=100)
     assert printed == pytest.approx(2 / 0.4 * math.log(100), rel=2e-6)
-    assert oam_ceiling(features, means, horizon=100, sigma2=0.25) == pytest.approx(printed / 4)
+    assert compute_oam_ceiling(features, means, horizon=100, sigma2=0.25) == pytest.approx(
+        printed / 4
+    )
     out = bounded(means, {((1,), (0,)): 0.6})
-    assert oam_ceiling(features, means, out, horizon=100) == 0.0
+    assert compute_oam_ceiling(features, means, out, horizon=100) == 0.0
 
 
 def test_ruling_out_an_informative_arm_raises_the_rate_unless_it_may_be_pulled() -> None:
@@ -214,10 +222,12 @@ def test_ruling_out_an_informative_arm_raises_the_rate_unless_it_may_be_pulled()
     features = dict(zip(means, [(1, 0), (0, 10), (0.8, 1)], strict=True))
     table = bounded(means, {((1,), (0,)): 0.5})
 
-    without = oam_rate(features, means)
+    without = compute_oam_rate(features, means)
     assert without == pytest.approx(2.0, rel=1e-5)
-    assert oam_rate(features, means, table) == pytest.approx(20.0, rel=1e-5)
-    assert oam_rate(features, means, table, pull_ruled_out=True) == pytest.approx(2.0, rel=1e-5)
+    assert compute_oam_rate(features, means, table) == pytest.approx(20.0, rel=1e-5)
+    assert compute_oam_rate(features, means, table, pull_ruled_out=True) == pytest.approx(
+        2.0, rel=1e-5
+    )
 
 
 def test_no_valid_bound_raises_the_rate_when_ruled_out_arms_may_be_pulled() -> None:
@@ -228,7 +238,8 @@ def test_no_valid_bound_raises_the_rate_when_ruled_out_arms_may_be_pulled() -> N
         loose, tight = (bounded(means, uppers) for uppers in nested_uppers(rng, means))
 
         rates = [
-            oam_rate(features, means, b, pull_ruled_out=True) for b in (None, loose, tight)
+            compute_oam_rate(features, means, b, pull_ruled_out=True)
+            for b in (None, loose, tight)
         ]
 
         assert rates[1] <= rates[0] * (1 + 3e-6) + 1e-6
@@ -255,7 +266,7 @@ def test_optimism_regrets_less_than_its_ceiling(uppers: dict[Key, float]) -> Non
             regret += 0.8 - mean
         regrets.append(regret)
 
-    ceiling = ucb_ceiling(means, horizon=300, bounds=table)
+    ceiling = compute_ucb_ceiling(means, horizon=300, bounds=table)
 
     assert float(np.mean(regrets)) <= ceiling
     if uppers:
@@ -268,15 +279,15 @@ def test_contexts_add_up_and_the_best_arm_is_no_term() -> None:
     one: dict[Key, float] = {((0,), (0,)): 0.5, ((1,), (0,)): 0.5 - 1e-16, ((2,), (0,)): 0.3}
     two = one | {((0,), (1,)): 0.1, ((1,), (1,)): 0.6}
 
-    first = ucb_ceiling(one, horizon=50)
+    first = compute_ucb_ceiling(one, horizon=50)
     assert first == pytest.approx(3 * 0.2 + 16 * math.log(50) / 0.2)
-    assert ucb_ceiling(two, horizon=50) == pytest.approx(
+    assert compute_ucb_ceiling(two, horizon=50) == pytest.approx(
         first + 3 * 0.5 + 16 * math.log(50) / 0.5
     )
 
 
 def test_a_horizon_without_rounds_is_refused() -> None:
     with pytest.raises(BadOption, match="horizon must be"):
-        ucb_ceiling({((0,), ()): 0.5}, horizon=0)
+        compute_ucb_ceiling({((0,), ()): 0.5}, horizon=0)
     with pytest.raises(BadOption, match="horizon must be"):
-        oam_ceiling({((0,), ()): [1.0]}, {((0,), ()): 0.5}, horizon=0)
+        compute_oam_ceiling({((0,), ()): [1.0]}, {((0,), ()): 0.5}, horizon=0)

@@ -5,7 +5,7 @@ is *ruled out* in a context when its upper end lies below the best mean there.
 
 Theorem 6 has no ceiling. It says that bounds which rule out an arm lower LinUCB's regret, and
 that does not hold, not even in expectation (D-29): bounds lower the ceilings of this page, and
-``ruled_out`` lists the arms that its Lemma 6 speaks of.
+``find_ruled_out`` lists the arms that its Lemma 6 speaks of.
 """
 
 import math
@@ -35,12 +35,13 @@ class OutsideTheorem(BounditError):
         )
 
 
-def ruled_out(bounds: BoundTable, means: Mapping[K, float]) -> tuple[K, ...]:
+def find_ruled_out(bounds: BoundTable, means: Mapping[K, float]) -> tuple[K, ...]:
     r"""List the pairs whose upper end lies below the best mean of their context.
 
     ``means`` has :math:`\mu_{a,c}` for every arm and context, as ``World.means`` gives them.
+    Called by ``count_ruled_out`` and by the ceilings, which leave these pairs out.
     """
-    best = _best(means)
+    best = _find_best_means(means)
     return tuple(key for key in means if bounds[key].upper < best[key[1]])
 
 
@@ -54,10 +55,10 @@ def count_ruled_out(bounds: BoundTable, means: Mapping[K, float]) -> int:
     >>> count_ruled_out(table, {(("A",), ()): 0.25, (("B",), ()): 0.5})
     1
     """
-    return len(ruled_out(bounds, means))
+    return len(find_ruled_out(bounds, means))
 
 
-def largest_norm(
+def find_largest_norm(
     features: Mapping[K, Sequence[float]],
     means: Mapping[K, float],
     bounds: BoundTable | None = None,
@@ -67,24 +68,28 @@ def largest_norm(
     .. math:: L = \max_{a,c:\; U_{a,c} \ge \mu^*_c} \lVert x_{a,c} \rVert_2
 
     Bounds never raise it, and need not lower it: the best arm is never ruled out (D-27).
+    Called by ``_apply_theorem5`` of the ceiling study.
     """
-    gone = set(ruled_out(bounds, means)) if bounds else set()
+    gone = set(find_ruled_out(bounds, means)) if bounds else set()
     return max(float(np.linalg.norm(features[key])) for key in means if key not in gone)
 
 
-def log_volume(*, horizon: int, n_features: int, norm: float, ridge: float = 1.0) -> float:
+def bound_log_volume(
+    *, horizon: int, n_features: int, norm: float, ridge: float = 1.0
+) -> float:
     r"""Bound how much a regression can know, :math:`d \log(1 + T L^2 / (d \lambda))`.
 
     Lemma 4: :math:`\log(|A_T| / \lambda^d)` is at most this after ``horizon`` :math:`T` vectors
     of ``n_features`` :math:`d` numbers, none longer than ``norm`` :math:`L`, with ``ridge``
     :math:`\lambda`. Lemma 3: twice this bounds the sum of
     :math:`\lVert x_t \rVert^2_{A_{t-1}^{-1}}`, where the ridge is at least
-    :math:`\max(1, L^2)`.
+    :math:`\max(1, L^2)`. Called by ``compute_confidence_radius`` and
+    ``compute_lin_ucb_ceiling``.
     """
     return n_features * math.log1p(horizon * norm**2 / (n_features * ridge))
 
 
-def confidence_radius(
+def compute_confidence_radius(
     *,
     horizon: int,
     n_features: int,
@@ -93,19 +98,20 @@ def confidence_radius(
     ridge: float = 1.0,
     delta: float,
 ) -> float:
-    r"""The radius of the confidence ellipsoid, which LinUCB's ``alpha`` must reach (Lemma 5).
+    r"""Compute the radius of the confidence ellipsoid, what ``alpha`` must reach (Lemma 5).
 
     .. math:: \sqrt\lambda M + \sqrt{2 \log(1/\delta) + d \log(1 + T L^2 / (d \lambda))}
 
     With probability :math:`1 - \delta` the coefficients lie in it in every round up to
     ``horizon`` :math:`T`, the noise being 1-sub-Gaussian; ``theta_norm`` is :math:`M`, at least
     their length. ``horizon`` is in the radius, so later rounds are not covered (D-25).
+    Called by ``compute_lin_ucb_ceiling``, and by ``_apply_theorem5`` for the ``alpha`` to play.
     """
-    volume = log_volume(horizon=horizon, n_features=n_features, norm=norm, ridge=ridge)
+    volume = bound_log_volume(horizon=horizon, n_features=n_features, norm=norm, ridge=ridge)
     return math.sqrt(ridge) * theta_norm + math.sqrt(2 * math.log(1 / delta) + volume)
 
 
-def lin_ucb_ceiling(
+def compute_lin_ucb_ceiling(
     *,
     horizon: int,
     n_features: int,
@@ -115,12 +121,12 @@ def lin_ucb_ceiling(
     delta: float,
     regressions: int = 1,
 ) -> float:
-    r"""A ceiling on the regret of LinUCB and LinUCB-PCB (Theorem 5).
+    r"""Compute a ceiling on the regret of LinUCB and LinUCB-PCB (Theorem 5).
 
     .. math:: 2 \alpha \sqrt{2 T d \log(1 + T L^2 / (d \lambda))}
 
-    with :math:`\alpha` the ``confidence_radius`` and its symbols; ``norm`` is the
-    ``largest_norm`` with the bounds, or without. What holds differs from what is printed:
+    with :math:`\alpha` the ``compute_confidence_radius`` and its symbols; ``norm`` is the
+    ``find_largest_norm`` with the bounds, or without. What holds differs from what is printed:
 
     - it holds with probability :math:`1 - \delta`, not in expectation, and for an ``alpha`` of
       at least the radius (D-25);
@@ -129,14 +135,16 @@ def lin_ucb_ceiling(
       them (D-24);
     - Lemma 3 needs a ridge of at least :math:`\max(1, L^2)`, or this raises (D-26).
 
+    Called by ``_apply_theorem5`` of the ceiling study.
+
     >>> how = {"n_features": 5, "norm": 1.0, "theta_norm": 1.0, "delta": 0.05}
-    >>> round(lin_ucb_ceiling(horizon=15_000, **how))
+    >>> round(compute_lin_ucb_ceiling(horizon=15_000, **how))
     17061
     """
     if ridge < max(1.0, norm**2):
         raise OutsideTheorem(ridge, norm)
-    volume = log_volume(horizon=horizon, n_features=n_features, norm=norm, ridge=ridge)
-    radius = confidence_radius(
+    volume = bound_log_volume(horizon=horizon, n_features=n_features, norm=norm, ridge=ridge)
+    radius = compute_confidence_radius(
         horizon=horizon,
         n_features=n_features,
         norm=norm,
@@ -147,14 +155,14 @@ def lin_ucb_ceiling(
     return 2 * radius * math.sqrt(2 * horizon * regressions * volume)
 
 
-def oam_rate(
+def compute_oam_rate(
     features: Mapping[K, Sequence[float]],
     means: Mapping[K, float],
     bounds: BoundTable | None = None,
     *,
     pull_ruled_out: bool = False,
 ) -> float:
-    r"""What Theorem 7 says OAM-PCB regrets for each unit of :math:`\log T`, in the limit.
+    r"""Compute what OAM-PCB regrets for each unit of :math:`\log T`, in the limit (Theorem 7).
 
     Without bounds that is what OAM regrets. With them it is what an algorithm could reach that
     knows the best mean; Algorithm 5 does not, and goes on exploring an arm whose upper end lies
@@ -176,22 +184,23 @@ def oam_rate(
     arm that is bad may be the cheapest way to learn about the others, and is not pulled any
     more. With ``pull_ruled_out`` it may be, and then no valid bound raises the value.
 
-    Two arms that tell nothing of each other: 2 over the gap, as Lai and Robbins have it.
+    Called by ``compute_oam_ceiling``. Two arms that tell nothing of each other: 2 over the gap,
+    as Lai and Robbins have it.
 
     >>> a, b = (("A",), ()), (("B",), ())
-    >>> round(oam_rate({a: (1, 0), b: (0, 1)}, {a: 0.5, b: 0.25}), 3)
+    >>> round(compute_oam_rate({a: (1, 0), b: (0, 1)}, {a: 0.5, b: 0.25}), 3)
     8.0
     """
-    gone = set(ruled_out(bounds, means)) if bounds else set()
+    gone = set(find_ruled_out(bounds, means)) if bounds else set()
     keys = [key for key in means if pull_ruled_out or key not in gone]
-    best = _best(means)
+    best = _find_best_means(means)
     x = np.array([features[key] for key in keys], dtype=np.float64)
     gaps = np.array([best[key[1]] - means[key] for key in keys])
     tested = np.array([key not in gone for key in keys])
     return allocate(x, gaps, width=2.0, cap=math.inf, smallest_gap=0.0, tested=tested).cost
 
 
-def oam_ceiling(
+def compute_oam_ceiling(
     features: Mapping[K, Sequence[float]],
     means: Mapping[K, float],
     bounds: BoundTable | None = None,
@@ -199,23 +208,26 @@ def oam_ceiling(
     horizon: int,
     sigma2: float = 1.0,
 ) -> float:
-    r"""What Theorem 7 prints, :math:`\log(T) \mathcal V(\theta, \mathcal A)`, for ``horizon``.
+    r"""Compute what Theorem 7 prints, :math:`\log(T) \mathcal V(\theta, \mathcal A)`.
 
-    It stands beside simulated regret to be compared: as a ceiling it holds in the limit only
-    (D-35). ``sigma2`` is the variance proxy of the noise, 1 in the text and at most 1/4 for
-    rewards in [0, 1]; the value grows with it in proportion.
+    For ``horizon`` :math:`T`. ``_play_world`` of the ceiling study puts it beside simulated
+    regret; as a ceiling it holds in the limit only (D-35). ``sigma2`` is the variance proxy of
+    the noise, 1 in the text and at most 1/4 for rewards in [0, 1]; the value grows with it in
+    proportion.
 
     >>> a, b = (("A",), ()), (("B",), ())
-    >>> round(oam_ceiling({a: (1, 0), b: (0, 1)}, {a: 0.5, b: 0.25}, horizon=1000), 2)
+    >>> round(compute_oam_ceiling({a: (1, 0), b: (0, 1)}, {a: 0.5, b: 0.25}, horizon=1000), 2)
     55.26
     """
-    return sigma2 * math.log(_rounds(horizon)) * oam_rate(features, means, bounds)
+    return (
+        sigma2 * math.log(_require_horizon(horizon)) * compute_oam_rate(features, means, bounds)
+    )
 
 
-def ucb_ceiling(
+def compute_ucb_ceiling(
     means: Mapping[K, float], *, horizon: int, bounds: BoundTable | None = None
 ) -> float:
-    r"""A ceiling on the expected regret of UCB and UCB-PCB (Theorem 8).
+    r"""Compute a ceiling on the expected regret of UCB and UCB-PCB (Theorem 8).
 
     .. math::
 
@@ -225,15 +237,15 @@ def ucb_ceiling(
     :math:`\delta = 1/T^2` in the index; :math:`\Delta_a` is the gap of arm :math:`a`. It is an
     upper bound, where the text has an equality, and the best arm is no term of the sum (D-37).
     With contexts, one index for each pair: the sum over contexts, none of which is met more
-    than :math:`T` times.
+    than :math:`T` times. Called by ``_play_world`` of the ceiling study.
 
     >>> a, b = (("A",), ()), (("B",), ())
-    >>> round(ucb_ceiling({a: 0.5, b: 0.25}, horizon=1000), 2)
+    >>> round(compute_ucb_ceiling({a: 0.5, b: 0.25}, horizon=1000), 2)
     442.85
     """
-    log_t = math.log(_rounds(horizon))
-    gone = set(ruled_out(bounds, means)) if bounds else set()
-    best = _best(means)
+    log_t = math.log(_require_horizon(horizon))
+    gone = set(find_ruled_out(bounds, means)) if bounds else set()
+    best = _find_best_means(means)
     gaps = {key: best[key[1]] - mean for key, mean in means.items()}
     searched = sum(
         1 / gap for key, gap in gaps.items() if gap > EXACT_ROUNDING and key not in gone
@@ -241,13 +253,22 @@ def ucb_ceiling(
     return 3 * sum(gaps.values()) + 16 * log_t * searched
 
 
-def _rounds(horizon: int) -> int:
+def _require_horizon(horizon: int) -> int:
+    """Refuse a horizon without a single round.
+
+    Called by ``compute_oam_ceiling`` and ``compute_ucb_ceiling`` before they take its
+    logarithm.
+    """
     if horizon < 1:
         raise BadOption("horizon", "a whole number, 1 or more", horizon)
     return horizon
 
 
-def _best(means: Mapping[K, float]) -> dict[Context, float]:
+def _find_best_means(means: Mapping[K, float]) -> dict[Context, float]:
+    """Find the best mean of every context.
+
+    Called by ``find_ruled_out``, ``compute_oam_rate`` and ``compute_ucb_ceiling``.
+    """
     best: dict[Context, float] = {}
     for (_, context), mean in means.items():
         best[context] = max(mean, best.get(context, mean))

@@ -2,7 +2,7 @@ from math import sqrt
 
 import pytest
 
-from boundit.bandit.theory import log_volume
+from boundit.bandit.theory import bound_log_volume
 from boundit.simulation.worlds import flipped_world, paper_world, random_world
 from boundit.studies.online.ceilings import (
     CeilingRow,
@@ -37,7 +37,7 @@ def test_linucb_plays_with_the_alpha_of_the_ceiling() -> None:
     """Theorem 5: 2 alpha sqrt(2 T k d log(1 + T L^2 / (d lambda))) for k models."""
     world = paper_world()
     alpha, ridge, ceiling = _apply_theorem5(world, _make_features(world), None, 1_000)
-    volume = log_volume(horizon=1_000, n_features=5, norm=sqrt(5), ridge=ridge)
+    volume = bound_log_volume(horizon=1_000, n_features=5, norm=sqrt(5), ridge=ridge)
 
     assert ridge == pytest.approx(5)
     assert ceiling == pytest.approx(2 * alpha * sqrt(2 * 1_000 * 4 * volume))

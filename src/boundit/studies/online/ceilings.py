@@ -7,7 +7,6 @@ times log T is no ceiling for a finite T (D-35), and stands here to show it.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,11 +15,11 @@ from boundit.bandit.oam.policy import OAM
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.theory import (
-    confidence_radius,
-    largest_norm,
-    lin_ucb_ceiling,
-    oam_rate,
-    ucb_ceiling,
+    compute_confidence_radius,
+    compute_lin_ucb_ceiling,
+    compute_oam_ceiling,
+    compute_ucb_ceiling,
+    find_largest_norm,
 )
 from boundit.bounds.derive import derive_bounds
 from boundit.simulation.simulate import simulate
@@ -125,10 +124,15 @@ def _play_world(
     alpha, ridge, linear = _apply_theorem5(world, x, bounds, rounds)
     promised: dict[str, tuple[int, Policy, float, int]] = {
         "LinUCB": (5, LinUCB(alpha=alpha, ridge=ridge, prior=bounds), linear, runs),
-        "UCB": (8, UCB(prior=bounds), ucb_ceiling(means, horizon=rounds, bounds=bounds), runs),
+        "UCB": (
+            8,
+            UCB(prior=bounds),
+            compute_ucb_ceiling(means, horizon=rounds, bounds=bounds),
+            runs,
+        ),
     }
     if oam_runs:
-        rate = oam_rate(x, means, bounds) * log(rounds)
+        rate = compute_oam_ceiling(x, means, bounds, horizon=rounds)
         promised["OAM"] = (7, OAM(prior=bounds), rate, oam_runs)
     found = []
     for name, (theorem, policy, ceiling, times) in promised.items():
@@ -159,12 +163,14 @@ def _apply_theorem5(
         rows, values = np.array([x[key] for key in own]), np.array([means[key] for key in own])
         theta = np.linalg.lstsq(rows, values, rcond=None)[0]
         length = max(length, float(np.linalg.norm(theta)))
-    norm = largest_norm(x, means, bounds)
+    norm = find_largest_norm(x, means, bounds)
     ridge = max(1.0, norm**2)
     facts = {"norm": norm, "theta_norm": length, "ridge": ridge}
     size = len(next(iter(x.values())))
-    alpha = confidence_radius(horizon=rounds, n_features=size, delta=DELTA / len(arms), **facts)
-    ceiling = lin_ucb_ceiling(
+    alpha = compute_confidence_radius(
+        horizon=rounds, n_features=size, delta=DELTA / len(arms), **facts
+    )
+    ceiling = compute_lin_ucb_ceiling(
         horizon=rounds, n_features=size, delta=DELTA, regressions=len(arms), **facts
     )
     return alpha, ridge, ceiling
