@@ -6,16 +6,34 @@ from itertools import product
 import numpy as np
 from matplotlib.lines import Line2D
 
+from boundit.estimand.language.expression import P
+from boundit.estimand.language.notation import make_sentence
+from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.records import Curve, IntervalSeries, PointEstimates
 from boundit.terms.bound import Bound, Key, RuleRecord
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.formula import Over, Sentence, Variable
 from boundit.terms.interval import Interval
+from boundit.terms.names import make_nodes
 
 RULE = RuleRecord(
     "conditioning on I1",
-    "P(Y | do(X1, X2), U1) lies between min/max over I1 of P(Y | I1, U1, X1, X2, S=1)",
-    ("Rule 1: P(Y | do(U1, X1, X2), I1) is the same given S=1", "Rule 2: U1, X1 may be seen"),
+    Sentence.of(
+        EffectQuery(("Y",), ("X1", "X2"), ("U1",)).formula,
+        " lies between ",
+        Over("min/max", (Variable("I1"),)),
+        " ",
+        make_sentence(P(make_nodes("Y"), make_nodes("I1", "U1", "X1", "X2"))),
+    ),
+    (
+        Sentence.of(
+            "Rule 1: ",
+            EffectQuery(("Y",), ("U1", "X1", "X2"), ("I1",)).formula,
+            " is the same given S=1",
+        ),
+        "Rule 2: U1, X1 may be seen",
+    ),
 )
 CAVEAT = "only levels of I1 that were logged count"
 

@@ -1,17 +1,26 @@
+from collections.abc import Sequence
+
 import pytest
 
 from boundit.terms.bound import Bound, RuleRecord
-from boundit.terms.explanation import explained, format_count
+from boundit.terms.explanation import explain_bound, format_count
+from boundit.terms.formula import Sentence
 
 RULES = {
     "by W": RuleRecord("by W", "mu lies between min/max over W of P(Y | W)", ("W blocks S",))
 }
 
 
+def explained(bound: Bound, *, confidence: float | None, caveats: Sequence[str]) -> str:
+    """The explanation of one row as text."""
+    question = Sentence.of("mu")
+    return str(explain_bound(question, bound, RULES, confidence=confidence, caveats=caveats))
+
+
 def test_both_ends_by_one_rule_are_explained_once() -> None:
     bound = Bound(0.2, 0.4, 0.2, 0.4, 1200, "by W", "by W", ("W=0: 0.2",), ("W=0: 0.2",))
 
-    assert explained("mu", bound, RULES, confidence=None, caveats=["take care"]) == (
+    assert explained(bound, confidence=None, caveats=["take care"]) == (
         "mu lies in [0.2, 0.4].\n"
         "\n"
         "Both ends: by W.\n"
@@ -30,7 +39,7 @@ def test_both_ends_by_one_rule_are_explained_once() -> None:
 def test_one_rule_with_numbers_of_its_own_for_each_end_is_claimed_once() -> None:
     bound = Bound(0.2, 0.4, 0.2, 0.4, 1200, "by W", "by W", ("W=0: 0.2",), ("W=1: 0.4",))
 
-    assert explained("mu", bound, RULES, confidence=None, caveats=()) == (
+    assert explained(bound, confidence=None, caveats=()) == (
         "mu lies in [0.2, 0.4].\n"
         "\n"
         "Both ends: by W.\n"
@@ -48,7 +57,7 @@ def test_one_rule_with_numbers_of_its_own_for_each_end_is_claimed_once() -> None
 
 def test_ends_by_different_rules_are_explained_apart_with_their_values() -> None:
     bound = Bound(0.2, 1, 0.2, 1, 0, "by W", "range", marks=("never logged",))
-    said = explained("mu", bound, RULES, confidence=None, caveats=())
+    said = explained(bound, confidence=None, caveats=())
 
     assert "Lower end 0.2: by W." in said
     assert "Upper end 1: the reward's range, no rule says more." in said
@@ -57,7 +66,7 @@ def test_ends_by_different_rules_are_explained_apart_with_their_values() -> None
 
 def test_with_a_confidence_the_width_is_split_into_chance_and_the_rest() -> None:
     bound = Bound(0.1, 0.5, 0.2, 0.4, 10, "by W", "by W")
-    said = explained("mu", bound, RULES, confidence=0.95, caveats=())
+    said = explained(bound, confidence=0.95, caveats=())
 
     assert said.startswith("With confidence 0.95, for all rows of the table at once, mu lies")
     assert "Of the width 0.4, about 0.2 is what the graph leaves open" in said
@@ -76,16 +85,31 @@ def test_a_width_of_nothing_is_said_in_words(
 ) -> None:
     bound = Bound(*ends, 10, "by W", "by W")
 
-    assert said in explained("mu", bound, RULES, confidence=0.95, caveats=())
+    assert said in explained(bound, confidence=0.95, caveats=())
 
 
 def test_a_long_list_of_numbers_is_cut_and_says_so() -> None:
     cells = tuple(f"W={i}: 0" for i in range(20))
     bound = Bound(0, 1, 0, 1, 1, "by W", "by W", cells, cells)
 
-    assert "    and 4 more" in explained("mu", bound, RULES, confidence=None, caveats=())
+    assert "    and 4 more" in explained(bound, confidence=None, caveats=())
 
 
 def test_shares_of_an_exact_law_are_no_rows() -> None:
     assert format_count(0.25) == "a share of 0.25 of the rows"
     assert format_count(1) == "1 row"
+
+
+def test_the_record_holds_facts_and_no_layout() -> None:
+    bound = Bound(0.2, 1, 0.2, 1, 5, "by W", "range", ("W=0: 0.2",), marks=("rare",))
+    found = explain_bound(
+        Sentence.of("mu"), bound, RULES, confidence=None, caveats=("take care",)
+    )
+
+    lower, upper = found.ends
+    assert (lower.end, lower.rule, lower.value) == ("lower", "by W", 0.2)
+    assert (lower.claim, lower.steps) == (RULES["by W"].claim, RULES["by W"].steps)
+    assert [numbers.cells for numbers in lower.numbers] == [("W=0: 0.2",)]
+    assert (upper.rule, upper.claim) == ("range", None)
+    assert found.caveats == ("rare", "take care")
+    assert not found.widths

@@ -14,7 +14,8 @@ from boundit.terms.errors import (
     OverlappingRoles,
     RepeatedVariable,
 )
-from boundit.terms.names import Nodes, is_name, write_name
+from boundit.terms.formula import Term, Variable
+from boundit.terms.names import Nodes, is_name
 
 _PATTERN = re.compile(
     r"""
@@ -74,12 +75,18 @@ class EffectQuery:
         if graph.selection in self.variables:
             raise OverlappingRoles(str(graph.selection), "the selection node", "in the query")
 
+    @property
+    def formula(self) -> Term:
+        """The question as a formula, to stand in a sentence."""
+        outcomes, treatments, context = (
+            tuple(map(Variable, names))
+            for names in (self.outcomes, self.treatments, self.context)
+        )
+        done = (Term("do", treatments),) if treatments else ()
+        return Term("P", outcomes, (*done, *context))
+
     def __str__(self) -> str:
-        given = [write_name(name) for name in self.context]
-        if self.treatments:
-            given.insert(0, f"do({', '.join(map(write_name, self.treatments))})")
-        bar = f" | {', '.join(given)}" if given else ""
-        return f"P({', '.join(map(write_name, self.outcomes))}{bar})"
+        return str(self.formula)
 
 
 def parse_query(text: str) -> EffectQuery:

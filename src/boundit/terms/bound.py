@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from boundit.terms.formula import Line
 from boundit.terms.interval import EmptyInterval, Interval
 
 Value: TypeAlias = object
@@ -24,11 +25,11 @@ MEASURES = (
 
 @dataclass(frozen=True, slots=True)
 class RuleRecord:
-    """Why a kind of bound holds: its name, the claim as a formula, and the steps to it."""
+    """Why a kind of bound holds: its name, the claim with its formula, and the steps to it."""
 
     name: str
-    claim: str
-    steps: tuple[str, ...] = ()
+    claim: Line
+    steps: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,8 @@ class Bound:
     n: float
     lower_rule: str
     upper_rule: str
-    lower_cells: tuple[str, ...] = ()
-    upper_cells: tuple[str, ...] = ()
+    lower_cells: tuple[Line, ...] = ()
+    upper_cells: tuple[Line, ...] = ()
     marks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -31,7 +31,8 @@ from boundit.terms.contrast import (
     find_largest_contrast,
 )
 from boundit.terms.errors import MissingExtra
-from boundit.terms.explanation import explained
+from boundit.terms.explanation import Domination, Explanation, explain_bound
+from boundit.terms.formula import Sentence, Term, Variable
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 from boundit.terms.message import Note
@@ -165,24 +166,20 @@ class BoundTable:
 
     def explain(self, arm: object, context: object = ()) -> str:
         """Say how one interval came about: ends, formulas with numbers, steps, caveats."""
+        return str(self.explanation(arm, context))
+
+    def explanation(self, arm: object, context: object = ()) -> Explanation:
+        """How one interval came about, as a record that text and pages render."""
         key = self._key(arm, context)
         low, high = self.reward_range
         unseen = Bound(low, high, low, high, 0, "range", "range", marks=("it has no row",))
-        said = explained(
+        return explain_bound(
             self._question(key),
             self.bounds.get(key, unseen),
             self.rules,
             confidence=self.confidence,
             caveats=self.caveats,
-        )
-        intervals = {one: self[one, key[1]] for one in self.arms}
-        better = find_dominating_arm(self.contrasts, key[1], intervals, key[0])
-        if better is None:
-            return said
-        lead = -self.contrast(key[0], better, key[1])
-        return (
-            f"{said}\n\nDominated by arm {better}: whatever the shared unknown, that arm earns "
-            f"at least {lead:.4g} more here."
+            dominated=self._domination(key),
         )
 
     def record(self) -> dict[str, object]:
@@ -224,11 +221,31 @@ class BoundTable:
                 raise OutsideDomain(name, value, self.levels[name])
         return values
 
-    def _question(self, key: Key) -> str:
+    def _question(self, key: Key) -> Sentence:
+        """Ask for the mean of one arm in one context. Called by ``explanation``."""
         arm, context = key
-        done = ", ".join(f"{n}={v!r}" for n, v in zip(self.treatments, arm, strict=True))
-        seen = [f"{n}={v!r}" for n, v in zip(self.context, context, strict=True)]
-        return f"E[{self.outcome} | {', '.join([f'do({done})', *seen])}]"
+        outcome = Variable(self.outcome, bare=True)
+        done = Term("do", _set_variables(self.treatments, arm))
+        return Sentence.of(
+            Term("E", (outcome,), (done, *_set_variables(self.context, context)))
+        )
+
+    def _domination(self, key: Key) -> Domination | None:
+        """Find the arm that surely beats this one by most. Called by ``explanation``."""
+        arm, context = key
+        intervals = {one: self[one, context] for one in self.arms}
+        better = find_dominating_arm(self.contrasts, context, intervals, arm)
+        if better is None:
+            return None
+        return Domination(better, -self.contrast(arm, better, context))
+
+
+def _set_variables(names: Sequence[str], values: Sequence[Value]) -> tuple[Variable, ...]:
+    """Write variables at their values. Called by ``BoundTable._question``."""
+    return tuple(
+        Variable(name, value=repr(value), bare=True)
+        for name, value in zip(names, values, strict=True)
+    )
 
 
 def _picked(row: Mapping[str, object], names: Sequence[str], i: int) -> tuple[Value, ...]:

@@ -1,57 +1,209 @@
-"""An interval in words, as a colleague would explain it."""
+"""Why an interval is what it is, as a record; ``str`` says it as a colleague would.
 
-from collections.abc import Mapping, Sequence
+The record holds facts: the question, each end with its rule and numbers, what of the width is
+sampling error, how many rows were logged, what to heed. Plain text is one rendering of it, the
+blocks of a page (``boundit.report.text.explanation``) are another.
+"""
 
-from boundit.terms.bound import Bound, RuleRecord
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from boundit.terms.bound import Arm, Bound, RuleRecord
+from boundit.terms.formula import Line, Sentence
+from boundit.terms.interval import Interval
 from boundit.terms.rounding import ROUNDING
 
 RANGE = "range"
 """What an end is called that no rule gave."""
 _MOST_CELLS = 16
 
+End = Literal["lower", "upper", "both"]
 
-def explained(
-    question: str,
+
+@dataclass(frozen=True, slots=True)
+class EndNumbers:
+    """The numbers that one end, or both, were made from, a line each."""
+
+    end: End
+    value: float
+    cells: tuple[Line, ...]
+    n_more: int = 0
+
+    @classmethod
+    def of(cls, end: End, value: float, cells: Sequence[Line]) -> "EndNumbers":
+        """Keep the first numbers, and how many more there are. Called by ``explain_ends``."""
+        return cls(end, value, tuple(cells[:_MOST_CELLS]), max(len(cells) - _MOST_CELLS, 0))
+
+    @property
+    def title(self) -> str:
+        """The end and its value."""
+        return f"{self.end.capitalize()} end {self.value:.4g}"
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The numbers, and how many are left out."""
+        return (*self.cells, f"and {self.n_more} more") if self.n_more else self.cells
+
+
+@dataclass(frozen=True, slots=True)
+class EndExplanation:
+    """One end, or both where one rule gave them: the rule, what it claims, numbers, steps."""
+
+    end: End
+    value: float
+    rule: str
+    claim: Line | None
+    numbers: tuple[EndNumbers, ...]
+    steps: tuple[Line, ...]
+
+    @property
+    def title(self) -> str:
+        """Which end, and the rule that gave it."""
+        which = "Both ends" if self.end == "both" else f"{self.end.capitalize()} end"
+        value = "" if self.end == "both" else f" {self.value:.4g}"
+        by = self.rule if self.rule != RANGE else "the reward's range, no rule says more"
+        return f"{which}{value}: {by}."
+
+
+@dataclass(frozen=True, slots=True)
+class Domination:
+    """An arm that surely earns more, and by how much at least."""
+
+    arm: Arm
+    lead: float
+
+    def __str__(self) -> str:
+        return (
+            f"Dominated by arm {self.arm}: whatever the shared unknown, that arm earns "
+            f"at least {self.lead:.4g} more here."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How one interval came about.
+
+    ``estimate`` are the ends that the best rules give on the estimates, without sampling error.
+    """
+
+    question: Sentence
+    interval: Interval
+    estimate: tuple[float, float]
+    confidence: float | None
+    ends: tuple[EndExplanation, ...]
+    n: float
+    caveats: tuple[str, ...] = ()
+    dominated: Domination | None = None
+
+    @property
+    def opening(self) -> Sentence:
+        """What is claimed: the question, its interval, and how surely."""
+        sure = (
+            f"With confidence {self.confidence:g}, for all rows of the table at once, "
+            if self.confidence
+            else ""
+        )
+        return Sentence.of(sure, self.question, f" lies in {self.interval}.")
+
+    @property
+    def widths(self) -> str:
+        """How much of the width more rows would take away; empty without a confidence."""
+        return _split_width(self.interval, self.estimate) if self.confidence else ""
+
+    @property
+    def logged(self) -> str:
+        """How many rows were logged for the arm and context."""
+        return f"Logged for this arm and context: {format_count(self.n)}."
+
+    def __str__(self) -> str:
+        return "\n".join(_write_lines(self))
+
+
+def explain_bound(
+    question: Sentence,
     bound: Bound,
     rules: Mapping[str, RuleRecord],
     *,
     confidence: float | None,
     caveats: Sequence[str],
-) -> str:
-    """Say the interval, then for each end the rule, the formula, the numbers and the steps."""
-    sure = (
-        f"With confidence {confidence:g}, for all rows of the table at once, "
-        if confidence
-        else ""
+    dominated: Domination | None = None,
+) -> Explanation:
+    """Put together what is known of one row. Called by ``BoundTable.explanation``."""
+    return Explanation(
+        question,
+        bound.interval,
+        (bound.lower_estimate, bound.upper_estimate),
+        confidence,
+        explain_ends(bound, rules),
+        bound.n,
+        (*bound.marks, *caveats),
+        dominated,
     )
-    lines = [f"{sure}{question} lies in {bound.interval}."]
-    low, high = _shown(bound.lower_cells), _shown(bound.upper_cells)
+
+
+def explain_ends(bound: Bound, rules: Mapping[str, RuleRecord]) -> tuple[EndExplanation, ...]:
+    """Say for each end which rule gave it and from which numbers. Called by ``explain_bound``.
+
+    Ends of one rule are explained together; equal numbers are said once.
+    """
+    low = EndNumbers.of("lower", bound.lower, bound.lower_cells)
+    high = EndNumbers.of("upper", bound.upper, bound.upper_cells)
     if bound.lower_rule != bound.upper_rule:
-        lines += _end(f"Lower end {bound.lower:.4g}", bound.lower_rule, low, rules)
-        lines += _end(f"Upper end {bound.upper:.4g}", bound.upper_rule, high, rules)
-    elif low == high:
-        lines += _end("Both ends", bound.lower_rule, low, rules)
-    else:
-        parts = [
-            f"  Lower end {bound.lower:.4g}:",
-            *low,
-            f"  Upper end {bound.upper:.4g}:",
-            *high,
-        ]
-        lines += _end("Both ends", bound.lower_rule, parts, rules)
-    if confidence:
-        lines += ["", _widths(bound)]
-    lines += ["", f"Logged for this arm and context: {format_count(bound.n)}."]
-    if notes := [*bound.marks, *caveats]:
-        lines += ["", "Caveats:", *(f"  - {note}" for note in notes)]
-    return "\n".join(lines)
+        return (
+            _explain_end("lower", bound.lower, bound.lower_rule, (low,), rules),
+            _explain_end("upper", bound.upper, bound.upper_rule, (high,), rules),
+        )
+    same = (low.cells, low.n_more) == (high.cells, high.n_more)
+    numbers = (EndNumbers.of("both", bound.lower, bound.lower_cells),) if same else (low, high)
+    return (_explain_end("both", bound.lower, bound.lower_rule, numbers, rules),)
 
 
-def _widths(bound: Bound) -> str:
-    """Say how much of the width more rows would take away, and how much they never can."""
-    whole = bound.upper - bound.lower
+def _explain_end(
+    end: End,
+    value: float,
+    name: str,
+    numbers: tuple[EndNumbers, ...],
+    rules: Mapping[str, RuleRecord],
+) -> EndExplanation:
+    """Join the rule of an end and its numbers. Called by ``explain_ends``."""
+    rule = rules.get(name)
+    claim, steps = (rule.claim, rule.steps) if rule else (None, ())
+    return EndExplanation(end, value, name, claim, numbers, steps)
+
+
+def _write_lines(found: Explanation) -> Iterator[str]:
+    """Write an explanation line by line. Called by ``Explanation.__str__``."""
+    yield str(found.opening)
+    for end in found.ends:
+        yield from ("", end.title)
+        if end.claim is not None:
+            yield f"  {end.claim}"
+        for numbers in end.numbers:
+            if len(end.numbers) > 1:
+                yield f"  {numbers.title}:"
+            yield from (f"    {line}" for line in numbers.lines)
+        if end.steps:
+            yield "  Why it holds:"
+            yield from (f"    - {step}" for step in end.steps)
+    if found.widths:
+        yield from ("", found.widths)
+    yield from ("", found.logged)
+    if found.caveats:
+        yield from ("", "Caveats:")
+        yield from (f"  - {caveat}" for caveat in found.caveats)
+    if found.dominated is not None:
+        yield from ("", str(found.dominated))
+
+
+def _split_width(interval: Interval, estimate: tuple[float, float]) -> str:
+    """Say how much of the width more rows would take away, and how much they never can.
+
+    Called by ``Explanation.widths``.
+    """
+    whole, (low, high) = interval.width, estimate
     # Programs leave points a width of rounding.
-    lasting = round(min(bound.upper_estimate - bound.lower_estimate, whole), 9)
+    lasting = round(min(high - low, whole), 9)
     if whole < ROUNDING:
         return "The width is 0: the interval is one number, and more rows would not change it."
     if lasting < ROUNDING:
@@ -64,16 +216,17 @@ def _widths(bound: Bound) -> str:
             f"All of the width {whole:.3g} is what the graph leaves open: however many rows, "
             "it would stay."
         )
-    estimate = f"[{bound.lower_estimate:.4g}, {bound.upper_estimate:.4g}]"
     return (
         f"Of the width {whole:.3g}, about {lasting:.3g} is what the graph leaves open, however "
-        f"many rows (the best rules on the estimates give {estimate}); "
+        f"many rows (the best rules on the estimates give [{low:.4g}, {high:.4g}]); "
         f"{whole - lasting:.3g} is sampling error, which more rows make smaller."
     )
 
 
 def format_count(n: float) -> str:
-    """Spell a number of rows; an exact law has shares instead.
+    """Write a number of rows; an exact law has shares instead.
+
+    Called by ``Explanation.logged``, and by the rooms that say how many rows they read.
 
     >>> format_count(12345.0), format_count(1), format_count(0.03125)
     ('12,345 rows', '1 row', 'a share of 0.03125 of the rows')
@@ -81,24 +234,3 @@ def format_count(n: float) -> str:
     if not float(n).is_integer():
         return f"a share of {n:.4g} of the rows"
     return f"{n:,.0f} row{'' if n == 1 else 's'}"
-
-
-def _shown(cells: Sequence[str]) -> list[str]:
-    """The numbers of an end, a line each."""
-    lines = [f"    {cell}" for cell in cells[:_MOST_CELLS]]
-    rest = len(cells) - _MOST_CELLS
-    return [*lines, f"    and {rest} more"] if rest > 0 else lines
-
-
-def _end(
-    which: str, name: str, numbers: Sequence[str], rules: Mapping[str, RuleRecord]
-) -> list[str]:
-    said = name if name != RANGE else "the reward's range, no rule says more"
-    rule = rules.get(name)
-    lines = ["", f"{which}: {said}."]
-    if rule:
-        lines.append(f"  {rule.claim}")
-    lines += numbers
-    if rule and rule.steps:
-        lines += ["  Why it holds:", *(f"    - {step}" for step in rule.steps)]
-    return lines

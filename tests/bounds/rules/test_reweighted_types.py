@@ -78,8 +78,8 @@ def test_the_rule_says_what_is_reproduced_and_what_is_known_of_selection() -> No
     rule = found.rule(parse_query("Y | do(X)"))
 
     assert rule.name == "program over X, Y across Z, reweighted"
-    assert "agree with P*(X, Y | Z) at every Z" in rule.claim
-    assert "r >= 0.5 (selection rate)" in rule.claim
+    assert "agree with P*(X, Y | Z) at every Z" in str(rule.claim)
+    assert "r >= 0.5 (selection rate)" in str(rule.claim)
     assert rule.steps[-1] == "Rule 1: given X, Y, selection tells nothing of Z"
 
 

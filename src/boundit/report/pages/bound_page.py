@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.figures.whiskers import Whiskers
 from boundit.report.pages.bound_view import facts
@@ -20,7 +21,7 @@ from boundit.report.pages.sections import (
 from boundit.report.records import Ladder, PointEstimates
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.names import write_name
+from boundit.terms.formula import Line, Sentence
 
 MOST_NODES = 60
 """Up to how many nodes a drawing helps; larger graphs are written down instead."""
@@ -30,7 +31,7 @@ def bound_page(
     table: BoundTable,
     *,
     graph: CausalGraph | None = None,
-    query: object = None,
+    query: EffectQuery | str | None = None,
     command: str = "",
     settings: Mapping[str, object] | None = None,
     truth: Mapping[Key, float] | None = None,
@@ -57,30 +58,23 @@ def bound_page(
     return page(
         title or f"What each arm would earn: {table.outcome}",
         sections,
-        lead=_lead(table, _framed(str(query)) if query else asked(table)),
+        lead=_lead(table, _read_query(query, table)),
         facts=facts(table),
         origin=origin(command, _settings(table) | dict(settings or {})),
     )
 
 
-def asked(table: BoundTable) -> str:
-    """The question a table answers.
+def _read_query(query: EffectQuery | str | None, table: BoundTable) -> EffectQuery:
+    """Take the question as it was asked, or else the one the table answers.
 
-    >>> asked(BoundTable("Y", ("X",), ("U",), {}, (0, 1), {}))
-    'P(Y | do(X), U)'
+    Called by ``bound_page``.
     """
-    done = f"do({', '.join(map(write_name, table.treatments))})"
-    return (
-        f"P({write_name(table.outcome)} | {', '.join([done, *map(write_name, table.context)])})"
-    )
+    if query is None:
+        return EffectQuery((table.outcome,), table.treatments, table.context)
+    return parse_query(query) if isinstance(query, str) else query
 
 
-def _framed(query: str) -> str:
-    """A question as a formula, however it was written."""
-    return query if query.lstrip().startswith("P(") else f"P({query.strip()})"
-
-
-def _lead(table: BoundTable, query: str) -> tuple[str, ...]:
+def _lead(table: BoundTable, query: EffectQuery) -> tuple[Line, ...]:
     arms, contexts = len(table.arms), len(table.contexts)
     low, high = table.reward_range
     where = f"in each of {contexts:,} contexts" if table.context else "whatever the context"
@@ -92,8 +86,12 @@ def _lead(table: BoundTable, query: str) -> tuple[str, ...]:
         else "The intervals are as they were given."
     )
     return (
-        f"The question is {query}: what {arms:,} arm{'' if arms == 1 else 's'} would earn "
-        f"{where}, on a scale from {low:g} to {high:g}.",
+        Sentence.of(
+            "The question is ",
+            query.formula,
+            f": what {arms:,} arm{'' if arms == 1 else 's'} would earn "
+            f"{where}, on a scale from {low:g} to {high:g}.",
+        ),
         f"{sure} An arm is dominated where another surely earns more.",
     )
 

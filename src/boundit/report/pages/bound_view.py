@@ -7,11 +7,12 @@ from html import escape
 from statistics import median
 
 from boundit.report.text.contexts import context_name
-from boundit.report.text.explanation import ExplanationBlock, blocks
+from boundit.report.text.explanation import ExplanationBlock, render_blocks
 from boundit.report.text.lettering import count, decimals, labelled
-from boundit.report.text.mathml import typeset
+from boundit.report.text.mathml import draw_line
 from boundit.terms.bound import Bound, Context
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.formula import Line
 
 MOST_TYPESET = 200
 """Up to how many rows explanations have their formulas typeset; larger pages would be slow."""
@@ -64,7 +65,7 @@ class RuleView:
 
 def groups(table: BoundTable) -> tuple[Group, ...]:
     """Show the table context by context; what all contexts share is not repeated."""
-    said = cache(typeset) if len(table.bounds) <= MOST_TYPESET else escape
+    draw = cache(draw_line) if len(table.bounds) <= MOST_TYPESET else _write_plain
     dominated = {context: table.dominated(context) for context in table.contexts}
     rows: dict[Context, list[BoundRow]] = {context: [] for context in table.contexts}
     names = {context: context_name(table, context) for context in rows}
@@ -79,10 +80,15 @@ def groups(table: BoundTable) -> tuple[Group, ...]:
                 dominated=arm in dominated[context],
                 marked=bool(bound.marks),
                 sought=f"{name} {names[context]} {bound.lower_rule}".casefold(),
-                explanation=blocks(table.explain(arm, context), said),
+                explanation=render_blocks(table.explanation(arm, context), draw),
             )
         )
     return tuple(Group(names[context], tuple(some)) for context, some in rows.items())
+
+
+def _write_plain(line: Line) -> str:
+    """Write a line of a large table without drawing its formulas. Used by ``groups``."""
+    return escape(str(line), quote=False)
 
 
 def bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
@@ -109,8 +115,8 @@ def rules(table: BoundTable) -> tuple[RuleView, ...]:
     return tuple(
         RuleView(
             name,
-            typeset(table.rules[name].claim),
-            tuple(map(typeset, table.rules[name].steps)),
+            draw_line(table.rules[name].claim),
+            tuple(map(draw_line, table.rules[name].steps)),
             f"{lower[name]:,} lower and {upper[name]:,} upper ends",
         )
         for name in used

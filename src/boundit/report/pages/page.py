@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from boundit.report.pages.sections import BoundRows, Section
 from boundit.report.palette import SHADES
 from boundit.report.records import Origin
-from boundit.report.text.mathml import typeset
+from boundit.report.text.mathml import draw_line
 from boundit.terms.errors import MissingExtra
+from boundit.terms.formula import Line
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -19,20 +20,20 @@ def page(
     title: str,
     sections: Sequence[Section],
     *,
-    lead: Sequence[str] = (),
+    lead: Sequence[Line] = (),
     facts: Mapping[str, str] | None = None,
     origin: Origin | None = None,
 ) -> str:
     """Write a page: a title, a short summary, the sections, and what made it.
 
-    ``facts`` are a few numbers for the top, words to number. Formulas in ``lead`` are typeset.
+    ``facts`` are a few numbers for the top, words to number. Formulas in ``lead`` are drawn.
     """
     templates = _templates()
     searched = any(isinstance(s, BoundRows) and s.searched for s in sections)
     script = templates.get_template("search.js").render() if searched else ""
     return templates.get_template("page.html").render(
         title=title,
-        lead=[typeset(words) for words in lead],
+        lead=[draw_line(words) for words in lead],
         facts=facts or {},
         sections=sections,
         origin=origin,

@@ -17,8 +17,9 @@ from boundit.report.pages.comparison_view import ComparisonRow, comparison_rows,
 from boundit.report.records import Comparison, Curve, Grid, JudgedClaim, Ladder, Panel
 from boundit.report.text.contexts import common
 from boundit.report.text.lettering import shown
-from boundit.report.text.mathml import typeset
+from boundit.report.text.mathml import draw_line
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.formula import Line
 from boundit.terms.names import Names
 
 FILTERED = 20
@@ -27,7 +28,7 @@ FILTERED = 20
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Paragraphs; formulas in them are typeset."""
+    """Paragraphs; formulas in them are drawn."""
 
     kind: ClassVar[str] = "prose"
     title: str
@@ -149,18 +150,18 @@ Section: TypeAlias = (
 )
 
 
-def prose(title: str, *paragraphs: str) -> Prose:
+def prose(title: str, *paragraphs: Line) -> Prose:
     """Say something in words.
 
-    >>> prose("Why", "P(Y) is known").paragraphs[0][:5]
-    '<math'
+    >>> prose("Why", "a < b").paragraphs
+    ('a &lt; b',)
     """
-    return Prose(title, tuple(map(typeset, paragraphs)))
+    return Prose(title, tuple(map(draw_line, paragraphs)))
 
 
-def notes(title: str, remarks: Sequence[str]) -> Notes:
+def notes(title: str, remarks: Sequence[Line]) -> Notes:
     """List remarks."""
-    return Notes(title, tuple(map(typeset, remarks)))
+    return Notes(title, tuple(map(draw_line, remarks)))
 
 
 def graph_section(
@@ -174,7 +175,7 @@ def graph_section(
 ) -> GraphSection:
     """Draw the graph."""
     svg = graph_svg(graph, treatments=treatments, context=context, outcomes=outcomes)
-    return GraphSection(title, svg, typeset(caption), str(graph))
+    return GraphSection(title, svg, draw_line(caption), str(graph))
 
 
 def intervals_section(
@@ -182,7 +183,7 @@ def intervals_section(
 ) -> Panels:
     """Draw intervals, a panel for each context."""
     said = " ".join(filter(None, (caption, shown.left_out)))
-    return Panels(title, interval_panels(shown), shown.marks, typeset(said))
+    return Panels(title, interval_panels(shown), shown.marks, draw_line(said))
 
 
 def sensitivity_section(
@@ -193,12 +194,12 @@ def sensitivity_section(
 ) -> Panels:
     """Draw bounds against the limit G, and say first what G is."""
     said = " ".join(filter(None, (caption, left_out(ladders))))
-    return Panels(title, sensitivity_panels(ladders), (), typeset(said), lead=MEANING)
+    return Panels(title, sensitivity_panels(ladders), (), draw_line(said), lead=MEANING)
 
 
 def curves_section(curves: Sequence[Curve], *, title: str, caption: str = "") -> Plot:
     """Draw curves over rounds."""
-    return Plot(title, *curve_svgs(curves, title=title), typeset(caption))
+    return Plot(title, *curve_svgs(curves, title=title), draw_line(caption))
 
 
 def bounds_section(table: BoundTable, *, title: str = "Every interval") -> BoundRows:
@@ -231,7 +232,7 @@ def comparison_section(
         bool(comparison.truth),
         comparison_rows(comparison),
         verdicts(comparison),
-        typeset(caption),
+        draw_line(caption),
     )
 
 
@@ -239,7 +240,7 @@ def table_section(grid: Grid, *, title: str, caption: str = "") -> TableSection:
     """Show a plain table."""
     columns = range(len(grid.head))
     right = tuple(all(_is_number(row[i]) for row in grid.rows) for i in columns)
-    return TableSection(title, grid, right, typeset(caption))
+    return TableSection(title, grid, right, draw_line(caption))
 
 
 def claims_section(claims: Sequence[JudgedClaim], *, title: str = "Claims") -> ClaimsSection:
@@ -247,7 +248,7 @@ def claims_section(claims: Sequence[JudgedClaim], *, title: str = "Claims") -> C
     tally = dict.fromkeys(("holds", "holds under a condition", "does not hold"), 0)
     for claim in claims:
         tally[claim.judgement] += 1
-    typed = (replace(c, said=typeset(c.said), shown=typeset(c.shown)) for c in claims)
+    typed = (replace(c, said=draw_line(c.said), shown=draw_line(c.shown)) for c in claims)
     return ClaimsSection(title, tuple(typed), tally)
 
 

@@ -1,43 +1,62 @@
-"""The explanation of an interval, from the text that a table gives to parts of a page."""
+"""The explanation of an interval as parts of a page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from typing import Literal
 
-_LISTS = frozenset({"steps", "numbers"})
+from boundit.terms.explanation import EndExplanation, Explanation
+from boundit.terms.formula import Line
 
 
 @dataclass(frozen=True, slots=True)
 class ExplanationBlock:
-    """Some lines of one kind, as HTML: text, head, claim, numbers or steps."""
+    """Some lines of one kind, as HTML; only numbers and steps are more than one."""
 
-    kind: str
+    kind: Literal["text", "head", "claim", "numbers", "steps"]
     lines: tuple[str, ...]
 
 
-def blocks(text: str, typeset: Callable[[str], str]) -> tuple[ExplanationBlock, ...]:
-    r"""Tell the kinds of lines apart by how far they are set in.
+def render_blocks(
+    explanation: Explanation, draw: Callable[[Line], str]
+) -> tuple[ExplanationBlock, ...]:
+    """Render an explanation for a page, each line as ``draw`` writes it.
 
-    >>> for block in blocks("It is so.\n\nCaveats:\n  - it may rain\n  - or snow", str):
-    ...     print(block.kind, block.lines)
-    text ('It is so.',)
-    head ('Caveats:',)
-    steps ('it may rain', 'or snow')
+    Called by ``groups`` for every row of a table.
     """
-    found = list[ExplanationBlock]()
-    lines = [line for line in text.splitlines() if line.strip()]
-    for kind, some in groupby(lines, _kind):
-        shown = [typeset(line.strip().removeprefix("- ")) for line in some]
-        parts = [tuple(shown)] if kind in _LISTS else [(line,) for line in shown]
-        found += [ExplanationBlock(kind, part) for part in parts]
-    return tuple(found)
+    return tuple(
+        ExplanationBlock(kind, tuple(map(draw, lines)))
+        for kind, lines in _list_blocks(explanation)
+        if lines
+    )
 
 
-def _kind(line: str) -> str:
-    inner = line.lstrip()
-    inset = len(line) - len(inner)
-    if inset and inner.startswith("- "):
-        return "steps"
-    if inner.endswith(":"):
-        return "head"
-    return "text" if inset == 0 else "claim" if inset <= 2 else "numbers"
+_Block = tuple[Literal["text", "head", "claim", "numbers", "steps"], tuple[Line, ...]]
+
+
+def _list_blocks(found: Explanation) -> Iterator[_Block]:
+    """List the parts of an explanation in their order. Called by ``render_blocks``."""
+    yield "text", (found.opening,)
+    for end in found.ends:
+        yield from _list_end(end)
+    if found.widths:
+        yield "text", (found.widths,)
+    yield "text", (found.logged,)
+    if found.caveats:
+        yield "head", ("Caveats:",)
+        yield "steps", found.caveats
+    if found.dominated is not None:
+        yield "text", (str(found.dominated),)
+
+
+def _list_end(end: EndExplanation) -> Iterator[_Block]:
+    """List what is said of one end. Called by ``_list_blocks``."""
+    yield "text", (end.title,)
+    if end.claim is not None:
+        yield "claim", (end.claim,)
+    for numbers in end.numbers:
+        if len(end.numbers) > 1:
+            yield "head", (f"{numbers.title}:",)
+        yield "numbers", numbers.lines
+    if end.steps:
+        yield "head", ("Why it holds:",)
+        yield "steps", end.steps

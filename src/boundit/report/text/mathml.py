@@ -1,182 +1,157 @@
-r"""Our formula text typeset as MathML, which browsers draw by themselves.
+"""Lines of words and formulas as HTML: formulas become MathML, which browsers draw themselves.
 
-The notation is that of ``estimand/language/render.py`` and of the claims of bound tables:
-``P(y | x, S=1)``, ``P*(y)``, ``E[Y | do(X=1)]``, ``Q[X, Y]``, sums ``Σ_{Z} ...``, ratios
-``[...] / [...]``, and in words ``sum over Z of`` and ``min/max over Z of``. Whatever else
-stands in a sentence stays as it is: formulas are cut out of the text piece by piece, and every
-piece keeps the text it stands for as ``alttext``, so that nothing is lost.
+A formula is a row of pieces that never break; lines may break between them. Every piece keeps
+the text it stands for as ``alttext``, so that nothing is lost to who cannot see it.
 """
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
-from typing import TypeAlias
+from itertools import accumulate
+from typing import assert_never
 
-from boundit.estimand.language.mathml import LONG, Piece, is_unreadable
-from boundit.estimand.language.symbols import draw_item, draw_names, draw_operator
-
-_STARTS = r"P\*?\(|E\[|Q\[|Σ_\{|\[|\(|min/max\ over|sum\ over"
-_CALL = re.compile(r"(P\*?|E|Q|do)([(\[])")
-_SUM = re.compile(r"Σ_\{([^{}]*)\}")
-_WORDS = re.compile(rf"(min/max|sum)\ over\ (.+?)\ of(?=\ (?:{_STARTS}))")
-_BETWEEN = re.compile(rf"/(?=\ (?:{_STARTS}))|x(?=\ \()")
-_OPENING = re.compile(
-    r"""(?<![\w.'"])(?:(?:P\*?|[EQ])(?=[(\[])|do(?=\()|(?:min/max|sum)(?=\ over\ ))
-        |Σ_\{|(?<!\w)[\[(](?=P\*?\(|Q\[|Σ_|\[|\()""",
-    re.VERBOSE,
+from boundit.report.text.symbols import draw_letter, draw_operator, draw_variable, draw_words
+from boundit.terms.formula import (
+    Formula,
+    Fraction,
+    Group,
+    Line,
+    Over,
+    Part,
+    Sign,
+    Term,
+    Variable,
 )
-_CLOSING = {"(": ")", "[": "]"}
+
+LONG = 30
+"""How long a term may be before lines may break between its parts."""
+_LONGEST, _DEEPEST = 4000, 40
+"""Beyond this a formula is no help to the eye, and stays text."""
 
 
-Found: TypeAlias = tuple[list[Piece], int]
-"""What was read, and where it ends."""
+def draw_line(line: Line) -> str:
+    """Write words and formulas as HTML.
 
+    Called for every line of a page: by ``groups``, ``page`` and the sections of it.
 
-def typeset(text: str) -> str:
-    """Turn a line of text into HTML with its formulas typeset.
-
-    >>> typeset("half of P(Y)")
+    >>> from boundit.terms.formula import Sentence
+    >>> draw_line(Sentence.of("half of ", Term("P", (Variable("Y"),))))
     'half of <math alttext="P(Y)"><mi>P</mi><mo ...>(</mo><mi>Y</mi><mo ...>)</mo></math>'
-    >>> typeset("a < b")
+    >>> draw_line("a < b")
     'a &lt; b'
     """
-    done, at, search = list[str](), 0, 0
-    if is_unreadable(text):
-        search = len(text)
-    while match := _OPENING.search(text, search):
-        if found := _formula(text, match.start()):
-            done.append(escape(text[at : match.start()], quote=False))
-            done += [piece.to_html() for piece in found[0]]
-            at = search = found[1]
-        else:
-            search = match.end()
-    return "".join([*done, escape(text[at:], quote=False)])
+    if isinstance(line, str) or _is_unreadable(str(line)):
+        return escape(str(line), quote=False)
+    return "".join(
+        escape(part, quote=False)
+        if isinstance(part, str)
+        else "".join(piece.stand() for piece in _draw(part))
+        for part in line.parts
+    )
 
 
-def _formula(text: str, at: int) -> Found | None:
-    """Read factors until something else comes."""
-    pieces = list[Piece]()
-    while found := _factor(text, start := _past_blanks(text, at)):
-        parts, end = found
-        pieces += [Piece("", text[at:start]) + parts[0], *parts[1:]]
-        at = end
-    return (pieces, at) if pieces else None
+def _is_unreadable(text: str) -> bool:
+    """Tell whether a line is too long, or nested too deeply, to be worth drawing.
+
+    Called by ``draw_line``.
+    """
+    depths = accumulate((c in "([{") - (c in ")]}") for c in text)
+    return len(text) > _LONGEST or max(depths, default=0) > _DEEPEST
 
 
-def _factor(text: str, at: int) -> Found | None:
-    if match := _WORDS.match(text, at):
-        sign = draw_operator("∑" if match[1] == "sum" else "min/max", large=True)
-        return [_under(sign, match[2], match[0])], match.end()
-    if match := _SUM.match(text, at):
-        return [_under(draw_operator("∑", large=True), match[1], match[0])], match.end()
-    if match := _BETWEEN.match(text, at):
-        sign = draw_operator("×" if match[0] == "x" else "/", wide=True)
-        return [Piece(sign, match[0])], match.end()
-    if match := _CALL.match(text, at):
-        return _call(text, match)
-    if text[at : at + 1] == "[":
-        return _bracketed(text, at)
-    return _group(text, at) if text[at : at + 1] == "(" else None
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a formula that never breaks: its MathML, and the text it stands for."""
+
+    math: str
+    source: str
+
+    def __add__(self, other: "_Piece") -> "_Piece":
+        return _Piece(self.math + other.math, self.source + other.source)
+
+    def stand(self) -> str:
+        """Write a piece by itself; the blanks around it are where a line may break.
+
+        One that is wider than a narrow page can be scrolled, for it never breaks. Called by
+        ``draw_line`` for every piece of a formula.
+        """
+        source = self.source.strip()
+        before, _, after = self.source.partition(source)
+        drawn = f'<math alttext="{escape(source)}">{self.math}</math>'
+        if len(source) > LONG:
+            drawn = f'<span class="formula">{drawn}</span>'
+        return f"{before}{drawn}{after}"
 
 
-def _under(sign: str, over: str, source: str) -> Piece:
-    return Piece(f"<munder>{sign}<mrow>{draw_names(over)}</mrow></munder>", source)
+def _draw(formula: Formula) -> list[_Piece]:
+    """Draw one formula piece by piece. Called by ``draw_line`` and ``_draw_parts``."""
+    match formula:
+        case Term():
+            return _draw_term(formula)
+        case Over(sign, variables):
+            shown = draw_operator("min/max" if sign == "min/max" else "∑", large=True)
+            below = draw_operator(",").join(map(draw_variable, variables))
+            drawn = f"<munder>{shown}<mrow>{below}</mrow></munder>"
+            return [_Piece(drawn, str(formula))]
+        case Fraction(top, bottom):
+            rows = (f"<mrow>{_join(_draw_parts(part)).math}</mrow>" for part in (top, bottom))
+            return [_Piece(f"<mfrac>{''.join(rows)}</mfrac>", str(formula))]
+        case Group(inside, square):
+            return _enclose(_draw_parts(inside), "[]" if square else "()")
+        case Sign(sign):
+            return [_Piece(draw_operator({"x": "×"}.get(sign, sign), wide=True), sign)]
+        case _:
+            assert_never(formula)
 
 
-def _group(text: str, at: int) -> Found | None:
-    """Read a formula in brackets, or a range such as ``[0 to 1]``."""
-    close = _CLOSING[text[at]]
-    inside = _formula(text, at + 1)
-    end = _until(text, at + 1, close)
-    if end == len(text):
-        return None
-    if inside is None or _past_blanks(text, inside[1]) != end:
-        if not re.fullmatch(r"[\d.]+ to [\d.]+", text[at + 1 : end]):
-            return None
-        inside = [Piece(f"<mtext>{text[at + 1 : end]}</mtext>", text[at + 1 : end])], end
-    pieces, stop = inside
-    pieces[0] = Piece(draw_operator(text[at]), text[at]) + pieces[0]
-    pieces[-1] += Piece(draw_operator(close), text[stop : end + 1])
-    return pieces, end + 1
-
-
-def _bracketed(text: str, at: int) -> Found | None:
-    """Read ``[...]``, which is the upper part of a fraction when ``/ [...]`` follows."""
-    top = _group(text, at)
-    if top is None or text[top[1] : top[1] + 4] != " / [":
-        return top
-    bottom = _group(text, top[1] + 3)
-    if bottom is None:
-        return top
-    shown = "".join(f"<mrow>{_bare(pieces)}</mrow>" for pieces, _ in (top, bottom))
-    return [Piece(f"<mfrac>{shown}</mfrac>", text[at : bottom[1]])], bottom[1]
-
-
-def _bare(pieces: Sequence[Piece]) -> str:
-    """Join what stands between brackets; the line of a fraction replaces them."""
-    whole = "".join(piece.math for piece in pieces)
-    return whole.removeprefix(draw_operator("[")).removesuffix(draw_operator("]"))
-
-
-def _call(text: str, match: re.Match[str]) -> Found | None:
-    """Read ``P(...)`` and its like: variables, values, and more of the kind."""
-    close = _CLOSING[match[2]]
-    pieces, at = [Piece(_letter(match[1]) + draw_operator(match[2]), match[0])], match.end()
-    first = True
-    while (end := _until(text, at, f",|{close}")) < len(text):
-        parts = _argument(text[at:end])
-        pieces = [*pieces[:-1], pieces[-1] + parts[0], *parts[1:]] if first else pieces + parts
-        pieces[-1] += Piece(draw_operator(text[end], wide=text[end] == "|"), text[end])
-        at, first = end + 1, False
-        if text[end] == close:
-            source = text[match.start() : at]
-            short = [sum(pieces[1:], pieces[0])]
-            return (short if len(source) <= LONG else pieces), at
-    return None
-
-
-def _letter(name: str) -> str:
-    """Set the letter before a bracket; a star marks the law of the population."""
-    if name.endswith("*"):
-        return f"<msup><mi>{name[:-1]}</mi><mo>∗</mo></msup>"
-    return f"<mi>{name}</mi>"
-
-
-def _argument(text: str) -> list[Piece]:
-    """Read what stands between two commas."""
-    bare = text.strip()
-    match = _CALL.match(bare)
-    found = _call(bare, match) if match else None
-    if found is None or found[1] != len(bare):
-        return [Piece(draw_item(bare), text)]
-    before, _, after = text.partition(bare)
-    first, *rest = found[0]
-    pieces = [Piece("", before) + first, *rest]
-    pieces[-1] += Piece("", after)
+def _draw_parts(parts: Iterable[Part]) -> list[_Piece]:
+    """Draw what stands inside a formula; blanks go before what follows. Used by ``_draw``."""
+    pieces, blank = list[_Piece](), _Piece("", "")
+    for part in parts:
+        if isinstance(part, str) and not part.strip():
+            blank += _Piece("", part)
+            continue
+        drawn = [_Piece(draw_words(part), part)] if isinstance(part, str) else _draw(part)
+        pieces += [blank + drawn[0], *drawn[1:]]
+        blank = _Piece("", "")
     return pieces
 
 
-def _until(text: str, at: int, stops: str) -> int:
-    """Find the first of ``stops`` outside quotes and brackets; the end when there is none."""
-    depth, quote = list[str](), ""
-    while at < len(text):
-        char = text[at]
-        if quote:
-            at += char == "\\"
-            quote = "" if char == quote else quote
-        elif not depth and char in stops:
-            return at
-        elif char in "\"'" and not (char == "'" and re.match(r"[\w')\"]", text[at - 1])):
-            quote = char
-        elif char in "([{":
-            depth.append(char)
-        elif char in ")]}" and depth:
-            depth.pop()
-        at += 1
-    return len(text)
+def _draw_term(term: Term) -> list[_Piece]:
+    """Draw a letter with its arguments; a short one is one piece. Called by ``_draw``."""
+    opening, closing = term.brackets
+    head = _Piece(draw_letter(term.letter) + draw_operator(opening), term.letter + opening)
+    arguments = (*term.of, *term.given)
+    pieces = list[_Piece]()
+    for i, argument in enumerate(arguments, start=1):
+        sign = closing if i == len(arguments) else "|" if i == len(term.of) else ","
+        drawn = _draw_argument(argument)
+        drawn[0] = _Piece("", " " * (i > 1)) + drawn[0]
+        tail = draw_operator(sign, wide=sign == "|")
+        drawn[-1] += _Piece(tail, f"{' ' * (sign == '|')}{sign}")
+        pieces += drawn
+    pieces = pieces or [_Piece(draw_operator(closing), closing)]
+    pieces[0] = head + pieces[0]
+    whole = _join(pieces)
+    return [whole] if len(whole.source) <= LONG else pieces
 
 
-def _past_blanks(text: str, at: int) -> int:
-    while at < len(text) and text[at] == " ":
-        at += 1
-    return at
+def _draw_argument(argument: Variable | Term) -> list[_Piece]:
+    """Draw a variable, or a term within a term. Called by ``_draw_term``."""
+    if isinstance(argument, Term):
+        return _draw_term(argument)
+    return [_Piece(draw_variable(argument), str(argument))]
+
+
+def _enclose(pieces: Sequence[_Piece], brackets: str) -> list[_Piece]:
+    """Put brackets around pieces, which still may break. Called by ``_draw``."""
+    opening, closing = (_Piece(draw_operator(sign), sign) for sign in brackets)
+    if not pieces:
+        return [opening + closing]
+    inside = [opening + pieces[0], *pieces[1:]]
+    return [*inside[:-1], inside[-1] + closing]
+
+
+def _join(pieces: Iterable[_Piece]) -> _Piece:
+    """Make one piece of several. Called by ``_draw`` and ``_draw_term``."""
+    return sum(pieces, _Piece("", ""))

@@ -1,0 +1,144 @@
+"""Sentences with formulas in them, as values: text and pages are two renderings of one value.
+
+A claim such as ``P(Y | do(X)) lies between min/max over Z of P(Y | X, Z, S=1)`` is a row of
+words and formulas. ``str`` writes it on one line; ``boundit.report.text.mathml`` draws it.
+Nobody reads a formula out of text again.
+
+>>> effect = Term("P", (Variable("Y"),), (Term("do", (Variable("X", value="1"),)),))
+>>> print(Sentence.of(effect, " is ", Over("sum", (Variable("Z"),)), " ..."))
+P(Y | do(X=1)) is sum over Z of ...
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from boundit.terms.names import sort_names, write_name
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable in a formula, with the primes that tell it apart, and its value if it has one.
+
+    ``value`` is the level as Python writes it. ``bare`` leaves out the quotes that a name other
+    than a plain word has in graph and query text.
+    """
+
+    name: str
+    primes: int = 0
+    value: str = ""
+    bare: bool = False
+
+    def __str__(self) -> str:
+        name = self.name if self.bare else write_name(self.name)
+        return f"{name}{self.primes * chr(39)}{'=' * bool(self.value)}{self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A letter with arguments: ``P(y | do(x), S=1)``, ``P*(y)``, ``E[Y]``, ``Q[X]``."""
+
+    letter: str
+    of: "tuple[Variable | Term, ...]"
+    given: "tuple[Variable | Term, ...]" = ()
+
+    @property
+    def brackets(self) -> tuple[str, str]:
+        """The brackets around the arguments: square for a mean and for a c-factor."""
+        return ("[", "]") if self.letter in ("E", "Q") else ("(", ")")
+
+    def __str__(self) -> str:
+        bar = f" | {', '.join(map(str, self.given))}" if self.given else ""
+        opening, closing = self.brackets
+        return f"{self.letter}{opening}{', '.join(map(str, self.of))}{bar}{closing}"
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """A sum, or the least and the greatest, over the values of variables."""
+
+    sign: Literal["Σ", "sum", "min/max"]
+    variables: tuple[Variable, ...]
+
+    def __str__(self) -> str:
+        names = ", ".join(map(str, self.variables))
+        return f"Σ_{{{names}}}" if self.sign == "Σ" else f"{self.sign} over {names} of"
+
+
+@dataclass(frozen=True, slots=True)
+class Fraction:
+    """One formula divided by another."""
+
+    top: "tuple[Part, ...]"
+    bottom: "tuple[Part, ...]"
+
+    def __str__(self) -> str:
+        return f"[{_write(self.top)}] / [{_write(self.bottom)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A formula in brackets."""
+
+    inside: "tuple[Part, ...]"
+    square: bool = False
+
+    def __str__(self) -> str:
+        inside = _write(self.inside)
+        return f"[{inside}]" if self.square else f"({inside})"
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A sign between formulas: times, or divided by."""
+
+    sign: Literal["x", "/"]
+
+    def __str__(self) -> str:
+        return self.sign
+
+
+Formula: TypeAlias = Term | Over | Fraction | Group | Sign
+Part: TypeAlias = str | Formula
+"""Words, with their blanks, or a formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A row of words and formulas; words hold the blanks between them."""
+
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def of(cls, *parts: "Part | Sentence") -> "Sentence":
+        """Put words, formulas and sentences one after another.
+
+        Called by the rules of bounds for their claims, and by ``Explanation`` for its opening.
+        """
+        found = list[Part]()
+        for part in parts:
+            found += part.parts if isinstance(part, Sentence) else (part,)
+        return cls(tuple(found))
+
+    def __str__(self) -> str:
+        return _write(self.parts)
+
+
+Line: TypeAlias = str | Sentence
+"""One line of an explanation: words alone, or with formulas among them."""
+
+
+def name_variables(names: Iterable[str]) -> tuple[Variable, ...]:
+    """List variables in their order, as arguments of a formula.
+
+    Called wherever a formula over a set of variables is made.
+
+    >>> print(Term("Q", name_variables({"X10", "X2"})))
+    Q[X2, X10]
+    """
+    return tuple(Variable(name) for name in sort_names(names))
+
+
+def _write(parts: Iterable[Part]) -> str:
+    """Write parts on one line. Called by ``Sentence.__str__`` and by what holds formulas."""
+    return "".join(map(str, parts))
