@@ -35,6 +35,7 @@ from tests.paper import (
     FIGURE_2,
     OUTCOME,
 )
+from tests.simulation.c_factors import c_factor
 
 
 class Effect(TypedDict):
@@ -68,10 +69,10 @@ def test_the_example_sums_over_the_mediator() -> None:
     assert factorize(FIGURE_2, outcomes=asked, treatments=ARM).summed == make_nodes("I1")
     assert asked == EXAMPLE_RELEVANT
     assert set(factors) == {make_nodes("I1", "Y"), make_nodes("U1"), make_nodes("U2")}
-    whole = sum_product([model.c_factor(part) for part in factors], effect.axes)
+    whole = sum_product([c_factor(model, part) for part in factors], effect.axes)
     assert whole.measure_gap(effect) < 1e-12
     axes = ("I1", "U1", "U2", "X2", "Y")
-    printed = sum_product([model.c_factor(part) for part in EXAMPLE_FACTORS], axes)
+    printed = sum_product([c_factor(model, part) for part in EXAMPLE_FACTORS], axes)
     for i1 in (0, 1):
         assert printed.at({"I1": i1}).measure_gap(effect) > 0.02
 
@@ -161,8 +162,8 @@ def test_an_effect_may_be_recoverable_though_nothing_adjusts() -> None:
 def test_c_components_are_maximal() -> None:
     """D-12. I1 alone and Y alone are joined sets too, and their factors do not multiply."""
     model = make_paper_model()
-    together = model.c_factor(make_nodes("I1", "Y"))
-    apart = sum_product([model.c_factor("I1"), model.c_factor("Y")], together.axes)
+    together = c_factor(model, make_nodes("I1", "Y"))
+    apart = sum_product([c_factor(model, "I1"), c_factor(model, "Y")], together.axes)
 
     assert make_nodes("I1", "Y") in FIGURE_2.components()
     assert apart.measure_gap(together) > 0.01

@@ -17,7 +17,7 @@ def test_the_mean_has_students_interval() -> None:
     sample = np.random.default_rng(0).exponential(size=(40, 3))
     low, high = stats.t.interval(0.9, 39, sample.mean(axis=0), stats.sem(sample))
 
-    assert compute_half_width(sample, 0.9) == pytest.approx((high - low) / 2)
+    assert compute_half_width(sample, 0.9) == pytest.approx((high - low) / 2, rel=1e-12)
     assert np.isnan(compute_half_width(sample[:1])).all()
 
 
@@ -36,6 +36,7 @@ def test_the_ends_of_the_median_are_the_narrowest_that_do(n: int) -> None:
     low, high = bound_median(np.arange(1.0, n + 1))
     k = int(low)
 
+    # By order statistics: the k-th from either side.
     assert high == n + 1 - k
     assert 2 * stats.binom.cdf(k - 1, n, 0.5) <= 0.05 < 2 * stats.binom.cdf(k, n, 0.5)
 
@@ -48,7 +49,7 @@ def test_too_few_runs_have_no_interval_for_the_median() -> None:
 def test_the_paired_test_is_students() -> None:
     gaps = np.random.default_rng(2).normal(0.3, 1, 50)
 
-    assert compute_paired_p(gaps) == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
+    assert compute_paired_p(gaps) == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue, rel=1e-12)
     assert compute_paired_p(np.zeros(5)) == 1
     assert compute_paired_p(np.ones(5)) == 0
     assert np.isnan(compute_paired_p(np.ones(1)))

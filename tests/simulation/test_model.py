@@ -19,6 +19,7 @@ from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.tables import TableSpec
 from boundit.terms.errors import OverlappingRoles, SelectionHasChildren, UnknownNode
 from boundit.terms.names import make_nodes
+from tests.simulation.c_factors import c_factor
 from tests.simulation.enumeration import points, probability
 
 BOW = CausalGraph.of(directed=[("X", "Y")], bidirected=[("X", "Y")])
@@ -88,7 +89,7 @@ def test_an_effect_conditions_after_it_intervenes(model: Model) -> None:
 @pytest.mark.parametrize("inside", [{"V1"}, {"V1", "V2"}, {"V2", "S"}, {"V1", "V2", "V3"}])
 def test_a_c_factor_is_the_law_when_all_else_is_set(model: Model, inside: set[str]) -> None:
     """Q[C](v) = P(c | do(v without c)), whatever the nodes it does not read are set to."""
-    factor = model.c_factor(inside)
+    factor = c_factor(model, inside)
 
     for at, value in points(factor):
         event = {node: level for node, level in at.items() if node in inside}
@@ -102,7 +103,7 @@ def test_the_joint_law_is_the_product_of_its_c_factors(model: Model) -> None:
     joint = model.law(model.graph.nodes)
     product = np.ones([1] * len(joint.axes))
     for component in model.graph.components():
-        product = product * model.c_factor(component).align(joint.axes)
+        product = product * c_factor(model, component).align(joint.axes)
 
     assert np.allclose(product, joint.values, rtol=0, atol=CLOSE)
 

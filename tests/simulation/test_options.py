@@ -1,62 +1,73 @@
 """What is asked of a simulation: any whole number is read, and what is none is one line."""
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from boundit.bandit.errors import BadOption
 from boundit.bandit.policies.ucb import UCB
-from boundit.simulation.options import (
-    LONGEST,
-    read_seed,
-    read_size,
-    read_workers,
-    require_policies,
-    require_world,
-)
+from boundit.simulation.errors import NothingToSimulate
+from boundit.simulation.options import LONGEST, SimulationOptions, read_seed
 from boundit.simulation.worlds import paper_world
 
-NO_NUMBERS = (1.5, 2.0, "3", None, True, [1, 2], np.ones(30), np.float64(2), {"seed": 1})
+NO_NUMBERS = (1.5, 2.0, "3", True, [1, 2], np.ones(30), np.float64(2), {"seed": 1})
+
+
+def read(**options: object) -> SimulationOptions:
+    """Read options of which some are given."""
+    plain: dict[str, Any] = {
+        "world": paper_world(),
+        "policies": {"UCB": UCB()},
+        "rounds": 1,
+        "runs": 1,
+        "seed": 0,
+        "workers": 1,
+        "observed": False,
+    }
+    return SimulationOptions.read(**plain | options)
 
 
 @pytest.mark.parametrize("given", [3, np.int64(3), np.uint8(3), np.array(3)])
 def test_any_whole_number_is_read_as_a_plain_one(given: object) -> None:
-    for found in (read_seed(given), read_size("rounds", given), read_workers(given)):
+    asked = read(rounds=given, runs=given, seed=given, workers=given)
+
+    for found in (asked.rounds, asked.runs, asked.seed, asked.workers, read_seed(given)):
         assert (type(found), found) == (int, 3)
 
 
-def test_a_seed_may_be_long_and_counts_may_be_too_few() -> None:
-    """Whether there is nothing to simulate is said of rounds, runs and policies at once."""
-    assert read_seed(2**80) == 2**80
-    assert (read_size("runs", 0), read_size("runs", LONGEST)) == (0, LONGEST)
-    require_policies({})
+def test_a_seed_may_be_long_and_there_is_a_worker_at_least() -> None:
+    assert read(seed=2**80).seed == 2**80
+    assert read(runs=LONGEST).runs == LONGEST
+    assert read(workers=None).workers >= 1
+
+
+@pytest.mark.parametrize("none", [{"rounds": 0}, {"runs": -1}, {"policies": {}}])
+def test_nothing_to_simulate_is_said_of_rounds_runs_and_policies_at_once(
+    none: dict[str, object],
+) -> None:
+    with pytest.raises(NothingToSimulate, match="at least one round, run and policy"):
+        read(**none)
 
 
 @pytest.mark.parametrize("given", NO_NUMBERS, ids=repr)
-@pytest.mark.parametrize(
-    ("name", "read"),
-    [
-        ("seed", read_seed),
-        ("rounds", lambda it: read_size("rounds", it)),
-        ("workers", read_workers),
-    ],
-)
-def test_what_is_no_whole_number_is_refused_in_one_line(
-    name: str, read: Callable[[object], int], given: object
-) -> None:
+@pytest.mark.parametrize("name", ["seed", "rounds", "runs", "workers"])
+def test_what_is_no_whole_number_is_refused_in_one_line(name: str, given: object) -> None:
     with pytest.raises(BadOption, match=rf"^{name} must be a whole number.*, found .+$") as no:
-        read(given)
+        read(**{name: given})
     assert "\n" not in str(no.value)
+    assert no.value.option == name
 
 
 def test_numbers_out_of_range_are_refused() -> None:
     with pytest.raises(BadOption, match="seed must be a whole number, 0 or more, found -1"):
-        read_seed(-1)
+        read(seed=-1)
+    with pytest.raises(BadOption, match="seed must be a whole number, 0 or more, found None"):
+        read(seed=None)
     with pytest.raises(BadOption, match="workers must be a whole number, 1 or more, found 0"):
-        read_workers(0)
+        read(workers=0)
     with pytest.raises(BadOption, match="rounds must be a whole number, at most 2147483647"):
-        read_size("rounds", 10**30)
+        read(rounds=10**30)
 
 
 @pytest.mark.parametrize(
@@ -76,12 +87,12 @@ def test_numbers_out_of_range_are_refused() -> None:
 )
 def test_what_holds_no_policies_is_refused_in_one_line(given: object, says: str) -> None:
     with pytest.raises(BadOption, match=says) as no:
-        require_policies(given)
+        read(policies=given)
     assert "\n" not in str(no.value)
+    assert no.value.option == "policies"
 
 
 @pytest.mark.parametrize("given", [3, None, "paper", paper_world().model, paper_world])
 def test_what_is_no_world_is_refused(given: object) -> None:
-    require_world(paper_world())
     with pytest.raises(BadOption, match=r"world must be a World, such as paper_world\(\)"):
-        require_world(given)
+        read(world=given)

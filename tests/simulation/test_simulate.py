@@ -175,7 +175,7 @@ def test_short_chunks_are_for_policies_that_are_played_by_hand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     heard = list[int]()
-    monkeypatch.setattr(engine, "BY_HAND", 40)
+    monkeypatch.setattr(engine, "SLOW_CHUNK_ROUNDS", 40)
     watched = UCB(prior=exact_bounds(), watch=True)
     simulate(WORLD, {"a": UCB()}, rounds=10, runs=40, told=heard.append, workers=1)
     assert heard == [10, 20, 30, 40]

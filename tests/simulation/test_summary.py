@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from boundit.simulation.summary import format_lines, plain, summarize_curves, summarize_final
+from boundit.simulation.summary import format_lines, summarize_curves, summarize_final
 
 FINAL = np.random.default_rng(0).exponential(5.0, (3, 30))
 
@@ -14,7 +14,7 @@ def test_differences_are_from_the_first_and_paired() -> None:
     first, second, _ = summarize_final(("a", "b", "c"), FINAL)
     turned, _ = summarize_final(("b", "a"), FINAL[1::-1])
 
-    assert (first.less, first.less_error, first.p) == (0, 0, 1)
+    assert (first.less, first.less_lower, first.less_upper, first.p) == (0, 0, 0, 1)
     assert second.less == pytest.approx(first.mean - second.mean)
     assert (turned.mean, turned.median) == (second.mean, second.median)
 
@@ -45,5 +45,5 @@ def test_a_table_has_a_row_for_each_line() -> None:
 def test_what_json_lacks_is_null() -> None:
     (line,) = summarize_final(("a",), FINAL[:1, :1])
 
-    assert plain(line)["mean_lower"] is None
-    assert json.loads(json.dumps(plain(line), allow_nan=False))["policy"] == "a"
+    assert line.to_record()["mean_lower"] is None
+    assert json.loads(json.dumps(line.to_record(), allow_nan=False))["policy"] == "a"

@@ -1,10 +1,10 @@
-"""One chunk of runs: who comes, with what luck, and what every policy makes of them.
+"""One chunk of runs: which contexts come, by which chance, and what every policy makes of them.
 
-A visitor brings a context, drawn from the whole population, and a number between 0 and 1, the
-luck; an arm pays 1 to whoever's luck lies below its mean. So two policies that choose alike
-earn alike, and their difference is theirs alone. Each run has its own stream of randomness, and
-each policy a seed of its own by its name: more policies or runs leave the others as they were.
-What else a round shows, to those who look, hangs on a second luck from a stream of its own.
+A round brings a context, drawn from the whole population, and a uniform number from 0 to 1; an
+arm pays 1 where the number lies below its mean. So two policies that choose alike earn alike,
+and their difference is theirs alone. Each run has its own stream of randomness, and each policy
+a seed of its own by its name: more policies or runs leave the others as they were. What else a
+round shows, to those who look, hangs on a second uniform number from a stream of its own.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,8 @@ from boundit.bandit.policy import Policy
 from boundit.simulation.errors import PulledElsewhere
 from boundit.simulation.world import World
 
-_WORLD, _POLICIES, _SEEING = 0, 1, 2
+# The streams of randomness of a run: what all policies share, each policy's own, observations.
+_ENVIRONMENT, _POLICIES, _OBSERVATIONS = 0, 1, 2
 
 
 class Stopped(Exception):
@@ -33,7 +34,9 @@ class Stopped(Exception):
 class Chunk:
     """Some runs of a simulation, and the draws that all policies share in them.
 
-    Whether policies are told what they can use of what is ``observed`` besides the reward.
+    ``contexts`` are places in the world's environment and ``uniforms`` what decides rewards,
+    both runs x rounds. Whether policies are told what they can use of what is ``observed``
+    besides the reward.
     """
 
     world: World
@@ -47,17 +50,24 @@ class Chunk:
     def draw(
         cls, world: World, seed: int, runs: range, rounds: int, *, observed: bool = False
     ) -> "Chunk":
-        """Let the visitors of some runs come."""
+        """Draw the contexts and the uniforms of some runs.
+
+        Called by ``_play_chunks`` for every chunk, in a worker.
+        """
         chances = np.empty((2, len(runs), rounds))
         for i, run in enumerate(runs):
-            rng = default_rng(SeedSequence(seed, spawn_key=(run, _WORLD)))
+            rng = default_rng(SeedSequence(seed, spawn_key=(run, _ENVIRONMENT)))
             chances[0, i], chances[1, i] = rng.random(rounds), rng.random(rounds)
         ends = world.shares.cumsum()
         places = np.searchsorted(ends, chances[0], side="right").clip(max=len(ends) - 1)
         return cls(world, seed, runs, places.astype(np.int64), chances[1], observed)
 
     def compute_regret(self, policies: Mapping[str, Policy], at: Places, stop: Event) -> Floats:
-        """The regret of each policy in each run, at some rounds."""
+        """Play every policy and add up its regret: policies x runs, at some rounds.
+
+        Called by ``_play_chunks`` for every chunk; ``stop`` is set when a Ctrl-C has ended the
+        simulation.
+        """
         means = self.world.environment.means
         best = means.max(axis=1)[self.contexts]
         found = np.empty((len(policies), len(self.runs), len(at)))
@@ -68,65 +78,85 @@ class Chunk:
         return found
 
     def play(self, name: str, policy: Policy, stop: Event) -> Places:
-        """The place of every arm that a policy pulls, runs x rounds."""
+        """Find the place of every arm that a policy pulls, runs x rounds.
+
+        Called by ``Chunk.compute_regret`` for every policy, and by studies that follow one.
+        """
         if stop.is_set():
             raise Stopped
         seeds = self._derive_seeds(name)
-        stage, found = self._play_compiled(policy, seeds)
-        for i in np.flatnonzero(found[:, 0] < 0).tolist():
+        environment, pulls = self._play_compiled(policy, seeds)
+        for i in np.flatnonzero(pulls[:, 0] < 0).tolist():
             own = self._bind(policy, seed=int(seeds[i]))
-            found[i] = self._play_round_by_round(name, own, stage, i, stop)
-        return found
+            pulls[i] = self._play_round_by_round(name, own, environment, i, stop)
+        return pulls
 
     def find_uncompiled(self, policies: Mapping[str, Policy]) -> list[str]:
-        """Name the policies that play some of these runs round by round, which takes long."""
+        """Name the policies that play some of these runs round by round, which takes long.
+
+        Called by ``_play_chunks`` on a sample, to choose how many runs a chunk has.
+        """
         played = {
             n: self._play_compiled(p, self._derive_seeds(n))[1] for n, p in policies.items()
         }
-        return [name for name, found in played.items() if (found[:, 0] < 0).any()]
+        return [name for name, pulls in played.items() if (pulls[:, 0] < 0).any()]
 
     def _play_compiled(self, policy: Policy, seeds: Seeds) -> tuple[FiniteEnvironment, Places]:
-        """What a policy meets, and the arms it pulls in compiled code; -1 in other runs."""
+        """Give what a policy meets, and the arms it pulls in compiled code; -1 in other runs.
+
+        Called by ``Chunk.play`` and ``Chunk.find_uncompiled`` for every policy.
+        """
         player = self._bind(policy, seed=None)
-        stage = self.world.make_environment(player.observes if self.observed else ())
-        given = stage, self.contexts, self.uniforms, seeds
-        found = (
+        environment = self.world.make_environment(player.observes if self.observed else ())
+        given = environment, self.contexts, self.uniforms, seeds
+        pulls = (
             player.play(*given, self.observation_uniforms)
-            if stage.shows
+            if environment.shows
             else player.play(*given)
         )
-        if found is None:
-            found = np.full(self.contexts.shape, -1, dtype=np.int64)
-        return stage, found
+        if pulls is None:
+            pulls = np.full(self.contexts.shape, -1, dtype=np.int64)
+        return environment, pulls
 
     def _play_round_by_round(
-        self, name: str, player: Policy, stage: FiniteEnvironment, i: int, stop: Event
+        self, name: str, player: Policy, environment: FiniteEnvironment, i: int, stop: Event
     ) -> Places:
-        """One run through ``decide`` and ``learn``."""
+        """Play one run through ``decide`` and ``learn``.
+
+        Called by ``Chunk.play`` for every run that was not played in compiled code.
+        """
         pulls = np.empty(self.contexts.shape[1], dtype=np.int64)
-        place = {arm: j for j, arm in enumerate(stage.arms)}
+        place = {arm: j for j, arm in enumerate(environment.arms)}
         rounds = zip(self.contexts[i].tolist(), self.uniforms[i].tolist(), strict=True)
-        for t, (visitor, chance) in enumerate(rounds):
+        for t, (context, uniform) in enumerate(rounds):
             if stop.is_set():
                 raise Stopped
-            decision = player.decide(stage.contexts[visitor], id=str(t))
+            decision = player.decide(environment.contexts[context], id=str(t))
             if decision.arm not in place:
-                raise PulledElsewhere(name, decision.arm, stage.arms)
+                raise PulledElsewhere(name, decision.arm, environment.arms)
             pulls[t] = arm = place[decision.arm]
-            reward, observed = float(chance < stage.means[visitor, arm]), None
-            if stage.shows is not None:
-                glance = float(self.observation_uniforms[i, t])
-                observed = stage.shows.observed(visitor, arm, reward, glance)
+            reward, observed = float(uniform < environment.means[context, arm]), None
+            if environment.shows is not None:
+                second = float(self.observation_uniforms[i, t])
+                observed = environment.shows.observed(context, arm, reward, second)
             player.learn(decision, reward, observed=observed)
         return pulls
 
     @cached_property
     def observation_uniforms(self) -> Floats:
-        """The luck of what rounds show besides the reward."""
-        streams = (SeedSequence(self.seed, spawn_key=(run, _SEEING)) for run in self.runs)
+        """The uniforms that decide what rounds show besides the reward, runs x rounds.
+
+        Used by ``Chunk._play_compiled`` and ``Chunk._play_round_by_round`` where policies are
+        told of it.
+        """
+        streams = (SeedSequence(self.seed, spawn_key=(r, _OBSERVATIONS)) for r in self.runs)
         return np.array([default_rng(s).random(self.contexts.shape[1]) for s in streams])
 
     def _bind(self, policy: Policy, *, seed: int | None) -> Policy:
+        """Make a fresh copy that knows the world's arms and contexts, and how long it plays.
+
+        Called by ``Chunk._play_compiled`` and, for a run of its own, by ``Chunk.play``.
+        """
         return policy.fresh(
             arms=self.world.environment.arms,
             context=self.world.query.context,
@@ -135,7 +165,10 @@ class Chunk:
         )
 
     def _derive_seeds(self, name: str) -> Seeds:
-        """One seed for each run, which hangs on the policy's name and on no other policy."""
+        """Derive one seed for each run, which hangs on the policy's name and no other policy.
+
+        Called by ``Chunk.play`` and ``Chunk.find_uncompiled``.
+        """
         word = np.frombuffer(sha256(name.encode()).digest()[:8], dtype="<u4").tolist()
         streams = (SeedSequence(self.seed, spawn_key=(r, _POLICIES, *word)) for r in self.runs)
         return np.array([int(s.generate_state(1)[0]) for s in streams], dtype=np.uint64)

@@ -7,8 +7,21 @@ from boundit.simulation.world import World
 from boundit.terms.bound_file import compute_checksum
 
 
+def describe_simulation(
+    world: World, policies: Mapping[str, Policy], *, observed: bool
+) -> dict[str, object]:
+    """Describe what is simulated, for ``Regret.settings``. Called by ``simulate``."""
+    return {
+        "world": describe_world(world),
+        "observed": observed,
+        "policies": {name: describe_policy(policy) for name, policy in policies.items()},
+    }
+
+
 def describe_world(world: World) -> dict[str, object]:
-    """Describe a world: its name, question, graph, and a sum over its tables.
+    """Describe a world: its name, question, graph, and a checksum of its tables.
+
+    Called by ``describe_simulation``.
 
     >>> from boundit.simulation.worlds import paper_world
     >>> describe_world(paper_world())["query"]
@@ -27,7 +40,9 @@ def describe_world(world: World) -> dict[str, object]:
 
 
 def describe_policy(policy: Policy) -> dict[str, object]:
-    """Describe a policy: its kind, options and watch; of each table only profile and sum.
+    """Describe a policy: its kind, options and watch; of each table its profile and checksum.
+
+    Called by ``describe_simulation`` for every policy.
 
     >>> from boundit.bandit.policies.ucb import UCB
     >>> record = describe_policy(UCB(horizon=100))
@@ -52,10 +67,18 @@ def describe_policy(policy: Policy) -> dict[str, object]:
 
 
 def _get_record(record: Mapping[str, object], name: str) -> Mapping[str, object]:
+    """Look up a record inside a record; an empty one where there is none.
+
+    Called by ``describe_policy`` for the parts of a policy's state.
+    """
     found = record.get(name, {})
     return found if isinstance(found, Mapping) else {}
 
 
 def _describe_table(record: Mapping[str, object]) -> dict[str, object]:
+    """Describe a bound table by its profile, confidence and checksum.
+
+    Called by ``describe_policy`` for the prior and for the estimates of a warm start.
+    """
     names = ("profile", "confidence")
     return {name: record.get(name) for name in names} | {"checksum": compute_checksum(record)}

@@ -17,14 +17,15 @@ def sum_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedArray
     """Multiply all tables and sum over every variable but ``kept``, which order the answer.
 
     Each table is multiplied in as late as it can be: a variable is summed out of the product
-    of the tables that have it, the one with the smallest such product first.
+    of the tables that have it, the one with the smallest such product first. Called by
+    ``Model._compute_law`` for every law.
 
     >>> coin = NamedArray(("A",), np.array([0.5, 0.5]))
     >>> copy = NamedArray(("A", "B"), np.array([[0.9, 0.1], [0.2, 0.8]]))
     >>> sum_product([coin, copy], ["B"]).values
     array([0.55, 0.45])
 
-    Raises TooLarge when some product on the way has more than 4,194,304 numbers.
+    Raises ModelTooLarge when some product on the way has more than 4,194,304 numbers.
     """
     levels = check_levels(*tables)
     left = list(tables)
@@ -40,13 +41,17 @@ def sum_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedArray
 
 
 def _find_neighbours(tables: Iterable[NamedArray], name: str) -> Nodes:
-    """Every variable that shares a table with ``name``."""
+    """Find every variable that shares a table with ``name``. Called by ``sum_product``."""
     return frozenset().union(*(table.names for table in tables if name in table.names))
 
 
 def _contract(
     tables: Sequence[NamedArray], kept: Sequence[str], levels: dict[str, int]
 ) -> NamedArray:
+    """Multiply tables and sum over every variable but ``kept``, all at once.
+
+    Called by ``sum_product`` for every variable that is summed out, and for the answer.
+    """
     names = frozenset(kept).union(*(table.names for table in tables))
     cells = prod(levels[name] for name in names)
     if cells > LARGEST:

@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, stdtr, stdtrit
+from scipy import stats
 
 Floats: TypeAlias = NDArray[np.float64]
 Correction: TypeAlias = Literal["none", "bonferroni", "holm"]
@@ -14,7 +14,10 @@ LEVEL = 0.95
 
 
 def compute_half_width(sample: Floats, level: float = LEVEL) -> Floats:
-    """Half of an interval for the mean over the first axis, by Student's t; nan of one run.
+    """Compute half of an interval for the mean over the first axis, by Student's t.
+
+    It is nan of one run. Called by ``summarize_final`` and ``summarize_curves`` for every
+    policy, and by ``run_suite_study`` for every world.
 
     >>> float(compute_half_width(np.array([1.0, 2.0, 3.0])).round(3))
     2.484
@@ -22,31 +25,29 @@ def compute_half_width(sample: Floats, level: float = LEVEL) -> Floats:
     n = len(sample)
     if n < 2:
         return np.full(np.shape(sample)[1:], np.nan)
-    spread = np.std(sample, axis=0, ddof=1) / np.sqrt(n)
-    return np.asarray(stdtrit(n - 1, (1 + level) / 2) * spread)
+    return np.asarray(stats.t.ppf((1 + level) / 2, n - 1) * stats.sem(sample, axis=0))
 
 
 def bound_median(sample: Floats, level: float = LEVEL) -> tuple[float, float]:
-    """Two values of the sample between which the median lies, whatever the law.
+    """Find two values of the sample between which the median lies, whatever the law.
 
     The k-th lowest and the k-th highest value leave the median out with the chance that fewer
     than k of n fair coins show heads, or fewer than k tails. A sample too small for the level
-    (five runs, at 95 %) has no such interval: nan.
+    (five runs, at 95 %) has no such interval: nan. Called by ``summarize_final``.
 
     >>> bound_median(np.arange(1.0, 101.0))
     (40.0, 61.0)
     """
-    n = len(sample)
-    missed = 2 * bdtr(np.arange(n // 2 + 1), n, 0.5)
-    k = int(np.searchsorted(missed, 1 - level, side="right"))
-    if not k:
-        return float("nan"), float("nan")
-    ordered = np.sort(sample)
-    return float(ordered[k - 1]), float(ordered[n - k])
+    # The interval does not hang on the value that is tested.
+    low, high = stats.quantile_test(sample, q=0.0, p=0.5).confidence_interval(level)
+    return (float("nan"),) * 2 if np.isnan(low + high) else (float(low), float(high))
 
 
 def compute_paired_p(differences: Floats) -> float:
-    """The chance of a mean so far from 0, were there no difference (paired t); nan of one run.
+    """Compute the chance of a mean so far from 0, were there no difference (paired t).
+
+    It is nan of one run. Called by ``summarize_final`` for every policy but the first, and by
+    ``run_suite_study`` for every world.
 
     >>> clear, open_ = np.array([1.0, 1.1, 0.9, 1.0]), np.array([1.0, -1.0, 0.5])
     >>> compute_paired_p(clear) < 0.001 < compute_paired_p(open_)
@@ -55,17 +56,18 @@ def compute_paired_p(differences: Floats) -> float:
     n = len(differences)
     if n < 2:
         return float("nan")
-    mean, spread = float(differences.mean()), float(differences.std(ddof=1))
-    if spread == 0:
+    mean, error = float(differences.mean()), float(stats.sem(differences))
+    if error == 0:
         return float(mean == 0)
-    return float(2 * stdtr(n - 1, -abs(mean) / spread * np.sqrt(n)))
+    # Not by ttest_1samp, which warns of differences that are nearly the same in all runs.
+    return float(2 * stats.t.sf(abs(mean) / error, n - 1))
 
 
 def correct_p_values(chances: Floats, correction: Correction) -> Floats:
     """Raise p-values so that all of them may be read at once.
 
     Bonferroni multiplies by their number; Holm, which is never above it, by the number of those
-    not yet rejected.
+    not yet rejected. Called by ``summarize_final`` and ``run_suite_study``.
 
     >>> correct_p_values(np.array([0.01, 0.04, 0.03]), "holm").tolist()
     [0.03, 0.06, 0.06]
@@ -85,9 +87,9 @@ def correct_p_values(chances: Floats, correction: Correction) -> Floats:
 
 
 def choose_level(n: int, correction: Correction) -> float:
-    """The level at which each of ``n`` intervals is drawn.
+    """Choose the level at which each of ``n`` intervals is drawn.
 
     With a correction all hold at once, by Bonferroni: Holm's steps give p-values, not
-    intervals.
+    intervals. Called by ``summarize_final`` and ``run_suite_study``.
     """
     return LEVEL if correction == "none" or n < 2 else 1 - (1 - LEVEL) / n

@@ -111,7 +111,7 @@ class Model:
         return min(float(self.law(selection).at({selection: 1})), 1.0) if selection else 1.0
 
     def intervene(self, treatments: Names, names: Names | None = None) -> NamedArray:
-        """``P(names | do(treatments))`` with an axis for each treatment's values too."""
+        """Give ``P(names | do(treatments))``, with an axis for each treatment's values too."""
         fixed = self.graph.require(treatments)
         asked = self.graph.observed - fixed if names is None else self.graph.require(names)
         if both := fixed & asked:
@@ -131,36 +131,23 @@ class Model:
             raise OverlappingRoles(sort_names(both)[0], "an outcome", "a context")
         return self.intervene(fixed, asked | known).condition_on(known | fixed)
 
-    def c_factor(self, component: Names) -> NamedArray:
-        r"""``Q[component]``: its law when every other node is set by hand.
-
-        .. math:: Q[C](v) = \sum_u P(u) \prod_{V_i \in C} P(v_i \mid pa_i, u_i)
-
-        It has axes for the component and for what its tables read.
-        """
-        inside = self.graph.require(component)
-        outside = self.graph.nodes - inside
-        needed = self._find_causes(inside, outside)
-        read = frozenset().union(*(self.tables[node].names for node in needed))
-        return self._compute_law(inside, outside & read)
-
     def sample(self, n: int, rng: Generator, *, do: Mapping[str, int] | None = None) -> Rows:
         """Draw ``n`` rows of the population, the selection node among the columns.
 
-        ``do`` sets nodes by hand. Every node uses up its share of luck all the same, so the
+        ``do`` sets nodes by hand. Every node uses up its random numbers all the same, so the
         same generator state gives the same people under every intervention.
         """
         self.graph.require(do or {})
         fixed = {x: read_level(x, value, self.n_levels[x]) for x, value in (do or {}).items()}
         rows: Rows = {}
         for node, table in self.tables.items():
-            luck = rng.random(n)
+            uniforms = rng.random(n)
             if node in fixed:
                 rows[node] = np.full(n, fixed[node])
                 continue
             chances = table.values[tuple(rows[parent] for parent in table.axes[:-1])]
             ends = chances.cumsum(axis=-1)[..., :-1]
-            rows[node] = (luck[:, None] >= ends).sum(axis=-1)
+            rows[node] = (uniforms[:, None] >= ends).sum(axis=-1)
         return {node: rows[node] for node in self.graph.order}
 
     def sample_log(self, n: int, rng: Generator) -> Rows:
@@ -175,7 +162,10 @@ class Model:
         return f"<Model of {self.graph}>"
 
     def _compute_law(self, names: Nodes, fixed: Nodes = frozenset()) -> NamedArray:
-        """``P(names | do(fixed))`` by the truncated product; axes in causal order."""
+        """Compute ``P(names | do(fixed))`` by the truncated product; axes in causal order.
+
+        Called by ``Model.law``, ``Model.log`` and ``Model.intervene``.
+        """
         needed = self._find_causes(names, fixed)
         tables = [self.tables[node] for node in sort_names(needed)]
         # A treatment that changes nothing still gets its axis.
@@ -184,7 +174,10 @@ class Model:
         return sum_product(tables, axes)
 
     def _find_causes(self, names: Nodes, fixed: Nodes) -> Nodes:
-        """The nodes that have to be drawn to know ``names`` when ``fixed`` are set by hand."""
+        """Find the nodes to draw so as to know ``names`` when ``fixed`` are set by hand.
+
+        Called by ``Model._compute_law``, which leaves the other tables out.
+        """
         needed: set[str] = set()
         queue = list(names)
         while queue:
@@ -196,7 +189,10 @@ class Model:
 
 
 def _make_graph(tables: Mapping[str, NamedArray], selection: str | None) -> CausalGraph:
-    """The graph with its hidden nodes, as the tables draw it."""
+    """Make the graph with its hidden nodes, as the tables draw it.
+
+    Called by ``Model.of``, and by ``Model.__init__`` to hold the graph against the tables.
+    """
     return CausalGraph.of(
         tables,
         directed=[(cause, node) for node, table in tables.items() for cause in table.axes[:-1]],

@@ -1,18 +1,68 @@
 """What a simulation is asked for: read at the door, refused in one line."""
 
+import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from operator import index
+from typing import Self
 
 from boundit.bandit.errors import BadOption
+from boundit.bandit.options import flag
 from boundit.bandit.policy import Policy
+from boundit.simulation.errors import NothingToSimulate
 from boundit.simulation.world import World
 
 LONGEST = 2**31 - 1
 """More rounds or runs than anyone can wait for."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SimulationOptions:
+    """The options of ``simulate``, each of its kind and in its range."""
+
+    world: World
+    policies: Mapping[str, Policy]
+    rounds: int
+    runs: int
+    seed: int
+    workers: int
+    observed: bool
+
+    @classmethod
+    def read(
+        cls,
+        world: World,
+        policies: Mapping[str, Policy],
+        *,
+        rounds: object,
+        runs: object,
+        seed: object,
+        workers: object,
+        observed: bool,
+    ) -> Self:
+        """Read what ``simulate`` was given, or refuse what makes no simulation.
+
+        Called by ``simulate`` first; no workers are one for each processor.
+        """
+        _require_world(world)
+        _require_policies(policies)
+        length, times, number = (
+            _read_size("rounds", rounds),
+            _read_size("runs", runs),
+            read_seed(seed),
+        )
+        if length < 1 or times < 1 or not policies:
+            raise NothingToSimulate(rounds=length, runs=times, policies=len(policies))
+        hands = os.cpu_count() or 1 if workers is None else workers
+        threads = _read_whole("workers", hands, least=1)
+        looks = flag("observed", observed)
+        return cls(world, policies, length, times, number, threads, looks)
+
+
 def read_seed(value: object) -> int:
     """Read a seed; None is none, since what it draws could not be drawn again.
+
+    Called by ``SimulationOptions.read`` and ``random_world``.
 
     >>> import numpy as np
     >>> read_seed(np.int64(3))
@@ -21,44 +71,44 @@ def read_seed(value: object) -> int:
     return _read_whole("seed", value, least=0)
 
 
-def read_size(name: str, value: object) -> int:
-    """Read how many rounds or runs there are; whether that is enough is not asked here."""
+def _read_size(name: str, value: object) -> int:
+    """Read how many rounds or runs there are; whether that is enough is not asked here.
+
+    Called by ``SimulationOptions.read``.
+    """
     number = _read_whole(name, value, least=None)
     if number > LONGEST:
         raise BadOption(name, f"a whole number, at most {LONGEST}", value)
     return number
 
 
-def read_workers(value: object) -> int:
-    """Read a number of workers."""
-    return _read_whole("workers", value, least=1)
-
-
-def require_world(world: object) -> None:
-    """Refuse what is no world."""
+def _require_world(world: object) -> None:
+    """Refuse what is no world. Called by ``SimulationOptions.read``."""
     if not isinstance(world, World):
         expected = "a World, such as paper_world() or World(model, query)"
         raise BadOption("world", expected, _describe_value(world))
 
 
-def require_policies(policies: object) -> None:
-    """Refuse what is no mapping from names to policies."""
+def _require_policies(policies: object) -> None:
+    """Refuse what is no mapping of names to policies. Called by ``SimulationOptions.read``."""
     if not isinstance(policies, Mapping):
         expected = "a dict of policies by name, as in {'UCB': UCB()}"
         raise BadOption("policies", expected, _describe_value(policies))
     for name, policy in policies.items():
         if not (isinstance(name, str) and name.isprintable()):
-            expected = "printable text, as in {'UCB': UCB()}"
-            found = _describe_value(name)
+            expected, found = "printable text, as in {'UCB': UCB()}", _describe_value(name)
             raise BadOption("the name of a policy", expected, found, option="policies")
         # A class has all that its objects have.
         if isinstance(policy, type) or not isinstance(policy, Policy):
-            expected = "a policy, as in {'UCB': UCB()}"
-            found = _describe_value(policy)
+            expected, found = "a policy, as in {'UCB': UCB()}", _describe_value(policy)
             raise BadOption(f"policies[{name!r}]", expected, found, option="policies")
 
 
 def _read_whole(name: str, value: object, *, least: int | None) -> int:
+    """Read a whole number of any type, and of no truth value.
+
+    Called by ``read_seed``, ``_read_size`` and ``SimulationOptions.read``.
+    """
     expected = "a whole number" if least is None else f"a whole number, {least} or more"
     if isinstance(value, bool):
         raise BadOption(name, expected, value)
@@ -72,6 +122,10 @@ def _read_whole(name: str, value: object, *, least: int | None) -> int:
 
 
 def _describe_value(found: object) -> object:
-    """What fits into one line: a plain value, or the kind of anything else."""
+    """Give what fits into one line: a plain value, or the kind of anything else.
+
+    Called by those who refuse a value: ``_require_world``, ``_require_policies`` and
+    ``_read_whole``.
+    """
     plain = found is None or isinstance(found, int | float | str | type)
     return found if plain else type(found)

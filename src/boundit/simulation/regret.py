@@ -20,7 +20,6 @@ from boundit.simulation.summary import (
     Line,
     format_lines,
     format_runs,
-    plain,
     summarize_curves,
     summarize_final,
 )
@@ -57,7 +56,7 @@ class Regret:
         return int(self.at[-1])
 
     def final(self, policy: str) -> Floats:
-        """The final regret of one policy in every run; alike runs of others met alike luck."""
+        """The final regret of one policy in every run, in an order that all policies share."""
         return self.curves[self._find_policy(policy), :, -1]
 
     def summary(self, *, correction: Correction = "none") -> tuple[Line, ...]:
@@ -119,11 +118,13 @@ class Regret:
             "runs": self.runs,
             "seed": self.seed,
             "version": self.version,
-            "policies": [plain(line) for line in self.summary()],
+            "policies": [line.to_record() for line in self.summary()],
         }
 
     def make_curves(self) -> tuple[Curve, ...]:
-        """The curves as a figure takes them.
+        """Make the curves as a figure takes them.
+
+        Called by ``Regret.plot`` and for the page of the reproduction.
 
         The band around a curve is that of the paired difference from the first policy, whose
         own curve has none: where the first curve leaves it, the two differ beyond chance, at
@@ -199,6 +200,7 @@ class Regret:
         return format_lines(head, self.summary())
 
     def _find_policy(self, policy: str) -> int:
+        """Find the place of a policy. Called by ``Regret.final`` and ``Regret.only``."""
         if policy not in self.policies:
             raise BadOption("policy", f"one of {', '.join(self.policies)}", policy)
         return self.policies.index(policy)

@@ -38,13 +38,12 @@ class Line:
 
     @property
     def error(self) -> float:
-        """Half of the interval of the mean."""
+        """Half of the interval of the mean. Used by the claims of the paper."""
         return (self.mean_upper - self.mean_lower) / 2
 
-    @property
-    def less_error(self) -> float:
-        """Half of the interval of the difference."""
-        return (self.less_upper - self.less_lower) / 2
+    def to_record(self) -> dict[str, object]:
+        """Write the line for JSON, which has no nan. Called by ``Regret.record``."""
+        return {k: None if v != v else v for k, v in asdict(self).items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +66,10 @@ class Band:
 def summarize_final(
     policies: Sequence[str], final: Floats, correction: Correction = "none"
 ) -> tuple[Line, ...]:
-    """Sum up the final regrets (policies x runs); differences are from the first policy."""
+    """Sum up the final regrets (policies x runs); differences are from the first policy.
+
+    Called by ``Regret.summary``.
+    """
     level = choose_level(len(policies) - 1, correction)
     chances = np.array([compute_paired_p(final[0] - sample) for sample in final[1:]])
     p = (1.0, *correct_p_values(chances, correction).tolist())
@@ -80,7 +82,10 @@ def summarize_final(
 def summarize_curves(
     policies: Sequence[str], at: NDArray[np.int64], curves: Floats
 ) -> tuple[Band, ...]:
-    """Sum up the curves (policies x runs x rounds), each round by itself."""
+    """Sum up the curves (policies x runs x rounds), each round by itself.
+
+    Called by ``Regret.bands``.
+    """
     return tuple(
         Band(name, at, *_bound_mean(own), *_bound_mean(curves[0] - own))
         for name, own in zip(policies, curves, strict=True)
@@ -88,7 +93,9 @@ def summarize_curves(
 
 
 def format_runs(runs: int, rounds: int) -> str:
-    """Spell how much was played.
+    """Write how much was played, for the heads of tables.
+
+    Called by ``Regret.__str__`` and by the studies.
 
     >>> format_runs(2_000, 1)
     '2,000 runs of 1 round'
@@ -97,7 +104,7 @@ def format_runs(runs: int, rounds: int) -> str:
 
 
 def format_lines(head: str, found: Sequence[Line]) -> str:
-    """Write lines as a table with a head over it."""
+    """Write lines as a table with a head over it. Called by ``Regret.__str__``."""
     size = max(len("policy"), *(len(line.policy) for line in found)) + 2
     columns = f"{'policy':<{size}}{'mean':>9}{'':>20}{'median':>9}{'':>20}"
     first, *others = found
@@ -109,14 +116,10 @@ def format_lines(head: str, found: Sequence[Line]) -> str:
     return "\n".join([head, (columns + less).rstrip(), *rows])
 
 
-def plain(line: Line) -> dict[str, object]:
-    """Spell a line for JSON, which has no nan."""
-    return {k: None if v != v else v for k, v in asdict(line).items()}
-
-
 def _summarize_policy(
     policy: str, sample: Floats, less: Floats, level: float, p: float
 ) -> Line:
+    """Sum up the final regrets of one policy. Called by ``summarize_final`` for each."""
     middle, error = float(sample.mean()), float(compute_half_width(sample))
     gap, gap_error = float(less.mean()), float(compute_half_width(less, level))
     return Line(
@@ -134,11 +137,13 @@ def _summarize_policy(
 
 
 def _bound_mean(sample: Floats) -> tuple[Floats, Floats, Floats]:
+    """Give the mean over runs and the ends of its interval. Used by ``summarize_curves``."""
     middle, error = sample.mean(axis=0), compute_half_width(sample)
     return middle, middle - error, middle + error
 
 
 def _format_row(line: Line, size: int) -> str:
+    """Write the mean and the median of a line. Called by ``format_lines`` for each."""
     around_mean = _format_interval(line.mean_lower, line.mean_upper)
     around_median = _format_interval(line.median_lower, line.median_upper)
     return (
@@ -148,8 +153,13 @@ def _format_row(line: Line, size: int) -> str:
 
 
 def _format_difference(line: Line) -> str:
+    """Write the difference from the first policy. Called by ``format_lines`` for the others."""
     return f"  {line.less:+9.2f}{_format_interval(line.less_lower, line.less_upper)}"
 
 
 def _format_interval(lower: float, upper: float) -> str:
+    """Write an interval; nothing where there is none.
+
+    Called by ``_format_row`` and ``_format_difference``.
+    """
     return f" [{lower:.2f}, {upper:.2f}]" if np.isfinite(lower) else ""

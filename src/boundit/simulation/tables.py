@@ -26,6 +26,8 @@ chances of all its levels.
 def read_tables(specs: Mapping[str, TableSpec]) -> dict[str, NamedArray]:
     """Read one table for each node, causes first, each with the node as its last axis.
 
+    Called by ``Model.__init__`` and ``Model.of``.
+
     >>> tables = read_tables({"Y": (["X"], lambda x: x / 4), "X": ([], [0.5, 0.3, 0.2])})
     >>> {node: table.axes for node, table in tables.items()}
     {'X': ('X',), 'Y': ('X', 'Y')}
@@ -51,6 +53,7 @@ def read_tables(specs: Mapping[str, TableSpec]) -> dict[str, NamedArray]:
 
 
 def _read_parents(node: str, spec: TableSpec) -> Sequence[str]:
+    """Read whom a table names as parents. Called by ``read_tables`` for every node."""
     match spec:
         case ([*parents], _) if all(map(is_name, parents)):
             if len(set(parents)) < len(parents):
@@ -65,7 +68,10 @@ def _read_parents(node: str, spec: TableSpec) -> Sequence[str]:
 def _fill(
     node: str, entries: ArrayLike | Callable[..., ArrayLike], shape: Sequence[int]
 ) -> Floats:
-    """Bring every way of writing a table into one array, the node's levels on the last axis."""
+    """Bring every way of writing a table into one array, the node's levels on the last axis.
+
+    Called by ``read_tables`` for every node.
+    """
     if callable(entries):
         rows = [_read_numbers(node, entries(*at)) for at in product(*map(range, shape))]
         if len({row.shape for row in rows}) > 1:
@@ -85,6 +91,7 @@ def _fill(
 
 
 def _read_numbers(node: str, entries: ArrayLike) -> Floats:
+    """Read the entries of a table as an array. Called by ``_fill``."""
     try:
         return np.array(entries, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -92,6 +99,7 @@ def _read_numbers(node: str, entries: ArrayLike) -> Floats:
 
 
 def _check_chances(node: str, parents: Sequence[str], values: Floats) -> Floats:
+    """Refuse what are no chances, else give them back. Called by ``read_tables``."""
     chances = (values >= 0) & (values <= 1 + ROUNDING)
     # What is no chance, nan and the infinite among it, has no part in the sum.
     total = np.where(chances, values, 0).sum(axis=-1)

@@ -75,22 +75,23 @@ class World:
 
     @cached_property
     def environment(self) -> FiniteEnvironment:
-        """The arms, and the contexts that visitors bring, as arrays of numbers."""
+        """The arms, and the contexts that occur, as arrays of numbers: where policies play."""
         arms, contexts = self.query.treatments, self.query.context
         numbers = self._means.align(contexts + arms)
         shape = numbers.shape[: len(contexts)]
-        met = np.flatnonzero(self._population_shares)
+        occurring = np.flatnonzero(self._population_shares)
         return FiniteEnvironment(
-            tuple(tuple(map(int, np.unravel_index(i, shape))) for i in met),
+            tuple(tuple(map(int, np.unravel_index(i, shape))) for i in occurring),
             tuple(np.ndindex(numbers.shape[len(contexts) :])),
-            np.ascontiguousarray(numbers.reshape(len(self._population_shares), -1)[met]),
+            np.ascontiguousarray(numbers.reshape(len(self._population_shares), -1)[occurring]),
         )
 
     def make_environment(self, names: Iterable[str]) -> FiniteEnvironment:
-        """The stage, where a round also shows these variables, as far as the world has them.
+        """Make the environment where a round also shows these variables, as far as there are.
 
         The reward comes first, and they are drawn as they are given the arm, the context and
-        the reward: whoever does not look meets the same rewards.
+        the reward: whoever does not look meets the same rewards. Called by
+        ``Chunk._play_compiled`` for every policy; each environment is made once.
         """
         seen = tuple(sort_names(self.graph.observed.intersection(names)))
         if not seen:
@@ -103,9 +104,14 @@ class World:
 
     @cached_property
     def _environments(self) -> dict[tuple[str, ...], FiniteEnvironment]:
+        """The environments made so far, by what shows. Used by ``World.make_environment``."""
         return {}
 
     def _make_side_observation(self, seen: tuple[str, ...]) -> SideObservation:
+        """Compute how likely the values of some variables are, given arm, context and reward.
+
+        Called by ``World.make_environment``.
+        """
         arms, contexts, (outcome,) = (
             self.query.treatments,
             self.query.context,
@@ -123,11 +129,18 @@ class World:
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
-        """How many of the whole population bring each context of the stage."""
+        """The share of the whole population that has each context of the environment.
+
+        Used by ``Chunk.draw``, which draws contexts by it.
+        """
         return self._population_shares[self._population_shares > 0]
 
     @cached_property
     def _population_shares(self) -> NDArray[np.float64]:
+        """The share of the whole population in each context, also of those that never occur.
+
+        Used by ``World.shares``, ``World.environment`` and ``World._make_side_observation``.
+        """
         names = self.query.context
         if not names:
             return np.ones(1)
@@ -135,6 +148,10 @@ class World:
 
     @cached_property
     def _means(self) -> NamedArray:
+        """The mean of every arm in every context.
+
+        Used by ``World.mean``, ``World.means`` and ``World.environment``.
+        """
         effect = self.model.effect(
             outcomes=self.query.outcomes,
             treatments=self.query.treatments,
@@ -144,6 +161,7 @@ class World:
 
 
 def _read_values(given: object, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Read an arm or a context, or a scalar for one variable. Called by ``World.mean``."""
     values = tuple(given) if isinstance(given, tuple | list) else (given,)
     if len(values) != len(names):
         raise WrongLength("arm or context", values, names)

@@ -23,7 +23,7 @@ def make_paper_model() -> Model:
     """Build the paper's model: the graph of Figure 2 with the appendix's probabilities.
 
     U1, U2 are user features, X1, X2 item features, I1 lies between, Y is the reward, and the
-    hidden C1 moves both I1 and Y. Rows are logged by I1.
+    hidden C1 moves both I1 and Y. Rows are logged by I1. Called by ``paper_world``.
 
     >>> print(make_paper_model().graph)
     I1 -> [S]; I1 -> Y; U1 -> X1; U1 -> Y; U2 -> X2; X1 -> I1; X2 -> Y; I1 <-> Y
@@ -150,7 +150,9 @@ def random_world(
 
 
 def make_suite() -> tuple[World, ...]:
-    """Twelve worlds that claims about regret are held against: always the same.
+    """Make the twelve worlds that claims about regret are held against: always the same.
+
+    Called by ``run_suite_study``.
 
     >>> len({world.name for world in make_suite()})
     12

@@ -7,6 +7,7 @@ from boundit.simulation.random_models import draw_model
 from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
 from tests.paper import ARM, CONTEXT, FIGURE_2, OUTCOME
+from tests.simulation.c_factors import c_factor
 
 
 def test_figure_2_needs_three_factors() -> None:
@@ -26,7 +27,7 @@ def test_the_sum_of_products_is_the_effect() -> None:
         order = tuple(v for v in case.graph.order if v in case.graph.observed)
         whole = np.ones([1] * len(order))
         for part in formula.parts:
-            whole = whole * model.c_factor(part).align(order)
+            whole = whole * c_factor(model, part).align(order)
         axes = tuple(i for i, v in enumerate(order) if v in formula.summed)
         value = whole.sum(axis=axes, keepdims=True)
 

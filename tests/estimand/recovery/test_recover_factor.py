@@ -10,6 +10,7 @@ from boundit.simulation.random_models import draw_model
 from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
 from tests.paper import FIGURE_2
+from tests.simulation.c_factors import c_factor
 
 
 def test_selection_on_the_mediator_loses_the_reward_factor() -> None:
@@ -59,7 +60,7 @@ def test_what_is_recovered_is_true() -> None:
             if formula is None:
                 continue
             found += 1
-            value, truth = evaluate(formula, model.log()), model.c_factor(component)
+            value, truth = evaluate(formula, model.log()), c_factor(model, component)
             axes = tuple(dict.fromkeys([*value.axes, *truth.axes]))
             gap = value.align(axes) - truth.align(axes)
             np.testing.assert_allclose(gap, 0, atol=1e-9)
