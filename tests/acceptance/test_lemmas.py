@@ -45,7 +45,7 @@ def played(
     player = policy.fresh(arms=stage.arms, context=(), horizon=rounds)
     pulls = player.play(stage, nobody, luck, seeds)
     assert pulls is not None
-    return pulls, stage.rewards(nobody, luck, pulls)
+    return pulls, stage.compute_rewards(nobody, luck, pulls)
 
 
 def left(radius2: Floats, grown: Floats, delta: float, *, with_volume: bool = True) -> float:

@@ -83,7 +83,7 @@ ENVIRONMENT = make_environment()
 def play_narrowing(policy: Any, rounds: int, *, seed: int = 0, start: int = 0) -> list[Any]:
     """Let visitors come; each round tells W."""
     found = []
-    shows = ENVIRONMENT.shows
+    shows = ENVIRONMENT.side_observation
     assert shows is not None
     for t in range(start, start + rounds):
         rng = np.random.default_rng([seed, t])
@@ -91,7 +91,7 @@ def play_narrowing(policy: Any, rounds: int, *, seed: int = 0, start: int = 0) -
         decision = policy.decide(CONTEXTS[visitor], id=str(t))
         arm = ARMS.index(decision.arm)
         reward = float(luck < ENVIRONMENT.means[visitor, arm])
-        observed = shows.observed(visitor, arm, reward, side_luck)
+        observed = shows.observe(visitor, arm, reward, side_luck)
         policy.learn(decision, reward, observed=observed)
         found.append((decision, reward, observed))
     return found

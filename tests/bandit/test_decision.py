@@ -77,7 +77,7 @@ def made() -> Decision:
     ranked_arms = RankedArms.of(
         [RankedArm(("A",), 0.0, 0.5, 0), RankedArm(("B",), 0.0, 0.4, 1)]
     )
-    score_table = ranked_arms.blank.copy()
+    score_table = ranked_arms.blank_table.copy()
     score_table[:, FREE_SCORE], score_table[:, SCORE] = [0.7, 0.1], [0.5, np.nan]
     scores = Scores(
         ranked_arms, (0, 1), score_table, propensity=lambda _: 0.25, branch="forced"

@@ -4,10 +4,17 @@ from collections.abc import Callable
 import pytest
 
 from boundit.bandit.errors import BadOption
-from boundit.bandit.options import chance, flag, not_negative, positive, rounds, whole
+from boundit.bandit.options import (
+    read_chance,
+    read_flag,
+    read_horizon,
+    read_not_negative,
+    read_positive,
+    read_whole_number,
+)
 
 
-@pytest.mark.parametrize("read", [positive, not_negative, chance])
+@pytest.mark.parametrize("read", [read_positive, read_not_negative, read_chance])
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1, "1", None, True])
 def test_what_is_no_such_number_is_refused(
     read: Callable[[str, float], float], value: float
@@ -17,9 +24,9 @@ def test_what_is_no_such_number_is_refused(
 
 
 def test_numbers_at_the_edge() -> None:
-    assert not_negative("a", 0) == 0.0
-    assert chance("a", 0.5) == positive("a", 0.5) == 0.5
-    for read, value in ((positive, 0), (chance, 1), (chance, 0)):
+    assert read_not_negative("a", 0) == 0.0
+    assert read_chance("a", 0.5) == read_positive("a", 0.5) == 0.5
+    for read, value in ((read_positive, 0), (read_chance, 1), (read_chance, 0)):
         with pytest.raises(BadOption):
             read("a", value)
 
@@ -27,14 +34,14 @@ def test_numbers_at_the_edge() -> None:
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "9"])
 def test_a_horizon_is_a_number_of_rounds(value: int) -> None:
     with pytest.raises(BadOption, match="horizon must be a whole number of rounds"):
-        rounds(value)
-    assert (rounds(None), rounds(3)) == (None, 3)
+        read_horizon(value)
+    assert (read_horizon(None), read_horizon(3)) == (None, 3)
 
 
 def test_whole_numbers_and_flags() -> None:
-    assert (whole("seed", 0), flag("shared", True)) == (0, True)
+    assert (read_whole_number("seed", 0), read_flag("shared", True)) == (0, True)
     for value in (-1, 1.0, True):
         with pytest.raises(BadOption, match="seed must be a whole number"):
-            whole("seed", value)  # type: ignore[arg-type]
+            read_whole_number("seed", value)  # type: ignore[arg-type]
     with pytest.raises(BadOption, match="shared must be True or False"):
-        flag("shared", 1)  # type: ignore[arg-type]
+        read_flag("shared", 1)  # type: ignore[arg-type]

@@ -17,11 +17,11 @@ def test_arms_come_by_decreasing_cap_and_are_shown_in_order() -> None:
 
     assert list(ranked_arms) == [THREE[1], THREE[2], THREE[0]]
     assert ranked_arms.arms == (("B",), ("C",), ("A",))
-    assert ranked_arms.shown == ((2, ("A",)), (0, ("B",)), (1, ("C",)))
+    assert ranked_arms.in_call_order == ((2, ("A",)), (0, ("B",)), (1, ("C",)))
 
 
 def test_a_blank_sheet_has_ends_and_places() -> None:
-    blank = RankedArms.of(THREE).blank
+    blank = RankedArms.of(THREE).blank_table
 
     assert blank[:, UPPER].tolist() == [0.6, 0.6, 0.3]
     assert blank[:, LOWER].tolist() == [0.2, 0.0, 0.1]

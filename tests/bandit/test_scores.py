@@ -33,7 +33,7 @@ def test_what_a_kernel_found_is_told_in_the_order_of_the_call(
     ranked_arms, free, final = case
     looked = data.draw(st.integers(1, len(ranked_arms)))
     winner = data.draw(st.integers(0, looked - 1))
-    score_table = ranked_arms.blank.copy()
+    score_table = ranked_arms.blank_table.copy()
     score_table[:, FREE_SCORE], score_table[:looked, SCORE], score_table[looked:, SCORE] = (
         free,
         final[:looked],
@@ -60,12 +60,14 @@ def test_a_chance_is_worked_out_when_it_is_asked_for() -> None:
         asked.append(scores)
         return 0.25
 
-    found = Scores(ranked_arms, (0, 0), ranked_arms.blank, propensity=compute)
+    found = Scores(ranked_arms, (0, 0), ranked_arms.blank_table, propensity=compute)
 
     assert asked == []
     assert found.propensity == 0.25
     assert asked == [found]
-    assert Scores(ranked_arms, (0, 0), ranked_arms.blank, propensity=None).propensity is None
+    assert (
+        Scores(ranked_arms, (0, 0), ranked_arms.blank_table, propensity=None).propensity is None
+    )
 
 
 def test_features_are_those_of_the_winner() -> None:
@@ -80,7 +82,10 @@ def test_features_are_those_of_the_winner() -> None:
 
     ranked_arms = RankedArms([RankedArm((i,), 0.0, 1.0, i) for i in range(4)])
 
-    assert Scores(ranked_arms, (3, 0), ranked_arms.blank, Squares()).features == (3.0, 9.0)
+    assert Scores(ranked_arms, (3, 0), ranked_arms.blank_table, Squares()).features == (
+        3.0,
+        9.0,
+    )
 
 
 def int_of(arm: tuple[object, ...]) -> float:

@@ -8,6 +8,7 @@ from boundit.bandit.errors import BadArm, BadContext, BadOption, BadReward, Need
 from boundit.bandit.spec import BanditSpec, parse_arms
 from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.codec import decode, encode
 from boundit.terms.errors import BounditError
 
 TABLE = BoundTable.from_rows(
@@ -110,7 +111,7 @@ def test_what_is_unbound_is_filled_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("given", [{"prior": TABLE}, {}, {"arms": [(0, 1)], "context": ["U"]}])
 def test_a_record_is_read_back(given: dict[str, object]) -> None:
-    assert BanditSpec.from_record(make_spec(**given).to_record()) == make_spec(**given)
+    assert decode(BanditSpec, encode(make_spec(**given))) == make_spec(**given)
 
 
 @pytest.mark.parametrize(

@@ -139,11 +139,11 @@ def test_fed_with_true_frequencies_the_living_ends_hold_the_truth() -> None:
             reward_range=(0, 1),
         )
         ends = fed(model, query, plan, table)
-        assert ends.settled() is None
+        assert ends.settle() is None
         for arm, context in plan.pools:
             mean = truth(model, query, (arm, context))
             if not np.isnan(mean):
-                lower, upper = ends.ends(arm, context) or (1, 0)
+                lower, upper = ends.find_ends(arm, context) or (1, 0)
                 assert lower - 1e-9 <= mean <= upper + 1e-9
                 inside += 1
     assert inside > 80

@@ -118,7 +118,7 @@ def test_observed_rounds_narrow_bounds_and_change_no_other_policy(policy: str) -
     other = LinUCB(prior=bounds.plain())
     one, two = (chunk.play("it", other, Event()) for chunk in (seen, blind))
     assert np.array_equal(one, two)
-    shows = world.make_environment(["I1"]).shows
+    shows = world.make_environment(["I1"]).side_observation
     assert shows is not None
     plain = player.fresh(horizon=400)
     for t in range(400):
@@ -127,7 +127,7 @@ def test_observed_rounds_narrow_bounds_and_change_no_other_policy(policy: str) -
         arm = world.environment.arms.index(decision.arm)
         assert arm == told[0, t]
         reward = float(seen.uniforms[0, t] < world.environment.means[visitor, arm])
-        observed = shows.observed(visitor, arm, reward, float(seen.observation_uniforms[0, t]))
+        observed = shows.observe(visitor, arm, reward, float(seen.observation_uniforms[0, t]))
         plain.learn(decision, reward, observed=observed)
 
 

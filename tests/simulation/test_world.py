@@ -81,9 +81,12 @@ def test_what_rounds_show_has_the_law_of_the_model() -> None:
     stage = world.make_environment(["I1", "elsewhere"])
     law = world.model.effect(outcomes="I1", treatments=("X1", "X2"), context=("U1", "U2"))
 
-    assert stage.shows is not None
-    assert (stage.shows.variables, stage.shows.levels) == (("I1",), ((0, 1),))
-    chances = np.diff(stage.shows.ends, axis=-1, prepend=0.0)
+    assert stage.side_observation is not None
+    assert (stage.side_observation.variables, stage.side_observation.levels) == (
+        ("I1",),
+        ((0, 1),),
+    )
+    chances = np.diff(stage.side_observation.ends, axis=-1, prepend=0.0)
     pays = stage.means[..., None]
     found = pays * chances[:, :, 1] + (1 - pays) * chances[:, :, 0]
     expected = law.align(("U1", "U2", "X1", "X2", "I1")).reshape(4, 4, 2)
@@ -102,9 +105,10 @@ def test_what_a_world_does_not_have_it_does_not_show() -> None:
 
 def test_an_arm_that_always_pays_shows_something_all_the_same() -> None:
     tables = {"X": ([], 0.5), "W": (["X"], [0.2, 0.7]), "Y": (["X", "W"], [[1, 1], [0.5, 1]])}
-    shows = World(Model.of(tables), parse_query("Y | do(X)")).make_environment(["W"]).shows  # type: ignore[arg-type]
+    world = World(Model.of(tables), parse_query("Y | do(X)"))  # type: ignore[arg-type]
+    shows = world.make_environment(["W"]).side_observation
 
     assert shows is not None
     assert np.isfinite(shows.ends).all()
-    assert shows.observed(0, 0, 1.0, 0.79) == {"W": 0}
-    assert shows.observed(0, 0, 1.0, 0.81) == {"W": 1}
+    assert shows.observe(0, 0, 1.0, 0.79) == {"W": 0}
+    assert shows.observe(0, 0, 1.0, 0.81) == {"W": 1}

@@ -25,16 +25,16 @@ from boundit.bandit.errors import (
     NotADecision,
 )
 from boundit.bandit.kernels.arrays import Floats, Places, Seeds
-from boundit.bandit.level_codec import Record
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Refutation
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
-from boundit.bandit.serialization import State, opened, sealed
+from boundit.bandit.serialization import Record, State, open_state, seal_state
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.codec import decode, encode
 
 
 class Statistics(Protocol):
@@ -48,18 +48,18 @@ class Statistics(Protocol):
         """Make empty statistics of the same settings; for ``BasePolicy.fresh``."""
         ...
 
-    def joined(self, other: Self, shared: Self) -> Self:
+    def join(self, other: Self, shared: Self) -> Self:
         """Put two together, ``shared`` being in both and counting once.
 
         Called by ``BasePolicy.merged``.
         """
         ...
 
-    def record(self) -> object:
+    def to_record(self) -> object:
         """Write it for JSON; called by ``BasePolicy.state``."""
         ...
 
-    def restored(self, record: list[list[object]], spec: BanditSpec) -> Self:
+    def restore(self, record: list[list[object]], spec: BanditSpec) -> Self:
         """Read what ``record`` wrote, with the settings of this one.
 
         Called by ``BasePolicy.restore``.
@@ -130,7 +130,7 @@ class BasePolicy(ABC, Generic[S]):
                 raise NeedsArms
             ranked_arms = self.monitor.rank(allowed, values, held=arms is None)
             scores = self.choose(values, ranked_arms)
-        name = self._ids.fresh() if id is None else id
+        name = self._ids.make() if id is None else id
         return Decision(name, scores.arm, values, reasons=scores)
 
     def learn(
@@ -242,7 +242,9 @@ class BasePolicy(ABC, Generic[S]):
         side_luck: Floats | None = None,
     ) -> Places | None:
         """Play whole runs in compiled code; own features are asked once for each pair."""
-        narrows = environment.shows is not None and self.monitor.narrowing is not None
+        narrows = (
+            environment.side_observation is not None and self.monitor.narrowing is not None
+        )
         if self.monitor.watch or (narrows and not self.plays_narrowing_batches):
             return None
         prior = PriorBounds(self.monitor.prior.table)
@@ -261,7 +263,7 @@ class BasePolicy(ABC, Generic[S]):
         shared = since.copy_locked() if since else self.fresh()
         _require_mergeable(one, two, shared)
         monitor = one.monitor.join(two.monitor, shared.monitor)
-        statistics = one.statistics.joined(two.statistics, shared.statistics)
+        statistics = one.statistics.join(two.statistics, shared.statistics)
         made = self._build(self.options(), one.spec, monitor, statistics)
         made.learned_ids = {**one.learned_ids, **two.learned_ids}
         return made
@@ -284,12 +286,12 @@ class BasePolicy(ABC, Generic[S]):
         with self._lock:
             body = {
                 "options": {**self.options(), **self.statistics.settings()},
-                "spec": self.spec.to_record(),
+                "spec": encode(self.spec),
                 "monitor": self.monitor.to_record(),
                 "learned_ids": list(self.learned_ids),
-                "statistics": self.statistics.record(),
+                "statistics": self.statistics.to_record(),
             }
-        return sealed(type(self).__name__, body)
+        return seal_state(type(self).__name__, body)
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
@@ -306,12 +308,12 @@ class BasePolicy(ABC, Generic[S]):
         ``LinUCB.from_state``, ``LinTS.from_state`` and ``OAM.from_state``.
         """
         make: Callable[..., Self] = cls
-        with opened(cls.__name__, state) as body:
+        with open_state(cls.__name__, state) as body:
             options = read_options(body["options"])
-            spec = BanditSpec.from_record(body["spec"])
+            spec = decode(BanditSpec, body["spec"])
             monitor = BoundMonitor.from_record(body["monitor"])
             made = make(**options)
-            statistics = made.statistics.restored(body["statistics"], spec)
+            statistics = made.statistics.restore(body["statistics"], spec)
             made.spec, made.monitor, made.statistics = spec, monitor, statistics
             made.learned_ids = dict.fromkeys(map(str, body["learned_ids"]))
         return made

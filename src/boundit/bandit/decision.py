@@ -3,18 +3,14 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, field, fields
 from typing import NoReturn, Protocol, final
 
 from boundit.bandit.errors import NotADecision
-from boundit.bandit.level_codec import (
-    Record,
-    read_values,
-    spelled_number,
-    spelled_values,
-)
 from boundit.bandit.scores import FeatureRows
+from boundit.bandit.serialization import Record, decode_values, encode_values
 from boundit.terms.bound import Arm, Context
+from boundit.terms.codec import decode, encode
 
 _UNREADABLE = (
     KeyError,
@@ -80,9 +76,12 @@ class StatedReasons:
     capped: tuple[Arm, ...]
     skipped: int
     propensity: float | None
-    branch: str | None
-    rows: FeatureRows | None = None
-    winner: int = 0
+    branch: str | None = None
+    rows: FeatureRows | None = field(default=None, compare=False)
+    winner: int = field(default=0, compare=False)
+
+
+_REASONS = tuple(part.name for part in fields(StatedReasons) if part.compare)
 
 
 @final
@@ -195,17 +194,9 @@ class Decision:
 
     def record(self) -> Record:
         """Spell it as a JSON object."""
-        return {
-            "id": self.id,
-            "arm": spelled_values(self.arm),
-            "context": spelled_values(self.context),
-            "features": list(self.features),
-            "index": [[spelled_values(a), spelled_number(i)] for a, i in self.index.items()],
-            "capped": [spelled_values(arm) for arm in self.capped],
-            "skipped": self.skipped,
-            "propensity": self.propensity,
-            "branch": self.branch,
-        }
+        stated = StatedReasons(*(getattr(self, name) for name in _REASONS))
+        key = {"arm": encode_values(self.arm), "context": encode_values(self.context)}
+        return {"id": self.id, **key, **encode(stated)}
 
     def to_json(self) -> str:
         """Spell it as JSON text, to be kept until the reward is known."""
@@ -231,20 +222,9 @@ class Decision:
         """Read what ``record`` wrote, or raise; called by ``Decision.from_json``."""
         if not isinstance(record["id"], str):
             raise TypeError("the id is no text")
-        features = tuple(map(float, record["features"]))
-        if not all(map(math.isfinite, features)):
+        arm, context = decode_values(record["arm"]), decode_values(record["context"])
+        stated = {name: record[name] for name in _REASONS if name in record}
+        reasons = decode(StatedReasons, stated)
+        if not all(map(math.isfinite, reasons.features)):
             raise ValueError("a feature is not finite")
-        propensity, branch = record["propensity"], record.get("branch")
-        if not isinstance(branch, str | None):
-            raise TypeError("the branch is no text")
-        return cls(
-            id=record["id"],
-            arm=read_values(record["arm"]),
-            context=read_values(record["context"]),
-            features=features,
-            index={read_values(arm): float(index) for arm, index in record["index"]},
-            capped=tuple(map(read_values, record["capped"])),
-            skipped=int(record["skipped"]),
-            propensity=None if propensity is None else float(propensity),
-            branch=branch,
-        )
+        return cls(record["id"], arm, context, reasons=reasons)

@@ -14,7 +14,7 @@ class DecisionIds:
     and a process that was forked off.
 
     >>> ids = DecisionIds()
-    >>> ids.fresh() == ids.fresh()
+    >>> ids.make() == ids.make()
     False
     """
 
@@ -22,19 +22,19 @@ class DecisionIds:
     """Stands for this process; asking the system takes longer than giving a name."""
 
     def __init__(self) -> None:
-        self._begin()
+        self._restart()
 
-    def _begin(self) -> None:
+    def _restart(self) -> None:
         self._home, self._prefix, self._next = DecisionIds._here, uuid4().hex, count()
 
-    def fresh(self) -> str:
+    def make(self) -> str:
         """A name that nobody else gives."""
         if self._home is not DecisionIds._here:
-            self._begin()
+            self._restart()
         return f"{self._prefix}{next(self._next)}"
 
     @classmethod
-    def _forked(cls) -> None:
+    def _mark_fork(cls) -> None:
         cls._here = object()
 
     def __reduce__(self) -> tuple[type["DecisionIds"], tuple[()]]:
@@ -42,4 +42,4 @@ class DecisionIds:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=DecisionIds._forked)  # noqa: SLF001, it is its own
+    os.register_at_fork(after_in_child=DecisionIds._mark_fork)  # noqa: SLF001, it is its own

@@ -5,31 +5,31 @@ import math
 from boundit.bandit.errors import BadOption
 
 
-def positive(name: str, value: float) -> float:
+def read_positive(name: str, value: float) -> float:
     """Read a number above 0."""
-    return _number(name, value, "a number above 0", above=0.0)
+    return _read_number(name, value, "a number above 0", above=0.0)
 
 
-def not_negative(name: str, value: float) -> float:
+def read_not_negative(name: str, value: float) -> float:
     """Read a number that is 0 or more."""
-    return _number(name, value, "a number, 0 or more", above=-math.ulp(0.0))
+    return _read_number(name, value, "a number, 0 or more", above=-math.ulp(0.0))
 
 
-def chance(name: str, value: float) -> float:
+def read_chance(name: str, value: float) -> float:
     """Read a number strictly between 0 and 1."""
-    if positive(name, value) >= 1:
+    if read_positive(name, value) >= 1:
         raise BadOption(name, "a chance between 0 and 1", value)
     return float(value)
 
 
-def flag(name: str, value: bool) -> bool:  # noqa: FBT001, it is the value to judge
+def read_flag(name: str, value: bool) -> bool:  # noqa: FBT001, it is the value to judge
     """Read a yes or no."""
     if not isinstance(value, bool):
         raise BadOption(name, "True or False", value)
     return value
 
 
-def rounds(horizon: int | None) -> int | None:
+def read_horizon(horizon: int | None) -> int | None:
     """Read a horizon: a whole number of rounds, or None for not yet known."""
     if horizon is None:
         return None
@@ -38,14 +38,14 @@ def rounds(horizon: int | None) -> int | None:
     return horizon
 
 
-def whole(name: str, value: int) -> int:
+def read_whole_number(name: str, value: int) -> int:
     """Read a whole number that is 0 or more, such as a seed."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise BadOption(name, "a whole number, 0 or more", value)
     return value
 
 
-def _number(name: str, value: float, expected: str, *, above: float) -> float:
+def _read_number(name: str, value: float, expected: str, *, above: float) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise BadOption(name, expected, value)
     if not (math.isfinite(value) and value > above):

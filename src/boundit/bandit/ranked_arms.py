@@ -40,7 +40,7 @@ class RankedArms(tuple[RankedArm, ...]):  # noqa: SLOT001, what is worked out of
         return found
 
     @cached_property
-    def blank(self) -> Floats:
+    def blank_table(self) -> Floats:
         """The sheet of these arms with their ends and places; to be copied, not written on."""
         sheet = np.zeros((len(self), COLUMNS))
         sheet[:, [LOWER, UPPER, POSITION]] = [entrant[1:] for entrant in self]
@@ -52,7 +52,7 @@ class RankedArms(tuple[RankedArm, ...]):  # noqa: SLOT001, what is worked out of
         return tuple(entrant.arm for entrant in self)
 
     @cached_property
-    def shown(self) -> tuple[tuple[int, Arm], ...]:
+    def in_call_order(self) -> tuple[tuple[int, Arm], ...]:
         """Positions and arms, in the order of the call."""
         return tuple(
             (i, self[i].arm) for i in sorted(range(len(self)), key=lambda i: self[i].place)

@@ -55,7 +55,7 @@ class Scores:
 
     >>> from boundit.bandit.ranked_arms import RankedArm
     >>> two = RankedArms.of([RankedArm(("A",), 0, 0.9, 0), RankedArm(("B",), 0, 0.4, 1)])
-    >>> score_table = two.blank.copy()
+    >>> score_table = two.blank_table.copy()
     >>> score_table[:, FREE_SCORE], score_table[:, SCORE] = [2.0, 0.0], [0.9, np.nan]
     >>> scores = Scores(two, (0, 1), score_table)
     >>> scores.arm, scores.index, scores.capped, scores.skipped
@@ -90,14 +90,18 @@ class Scores:
     def index(self) -> dict[Arm, float]:
         """The score of every arm that was scored, in the order of the call."""
         final = self.score_table[:, SCORE].tolist()
-        return {arm: final[i] for i, arm in self.ranked_arms.shown if not math.isnan(final[i])}
+        return {
+            arm: final[i]
+            for i, arm in self.ranked_arms.in_call_order
+            if not math.isnan(final[i])
+        }
 
     @cached_property
     def capped(self) -> tuple[Arm, ...]:
         """The arms whose score the prior lowered."""
         table = self.score_table
         lowered = (table[:, SCORE] < table[:, FREE_SCORE]).tolist()
-        return tuple(arm for i, arm in self.ranked_arms.shown if lowered[i])
+        return tuple(arm for i, arm in self.ranked_arms.in_call_order if lowered[i])
 
     @property
     def skipped(self) -> int:

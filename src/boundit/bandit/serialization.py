@@ -1,30 +1,69 @@
-"""A policy's state: a versioned JSON object that shows when somebody changed it."""
+"""What a policy keeps as JSON: arms, contexts, and a state that shows when it was changed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from boundit.bandit.errors import DamagedState
-from boundit.bandit.level_codec import Record
+from boundit.terms.bound import Arm
 from boundit.terms.bound_file import compute_checksum
+from boundit.terms.codec import decode, encode
 from boundit.terms.errors import BounditError
 
+Record: TypeAlias = dict[str, Any]
+"""What JSON calls an object: text to anything JSON has."""
 State: TypeAlias = Record
 """What ``state()`` gives and ``from_state`` takes; JSON keeps it as it is."""
 
-FORMAT, VERSION = "boundit policy", 1
+FORMAT, VERSION = "boundit policy", 2
 _HEAD = ("format", "version", "policy", "checksum")
+_UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, BounditError)
 
 
-def sealed(policy: str, body: Record) -> State:
-    """Write the head over what a policy holds."""
+def encode_values(values: Iterable[object]) -> list[object]:
+    """Write an arm or a context so that JSON keeps the types of its values.
+
+    Called by ``Decision.record`` and by the statistics, for every pair they know.
+
+    >>> encode_values(("A", 1, True))
+    ['A', 1, True]
+    """
+    found: list[object] = encode(tuple(values), Arm)
+    return found
+
+
+def decode_values(record: Iterable[object]) -> tuple[object, ...]:
+    """Read an arm or a context back; called where ``encode_values`` wrote one."""
+    found: tuple[object, ...] = decode(Arm, record)
+    return found
+
+
+def seal_state(policy: str, body: Record) -> State:
+    """Write the head over what a policy holds; called by ``BasePolicy.state``."""
     head = {"format": FORMAT, "version": VERSION, "policy": policy}
     return {**head, "checksum": compute_checksum({"policy": policy, **body}), **body}
 
 
 @contextmanager
-def opened(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
-    """Check the head and give the rest; whatever goes wrong inside is a damaged state."""
+def open_state(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
+    """Check the head and give the rest; whatever goes wrong inside is a damaged state.
+
+    Called by ``BasePolicy.restore``.
+    """
+    body = _check_head(policy, state)
+    try:
+        yield body
+    except DamagedState:
+        raise
+    except _UNREADABLE as error:
+        raise DamagedState(policy, f"{type(error).__name__}: {error}") from None
+
+
+def _check_head(policy: str, state: Mapping[str, object]) -> Record:
+    """Refuse what is no whole state of a policy; what is below the head.
+
+    Called by ``open_state``.
+    """
     if not isinstance(state, Mapping) or state.get("format") != FORMAT:
         raise DamagedState(policy, "it does not say so; give what state() returned")
     if state.get("version") != VERSION:
@@ -41,16 +80,4 @@ def opened(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
         whole = False
     if not whole:
         raise DamagedState(policy, "it was changed after it was made")
-    try:
-        yield body
-    except DamagedState:
-        raise
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        OverflowError,
-        BounditError,
-    ) as error:
-        raise DamagedState(policy, f"{type(error).__name__}: {error}") from None
+    return body

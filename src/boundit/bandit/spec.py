@@ -15,7 +15,6 @@ from boundit.bandit.errors import (
     ForeignBounds,
     NeedsArms,
 )
-from boundit.bandit.level_codec import Record, read_values, spelled_values
 from boundit.terms.bound import Arm, Context, Value
 from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.bound_table import BoundTable
@@ -230,28 +229,6 @@ class BanditSpec:
         """
         low, high = self.reward_range
         return min(max((number - low) / (high - low), 0.0), 1.0)
-
-    def to_record(self) -> Record:
-        """Write it as a JSON object; called by ``BasePolicy.state``."""
-        return {
-            "arms": [spelled_values(arm) for arm in self.arms],
-            "arm_levels": [spelled_values(levels) for levels in self.arm_levels],
-            "context": None if self.context is None else list(self.context),
-            "context_levels": [spelled_values(levels) for levels in self.context_levels],
-            "reward_range": list(self.reward_range),
-        }
-
-    @classmethod
-    def from_record(cls, record: Record) -> "BanditSpec":
-        """Read back what ``to_record`` wrote; called by ``BasePolicy.restore``."""
-        names, (low, high) = record["context"], record["reward_range"]
-        return cls(
-            tuple(map(read_values, record["arms"])),
-            tuple(map(read_values, record["arm_levels"])),
-            None if names is None else tuple(map(str, names)),
-            tuple(map(read_values, record["context_levels"])),
-            (float(low), float(high)),
-        )
 
     def __reduce__(self) -> tuple[type["BanditSpec"], tuple[object, ...]]:
         # A copy remembers no contexts: another thread may be adding some.

@@ -111,7 +111,7 @@ class Chunk:
         given = environment, self.contexts, self.uniforms, seeds
         pulls = (
             player.play(*given, self.observation_uniforms)
-            if environment.shows
+            if environment.side_observation
             else player.play(*given)
         )
         if pulls is None:
@@ -136,9 +136,9 @@ class Chunk:
                 raise PulledElsewhere(name, decision.arm, environment.arms)
             pulls[t] = arm = place[decision.arm]
             reward, observed = float(uniform < environment.means[context, arm]), None
-            if environment.shows is not None:
+            if environment.side_observation is not None:
                 second = float(self.observation_uniforms[i, t])
-                observed = environment.shows.observed(context, arm, reward, second)
+                observed = environment.side_observation.observe(context, arm, reward, second)
             player.learn(decision, reward, observed=observed)
         return pulls
 

@@ -7,7 +7,7 @@ from operator import index
 from typing import Self
 
 from boundit.bandit.errors import BadOption
-from boundit.bandit.options import flag
+from boundit.bandit.options import read_flag
 from boundit.bandit.policy import Policy
 from boundit.simulation.errors import NothingToSimulate
 from boundit.simulation.world import World
@@ -55,7 +55,7 @@ class SimulationOptions:
             raise NothingToSimulate(rounds=length, runs=times, policies=len(policies))
         hands = os.cpu_count() or 1 if workers is None else workers
         threads = _read_whole("workers", hands, least=1)
-        looks = flag("observed", observed)
+        looks = read_flag("observed", observed)
         return cls(world, policies, length, times, number, threads, looks)
 
 

@@ -98,7 +98,7 @@ class World:
             return self.environment
         if seen not in self._environments:
             self._environments[seen] = replace(
-                self.environment, shows=self._make_side_observation(seen)
+                self.environment, side_observation=self._make_side_observation(seen)
             )
         return self._environments[seen]
 

@@ -13,8 +13,8 @@ def test_an_arm_pays_whoever_has_luck_below_its_mean() -> None:
     visitors, pulls = np.array([[0, 0, 1], [1, 1, 0]]), np.array([[0, 1, 0], [1, 0, 1]])
     luck = np.array([[0.3, 0.3, 0.3], [0.05, 0.95, 0.6]])
 
-    assert stage.rewards(visitors, luck, pulls).tolist() == [[0, 1, 1], [1, 0, 0]]
-    assert stage.shows is None
+    assert stage.compute_rewards(visitors, luck, pulls).tolist() == [[0, 1, 1], [1, 0, 0]]
+    assert stage.side_observation is None
 
 
 def test_cells_come_as_often_as_they_are_likely_given_the_reward() -> None:
@@ -23,7 +23,7 @@ def test_cells_come_as_often_as_they_are_likely_given_the_reward() -> None:
     luck = (np.arange(1000) + 0.5) / 1000
 
     for reward in (0, 1):
-        seen = [tuple(shows.observed(0, 0, float(reward), u).values()) for u in luck]
+        seen = [tuple(shows.observe(0, 0, float(reward), u).values()) for u in luck]
         shares = [seen.count(cell) / 1000 for cell in product((0, 1), "ab")]
         assert shares == pytest.approx(law[0, 0, reward].tolist())
-    assert list(shows.observed(0, 0, 1.0, 0.0)) == ["V", "W"]
+    assert list(shows.observe(0, 0, 1.0, 0.0)) == ["V", "W"]

@@ -109,16 +109,18 @@ def test_every_row_of_the_layout_knows_its_pair_its_pools_and_what_it_shows() ->
     table = living_table(plan(), OTHER)
     ends, layout = NarrowingBounds(table, 0.05), lay_out(table)
 
-    assert SHOWING.shows is not None
-    found = lay_out_narrowing(ends, layout, SHOWING.shows)
+    assert SHOWING.side_observation is not None
+    found = lay_out_narrowing(ends, layout, SHOWING.side_observation)
 
     assert found is not None
     for here in range(16):
         arm, context = SHOWING.arms[layout.target[here]], SHOWING.contexts[here // 4]
         assert found.pair[here] == ends.pairs[arm, context]
-        assert found.pools[:, here].tolist() == [ends.pool(i, arm, context) for i in (0, 1)]
+        assert found.pools[:, here].tolist() == [
+            ends.find_pool(i, arm, context) for i in (0, 1)
+        ]
         np.testing.assert_array_equal(
-            found.shows[here], SHOWING.shows.ends[here // 4, layout.target[here]]
+            found.shows[here], SHOWING.side_observation.ends[here // 4, layout.target[here]]
         )
     # The second plan needs a variable that the environment does not show.
     assert found.cells.tolist() == [[0, 1, 2], [-1, -1, -1]]
@@ -130,8 +132,8 @@ def test_a_pair_without_a_plan_has_none() -> None:
     table = replace(living_table(), living=(few,))
     ends, layout = NarrowingBounds(table, 0.05), lay_out(table)
 
-    assert SHOWING.shows is not None
-    found = lay_out_narrowing(ends, layout, SHOWING.shows)
+    assert SHOWING.side_observation is not None
+    found = lay_out_narrowing(ends, layout, SHOWING.side_observation)
 
     assert found is not None
     left = [here for here in range(16) if SHOWING.arms[layout.target[here]] == (0, 0)]

@@ -22,7 +22,7 @@ def draws(seed: int = 0) -> tuple[Places, Floats, Floats]:
 
 def play_one_by_one(policy: LinUCB, visitors: Places, luck: Floats, seeing: Floats) -> Places:
     pulls = np.empty_like(visitors)
-    shows = ENVIRONMENT.shows
+    shows = ENVIRONMENT.side_observation
     assert shows is not None
     for run in range(RUNS):
         player = policy.fresh()
@@ -30,7 +30,7 @@ def play_one_by_one(policy: LinUCB, visitors: Places, luck: Floats, seeing: Floa
             decision = player.decide(CONTEXTS[c])
             pulls[run, t] = arm = ARMS.index(decision.arm)
             reward = float(luck[run, t] < ENVIRONMENT.means[c, arm])
-            seen = shows.observed(c, arm, reward, float(seeing[run, t]))
+            seen = shows.observe(c, arm, reward, float(seeing[run, t]))
             player.learn(decision, reward, observed=seen)
     return pulls
 
@@ -60,7 +60,7 @@ def test_whole_runs_pull_what_decide_and_learn_do(name: str, floor: bool) -> Non
 
     assert pulls is not None
     assert pulls.tolist() == play_one_by_one(policy, visitors, luck, seeing).tolist()
-    still = policy.play(replace(ENVIRONMENT, shows=None), visitors, luck, seeds)
+    still = policy.play(replace(ENVIRONMENT, side_observation=None), visitors, luck, seeds)
     assert still is not None
     assert still.tolist() != pulls.tolist()
 

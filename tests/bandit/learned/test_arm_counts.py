@@ -26,9 +26,9 @@ def test_parts_add_up_to_the_whole(
         _tally(p) for p in (before, before + one, before + two, [*before, *one, *two])
     )
 
-    joined = left.joined(right, base)
+    joined = left.join(right, base)
 
-    assert sorted(joined.record()) == sorted(whole.record())
+    assert sorted(joined.to_record()) == sorted(whole.to_record())
     for context in ((), (1,)):
         assert joined.plays(context) == whole.plays(context)
 
@@ -37,9 +37,9 @@ def test_parts_add_up_to_the_whole(
 def test_a_record_is_read_back(events: list[tuple[object, ...]]) -> None:
     tally = _tally(events)
 
-    twin = ArmCounts().restored(json.loads(json.dumps(tally.record())), BanditSpec())
+    twin = ArmCounts().restore(json.loads(json.dumps(tally.to_record())), BanditSpec())
 
-    assert twin.record() == tally.record()
+    assert twin.to_record() == tally.to_record()
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_record_is_read_back(events: list[tuple[object, ...]]) -> None:
 )
 def test_what_is_no_cell_is_refused(cell: list[object]) -> None:
     with pytest.raises((TypeError, ValueError)):
-        ArmCounts.read([cell])
+        ArmCounts.from_record([cell])
 
 
 def test_an_unplayed_pair_is_empty() -> None:
@@ -83,4 +83,4 @@ def test_slots_tell_where_the_cells_are_as_more_come() -> None:
     other = RankedArms.of([RankedArm((3,), 0, 1, 0)])
     assert tally.rows[slots(tally, (), other), 1].tolist() == [0.3]
     assert slots(tally, (1,), other) == [0]
-    assert copy.deepcopy(tally).record() == tally.record()
+    assert copy.deepcopy(tally).to_record() == tally.to_record()

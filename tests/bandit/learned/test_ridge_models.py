@@ -43,7 +43,7 @@ def test_features_keep_their_length() -> None:
 
 def test_other_ways_of_learning_do_not_add_up() -> None:
     with pytest.raises(CannotMerge, match="other features, ridge or warm start"):
-        RidgeModels(SCENE, RidgeSettings(ridge=2.0)).joined(
+        RidgeModels(SCENE, RidgeSettings(ridge=2.0)).join(
             RidgeModels(SCENE, RidgeSettings()), RidgeModels(SCENE, RidgeSettings())
         )
 
@@ -63,10 +63,10 @@ def test_a_function_must_be_given_again() -> None:
     how = RidgeSettings(features=lambda *_: [1.0])
 
     with pytest.raises(DamagedState, match="give its function again, features="):
-        RidgeSettings.given(how.record(), None, "LinUCB")
-    assert RidgeSettings(**RidgeSettings.given(how.record(), how.features, "LinUCB")) == how
+        RidgeSettings.given(how.to_record(), None, "LinUCB")
+    assert RidgeSettings(**RidgeSettings.given(how.to_record(), how.features, "LinUCB")) == how
     with pytest.raises(DamagedState, match="its features were: none"):
-        RidgeSettings.given(RidgeSettings().record(), how.features, "LinUCB")
+        RidgeSettings.given(RidgeSettings().to_record(), how.features, "LinUCB")
 
 
 def test_a_record_is_read_back() -> None:
@@ -74,10 +74,10 @@ def test_a_record_is_read_back() -> None:
     book = RidgeModels(SCENE, how)
     learn(book, (1,), np.array([1.0, 0.0, 1.0]))
 
-    assert RidgeSettings(**RidgeSettings.given(how.record(), None, "LinUCB")) == how
-    assert book.restored(book.record(), SCENE).record() == book.record()
+    assert RidgeSettings(**RidgeSettings.given(how.to_record(), None, "LinUCB")) == how
+    assert book.restore(book.to_record(), SCENE).to_record() == book.to_record()
     with pytest.raises(ValueError, match="do not fit"):
-        book.restored([[None, [[1.0]], [1.0, 2.0], [[1.0]], [1.0]]], SCENE)
+        book.restore([[None, [[1.0]], [1.0, 2.0], [[1.0]], [1.0]]], SCENE)
 
 
 def test_arms_without_an_estimate_start_alike_and_part_when_learned() -> None:
@@ -114,7 +114,7 @@ def test_models_of_other_lengths_are_no_record() -> None:
     two = [[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], [[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0]
 
     with pytest.raises(ValueError, match="do not fit"):
-        book.restored([[[0], *one], [[1], *two]], SCENE)
+        book.restore([[[0], *one], [[1], *two]], SCENE)
 
 
 def test_a_context_met_before_is_pointed_to_the_models_that_are_there_now() -> None:
@@ -145,7 +145,7 @@ def test_a_decision_is_learned_alike_by_its_row_and_by_its_features(shared: bool
         at_hand.learn(decision, reward)
         told.learn(Decision.from_json(decision.to_json()), reward)
 
-    assert at_hand.statistics.record() == told.statistics.record()
+    assert at_hand.statistics.to_record() == told.statistics.to_record()
 
 
 def test_a_row_of_another_policy_is_read_by_its_features() -> None:

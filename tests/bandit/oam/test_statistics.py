@@ -101,21 +101,21 @@ def test_the_allocation_is_worked_out_on_a_geometric_schedule() -> None:
 
 def test_two_books_add_up() -> None:
     shared = filled(10)
-    one, two = (shared.restored(shared.record(), SPEC) for _ in range(2))
-    both = shared.restored(shared.record(), SPEC)
+    one, two = (shared.restore(shared.to_record(), SPEC) for _ in range(2))
+    both = shared.restore(shared.to_record(), SPEC)
     for i, statistics in enumerate((one, two)):
         arm = (("A",), ("B",))[i]
         for target in (statistics, both):
             target.add((i,), arm, target.encode((i,), arm), 0.25 * (i + 1))
             target.count_exploration(PriorBounds(), CONSTANTS)
 
-    joined = one.joined(two, shared)
+    joined = one.join(two, shared)
 
     x = np.eye(3)
     for a, b in zip(estimate_with(joined, x), estimate_with(both, x), strict=True):
         assert a == pytest.approx(b)
     assert joined.explorations == both.explorations == 2
-    assert joined.counts.record() == both.counts.record()
+    assert joined.counts.to_record() == both.counts.to_record()
     assert joined.allocation == {}
     joined.count_exploration(PriorBounds(), CONSTANTS)
     assert joined.allocation
@@ -124,21 +124,21 @@ def test_two_books_add_up() -> None:
 def test_nothing_joined_with_nothing_is_nothing() -> None:
     empty = MatchingStatistics(SPEC, None)
 
-    assert empty.joined(empty, empty).rows is None
+    assert empty.join(empty, empty).rows is None
 
 
 def test_a_record_gives_the_book_back() -> None:
     statistics = filled(30)
     statistics.count_exploration(PriorBounds(), CONSTANTS)
 
-    again = MatchingStatistics(SPEC, None).restored(statistics.record(), SPEC)
+    again = MatchingStatistics(SPEC, None).restore(statistics.to_record(), SPEC)
 
-    assert again.record() == statistics.record()
+    assert again.to_record() == statistics.to_record()
     assert again.allocation == statistics.allocation
     with pytest.raises(TypeError):
-        statistics.restored([], SPEC)
+        statistics.restore([], SPEC)
     with pytest.raises(ValueError, match="do not fit"):
-        statistics.restored({**statistics.record(), "moment": [1.0]}, SPEC)
+        statistics.restore({**statistics.to_record(), "moment": [1.0]}, SPEC)
 
 
 def test_what_a_context_offers_is_looked_at_once() -> None:

@@ -136,9 +136,9 @@ def test_ends_that_moved_are_listed_anew() -> None:
     ends = NarrowingBounds(living_table(), 0.05)
     prior = PriorBounds(living_table(), narrowing=ends)
     first = {c: prior.rank(ARMS, c, held=True) for c in CONTEXTS}
-    moved = ends.see(ARMS[0], CONTEXTS[0], (2,))
+    moved = ends.learn_cells(ARMS[0], CONTEXTS[0], (2,))
     while not moved:
-        moved = ends.see(ARMS[0], CONTEXTS[0], (2,))
+        moved = ends.learn_cells(ARMS[0], CONTEXTS[0], (2,))
     assert isinstance(moved, tuple)
     assert prior.rank(ARMS, CONTEXTS[0], held=True) is first[CONTEXTS[0]]
 
@@ -147,7 +147,7 @@ def test_ends_that_moved_are_listed_anew() -> None:
     again = prior.rank(ARMS, CONTEXTS[0], held=True)
     assert again is not first[CONTEXTS[0]]
     assert {e.arm: (e.lower, e.upper) for e in again} == {
-        arm: ends.ends(arm, CONTEXTS[0]) for arm in ARMS
+        arm: ends.find_ends(arm, CONTEXTS[0]) for arm in ARMS
     }
     assert prior.version == ends.version > 0
     assert replace(prior, dropped=True).rank(ARMS, CONTEXTS[0], held=False)[0].upper == inf

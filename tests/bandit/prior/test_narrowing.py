@@ -16,7 +16,7 @@ def seen(ends: NarrowingBounds, rounds: int, seed: int = 0) -> NarrowingBounds:
     for _ in range(rounds):
         arm, context = ARMS[rng.integers(4)], CONTEXTS[rng.integers(4)]
         cell = int(rng.choice(3, p=chances(arm)))
-        assert not isinstance(ends.see(arm, context, (cell,)), Living)
+        assert not isinstance(ends.learn_cells(arm, context, (cell,)), Living)
     return ends
 
 
@@ -27,29 +27,29 @@ def test_before_anything_is_seen_ends_are_those_of_the_table() -> None:
     for arm in ARMS:
         for context in CONTEXTS:
             interval = table[arm, context]
-            assert ends.ends(arm, context) == (interval.lower, interval.upper)
-    assert ends.ends((7, 7), C) is None
+            assert ends.find_ends(arm, context) == (interval.lower, interval.upper)
+    assert ends.find_ends((7, 7), C) is None
 
 
 def test_a_pool_learns_together_and_another_does_not() -> None:
     shared = NarrowingBounds(living_table(plan()), 0.05)
     apart = NarrowingBounds(living_table(plan(pooled=False)), 0.05)
-    start = shared.ends(A, CONTEXTS[1])
+    start = shared.find_ends(A, CONTEXTS[1])
     for ends in (shared, apart):
         for _ in range(50):
-            ends.see(A, C, (2,))
+            ends.learn_cells(A, C, (2,))
 
-    assert shared.ends(A, CONTEXTS[1]) != start
-    assert shared.ends((1, 0), CONTEXTS[1]) == NarrowingBounds(living_table(), 0.05).ends(
-        (1, 0), CONTEXTS[1]
-    )
-    assert apart.ends(A, CONTEXTS[1]) == start
+    assert shared.find_ends(A, CONTEXTS[1]) != start
+    assert shared.find_ends((1, 0), CONTEXTS[1]) == NarrowingBounds(
+        living_table(), 0.05
+    ).find_ends((1, 0), CONTEXTS[1])
+    assert apart.find_ends(A, CONTEXTS[1]) == start
 
 
 def test_only_contexts_whose_ends_moved_are_named() -> None:
     ends = NarrowingBounds(living_table(plan(pooled=False)), 0.05)
     rng = np.random.default_rng(0)
-    moved = [ends.see(A, C, (int(rng.choice(3, p=chances(A))),)) for _ in range(100)]
+    moved = [ends.learn_cells(A, C, (int(rng.choice(3, p=chances(A))),)) for _ in range(100)]
 
     assert set(moved) == {(), (C,)}
     assert ends.version == sum(map(bool, moved))
@@ -60,7 +60,7 @@ def test_ends_close_in_on_the_truth() -> None:
 
     for arm in ARMS:
         for context in CONTEXTS:
-            lower, upper = ends.ends(arm, context) or (0, 0)
+            lower, upper = ends.find_ends(arm, context) or (0, 0)
             assert lower <= truth(arm, context) <= upper
             assert upper - lower < 0.17
     assert ends.n_seen == 8000
@@ -89,11 +89,11 @@ def test_a_plan_counts_once_all_its_variables_are_seen() -> None:
     ends = NarrowingBounds(living_table(), 0.05)
 
     assert ends.variables == ("W",)
-    assert ends.read({"W": "high", "other": 3}) == (2,)
-    assert ends.read({"W": np.int64(1)}) == (1,)
-    assert ends.read({"other": 3}) == (None,)
-    assert ends.see(A, C, (None,)) == ()
-    assert ends.see((7, 7), C, (1,)) == ()
+    assert ends.read_cells({"W": "high", "other": 3}) == (2,)
+    assert ends.read_cells({"W": np.int64(1)}) == (1,)
+    assert ends.read_cells({"other": 3}) == (None,)
+    assert ends.learn_cells(A, C, (None,)) == ()
+    assert ends.learn_cells((7, 7), C, (1,)) == ()
     assert ends.n_seen == 0
 
 
@@ -107,34 +107,34 @@ def test_what_was_read_before_is_read_alike() -> None:
     )
     ends = NarrowingBounds(living_table(plan(), both), 0.05)
     for _ in range(2):
-        assert ends.read({"W": "high", "V": 1}) == (2, 5)
-        assert ends.read({"V": True, "W": np.int64(1)}) == (1, 4)
-        assert ends.read({"V": 0, "W": 1, "U": 9}) == (1, 1)
-        assert ends.read({"W": 1}) == (1, None)
-        assert ends.read({"V": 1}) == (None, None)
+        assert ends.read_cells({"W": "high", "V": 1}) == (2, 5)
+        assert ends.read_cells({"V": True, "W": np.int64(1)}) == (1, 4)
+        assert ends.read_cells({"V": 0, "W": 1, "U": 9}) == (1, 1)
+        assert ends.read_cells({"W": 1}) == (1, None)
+        assert ends.read_cells({"V": 1}) == (None, None)
         with pytest.raises(OutsideDomain, match="'V'"):
-            ends.read({"V": 2, "W": 1})
+            ends.read_cells({"V": 2, "W": 1})
 
 
 @pytest.mark.parametrize("level", [7, "1", None, [1]])
 def test_an_unknown_level_is_refused(level: object) -> None:
     with pytest.raises(OutsideDomain):
-        NarrowingBounds(living_table(), 0.05).read({"W": level})
+        NarrowingBounds(living_table(), 0.05).read_cells({"W": level})
 
 
 def test_what_is_no_mapping_is_refused() -> None:
     with pytest.raises(BadObservation, match="observed must map names to values"):
-        NarrowingBounds(living_table(), 0.05).read([("W", 1)])  # type: ignore[arg-type]
+        NarrowingBounds(living_table(), 0.05).read_cells([("W", 1)])  # type: ignore[arg-type]
 
 
 def test_another_table_goes_on_where_its_pools_are_the_same() -> None:
     old = seen(NarrowingBounds(living_table(plan(slack=0.05)), 0.05), 500)
-    narrower = old.resumed(living_table(plan(slack=0.01)))
-    other = old.resumed(living_table(plan(pooled=False)))
+    narrower = old.resume(living_table(plan(slack=0.01)))
+    other = old.resume(living_table(plan(pooled=False)))
 
-    assert narrower.settled() is None
+    assert narrower.settle() is None
     np.testing.assert_array_equal(narrower.found.low, old.found.low)
-    mine, theirs = narrower.ends(A, C), old.ends(A, C)
+    mine, theirs = narrower.find_ends(A, C), old.find_ends(A, C)
     assert mine is not None
     assert theirs is not None
     assert mine[1] < theirs[1]
@@ -143,9 +143,9 @@ def test_another_table_goes_on_where_its_pools_are_the_same() -> None:
 
 def test_with_another_error_intervals_are_worked_out_anew() -> None:
     old = seen(NarrowingBounds(living_table(), 0.05), 500)
-    both = old.resumed(living_table(plan(), plan(pooled=False)))
+    both = old.resume(living_table(plan(), plan(pooled=False)))
 
-    assert both.settled() is None
+    assert both.settle() is None
     assert both.n_seen == 500
     n = old.found.low.size
     assert (both.found.low[:n] <= old.found.low).all()
@@ -156,17 +156,17 @@ def test_joined_counts_add_up_and_own_intervals_are_left_out() -> None:
     """The rounds of one stream are not a prefix of both: its error is not spent."""
     table = living_table()
     base = seen(NarrowingBounds(table, 0.05), 100)
-    one, two = (seen(base.resumed(table), 200, seed) for seed in (1, 2))
+    one, two = (seen(base.resume(table), 200, seed) for seed in (1, 2))
 
-    both = one.joined(two, base, table)
+    both = one.join(two, base, table)
     before = both.found.low.copy()
 
     assert both.n_seen == 500
     np.testing.assert_array_equal(before, base.found.low)
-    assert both.settled() is None
+    assert both.settle() is None
     fresh = NarrowingBounds(table, 0.05)
     fresh.found.counts[:] = both.found.counts
-    fresh.settled()
+    fresh.settle()
     np.testing.assert_array_equal(both.found.low, np.maximum(fresh.found.low, base.found.low))
 
 
@@ -174,14 +174,14 @@ def test_a_record_is_read_back_exactly() -> None:
     table = living_table()
     ends, other = seen(NarrowingBounds(table, 0.05), 300), NarrowingBounds(table, 0.05)
 
-    other.restore(ends.record())
+    other.restore(ends.to_record())
 
-    assert other.record() == ends.record()
+    assert other.to_record() == ends.to_record()
     for one in (ends, other):
         seen(one, 50, seed=9)
-    assert other.record() == ends.record()
+    assert other.to_record() == ends.to_record()
     with pytest.raises(ValueError, match="low does not fit"):
-        other.restore({**ends.record(), "low": [0.0]})
+        other.restore({**ends.to_record(), "low": [0.0]})
 
 
 def test_levels_are_those_of_the_plan() -> None:

@@ -14,6 +14,7 @@ from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.prior.watch import Refutation, Watch, log_evidence_above
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.codec import decode, encode
 from tests.bandit.all_policies import play, table
 
 LEVEL = 0.1
@@ -101,7 +102,7 @@ def test_a_pair_below_its_lower_end_is_refuted_too() -> None:
         "arm (0,) earned 0 on average over 40 rewards, and its bound is [3, 5]: "
         "refuted at level 0.05, every bound of the same graph and log is dropped"
     )
-    assert Refutation.from_record(found.to_record()) == found
+    assert decode(Refutation, encode(found)) == found
 
 
 def test_at_the_edges_of_the_range() -> None:

@@ -1,4 +1,4 @@
-"""Where compiled policies play whole runs: a finite world as arrays of numbers."""
+"""A finite environment as arrays of numbers, for whole runs in compiled code."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,11 +30,13 @@ class SideObservation:
         """The combinations of levels, in their order."""
         return tuple(product(*self.levels))
 
-    def observed(self, visitor: int, arm: int, reward: float, luck: float) -> dict[str, Value]:
-        """What is seen of the variables in one round.
+    def observe(self, visitor: int, arm: int, reward: float, luck: float) -> dict[str, Value]:
+        """Say what is seen of the variables in one round.
+
+        Called by ``Chunk._play_round_by_round`` where policies are told what they can use.
 
         >>> shown = SideObservation(("W",), ((0, 1),), np.array([[[[0.3, 1.0], [0.8, 1.0]]]]))
-        >>> shown.observed(0, 0, 1.0, 0.5), shown.observed(0, 0, 0.0, 0.5)
+        >>> shown.observe(0, 0, 1.0, 0.5), shown.observe(0, 0, 0.0, 0.5)
         ({'W': 0}, {'W': 1})
         """
         ends = self.ends[visitor, arm, int(reward)]
@@ -48,19 +50,23 @@ class FiniteEnvironment:
     """The contexts and arms of a world, and what each arm earns in each context.
 
     Contexts and arms go by their places here. An arm pays 1 to a visitor whose luck lies below
-    its mean, and 0 otherwise. What a round ``shows`` besides, if anything, hangs on the reward.
+    its mean, and 0 otherwise. What a round shows besides, its ``side_observation``, hangs on
+    the reward.
     """
 
     contexts: tuple[Context, ...]
     arms: tuple[Arm, ...]
     means: Floats  # contexts x arms
-    shows: SideObservation | None = None
+    side_observation: SideObservation | None = None
 
-    def rewards(self, visitors: Places, luck: Floats, pulls: Places) -> Floats:
-        """What the visitors pay for these pulls.
+    def compute_rewards(self, visitors: Places, luck: Floats, pulls: Places) -> Floats:
+        """Compute what the visitors pay for these pulls.
 
-        >>> stage = FiniteEnvironment(((),), (("A",), ("B",)), np.array([[0.2, 0.6]]))
-        >>> stage.rewards(np.zeros(2, int), np.array([0.5, 0.5]), np.array([0, 1])).tolist()
+        Called by ``_replay_run`` to narrow bounds once a batch was played.
+
+        >>> environment = FiniteEnvironment(((),), (("A",), ("B",)), np.array([[0.2, 0.6]]))
+        >>> luck, pulls = np.array([0.5, 0.5]), np.array([0, 1])
+        >>> environment.compute_rewards(np.zeros(2, int), luck, pulls).tolist()
         [0.0, 1.0]
         """
         return (luck < self.means[visitors, pulls]).astype(np.float64)

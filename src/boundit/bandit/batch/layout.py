@@ -84,7 +84,7 @@ class BatchLayout:
         ranked = tuple(prior.rank(spec.arms, c, held=True) for c in contexts)
         sizes = [len(arms) for arms in ranked]
         target = np.array([known[a.arm] for arms in ranked for a in arms], np.int64)
-        score_table = np.concatenate([arms.blank for arms in ranked])
+        score_table = np.concatenate([arms.blank_table for arms in ranked])
         score_table[:, STATISTICS] = np.arange(len(score_table))
         met = np.repeat(np.arange(len(contexts)), sizes)
         return cls(
@@ -178,11 +178,14 @@ def lay_out_narrowing(
     pairs = layout.pairs
     try:
         read = [
-            narrowing.read(dict(zip(side.variables, cell, strict=True))) for cell in side.cells
+            narrowing.read_cells(dict(zip(side.variables, cell, strict=True)))
+            for cell in side.cells
         ]
     except OutsideDomain:
         return None
-    pools = [[narrowing.pool(i, *pair) for pair in pairs] for i in range(len(narrowing.plans))]
+    pools = [
+        [narrowing.find_pool(i, *pair) for pair in pairs] for i in range(len(narrowing.plans))
+    ]
     met = np.repeat(np.arange(len(layout.contexts)), np.diff(layout.starts))
     return NarrowingLayout(
         narrowing.found,

@@ -13,7 +13,7 @@ from hashlib import sha256
 import numpy as np
 
 from boundit.bandit.kernels.compile import compile_kernel
-from boundit.bandit.level_codec import spelled_values
+from boundit.bandit.serialization import encode_values
 from boundit.terms.bound import Context
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -40,7 +40,7 @@ def hash_context(context: Context) -> np.uint64:
     >>> len({hash_context((1, "new")), hash_context((True, "new")), hash_context((2, "new"))})
     2
     """
-    spelled = json.dumps(spelled_values(map(_unify_number, context)), sort_keys=True)
+    spelled = json.dumps(encode_values(map(_unify_number, context)), sort_keys=True)
     return np.uint64(int.from_bytes(sha256(spelled.encode()).digest()[:8], "big"))
 
 

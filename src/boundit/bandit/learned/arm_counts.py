@@ -7,8 +7,8 @@ import numpy as np
 
 from boundit.bandit.kernels.arrays import Floats
 from boundit.bandit.kernels.score_table import STATISTICS
-from boundit.bandit.level_codec import Record, read_values, spelled_values
 from boundit.bandit.ranked_arms import RankedArms
+from boundit.bandit.serialization import Record, decode_values, encode_values
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm, Context
 
@@ -63,7 +63,7 @@ class ArmCounts:
         known = self._sheets.get(context)
         if known and known[0] is lineup and known[1] == played:
             return known[2]
-        sheet = lineup.blank.copy()
+        sheet = lineup.blank_table.copy()
         sheet[:, STATISTICS] = [self._slots.get((context, e.arm), 0) for e in lineup]
         if played:
             self._sheets[context] = lineup, played, sheet
@@ -82,7 +82,7 @@ class ArmCounts:
         """Take in one reward."""
         self._put(context, arm, ArmCount(1, reward))
 
-    def joined(self, other: "ArmCounts", shared: "ArmCounts") -> "ArmCounts":
+    def join(self, other: "ArmCounts", shared: "ArmCounts") -> "ArmCounts":
         """Put two tallies together; what is in ``shared`` is in both and counts once."""
         result = ArmCounts()
         for pair in dict.fromkeys((*self, *other)):
@@ -91,10 +91,10 @@ class ArmCounts:
             result._put(pair[0], pair[1], cell)
         return result
 
-    def record(self) -> list[list[object]]:
+    def to_record(self) -> list[list[object]]:
         """Spell it for JSON."""
         return [
-            [spelled_values(context), spelled_values(arm), cell.n, cell.total]
+            [encode_values(context), encode_values(arm), cell.n, cell.total]
             for context, arm in self
             for cell in (self[context, arm],)
         ]
@@ -107,12 +107,12 @@ class ArmCounts:
         """An empty one."""
         return ArmCounts()
 
-    def restored(self, record: list[list[object]], scene: BanditSpec) -> "ArmCounts":  # noqa: ARG002
+    def restore(self, record: list[list[object]], scene: BanditSpec) -> "ArmCounts":  # noqa: ARG002
         """Read back what ``record`` wrote."""
-        return ArmCounts.read(record)
+        return ArmCounts.from_record(record)
 
     @classmethod
-    def read(cls, record: list[list[object]]) -> "ArmCounts":
+    def from_record(cls, record: list[list[object]]) -> "ArmCounts":
         """Read back what ``record`` wrote."""
         tally = cls()
         for context, arm, n, total in record:
@@ -120,7 +120,7 @@ class ArmCounts:
                 raise TypeError("a cell is no cell")
             if n < 1 or not isinstance(total, int | float):
                 raise ValueError("a cell has no count or sum")
-            tally._put(read_values(context), read_values(arm), ArmCount(n, float(total)))
+            tally._put(decode_values(context), decode_values(arm), ArmCount(n, float(total)))
         return tally
 
     def _put(self, context: Context, arm: Arm, cell: ArmCount) -> None:

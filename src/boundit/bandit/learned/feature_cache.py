@@ -27,7 +27,7 @@ class ContextFeatures:
     def __init__(self, lineup: RankedArms, x: Floats, n_features: int) -> None:
         self.lineup, self.x, self.n_features = lineup, x, n_features
         self.width = x.size // len(lineup)
-        self.sheet = lineup.blank.copy()
+        self.sheet = lineup.blank_table.copy()
         self.stack: RidgeStack | None = None
         self.n_learned = -1
         self._rows: dict[int, tuple[float, ...]] = {}

@@ -21,9 +21,9 @@ from boundit.bandit.learned.features import (
 from boundit.bandit.learned.ridge import Ridge
 from boundit.bandit.learned.ridge_stack import RidgeStack
 from boundit.bandit.learned.warm_start import WarmStart
-from boundit.bandit.level_codec import Record, read_values, spelled_values
-from boundit.bandit.options import flag, positive
+from boundit.bandit.options import read_flag, read_positive
 from boundit.bandit.ranked_arms import RankedArms
+from boundit.bandit.serialization import Record, decode_values, encode_values
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm, Context
 
@@ -39,20 +39,20 @@ class RidgeSettings:
     warm_start: WarmStart | None = None
 
     def __post_init__(self) -> None:
-        positive("ridge", self.ridge)
-        flag("shared", self.shared)
+        read_positive("ridge", self.ridge)
+        read_flag("shared", self.shared)
         if self.features is not None and not callable(self.features):
             raise BadOption("features", "a function of context and arm", self.features)
         if not isinstance(self.warm_start, WarmStart | None):
             raise BadOption("warm_start", "a WarmStart", self.warm_start)
 
-    def record(self) -> Record:
+    def to_record(self) -> Record:
         """Spell it as a JSON object; a function cannot be spelled, only that there was one."""
         return {
             "ridge": self.ridge,
             "shared": self.shared,
             "features": self.features is not None,
-            "warm_start": self.warm_start.record() if self.warm_start else None,
+            "warm_start": self.warm_start.to_record() if self.warm_start else None,
         }
 
     @staticmethod
@@ -61,7 +61,7 @@ class RidgeSettings:
         if options["features"] != (features is not None):
             wanted = "give its function again, features=" if options["features"] else "none"
             raise DamagedState(policy, f"its features were: {wanted}")
-        warm = WarmStart.read(options["warm_start"]) if options["warm_start"] else None
+        warm = WarmStart.from_record(options["warm_start"]) if options["warm_start"] else None
         return {**options, "features": features, "warm_start": warm}
 
 
@@ -161,13 +161,13 @@ class RidgeModels:
 
     def settings(self) -> Record:
         """How it learns."""
-        return self.how.record()
+        return self.how.to_record()
 
     def fresh(self, scene: BanditSpec) -> "RidgeModels":
         """The same kind, nothing learned."""
         return RidgeModels(scene, self.how)
 
-    def joined(self, other: "RidgeModels", shared: "RidgeModels") -> "RidgeModels":
+    def join(self, other: "RidgeModels", shared: "RidgeModels") -> "RidgeModels":
         """Put two together; what ``shared`` knew, or the start, is in both and counts once."""
         if self.how != other.how:
             raise CannotMerge("the two policies learn with other features, ridge or warm start")
@@ -179,18 +179,18 @@ class RidgeModels:
             result.put(key, Ridge.of(one.A + two.A - base.A, one.b + two.b - base.b))
         return result
 
-    def record(self) -> list[list[object]]:
+    def to_record(self) -> list[list[object]]:
         """Spell it for JSON; the inverse too, so that a restored policy goes on bit for bit."""
         return [
             [
-                None if key is None else spelled_values(key),
+                None if key is None else encode_values(key),
                 *(part.tolist() for part in (model.A, model.b, model.inverse, model.theta)),
             ]
             for key in self.learned
             if (model := self.known(key))
         ]
 
-    def restored(self, record: list[list[object]], scene: BanditSpec) -> "RidgeModels":
+    def restore(self, record: list[list[object]], scene: BanditSpec) -> "RidgeModels":
         """Read back what ``record`` wrote."""
         result = self.fresh(scene)
         for key, *parts in record:
@@ -199,7 +199,7 @@ class RidgeModels:
             shapes = [part.shape for part in (model.A, model.b, model.inverse, model.theta)]
             if shapes != [(size, size), (size,), (size, size), (size,)]:
                 raise ValueError("the matrices of a model do not fit each other")
-            result.put(read_values(key) if isinstance(key, list) else None, model)
+            result.put(decode_values(key) if isinstance(key, list) else None, model)
         return result
 
     def known(self, key: Arm | None) -> Ridge | None:

@@ -14,8 +14,8 @@ import numpy as np
 from boundit.bandit.errors import BadOption
 from boundit.bandit.learned.features import FeatureEncoding
 from boundit.bandit.learned.ridge import Ridge
-from boundit.bandit.level_codec import Record
-from boundit.bandit.options import positive
+from boundit.bandit.options import read_positive
+from boundit.bandit.serialization import Record
 from boundit.terms.bound import Arm
 from boundit.terms.bound_table import BoundTable
 
@@ -37,7 +37,7 @@ class WarmStart:
         if not isinstance(self.estimates, BoundTable):
             raise BadOption("estimates", "a BoundTable of points", self.estimates)
         if self.rows != "counts":
-            positive("rows", self.rows)
+            read_positive("rows", self.rows)
 
     @cached_property
     def arms(self) -> frozenset[Arm]:
@@ -58,11 +58,11 @@ class WarmStart:
             moments += weight * bound.lower_estimate * x
         return Ridge.of(gram, moments)
 
-    def record(self) -> Record:
+    def to_record(self) -> Record:
         """Spell it as a JSON object."""
         return {"estimates": self.estimates.record(), "rows": self.rows}
 
     @classmethod
-    def read(cls, record: Record) -> "WarmStart":
+    def from_record(cls, record: Record) -> "WarmStart":
         """Read back what ``record`` wrote."""
         return cls(BoundTable.from_record(record["estimates"]), record["rows"])

@@ -43,7 +43,10 @@ class CandidateArms:
 
     def __init__(self, ranked_arms: RankedArms, kept: RankedArms, x: Numbers) -> None:
         self.ranked_arms, self.kept, self.x = ranked_arms, kept, x
-        self.lower, self.upper = kept.blank[:, LOWER].copy(), kept.blank[:, UPPER].copy()
+        self.lower, self.upper = (
+            kept.blank_table[:, LOWER].copy(),
+            kept.blank_table[:, UPPER].copy(),
+        )
         self._allocation: Shares | None = None
         self._needs: Numbers = np.full(len(kept), math.inf)
 

@@ -11,7 +11,6 @@ from boundit.bandit.errors import BadOption, DamagedState
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.learned.features import Features, as_vector
-from boundit.bandit.level_codec import Record
 from boundit.bandit.oam.allocation import SMALLEST_GAP
 from boundit.bandit.oam.batch import play_oam
 from boundit.bandit.oam.candidates import CandidateArms
@@ -24,11 +23,12 @@ from boundit.bandit.oam.round import (
     MatchingConstants,
 )
 from boundit.bandit.oam.statistics import MatchingStatistics, lay_out_candidates
-from boundit.bandit.options import not_negative, positive, rounds
+from boundit.bandit.options import read_horizon, read_not_negative, read_positive
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
+from boundit.bandit.serialization import Record
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
@@ -69,10 +69,10 @@ class OAM(BasePolicy[MatchingStatistics]):
         watch: bool | Watch = False,
         living: float = LIVING,
     ) -> None:
-        self._horizon = rounds(horizon)
-        self._c = not_negative("c", c)
-        self._sigma2 = None if sigma2 is None else positive("sigma2", sigma2)
-        self._epsilon = None if epsilon is None else not_negative("epsilon", epsilon)
+        self._horizon = read_horizon(horizon)
+        self._c = read_not_negative("c", c)
+        self._sigma2 = None if sigma2 is None else read_positive("sigma2", sigma2)
+        self._epsilon = None if epsilon is None else read_not_negative("epsilon", epsilon)
         if features is not None and not callable(features):
             raise BadOption("features", "a function of context and arm", features)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
@@ -104,7 +104,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         """Match pulls to the allocation for one visitor; called by ``BasePolicy.decide``."""
         candidates = self.statistics.find_candidates(context, ranked_arms)
         kept, choice = candidates.kept, self._match(context, candidates)
-        score_table = kept.blank.copy()
+        score_table = kept.blank_table.copy()
         score_table[:, SCORE] = score_table[:, FREE_SCORE] = choice.scores
         if choice.branch in (EXPLOIT, WASTED):
             score_table[:, FREE_SCORE] = choice.free

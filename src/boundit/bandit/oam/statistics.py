@@ -10,7 +10,6 @@ from boundit.bandit.kernels.dense import Numbers
 from boundit.bandit.kernels.score_table import LOWER, UPPER
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.learned.features import FeatureEncoding, Features, Vector, require_length
-from boundit.bandit.level_codec import Record, read_values, spelled_values
 from boundit.bandit.oam.batch import (
     BatchCandidates,
     add_row,
@@ -27,6 +26,7 @@ from boundit.bandit.oam.candidates import (
 from boundit.bandit.oam.round import MatchingChoice, MatchingConstants, choose_for_visitor
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.ranked_arms import RankedArms
+from boundit.bandit.serialization import Record, decode_values, encode_values
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm, Context
 
@@ -177,7 +177,7 @@ class MatchingStatistics:
         """Make one of the same kind with nothing learned; called by ``BasePolicy.fresh``."""
         return MatchingStatistics(spec, self.features)
 
-    def joined(
+    def join(
         self, other: "MatchingStatistics", shared: "MatchingStatistics"
     ) -> "MatchingStatistics":
         """Put two together; the allocation is worked out at the next exploration.
@@ -187,7 +187,7 @@ class MatchingStatistics:
         if self.features is not other.features:
             raise CannotMerge("the two policies learn with other features")
         result = self.fresh(self.spec)
-        result.counts = self.counts.joined(other.counts, shared.counts)
+        result.counts = self.counts.join(other.counts, shared.counts)
         result.explorations = self.explorations + other.explorations - shared.explorations
         result.due = result.explorations + 1
         parts = [statistics.rows for statistics in (self, other, shared)]
@@ -198,29 +198,29 @@ class MatchingStatistics:
             result.rows = one[0] + two[0] - base[0], one[1] + two[1] - base[1]
         return result
 
-    def record(self) -> Record:
+    def to_record(self) -> Record:
         """Write it for JSON; called by ``BasePolicy.state``."""
         return {
-            "counts": self.counts.record(),
+            "counts": self.counts.to_record(),
             "gram": self.rows[0].tolist() if self.rows else None,
             "moment": self.rows[1].tolist() if self.rows else None,
             "explorations": self.explorations,
             "due": self.due,
             "allocation": [
-                [spelled_values(context), spelled_values(arm), str(pulls)]
+                [encode_values(context), encode_values(arm), str(pulls)]
                 for (context, arm), pulls in self.allocation.items()
             ],
         }
 
-    def restored(self, record: object, spec: BanditSpec) -> "MatchingStatistics":
+    def restore(self, record: object, spec: BanditSpec) -> "MatchingStatistics":
         """Read back what ``record`` wrote; called by ``BasePolicy.restore``."""
         if not isinstance(record, dict):
             raise TypeError("the statistics are no object")
         result = self.fresh(spec)
-        result.counts = ArmCounts.read(record["counts"])
+        result.counts = ArmCounts.from_record(record["counts"])
         result.explorations, result.due = int(record["explorations"]), int(record["due"])
         result.allocation = {
-            (read_values(context), read_values(arm)): float(pulls)
+            (decode_values(context), decode_values(arm)): float(pulls)
             for context, arm, pulls in record["allocation"]
         }
         if record["gram"] is not None:

@@ -8,12 +8,12 @@ from boundit.bandit.decision import Decision
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.kl_ucb import decide_kl_ucb, play_kl_ucb
 from boundit.bandit.learned.arm_counts import ArmCounts
-from boundit.bandit.level_codec import Record
-from boundit.bandit.options import not_negative
+from boundit.bandit.options import read_not_negative
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
+from boundit.bandit.serialization import Record
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
@@ -45,7 +45,7 @@ class KLUCB(BasePolicy[ArmCounts]):
         watch: bool | Watch = False,
         living: float = LIVING,
     ) -> None:
-        self._c = not_negative("c", c)
+        self._c = read_not_negative("c", c)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
         super().__init__(spec, monitor, ArmCounts())

@@ -21,12 +21,12 @@ from boundit.bandit.learned.feature_cache import ContextFeatures
 from boundit.bandit.learned.features import Features
 from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
-from boundit.bandit.level_codec import Record
-from boundit.bandit.options import flag, not_negative, whole
+from boundit.bandit.options import read_flag, read_not_negative, read_whole_number
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
+from boundit.bandit.serialization import Record
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
@@ -70,10 +70,10 @@ class LinTS(BasePolicy[RidgeModels]):
         watch: bool | Watch = False,
         living: float = LIVING,
     ) -> None:
-        self._scale = not_negative("scale", scale)
-        self._seed = whole("seed", seed)
+        self._scale = read_not_negative("scale", scale)
+        self._seed = read_whole_number("seed", seed)
         self._word = wrap_seed(seed)
-        self._propensities = flag("propensities", propensities)
+        self._propensities = read_flag("propensities", propensities)
         settings = RidgeSettings(ridge, shared, features, warm_start)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)

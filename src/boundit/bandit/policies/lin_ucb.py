@@ -17,12 +17,12 @@ from boundit.bandit.kernels.lin_ucb_narrowing import play_lin_ucb_narrowing
 from boundit.bandit.learned.features import Features
 from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
-from boundit.bandit.level_codec import Record
-from boundit.bandit.options import flag, not_negative
+from boundit.bandit.options import read_flag, read_not_negative
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
+from boundit.bandit.serialization import Record
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
@@ -63,8 +63,8 @@ class LinUCB(BasePolicy[RidgeModels]):
         watch: bool | Watch = False,
         living: float = LIVING,
     ) -> None:
-        self._alpha = not_negative("alpha", alpha)
-        self._floor = flag("floor", floor)
+        self._alpha = read_not_negative("alpha", alpha)
+        self._floor = read_flag("floor", floor)
         settings = RidgeSettings(ridge, shared, features, warm_start)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
@@ -84,7 +84,7 @@ class LinUCB(BasePolicy[RidgeModels]):
         ridge = lay_out_ridge(self.statistics.fresh(self.spec), layout)
         if ridge is None:
             return None
-        arrays, side = layout.make_arrays(runs), layout.environment.shows
+        arrays, side = layout.make_arrays(runs), layout.environment.side_observation
         start = ridge.stack.models, ridge.x, ridge.score_table, ridge.stack.n_features
         narrowing = self.monitor.fresh().narrowing
         if runs.side_luck is None or side is None or narrowing is None:

@@ -13,12 +13,12 @@ from boundit.bandit.kernels.win_probability import (
     tabulate_beta_densities,
 )
 from boundit.bandit.learned.arm_counts import ArmCounts
-from boundit.bandit.level_codec import Record
-from boundit.bandit.options import flag, whole
+from boundit.bandit.options import read_flag, read_whole_number
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
+from boundit.bandit.serialization import Record
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
@@ -51,9 +51,9 @@ class TS(BasePolicy[ArmCounts]):
         watch: bool | Watch = False,
         living: float = LIVING,
     ) -> None:
-        self._seed = whole("seed", seed)
+        self._seed = read_whole_number("seed", seed)
         self._word = wrap_seed(seed)
-        self._propensities = flag("propensities", propensities)
+        self._propensities = read_flag("propensities", propensities)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
         super().__init__(spec, monitor, ArmCounts())

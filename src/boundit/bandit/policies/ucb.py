@@ -11,12 +11,12 @@ from boundit.bandit.errors import NeedsHorizon
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.ucb import decide_ucb, play_ucb
 from boundit.bandit.learned.arm_counts import ArmCounts
-from boundit.bandit.level_codec import Record
-from boundit.bandit.options import chance, positive, rounds
+from boundit.bandit.options import read_chance, read_horizon, read_positive
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
+from boundit.bandit.serialization import Record
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
@@ -51,9 +51,9 @@ class UCB(BasePolicy[ArmCounts]):
         watch: bool | Watch = False,
         living: float = LIVING,
     ) -> None:
-        self._horizon = rounds(horizon)
-        self._delta = None if delta is None else chance("delta", delta)
-        self._sigma = None if sigma is None else positive("sigma", sigma)
+        self._horizon = read_horizon(horizon)
+        self._delta = None if delta is None else read_chance("delta", delta)
+        self._sigma = None if sigma is None else read_positive("sigma", sigma)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
         super().__init__(spec, monitor, ArmCounts())

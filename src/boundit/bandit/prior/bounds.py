@@ -111,7 +111,7 @@ class PriorBounds:
         table = self.binding
         if table is None:
             return -inf, inf
-        if self.narrowing and (ends := self.narrowing.ends(arm, context)):
+        if self.narrowing and (ends := self.narrowing.find_ends(arm, context)):
             return ends
         bound = table.bounds.get((arm, context))
         return (bound.lower, bound.upper) if bound else table.reward_range

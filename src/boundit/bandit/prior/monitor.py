@@ -6,14 +6,15 @@ from typing import final
 
 from boundit.bandit.errors import BadOption
 from boundit.bandit.learned.arm_counts import ArmCounts
-from boundit.bandit.level_codec import Record
-from boundit.bandit.options import chance
+from boundit.bandit.options import read_chance
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.prior.narrowing import Cells, NarrowingBounds
 from boundit.bandit.prior.watch import Refutation, Watch
 from boundit.bandit.ranked_arms import RankedArms
+from boundit.bandit.serialization import Record
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.codec import decode, encode
 from boundit.terms.living import Living
 
 LIVING = 0.05
@@ -46,7 +47,7 @@ class BoundMonitor:
         if not isinstance(watch, bool | Watch):
             raise BadOption("watch", "True, False or a Watch", watch)
         chosen = watch if isinstance(watch, Watch) else Watch() if watch else None
-        return cls(prior, chosen, chance("living", living))
+        return cls(prior, chosen, read_chance("living", living))
 
     def fresh(self) -> "BoundMonitor":
         """Make one of the same table that has seen nothing.
@@ -94,7 +95,7 @@ class BoundMonitor:
         """
         if observed is None or self.narrowing is None:
             return ()
-        return self.narrowing.read(observed)
+        return self.narrowing.read_cells(observed)
 
     def narrow(self, context: Context, arm: Arm, cells: Cells) -> None:
         """Narrow the bounds by what a round showed; what cannot be drops them.
@@ -103,7 +104,7 @@ class BoundMonitor:
         """
         if self.narrowing is None or self.prior.dropped:
             return
-        found = self.narrowing.see(arm, context, cells)
+        found = self.narrowing.learn_cells(arm, context, cells)
         if isinstance(found, Living):
             self.drop(self._make_refutation(found, context, arm), warn=True)
         else:
@@ -126,7 +127,7 @@ class BoundMonitor:
         old, self.refutation = self.narrowing, None
         self.narrowing = NarrowingBounds(table, self.living) if table.living else None
         if old and self.narrowing:
-            self.narrowing = old.resumed(table)
+            self.narrowing = old.resume(table)
         self.prior = PriorBounds(table, narrowing=self.narrowing)
         self.judge_all()
 
@@ -136,10 +137,10 @@ class BoundMonitor:
         Called by ``BasePolicy.merged``.
         """
         table, monitor = self.prior.table, self.fresh()
-        monitor.evidence = self.evidence.joined(other.evidence, shared.evidence)
+        monitor.evidence = self.evidence.join(other.evidence, shared.evidence)
         if table and self.narrowing and other.narrowing:
             base = shared.narrowing or NarrowingBounds(table, self.living)
-            monitor.narrowing = self.narrowing.joined(other.narrowing, base, table)
+            monitor.narrowing = self.narrowing.join(other.narrowing, base, table)
             monitor.prior = PriorBounds(table, narrowing=monitor.narrowing)
         monitor.drop(self.refutation or other.refutation)
         monitor.judge_all()
@@ -149,11 +150,11 @@ class BoundMonitor:
         """Write it as a JSON object; called by ``BasePolicy.state``."""
         return {
             "prior": self.prior.table.record() if self.prior.table else None,
-            "watch": self.watch.to_record() if self.watch else None,
-            "refutation": self.refutation.to_record() if self.refutation else None,
-            "evidence": self.evidence.record(),
+            "watch": encode(self.watch, Watch | None),
+            "refutation": encode(self.refutation, Refutation | None),
+            "evidence": self.evidence.to_record(),
             "living": self.living,
-            "narrowing": self.narrowing.record() if self.narrowing else None,
+            "narrowing": self.narrowing.to_record() if self.narrowing else None,
         }
 
     @classmethod
@@ -161,14 +162,13 @@ class BoundMonitor:
         """Read back what ``to_record`` wrote; called by ``BasePolicy.restore``."""
         monitor = cls(
             BoundTable.from_record(record["prior"]) if record["prior"] else None,
-            Watch(**record["watch"]) if record["watch"] else None,
-            chance("living", record["living"]),
+            decode(Watch | None, record["watch"]),
+            read_chance("living", record["living"]),
         )
         if monitor.narrowing and record["narrowing"]:
             monitor.narrowing.restore(record["narrowing"])
-        monitor.evidence = ArmCounts.read(record["evidence"])
-        if record["refutation"]:
-            monitor.drop(Refutation.from_record(record["refutation"]))
+        monitor.evidence = ArmCounts.from_record(record["evidence"])
+        monitor.drop(decode(Refutation | None, record["refutation"]))
         return monitor
 
     def judge_all(self) -> None:
@@ -178,7 +178,7 @@ class BoundMonitor:
         """
         for context, arm in self.evidence:
             self._judge(context, arm)
-        plan = self.narrowing.settled() if self.narrowing and not self.refutation else None
+        plan = self.narrowing.settle() if self.narrowing and not self.refutation else None
         if plan is not None:
             arm, context = next(iter(plan.pools))
             self.drop(self._make_refutation(plan, context, arm), warn=True)
@@ -191,7 +191,7 @@ class BoundMonitor:
         table = self.prior.table
         if table is None or self.narrowing is None:
             raise ValueError("there is nothing to refute")
-        n = self.narrowing.n_of(plan, arm, context)
+        n = self.narrowing.count_rounds(plan, arm, context)
         # The bounds of the table and those of the cells each hold with its confidence.
         level = self.living + (2 * (1 - table.confidence) if table.confidence else 0.0)
         bound = table[arm, context]

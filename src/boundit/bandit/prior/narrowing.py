@@ -23,7 +23,7 @@ from boundit.bandit.kernels.narrowing import (
     learn_cell_from_arrays,
     narrow_pool,
 )
-from boundit.bandit.level_codec import Record
+from boundit.bandit.serialization import Record
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.bound_table import BoundTable
@@ -53,8 +53,8 @@ class NarrowingBounds:
             {pool: next(numbers) for pool in dict.fromkeys(plan.pools.values())}
             for plan in self.plans
         ]
-        self.claims = _claims(table, self.pairs, error)
-        self.found = _nothing_found(table, self.pairs, int(self.claims.cells[-1]))
+        self.claims = _lay_out_plan(table, self.pairs, error)
+        self.found = _make_unseen_ends(table, self.pairs, int(self.claims.cells[-1]))
         self.version = 0
         self._cells = [{cell: i for i, cell in enumerate(p.cells)} for p in self.plans]
         self._levels = {
@@ -63,7 +63,7 @@ class NarrowingBounds:
             for name, levels in zip(plan.variables, plan.levels, strict=True)
         }
         self._known: dict[tuple[object, ...], Cells] = {}
-        self._contexts = _contexts(self.plans, self.pools)
+        self._contexts = _list_contexts(self.plans, self.pools)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -73,25 +73,27 @@ class NarrowingBounds:
     @property
     def n_seen(self) -> int:
         """How many rounds the plan that saw most has learned from."""
-        return max((sum(map(self._n_in, found.values())) for found in self.pools), default=0)
+        return max(
+            (sum(map(self._count_in_pool, found.values())) for found in self.pools), default=0
+        )
 
-    def ends(self, arm: Arm, context: Context) -> tuple[float, float] | None:
+    def find_ends(self, arm: Arm, context: Context) -> tuple[float, float] | None:
         """Both ends of a pair now; None if no plan speaks of it."""
         place = self.pairs.get((arm, context))
         if place is None:
             return None
         return float(self.found.lower[place]), float(self.found.upper[place])
 
-    def read(self, observed: Mapping[str, object]) -> Cells:
+    def read_cells(self, observed: Mapping[str, object]) -> Cells:
         """Find the cells that were seen; a level that no plan knows is refused."""
         if not isinstance(observed, Mapping):
             raise BadObservation(observed)
         try:
             return self._known[tuple([observed[name] for name in self._levels])]
         except (KeyError, TypeError):
-            return self._find(observed)
+            return self._find_cells(observed)
 
-    def _find(self, observed: Mapping[str, object]) -> Cells:
+    def _find_cells(self, observed: Mapping[str, object]) -> Cells:
         seen = {}
         for name, levels in self._levels.items():
             if name in observed:
@@ -108,16 +110,18 @@ class NarrowingBounds:
             self._known[tuple(seen.values())] = found
         return found
 
-    def pool(self, plan: int, arm: Arm, context: Context) -> int | None:
+    def find_pool(self, plan: int, arm: Arm, context: Context) -> int | None:
         """The number of the pool of a pair in one plan, counted over all plans."""
         found = self.plans[plan].pools.get((arm, context))
         return None if found is None else self.pools[plan][found]
 
-    def see(self, arm: Arm, context: Context, cells: Cells) -> tuple[Context, ...] | Living:
+    def learn_cells(
+        self, arm: Arm, context: Context, cells: Cells
+    ) -> tuple[Context, ...] | Living:
         """Take in one round: the contexts whose ends moved, or the plan it refutes."""
         moved: tuple[Context, ...] = ()
         for i, cell in enumerate(cells):
-            pool = None if cell is None else self.pool(i, arm, context)
+            pool = None if cell is None else self.find_pool(i, arm, context)
             if cell is None or pool is None:
                 continue
             came = learn_cell_from_arrays(pool, cell, *self.found, *self.claims)
@@ -128,7 +132,7 @@ class NarrowingBounds:
                 moved += self._contexts[pool]
         return moved
 
-    def settled(self) -> Living | None:
+    def settle(self) -> Living | None:
         """Bring all ends up to what was seen; gives the plan that it refutes, if any."""
         self.version += 1
         for plan, pools in zip(self.plans, self.pools, strict=True):
@@ -136,18 +140,18 @@ class NarrowingBounds:
                 return plan
         return None
 
-    def n_of(self, plan: Living, arm: Arm, context: Context) -> int:
+    def count_rounds(self, plan: Living, arm: Arm, context: Context) -> int:
         """How many rounds the pool of a pair has learned from in a plan."""
-        pool = self.pool(self.plans.index(plan), arm, context)
-        return 0 if pool is None else self._n_in(pool)
+        pool = self.find_pool(self.plans.index(plan), arm, context)
+        return 0 if pool is None else self._count_in_pool(pool)
 
-    def resumed(self, table: BoundTable) -> "NarrowingBounds":
+    def resume(self, table: BoundTable) -> "NarrowingBounds":
         """Go on with another table: what was seen stays where the pools are the same."""
         fresh = NarrowingBounds(table, self.error)
-        fresh._copy(self)
+        fresh._copy_counts(self)
         return fresh
 
-    def joined(
+    def join(
         self, other: "NarrowingBounds", shared: "NarrowingBounds", table: BoundTable
     ) -> "NarrowingBounds":
         """Put together what two have seen of one table since they parted.
@@ -157,13 +161,13 @@ class NarrowingBounds:
         of both, and its error would have to be spent too.
         """
         result = NarrowingBounds(table, self.error)
-        result._copy(shared)
+        result._copy_counts(shared)
         mine, theirs, both = (ends.found.counts for ends in (self, other, result))
         # Less than what was shared: it was forgotten in between, and counts for nothing.
         both[:] = np.maximum(mine + theirs - both, 0)
         return result
 
-    def record(self) -> Record:
+    def to_record(self) -> Record:
         """Spell it as a JSON object."""
         return {name: part.tolist() for name, part in self.found._asdict().items()}
 
@@ -175,7 +179,7 @@ class NarrowingBounds:
                 raise ValueError(f"{name} does not fit the plans of the table")
             part[:] = numbers
 
-    def _copy(self, other: "NarrowingBounds") -> None:
+    def _copy_counts(self, other: "NarrowingBounds") -> None:
         """Take over what another has seen of plans that look at the same pools."""
         known = [(plan.variables, plan.levels, plan.pools) for plan in other.plans]
         for plan, pools in zip(self.plans, self.pools, strict=True):
@@ -184,28 +188,28 @@ class NarrowingBounds:
                 continue
             its = other.pools[known.index(law)]
             for pool, i in pools.items():
-                here, there = self.span(i), other.span(its[pool])
+                here, there = self.find_span(i), other.find_span(its[pool])
                 self.found.counts[here] = other.found.counts[there]
                 # An interval of another error is worked out anew.
                 if self.claims.level[i] == other.claims.level[its[pool]]:
                     self.found.low[here] = other.found.low[there]
                     self.found.high[here] = other.found.high[there]
 
-    def span(self, pool: int) -> slice:
+    def find_span(self, pool: int) -> slice:
         """Where the cells of a pool are."""
         return slice(*self.claims.cells[pool : pool + 2].tolist())
 
-    def _n_in(self, pool: int) -> int:
-        return int(self.found.counts[self.span(pool)].sum())
+    def _count_in_pool(self, pool: int) -> int:
+        return int(self.found.counts[self.find_span(pool)].sum())
 
 
-def _claims(table: BoundTable, pairs: Mapping[Key, int], error: float) -> NarrowingPlan:
+def _lay_out_plan(table: BoundTable, pairs: Mapping[Key, int], error: float) -> NarrowingPlan:
     """Lay out what the plans of a table say, for compiled code."""
     cells, level, members = [0], list[float](), [0]
     pair, at = list[int](), list[int]()
     least, most, rising, falling = list[float](), list[float](), list[int](), list[int]()
     for plan in table.living:
-        n, pools = plan.n_cells, _by_pool(plan)
+        n, pools = plan.n_cells, _group_by_pool(plan)
         coins = len(table.living) * len(pools) * (n if n > 2 else 1)
         for keys in pools.values():
             for key in keys:
@@ -235,14 +239,14 @@ def _claims(table: BoundTable, pairs: Mapping[Key, int], error: float) -> Narrow
     )
 
 
-def _by_pool(plan: Living) -> dict[Pool, list[Key]]:
+def _group_by_pool(plan: Living) -> dict[Pool, list[Key]]:
     found: dict[Pool, list[Key]] = {}
     for key, pool in plan.pools.items():
         found.setdefault(pool, []).append(key)
     return found
 
 
-def _nothing_found(table: BoundTable, pairs: Mapping[Key, int], size: int) -> NarrowedEnds:
+def _make_unseen_ends(table: BoundTable, pairs: Mapping[Key, int], size: int) -> NarrowedEnds:
     ends = [table[key] for key in pairs]
     return NarrowedEnds(
         np.zeros(size, np.int64),
@@ -253,7 +257,7 @@ def _nothing_found(table: BoundTable, pairs: Mapping[Key, int], size: int) -> Na
     )
 
 
-def _contexts(
+def _list_contexts(
     plans: Sequence[Living], pools: Sequence[Mapping[Pool, int]]
 ) -> list[tuple[Context, ...]]:
     """The contexts that each pool has pairs in."""

@@ -20,7 +20,6 @@ from scipy.special import betaincc, betaln
 
 from boundit.bandit.errors import BadOption
 from boundit.bandit.learned.arm_counts import ArmCount
-from boundit.bandit.level_codec import Record, read_values, spelled_values
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.terms.bound import Arm, Context
 from boundit.terms.interval import Interval
@@ -72,10 +71,6 @@ class Watch:
         mean = low + (high - low) * cell.mean
         return Refutation(arm, context, bound.interval, cell.n, mean, level)
 
-    def to_record(self) -> Record:
-        """Write it as a JSON object; called by ``BoundMonitor.to_record``."""
-        return {"alpha": self.alpha, "plays": self.plays}
-
 
 @final
 @dataclass(frozen=True)
@@ -106,32 +101,6 @@ class Refutation:
         return (
             f"{said}: refuted at level {self.level:.3g}, "
             "every bound of the same graph and log is dropped"
-        )
-
-    def to_record(self) -> Record:
-        """Write it as a JSON object; called by ``BoundMonitor.to_record``."""
-        return {
-            "arm": spelled_values(self.arm),
-            "context": spelled_values(self.context),
-            "bound": [self.bound.lower, self.bound.upper],
-            "n": self.n,
-            "mean": self.mean,
-            "level": self.level,
-            "observed": list(self.observed),
-        }
-
-    @classmethod
-    def from_record(cls, record: Record) -> "Refutation":
-        """Read back what ``to_record`` wrote; called by ``BoundMonitor.from_record``."""
-        lower, upper = map(float, record["bound"])
-        return cls(
-            read_values(record["arm"]),
-            read_values(record["context"]),
-            Interval(lower, upper),
-            int(record["n"]),
-            None if record["mean"] is None else float(record["mean"]),
-            float(record["level"]),
-            tuple(map(str, record.get("observed", ()))),
         )
 
 

@@ -128,15 +128,18 @@ def _replay_run(
     """The living ends after a run, or the plan that it refutes."""
     ends = NarrowingBounds(table, error)
     stage, visitors = chunk.world.make_environment(ends.variables), chunk.contexts[i]
-    if stage.shows is None:
+    if stage.side_observation is None:
         return ends
-    rewards = stage.rewards(visitors, chunk.uniforms[i], pulls[i]).astype(np.int64)
-    chances = stage.shows.ends[visitors, pulls[i], rewards]
+    rewards = stage.compute_rewards(visitors, chunk.uniforms[i], pulls[i]).astype(np.int64)
+    chances = stage.side_observation.ends[visitors, pulls[i], rewards]
     cells = (chunk.observation_uniforms[i][:, None] >= chances).sum(axis=1)
-    names = stage.shows.variables
-    read = [ends.read(dict(zip(names, cell, strict=True))) for cell in stage.shows.cells]
+    names = stage.side_observation.variables
+    read = [
+        ends.read_cells(dict(zip(names, cell, strict=True)))
+        for cell in stage.side_observation.cells
+    ]
     for c, arm, cell in zip(visitors.tolist(), pulls[i].tolist(), cells.tolist(), strict=True):
-        came = ends.see(stage.arms[arm], stage.contexts[c], read[cell])
+        came = ends.learn_cells(stage.arms[arm], stage.contexts[c], read[cell])
         if isinstance(came, Living):
             return came
     return ends
@@ -146,7 +149,7 @@ def _has_all_means(world: World, ends: NarrowingBounds | Living) -> bool:
     if isinstance(ends, Living):
         return False
     for (arm, context), mean in world.means().items():
-        lower, upper = ends.ends(arm, context) or (-np.inf, np.inf)
+        lower, upper = ends.find_ends(arm, context) or (-np.inf, np.inf)
         if not lower - ROUNDING <= mean <= upper + ROUNDING:
             return False
     return True
