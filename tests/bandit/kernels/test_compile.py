@@ -13,15 +13,15 @@ from boundit.bandit.kernels.compile import (
 
 
 @inline_kernel
-def step(total: float, number: float) -> float:
+def add(total: float, number: float) -> float:
     return total + number
 
 
 @compile_kernel
-def added(numbers: NDArray[np.float64]) -> float:
+def add_up(numbers: NDArray[np.float64]) -> float:
     total = 0.0
     for number in numbers:
-        total = step(total, number)
+        total = add(total, number)
     return total
 
 
@@ -32,7 +32,7 @@ def test_sums_keep_their_order() -> None:
     expected = 0.0
     for number in numbers.tolist():
         expected += number
-    assert added(numbers) == expected
+    assert add_up(numbers) == expected
 
 
 def test_dividing_by_zero_gives_infinity() -> None:
@@ -57,7 +57,7 @@ def test_what_is_kept_is_fresh_only_while_every_kernel_is_as_it_was(tmp_path: Pa
 
     assert before == same
     assert hash_kernel_sources(tmp_path) != before
-    kept = added._cache._cache_file._source_stamp  # type: ignore[attr-defined]
+    kept = add_up._cache._cache_file._source_stamp  # type: ignore[attr-defined]
     room = Path(compile_kernel.__code__.co_filename).parents[1]
     assert kept == hash_kernel_sources(room)
 

@@ -13,7 +13,7 @@ from boundit.bandit.kernels.dense import (
 )
 
 
-def definite(rng: np.random.Generator, n: int) -> Numbers:
+def make_definite(rng: np.random.Generator, n: int) -> Numbers:
     root = rng.normal(size=(n, n))
     return np.asarray(root @ root.T + 0.1 * np.eye(n))
 
@@ -21,7 +21,7 @@ def definite(rng: np.random.Generator, n: int) -> Numbers:
 @pytest.mark.parametrize("n", [1, 2, 5, 17])
 def test_factors_solve_as_numpy_does(n: int) -> None:
     rng = np.random.default_rng(n)
-    a, b, x = definite(rng, n), rng.normal(size=n), rng.normal(size=(7, n))
+    a, b, x = make_definite(rng, n), rng.normal(size=n), rng.normal(size=(7, n))
 
     low = factor(np.tril(a))
 
@@ -39,7 +39,7 @@ def test_nothing_moves_where_a_pivot_is_lost() -> None:
 
 
 @pytest.mark.parametrize(("rows", "rank"), [((6, 4), 4), ((3, 5), 3), ((8, 6), 2), ((4, 4), 0)])
-def test_axes_are_an_orthonormal_basis_of_the_rows(rows: tuple[int, int], rank: int) -> None:
+def test_rows_get_an_orthonormal_basis_of_the_rows(rows: tuple[int, int], rank: int) -> None:
     rng = np.random.default_rng(rank)
     n = min(*rows, rank)
     x = np.asarray(rng.normal(size=(rows[0], n)) @ rng.normal(size=(n, rows[1])))
@@ -51,6 +51,6 @@ def test_axes_are_an_orthonormal_basis_of_the_rows(rows: tuple[int, int], rank: 
     np.testing.assert_allclose(x @ basis.T @ basis, x, atol=1e-9)
 
 
-def test_no_rows_have_no_axes() -> None:
+def test_no_rows_have_no_basis() -> None:
     assert orthonormalize(np.empty((0, 3)), 1e-9).shape == (0, 3)
     assert dot(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 11.0

@@ -14,7 +14,7 @@ from tests.bandit.environments import BatchCase, batch_cases, play_one_by_one
 from tests.bandit.score_tables import make_score_table
 
 
-def by_bisection(mean: float, budget: float) -> float:
+def bisect(mean: float, budget: float) -> float:
     """The largest number that keeps the budget, up to rounding."""
     low, high = mean, 1.0
     while low < (middle := (low + high) / 2) < high:
@@ -25,7 +25,7 @@ def by_bisection(mean: float, budget: float) -> float:
 @settings(deadline=None, max_examples=300)
 @given(st.floats(0, 1), st.floats(0, 30))
 def test_newton_finds_what_bisection_does(mean: float, budget: float) -> None:
-    found, expected = invert_kl(mean, budget), by_bisection(mean, budget)
+    found, expected = invert_kl(mean, budget), bisect(mean, budget)
 
     # Near the mean the entropy is flat, and what rounding adds to it hides the root.
     hidden = min(1e-15 / math.sqrt(budget), 1e-7) if budget else 1e-7
@@ -36,7 +36,7 @@ def test_newton_finds_what_bisection_does(mean: float, budget: float) -> None:
 def test_newton_finds_it_on_a_grid_to_many_digits() -> None:
     for mean in np.linspace(0, 0.999, 60):
         for budget in np.geomspace(1e-4, 20, 40):
-            expected = by_bisection(float(mean), float(budget))
+            expected = bisect(float(mean), float(budget))
             assert invert_kl(float(mean), float(budget)) == pytest.approx(expected, abs=1e-12)
 
 
@@ -62,9 +62,9 @@ def test_one_decision_is_the_best_of_all_scored_in_python(
     total, place = rng.integers(0, 5, n).astype(float).clip(0, count), rng.permutation(n)
     upper = np.sort(rng.random(n).round(1))[::-1].copy()
     lower = (upper * rng.random(n)).round(1).clip(0, upper)
-    sheet, t, c = make_score_table(np.arange(n), place, lower, upper), 1.0 + count.sum(), 1.5
+    table, t, c = make_score_table(np.arange(n), place, lower, upper), 1.0 + count.sum(), 1.5
 
-    winner, skipped = decide_kl_ucb(np.column_stack([count, total]), sheet, t, c, 0.0, 1.0)
+    winner, skipped = decide_kl_ucb(np.column_stack([count, total]), table, t, c, 0.0, 1.0)
 
     kept = [i for i in range(n) if upper[i] >= lower.max()]
     kept = [i for i in kept if not count[i]] or kept
@@ -75,9 +75,9 @@ def test_one_decision_is_the_best_of_all_scored_in_python(
     }
     final = {i: min(expected[i], upper[i]) for i in kept}
     assert winner == max(kept, key=lambda i: (final[i], expected[i], -place[i]))
-    scored = [i for i in range(n) if not math.isnan(sheet[i, SCORE])]
+    scored = [i for i in range(n) if not math.isnan(table[i, SCORE])]
     looked = len(kept) - skipped
     assert scored == kept[:looked]
-    assert sheet[scored, FREE_SCORE].tolist() == [expected[i] for i in scored]
-    assert sheet[scored, SCORE].tolist() == [final[i] for i in scored]
+    assert table[scored, FREE_SCORE].tolist() == [expected[i] for i in scored]
+    assert table[scored, SCORE].tolist() == [final[i] for i in scored]
     assert all(upper[i] < final[winner] for i in kept[looked:])

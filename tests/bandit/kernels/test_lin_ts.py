@@ -18,15 +18,15 @@ from boundit.bandit.learned.ridge import Ridge
 from boundit.bandit.learned.ridge_stack import RidgeStack
 from tests.bandit.score_tables import make_score_table
 
-WORD = np.uint64(7)
+SEED = np.uint64(7)
 
 
-def covariance(rng: np.random.Generator, d: int) -> Floats:
+def draw_covariance(rng: np.random.Generator, d: int) -> Floats:
     root = rng.normal(size=(d, d))
     return np.asarray(0.1 * root @ root.T + 0.01 * np.eye(d))
 
 
-def stacked(inverse: Floats, theta: Floats) -> RidgeStack:
+def make_stack(inverse: Floats, theta: Floats) -> RidgeStack:
     """Models with these inverses and estimates; what they were learned from plays no part."""
     stack = RidgeStack(theta.shape[1])
     for one, estimate in zip(inverse, theta, strict=True):
@@ -35,23 +35,25 @@ def stacked(inverse: Floats, theta: Floats) -> RidgeStack:
 
 
 @pytest.mark.parametrize("d", [1, 4, 5])
-def test_joint_luck_has_the_covariance_of_the_model(d: int) -> None:
+def test_a_deviation_has_the_covariance_of_the_model(d: int) -> None:
     rng = np.random.default_rng(d)
-    cov = covariance(rng, d)
-    stack = stacked(np.array([np.eye(d), cov]), np.zeros((2, d)))
+    cov = draw_covariance(rng, d)
+    stack = make_stack(np.array([np.eye(d), cov]), np.zeros((2, d)))
     root = factor_inverse(stack.models, stack.block, d, stack.width)
 
-    luck = np.array(
+    deviation = np.array(
         [
-            draw_deviation(root, stack.width, np.uint64(branch_stream(WORD, i)))
+            draw_deviation(root, stack.width, np.uint64(branch_stream(SEED, i)))
             for i in range(6000)
         ]
     )
 
     np.testing.assert_allclose(root @ root.T, cov)
-    assert not luck[:, d:].any()
-    np.testing.assert_allclose(np.cov(luck[:, :d].T), cov, atol=0.06 * cov.max())
-    np.testing.assert_allclose(luck[:, :d].mean(axis=0), 0, atol=4 * np.sqrt(cov.max() / 6000))
+    assert not deviation[:, d:].any()
+    np.testing.assert_allclose(np.cov(deviation[:, :d].T), cov, atol=0.06 * cov.max())
+    np.testing.assert_allclose(
+        deviation[:, :d].mean(axis=0), 0, atol=4 * np.sqrt(cov.max() / 6000)
+    )
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -61,30 +63,30 @@ def test_a_decision_is_that_of_drawing_every_arm(shared: bool) -> None:
     for events in range(150):
         n, d = int(rng.integers(1, 6)), int(rng.integers(1, 6))
         models = 1 if shared else n
-        inverse = np.array([covariance(rng, d) for _ in range(models)])
+        inverse = np.array([draw_covariance(rng, d) for _ in range(models)])
         theta = rng.normal(size=(models, d))
-        stack, slots = stacked(inverse, theta), np.arange(n) * (not shared)
+        stack, slots = make_stack(inverse, theta), np.arange(n) * (not shared)
         x, ends = rng.normal(size=(n, d)), np.sort(rng.normal(size=(2, n)), axis=0)
         order = np.argsort(-ends[1], kind="stable")
-        sheet = make_score_table(
+        table = make_score_table(
             slots[order] * stack.block, order, ends[0][order], ends[1][order]
         )
 
         winner, left = decide_lin_ts(
-            WORD, events, WORD, stack.models, pad_rows(x[order]).ravel(), sheet, d, 0.7, shared,
+            SEED, events, SEED, stack.models, pad_rows(x[order]).ravel(), table, d, 0.7, shared,
             not shared,
         )  # fmt: skip
 
-        word = np.uint64(open_stream(WORD, events, WORD))
-        luck = draw_deviation(
-            factor_inverse(stack.models, 0, d, stack.width), stack.width, word
+        stream = np.uint64(open_stream(SEED, events, SEED))
+        deviation = draw_deviation(
+            factor_inverse(stack.models, 0, d, stack.width), stack.width, stream
         )[:d]
         every, beliefs = [], []
         for arm in range(n):
             mean = x[arm] @ theta[slots[arm]]
-            own = np.uint64(branch_stream(word, arm))
+            own = np.uint64(branch_stream(stream, arm))
             wide = 0.7 * np.sqrt(x[arm] @ inverse[slots[arm]] @ x[arm])
-            loose = mean + 0.7 * x[arm] @ luck
+            loose = mean + 0.7 * x[arm] @ deviation
             if not shared:
                 z, _, after = draw_normal_pair(own)
                 own, loose = np.uint64(after), mean + wide * z
@@ -96,21 +98,21 @@ def test_a_decision_is_that_of_drawing_every_arm(shared: bool) -> None:
         assert order[winner] == np.argmax(every)
         looked = n - left
         drawn = np.array(every)[order[:looked]]
-        np.testing.assert_allclose(sheet[:looked, SCORE], drawn, atol=1e-9)
-        assert np.isnan(sheet[looked:, SCORE]).all()
+        np.testing.assert_allclose(table[:looked, SCORE], drawn, atol=1e-9)
+        assert np.isnan(table[looked:, SCORE]).all()
         if not shared:
             np.testing.assert_allclose(
-                sheet[:, [LIN_TS_MEAN, LIN_TS_SPREAD]], np.array(beliefs)[order]
+                table[:, [LIN_TS_MEAN, LIN_TS_SPREAD]], np.array(beliefs)[order]
             )
         skipped += left
     assert min(skipped, cut) > 50
 
 
 def test_ties_of_points_go_to_the_first_arm() -> None:
-    order, stack = np.array([2, 0, 1]), stacked(np.ones((1, 1, 1)), np.zeros((1, 1)))
-    sheet, x = make_score_table(0, order, 0.5, 0.5), pad_rows(np.ones((3, 1))).ravel()
+    order, stack = np.array([2, 0, 1]), make_stack(np.ones((1, 1, 1)), np.zeros((1, 1)))
+    table, x = make_score_table(0, order, 0.5, 0.5), pad_rows(np.ones((3, 1))).ravel()
 
-    winner, skipped = decide_lin_ts(WORD, 0, WORD, stack.models, x, sheet, 1, 1.0, False, False)
+    winner, skipped = decide_lin_ts(SEED, 0, SEED, stack.models, x, table, 1, 1.0, False, False)
 
     assert (order[winner], skipped) == (0, 0)
 
@@ -121,11 +123,11 @@ def test_ties_of_points_go_to_the_first_arm() -> None:
 ])  # fmt: skip
 def test_the_share_is_that_of_wins_in_further_draws(cap: float, ahead: float) -> None:
     """Two arms with independent standard normal draws, one of them a spread ahead."""
-    stack = stacked(np.eye(2)[None], np.array([[1.0, 0.0]]))
+    stack = make_stack(np.eye(2)[None], np.array([[1.0, 0.0]]))
     x, further = pad_rows(np.eye(2)).ravel(), 9999
     shares = [
         estimate_win_probability(
-            WORD, 0, WORD, stack.models, x,
+            SEED, 0, SEED, stack.models, x,
             make_score_table(0, [0, 1], -np.inf, [cap, np.inf]), 2, 1.0, winner, further,
         )
         for winner in range(2)

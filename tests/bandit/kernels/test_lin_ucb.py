@@ -85,9 +85,9 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
     upper = np.sort(rng.random(n).round(digits))[::-1].copy()
     lower = np.minimum(upper, rng.random(n).round(digits))
     x, place = rng.integers(0, 2, (n, d)).astype(float), rng.permutation(n)
-    sheet = make_score_table(np.arange(n) * stack.block, place, lower, upper)
+    table = make_score_table(np.arange(n) * stack.block, place, lower, upper)
 
-    winner, skipped = decide_lin_ucb(stack.models, pad_rows(x).ravel(), sheet, d, 0.7, floor)
+    winner, skipped = decide_lin_ucb(stack.models, pad_rows(x).ravel(), table, d, 0.7, floor)
 
     expected = [
         row @ np.linalg.solve(A, b) + 0.7 * np.sqrt(row @ np.linalg.solve(A, row))
@@ -97,10 +97,10 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
     if floor:
         final = np.maximum(final, lower)
     looked = n - skipped
-    assert sheet[:looked, FREE_SCORE] == pytest.approx(expected[:looked], abs=1e-9)
-    assert sheet[:looked, SCORE] == pytest.approx(final[:looked], abs=1e-9)
-    assert np.isnan(sheet[looked:, SCORE]).all()
-    assert (sheet[looked:, LIN_UCB_VERSION] == -1).all()
+    assert table[:looked, FREE_SCORE] == pytest.approx(expected[:looked], abs=1e-9)
+    assert table[:looked, SCORE] == pytest.approx(final[:looked], abs=1e-9)
+    assert np.isnan(table[looked:, SCORE]).all()
+    assert (table[looked:, LIN_UCB_VERSION] == -1).all()
     assert final[winner] == pytest.approx(final.max(), abs=1e-9)
     assert (upper[looked:] < final.max() + 1e-9).all()
     rivals = [i for i in range(n) if final[i] > final.max() - 1e-9]
@@ -111,12 +111,12 @@ def test_what_is_scored_is_not_scored_again() -> None:
     """A score is kept until its model learns: here a wrong one is kept on purpose."""
     stack = RidgeStack(1)
     slot, x = stack.push(Ridge.untried(1, 1.0)), np.array([1.0] + [0.0] * 7)
-    sheet = make_score_table([slot], [0], -np.inf, np.inf)
-    sheet[0, FREE_SCORE], sheet[0, LIN_UCB_VERSION] = 7.0, 0.0
+    table = make_score_table([slot], [0], -np.inf, np.inf)
+    table[0, FREE_SCORE], table[0, LIN_UCB_VERSION] = 7.0, 0.0
 
     for expected in (7.0, 1.0 / 2 + np.sqrt(1 / 2)):
-        decide_lin_ucb(stack.models, x, sheet, 1, 1.0, False)
-        assert sheet[0, FREE_SCORE] == pytest.approx(expected)
+        decide_lin_ucb(stack.models, x, table, 1, 1.0, False)
+        assert table[0, FREE_SCORE] == pytest.approx(expected)
         stack.learn(slot, x, 0, 1.0)
 
 

@@ -43,7 +43,7 @@ def test_beyond_the_end_of_a_density_the_fall_is_endless() -> None:
 
 
 @given(counts, counts, st.sampled_from([0.0, 1.0]), st.floats(0.1, 0.9))
-def test_steepness_and_bend_are_derivatives(
+def test_slope_and_curvature_are_derivatives(
     wins: float, losses: float, square: float, top: float
 ) -> None:
     peak, h = LogConcave(wins, losses, square, top), 1e-6
@@ -56,7 +56,7 @@ def test_steepness_and_bend_are_derivatives(
 
 
 @given(st.floats(1, 1e4), st.floats(1, 1e4), st.floats(0.01, 0.99), st.booleans())
-def test_a_touch_is_where_the_density_fell_to_about_a_third(
+def test_a_tangent_point_is_where_the_density_fell_to_about_a_third(
     wins: float, losses: float, cut: float, right: bool
 ) -> None:
     """Between the highest place within a bound and its end, if it falls that much at all."""

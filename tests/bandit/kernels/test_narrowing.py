@@ -79,7 +79,7 @@ def test_the_worst_mean_is_that_of_the_linear_program(data: st.DataObject) -> No
         )
 
 
-def one_pool(
+def make_pool(
     least: list[float], most: list[float], error: float
 ) -> tuple[NarrowedEnds, NarrowingPlan]:
     """One pair with its cells, and the conditioning bound as its table."""
@@ -103,7 +103,7 @@ def one_pool(
 
 
 def test_nothing_seen_moves_nothing() -> None:
-    found, claims = one_pool([0.1, 0.6], [0.2, 0.8], 0.05)
+    found, claims = make_pool([0.1, 0.6], [0.2, 0.8], 0.05)
 
     assert narrow_pool(found, claims, 0) == SAME
     assert (found.lower.tolist(), found.upper.tolist()) == ([0.1], [0.8])
@@ -111,7 +111,7 @@ def test_nothing_seen_moves_nothing() -> None:
 
 def test_ends_close_in_on_the_mean_and_never_widen() -> None:
     rng = np.random.default_rng(0)
-    found, claims = one_pool([0.1, 0.6], [0.2, 0.8], 0.05)
+    found, claims = make_pool([0.1, 0.6], [0.2, 0.8], 0.05)
     for _ in range(3000):
         before = float(found.lower[0]), float(found.upper[0])
         came = learn_cell(found, claims, 0, int(rng.random() < 0.3))
@@ -125,7 +125,7 @@ def test_ends_close_in_on_the_mean_and_never_widen() -> None:
 
 
 def test_a_law_that_changes_is_refuted() -> None:
-    found, claims = one_pool([0.0, 0.0], [1.0, 1.0], 0.01)
+    found, claims = make_pool([0.0, 0.0], [1.0, 1.0], 0.01)
     came = [learn_cell(found, claims, 0, cell) for cell in [0] * 60 + [1] * 600]
 
     assert came[59] != REFUTED
@@ -133,7 +133,7 @@ def test_a_law_that_changes_is_refuted() -> None:
 
 
 def test_cells_whose_means_contradict_the_table_are_refuted() -> None:
-    found, claims = one_pool([0.1, 0.6], [0.2, 0.8], 0.05)
+    found, claims = make_pool([0.1, 0.6], [0.2, 0.8], 0.05)
     found.upper[0] = 0.3
     came = [learn_cell(found, claims, 0, 1) for _ in range(60)]
 
@@ -144,7 +144,7 @@ def test_cells_whose_means_contradict_the_table_are_refuted() -> None:
 def test_rounding_refutes_nothing() -> None:
     """Three cells of one mean: the ends are a point, whatever the weights."""
     rng = np.random.default_rng(1)
-    found, claims = one_pool([0.1 + 0.2] * 3, [0.3] * 3, 0.05)
+    found, claims = make_pool([0.1 + 0.2] * 3, [0.3] * 3, 0.05)
 
     assert all(
         learn_cell(found, claims, 0, int(rng.integers(3))) != REFUTED for _ in range(2000)

@@ -20,13 +20,15 @@ from boundit.bandit.learned.ridge_stack import RidgeStack
 
 
 @compile_kernel
-def told(models: Floats, m: int, x: Floats, at: int, d: int) -> tuple[float, float]:
-    work = np.empty(x.size // 3)
-    return predict_mean(models, m, x, at, work.size), compute_spread(models, m, x, at, d, work)
+def predict(models: Floats, model: int, x: Floats, row: int, d: int) -> tuple[float, float]:
+    scratch = np.empty(x.size // 3)
+    return predict_mean(models, model, x, row, scratch.size), compute_spread(
+        models, model, x, row, d, scratch
+    )
 
 
 @compile_kernel
-def product(one: Floats, two: Floats) -> float:
+def dot_alone(one: Floats, two: Floats) -> float:
     return dot_padded(one, 0, two, 0, one.size)
 
 
@@ -47,7 +49,7 @@ def test_rows_are_learned_as_numpy_learns_them(d: int, seed: int) -> None:
         assert model.b == pytest.approx(b)
         assert model.inverse == pytest.approx(np.linalg.inv(gram), abs=1e-10)
         assert model.theta == pytest.approx(np.linalg.solve(gram, b), abs=1e-10)
-        mean, wide = told(stack.models, slot, pad_rows(at).ravel(), p, d)
+        mean, wide = predict(stack.models, slot, pad_rows(at).ravel(), p, d)
         assert mean == pytest.approx(at[1] @ np.linalg.solve(gram, b), abs=1e-9)
         assert wide == pytest.approx(np.sqrt(at[1] @ np.linalg.solve(gram, at[1])))
         assert stack.models[slot + locate_version(p)] == n
@@ -61,4 +63,4 @@ def test_a_dot_is_four_sums_joined() -> None:
     """The order of the additions is part of the result: the other orders round otherwise."""
     one, two = np.array([1e16, 1.0, -1e16, 1.0, 1.0, 1.0, 1.0, 1.0]), np.ones(8)
 
-    assert product(one, two) == ((1e16 + 1) + (1.0 + 1)) + ((-1e16 + 1) + (1.0 + 1))
+    assert dot_alone(one, two) == ((1e16 + 1) + (1.0 + 1)) + ((-1e16 + 1) + (1.0 + 1))

@@ -1,4 +1,4 @@
-"""Luck: what it hangs on, and that it looks like luck."""
+"""Streams of random numbers: what they hang on, and that they look random."""
 
 import math
 from hashlib import sha256
@@ -19,12 +19,12 @@ from boundit.bandit.kernels.rng import (
 _MASK = (1 << 64) - 1
 
 
-def first(seed: int, events: int, context: tuple[object, ...], place: int = 0) -> float:
+def draw_first(seed: int, events: int, context: tuple[object, ...], place: int = 0) -> float:
     whole = open_stream(wrap_seed(seed), events, hash_context(context))
     return draw_uniform(np.uint64(branch_stream(np.uint64(whole), place)))[0]
 
 
-def plain_mix(word: int) -> int:
+def mix_plainly(word: int) -> int:
     """SplitMix64's last step in Python's whole numbers."""
     word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _MASK
@@ -40,25 +40,25 @@ def test_the_generator_is_splitmix() -> None:
 
     assert found == [6457827717110365317, 3203168211198807973, 9817491932198370423]
     assert all(
-        int(mix_bits(np.uint64(w))) == plain_mix(w) for w in (0, 1, _MASK, 0x123456789ABCDEF)
+        int(mix_bits(np.uint64(w))) == mix_plainly(w) for w in (0, 1, _MASK, 0x123456789ABCDEF)
     )
 
 
 def test_it_hangs_on_seed_events_context_and_place() -> None:
-    draw = first(0, 5, (1, "a"), 2)
+    draw = draw_first(0, 5, (1, "a"), 2)
 
-    assert draw == first(0, 5, (1, "a"), 2)
+    assert draw == draw_first(0, 5, (1, "a"), 2)
     others = [
-        first(1, 5, (1, "a"), 2),
-        first(0, 6, (1, "a"), 2),
-        first(0, 5, (1, "b"), 2),
-        first(0, 5, (1, "a"), 3),
+        draw_first(1, 5, (1, "a"), 2),
+        draw_first(0, 6, (1, "a"), 2),
+        draw_first(0, 5, (1, "b"), 2),
+        draw_first(0, 5, (1, "a"), 3),
     ]
     assert len({draw, *others}) == 5
 
 
-def test_equal_contexts_have_equal_luck_whatever_was_asked_before() -> None:
-    """A dictionary cannot tell 1 from True, so luck must not either."""
+def test_equal_contexts_have_equal_draws_whatever_was_asked_before() -> None:
+    """A dictionary cannot tell 1 from True, so draws must not either."""
     anew = hash_context.__wrapped__  # the cache keeps equal contexts together by itself
 
     assert anew((1, 0)) == anew((True, 0.0))
@@ -66,18 +66,18 @@ def test_equal_contexts_have_equal_luck_whatever_was_asked_before() -> None:
     assert anew(("1",)) != anew((1,))
 
 
-def test_a_context_has_the_same_word_on_every_machine() -> None:
+def test_a_context_has_the_same_hash_on_every_machine() -> None:
     assert int(hash_context(())) == int.from_bytes(sha256(b"[]").digest()[:8], "big")
 
 
 def test_a_seed_may_be_of_any_size() -> None:
     assert wrap_seed(3) == 3
     assert wrap_seed((1 << 64) + 3) == 3
-    assert 0 < first((1 << 200) + 7, 0, ()) < 1
+    assert 0 < draw_first((1 << 200) + 7, 0, ()) < 1
 
 
 def test_draws_lie_strictly_between_0_and_1() -> None:
-    """The extreme words are found by undoing the mix: neither end is reached."""
+    """The extreme numbers are found by undoing the mix: neither end is reached."""
     ends = [(k + 0.5) * 2.0**-52 for k in (0, (1 << 52) - 1)]
 
     assert 0.0 < ends[0] < ends[1] < 1.0
@@ -93,7 +93,7 @@ def test_draws_lie_strictly_between_0_and_1() -> None:
 def test_neighbours_look_uniform_and_independent(vary: str) -> None:
     """Kolmogorov-Smirnov, serial correlation, and pairs on a grid, along each axis."""
     n = 20_000
-    draws = np.array([first(*_moved(vary, i)) for i in range(n)])
+    draws = np.array([draw_first(*_vary(vary, i)) for i in range(n)])
 
     assert stats.kstest(draws, "uniform").pvalue > 1e-3
     for lag in (1, 2, 7):
@@ -102,12 +102,12 @@ def test_neighbours_look_uniform_and_independent(vary: str) -> None:
     assert stats.chisquare(cells.ravel()).pvalue > 1e-3
 
 
-def _moved(vary: str, i: int) -> tuple[int, int, tuple[object, ...], int]:
+def _vary(vary: str, i: int) -> tuple[int, int, tuple[object, ...], int]:
     values = dict.fromkeys(("seed", "events", "context", "place"), 3) | {vary: i}
     return values["seed"], values["events"], (values["context"],), values["place"]
 
 
-def test_every_bit_of_a_word_moves_half_of_the_others() -> None:
+def test_every_bit_of_a_number_moves_half_of_the_others() -> None:
     rng = np.random.default_rng(0)
     for bit in range(64):
         words = rng.integers(0, 1 << 63, 200, dtype=np.uint64)

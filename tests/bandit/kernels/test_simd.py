@@ -7,21 +7,21 @@ from boundit.bandit.kernels.simd import pad_rows, pad_size, subtract_outer, sum_
 
 
 @compile_kernel
-def swept(out: Floats, matrix: Floats, x: Floats, twice: int, n: int) -> None:
+def sum_eight(out: Floats, matrix: Floats, x: Floats, twice: int, n: int) -> None:
     sum_rows(out, 8, matrix, 3, 11, x, 2, twice, n)
 
 
 @compile_kernel
-def folded(matrix: Floats, g: Floats, s: float) -> None:
+def subtract_eight(matrix: Floats, g: Floats, s: float) -> None:
     subtract_outer(matrix, 5, g, 1, 4, s)
 
 
 @pytest.mark.parametrize(("twice", "n"), [(0, 5), (3, 5), (0, 0), (5, 5)])
-def test_a_sweep_adds_weighted_rows_in_their_order(twice: int, n: int) -> None:
+def test_weighted_rows_are_summed_in_their_order(twice: int, n: int) -> None:
     rng = np.random.default_rng(0)
     matrix, x, out = rng.normal(size=80), rng.normal(size=9), np.full(20, 7.0)
 
-    swept(out, matrix, x, twice, n)
+    sum_eight(out, matrix, x, twice, n)
 
     expected = np.zeros(8)
     for i in range(n):
@@ -32,13 +32,13 @@ def test_a_sweep_adds_weighted_rows_in_their_order(twice: int, n: int) -> None:
     assert (np.delete(out, range(8, 16)) == 7.0).all()
 
 
-def test_a_fold_takes_eight_products_off() -> None:
+def test_eight_products_are_subtracted() -> None:
     rng = np.random.default_rng(1)
     matrix, g = rng.normal(size=16), rng.normal(size=12)
     expected = matrix.copy()
     expected[5:13] -= g[1] * g[4:12] * 0.3
 
-    folded(matrix, g, 0.3)
+    subtract_eight(matrix, g, 0.3)
 
     assert matrix.tolist() == expected.tolist()
 

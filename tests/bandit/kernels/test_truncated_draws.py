@@ -27,21 +27,21 @@ ALMOST_NEVER = 1e-4
 
 
 @compile_kernel
-def beta_draws(wins: float, losses: float, lower: float, upper: float, n: int) -> Draws:
+def draw_betas(wins: float, losses: float, lower: float, upper: float, n: int) -> Draws:
     found = np.empty((2, n))
     for i in range(n):
-        word = branch_stream(np.uint64(7), i)
-        found[0, i], found[1, i] = draw_truncated_beta(wins, losses, lower, upper, word)
+        stream = branch_stream(np.uint64(7), i)
+        found[0, i], found[1, i] = draw_truncated_beta(wins, losses, lower, upper, stream)
     return found
 
 
 @compile_kernel
-def normal_draws(mean: float, spread: float, lower: float, upper: float, n: int) -> Draws:
+def draw_normals(mean: float, spread: float, lower: float, upper: float, n: int) -> Draws:
     found = np.empty((2, n))
     for i in range(n):
-        z, _, word = draw_normal_pair(branch_stream(np.uint64(8), i))
+        z, _, stream = draw_normal_pair(branch_stream(np.uint64(8), i))
         found[1, i] = mean + spread * z
-        found[0, i] = truncate_normal_draw(mean, spread, found[1, i], lower, upper, word)
+        found[0, i] = truncate_normal_draw(mean, spread, found[1, i], lower, upper, stream)
     return found
 
 
@@ -50,7 +50,7 @@ def normal_draws(mean: float, spread: float, lower: float, upper: float, n: int)
     (1000.0, 3000.0), (2.0, 1e6),
 ])  # fmt: skip
 def test_a_free_draw_has_the_law_of_beta(wins: float, losses: float) -> None:
-    free = beta_draws(wins, losses, 0.0, 1.0, N)[1]
+    free = draw_betas(wins, losses, 0.0, 1.0, N)[1]
 
     assert stats.kstest(free, stats.beta(1 + wins, 1 + losses).cdf).pvalue > ALMOST_NEVER
 
@@ -68,7 +68,7 @@ def test_a_cut_draw_has_the_law_of_rejection(
     wins: float, losses: float, lower: float, upper: float
 ) -> None:
     """B-TS (Zhang and Bareinboim 2017); the last one has a share of 1e-183 inside."""
-    draws = beta_draws(wins, losses, lower, upper, N)[0]
+    draws = draw_betas(wins, losses, lower, upper, N)[0]
 
     law = CutBeta(1 + wins, 1 + losses, lower, upper)
     assert stats.kstest(draws, law.share_below).pvalue > ALMOST_NEVER
@@ -82,33 +82,33 @@ def test_where_nothing_is_left_the_tail_is_an_exponential(
 ) -> None:
     """Shares below 1e-320, which no distribution function has: the slope at the end rules."""
     cut = (0.0, end) if upper else (end, 1.0)
-    draws = beta_draws(wins, losses, *cut, N)[0]
+    draws = draw_betas(wins, losses, *cut, N)[0]
 
     slope = abs(wins / end - losses / (1 - end))
     assert stats.kstest(np.abs(draws - end) * slope, "expon").pvalue > ALMOST_NEVER
 
 
 @compile_kernel
-def offsets(wins: float, losses: float, square: float, ends: Draws, n: int) -> Draws:
+def draw_offsets(wins: float, losses: float, square: float, ends: Draws, n: int) -> Draws:
     peak, found = LogConcave(wins, losses, square, ends[1]), np.empty(n)
     for i in range(n):
-        word = branch_stream(np.uint64(9), i)
-        found[i] = kernel._draw_offset(peak, ends[0] - ends[1], ends[2] - ends[1], word)
+        stream = branch_stream(np.uint64(9), i)
+        found[i] = kernel._draw_offset(peak, ends[0] - ends[1], ends[2] - ends[1], stream)
     return found
 
 
 def test_with_slopes_on_both_sides_the_law_is_right_too() -> None:
     """Such a bound holds nearly all of the belief, so a free draw hardly ever leaves it."""
     ends = np.array([0.2, 0.5, 0.85])
-    draws = 0.5 + offsets(50.0, 50.0, 0.0, ends, N)
+    draws = 0.5 + draw_offsets(50.0, 50.0, 0.0, ends, N)
     assert stats.kstest(draws, CutBeta(51, 51, 0.2, 0.85).share_below).pvalue > ALMOST_NEVER
 
-    draws = offsets(0.0, 0.0, 1.0, np.array([-5.0, 0.0, 4.0]), N)
+    draws = draw_offsets(0.0, 0.0, 1.0, np.array([-5.0, 0.0, 4.0]), N)
     assert stats.kstest(draws, CutNormal(0, 1, -5, 4).share_below).pvalue > ALMOST_NEVER
 
 
 @given(st.floats(0, 1e4), st.floats(1e-9, 1e4))
-def test_chengs_roof_lies_above_the_density(wins: float, losses: float) -> None:
+def test_chengs_envelope_lies_above_the_density(wins: float, losses: float) -> None:
     """The ratio it accepts with is at most 1, also where one count is zero."""
     small, large = 1 + min(wins, losses), 1 + max(wins, losses)
     root = math.sqrt((wins + losses) / (wins + losses + 2 * wins * losses))
@@ -132,7 +132,7 @@ NORMALS = [
 def test_a_normal_draw_has_the_law_of_rejection(
     mean: float, spread: float, lower: float, upper: float
 ) -> None:
-    draws, free = normal_draws(mean, spread, lower, upper, N)
+    draws, free = draw_normals(mean, spread, lower, upper, N)
 
     assert stats.kstest(free, stats.norm(mean, spread).cdf).pvalue > ALMOST_NEVER
     law = CutNormal(mean, spread, lower, upper)
@@ -147,8 +147,8 @@ def test_a_pair_of_normal_draws_is_independent() -> None:
 
 
 def test_a_bound_that_cuts_nothing_off_changes_no_draw() -> None:
-    free = beta_draws(3.0, 5.0, 0.0, 1.0, 500)[1]
-    cut, kept_free = beta_draws(3.0, 5.0, 0.2, 0.6, 500)
+    free = draw_betas(3.0, 5.0, 0.0, 1.0, 500)[1]
+    cut, kept_free = draw_betas(3.0, 5.0, 0.2, 0.6, 500)
 
     np.testing.assert_array_equal(kept_free, free)
     inside = (free >= 0.2) & (free <= 0.6)
@@ -169,10 +169,10 @@ counts = st.one_of(st.floats(0, 5), st.floats(0, 1e12), st.sampled_from([0.0, 1e
 
 @given(counts, counts, ends, st.integers(0, 2**64 - 1))
 def test_a_beta_draw_never_leaves_its_bound(
-    wins: float, losses: float, cut: list[float], word: int
+    wins: float, losses: float, cut: list[float], stream: int
 ) -> None:
     """Also where the bound contradicts what was seen; and it always comes to an end."""
-    draw, free = draw_truncated_beta(wins, losses, cut[0], cut[1], np.uint64(word))
+    draw, free = draw_truncated_beta(wins, losses, cut[0], cut[1], np.uint64(stream))
 
     assert cut[0] <= draw <= cut[1]
     assert 0 <= free <= 1
@@ -182,10 +182,10 @@ def test_a_beta_draw_never_leaves_its_bound(
     st.floats(-1e6, 1e6), st.floats(0, 1e3), ends, st.floats(-9, 9), st.integers(0, 2**64 - 1)
 )
 def test_a_normal_draw_never_leaves_its_bound(
-    mean: float, spread: float, cut: list[float], z: float, word: int
+    mean: float, spread: float, cut: list[float], z: float, stream: int
 ) -> None:
     free = mean + spread * z
-    draw = truncate_normal_draw(mean, spread, free, cut[0], cut[1], np.uint64(word))
+    draw = truncate_normal_draw(mean, spread, free, cut[0], cut[1], np.uint64(stream))
 
     assert cut[0] <= draw <= cut[1]
     assert draw == free or not cut[0] <= free <= cut[1]

@@ -9,7 +9,7 @@ from boundit.bandit.kernels.truncated_draws import draw_truncated_beta
 from boundit.bandit.kernels.ts import decide_ts, scale_to_unit
 from tests.bandit.score_tables import make_score_table
 
-WORD = np.uint64(99)
+SEED = np.uint64(99)
 
 
 def test_a_decision_is_that_of_drawing_every_arm() -> None:
@@ -21,19 +21,19 @@ def test_a_decision_is_that_of_drawing_every_arm() -> None:
         total = np.array([low * c + (high - low) * rng.random() * c for c in count])
         ends = low + (high - low) * np.sort(rng.random((2, n)), axis=0)
         order = np.argsort(-ends[1], kind="stable")
-        cells, upper = np.column_stack([count, total]), ends[1][order]
-        sheet = make_score_table(order, order, ends[0][order], upper)
+        count_rows, upper = np.column_stack([count, total]), ends[1][order]
+        table = make_score_table(order, order, ends[0][order], upper)
 
-        winner, left = decide_ts(WORD, events, WORD, cells, sheet, low, high)
+        winner, left = decide_ts(SEED, events, SEED, count_rows, table, low, high)
 
-        looked, draws, free = n - left, sheet[:, SCORE], sheet[:, FREE_SCORE]
+        looked, draws, free = n - left, table[:, SCORE], table[:, FREE_SCORE]
         every, beliefs = [], []
         for arm in range(n):
             mean = total[arm] / count[arm] if count[arm] else low
             wins = count[arm] * scale_to_unit(mean, low, high)
-            word = np.uint64(branch_stream(np.uint64(open_stream(WORD, events, WORD)), arm))
+            stream = np.uint64(branch_stream(np.uint64(open_stream(SEED, events, SEED)), arm))
             lowest, highest = (scale_to_unit(end, low, high) for end in ends[:, arm])
-            every.append(draw_truncated_beta(wins, count[arm] - wins, lowest, highest, word))
+            every.append(draw_truncated_beta(wins, count[arm] - wins, lowest, highest, stream))
             beliefs.append([wins, count[arm]])
         assert order[winner] == np.argmax([draw for draw, _ in every])
         for i in range(looked):
@@ -41,7 +41,7 @@ def test_a_decision_is_that_of_drawing_every_arm() -> None:
             assert draws[i] == pytest.approx(low + (high - low) * draw)
             assert (free[i] > draws[i]) == (loose > draw)
             capped += free[i] > upper[i]
-        assert sheet[:, [TS_SUCCESSES, TS_TRIALS]].tolist() == [beliefs[i] for i in order]
+        assert table[:, [TS_SUCCESSES, TS_TRIALS]].tolist() == [beliefs[i] for i in order]
         skipped += left
         assert np.isnan(draws[looked:]).all()
     assert min(skipped, capped) > 50
@@ -49,8 +49,8 @@ def test_a_decision_is_that_of_drawing_every_arm() -> None:
 
 def test_ties_of_points_go_to_the_first_arm() -> None:
     order = np.array([2, 0, 1])
-    sheet = make_score_table(order, order, 0.5, 0.5)
+    table = make_score_table(order, order, 0.5, 0.5)
 
-    winner, skipped = decide_ts(WORD, 0, WORD, np.zeros((3, 2)), sheet, 0.0, 1.0)
+    winner, skipped = decide_ts(SEED, 0, SEED, np.zeros((3, 2)), table, 0.0, 1.0)
 
     assert (order[winner], skipped) == (0, 0)

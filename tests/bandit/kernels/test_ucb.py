@@ -32,16 +32,16 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(n: int, seed: int) -> N
     total, place = rng.integers(0, 4, n).astype(float).clip(0, count), rng.permutation(n)
     upper = np.sort(rng.random(n).round(1))[::-1].copy()
     lower = (upper * rng.random(n)).round(1).clip(0, upper)
-    sheet = make_score_table(np.arange(n), place, lower, upper)
+    table = make_score_table(np.arange(n), place, lower, upper)
 
-    winner, skipped = decide_ucb(np.column_stack([count, total]), sheet, 0.3)
+    winner, skipped = decide_ucb(np.column_stack([count, total]), table, 0.3)
 
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = np.where(count > 0, total / count + 0.3 / np.sqrt(count), np.inf)
     final = np.maximum(np.minimum(expected, upper), lower)
     assert winner == max(range(n), key=lambda i: (final[i], expected[i], -place[i]))
     looked = n - skipped
-    assert sheet[:looked, FREE_SCORE].tolist() == pytest.approx(expected[:looked].tolist())
-    assert sheet[:looked, SCORE].tolist() == pytest.approx(final[:looked].tolist())
-    assert np.isnan(sheet[looked:, SCORE]).all()
+    assert table[:looked, FREE_SCORE].tolist() == pytest.approx(expected[:looked].tolist())
+    assert table[:looked, SCORE].tolist() == pytest.approx(final[:looked].tolist())
+    assert np.isnan(table[looked:, SCORE]).all()
     assert (upper[looked:] < final[winner]).all()

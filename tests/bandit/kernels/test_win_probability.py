@@ -1,4 +1,4 @@
-"""Chances to win, against sums over many places of SciPy's laws."""
+"""Chances to win, against sums over many places of SciPy's densities."""
 
 import numpy as np
 import pytest
@@ -20,13 +20,13 @@ wins = st.integers(0, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.jus
 beliefs = st.tuples(st.floats(-1, 2), st.floats(0.01, 3))
 
 
-def sheet_for(own: list[tuple[float, float]], cuts: list[list[float]]) -> Floats:
+def make_table(own: list[tuple[float, float]], cuts: list[list[float]]) -> Floats:
     lower, upper = np.transpose(cuts)
     return make_score_table(0, np.arange(len(own)), lower, upper, own=own)
 
 
-def all_chances(laws: Floats) -> list[float]:
-    return [compute_win_probability(laws, i) for i in range(len(laws))]
+def compute_all(densities: Floats) -> list[float]:
+    return [compute_win_probability(densities, i) for i in range(len(densities))]
 
 
 @settings(deadline=None, max_examples=60)
@@ -34,13 +34,13 @@ def all_chances(laws: Floats) -> list[float]:
 def test_betas_win_as_often_as_scipys(
     arms: list[tuple[tuple[float, float], list[float]]],
 ) -> None:
-    found = all_chances(
-        tabulate_beta_densities(sheet_for(*map(list, zip(*arms, strict=True))), 0.0, 1.0)
+    found = compute_all(
+        tabulate_beta_densities(make_table(*map(list, zip(*arms, strict=True))), 0.0, 1.0)
     )
 
-    laws = [CutBeta(1 + w, 1 + n - w, *cut) for (w, n), cut in arms]
+    densities = [CutBeta(1 + w, 1 + n - w, *cut) for (w, n), cut in arms]
     assert sum(found) == pytest.approx(1, abs=1e-5)
-    assert found == pytest.approx(chances(laws, np.linspace(0, 1, 20_001)), abs=2e-4)
+    assert found == pytest.approx(chances(densities, np.linspace(0, 1, 20_001)), abs=2e-4)
 
 
 @settings(deadline=None, max_examples=60)
@@ -51,22 +51,22 @@ def test_normals_win_as_often_as_scipys(
     cuts = [cut if bounded else [-np.inf, np.inf] for _, cut in arms]
     own = [belief for belief, _ in arms]
 
-    found = all_chances(tabulate_normal_densities(sheet_for(own, cuts)))
+    found = compute_all(tabulate_normal_densities(make_table(own, cuts)))
 
-    laws = [CutNormal(*belief, *cut) for belief, cut in zip(own, cuts, strict=True)]
+    densities = [CutNormal(*belief, *cut) for belief, cut in zip(own, cuts, strict=True)]
     places = np.linspace(0, 1, 20_001) if bounded else np.linspace(-30, 30, 60_001)
     assert sum(found) == pytest.approx(1, abs=1e-5)
-    assert found == pytest.approx(chances(laws, places), abs=2e-3)
+    assert found == pytest.approx(chances(densities, places), abs=2e-3)
 
 
 def test_the_scale_of_the_rewards_changes_no_chance() -> None:
     own, cuts = [(2.0, 5.0), (3.0, 4.0)], [[0.25, 0.75], [0.5, 1.0]]
     wider = [[-2 + 8 * end for end in cut] for cut in cuts]
 
-    one = all_chances(tabulate_beta_densities(sheet_for(own, cuts), 0.0, 1.0))
+    one = compute_all(tabulate_beta_densities(make_table(own, cuts), 0.0, 1.0))
 
-    assert all_chances(
-        tabulate_beta_densities(sheet_for(own, wider), -2.0, 6.0)
+    assert compute_all(
+        tabulate_beta_densities(make_table(own, wider), -2.0, 6.0)
     ) == pytest.approx(one)
 
 
@@ -83,7 +83,7 @@ def test_the_scale_of_the_rewards_changes_no_chance() -> None:
 def test_chances_that_can_be_worked_out_by_hand(
     own: list[tuple[float, float]], cuts: list[list[float]], expected: list[float]
 ) -> None:
-    found = all_chances(tabulate_beta_densities(sheet_for(own, cuts), 0.0, 1.0))
+    found = compute_all(tabulate_beta_densities(make_table(own, cuts), 0.0, 1.0))
 
     assert found == pytest.approx(expected, abs=1e-6)
 
@@ -92,16 +92,16 @@ def test_normals_far_apart_and_far_in_a_tail() -> None:
     """Thirty spreads beyond the bulk both are exponential, one of twice the rate."""
     own = [(0.0, 1.0), (0.0, 0.5**0.5)]
 
-    found = all_chances(tabulate_normal_densities(sheet_for(own, [[300.0, 400.0]] * 2)))
+    found = compute_all(tabulate_normal_densities(make_table(own, [[300.0, 400.0]] * 2)))
 
     assert found == pytest.approx([2 / 3, 1 / 3], abs=1e-4)
     unbounded = [[-np.inf, np.inf]] * 2
-    apart = all_chances(
-        tabulate_normal_densities(sheet_for([(0.0, 1.0), (30.0, 1.0)], unbounded))
+    apart = compute_all(
+        tabulate_normal_densities(make_table([(0.0, 1.0), (30.0, 1.0)], unbounded))
     )
     assert apart == pytest.approx([0.0, 1.0], abs=1e-12)
-    narrow = all_chances(
-        tabulate_normal_densities(sheet_for([(0.0, 1.0), (1.0, 1e-9)], unbounded))
+    narrow = compute_all(
+        tabulate_normal_densities(make_table([(0.0, 1.0), (1.0, 1e-9)], unbounded))
     )
     assert narrow == pytest.approx([0.158655254, 0.841344746], abs=1e-7)
 
@@ -120,21 +120,21 @@ POINTS = [
 def test_points_win_where_they_are_and_ties_go_to_the_first(
     cuts: list[list[float]], expected: list[float]
 ) -> None:
-    sheet = sheet_for([(0.0, 0.0)] * len(cuts), cuts)
-    assert all_chances(tabulate_beta_densities(sheet, 0.0, 1.0)) == pytest.approx(
+    sheet = make_table([(0.0, 0.0)] * len(cuts), cuts)
+    assert compute_all(tabulate_beta_densities(sheet, 0.0, 1.0)) == pytest.approx(
         expected, abs=1e-9
     )
 
     turned = sheet[::-1].copy()
-    backwards = all_chances(tabulate_beta_densities(turned, 0.0, 1.0))[::-1]
+    backwards = compute_all(tabulate_beta_densities(turned, 0.0, 1.0))[::-1]
     assert backwards == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_normal_without_spread_is_a_point_within_its_bound() -> None:
     own = [(0.3, 0.0), (9.0, 0.0), (9.0, 0.0)]
-    sheet = sheet_for(own, [[0.0, 1.0], [0.0, 0.2], [0.0, 0.4]])
+    sheet = make_table(own, [[0.0, 1.0], [0.0, 0.2], [0.0, 0.4]])
 
-    assert all_chances(tabulate_normal_densities(sheet)) == [0.0, 0.0, 1.0]
+    assert compute_all(tabulate_normal_densities(sheet)) == [0.0, 0.0, 1.0]
 
 
 @settings(deadline=None, max_examples=150)
@@ -155,7 +155,7 @@ def test_it_always_comes_to_an_end_with_a_chance(
     own = [(w, w + losses) for w, losses, _ in arms]
     cuts = [cut for *_, cut in arms]
 
-    found = all_chances(tabulate_beta_densities(sheet_for(own, cuts), 0.0, 1.0))
+    found = compute_all(tabulate_beta_densities(make_table(own, cuts), 0.0, 1.0))
 
     assert all(0 <= chance <= 1 for chance in found)
     # A part of a success makes a density rise like a root, which steps follow less well.
