@@ -17,8 +17,9 @@ import click
 
 from benchmarks.peers import OutOfTime, Peer, Tally, by_causaleffect, by_dowhy, by_y0, within
 from boundit.estimand.criteria.adjustment_sets import find_adjustment
+from boundit.estimand.query import EffectQuery
+from boundit.estimand.recover import recover
 from boundit.estimand.recovery.question import Question
-from boundit.estimand.recovery.recover import recover
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes
@@ -101,9 +102,7 @@ def recovered(case: Case) -> bool:
     return bool(
         recover(
             case.graph,
-            outcomes=asked.outcomes,
-            treatments=asked.treatments,
-            context=asked.context,
+            EffectQuery(tuple(asked.outcomes), tuple(asked.treatments), tuple(asked.context)),
             external=[case.table] if case.table else [],
         )
     )

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from boundit.counts.evaluate import evaluate as evaluate
     from boundit.counts.log import Log as Log
     from boundit.counts.read import read_log as read_log
-    from boundit.estimand.ask import recover as recover
     from boundit.estimand.criteria.adjustment import adjusts as adjusts
     from boundit.estimand.criteria.adjustment_sets import find_adjustment as find_adjustment
     from boundit.estimand.criteria.adjustment_sets import list_adjustments as list_adjustments
     from boundit.estimand.criteria.exchange import exchanges as exchanges
-    from boundit.estimand.language.derivation import Recovery as Recovery
+    from boundit.estimand.criteria.substitutes import find_substitutes as find_substitutes
     from boundit.estimand.query import EffectQuery as EffectQuery
     from boundit.estimand.query import parse_query as parse_query
-    from boundit.estimand.substitutes import find_substitutes as find_substitutes
+    from boundit.estimand.recover import recover as recover
+    from boundit.estimand.recovery.derivation import Recovery as Recovery
     from boundit.graph.causal_graph import CausalGraph as CausalGraph
     from boundit.graph.implications import Independence as Independence
     from boundit.graph.implications import implications as implications
@@ -82,7 +82,7 @@ _HOMES = {
     "Model": "simulation.model",
     "OAM": "bandit.oam.policy",
     "Policy": "bandit.policy",
-    "Recovery": "estimand.language.derivation",
+    "Recovery": "estimand.recovery.derivation",
     "Regret": "simulation.regret",
     "SensitivityCurve": "bounds.sensitivity",
     "TS": "bandit.policies.ts",
@@ -100,7 +100,7 @@ _HOMES = {
     "evaluate": "counts.evaluate",
     "exchanges": "estimand.criteria.exchange",
     "find_adjustment": "estimand.criteria.adjustment_sets",
-    "find_substitutes": "estimand.substitutes",
+    "find_substitutes": "estimand.criteria.substitutes",
     "flipped_world": "simulation.worlds",
     "format_graph": "graph.read",
     "from_networkx": "graph.nx",
@@ -116,7 +116,7 @@ _HOMES = {
     "random_world": "simulation.worlds",
     "read_graph": "graph.read",
     "read_log": "counts.read",
-    "recover": "estimand.ask",
+    "recover": "estimand.recover",
     "sensitivity_curve": "bounds.sensitivity",
     "simulate": "simulation.simulate",
     "to_networkx": "graph.nx",

@@ -14,10 +14,9 @@ from boundit.counts.named_array import NamedArray
 from boundit.estimand.criteria.adjustment import adjusts, write_adjustment
 from boundit.estimand.criteria.adjustment_sets import find_adjustment
 from boundit.estimand.criteria.context_adjustment import find_context_adjustment
+from boundit.estimand.criteria.substitutes import find_substitutes
 from boundit.estimand.recovery.factorize import factorize
-from boundit.estimand.recovery.recover import recover
 from boundit.estimand.recovery.recover_factor import recover_factor
-from boundit.estimand.substitutes import find_substitutes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
@@ -26,6 +25,7 @@ from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.worlds import make_paper_model
 from boundit.terms.names import Nodes, make_nodes
+from tests.estimand.truth import recover_sets
 from tests.paper import (
     ARM,
     CONTEXT,
@@ -95,9 +95,9 @@ def test_the_log_knows_the_law_of_one_context_and_not_of_the_other() -> None:
     """D-7. P(u2) is recoverable, P(u1) is not: 0.4 of everyone, 0.444 of the logged."""
     model = make_paper_model()
 
-    assert str(recover(FIGURE_2, outcomes=make_nodes("U2"))) == "P(U2 | S=1)"
-    assert not recover(FIGURE_2, outcomes=make_nodes("U1"))
-    assert not recover(FIGURE_2, outcomes=CONTEXT)
+    assert str(recover_sets(FIGURE_2, outcomes=make_nodes("U2"))) == "P(U2 | S=1)"
+    assert not recover_sets(FIGURE_2, outcomes=make_nodes("U1"))
+    assert not recover_sets(FIGURE_2, outcomes=CONTEXT)
     assert float(model.law("U1").at({"U1": 1})) == pytest.approx(0.4)
     assert float(model.log().marginalize("U1").at({"U1": 1})) == pytest.approx(0.4441, abs=1e-4)
 
@@ -152,7 +152,7 @@ def test_an_effect_may_be_recoverable_though_nothing_adjusts() -> None:
     graph = parse("X -> M -> Y; X <-> Y; A -> [S]")
     model = drawn(graph)
 
-    formula = recover(graph, **X_TO_Y).expression
+    formula = recover_sets(graph, **X_TO_Y).expression
 
     assert find_adjustment(graph, **X_TO_Y, external=["A", "M"]) is None
     assert formula is not None
@@ -174,8 +174,8 @@ def test_a_conditional_effect_can_be_known_when_the_joint_is_not() -> None:
     graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
     model, x, y, z = drawn(graph), make_nodes("X"), make_nodes("Y"), make_nodes("Z")
 
-    conditional = recover(graph, outcomes=y, treatments=x, context=z)
-    joint = recover(graph, outcomes=y | z, treatments=x)
+    conditional = recover_sets(graph, outcomes=y, treatments=x, context=z)
+    joint = recover_sets(graph, outcomes=y | z, treatments=x)
 
     assert conditional.expression is not None
     numbers = evaluate(conditional.expression, model.log())
@@ -278,7 +278,7 @@ def test_a_recovered_point_from_a_finite_log_misses() -> None:
     graph = parse("X -> Y; A -> [S]")
     model, rng = drawn(graph), np.random.default_rng(1)
     truth = float(model.effect(**X_TO_Y).at({"X": 1, "Y": 1}))
-    formula = recover(graph, **X_TO_Y).expression
+    formula = recover_sets(graph, **X_TO_Y).expression
     assert formula is not None
 
     hits = 0

@@ -14,9 +14,9 @@ from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.criteria.adjustment import write_adjustment
 from boundit.estimand.language.expression import P
-from boundit.estimand.recovery.recover import recover
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.worlds import make_paper_model
+from tests.estimand.truth import recover_sets
 from tests.paper import (
     ARM,
     CONTEXT,
@@ -62,7 +62,7 @@ def test_a_recovered_conditional_effect_is_the_effect() -> None:
         graph = draw_graph(4, rng, directed=0.4, bidirected=0.15, selection=True)
         model = draw_model(graph, rng, levels=(2,))
         y, x, c = (frozenset({v}) for v in ("V1", "V2", "V3"))
-        if formula := recover(graph, outcomes=y, treatments=x, context=c).expression:
+        if formula := recover_sets(graph, outcomes=y, treatments=x, context=c).expression:
             effect = model.effect(outcomes=y, treatments=x, context=c)
             assert evaluate(formula, model.log()).measure_gap(effect) < 1e-9
             found += 1

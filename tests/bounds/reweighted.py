@@ -9,7 +9,7 @@ from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.law import find_boundary
+from boundit.graph.boundary import find_boundary
 from boundit.simulation.model import Model
 from boundit.terms.names import Nodes
 

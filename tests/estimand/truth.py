@@ -1,7 +1,7 @@
 """What the engine is measured against: labels, exact models, and random questions."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -10,6 +10,9 @@ import numpy as np
 
 from boundit.counts.evaluate import evaluate
 from boundit.estimand.language.expression import Expression
+from boundit.estimand.query import EffectQuery
+from boundit.estimand.recover import recover
+from boundit.estimand.recovery.derivation import Recovery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.random_models import draw_model
 from boundit.terms.names import Nodes
@@ -66,6 +69,19 @@ def random_cases(
             for _ in range(rng.randint(0, tables))
         )
         yield Case(graph, frozenset(y), frozenset(x), frozenset(c), external)
+
+
+def recover_sets(
+    graph: CausalGraph,
+    *,
+    outcomes: Nodes,
+    treatments: Nodes = frozenset(),
+    context: Nodes = frozenset(),
+    external: Iterable[Nodes] = (),
+) -> Recovery:
+    """Recover an effect whose variables are given as sets."""
+    asked = EffectQuery(*(tuple(sorted(part)) for part in (outcomes, treatments, context)))
+    return recover(graph, asked, external=external)
 
 
 def gap(case: Case, formula: Expression, seed: int = 0) -> float:

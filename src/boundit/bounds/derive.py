@@ -11,9 +11,9 @@ from boundit.bounds.plan import BoundPlan, Profile, paper_plan, sound_plan
 from boundit.bounds.request import bandit_query, coin_graph
 from boundit.bounds.reward import tosses_itself
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.counts.alike import share_levels
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
+from boundit.counts.shared_levels import share_levels
 from boundit.counts.table import CountTable
 from boundit.counts.unmarked import find_suspects
 from boundit.estimand.query import EffectQuery

@@ -25,12 +25,12 @@ from boundit.bounds.rules.reweighted_types import TypesReweighted, types_reweigh
 from boundit.bounds.rules.substitution import Substitution
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.bounds.time_budget import TimeBudget
+from boundit.estimand.criteria.substitutes import find_substitutes
 from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
-from boundit.estimand.substitutes import find_substitutes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, sort_names

@@ -38,9 +38,9 @@ def recover(
       boundit recover 'X -> M -> Y; X <-> Y' 'Y | do(X)'
       boundit recover graph.dot 'Y | do(X), Z' --external Z,C
     """
-    from boundit.estimand.ask import recover as answer  # noqa: PLC0415, keeps --help quick
     from boundit.estimand.language.record import to_record as formula_record  # noqa: PLC0415
     from boundit.estimand.query import parse_query  # noqa: PLC0415
+    from boundit.estimand.recover import recover as answer  # noqa: PLC0415, keeps --help quick
 
     asked = parse_query(query)
     found = answer(graph, asked, external=[names_in(part) for part in external])

@@ -3,7 +3,7 @@
 import re
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.drawing import GraphDraft
+from boundit.graph.draft import GraphDraft
 from boundit.graph.tokens import END, Token, Tokens
 from boundit.terms.names import sort_names, write_name
 
@@ -51,7 +51,7 @@ class _DagittyReader:
 
     def __init__(self, text: str) -> None:
         self._tokens = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT)
-        self._drawing = GraphDraft()
+        self._draft = GraphDraft()
 
     def read(self) -> GraphDraft:
         kind = self._tokens.expect("name", "'dag'")
@@ -67,20 +67,20 @@ class _DagittyReader:
             self._tokens.now.refuse(
                 f"expected one graph, found {self._tokens.now.shown} after it"
             )
-        return self._drawing
+        return self._draft
 
     def _read_statement(self) -> None:
         left = self._read_end()
         if self._tokens.take_mark("="):  # such as bb="0,0,1,1": where it was drawn
             self._skip_value()
             return
-        self._drawing.nodes.update(left)
+        self._draft.nodes.update(left)
         chained = False
         while edge := self._take_edge():
             right = self._read_end()
             for a in left:
                 for b in right:
-                    self._drawing.connect(a, edge.text, b)
+                    self._draft.connect(a, edge.text, b)
             left, chained = right, True
         self._read_attributes([] if chained else left)
 
@@ -112,9 +112,9 @@ class _DagittyReader:
             if key in _HIDDEN | _SELECTED and not nodes:
                 word.refuse(f"{key!r} on an edge says nothing; write it after the node alone")
             if key in _HIDDEN:
-                self._drawing.hidden.update(nodes)
+                self._draft.hidden.update(nodes)
             if key in _SELECTED:
-                self._drawing.selections.update(nodes)
+                self._draft.selections.update(nodes)
             self._tokens.take_mark(",")
 
     def _skip_value(self) -> None:

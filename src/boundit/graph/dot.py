@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from boundit.graph.attributes import is_hidden, is_on, is_selected
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.drawing import BACKWARD, BIDIRECTED, FORWARD, GraphDraft
+from boundit.graph.draft import BACKWARD, BIDIRECTED, FORWARD, GraphDraft
 from boundit.graph.tokens import END, Token, Tokens, unquote
 from boundit.terms.names import quote, sort_names
 
@@ -69,7 +69,7 @@ class _DotReader:
 
     def __init__(self, text: str) -> None:
         self._tokens = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT)
-        self._drawing = GraphDraft()
+        self._draft = GraphDraft()
         self._attributes: dict[str, dict[str, str]] = {}
 
     def read(self) -> GraphDraft:
@@ -85,10 +85,10 @@ class _DotReader:
             )
         for node, attributes in self._attributes.items():
             if is_hidden(attributes):
-                self._drawing.hidden.add(node)
+                self._draft.hidden.add(node)
             if is_selected(attributes):
-                self._drawing.selections.add(node)
-        return self._drawing
+                self._draft.selections.add(node)
+        return self._draft
 
     def _read_braces(self, scope: _Scope, *, depth: int) -> list[str]:
         """Read ``{ ... }`` and return the nodes named inside."""
@@ -118,7 +118,7 @@ class _DotReader:
             kind = _read_arrow(edge, scope.edge | attributes)
             for a in left:
                 for b in right:
-                    self._drawing.connect(a, kind, b)
+                    self._draft.connect(a, kind, b)
         if not edges:
             for node in ends[0]:
                 self._attributes[node].update(attributes)
@@ -144,7 +144,7 @@ class _DotReader:
         name = self._read_name("a node")
         while self._tokens.take_mark(":"):
             self._read_name("a port")
-        self._drawing.nodes.add(name)
+        self._draft.nodes.add(name)
         self._attributes.setdefault(name, dict(scope.node))
         return [name]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from boundit.graph.attributes import is_hidden, is_on, is_selected
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.drawing import BIDIRECTED, FORWARD, GraphDraft
+from boundit.graph.draft import BIDIRECTED, FORWARD, GraphDraft
 from boundit.terms.errors import MissingExtra, NotCausal
 from boundit.terms.names import sort_names
 
@@ -24,15 +24,15 @@ def from_networkx(source: "nx.Graph") -> CausalGraph:
     """
     if not all(hasattr(source, part) for part in ("nodes", "edges", "is_directed")):
         raise NotCausal(f"expected a networkx graph, found {type(source).__name__}")
-    drawing, named = GraphDraft(), {node: _read_name(node) for node in source.nodes}
+    draft, named = GraphDraft(), {node: _read_name(node) for node in source.nodes}
     if len(set(named.values())) < len(named):
         raise NotCausal("two nodes have the same name once written down; rename one")
     for node, attributes in source.nodes(data=True):
-        drawing.nodes.add(named[node])
+        draft.nodes.add(named[node])
         if is_hidden(attributes):
-            drawing.hidden.add(named[node])
+            draft.hidden.add(named[node])
         if is_selected(attributes):
-            drawing.selections.add(named[node])
+            draft.selections.add(named[node])
     for a, b, attributes in source.edges(data=True):
         both = is_on(attributes.get("bidirected"))
         if not both and not source.is_directed():
@@ -40,8 +40,8 @@ def from_networkx(source: "nx.Graph") -> CausalGraph:
                 f"edge {named[a]!r} - {named[b]!r} has no direction; "
                 "use a DiGraph, or mark the edge bidirected=True"
             )
-        drawing.connect(named[a], BIDIRECTED if both else FORWARD, named[b])
-    return drawing.make_graph()
+        draft.connect(named[a], BIDIRECTED if both else FORWARD, named[b])
+    return draft.make_graph()
 
 
 def to_networkx(graph: CausalGraph) -> "nx.MultiDiGraph":

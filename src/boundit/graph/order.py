@@ -1,7 +1,9 @@
 """A causal order of nodes, or the cycle that forbids one."""
 
 import heapq
+from collections import deque
 from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 
 from boundit.terms.errors import HasCycle
 
@@ -11,8 +13,8 @@ def order_causally(
 ) -> tuple[str, ...]:
     """Put every node after its causes, ties by name, and ``last`` at the end.
 
-    ``last`` must have no children; Raises HasCycle with a shortest cycle through its first
-    node when there is no order.
+    ``last`` must have no children. Raises HasCycle with a shortest cycle through its first
+    node when there is no order. Called by ``CausalGraph.order``, and for the tables of models.
 
     >>> order_causally({"Y": [], "X": ["Y"], "S": [], "A": []}, last="S")
     ('A', 'X', 'Y', 'S')
@@ -21,48 +23,43 @@ def order_causally(
     for effects in children.values():
         for effect in effects:
             waiting[effect] += 1
-    ready = [node for node, n in waiting.items() if n == 0 and node != last]
+    ready = [node for node, n in waiting.items() if n == 0]
+    order = list[str]()
     heapq.heapify(ready)
-    order: list[str] = []
     while ready:
         node = heapq.heappop(ready)
         order.append(node)
         for effect in children[node]:
             waiting[effect] -= 1
-            if waiting[effect] == 0 and effect != last:
+            if waiting[effect] == 0:
                 heapq.heappush(ready, effect)
-    if last is not None and waiting[last] == 0:
-        order.append(last)
     if len(order) < len(children):
-        raise HasCycle(_find_cycle(children, {n for n, w in waiting.items() if w > 0}))
+        raise HasCycle(_find_cycle(children))
+    if last is not None:
+        order.remove(last)
+        order.append(last)
     return tuple(order)
 
 
-def _find_cycle(children: Mapping[str, Sequence[str]], unordered: set[str]) -> list[str]:
-    """Walk forward among nodes that never became ready until one comes again.
+def _find_cycle(children: Mapping[str, Sequence[str]]) -> list[str]:
+    """Find a shortest cycle through its first node, the first by name of one that there is.
 
-    Nodes downstream of a cycle never become ready either and may lead nowhere, so they are
-    peeled off from the end first; every node that is left has a child that is left.
+    Called by ``order_causally`` when no order exists.
     """
-    effects = {n: [c for c in children[n] if c in unordered] for n in unordered}
-    causes: dict[str, list[str]] = {n: [] for n in unordered}
-    for node, below in effects.items():
-        for effect in below:
-            causes[effect].append(node)
-    left = {n: len(below) for n, below in effects.items()}
-    ends = [n for n, k in left.items() if k == 0]
-    while ends:
-        node = ends.pop()
-        del left[node]
-        for cause in causes[node]:
-            if cause in left:
-                left[cause] -= 1
-                if left[cause] == 0:
-                    ends.append(cause)
-    walk, seen = [min(left)], {min(left): 0}
-    while True:
-        node = min(c for c in effects[walk[-1]] if c in left)
-        walk.append(node)
-        if node in seen:
-            return walk[seen[node] :]
-        seen[node] = len(walk) - 1
+    cycle: Sequence[str] = ()
+    try:
+        TopologicalSorter({node: children[node] for node in sorted(children)}).prepare()
+    except CycleError as error:
+        cycle = error.args[1]
+    start = min(cycle)
+    came_from, queue = dict[str, str](), deque([start])
+    while start not in came_from:
+        node = queue.popleft()
+        for effect in children[node]:
+            if effect not in came_from:
+                came_from[effect] = node
+                queue.append(effect)
+    walk = [start, came_from[start]]
+    while walk[-1] != start:
+        walk.append(came_from[walk[-1]])
+    return walk[::-1]

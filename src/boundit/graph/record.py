@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.drawing import BIDIRECTED, FORWARD, GraphDraft
+from boundit.graph.draft import BIDIRECTED, FORWARD, GraphDraft
 from boundit.terms.errors import InvalidName, MalformedRecord, MalformedText, UnknownKey
 from boundit.terms.names import is_name, sort_names
 
@@ -50,20 +50,20 @@ def from_record(record: object) -> CausalGraph:
     for key in record:
         if key not in (*_GRAPH_KEYS, *_QUESTION_KEYS, *_OTHER_KEYS):
             raise UnknownKey(str(key), _GRAPH_KEYS)
-    drawing = GraphDraft(nodes=set(_read_names(record, "nodes")))
+    draft = GraphDraft(nodes=set(_read_names(record, "nodes")))
     for key, edge in (("directed", FORWARD), ("bidirected", BIDIRECTED)):
         for a, b in _read_pairs(record, key):
-            drawing.connect(a, edge, b)
+            draft.connect(a, edge, b)
     for key in _QUESTION_KEYS:
-        drawing.nodes.update(_list_names(record.get(key)))
+        draft.nodes.update(_list_names(record.get(key)))
     selection = record.get("selection")
     if selection is not None:
         if not is_name(selection):
             raise MalformedRecord("selection", "one name", selection)
-        drawing.nodes.add(selection)
-        drawing.selections.add(selection)
-    drawing.hidden.update(_read_names(record, "hidden"))
-    return drawing.make_graph()
+        draft.nodes.add(selection)
+        draft.selections.add(selection)
+    draft.hidden.update(_read_names(record, "hidden"))
+    return draft.make_graph()
 
 
 def to_record(graph: CausalGraph) -> dict[str, object]:

@@ -13,7 +13,7 @@ famous. The selection node is such an effect, and the log is what is known of it
 
 from collections import deque
 
-from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.causal_graph import CausalGraph, Links
 from boundit.terms.errors import OverlappingRoles
 from boundit.terms.names import Names, Nodes, sort_names
 
@@ -51,27 +51,41 @@ def open_walk(
     queue = deque((node, False) for node in by_tail)
     while queue:
         node, head = queue.popleft()
-        parents, children, siblings = links[node]
-        if node in known:
-            # Reached by an arrowhead: only a collider lets the walk go on.
-            children = ()
-        elif head and node not in opening:
-            # An arrowhead again would make a collider that causes nothing given.
-            parents = siblings = ()
-        for into_tail, neighbours, edge in (
-            (True, parents, "<-"),
-            (False, children, "->"),
-            (False, siblings, "<->"),
+        parents, children, siblings = find_exits(
+            links[node], head=head, known=node in known, opening=node in opening
+        )
+        for neighbours, edge, reached in (
+            (parents, "<-", by_tail),
+            (children, "->", by_head),
+            (siblings, "<->", by_head),
         ):
-            reached = by_tail if into_tail else by_head
             for other in neighbours:
-                if other in reached or (into_tail and other in known):
+                if other in reached:
                     continue
                 reached[other] = (node, head, edge)
                 if other in goal:
-                    return _retrace(other, not into_tail, by_head, by_tail)
-                queue.append((other, not into_tail))
+                    return _retrace(other, edge != "<-", by_head, by_tail)
+                queue.append((other, edge != "<-"))
     return None
+
+
+def find_exits(
+    links: Links, *, head: bool, known: bool, opening: bool
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Find the parents, children and siblings to which an open walk may leave a node.
+
+    The walk came in by an arrowhead (``head``) or by a tail; the node is given (``known``) or
+    causes something given (``opening``). Called by ``open_walk``, ``find_boundary`` and
+    ``_find_reached`` at every node they come to.
+    """
+    parents, children, siblings = links
+    if known:
+        # Only a collider lets the walk go on.
+        return (parents, (), siblings) if head else ((), (), ())
+    if head and not opening:
+        # An arrowhead again would make a collider that causes nothing given.
+        return (), children, ()
+    return parents, children, siblings
 
 
 def _check_disjoint(one: Nodes, role: str, other: Nodes, other_role: str) -> None:

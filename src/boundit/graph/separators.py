@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import find_exits
 from boundit.terms.errors import OverlappingRoles
 from boundit.terms.names import Names, Nodes, read_nodes, sort_names
 
@@ -268,13 +269,9 @@ def _find_reached(
     queue = deque((node, False) for node in start)
     while queue:
         node, head = queue.pop()
-        parents, children, siblings = links[node]
-        if node in blocked:
-            if not head:
-                continue
-            children = ()
-        elif head and node not in opening:
-            parents = siblings = ()
+        parents, children, siblings = find_exits(
+            links[node], head=head, known=node in blocked, opening=node in opening
+        )
         for other in parents:
             if other not in by_tail and other in inside:
                 by_tail.add(other)

@@ -13,7 +13,7 @@
 import re
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.drawing import GraphDraft
+from boundit.graph.draft import GraphDraft
 from boundit.graph.tokens import END, Tokens
 
 _PATTERN = re.compile(
@@ -36,44 +36,44 @@ def parse(text: str) -> CausalGraph:
     >>> print(parse("X -> Y <- C -> X; hidden C; Y -> [S]"))
     X -> Y; Y -> [S]; X <-> Y
     """
-    tokens, drawing = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT), GraphDraft()
+    tokens, draft = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT), GraphDraft()
     while tokens.now.kind != END:
         if not tokens.take_if("stop"):
-            _read_statement(tokens, drawing)
-    return drawing.make_graph()
+            _read_statement(tokens, draft)
+    return draft.make_graph()
 
 
-def _read_statement(tokens: Tokens, drawing: GraphDraft) -> None:
+def _read_statement(tokens: Tokens, draft: GraphDraft) -> None:
     first = tokens.now
     if first.kind == "name" and first.text == "hidden":
         tokens.take()
         if tokens.now.kind != "edge":
-            _read_hidden(tokens, drawing)
+            _read_hidden(tokens, draft)
             return
         left = "hidden"
     else:
-        left = _read_node(tokens, drawing)
-    drawing.nodes.add(left)
+        left = _read_node(tokens, draft)
+    draft.nodes.add(left)
     while edge := tokens.take_if("edge"):
-        right = _read_node(tokens, drawing)
-        drawing.connect(left, edge.text, right)
+        right = _read_node(tokens, draft)
+        draft.connect(left, edge.text, right)
         left = right
     _expect_stop(tokens, "an edge (->, <- or <->)")
 
 
-def _read_hidden(tokens: Tokens, drawing: GraphDraft) -> None:
-    drawing.hidden.add(tokens.expect_name("a name to hide"))
+def _read_hidden(tokens: Tokens, draft: GraphDraft) -> None:
+    draft.hidden.add(tokens.expect_name("a name to hide"))
     while tokens.take_mark(","):
-        drawing.hidden.add(tokens.expect_name("a name to hide"))
+        draft.hidden.add(tokens.expect_name("a name to hide"))
     _expect_stop(tokens, "a comma")
 
 
-def _read_node(tokens: Tokens, drawing: GraphDraft) -> str:
+def _read_node(tokens: Tokens, draft: GraphDraft) -> str:
     """Read ``X``, ``"X"`` or, marking the selection node, ``[X]``."""
     marked = tokens.take_mark("[")
     name = tokens.expect_name("a node")
     if marked:
-        drawing.selections.add(name)
+        draft.selections.add(name)
         tokens.expect_mark("]", " after the selection node")
     return name
 

@@ -2,9 +2,9 @@
 
 from itertools import chain
 
-from boundit.estimand.language.derivation import Recovery
 from boundit.estimand.language.expression import find_variables
 from boundit.estimand.recovery.compact import compact
+from boundit.estimand.recovery.derivation import Recovery
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse

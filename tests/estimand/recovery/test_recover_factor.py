@@ -3,7 +3,7 @@
 import numpy as np
 
 from boundit.counts.evaluate import evaluate
-from boundit.estimand.language.derivation import Step
+from boundit.estimand.recovery.derivation import Step
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model

@@ -1,6 +1,6 @@
 """The structured ways: few steps, no search, and hardly anything missed."""
 
-from boundit.estimand.language.derivation import Recovery, Step
+from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.search import search
 from boundit.estimand.recovery.solver import Solver

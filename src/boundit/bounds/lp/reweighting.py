@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.estimand.language.expression import Expression, P
-from boundit.estimand.language.law import find_boundary
+from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, join_names, sort_names
 

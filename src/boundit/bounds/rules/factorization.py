@@ -13,10 +13,10 @@ import numpy as np
 
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.derivation import Recovery
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.render import write_text
 from boundit.estimand.query import EffectQuery
+from boundit.estimand.recovery.derivation import Recovery
 from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.causal_graph import CausalGraph

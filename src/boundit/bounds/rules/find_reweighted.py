@@ -14,9 +14,9 @@ from boundit.bounds.rules.chain import ChainLink, ChainSearch
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
-from boundit.estimand.language.law import find_boundary
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lighten, may_observe_treatments
+from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, join_names, sort_names
 

@@ -27,8 +27,8 @@ from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.law import find_boundary
 from boundit.estimand.query import EffectQuery
+from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
 from boundit.terms.names import Nodes, join_names, sort_names

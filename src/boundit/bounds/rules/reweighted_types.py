@@ -27,11 +27,11 @@ from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.expression import Expression, P
-from boundit.estimand.language.law import find_boundary
 from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lighten
 from boundit.estimand.recovery.solver import Solver
+from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
 from boundit.terms.message import Note

@@ -15,10 +15,10 @@ import numpy as np
 from boundit.bounds.binary_reward import HEADS
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.rules.factorization import quotient
+from boundit.estimand.criteria.substitutes import Substitute
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.render import write_text
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.substitutes import Substitute
 from boundit.terms.bound import RuleRecord
 from boundit.terms.names import join_names, sort_names
 

@@ -13,8 +13,9 @@ from functools import cache
 
 from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.expression import Expression, P, find_free_variables
+from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Names, Nodes, read_nodes
+from boundit.terms.names import Nodes
 
 Conditional = Callable[[str], Expression]
 
@@ -83,7 +84,7 @@ def write_observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
     >>> print(write_observed_law(chain).conditional("Y"))
     P(of=frozenset({'Y'}), given=frozenset({'M'}), logged=False)
     """
-    order = order_causally(graph, late)
+    order = order_from_end(graph, late)
     logged = graph.selection is not None
     places = {node: i for i, node in enumerate(order)}
     selected = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
@@ -97,83 +98,7 @@ def write_observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
     return Law(order, conditional)
 
 
-def find_boundary(
-    graph: CausalGraph,
-    names: Names,
-    *,
-    given: Nodes,
-    closed: Nodes = frozenset(),
-    into: Nodes = frozenset(),
-    out_of: Nodes = frozenset(),
-) -> Nodes:
-    """Find which of ``given`` the law of ``names`` depends on: their Markov boundary in it.
-
-    What is not found is separated from ``names`` by the rest of ``given``, so one search
-    answers for all. Edges ``into`` and ``out_of`` these nodes count as cut. ``closed`` is a
-    part of ``given`` that is known to hold all its causes, so that they need no search.
-
-    >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
-    >>> sorted(find_boundary(chain, "Y", given=frozenset("XM")))
-    ['M']
-    >>> sorted(find_boundary(chain, "Y", given=frozenset("XM"), out_of=frozenset("M")))
-    []
-    """
-    start = read_nodes(names)
-    opening = find_causes(graph, given, closed=closed, into=into, out_of=out_of)
-    # An open walk between two nodes never leaves the causes of the two and of what is given.
-    inside = find_causes(graph, start, closed=opening, into=into, out_of=out_of)
-    links, by_head, by_tail = graph.links, set[str](), set(start)
-    queue = [(node, False) for node in start]
-    while queue:
-        here, head = queue.pop()
-        parents, children, siblings = links[here]
-        if here in given:
-            if not head:
-                continue
-            children = ()
-        elif head and here not in opening:
-            parents = siblings = ()
-        if here in into:
-            parents = siblings = ()
-        if here in out_of:
-            children = ()
-        for other in parents:
-            if other not in by_tail and other not in out_of:
-                by_tail.add(other)
-                queue.append((other, False))
-        for other in children + siblings:
-            if other not in by_head and other in inside and other not in into:
-                by_head.add(other)
-                queue.append((other, True))
-    return given & (by_head | by_tail)
-
-
-def find_causes(
-    graph: CausalGraph,
-    of: Nodes,
-    *,
-    closed: Nodes = frozenset(),
-    into: Nodes = frozenset(),
-    out_of: Nodes = frozenset(),
-) -> Nodes:
-    """``An(of)`` without the edges into and out of these, and ``closed``, which is ancestral.
-
-    >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
-    >>> sorted(find_causes(chain, frozenset("Y"), into=frozenset("M")))
-    ['M', 'Y']
-    """
-    links, found, queue = graph.links, set(closed | of), list(of - closed)
-    while queue:
-        if (here := queue.pop()) in into:
-            continue
-        for cause in links[here][0]:
-            if cause not in found and cause not in out_of:
-                found.add(cause)
-                queue.append(cause)
-    return frozenset(found)
-
-
-def order_causally(graph: CausalGraph, late: Sequence[Nodes]) -> tuple[str, ...]:
+def order_from_end(graph: CausalGraph, late: Sequence[Nodes]) -> tuple[str, ...]:
     """Order the observed nodes causally, from the last to the first."""
     rank = {node: i for i, nodes in reversed([*enumerate(late)]) for node in nodes}
     observed, links = graph.observed, graph.links

@@ -8,8 +8,8 @@ as long as the question can still be answered.
 
 from collections.abc import Sequence
 
-from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import find_variables
+from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph

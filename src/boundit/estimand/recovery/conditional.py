@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from boundit.estimand.language.algebra import divide, multiply, sum_out
-from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.law import Law, write_observed_law
+from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph

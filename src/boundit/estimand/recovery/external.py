@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 
 from boundit.estimand.language.algebra import divide, multiply, sum_out
-from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import Expression, P
-from boundit.estimand.language.law import Law, find_boundary, order_causally
+from boundit.estimand.language.law import Law, order_from_end
 from boundit.estimand.recovery.conditional import recover_by_factors
+from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.estimand.recovery.question import Question, lighten, may_observe_treatments
 from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
 from boundit.graph.separation import open_walk
@@ -69,7 +70,7 @@ class ExternalTable:
 
     def write_law(self, graph: CausalGraph, late: Sequence[Nodes]) -> Law:
         """Write the law of everyone, each conditional from where it is simplest."""
-        order = order_causally(graph, late)
+        order = order_from_end(graph, late)
         places = {node: i for i, node in enumerate(order)}
 
         @cache

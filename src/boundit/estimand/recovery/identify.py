@@ -5,8 +5,8 @@ References
 J. Tian and J. Pearl, On the identification of causal effects, R-290-L, 2003.
 """
 
-from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.law import Law
+from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, join_names
 

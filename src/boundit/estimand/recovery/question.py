@@ -9,8 +9,8 @@ IDC, which moves conditions into interventions first.
 
 from dataclasses import dataclass, replace
 
-from boundit.estimand.language.derivation import Step
-from boundit.estimand.language.law import find_boundary, find_causes
+from boundit.estimand.recovery.derivation import Step
+from boundit.graph.boundary import find_boundary, find_causes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.terms.names import Nodes, sort_names, write_name

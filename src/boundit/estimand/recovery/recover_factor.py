@@ -7,8 +7,8 @@ J. D. Correa, J. Tian and E. Bareinboim, Identification of causal effects in the
 selection bias, AAAI 2019.
 """
 
-from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.law import Law, Reader, write_observed_law
+from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.estimand.recovery.identify import identify
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, join_names

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, final
 
 from boundit.estimand.language.algebra import divide, multiply, sum_out
-from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.recovery.bit_graph import BitGraph, list_bits
+from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, sort_names

@@ -13,10 +13,9 @@ from functools import cache, partial
 from typing import final
 
 from boundit.estimand.language.algebra import divide, multiply, sum_out
-from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import P
-from boundit.estimand.language.law import find_boundary
 from boundit.estimand.recovery.conditional import recover_among_selected, recover_by_factors
+from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.estimand.recovery.external import ExternalTable
 from boundit.estimand.recovery.question import (
     Question,
@@ -25,6 +24,7 @@ from boundit.estimand.recovery.question import (
     may_observe_treatments,
 )
 from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separators import find_separator, minimal_separator, nearest_separator
 from boundit.terms.names import Nodes, join_names, sort_names

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.counts.evaluate import evaluate
-from boundit.estimand.ask import recover
 from boundit.estimand.query import EffectQuery
+from boundit.estimand.recover import recover
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.terms.names import Nodes, sort_names
 from boundit.terms.rounding import ROUNDING

@@ -5,20 +5,21 @@ from random import Random
 
 import pytest
 
-from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import CFactor, Expression, P, Product, Ratio, Sum
-from boundit.estimand.recovery.recover import recover
+from boundit.estimand.query import EffectQuery
+from boundit.estimand.recover import recover
+from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.terms.errors import MalformedQuery, OverlappingRoles, UnknownNode
 from boundit.terms.names import Nodes, make_nodes
-from tests.estimand.truth import Case, gap, labelled, random_cases
+from tests.estimand.truth import Case, gap, labelled, random_cases, recover_sets
 from tests.oracles.do_search import derivable
 from tests.paper import ARM, CONTEXT, FIGURE_2, OUTCOME
 
 
 def recovered(case: Case) -> Recovery:
-    return recover(
+    return recover_sets(
         case.graph,
         outcomes=case.outcomes,
         treatments=case.treatments,
@@ -48,6 +49,7 @@ def test_verdicts_agree_with_independent_programs(file: str) -> None:
             assert answer.steps, case.name
 
 
+SELECTED = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
 BACK_DOOR = "Z -> X -> Y; Z -> Y"
 FRONT_DOOR = "X -> M -> Y; X <-> Y"
 NAPKIN = "W -> R -> X -> Y; W <-> X; W <-> Y"
@@ -116,9 +118,23 @@ def test_graphs_of_the_literature(name: str) -> None:
         assert max(gap(case, answer.expression, seed) for seed in range(3)) < 1e-9
 
 
+def test_questions_may_be_text_or_a_query_and_tables_any_names() -> None:
+    by_text = recover(SELECTED, "Y | do(X)", external=["Z"])
+    by_query = recover(SELECTED, EffectQuery(("Y",), ("X",)), external=[{"Z"}])
+
+    assert str(by_text) == str(by_query) == "Σ_{Z} P(Y | X, Z, S=1) P(Z)"
+    assert by_text.latex().startswith(r"\sum")
+
+
+def test_an_effect_in_a_context_can_be_known_where_the_joint_one_is_not() -> None:
+    """The text before Algorithm 1 says "if and only if"; under selection it is not so."""
+    assert recover(SELECTED, "Y | do(X), Z")
+    assert not recover(SELECTED, "Y, Z | do(X)")
+
+
 def test_figure_2_tells_why_its_effect_is_lost() -> None:
     """The worked example: Q[I1, Y] stops Algorithm 2, and I1 carries selection to Y."""
-    answer = recover(FIGURE_2, outcomes=OUTCOME, treatments=ARM, context=CONTEXT)
+    answer = recover_sets(FIGURE_2, outcomes=OUTCOME, treatments=ARM, context=CONTEXT)
 
     assert not answer
     assert answer.steps == (
@@ -133,7 +149,7 @@ def test_figure_2_tells_why_its_effect_is_lost() -> None:
 
 
 def test_figure_2_is_whole_again_with_the_mediator_measured_of_everyone() -> None:
-    answer = recover(
+    answer = recover_sets(
         FIGURE_2,
         outcomes=OUTCOME,
         treatments=ARM,
@@ -200,7 +216,9 @@ def zigzag(n: int) -> CausalGraph:
 @pytest.mark.parametrize("n", [10, 30, 90])
 def test_formulas_grow_with_the_graph_and_no_faster(n: int) -> None:
     """Dividing leaves conditionals out; ratios of ratios would double with every step."""
-    answer = recover(zigzag(n), outcomes=make_nodes(f"V{n - 1}"), treatments=make_nodes("V0"))
+    answer = recover_sets(
+        zigzag(n), outcomes=make_nodes(f"V{n - 1}"), treatments=make_nodes("V0")
+    )
 
     assert answer.expression is not None
     assert size(answer.expression) <= n + 10
@@ -217,7 +235,7 @@ def test_a_sparse_graph_of_a_hundred_nodes_is_answered() -> None:
     below = [v for v in names if v not in graph.selecting()]
     tables: list[Nodes] = [graph.selecting() - {"S"}]
 
-    answer = recover(
+    answer = recover_sets(
         graph, outcomes=make_nodes(below[-1]), treatments=make_nodes(below[20]), external=tables
     )
 
@@ -228,12 +246,14 @@ def test_a_sparse_graph_of_a_hundred_nodes_is_answered() -> None:
 def test_senseless_questions_are_refused() -> None:
     graph = parse("X -> Y -> [S]")
     with pytest.raises(OverlappingRoles, match="'X' is an outcome and a treatment at once"):
-        recover(graph, outcomes=make_nodes("X"), treatments=make_nodes("X"))
+        recover_sets(graph, outcomes=make_nodes("X"), treatments=make_nodes("X"))
     with pytest.raises(OverlappingRoles, match="'S' is the selection node and in the query"):
-        recover(graph, outcomes=make_nodes("S"))
+        recover_sets(graph, outcomes=make_nodes("S"))
     with pytest.raises(OverlappingRoles, match="'S' is the selection node and in a table"):
-        recover(graph, outcomes=make_nodes("Y"), external=[make_nodes("S", "X")])
+        recover_sets(graph, outcomes=make_nodes("Y"), external=[make_nodes("S", "X")])
+    with pytest.raises(UnknownNode, match="no node 'W'"):
+        recover(graph, "Y | do(W)")
     with pytest.raises(UnknownNode, match="no node 'Q'"):
-        recover(graph, outcomes=make_nodes("Y"), external=[make_nodes("Q")])
+        recover_sets(graph, outcomes=make_nodes("Y"), external=[make_nodes("Q")])
     with pytest.raises(MalformedQuery, match="it names no outcome"):
-        recover(graph, outcomes=make_nodes())
+        recover_sets(graph, outcomes=make_nodes())

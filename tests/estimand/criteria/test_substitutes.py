@@ -10,14 +10,18 @@ import pytest
 
 from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NamedArray
+from boundit.estimand.criteria.substitutes import (
+    Form,
+    Substitute,
+    SubstituteQuestion,
+    find_substitutes,
+)
 from boundit.estimand.language.expression import P
-from boundit.estimand.substitutes import Form, Substitute, find_substitutes, try_substitute
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.worlds import make_paper_model
-from boundit.terms.errors import OverlappingRoles
 from boundit.terms.names import Nodes, make_nodes
 from boundit.terms.verdict import Verdict
 
@@ -89,10 +93,8 @@ def accepted(
     graph: CausalGraph, roles: Roles, form: Form, tables: list[Nodes]
 ) -> list[Substitute]:
     """Every substitute there is, supersets too."""
-    answers = (
-        try_substitute(graph, variables=w, **roles, form=form, tables=tables)
-        for w in every_set(graph, roles)
-    )
+    question = SubstituteQuestion.of(graph, **roles, tables=tables)
+    answers = (question.judge(w, form) for w in every_set(graph, roles))
     return [answer for answer in answers if isinstance(answer, Substitute)]
 
 
@@ -172,7 +174,7 @@ def test_the_printed_form_misses_where_the_guard_refuses() -> None:
     assert substitute.covariates == make_nodes("Z")
     assert float(low.at(case)) == float(high.at(case)) == pytest.approx(0.5)
     assert float(model.effect(**roles).at(case)) == pytest.approx(0.9)
-    assert try_substitute(graph, variables="W", **roles, form="guarded") == Verdict(
+    assert SubstituteQuestion.of(graph, **roles).judge(make_nodes("W"), "guarded") == Verdict(
         holds=False,
         clause="Rule 2",
         reason="setting W by hand is not observing it",
@@ -185,7 +187,7 @@ def test_on_figure_2_the_mediator_is_no_substitute_to_set() -> None:
     assert make_nodes("I1") not in {
         s.variables for s in find_substitutes(FIGURE_2, **ARMS, form="paper")
     }
-    answer = try_substitute(FIGURE_2, variables="I1", **ARMS, form="guarded")
+    answer = SubstituteQuestion.of(FIGURE_2, **ARMS).judge(make_nodes("I1"), "guarded")
 
     assert isinstance(answer, Verdict)
     assert answer.witness == ("Y", "<->", "I1")
@@ -199,7 +201,8 @@ def test_on_figure_2_the_confounder_would_have_to_be_measured_without_selection(
     )
 
     def answer(*tables: Nodes) -> Substitute | Verdict:
-        return try_substitute(graph, variables="I1", **roles, form="paper", tables=tables)
+        question = SubstituteQuestion.of(graph, **roles, tables=tables)
+        return question.judge(make_nodes("I1"), "paper")
 
     assert not isinstance(answer(), Substitute)
     assert not isinstance(answer(make_nodes("C1")), Substitute)
@@ -250,5 +253,7 @@ def test_a_wide_graph_is_searched_where_it_matters_and_the_rest_is_named() -> No
 
 
 def test_a_substitute_is_neither_treatment_nor_context() -> None:
-    with pytest.raises(OverlappingRoles, match="'U1' is context and a substitute"):
-        try_substitute(FIGURE_2, variables="U1", **ARMS)
+    for form in SETS:
+        search = find_substitutes(FIGURE_2, **ARMS, form=form)
+        tried = frozenset(search.left_out).union(*(found.variables for found in search))
+        assert not tried & {"Y", "X1", "X2", "U1", "U2", "S"}

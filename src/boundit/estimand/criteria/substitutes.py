@@ -77,6 +77,55 @@ class SubstituteSearch:
         return len(self.found)
 
 
+@dataclass(frozen=True, slots=True)
+class SubstituteQuestion:
+    """The roles, checked, and the graph cut into (``ahead``) and out of the treatments."""
+
+    graph: CausalGraph
+    outcomes: Nodes
+    treatments: Nodes
+    context: Nodes
+    selection: Nodes
+    tables: tuple[Nodes, ...]
+    ahead: CausalGraph
+    behind: CausalGraph
+
+    @classmethod
+    def of(
+        cls,
+        graph: CausalGraph,
+        *,
+        outcomes: Names,
+        treatments: Names,
+        context: Names = (),
+        tables: Iterable[Names] = (),
+    ) -> "SubstituteQuestion":
+        """Read the roles of a question, once for all sets that are judged.
+
+        Called by ``find_substitutes``.
+        """
+        y, x, c = read_roles(
+            graph, {"an outcome": outcomes, "a treatment": treatments, "context": context}
+        )
+        selection = frozenset((graph.selection,)) if graph.selection else frozenset()
+        measured = tuple(map(graph.require, tables))
+        ahead, behind = graph.without_edges_into(x), graph.without_edges_out_of(x)
+        return cls(graph, y, x, c, selection, measured, ahead, behind)
+
+    def judge(self, variables: Nodes, form: Form) -> Substitute | Verdict:
+        """Judge one set of variables: the substitute it is, or the verdict that rules it out.
+
+        Called by ``find_substitutes`` for every set it tries.
+
+        >>> from boundit.graph.text import parse
+        >>> graph = parse("Z -> W -> Y; Z -> Y; X; [S]")
+        >>> question = SubstituteQuestion.of(graph, outcomes="Y", treatments="X")
+        >>> print(question.judge(frozenset("W"), "guarded"))
+        no, by Rule 2: setting W by hand is not observing it [Y <- Z -> W]
+        """
+        return _JUDGES[form](self, variables)
+
+
 def find_substitutes(
     graph: CausalGraph,
     *,
@@ -103,7 +152,9 @@ def find_substitutes(
     >>> len(find_substitutes(figure_2, **roles, form="paper"))
     0
     """
-    question = _read_question(graph, outcomes, treatments, context, tables)
+    question = SubstituteQuestion.of(
+        graph, outcomes=outcomes, treatments=treatments, context=context, tables=tables
+    )
     usable = _find_usable(question, form)
     pool = shortlist(
         graph,
@@ -119,75 +170,19 @@ def find_substitutes(
         for chosen in map(frozenset, combinations(pool, size)):
             if form != "paper" and any(smaller.variables <= chosen for smaller in found):
                 continue
-            answer = _JUDGES[form](question, chosen)
+            answer = question.judge(chosen, form)
             if isinstance(answer, Substitute):
                 found.append(answer)
     return SubstituteSearch(tuple(found), tuple(sort_names(usable.difference(pool))))
 
 
-def try_substitute(
-    graph: CausalGraph,
-    *,
-    variables: Names,
-    outcomes: Names,
-    treatments: Names,
-    context: Names = (),
-    form: Form = "guarded",
-    tables: Iterable[Names] = (),
-) -> Substitute | Verdict:
-    """Judge one set of variables: the substitute it is, or the verdict that rules it out.
-
-    >>> from boundit.graph.text import parse
-    >>> graph = parse("Z -> W -> Y; Z -> Y; X; [S]")
-    >>> print(try_substitute(graph, variables="W", outcomes="Y", treatments="X"))
-    no, by Rule 2: setting W by hand is not observing it [Y <- Z -> W]
-    """
-    question = _read_question(graph, outcomes, treatments, context, tables)
-    y, x, c = question.outcomes, question.treatments, question.context
-    *_, w = read_roles(
-        graph,
-        {"an outcome": y, "a treatment": x, "context": c, "a substitute": variables},
-    )
-    return _JUDGES[form](question, w)
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """The roles, checked, and the graph cut into (``ahead``) and out of the treatments."""
-
-    graph: CausalGraph
-    outcomes: Nodes
-    treatments: Nodes
-    context: Nodes
-    selection: Nodes
-    tables: tuple[Nodes, ...]
-    ahead: CausalGraph
-    behind: CausalGraph
-
-
-def _read_question(
-    graph: CausalGraph,
-    outcomes: Names,
-    treatments: Names,
-    context: Names,
-    tables: Iterable[Names],
-) -> _Question:
-    y, x, c = read_roles(
-        graph, {"an outcome": outcomes, "a treatment": treatments, "context": context}
-    )
-    selection = frozenset((graph.selection,)) if graph.selection else frozenset()
-    measured = tuple(map(graph.require, tables))
-    ahead, behind = graph.without_edges_into(x), graph.without_edges_out_of(x)
-    return _Question(graph, y, x, c, selection, measured, ahead, behind)
-
-
-def _find_usable(q: _Question, form: Form) -> Nodes:
+def _find_usable(q: SubstituteQuestion, form: Form) -> Nodes:
     named = q.outcomes | q.treatments | q.context
     causes = q.graph.observed if form == "paper" else q.graph.ancestors(named | q.selection)
     return (causes & q.graph.observed) - named
 
 
-def _judge_as_printed(q: _Question, w: Nodes) -> Substitute | Verdict:
+def _judge_as_printed(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
     """Look for an adjustment set for ``P(y, c | do(x, w))`` (Algorithm 3, line 6)."""
     roles = {"treatments": q.treatments | w, "outcomes": q.outcomes | q.context}
     for table in (frozenset[str](), *q.tables):
@@ -199,7 +194,7 @@ def _judge_as_printed(q: _Question, w: Nodes) -> Substitute | Verdict:
     return Verdict(holds=False, clause="Theorem 1", reason=reason)
 
 
-def _judge_guarded(q: _Question, w: Nodes) -> Substitute | Verdict:
+def _judge_guarded(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
     """Ask for Rule 2, then recover the effect at each context, or else the joint one."""
     y, c, acting = q.outcomes, q.context, q.treatments | w
     cut = q.ahead.without_edges_out_of(w)
@@ -229,7 +224,7 @@ def _judge_guarded(q: _Question, w: Nodes) -> Substitute | Verdict:
     return Substitute(w, "guarded", formula, joint.covariates, (guard, *joint.reasons))
 
 
-def _judge_conditioning(q: _Question, w: Nodes) -> Substitute | Verdict:
+def _judge_conditioning(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
     """Ask that neither selection nor the treatments' causes tell of the outcome given ``W``."""
     y, x, c, s = q.outcomes, q.treatments, q.context, q.selection
     if walk := open_walk(q.ahead, y, s, given=x | c | w):
@@ -243,7 +238,7 @@ def _judge_conditioning(q: _Question, w: Nodes) -> Substitute | Verdict:
     return Substitute(w, "conditioning", P(y, x | c | w), frozenset(), (why,))
 
 
-_JUDGES: dict[Form, Callable[[_Question, Nodes], Substitute | Verdict]] = {
+_JUDGES: dict[Form, Callable[[SubstituteQuestion, Nodes], Substitute | Verdict]] = {
     "paper": _judge_as_printed,
     "guarded": _judge_guarded,
     "conditioning": _judge_conditioning,

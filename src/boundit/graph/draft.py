@@ -31,18 +31,18 @@ class GraphDraft:
                 self.bidirected.add((left, right))
 
     def make_graph(self) -> CausalGraph:
-        """Judge the drawing, then fold its hidden nodes away."""
+        """Judge the draft, then fold its hidden nodes away."""
         if not self.nodes:
             raise EmptyGraph
         if len(self.selections) > 1:
             raise TwoSelectionNodes(self.selections)
         if both := self.selections & self.hidden:
             raise HiddenSelection(min(both))
-        drawn = CausalGraph.of(
+        graph = CausalGraph.of(
             self.nodes,
             directed=self.directed,
             bidirected=self.bidirected,
             selection=next(iter(self.selections), None),
         )
-        drawn.require(self.hidden)
-        return project(drawn, self.hidden) if self.hidden else drawn
+        graph.require(self.hidden)
+        return project(graph, self.hidden) if self.hidden else graph

@@ -1,7 +1,7 @@
 """Answers say what they are worth, and no more."""
 
-from boundit.estimand.language.derivation import Recovery, Step
 from boundit.estimand.language.expression import P
+from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.terms.names import make_nodes
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from boundit.counts.alike import share_levels
 from boundit.counts.errors import LevelsClash
 from boundit.counts.read import read_log
+from boundit.counts.shared_levels import share_levels
 from boundit.counts.table import CountTable
 
 

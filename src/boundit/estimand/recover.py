@@ -1,0 +1,108 @@
+"""The door to recovery: what can be known exactly of ``P(y | do(x), c)``, and by which steps.
+
+One way: the structured ways of ``Solver``, made compact; where they fail and no theorem says
+that they had to, a search of the whole do-calculus; then the formula in its simplest form.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from boundit.estimand.language.expression import find_free_variables
+from boundit.estimand.language.simplify import simplify
+from boundit.estimand.query import EffectQuery, parse_query
+from boundit.estimand.recovery.compact import compact
+from boundit.estimand.recovery.derivation import Recovery, Step
+from boundit.estimand.recovery.question import Question, lighten
+from boundit.estimand.recovery.search import search
+from boundit.estimand.recovery.solver import Solver
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import require_graph
+from boundit.terms.errors import OverlappingRoles
+from boundit.terms.names import Names, Nodes
+
+SEARCHED = 7
+"""Up to how many relevant variables the whole do-calculus is searched: about 0.2 s."""
+
+_ID = "ID and IDC are complete (Shpitser and Pearl 2006)"
+_RC = "Algorithm 2 with Identify is complete for P(v | S=1) (Correa, Tian and Bareinboim 2019)"
+
+
+def recover(
+    graph: CausalGraph, query: EffectQuery | str, *, external: Iterable[Names] = ()
+) -> Recovery:
+    """Say what the log determines of ``P(y | do(x), z)``, by which formula, and why.
+
+    The log shows ``P(v | S=1)``, or ``P(v)`` when the graph has no selection node: then this
+    is plain identification (ID and IDC). ``external`` are sets of variables, each measured
+    together without selection. The answer is false when no formula was found, its steps say
+    where it stopped, and it says "not recoverable" only where that is proved.
+
+    >>> from boundit.graph.text import parse
+    >>> front_door = parse("X -> M -> Y; X <-> Y")
+    >>> print(recover(front_door, "Y | do(X)"))
+    Σ_{M} P(M | X) Σ_{X'} P(X') P(Y | M, X')
+    >>> print(recover(parse("X -> Y; X <-> Y"), "Y | do(X)"))
+    not recoverable: ID and IDC are complete (Shpitser and Pearl 2006)
+    >>> selected = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
+    >>> print(recover(selected, "Y | do(X), Z"))
+    P(Y | X, Z, S=1)
+    >>> print(recover(selected, "Y | do(X)", external=["Z"]))
+    Σ_{Z} P(Y | X, Z, S=1) P(Z)
+    """
+    require_graph(graph)
+    asked = _read_question(graph, query)
+    tables = _read_tables(graph, external)
+    answer = compact(graph, asked, tables, Solver(graph, tables).solve(asked))
+    light, _ = lighten(graph, asked)
+    proof = _find_proof(graph, light, tables)
+    if not answer and proof is None:
+        searched = _search_rules(graph, light, tables)
+        answer = searched or searched.after(*answer.steps)
+    if answer.expression is None:
+        return replace(answer, proof=proof)
+    formula = simplify(answer.expression)
+    return replace(
+        answer, expression=formula, arbitrary=find_free_variables(formula) - asked.variables
+    )
+
+
+def _read_question(graph: CausalGraph, query: EffectQuery | str) -> Question:
+    """Read a question as people write it, and check it against the graph.
+
+    Called by ``recover`` before anything is computed.
+    """
+    asked = parse_query(query) if isinstance(query, str) else query
+    asked.require_in(graph)
+    return Question(
+        frozenset(asked.outcomes), frozenset(asked.treatments), frozenset(asked.context)
+    )
+
+
+def _read_tables(graph: CausalGraph, external: Iterable[Names]) -> list[Nodes]:
+    """Read the variables of unbiased tables, never selection. Called by ``recover``."""
+    tables = [names for table in external if (names := graph.require(table))]
+    if any(graph.selection in table for table in tables):
+        raise OverlappingRoles(str(graph.selection), "the selection node", "in a table")
+    return tables
+
+
+def _find_proof(graph: CausalGraph, light: Question, tables: Sequence[Nodes]) -> str | None:
+    """Name the theorem by which a failed search means that there is no formula.
+
+    Called by ``recover``; where there is none, it goes on searching.
+    """
+    if graph.selection is None:
+        return _ID
+    return _RC if not light.context and not tables else None
+
+
+def _search_rules(graph: CausalGraph, light: Question, tables: Sequence[Nodes]) -> Recovery:
+    """Search the whole do-calculus when what bears on the question is small.
+
+    Called by ``recover`` where the structured ways failed and nothing proves that they had to.
+    """
+    relevant = graph.ancestors(light.variables) | graph.selecting()
+    if len(relevant & graph.observed) > SEARCHED:
+        reason = f"the graph is too large to search: {len(relevant)} nodes bear on the question"
+        return Recovery(None, (Step(None, reason, "search"),))
+    return search(graph.induced(relevant), light, tables)
