@@ -97,8 +97,8 @@ def _print(found: "Reproduction") -> None:
     click.echo("\nArms ruled out, of all pairs of arm and context")
     for gone in found.pruned:
         click.echo(f"  {gone.pairs} of {gone.of}: {gone.by}")
-    for contest in (found.online.paper, found.online.flip):
-        click.echo(f"\n{contest}")
+    for played in (found.online.paper, found.online.flip):
+        click.echo(f"\n{played}")
     click.echo("\nWhat the paper claims")
     for claim in found.claims:
         click.echo(f"  {claim.judgement}: {claim.place}: {claim.said}")

@@ -61,10 +61,10 @@ def test_an_interrupt_keeps_what_is_done() -> None:
 
 def test_a_model_with_another_log_is_no_rival(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model beside the rival comes as near to the end, and counts for nothing."""
-    true_walk = ModelSurface.find_furthest
+    true_search = ModelSurface.find_furthest
 
     def beside(self: ModelSurface, query: EffectQuery, at: Place, **options: int) -> Rival:
-        there = true_walk(self, query, at, **options)
+        there = true_search(self, query, at, **options)
         tables = {
             node: (table.axes[:-1], 0.999 * table.values + 0.001 / table.values.shape[-1])
             for node, table in there.model.tables.items()
@@ -88,10 +88,10 @@ def test_a_model_with_another_log_is_no_rival(monkeypatch: pytest.MonkeyPatch) -
 def test_a_rival_with_another_effect_than_it_says_is_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    true_walk = ModelSurface.find_furthest
+    true_search = ModelSurface.find_furthest
 
     def boasting(self: ModelSurface, *asked: object, **options: object) -> Rival:
-        there = true_walk(self, *asked, **options)  # type: ignore[arg-type]
+        there = true_search(self, *asked, **options)  # type: ignore[arg-type]
         return replace(there, effect=there.effect / 2)
 
     monkeypatch.setattr(ModelSurface, "find_furthest", boasting)
@@ -102,7 +102,7 @@ def test_a_rival_with_another_effect_than_it_says_is_none(
 
 
 def test_a_rival_has_to_show_the_unbiased_tables_too() -> None:
-    """Walks that forget a table come too far."""
+    """Climbs that forget a table come too far."""
     model = draw_model(parse("X -> Y -> [S]"), default_rng(0), levels=(2,))
     problem = Problem(model, parse_query("Y | do(X)"), (frozenset("Y"),))
     rival = ModelSurface(model).find_furthest(problem.query, {"X": 1}, towards=1, until=0.999)
@@ -124,7 +124,9 @@ def test_an_interval_that_leaves_a_rival_out_is_missed(
         table = bound_problem(problem, profile)
         first, *others = table.bounds.items()
         small = {
-            key: replace(bound, lower=0.5) if side == "lower" else replace(bound, upper=0.5)
+            key: replace(bound, lower=0.5, upper=max(0.5, bound.upper))
+            if side == "lower"
+            else replace(bound, lower=min(0.5, bound.lower), upper=0.5)
             for key, bound in others
         }
         return replace(table, bounds={first[0]: first[1], **small}, contrasts={})
@@ -149,7 +151,7 @@ def test_hidden_causes_of_more_levels_show_more(monkeypatch: pytest.MonkeyPatch)
     assert narrow.shown < report.shown == report.left_open
 
 
-def test_a_walk_is_not_called_finished_before_more_levels_were_tried(
+def test_a_climb_is_not_called_finished_before_more_levels_were_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     large = property(lambda self: max(self.points.levels.values()) > 3)
@@ -161,7 +163,7 @@ def test_a_walk_is_not_called_finished_before_more_levels_were_tried(
     assert not any(row.flat for row in report.doubtful)
 
 
-def test_what_is_too_large_is_not_walked_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_large_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_slopes, "LARGEST", 1)
 
     report = audit_openness(6, seed=4)

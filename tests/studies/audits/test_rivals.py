@@ -137,7 +137,7 @@ def test_wider_hidden_causes_change_nothing_that_can_be_seen_or_done(seed: int) 
 
 
 def test_twice_the_levels_are_felt() -> None:
-    """Copies that nobody feels would leave the walk where it was."""
+    """Copies that nobody feels would leave the climb where it was."""
     wide = split_hidden_levels(model_of("X -> Y; X <-> Y"), default_rng(0))
 
     felt = [
@@ -149,7 +149,7 @@ def test_twice_the_levels_are_felt() -> None:
     assert len(felt) == 1
 
 
-def test_a_surface_of_many_hidden_levels_is_too_large_to_walk_on() -> None:
+def test_a_surface_of_many_hidden_levels_is_too_large_to_search() -> None:
     arcs = [f"V{i} <-> V{j}" for i in range(6) for j in range(i)]
     model = model_of("; ".join(arcs))
 

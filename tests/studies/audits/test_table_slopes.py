@@ -14,7 +14,7 @@ def drawn(seed: int) -> Model:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_sight_is_the_law_that_the_model_gives(seed: int) -> None:
+def test_a_law_is_the_one_that_the_model_gives(seed: int) -> None:
     """The log, the population, and an effect: three ways to look at the same tables."""
     model = drawn(seed)
     points = ModelPoints(model.tables)
@@ -39,16 +39,18 @@ def test_slopes_are_what_a_small_move_does(seed: int) -> None:
     points, move = ModelPoints(model.tables), 1e-6
     start = points.to_point(model.tables)
     y, x, c = sort_names(model.graph.observed)[:3]
-    sights = [
+    laws = [
         LawSlopes(points, model.log().axes, seen={"S": 1}),
         LawSlopes(points, [y, c]),
         LawSlopes(points, [y], seen={c: 1}, done={x: 0}),
     ]
     way = default_rng(seed).normal(size=points.size)
 
-    for sight in sights:
-        _, slopes = sight(model.tables)
-        up, down = (np.log(sight(points.to_tables(start + s * move * way))[0]) for s in (1, -1))
+    for law_slopes in laws:
+        _, slopes = law_slopes(model.tables)
+        up, down = (
+            np.log(law_slopes(points.to_tables(start + s * move * way))[0]) for s in (1, -1)
+        )
         assert slopes @ way == pytest.approx((up - down) / (2 * move), abs=1e-7)
 
 

@@ -23,8 +23,8 @@ def regret(**means: float) -> Regret:
 def study(warm: dict[str, float], *, bounds: float = -10.0) -> OnlineStudy:
     names = {"LinUCB": 0.0, "LinUCB-PCB": bounds, "UCB": 90.0, "UCB-PCB": 60.0, **warm}
     oam = regret(**{"LinUCB": 0.0, "OAM": 40.0, "OAM-PCB": 40.0})
-    contest = WorldRegret(regret(**names), oam)
-    return OnlineStudy(contest, contest, 30_000, 0)
+    played = WorldRegret(regret(**names), oam)
+    return OnlineStudy(played, played, 30_000, 0)
 
 
 NEAR_TIE = regret(**{"LinUCB": 0.0, "LinUCB-PCB": 1.0})

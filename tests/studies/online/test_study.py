@@ -14,24 +14,27 @@ def test_the_study_has_every_policy_in_both_worlds() -> None:
         runs=6, oam_runs=2, rounds=40, points=2_000, told=lambda *at: heard.append(at)
     )
 
-    for contest, world in ((study.paper, "the paper's world"), (study.flip, "the flipped")):
-        assert contest.regret.world.startswith(world)
-        assert (contest.regret.runs, contest.oam.runs) == (6, 2)
-        assert len(contest.regret.policies) == 2 * len(SHORT) + 2 + 8
-        assert contest.oam.policies == ("LinUCB", "OAM", "OAM-PCB", f"OAM{LOGGED}")
+    for played, world in ((study.paper, "the paper's world"), (study.flip, "the flipped")):
+        assert played.regret.world.startswith(world)
+        assert (played.regret.runs, played.oam.runs) == (6, 2)
+        assert len(played.regret.policies) == 2 * len(SHORT) + 2 + 8
+        assert played.oam.policies == ("LinUCB", "OAM", "OAM-PCB", f"OAM{LOGGED}")
     assert heard[-1] == (16, 16)
     assert [done for done, _ in heard] == sorted(done for done, _ in heard)
 
 
 def test_oam_plays_the_first_runs_of_the_rest() -> None:
     """So that OAM may be compared with LinUCB run by run."""
-    contest = run_online_study(runs=4, oam_runs=2, rounds=30, points=2_000).paper
+    played = run_online_study(runs=4, oam_runs=2, rounds=30, points=2_000).paper
 
-    together = contest.regret.final("LinUCB")[:2]
-    assert np.array_equal(contest.oam.final("LinUCB"), together)
-    assert contest.line("OAM-PCB").less == (together - contest.oam.final("OAM-PCB")).mean()
-    paired = contest.regret.final("UCB") - contest.regret.final("UCB-PCB")
-    assert contest.compare("UCB-PCB", than="UCB").less == paired.mean()
+    together = played.regret.final("LinUCB")[:2]
+    assert np.array_equal(played.oam.final("LinUCB"), together)
+    assert (
+        played.compare("OAM-PCB", than="LinUCB").less
+        == (together - played.oam.final("OAM-PCB")).mean()
+    )
+    paired = played.regret.final("UCB") - played.regret.final("UCB-PCB")
+    assert played.compare("UCB-PCB", than="UCB").less == paired.mean()
 
 
 def test_quick_is_a_third_and_repeats() -> None:

@@ -25,6 +25,6 @@ def test_the_study_has_a_curve_and_a_slope_for_each() -> None:
 
     assert len(study.regret.policies) == len(study.slopes) == 6
     mean = study.regret.bands()[1].mean  # kept in every round
-    assert study.slope("wrong bounds") == pytest.approx((mean[119] - mean[89]) / 30)
+    assert dict(study.slopes)["wrong bounds"] == pytest.approx((mean[119] - mean[89]) / 30)
     assert "regret for each round of the last quarter" in str(study)
     assert study.record()["plays"] == 10

@@ -45,7 +45,7 @@ class PowerPoint:
     finds: float
 
     def compute_margin(self, share: float) -> float:
-        """Two standard errors of a share of the logs."""
+        """Compute two standard errors of a share of the logs. Called by ``format_table``."""
         return 2 * sqrt(share * (1 - share) / self.logs)
 
 
@@ -59,7 +59,8 @@ def measure_check_power(
 ) -> tuple[PowerPoint, ...]:
     """Draw ``logs`` worlds, one log of each size from every one, and count contradictions.
 
-    The worlds are the same for every size; ``told`` hears of each one that is done.
+    The worlds are the same for every size; ``told`` is called with how many are done. Run by
+    ``python -m boundit.studies.audits.check_power``.
 
     >>> (point,) = measure_check_power(5, sizes=[500])
     >>> point.n, point.logs
@@ -76,7 +77,10 @@ def measure_check_power(
 
 
 def draw_trials(n: int, seed: int) -> Iterator[tuple[CheckTrial, Generator]]:
-    """Draw worlds, each with the generator that its logs come from."""
+    """Draw worlds, each with the generator that its logs come from.
+
+    Called by ``measure_check_power``.
+    """
     for stream in SeedSequence(seed).spawn(n):
         rng = default_rng(stream)
         trial = None
@@ -86,7 +90,10 @@ def draw_trials(n: int, seed: int) -> Iterator[tuple[CheckTrial, Generator]]:
 
 
 def draw_trial(rng: Generator) -> CheckTrial | None:
-    """Draw a graph of four to six variables and leave out an edge; None if none is missed."""
+    """Draw a graph of four to six variables and leave out an edge; None if none is missed.
+
+    Called by ``draw_trials`` until it gives one.
+    """
     size, selection = int(rng.integers(4, 7)), bool(rng.random() < 0.5)
     true = draw_graph(size, rng, directed=0.3, bidirected=0.1, selection=selection)
     if not implications(true):
@@ -99,7 +106,10 @@ def draw_trial(rng: Generator) -> CheckTrial | None:
 
 
 def draw_log(law: NamedArray, n: int, rng: Generator) -> Log:
-    """Draw ``n`` logged rows, as counts of their combinations."""
+    """Draw ``n`` logged rows, as counts of their combinations.
+
+    Called by ``measure_check_power`` for every world and size.
+    """
     counts = rng.multinomial(n, law.values.ravel())
     seen = np.flatnonzero(counts)
     places = np.unravel_index(seen, law.values.shape)
@@ -108,6 +118,8 @@ def draw_log(law: NamedArray, n: int, rng: Generator) -> Log:
 
 
 def _drop_each_edge(graph: CausalGraph) -> list[CausalGraph]:
+    """List the graphs that lack one edge of the given one. Called by ``draw_trial``."""
+
     def with_edges(
         directed: frozenset[tuple[str, str]], bidirected: frozenset[tuple[str, str]]
     ) -> CausalGraph:
@@ -123,7 +135,10 @@ def _drop_each_edge(graph: CausalGraph) -> list[CausalGraph]:
 
 
 def _is_refutable(graph: CausalGraph, true: CausalGraph) -> bool:
-    """Whether a statement of ``graph`` about logged rows does not follow from ``true``."""
+    """Tell whether a statement of ``graph`` about logged rows does not follow from ``true``.
+
+    Called by ``draw_trial`` for every graph that lacks an edge.
+    """
 
     def is_open(statement: Independence) -> bool:
         given = statement.given | ({true.selection} if true.selection else set())
@@ -133,7 +148,7 @@ def _is_refutable(graph: CausalGraph, true: CausalGraph) -> bool:
 
 
 def format_table(points: Sequence[PowerPoint], level: float = 0.05) -> str:
-    """Write the two curves as a table."""
+    """Write the two curves as a table. Called when the module is run."""
     head = f"false alarms on the true graph (level {level:g}), finds with one edge missing"
     lines = [head, f"{'rows':>8}{'logs':>8}{'false alarms':>17}{'finds':>17}"]
     for p in points:

@@ -55,17 +55,26 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """The share of logs whose whole table holds."""
+        """The share of logs whose whole table holds.
+
+        Used by ``_coverage`` of the command line.
+        """
         return self.held / self.logs if self.logs else 0.0
 
     @property
     def is_enough(self) -> bool:
-        """Whether the share is what was promised, or below it by chance at most."""
+        """Whether the share is what was promised, or below it by chance at most.
+
+        Used by ``_coverage`` of the command line.
+        """
         return self.share >= self.confidence - 3 * self.error
 
     @property
     def error(self) -> float:
-        """The Monte Carlo standard error of that share."""
+        """The Monte Carlo standard error of that share.
+
+        Used by ``Coverage.is_enough`` and ``_coverage`` of the command line.
+        """
         return float(np.sqrt(self.share * (1 - self.share) / self.logs)) if self.logs else 0.0
 
 
@@ -79,7 +88,7 @@ def measure_coverage(
 ) -> list[Coverage]:
     """Draw ``logs`` logs of each size from the paper's model, and as many from random models.
 
-    ``told`` hears how many logs are done.
+    ``told`` is called with how many logs are done. Called by ``_coverage`` of the command line.
 
     >>> [c.held == c.logs for c in measure_coverage(3, sizes=(200,))]
     [True, True]
@@ -99,12 +108,17 @@ def measure_coverage(
 
 
 def _repeat_paper_setting(_: int, n: int) -> Iterator[CoverageSetting]:
+    """Give the paper's model and question, ``n`` times. Used by ``measure_coverage``."""
     world = paper_world()
     for _ in range(n):
         yield CoverageSetting(world.model, world.query, (0.0, 1.0))
 
 
 def _draw_settings(seed: int, n: int) -> Iterator[CoverageSetting]:
+    """Draw ``n`` random models, each with a question and what its outcome pays.
+
+    Used by ``measure_coverage``.
+    """
     for stream in SeedSequence([seed, 1]).spawn(n):
         rng = default_rng(stream)
         graph = draw_graph(int(rng.integers(3, 6)), rng, selection=bool(rng.random() < 0.8))
@@ -117,6 +131,10 @@ def _draw_settings(seed: int, n: int) -> Iterator[CoverageSetting]:
 
 
 def _count_log(setting: CoverageSetting, size: int, rng: Generator, entry: Coverage) -> None:
+    """Draw one log, bound it, and count whether its table holds and how wide it is.
+
+    Called by ``measure_coverage`` for every log.
+    """
     model, query = setting.model, setting.query
     rows = model.sample_log(size, rng)
     entry.logs += 1
@@ -144,7 +162,11 @@ def _count_log(setting: CoverageSetting, size: int, rng: Generator, entry: Cover
 def bound_log(
     setting: CoverageSetting, rows: dict[str, np.ndarray], *, confidence: float, sparing: bool
 ) -> BoundTable:
-    """Bound one drawn log, as ``derive_bounds`` does, with every level declared."""
+    """Bound one drawn log, as ``derive_bounds`` does, with every level declared.
+
+    ``sparing`` False spends the error on every cell of every rule (plain Bonferroni). Called by
+    ``_count_log``.
+    """
     model, query = setting.model, setting.query
     (outcome,) = query.outcomes
     pays = np.array(setting.pay)

@@ -35,7 +35,7 @@ def audit_formulas(
 
     Graphs have three to seven variables of two or three levels; two in three are selected, one
     in three has external tables. Questions have one or two outcomes, up to two treatments and
-    two conditions.
+    two conditions. Called by ``_formulas`` of the command line.
 
     >>> report = audit_formulas(30)
     >>> report.questions, report.wrong
@@ -53,6 +53,10 @@ def audit_formulas(
 
 
 def _ask_question(rng: Generator, report: FormulaReport) -> None:
+    """Draw a graph and a question, recover, and compare with the model's own answer.
+
+    Called by ``audit_formulas`` for every question.
+    """
     graph = draw_graph(int(rng.integers(3, 8)), rng, selection=bool(rng.random() < 2 / 3))
     names = [str(name) for name in rng.permutation(sort_names(graph.observed))]
     n_out, n_do, n_given = (

@@ -16,7 +16,13 @@ from numpy.random import Generator, default_rng
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.recovery.question import Question, lighten
 from boundit.simulation.model import Model
-from boundit.studies.audits.problems import Problem, bound_problem, draw_problems
+from boundit.studies.audits.problems import (
+    Problem,
+    bound_problem,
+    draw_problems,
+    name_row,
+    read_levels,
+)
 from boundit.studies.audits.rivals import SAME, ModelSurface, Rival, split_hidden_levels
 from boundit.terms.bound import Bound
 from boundit.terms.names import join_names
@@ -33,8 +39,8 @@ Place = Mapping[str, int]
 class DoubtfulRows:
     """Rows of one effect that were left open, and no two rivals show to be.
 
-    Rivals have effects from ``lowest`` to ``highest``. If all walks ended where nothing leads
-    further (``flat``), then some method may well narrow these rows; else they were only too
+    Rivals have effects from ``lowest`` to ``highest``. If all climbs ended where the gradient
+    vanishes (``flat``), then some method may well narrow these rows; else they were only too
     slow, or the model too large to look for any.
     """
 
@@ -76,7 +82,10 @@ class OpenReport:
 
     @property
     def share_shown(self) -> float:
-        """The share of open rows that are shown to be open."""
+        """The share of open rows that are shown to be open.
+
+        Used by ``_openness`` of the command line.
+        """
         return self.shown / self.left_open if self.left_open else 1.0
 
 
@@ -86,7 +95,7 @@ def audit_openness(
     """Bound random problems by profile ``sound``, and look for rivals where it says nothing.
 
     The problems are those of ``boundit.studies.audits.soundness``. A Ctrl-C ends it with what
-    is done.
+    is done. Called by ``_openness`` of the command line.
 
     >>> report = audit_openness(6, seed=4)
     >>> report.left_open, report.shown, report.wrong
@@ -105,14 +114,13 @@ def audit_openness(
 
 
 def _judge_problem(problem: Problem, report: OpenReport, rng: Generator) -> None:
+    """Bound one problem, search rivals for its open rows, and count what they show.
+
+    Called by ``audit_openness`` for every problem.
+    """
     table = bound_problem(problem, "sound")
-    names = table.treatments + table.context
     rows: list[tuple[Place, Bound]] = [
-        (
-            {name: int(str(value)) for name, value in zip(names, sum(key, ()), strict=True)},
-            bound,
-        )
-        for key, bound in table.bounds.items()
+        (read_levels(table, key), bound) for key, bound in table.bounds.items()
     ]
     left = [place for place, bound in rows if bound.upper - bound.lower > 1 - ROUNDING]
     report.rows += len(rows)
@@ -127,7 +135,10 @@ def _judge_problem(problem: Problem, report: OpenReport, rng: Generator) -> None
 
 
 def _group_by_effect(problem: Problem, places: list[Place]) -> list[list[Place]]:
-    """Group rows by what their effect depends on (Rules 1 to 3)."""
+    """Group rows by what their effect depends on (Rules 1 to 3).
+
+    Called by ``_judge_problem``: one search serves all rows of a group.
+    """
     query = problem.query
     y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
     light, _ = lighten(problem.model.graph, Question(y, x, c))
@@ -149,7 +160,10 @@ class _RivalRange:
         self.flat = set[tuple[str, int]]()
 
     def search(self, places: list[Place], rng: Generator) -> None:
-        """Walk from the model itself, then with hidden causes of twice the levels."""
+        """Search from the model itself, then with hidden causes of twice the levels.
+
+        Called by ``_judge_problem`` with one row of each group.
+        """
         for model in self._make_starts(rng):
             self.flat.clear()
             surface = ModelSurface(model, self.problem.tables)
@@ -163,10 +177,13 @@ class _RivalRange:
                     )
                     self._take(rival, place)
                     if rival.flat:
-                        self.flat.add((_name_row(place), towards))
+                        self.flat.add((name_row(place), towards))
 
     def count_rows(self, rows: list[Place]) -> None:
-        """Count rows of one effect as shown open, or as doubtful."""
+        """Count rows of one effect as shown open, or as doubtful.
+
+        Called by ``_judge_problem`` for every group.
+        """
         graph, place = self.problem.model.graph, rows[0]
         short = [towards for towards in (0, 1) if not self._is_near(place, towards)]
         if not short:
@@ -177,26 +194,36 @@ class _RivalRange:
             graph=str(graph),
             query=str(self.problem.query),
             tables="; ".join(map(join_names, self.problem.tables)),
-            row=_name_row(place),
+            row=name_row(place),
             rows=len(rows),
             lowest=self._read(self.lowest, place),
             highest=self._read(self.highest, place),
-            flat=all((_name_row(place), towards) in self.flat for towards in short),
+            flat=all((name_row(place), towards) in self.flat for towards in short),
         )
         self.report.doubtful.append(doubtful)
 
     def is_outside(self, place: Place, bound: Bound) -> bool:
-        """Tell whether an interval leaves a rival's effect out."""
+        """Tell whether an interval leaves a rival's effect out.
+
+        Called by ``_judge_problem`` for every row.
+        """
         low, high = self._read(self.lowest, place), self._read(self.highest, place)
         return low < bound.lower - _SLACK or high > bound.upper + _SLACK
 
     def _make_starts(self, rng: Generator) -> Iterator[Model]:
+        """Give the models to start from: the problem's own, then one with more hidden levels.
+
+        Called by ``_RivalRange.search``.
+        """
         yield self.problem.model
         if self.problem.model.hidden:
             yield split_hidden_levels(self.problem.model, rng)
 
     def _take(self, rival: Rival, place: Place) -> None:
-        """Take a rival for all rows at once, if it is one."""
+        """Take a rival for all rows at once, if it is one.
+
+        Called by ``_RivalRange.search`` for every rival found.
+        """
         effect, gap = self._compute_effect(rival.model), self._measure_gap(rival.model)
         said = abs(float(effect.at(place)) - rival.effect)
         self.report.rivals += 1
@@ -208,12 +235,19 @@ class _RivalRange:
         self.highest = np.maximum(self.highest, effect.values)
 
     def _measure_gap(self, model: Model) -> float:
-        """Find by what share a chance in the log, or in an unbiased table, differs at most."""
+        """Find by what share a chance in the log, or in an unbiased table, differs at most.
+
+        Called by ``_RivalRange._take``.
+        """
         ours, tables = self.problem.model, self.problem.tables
         laws = [(model.log(), ours.log()), *((model.law(t), ours.law(t)) for t in tables)]
         return max(float(np.abs(one.values / other.values - 1).max()) for one, other in laws)
 
     def _compute_effect(self, model: Model) -> NamedArray:
+        """Compute the chance of reward in every row, by the model's own reckoning.
+
+        Called by ``_RivalRange._take`` for every rival.
+        """
         query = self.problem.query
         effect = model.effect(
             outcomes=query.outcomes, treatments=query.treatments, context=query.context
@@ -221,13 +255,18 @@ class _RivalRange:
         return effect.at({query.outcomes[0]: 1})
 
     def _is_near(self, place: Place, towards: int) -> bool:
+        """Tell whether rivals of a row come next to 0, or next to 1.
+
+        Called by ``_RivalRange.search`` and ``_RivalRange.count_rows``.
+        """
         if towards:
             return self._read(self.highest, place) >= 1 - NEAR
         return self._read(self.lowest, place) <= NEAR
 
     def _read(self, values: Floats, place: Place) -> float:
+        """Read the value of one row.
+
+        Called by ``_RivalRange._is_near``, ``_RivalRange.count_rows`` and
+        ``_RivalRange.is_outside``.
+        """
         return float(NamedArray(self.axes, values).at(place))
-
-
-def _name_row(place: Place) -> str:
-    return ", ".join(f"{name}={value}" for name, value in place.items())

@@ -4,7 +4,7 @@ A model is a random graph over four to six variables, usually selected, with ran
 two or three levels; a question asks for one or two arms in up to two contexts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import Nodes, sort_names
 
@@ -33,13 +34,16 @@ class Problem:
 
 
 def draw_problems(seed: int, n: int) -> Iterator[Problem]:
-    """Draw problems; each has its own stream, so that one can be repeated alone."""
+    """Draw problems; each has its own stream, so that one can be repeated alone.
+
+    Called by ``audit_bounds`` and ``audit_openness``.
+    """
     for stream in SeedSequence(seed).spawn(n):
         yield draw_problem(default_rng(stream))
 
 
 def draw_problem(rng: Generator) -> Problem:
-    """Draw one problem."""
+    """Draw one problem. Called by ``draw_problems``."""
     graph = draw_graph(int(rng.integers(4, 7)), rng, selection=bool(rng.random() < 0.85))
     query = draw_query(graph, rng)
     levels = (2, 3) if rng.random() < 0.3 else (2,)
@@ -56,7 +60,10 @@ def draw_problem(rng: Generator) -> Problem:
 def bound_problem(
     problem: Problem, profile: Profile, *, rate_known: bool = False
 ) -> BoundTable:
-    """Bound a problem from its exact law; with the true selection rate if that is known."""
+    """Bound a problem from its exact law; with the true selection rate if that is known.
+
+    Called by ``_judge_profile``, ``_judge_problem`` and ``_compare_ends``.
+    """
     graph, query, facts = problem.model.graph, problem.query, NOTHING_KNOWN
     if rate_known and graph.selection:
         rate = problem.model.selection_rate()
@@ -75,7 +82,10 @@ def bound_problem(
 
 
 def draw_query(graph: CausalGraph, rng: Generator) -> EffectQuery:
-    """Draw a question: one outcome, one or two arms, up to two contexts."""
+    """Draw a question: one outcome, one or two arms, up to two contexts.
+
+    Called by ``draw_problem`` and ``_draw_settings``.
+    """
     names = [str(name) for name in rng.permutation(sort_names(graph.observed))]
     outcome, *rest = names
     n_arms = 2 if rng.random() < 1 / 3 else 1
@@ -84,8 +94,29 @@ def draw_query(graph: CausalGraph, rng: Generator) -> EffectQuery:
     return EffectQuery((outcome,), tuple(arms), tuple(free[: int(rng.integers(0, 3))]))
 
 
+def read_levels(table: BoundTable, key: Key) -> dict[str, int]:
+    """Read which level each treatment and context variable has in a row of bounds.
+
+    Used by the audits ``_judge_problem``, ``_judge_profile`` and ``_compare_ends`` to ask a
+    model about the same row.
+    """
+    axes = table.treatments + table.context
+    return {name: int(str(value)) for name, value in zip(axes, sum(key, ()), strict=True)}
+
+
+def name_row(levels: Mapping[str, int]) -> str:
+    """Write a row's levels as ``X=1, W=0``.
+
+    Used by ``_RivalRange.search``, ``_RivalRange.count_rows`` and ``_compare_ends``.
+    """
+    return ", ".join(f"{name}={value}" for name, value in levels.items())
+
+
 def _make_exact_table(law: NamedArray, outcome: str) -> CountTable:
-    """An exact law as a table of counts, with a 0/1 outcome as its reward."""
+    """Write an exact law as a table of counts, with a 0/1 outcome as its reward.
+
+    Called by ``bound_problem`` for the log and every unbiased table.
+    """
     held = outcome in law.names
     rest = tuple(axis for axis in law.axes if axis != outcome)
     n = law.marginalize(rest)

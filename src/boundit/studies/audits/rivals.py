@@ -1,12 +1,12 @@
 """Rival models: the same graph, the same log, another effect.
 
 That a log leaves an effect open is shown by two models of the graph that it cannot tell apart.
-We look for them on foot. Models with a given log are a surface among all models; we walk on it
-from the model at hand, uphill in the log-odds of the reward. A step goes along the gradient,
-less the part of it that would change the log; Newton's method then brings us back onto the
-surface. Hidden causes are part of a model, so confounding needs no argument of its own.
+Models with a given log are a surface among all models; from the model at hand we climb on it
+in the log-odds of the reward. A step goes along the gradient, less the part of it that would
+change the log; Newton's method then leads back onto the surface. Hidden causes are part of a
+model, so confounding needs no argument of its own.
 
-A rival proves what it shows, up to rounding. A walk that gets stuck proves nothing: it only
+A rival proves what it shows, up to rounding. A climb that gets stuck proves nothing: it only
 says how far the effect moved.
 """
 
@@ -37,7 +37,7 @@ _RIDGE, _ROUNDS = 1e-12, 3
 class Rival:
     """A model that the data cannot tell from the first, and what the reward is there.
 
-    ``flat`` says that the walk ended where nothing leads on, so that it was not just slow.
+    ``flat`` says that the climb ended where the gradient vanishes: it was not just slow.
     """
 
     model: Model
@@ -47,7 +47,7 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class _SurfacePoint:
-    """A point on the surface: the slopes of what must stay, and where the log-odds go."""
+    """A point on the surface: the slopes of the data there, the log-odds and their gradient."""
 
     point: Floats
     tables: Tables
@@ -56,7 +56,10 @@ class _SurfacePoint:
     gradient: Floats
 
     def project(self, direction: Floats) -> Floats:
-        """Take away what would leave the surface."""
+        """Take from a direction what would change the data.
+
+        Called by ``ModelSurface._climb`` for every gradient.
+        """
         return direction - _find_least_move(self.slopes, self.slopes @ direction)
 
 
@@ -85,18 +88,19 @@ class ModelSurface:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is too large to be walked on."""
+        """Whether its laws have too many cells for a search. Used by ``_RivalRange.search``."""
         return self._log.is_large
 
     def find_furthest(
         self, query: EffectQuery, at: Mapping[str, int], *, towards: int, until: float
     ) -> Rival:
-        """Walk ``towards`` 0 or 1 until the reward's chance is beyond ``until``, or no further.
+        """Move ``towards`` 0 or 1 until the reward's chance is beyond ``until``, or no further.
 
-        ``at`` has the values of treatments and context.
+        ``at`` has the values of treatments and context. Called by ``_RivalRange.search`` for
+        both ends of every open row.
         """
         sign = 1 if towards else -1
-        sight = LawSlopes(
+        law_slopes = LawSlopes(
             self.points,
             query.outcomes,
             seen={name: at[name] for name in query.context},
@@ -104,7 +108,7 @@ class ModelSurface:
         )
 
         def goal(tables: Tables) -> tuple[float, Floats]:
-            law, slopes = sight(tables)
+            law, slopes = law_slopes(tables)
             return sign * float(np.log(law[1] / law[0])), sign * (slopes[1] - slopes[0])
 
         top, flat = self._climb(goal, sign * float(np.log(until / (1 - until))))
@@ -113,38 +117,52 @@ class ModelSurface:
         return Rival(Model(self.model.graph, specs), effect, flat)
 
     def _climb(self, goal: Goal, until: float) -> tuple[_SurfacePoint, bool]:
-        """Climb by conjugate gradients (Polak and Ribiere's); say if the end is flat."""
+        """Climb by conjugate gradients (Polak and Ribiere's); say if the end is flat.
+
+        Called by ``ModelSurface.find_furthest``.
+        """
         tables = self.points.to_tables(self.start)
-        here = _SurfacePoint(
+        current = _SurfacePoint(
             self.start, tables, self._measure_residuals(tables)[1], *goal(tables)
         )
-        uphill = way = here.project(here.gradient)
-        heights, length = [here.odds], _FIRST
-        while here.odds < until and not _is_flat(uphill) and not _is_slow(heights):
-            there, length = self._step(here, way, length, goal)
-            if there is None:
+        gradient = direction = current.project(current.gradient)
+        odds, length = [current.odds], _FIRST
+        while current.odds < until and not _is_flat(gradient) and not _is_slow(odds):
+            reached, length = self._step(current, direction, length, goal)
+            if reached is None:
                 break
-            heights.append(there.odds)
-            here, before = there, uphill
-            uphill = here.project(here.gradient)
-            turn = max(0.0, float(uphill @ (uphill - before) / (before @ before)))
-            way = uphill + turn * here.project(way)
-            way = way if way @ uphill > 0 else uphill
-        return here, _is_flat(uphill)
+            odds.append(reached.odds)
+            current, last_gradient = reached, gradient
+            gradient = current.project(current.gradient)
+            weight = max(
+                0.0,
+                float(gradient @ (gradient - last_gradient) / (last_gradient @ last_gradient)),
+            )
+            direction = gradient + weight * current.project(direction)
+            direction = direction if direction @ gradient > 0 else gradient
+        return current, _is_flat(gradient)
 
     def _step(
-        self, here: _SurfacePoint, way: Floats, length: float, goal: Goal
+        self, current: _SurfacePoint, direction: Floats, length: float, goal: Goal
     ) -> tuple[_SurfacePoint | None, float]:
-        """Take a step that leads higher, and say how long the next may be."""
+        """Take a step that leads higher, and say how long the next may be.
+
+        Called by ``ModelSurface._climb``.
+        """
         while length > _SHORTEST:
-            there = self._return_to_surface(here.point + length * way / np.abs(way).max(), goal)
-            if there and there.odds > here.odds:
-                return there, min(1.5 * length, _LONGEST)
+            reached = self._return_to_surface(
+                current.point + length * direction / np.abs(direction).max(), goal
+            )
+            if reached and reached.odds > current.odds:
+                return reached, min(1.5 * length, _LONGEST)
             length /= 2
         return None, length
 
     def _return_to_surface(self, point: Floats, goal: Goal) -> _SurfacePoint | None:
-        """Go back to the surface by Newton's method; None where it is not soon there."""
+        """Go back to the surface by Newton's method; None where it is not soon reached.
+
+        Called by ``ModelSurface._step`` after every step.
+        """
         last = np.inf
         for _ in range(5):
             tables = self.points.to_tables(point)
@@ -159,12 +177,16 @@ class ModelSurface:
         return None
 
     def _measure_residuals(self, tables: Tables) -> tuple[Floats, Floats]:
-        """By how much the logarithms of what is shown are off, and their slopes."""
+        """Measure by how much the logarithms of the data are off, and their slopes.
+
+        Called by ``ModelSurface._climb`` at its start and by
+        ``ModelSurface._return_to_surface``.
+        """
         law, slopes = self._log(tables)
         law /= law.sum()
         off, moves = [np.log(law / self._logged)], [slopes - law @ slopes]
-        for sight, known in zip(self._others, self._known, strict=True):
-            law, slopes = sight(tables)
+        for law_slopes, known in zip(self._others, self._known, strict=True):
+            law, slopes = law_slopes(tables)
             off.append(np.log(law / known))
             moves.append(slopes)
         return np.concatenate(off), np.vstack(moves)
@@ -173,8 +195,9 @@ class ModelSurface:
 def split_hidden_levels(model: Model, rng: Generator) -> Model:
     """Give each hidden cause twice its levels; nothing that can be seen or done changes.
 
-    Each level becomes two. One of the nodes it moves feels which, the more on one side the less
-    on the other, so that rivals can depend on more of what is hidden.
+    Each level becomes two. One of the nodes it moves depends on which, the more on one side the
+    less on the other, so that rivals can depend on more of what is hidden. Called by
+    ``_RivalRange._make_starts``.
 
     >>> bow = {"C": ([], 0.5), "X": (["C"], [0.2, 0.8]), "Y": (["X", "C"], [[0.1, 0.3]] * 2)}
     >>> model = Model.of(bow, hidden="C")
@@ -196,7 +219,10 @@ def split_hidden_levels(model: Model, rng: Generator) -> Model:
 
 
 def _tilt_copies(table: NamedArray, cause: str, rng: Generator) -> NamedArray:
-    """Lean every row one way for the first copy of a level, the other way for the second."""
+    """Tilt every row one way for the first copy of a level, the other way for the second.
+
+    Called by ``split_hidden_levels`` for one table of each hidden cause.
+    """
     at, chances = table.axes.index(cause), table.values
     shape, sides = list(chances.shape), [1] * chances.ndim
     sides[at] = shape[at]
@@ -207,21 +233,26 @@ def _tilt_copies(table: NamedArray, cause: str, rng: Generator) -> NamedArray:
     return NamedArray(table.axes, chances * (1 + side * lean))
 
 
-def _is_flat(uphill: Floats) -> bool:
-    return bool(np.abs(uphill).max() < _FLAT)
+def _is_flat(gradient: Floats) -> bool:
+    """Tell whether a projected gradient is next to zero. Called by ``ModelSurface._climb``."""
+    return bool(np.abs(gradient).max() < _FLAT)
 
 
-def _is_slow(heights: Sequence[float]) -> bool:
-    """Whether the last steps hardly led higher, or all of them are used up."""
-    late = len(heights) > _PATIENCE and heights[-1] - heights[-1 - _PATIENCE] < _GAIN
-    return late or len(heights) > _STEPS
+def _is_slow(odds: Sequence[float]) -> bool:
+    """Whether the last steps hardly led higher, or all of them are used up.
+
+    Called by ``ModelSurface._climb`` before every step.
+    """
+    late = len(odds) > _PATIENCE and odds[-1] - odds[-1 - _PATIENCE] < _GAIN
+    return late or len(odds) > _STEPS
 
 
 def _find_least_move(slopes: Floats, change: Floats) -> Floats:
     """Find the shortest move with this change.
 
     Slopes depend on each other where the graph makes the log obey something, so a ridge is
-    needed; rounds of refinement undo it in all directions that there are.
+    needed; rounds of refinement undo it in all directions that there are. Called by
+    ``_SurfacePoint.project`` and ``ModelSurface._return_to_surface``.
     """
     gram = slopes @ slopes.T
     gram[np.diag_indices_from(gram)] += _RIDGE * np.trace(gram) / len(gram)

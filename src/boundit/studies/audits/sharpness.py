@@ -4,8 +4,8 @@ The graphs are small, their variables binary, the logs exact laws of random mode
 a search (``sharpness_search``) that knows of no bound looks among all models of the graph for
 one with exactly this log, and an effect as near to the end as can be, or beyond it. What is
 left between is the *gap*. It may be ours, when the bound is loose, or the search's, when it
-stopped on a lower hill; many climbs that end alike speak for the former. A model beyond the end
-is a miss.
+stopped at a lower maximum; many climbs that end alike speak for the former. A model beyond the
+end is a miss.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,11 +19,10 @@ from numpy.random import Generator, SeedSequence, default_rng
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.studies.audits.problems import Problem, bound_problem
+from boundit.studies.audits.problems import Problem, bound_problem, name_row, read_levels
 from boundit.studies.audits.sharpness_family import ModelFamily
 from boundit.studies.audits.sharpness_search import FurthestEffect, SearchTarget, find_furthest
 from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
 
 LEVELS = 8
 """How many levels each hidden cause of a searched model has."""
@@ -40,7 +39,7 @@ _MISSED = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class SharpnessCase:
-    """A graph and a question, and what people call them."""
+    """A graph and a question, and a name for them."""
 
     name: str
     graph: str
@@ -93,7 +92,10 @@ class EndGap:
 
     @property
     def gap(self) -> float:
-        """How far the end is beyond what was found; negative when it was passed."""
+        """How far the end is beyond what was found; negative when it was passed.
+
+        Used by ``SharpnessReport.misses`` and ``SharpnessReport._summarize_case``.
+        """
         return self.end - self.found if self.side == "upper" else self.found - self.end
 
 
@@ -128,11 +130,17 @@ class SharpnessReport:
 
     @property
     def misses(self) -> list[EndGap]:
-        """The ends that some model with the same log passes."""
+        """The ends that some model with the same log passes.
+
+        Used by ``SharpnessReport.__bool__`` and ``_print_sharpness``.
+        """
         return [end for end in self.ends if end.gap < -_MISSED]
 
     def summarize(self) -> list[SharpnessRow]:
-        """Sum up, in the order of the suite."""
+        """Sum up, one row for each case and what is known, in the order of the suite.
+
+        Called by ``_sharpness`` and ``_print_sharpness`` of the command line.
+        """
         groups: dict[tuple[str, str], list[EndGap]] = {}
         for end in self.ends:
             groups.setdefault((end.case, end.known), []).append(end)
@@ -141,6 +149,7 @@ class SharpnessReport:
         ]
 
     def _summarize_case(self, case: str, known: str, ends: list[EndGap]) -> SharpnessRow:
+        """Sum up the ends of one case. Called by ``SharpnessReport.summarize``."""
         gaps = [end.gap for end in ends]
         loose = [end for end in ends if end.gap > SHARP]
         settled = sum(2 * end.agreed >= self.climbs for end in loose)
@@ -158,7 +167,8 @@ def measure_sharpness(
 ) -> SharpnessReport:
     """Hold the bounds of ``models`` random models of each graph against the search.
 
-    ``told`` hears of each finished model. A Ctrl-C ends it with what is done.
+    ``told`` is called with how many models are done. A Ctrl-C ends it with what is done. Called
+    by ``_sharpness`` of the command line.
 
     >>> report = measure_sharpness(1, suite=SUITE[:1])
     >>> [(row.case, row.ends, row.sharp) for row in report.summarize()]
@@ -180,6 +190,10 @@ def measure_sharpness(
 def _compare_ends(
     case: SharpnessCase, number: int, rng: Generator, steps: int
 ) -> Iterator[EndGap]:
+    """Draw a model of a case, bound it, and search the furthest effect beyond each end.
+
+    Called by ``measure_sharpness`` for every model.
+    """
     graph, query = parse(case.graph), parse_query(case.query)
     small, family = ModelFamily(graph, levels=2), ModelFamily(graph, LEVELS)
     truth = _draw_logits(small, rng)
@@ -195,12 +209,12 @@ def _compare_ends(
         table = bound_problem(Problem(model, query, ()), "sound", rate_known=known == RATE)
         keys = keys or _draw_keys(list(table.bounds), rng)
         for key, (side, sign) in product(keys, SIDES.items()):
-            aim = SearchTarget(family, query, _place(table, key), log, rate, sign)
+            target = SearchTarget(family, query, read_levels(table, key), log, rate, sign)
             # The true model itself has this log.
-            found = find_furthest(aim, _draw_starts(start, rng), steps) or FurthestEffect(
-                aim.compute_effect(model), 0
+            found = find_furthest(target, _draw_starts(start, rng), steps) or FurthestEffect(
+                target.compute_effect(model), 0
             )
-            row = ", ".join(f"{name}={value}" for name, value in aim.at.items())
+            row = name_row(target.at)
             bound = table.bounds[key]
             rule, end = getattr(bound, f"{side}_rule"), getattr(bound, side)
             yield EndGap(
@@ -209,13 +223,19 @@ def _compare_ends(
 
 
 def _draw_logits(family: ModelFamily, rng: Generator) -> Floats:
-    """Draw a model with two levels everywhere, chances between .05 and .95."""
+    """Draw a model with two levels everywhere, chances between .05 and .95.
+
+    Called by ``_compare_ends``.
+    """
     chances = rng.uniform(0.05, 0.95, size=family.size // 2)
     return np.log(np.stack([1 - chances, chances], axis=-1)).ravel()
 
 
 def _draw_starts(starts: Floats, rng: Generator) -> Floats:
-    """Start near the truth, ever farther from it, and as often anywhere."""
+    """Draw starts near the truth, ever farther from it, and as many anywhere.
+
+    Called by ``_compare_ends`` for every end.
+    """
     noises = np.array(NOISES)[:, None]
     near = starts + noises * rng.normal(size=(len(NOISES), starts.size))
     anywhere = np.maximum(noises, 0.5) * rng.normal(size=near.shape)
@@ -223,10 +243,9 @@ def _draw_starts(starts: Floats, rng: Generator) -> Floats:
 
 
 def _draw_keys(keys: list[Key], rng: Generator) -> list[Key]:
+    """Draw which rows of a table of bounds are tried.
+
+    Called by ``_compare_ends`` once per model.
+    """
     places = rng.permutation(len(keys))[:MOST_ROWS]
     return [keys[place] for place in sorted(places)]
-
-
-def _place(table: BoundTable, key: Key) -> dict[str, int]:
-    axes = table.treatments + table.context
-    return {name: int(str(value)) for name, value in zip(axes, sum(key, ()), strict=True)}

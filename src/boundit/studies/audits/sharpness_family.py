@@ -38,7 +38,10 @@ class TableSlot:
 
     @property
     def node(self) -> str:
-        """Whose table it is."""
+        """The node whose table it is.
+
+        Used by ``ModelFamily.make_model`` and ``ModelFamily.make_effect_law``.
+        """
         return self.axes[-1]
 
 
@@ -56,17 +59,20 @@ class TableProduct:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the product."""
+        """The shape of the product. Used by ``TableProduct.evaluate``."""
         return np.broadcast_shapes(*(places.shape for places in self.factors))
 
     @cached_property
     def cells(self) -> int:
-        """How many numbers it comes to."""
+        """The number of values it comes to. Used by ``TableProduct.evaluate``."""
         return prod(self.shape[: self.kept])
 
     @cached_property
     def _slopes(self) -> list[tuple[tuple[int, ...], Places]]:
-        """For each table: which axes of the others' product go, and where the rest belongs."""
+        """For each table: which axes of the others' product go, and where the rest belongs.
+
+        Used by ``TableProduct.evaluate``.
+        """
         found = []
         for places in self.factors:
             lone = [i for i in range(self.kept, len(self.shape)) if places.shape[i] == 1]
@@ -76,7 +82,10 @@ class TableProduct:
         return found
 
     def evaluate(self, tables: Floats) -> tuple[Floats, Floats]:
-        """Value and slope in every entry, of each of many vectors of tables."""
+        """Compute value and slope in every entry, for each of many vectors of tables.
+
+        Called by ``SearchTarget.evaluate`` and ``SearchTarget._evaluate_effect`` in every step.
+        """
         n = len(tables)
         whole, others = multiply_without_each([tables[:, places] for places in self.factors])
         value = np.broadcast_to(whole, (n, *self.shape)).reshape(n, self.cells, -1).sum(axis=-1)
@@ -103,7 +112,10 @@ class ModelFamily:
 
     @cached_property
     def hidden(self) -> Mapping[str, tuple[str, ...]]:
-        """What each hidden cause acts on: the largest cliques of bidirected edges."""
+        """The hidden causes with what each acts on: the largest cliques of bidirected edges.
+
+        Used by ``ModelFamily.axes``, ``ModelFamily.slots`` and ``ModelFamily.make_effect_law``.
+        """
         ends = sorted({node for edge in self.graph.bidirected for node in edge})
         found: list[tuple[str, ...]] = []
         for size in range(len(ends), 1, -1):
@@ -115,12 +127,18 @@ class ModelFamily:
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
-        """Observed variables in causal order, the selection node, hidden causes."""
+        """Observed variables in causal order, the selection node, hidden causes.
+
+        Used by ``ModelFamily.slots`` and ``ModelFamily._align_places``.
+        """
         return (*self.graph.order, *self.hidden)
 
     @cached_property
     def slots(self) -> tuple[TableSlot, ...]:
-        """One table for each axis, in their order."""
+        """One table for each axis, in their order.
+
+        Used wherever tables are cut out of a vector, as by ``ModelFamily.make_model``.
+        """
         found, start = [], 0
         for node in self.axes:
             above = [cause for cause, acts_on in self.hidden.items() if node in acts_on]
@@ -134,17 +152,27 @@ class ModelFamily:
 
     @cached_property
     def size(self) -> int:
-        """How many entries all tables have."""
+        """The number of entries of all tables.
+
+        Used by ``_draw_logits`` and ``ModelFamily.find_sources``.
+        """
         return sum(slot.places.size for slot in self.slots)
 
     @cached_property
     def _rows(self) -> tuple[Places, Places]:
-        """Where each row of a table starts, and how long it is."""
+        """The start of each row of a table, and its length.
+
+        Used by ``ModelFamily.make_tables``, ``ModelFamily.convert_slopes`` and
+        ``ModelFamily.clip_logits``.
+        """
         starts = np.concatenate([slot.places[..., 0].ravel() for slot in self.slots])
         return starts, np.diff(np.append(starts, self.size))
 
     def make_tables(self, logits: Floats) -> Floats:
-        """Turn logits into chances, row by row; the last axis is the vector's."""
+        """Turn logits into chances, row by row; the last axis is the vector's.
+
+        Called by ``SearchTarget.evaluate``, ``find_furthest`` and ``_compare_ends``.
+        """
         starts, lengths = self._rows
         top = np.maximum.reduceat(logits, starts, axis=-1)
         raised = np.exp(logits - np.repeat(top, lengths, axis=-1))
@@ -152,20 +180,26 @@ class ModelFamily:
         return np.asarray(raised / np.repeat(total, lengths, axis=-1))
 
     def convert_slopes(self, tables: Floats, slopes: Floats) -> Floats:
-        """Turn slopes in chances into slopes in logits."""
+        """Turn slopes in chances into slopes in logits. Called by ``SearchTarget.evaluate``."""
         starts, lengths = self._rows
         leaned = tables * slopes
         mean = np.add.reduceat(leaned, starts, axis=-1)
         return np.asarray(leaned - tables * np.repeat(mean, lengths, axis=-1))
 
     def clip_logits(self, logits: Floats, span: float) -> Floats:
-        """Shift each row so that its greatest logit is 0 and none is below ``-span``."""
+        """Shift each row so that its greatest logit is 0 and none is below ``-span``.
+
+        Called by ``_match_log`` after every step.
+        """
         starts, lengths = self._rows
         top = np.repeat(np.maximum.reduceat(logits, starts, axis=-1), lengths, axis=-1)
         return np.asarray(np.maximum(logits - top, -span))
 
     def make_model(self, tables: Floats) -> Model:
-        """Write one vector of tables as a model, which has its own way of answering."""
+        """Write one vector of tables as a model, which has its own way of answering.
+
+        Called by ``find_furthest`` and ``_compare_ends``.
+        """
         return Model(
             self.graph,
             {slot.node: (slot.axes[:-1], tables[slot.places]) for slot in self.slots},
@@ -175,7 +209,8 @@ class ModelFamily:
         """Find where each entry of ours is copied from in a family of fewer hidden levels.
 
         Level ``j`` behaves as their level ``j`` modulo their number and shares its chance with
-        the other copies: the same model, when ours is a multiple of their number.
+        the other copies: the same model, when ours is a multiple of their number. Called by
+        ``_compare_ends``.
         """
         copied = np.empty(self.size, dtype=np.int64)
         for ours, theirs in zip(self.slots, other.slots, strict=True):
@@ -187,7 +222,10 @@ class ModelFamily:
         return copied
 
     def make_log_law(self) -> TableProduct:
-        """``P(v, S=1)`` of every cell ``v``; without selection ``P(v)``."""
+        """Make ``P(v, S=1)`` of every cell ``v``; without selection ``P(v)``.
+
+        Used by ``SearchTarget._logged``.
+        """
         held = {self.graph.selection: 1} if self.graph.selection else {}
         factors = tuple(self._align_places(slot, held) for slot in self.slots)
         return TableProduct(factors, len(self.graph.observed), self.size)
@@ -195,7 +233,10 @@ class ModelFamily:
     def make_effect_law(
         self, treatments: Sequence[str], held: Mapping[str, int]
     ) -> TableProduct:
-        """``P(others | do(treatments))`` of one value of the treatments and of some others."""
+        """Make ``P(others | do(treatments))`` of one value of treatments and some others.
+
+        Called by ``SearchTarget._paid``.
+        """
         cut = self.graph.without_edges_into(treatments)
         drawn = cut.ancestors(held).difference(treatments)
         drawn |= {cause for cause, acts_on in self.hidden.items() if drawn & set(acts_on)}
@@ -205,6 +246,10 @@ class ModelFamily:
         return TableProduct(factors, 0, self.size)
 
     def _align_places(self, slot: TableSlot, held: Mapping[str, int]) -> Places:
+        """Lay out a table's places along all axes, held ones at their level.
+
+        Called by ``ModelFamily.make_log_law`` and ``ModelFamily.make_effect_law``.
+        """
         own = [axis for axis in self.axes if axis in slot.axes]
         places = slot.places.transpose([slot.axes.index(axis) for axis in own])
         for at, axis in enumerate(own):
@@ -214,11 +259,14 @@ class ModelFamily:
         return places.reshape([lengths.get(axis, 1) for axis in self.axes])
 
     def _count_levels(self, axis: str) -> int:
+        """Count the levels of an axis. Called by ``ModelFamily.slots``."""
         return self.levels if axis in self.hidden else 2
 
 
 def multiply_without_each(factors: Sequence[Floats]) -> tuple[Floats, list[Floats]]:
     """Multiply all arrays, and all but each.
+
+    Called by ``TableProduct.evaluate``.
 
     >>> factors = [np.array([2.0]), np.array([3.0]), np.array([5.0])]
     >>> whole, others = multiply_without_each(factors)

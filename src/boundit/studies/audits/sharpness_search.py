@@ -1,7 +1,7 @@
 """How far an effect can go while the log stays as it is: a search over models.
 
 Several models climb at once along the slope of the effect, projected so that the log does not
-change to first order; each step is pulled back onto the log by two of Newton's. Steps are in
+change to first order; two of Newton's steps after each correct what is left. Steps are in
 logits, so that chances near 0 and 1 move as freely as others and no step leaves the family.
 """
 
@@ -29,7 +29,7 @@ _PATIENCE, _GAIN = 25, 1e-6
 
 @dataclass(frozen=True, eq=False)
 class ModelValues:
-    """What is seen from some models: how far their logs are off, their effects, the slopes."""
+    """Some models evaluated: how far their logs are off, their effects, and the slopes."""
 
     off: Floats
     off_slope: Floats
@@ -38,11 +38,14 @@ class ModelValues:
 
     @property
     def distance(self) -> Floats:
-        """How far each log is off, in total variation."""
+        """The distance of each log from the given one, in total variation.
+
+        Used by ``climb``.
+        """
         return np.asarray(np.abs(self.off).sum(axis=-1) / 2)
 
     def pick(self, good: NDArray[np.bool_], other: Self) -> Self:
-        """Take these where ``good``, else the others."""
+        """Take these where ``good``, else the others. Called by ``climb`` after every step."""
         pairs = ((getattr(self, name), getattr(other, name)) for name in vars(self))
         picks = (np.where(good.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in pairs)
         return type(self)(*picks)
@@ -65,11 +68,15 @@ class SearchTarget:
 
     @cached_property
     def _logged(self) -> TableProduct:
+        """The law of the log as a product of tables. Used by ``SearchTarget.evaluate``."""
         return self.family.make_log_law()
 
     @cached_property
     def _paid(self) -> list[TableProduct]:
-        """``P(y, context | do(arm))`` of y=1, and of y=0 where there is a context."""
+        """The laws ``P(y, context | do(arm))`` of y=1, and of y=0 where there is a context.
+
+        Used by ``SearchTarget._evaluate_effect``.
+        """
         (outcome,) = self.query.outcomes
         levels = (1, 0) if self.query.context else (1,)
         done = self.family.make_effect_law
@@ -77,11 +84,18 @@ class SearchTarget:
 
     @cached_property
     def _cells(self) -> Floats:
+        """The given log, in the order of the family's axes.
+
+        Used by ``SearchTarget.evaluate``.
+        """
         axes = [node for node in self.family.axes if node in self.log.names]
         return self.log.align(axes).ravel()
 
     def evaluate(self, logits: Floats) -> ModelValues:
-        """Look around from some models."""
+        """Compute logs, effects and slopes of some models.
+
+        Called by ``climb`` and ``_match_log`` in every step.
+        """
         tables = self.family.make_tables(logits)
         value, slope = self._logged.evaluate(tables)
         if self.rate is None:
@@ -100,6 +114,10 @@ class SearchTarget:
         )
 
     def _evaluate_effect(self, tables: Floats) -> tuple[Floats, Floats]:
+        """Compute the effect and its slopes in the tables' entries.
+
+        Called by ``SearchTarget.evaluate``.
+        """
         (won, won_slope), *lost = [paid.evaluate(tables) for paid in self._paid]
         if not lost:
             return won[:, 0], won_slope[:, 0]
@@ -109,14 +127,20 @@ class SearchTarget:
         return (won / total)[:, 0], slope / total**2
 
     def is_matched_by(self, model: Model) -> bool:
-        """Whether a model shows the log, and has the rate, by its own reckoning."""
+        """Tell whether a model shows the log, and has the rate, by its own reckoning.
+
+        Called by ``find_furthest`` for every model found.
+        """
         law = model.log()
         off = np.abs(law.align(self.log.axes) - self.log.values).sum() / 2
         rate = model.selection_rate()
         return bool(off <= MATCH and abs(rate - (self.rate or rate)) <= MATCH)
 
     def compute_effect(self, model: Model) -> float:
-        """``P(y=1 | do(arm), context)`` by the model's own reckoning."""
+        """Compute ``P(y=1 | do(arm), context)`` by the model's own reckoning.
+
+        Called by ``find_furthest``, and by ``_compare_ends`` where it finds none.
+        """
         query = self.query
         effect = model.effect(
             outcomes=query.outcomes, treatments=query.treatments, context=query.context
@@ -132,8 +156,10 @@ class FurthestEffect:
     agreed: int
 
 
-def find_furthest(aim: SearchTarget, starts: Floats, steps: int) -> FurthestEffect | None:
+def find_furthest(target: SearchTarget, starts: Floats, steps: int) -> FurthestEffect | None:
     """Climb from each of ``starts``; None if no model that was found shows the log.
+
+    Called by ``_compare_ends`` for every end.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -144,61 +170,73 @@ def find_furthest(aim: SearchTarget, starts: Floats, steps: int) -> FurthestEffe
     >>> round(find_furthest(most, starts, 300).effect, 4)  # Manski: 0.2 + P(X=0)
     0.7
     """
-    tables = aim.family.make_tables(climb(aim, starts, steps))
-    models = [aim.family.make_model(table) for table in tables]
+    tables = target.family.make_tables(climb(target, starts, steps))
+    models = [target.family.make_model(table) for table in tables]
     effects = np.array(
-        [aim.compute_effect(model) for model in models if aim.is_matched_by(model)]
+        [target.compute_effect(model) for model in models if target.is_matched_by(model)]
     )
     if not effects.size:
         return None
-    best = float(max(effects, key=lambda effect: aim.sign * effect))
+    best = float(max(effects, key=lambda effect: target.sign * effect))
     return FurthestEffect(best, int(np.sum(np.abs(effects - best) <= AGREE)))
 
 
-def climb(aim: SearchTarget, starts: Floats, steps: int) -> Floats:
-    """Take up to ``steps`` steps from each start, fewer when none gains any more."""
-    logits = _match_log(aim, starts, 20)
-    now = aim.evaluate(logits)
-    reach = np.full(len(starts), 0.5)
-    marked = now.effect
+def climb(target: SearchTarget, starts: Floats, steps: int) -> Floats:
+    """Take up to ``steps`` steps from each start, fewer when none gains any more.
+
+    Called by ``find_furthest``.
+    """
+    logits = _match_log(target, starts, 20)
+    current = target.evaluate(logits)
+    length = np.full(len(starts), 0.5)
+    last = current.effect
     for step in range(1, steps + 1):
-        trial = logits + reach[:, None] * _find_direction(now)
-        trial = _match_log(aim, trial, 2)
-        seen = aim.evaluate(trial)
-        gains = aim.sign * (seen.effect - now.effect) > 0
-        good = (seen.distance <= np.maximum(_CLOSE, now.distance / 2)) & (
-            gains | (now.distance > _CLOSE)
+        trial = logits + length[:, None] * _find_direction(current)
+        trial = _match_log(target, trial, 2)
+        reached = target.evaluate(trial)
+        gains = target.sign * (reached.effect - current.effect) > 0
+        good = (reached.distance <= np.maximum(_CLOSE, current.distance / 2)) & (
+            gains | (current.distance > _CLOSE)
         )
         logits = np.where(good[:, None], trial, logits)
-        now = seen.pick(good, now)
-        reach = np.clip(reach * np.where(good, 1.6, 0.35), _SHORTEST, _LONGEST)
+        current = reached.pick(good, current)
+        length = np.clip(length * np.where(good, 1.6, 0.35), _SHORTEST, _LONGEST)
         if step % _PATIENCE == 0:
-            if np.abs(now.effect - marked).max() < _GAIN:
+            if np.abs(current.effect - last).max() < _GAIN:
                 break
-            marked = now.effect
+            last = current.effect
     return logits
 
 
-def _find_direction(view: ModelValues) -> Floats:
-    """The slope of the effect along which no log changes; its longest entry is 1."""
-    across = np.einsum("rmn,rn->rm", view.off_slope, view.slope)
-    along = view.slope - _find_least_moves(view.off_slope, across)
+def _find_direction(values: ModelValues) -> Floats:
+    """Find the slope of the effect along which no log changes; its longest entry is 1.
+
+    Called by ``climb`` in every step.
+    """
+    across = np.einsum("rmn,rn->rm", values.off_slope, values.slope)
+    along = values.slope - _find_least_moves(values.off_slope, across)
     return np.asarray(along / np.maximum(np.abs(along).max(axis=-1, keepdims=True), 1e-300))
 
 
-def _match_log(aim: SearchTarget, logits: Floats, steps: int) -> Floats:
-    """Newton's steps, none longer than 2 in any logit, towards models that show the log."""
+def _match_log(target: SearchTarget, logits: Floats, steps: int) -> Floats:
+    """Take Newton's steps, none longer than 2 in any logit, towards models that show the log.
+
+    Called by ``climb`` at its start and after every step.
+    """
     for _ in range(steps):
-        view = aim.evaluate(logits)
-        move = _find_least_moves(view.off_slope, view.off)
+        values = target.evaluate(logits)
+        move = _find_least_moves(values.off_slope, values.off)
         longest = np.abs(move).max(axis=-1, keepdims=True)
         move *= np.minimum(1, 2 / np.maximum(longest, 1e-300))
-        logits = aim.family.clip_logits(logits - move, _SPAN)
+        logits = target.family.clip_logits(logits - move, _SPAN)
     return logits
 
 
 def _find_least_moves(slope: Floats, change: Floats) -> Floats:
-    """Find the least move that makes a change; nearly so where cells depend on each other."""
+    """Find the least move that makes a change; nearly so where cells depend on each other.
+
+    Called by ``_find_direction`` and ``_match_log``.
+    """
     square = slope @ slope.transpose(0, 2, 1)
     cells = square.shape[-1]
     ridge = 1e-11 * np.trace(square, axis1=1, axis2=2) / cells + 1e-300

@@ -8,7 +8,7 @@ differ by more than the table says they can.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from boundit.studies.audits.problems import Problem, bound_problem, draw_problems
+from boundit.studies.audits.problems import Problem, bound_problem, draw_problems, read_levels
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.rounding import ROUNDING
@@ -49,22 +49,34 @@ class ProfileTally:
 
     @property
     def misses(self) -> int:
-        """Intervals and differences that leave the truth out."""
+        """Intervals and differences that leave the truth out.
+
+        Used by ``AuditReport.__bool__`` and ``_print`` of the command line.
+        """
         return self.missed_rows + self.missed_contrasts
 
     @property
     def mean_width(self) -> float:
-        """The mean width of all intervals, trivial ones included."""
+        """The mean width of all intervals, trivial ones included.
+
+        Used by ``_record`` and ``_print`` of the command line.
+        """
         return self.width / self.rows if self.rows else 0.0
 
     @property
     def share_useful(self) -> float:
-        """The share of intervals that say more than the reward's range."""
+        """The share of intervals that say more than the reward's range.
+
+        Used by ``_record`` and ``_print`` of the command line.
+        """
         return 1 - self.trivial / self.rows if self.rows else 0.0
 
     @property
     def share_useful_unsteered(self) -> float:
-        """That share where the outcome has no edge of its own to the selection node."""
+        """That share where the outcome has no edge of its own to the selection node.
+
+        Used by ``_record`` and ``_print`` of the command line.
+        """
         useful = self.rows - self.trivial - self.steered_useful
         return useful / (self.rows - self.steered) if self.rows > self.steered else 0.0
 
@@ -90,7 +102,8 @@ def audit_bounds(
 ) -> AuditReport:
     """Bound ``models`` random problems by both profiles and count what misses.
 
-    ``told`` hears of each finished model. A Ctrl-C ends the audit with what is done.
+    ``told`` is called with how many models are done. A Ctrl-C ends the audit with what is done.
+    Called by ``_bounds`` of the command line.
 
     >>> report = audit_bounds(20)
     >>> report.models, report.tallies["sound"].missed_rows
@@ -110,6 +123,10 @@ def audit_bounds(
 
 
 def _judge_profile(problem: Problem, profile: str, report: AuditReport) -> None:
+    """Bound one problem by one profile, and count the intervals and contrasts that miss.
+
+    Called by ``audit_bounds`` for every problem and profile.
+    """
     table = bound_problem(
         problem,
         "paper" if profile == "paper" else "sound",
@@ -119,18 +136,13 @@ def _judge_profile(problem: Problem, profile: str, report: AuditReport) -> None:
     truth = problem.model.effect(
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     ).at({query.outcomes[0]: 1})
-    values = {key: float(truth.at(_place(table, key))) for key in table.bounds}
+    values = {key: float(truth.at(read_levels(table, key))) for key in table.bounds}
     tally, steered = report.tallies[profile], _is_steered(problem)
     missed = [_count_row(table, key, value, tally, steered) for key, value in values.items()]
     missed += _count_contrasts(table, values, tally)
     for row in filter(None, missed):
         report.misses.append(Miss(str(problem.model.graph), str(query), row, profile))
     tally.missed_models += any(missed)
-
-
-def _place(table: BoundTable, key: Key) -> dict[str, int]:
-    axes = table.treatments + table.context
-    return {name: int(str(value)) for name, value in zip(axes, sum(key, ()), strict=True)}
 
 
 def _count_row(
@@ -140,7 +152,10 @@ def _count_row(
     tally: ProfileTally,
     steered: bool,  # noqa: FBT001, a row is or is not
 ) -> str:
-    """Count one interval; say where the truth is if it is not in it."""
+    """Count one interval; say where the truth is if it is not in it.
+
+    Called by ``_judge_profile`` for every row.
+    """
     bound = table.bounds[key]
     width = bound.upper - bound.lower
     tally.rows += 1
@@ -155,13 +170,16 @@ def _count_row(
     if bound.lower - ROUNDING <= value <= bound.upper + ROUNDING:
         return ""
     tally.missed_rows += 1
-    return f"{_place(table, key)}: {value:.6g} outside {bound.interval}"
+    return f"{read_levels(table, key)}: {value:.6g} outside {bound.interval}"
 
 
 def _count_contrasts(
     table: BoundTable, values: dict[Key, float], tally: ProfileTally
 ) -> list[str]:
-    """Count the differences of arms, and say which are larger than they can be."""
+    """Count the differences of arms, and say which are larger than they can be.
+
+    Called by ``_judge_profile``.
+    """
     missed = []
     for (context, one, other), most in table.contrasts.items():
         tally.contrasts += 1
@@ -173,6 +191,10 @@ def _count_contrasts(
 
 
 def _is_steered(problem: Problem) -> bool:
+    """Tell whether the outcome itself has an edge to the selection node.
+
+    Called by ``_judge_profile``.
+    """
     graph = problem.model.graph
     if graph.selection is None:
         return False
@@ -181,7 +203,9 @@ def _is_steered(problem: Problem) -> bool:
 
 
 def _classify_rule(rule: str) -> str:
-    """What sort of rule it is: the last stage of a chain, without its variables.
+    """Name the sort of a rule: the last stage of a chain, without its variables.
+
+    Called by ``_count_row`` for both ends.
 
     >>> rules = ("exact recovery", "conditioning on M, then program over X")
     >>> [_classify_rule(rule) for rule in rules]

@@ -45,11 +45,14 @@ class ModelPoints:
         self.size = int(ends[-1])
 
     def to_point(self, tables: Tables) -> Floats:
-        """Find the point of a model."""
+        """Find the point of a model. Called by ``ModelSurface.__init__``."""
         return np.concatenate([np.log(tables[node].values).ravel() for node in self.axes])
 
     def to_tables(self, point: Floats) -> dict[str, NamedArray]:
-        """Read the tables at a point; every row is scaled to add up to one."""
+        """Read the tables at a point; every row is scaled to add up to one.
+
+        Called by ``ModelSurface._climb`` and ``ModelSurface._return_to_surface``.
+        """
         found = {}
         for node, part in self.parts.items():
             logs = point[part].reshape(self.shapes[node])
@@ -59,7 +62,10 @@ class ModelPoints:
         return found
 
     def find_causes(self, names: Nodes, done: Nodes) -> Nodes:
-        """Collect what has to be drawn to know ``names`` when ``done`` are set by hand."""
+        """Collect what has to be drawn to know ``names`` when ``done`` are set by hand.
+
+        Called by ``LawSlopes.__init__``.
+        """
         found = set[str]()
         queue = list(names - done)
         while queue:
@@ -100,7 +106,10 @@ class LawSlopes:
 
     @property
     def is_large(self) -> bool:
-        """Whether the law of everything drawn has too many cells to write out."""
+        """Whether the law of everything drawn has too many cells to write out.
+
+        Used by ``ModelSurface.is_large``.
+        """
         return bool(prod(self.shape) > LARGEST)
 
     def __call__(self, tables: Tables) -> tuple[Floats, Floats]:
@@ -122,15 +131,22 @@ class LawSlopes:
         return law, slopes
 
     def _drop_fixed(self, table: NamedArray) -> NamedArray:
+        """Read a table at the levels that are seen or set. Called by ``LawSlopes.__call__``."""
         return table.at({a: v for a, v in self.fixed.items() if a in table.names})
 
     def _list_family(self, node: str) -> tuple[str, ...]:
-        """What is shown, and the node with its causes, unless fixed; in our order."""
+        """List what is shown, and the node with its causes, unless fixed; in our order.
+
+        Called by ``LawSlopes.__call__`` and ``LawSlopes._find_places``.
+        """
         wanted = {*self.shown, *self.points.axes[node]}
         return tuple(name for name in self.order if name in wanted)
 
     def _find_places(self, node: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Of each cell of a family: the cell of what is shown, the entry of the table."""
+        """Find, for each cell of a family, the cell of what is shown and the table's entry.
+
+        Called by ``LawSlopes.__init__`` for every node.
+        """
         kept, levels = self._list_family(node), self.points.levels
         codes = np.indices([levels[name] for name in kept])
         at = dict(zip(kept, codes.reshape(len(kept), -1), strict=True))

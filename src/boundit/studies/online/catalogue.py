@@ -9,17 +9,20 @@ from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world
 from boundit.studies.online.ceilings import run_ceiling_study
 from boundit.studies.online.living import run_living_study
-from boundit.studies.online.study import Told, play_world
+from boundit.studies.online.study import Progress, play_world
 from boundit.studies.online.suite import run_suite_study
 from boundit.studies.online.theorem6 import run_theorem6
 from boundit.studies.online.watch import run_watch_study
 
 
 class StudyResult(Protocol):
-    """What a study found: a text to read and a record to keep."""
+    """What a study found: a text to read (``str``) and a record to keep."""
 
     def record(self) -> dict[str, object]:
-        """Everything as an object for JSON."""
+        """Everything as an object for JSON.
+
+        Called by ``simulate`` of the command line, to print or to save a study.
+        """
         ...
 
 
@@ -32,11 +35,16 @@ class StudySize:
     seed: int = 0
 
 
-RunStudy: TypeAlias = Callable[[StudySize, Told], tuple[StudyResult, Regret | None]]
+RunStudy: TypeAlias = Callable[[StudySize, Progress], tuple[StudyResult, Regret | None]]
 
 
 def _make_world_run(world: World, oam_runs: int) -> RunStudy:
-    def play(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+    """Make the run of one world's comparison; OAM plays ``oam_runs`` at most.
+
+    Used for two entries of ``STUDIES``: the paper's world and the flipped one.
+    """
+
+    def play(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
         found = play_world(
             world,
             runs=size.runs,
@@ -50,26 +58,46 @@ def _make_world_run(world: World, oam_runs: int) -> RunStudy:
     return play
 
 
-def _run_suite(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+def _run_suite(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
+    """Run the suite of worlds at a given size.
+
+    An entry of ``STUDIES``, from where ``run_study`` calls it.
+    """
     return run_suite_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told), None
 
 
-def _run_watch(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+def _run_watch(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
+    """Run the study of wrong bounds at a given size.
+
+    An entry of ``STUDIES``, from where ``run_study`` calls it.
+    """
     found = run_watch_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
     return found, found.regret
 
 
-def _run_living(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+def _run_living(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
+    """Run the study of narrowing bounds at a given size.
+
+    An entry of ``STUDIES``, from where ``run_study`` calls it.
+    """
     found = run_living_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
     return found, found.regret
 
 
-def _run_theorem6(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+def _run_theorem6(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
+    """Run Theorem 6's counterexample at a given size.
+
+    An entry of ``STUDIES``, from where ``run_study`` calls it.
+    """
     found = run_theorem6(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
     return found, found
 
 
-def _run_ceilings(size: StudySize, told: Told) -> tuple[StudyResult, Regret | None]:
+def _run_ceilings(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
+    """Run the study of regret ceilings at a given size.
+
+    An entry of ``STUDIES``, from where ``run_study`` calls it.
+    """
     return run_ceiling_study(
         runs=size.runs, rounds=size.rounds, seed=size.seed, told=told
     ), None
@@ -93,8 +121,11 @@ def run_study(
     runs: int | None = None,
     rounds: int | None = None,
     seed: int = 0,
-    told: Told = lambda _, __: None,
+    told: Progress = lambda _, __: None,
 ) -> tuple[StudyResult, Regret | None]:
-    """Play a study, at its own size unless told: what it found, and the curves it has."""
+    """Run a study by name, at its own size unless told: its result and its regret curves.
+
+    Called by ``_studied`` of the command line, once for ``boundit simulate --study``.
+    """
     play, size = STUDIES[name]
     return play(StudySize(runs or size.runs, rounds or size.rounds, seed), told)

@@ -48,7 +48,10 @@ class CeilingRow:
 
     @property
     def holds(self) -> bool:
-        """Whether the mean stays below; with Theorem 5 every run must, at this few runs."""
+        """Whether the mean stays below; with Theorem 5 every run must, at this few runs.
+
+        Used by ``CeilingRow.__str__``.
+        """
         return (self.largest if self.theorem == 5 else self.mean) <= self.ceiling
 
     def __str__(self) -> str:
@@ -69,7 +72,10 @@ class CeilingStudy:
     seed: int
 
     def record(self) -> dict[str, object]:
-        """The rows and what made them, as an object for JSON."""
+        """The rows and what made them, as an object for JSON.
+
+        Called by ``simulate`` of the command line.
+        """
         return asdict(self)
 
     def __str__(self) -> str:
@@ -91,22 +97,27 @@ def run_ceiling_study(
 ) -> CeilingStudy:
     """Play what the theorems speak of, with and without exact bounds, in several worlds.
 
-    OAM plays where one model can fit all arms: the paper's world and the flipped one.
+    OAM plays where one model can fit all arms: the paper's world and the flipped one. Called by
+    ``_run_ceilings``.
     """
-    places = _make_worlds() if worlds is None else worlds
+    chosen = _make_worlds() if worlds is None else worlds
     rows = list[CeilingRow]()
-    for i, world in enumerate(places):
+    for i, world in enumerate(chosen):
         exact = derive_bounds(
             world.graph, world.query, world.exact_log(), confidence=None
         ).plain()
         for suffix, bounds in (("", None), ("-PCB", exact)):
             few = min(runs, oam_runs) if len(world.query.treatments) > 1 else 0
             rows += _play_world(world, suffix, bounds, rounds, runs, few, seed)
-        told(i + 1, len(places))
+        told(i + 1, len(chosen))
     return CeilingStudy(tuple(rows), rounds, runs, seed)
 
 
 def _make_worlds() -> tuple[World, ...]:
+    """List the worlds of the study: the paper's, the flipped one and two random ones.
+
+    Called by ``run_ceiling_study`` unless worlds are given.
+    """
     random = (random_world(4, arms=4, contexts=1), random_world(7, arms=8, contexts=2))
     return (paper_world(), flipped_world(), *random)
 
@@ -120,9 +131,13 @@ def _play_world(
     oam_runs: int,
     seed: int,
 ) -> list[CeilingRow]:
+    """Play each theorem's policy in one world, and set its regret beside the ceiling.
+
+    Called by ``run_ceiling_study`` for every world, without bounds and with them.
+    """
     means, x = world.means(), _make_features(world)
     alpha, ridge, linear = _apply_theorem5(world, x, bounds, rounds)
-    promised: dict[str, tuple[int, Policy, float, int]] = {
+    theorems: dict[str, tuple[int, Policy, float, int]] = {
         "LinUCB": (5, LinUCB(alpha=alpha, ridge=ridge, prior=bounds), linear, runs),
         "UCB": (
             8,
@@ -133,9 +148,9 @@ def _play_world(
     }
     if oam_runs:
         rate = compute_oam_ceiling(x, means, bounds, horizon=rounds)
-        promised["OAM"] = (7, OAM(prior=bounds), rate, oam_runs)
+        theorems["OAM"] = (7, OAM(prior=bounds), rate, oam_runs)
     found = []
-    for name, (theorem, policy, ceiling, times) in promised.items():
+    for name, (theorem, policy, ceiling, times) in theorems.items():
         regret = simulate(world, {name: policy}, rounds=rounds, runs=times, seed=seed)
         final = require_all_runs(regret, times).final(name)
         seen = float(final.mean()), float(final.max())
@@ -146,6 +161,10 @@ def _play_world(
 def _make_features(
     world: World,
 ) -> Mapping[tuple[tuple[int, ...], tuple[int, ...]], list[float]]:
+    """Make LinUCB's feature vector of every arm and context.
+
+    Called by ``_play_world`` once per world.
+    """
     return {(arm, context): [1.0, *context, *arm] for arm, context in world.means()}
 
 
@@ -155,7 +174,10 @@ def _apply_theorem5(
     bounds: BoundTable | None,
     rounds: int,
 ) -> tuple[float, float, float]:
-    """What alpha and ridge the proof needs, and the ceiling; a model for each arm."""
+    """Compute the alpha and ridge that the proof needs, and the ceiling.
+
+    Each arm has a model of its own. Called by ``_play_world``, so that LinUCB plays with them.
+    """
     means, arms = world.means(), world.environment.arms
     length = 0.0
     for arm in arms:

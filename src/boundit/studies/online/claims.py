@@ -28,7 +28,7 @@ class OnlineClaim:
 def judge_online_claims(study: OnlineStudy, near_tie: Regret) -> tuple[OnlineClaim, ...]:
     """Judge the online claims by paired 95 % intervals, corrected where there are several.
 
-    ``near_tie`` is what ``theorem6`` found.
+    ``near_tie`` is what ``run_theorem6`` found. Called by ``judge_paper_claims``.
     """
     return (
         _judge_lowest_regret(study.paper),
@@ -40,9 +40,13 @@ def judge_online_claims(study: OnlineStudy, near_tie: Regret) -> tuple[OnlineCla
     )
 
 
-def _judge_lowest_regret(contest: WorldRegret) -> OnlineClaim:
-    warm = [name for name in contest.regret.policies if name.startswith("LinUCB_")]
-    lines = contest.regret.only(f"LinUCB{PCB}", "LinUCB", *warm).summary(correction="holm")
+def _judge_lowest_regret(played: WorldRegret) -> OnlineClaim:
+    """Judge whether LinUCB-PCB regrets less than LinUCB and every warm start.
+
+    Called by ``judge_online_claims`` for the paper's world.
+    """
+    warm = [name for name in played.regret.policies if name.startswith("LinUCB_")]
+    lines = played.regret.only(f"LinUCB{PCB}", "LinUCB", *warm).summary(correction="holm")
     others = lines[1:]
     below = [line.policy for line in others if line.less_lower > 0]
     above = [line.policy for line in others if line.less_upper < 0]
@@ -51,7 +55,7 @@ def _judge_lowest_regret(contest: WorldRegret) -> OnlineClaim:
         outcome = "does not hold"
     elif "LinUCB" not in above:
         outcome = "open"
-    gain = _describe_gain(contest.compare(f"LinUCB{PCB}", than="LinUCB"), "LinUCB")
+    gain = _describe_gain(played.compare(f"LinUCB{PCB}", than="LinUCB"), "LinUCB")
     more, less = (len(set(names) & set(warm)) for names in (above, below))
     found = f"{gain}; of {len(warm)} warm starts {more} regret more beyond chance, {less} less"
     return OnlineClaim(
@@ -62,26 +66,33 @@ def _judge_lowest_regret(contest: WorldRegret) -> OnlineClaim:
     )
 
 
-def _judge_gain_from_bounds(contest: WorldRegret, kind: str, *, needs: str = "") -> OnlineClaim:
-    """Compare a policy with and without bounds; ``needs`` is what a gain would need."""
-    line = contest.compare(kind + PCB, than=kind)
+def _judge_gain_from_bounds(played: WorldRegret, kind: str, *, needs: str = "") -> OnlineClaim:
+    """Compare a policy with and without bounds; ``needs`` is what a gain would need.
+
+    Called by ``judge_online_claims`` for UCB and for OAM.
+    """
+    line = played.compare(kind + PCB, than=kind)
     found, outcome = _describe_gain(line, kind), _judge([line])
-    played = contest.regret if kind in contest.regret.policies else contest.oam
-    without, bounded = played.only(kind, kind + PCB).curves
+    regret = played.regret if kind in played.regret.policies else played.oam
+    without, bounded = regret.only(kind, kind + PCB).curves
     alike = int((without == bounded).all(axis=1).sum())
-    if outcome == "open" and alike > played.runs / 2:
+    if outcome == "open" and alike > regret.runs / 2:
         found = (
-            f"the bounds change hardly any pull: in {alike} of {played.runs} runs the regret "
-            f"is the same at all {len(played.at)} rounds on record; {found}{needs}"
+            f"the bounds change hardly any pull: in {alike} of {regret.runs} runs the regret "
+            f"is the same at all {len(regret.at)} rounds on record; {found}{needs}"
         )
         outcome = "holds under a condition"
     place, printed = "appendix, extensions", f"prior bounds lower the regret of {kind}"
     return OnlineClaim(place, printed, found, outcome)
 
 
-def _judge_warm_starts(contest: WorldRegret, place: str) -> OnlineClaim:
+def _judge_warm_starts(played: WorldRegret, place: str) -> OnlineClaim:
+    """Judge whether every start from a biased estimate regrets more than LinUCB.
+
+    Called by ``judge_online_claims`` for both worlds.
+    """
     names = [f"LinUCB_{of}-{rows}" for of in ("CP", "Biased") for rows in WEIGHTS]
-    lines = contest.regret.only("LinUCB", *names).summary(correction="holm")[1:]
+    lines = played.regret.only("LinUCB", *names).summary(correction="holm")[1:]
     worse = [line for line in lines if line.less_upper < 0]
     better = [line for line in lines if line.less_lower > 0]
     found = (
@@ -97,6 +108,7 @@ def _judge_warm_starts(contest: WorldRegret, place: str) -> OnlineClaim:
 
 
 def _judge_theorem6(near_tie: Regret) -> OnlineClaim:
+    """Judge Theorem 6 by the regrets of its near tie. Called by ``judge_online_claims``."""
     without, bounded = near_tie.summary()
     found = (
         f"near tie, valid bound: {without.mean:.3f} ± {without.error:.3f} without, "
@@ -108,12 +120,20 @@ def _judge_theorem6(near_tie: Regret) -> OnlineClaim:
 
 
 def _judge(lines: Sequence[Line]) -> ClaimOutcome:
+    """Judge "all regret less": by intervals on one side of zero, else it stays open.
+
+    Called by ``_judge_gain_from_bounds``.
+    """
     if all(line.less_lower > 0 for line in lines):
         return "holds"
     return "does not hold" if any(line.less_upper < 0 for line in lines) else "open"
 
 
 def _describe_gain(line: Line, other: str) -> str:
+    """Say how much less a policy regrets than another, with its interval.
+
+    Called by ``_judge_lowest_regret`` and ``_judge_gain_from_bounds``.
+    """
     return (
         f"{line.policy} regrets {line.mean:.1f}, less than {other} by {line.less:.1f} "
         f"[{line.less_lower:.1f}, {line.less_upper:.1f}]"
@@ -121,4 +141,5 @@ def _describe_gain(line: Line, other: str) -> str:
 
 
 def _list_gains(lines: Sequence[Line]) -> str:
+    """List policies with how much more each regrets. Called by ``_judge_warm_starts``."""
     return ", ".join(f"{line.policy} {-line.less:+.0f}" for line in lines) or "none"

@@ -43,7 +43,10 @@ class LivingStudy:
     error: float
 
     def record(self) -> dict[str, object]:
-        """The summary and the count, as an object for JSON."""
+        """The summary and the count, as an object for JSON.
+
+        Called by ``simulate`` of the command line.
+        """
         counted = {"missed": self.missed, "followed": self.followed, "error": self.error}
         return {**self.regret.record(), "living": counted}
 
@@ -62,7 +65,10 @@ def run_living_study(
     points: int = POINTS,
     told: Callable[[int, int], None] = lambda _, __: None,
 ) -> LivingStudy:
-    """Play LinUCB without bounds, with them, and with bounds that narrow, in paired runs."""
+    """Play LinUCB without bounds, with them, and with bounds that narrow, in paired runs.
+
+    Called by ``_run_living``.
+    """
     world = paper_world()
     exact = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
     logged = derive_bounds(world.graph, world.query, world.log(points, seed=seed))
@@ -82,7 +88,10 @@ def run_living_study(
 
 
 def make_living_policies(exact: BoundTable, logged: BoundTable) -> dict[str, LinUCB]:
-    """LinUCB with the intervals alone, with living ones, and with what arms share besides."""
+    """Make LinUCB with fixed bounds, with narrowing ones, and with contrasts of arms.
+
+    Called by ``run_living_study``.
+    """
 
     def alone(table: BoundTable) -> BoundTable:
         return replace(table, contrasts={})
@@ -112,7 +121,8 @@ def count_runs_that_miss(
     """Count the runs in which a living end lies beyond the truth at any time.
 
     The policy plays; what its rounds show is then fed to living ends once more, which only
-    narrow: if the last ones hold, all did.
+    narrow: if the last ones hold, all did. Called by ``run_living_study`` once, on its first
+    runs.
     """
     chunk = Chunk.draw(world, seed, runs, rounds, observed=True)
     pulls = chunk.play("living", policy, Event())
@@ -125,7 +135,10 @@ def count_runs_that_miss(
 def _replay_run(
     table: BoundTable, chunk: Chunk, pulls: Places, i: int, error: float
 ) -> NarrowingBounds | Living:
-    """The living ends after a run, or the plan that it refutes."""
+    """Feed one run's observations to fresh narrowing bounds; give these or a refuted plan.
+
+    Called by ``count_runs_that_miss`` for every run.
+    """
     ends = NarrowingBounds(table, error)
     stage, visitors = chunk.world.make_environment(ends.variables), chunk.contexts[i]
     if stage.side_observation is None:
@@ -146,6 +159,10 @@ def _replay_run(
 
 
 def _has_all_means(world: World, ends: NarrowingBounds | Living) -> bool:
+    """Tell whether every true mean lies within its ends; a refuted plan has none.
+
+    Called by ``count_runs_that_miss`` for every run.
+    """
     if isinstance(ends, Living):
         return False
     for (arm, context), mean in world.means().items():

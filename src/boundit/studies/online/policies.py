@@ -1,4 +1,4 @@
-"""Who plays in the online studies: every policy, without bounds and with them."""
+"""The policies that online studies compare: each without bounds and with them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -63,7 +63,10 @@ class OfflineTables:
     def from_world(
         cls, world: World, *, points: int = 30_000, seed: int = 0
     ) -> "OfflineTables":
-        """Draw a log of so many points, keep what is selected, bound and estimate."""
+        """Draw a log of so many points, keep what is selected, bound and estimate.
+
+        Called by ``play_world`` and by the command line's ``_played``.
+        """
         asked, log = (world.graph, world.query), world.log(points, seed=seed)
         domain = {
             name: tuple(range(world.model.n_levels[name])) for name in world.graph.observed
@@ -79,10 +82,10 @@ class OfflineTables:
 def make_policies(
     kinds: Sequence[str], priors: Mapping[str, BoundTable], estimates: Mapping[str, BoundTable]
 ) -> dict[str, Policy]:
-    """Every kind without bounds and with each prior, then LinUCB from each estimate.
+    """Make every kind without bounds and with each prior, then LinUCB from each estimate.
 
     The keys of ``priors`` are put behind the name of a kind, those of ``estimates`` behind
-    ``LinUCB_``.
+    ``LinUCB_``. Called by ``play_world`` and ``pick_policies``.
 
     >>> list(make_policies(["UCB", "TS"], {}, {}))
     ['UCB', 'TS']
@@ -102,7 +105,11 @@ def make_policies(
 def pick_policies(
     names: Sequence[str], offline: OfflineTables, *, exact: bool
 ) -> dict[str, Policy]:
-    """The policies of these names, in their order; with bounds of the exact law or the log."""
+    """Make the policies of these names, in their order.
+
+    They have bounds of the exact law, or of the log. Called by the command line's ``_played``,
+    with the names a user gave.
+    """
     prior = offline.exact if exact else offline.logged
     estimates = {"CP": offline.cp, "Biased": offline.biased}
     known = make_policies(list(KINDS), {PCB: prior}, estimates)

@@ -23,7 +23,9 @@ class PrunedPairs:
 
 
 def count_pruned(world: World) -> tuple[PrunedPairs, ...]:
-    """Count on the exact law of a world's log.
+    """Count the pairs of arm and context that bounds of a world's exact law rule out.
+
+    Called by ``reproduce_paper`` for the paper's world.
 
     >>> from boundit.simulation.worlds import paper_world
     >>> [found.pairs for found in count_pruned(paper_world())]
@@ -43,4 +45,5 @@ def count_pruned(world: World) -> tuple[PrunedPairs, ...]:
 
 
 def _count_dominated(table: BoundTable) -> int:
+    """Count the pairs in which another arm surely earns more. Called by ``count_pruned``."""
     return sum(len(table.dominated(context)) for context in table.contexts)

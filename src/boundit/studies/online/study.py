@@ -25,10 +25,10 @@ LOGGED = f"{PCB} (log)"
 """What the name of a policy gets when its bounds come from a drawn log."""
 ALL = tuple(kind for kind in KINDS if kind != "OAM")
 SHORT = tuple(kind for kind in ALL if kind != "LinTS-shared")
-"""Who plays where time is short, as in ``boundit reproduce``."""
+"""The policies compared where time is short, as in ``boundit reproduce``."""
 
-Told: TypeAlias = Callable[[int, int], None]
-"""Hears how many runs are done, and of how many."""
+Progress: TypeAlias = Callable[[int, int], None]
+"""Is called with how many runs are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +38,19 @@ class WorldRegret:
     regret: Regret
     oam: Regret
 
-    def line(self, policy: str) -> Line:
-        """How one policy did; differences are from LinUCB."""
-        found = self.regret if policy in self.regret.policies else self.oam
-        return found.only(found.policies[0], policy).summary()[1]
-
     def compare(self, policy: str, than: str) -> Line:
-        """How much less one policy regrets than another, on the runs of both."""
+        """Say how much less one policy regrets than another, on the runs of both.
+
+        Called by ``_judge_lowest_regret`` and ``_judge_gain_from_bounds``.
+        """
         found = self.regret if policy in self.regret.policies else self.oam
         return found.only(than, policy).summary()[1]
 
     def record(self) -> dict[str, object]:
-        """The summaries, as an object for JSON."""
+        """The summaries, as an object for JSON.
+
+        Called by ``_record`` and ``simulate`` of the command line.
+        """
         return {"regret": self.regret.record(), "oam": self.oam.record()}
 
     def __str__(self) -> str:
@@ -77,17 +78,18 @@ def run_online_study(
     points: int = 30_000,
     seed: int = 0,
     quick: bool = False,
-    told: Told = lambda _, __: None,
+    told: Progress = lambda _, __: None,
 ) -> OnlineStudy:
     """Play every policy in the paper's world and in a world where bias flips the best arm.
 
     The small form of what ``boundit simulate --study paper`` and ``flip`` play: bounds of a
     drawn log are given to LinUCB, UCB and OAM alone. ``quick`` plays a third of the runs.
+    Called by ``reproduce_paper``.
     """
     some, few = (max(2, n // 3) if quick else n for n in (runs, min(oam_runs, runs)))
     each = some + few
 
-    def contest(world: World, before: int) -> WorldRegret:
+    def play(world: World, before: int) -> WorldRegret:
         return play_world(
             world,
             runs=some,
@@ -100,7 +102,7 @@ def run_online_study(
             told=lambda done, of: told(before + done, 2 * of),
         )
 
-    return OnlineStudy(contest(paper_world(), 0), contest(flipped_world(), each), points, seed)
+    return OnlineStudy(play(paper_world(), 0), play(flipped_world(), each), points, seed)
 
 
 def play_world(
@@ -113,9 +115,12 @@ def play_world(
     seed: int = 0,
     kinds: Sequence[str] = ALL,
     logged: Sequence[str] = ALL,
-    told: Told = lambda _, __: None,
+    told: Progress = lambda _, __: None,
 ) -> WorldRegret:
-    """Let all policies play in one world; those ``logged`` with bounds of a drawn log too."""
+    """Play all policies in one world; those ``logged`` with bounds of a drawn log too.
+
+    Called by ``run_online_study`` for both its worlds, and by ``_make_world_run``.
+    """
     offline, of = OfflineTables.from_world(world, points=points, seed=seed), runs + oam_runs
     exact, both = {PCB: offline.exact}, {PCB: offline.exact, LOGGED: offline.logged}
     policies: dict[str, Policy] = {}
@@ -148,7 +153,10 @@ def play_world(
 
 
 def require_all_runs(regret: Regret, runs: int) -> Regret:
-    """Pass on a simulation that was not interrupted: a study of several is whole or nothing."""
+    """Pass on a simulation that was not interrupted: half a study is none.
+
+    Called by ``play_world``, ``run_suite_study`` and ``_play_world`` after every simulation.
+    """
     if regret.runs < runs:
         raise KeyboardInterrupt
     return regret

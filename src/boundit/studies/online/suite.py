@@ -46,12 +46,15 @@ class SuiteRow:
 
     @property
     def worse(self) -> bool:
-        """Whether bounds cost regret beyond chance."""
+        """Whether bounds cost regret beyond chance.
+
+        Used by ``SuiteStudy.__bool__`` and ``SuiteRow.__str__``.
+        """
         return self.less_upper < 0
 
     @property
     def better(self) -> bool:
-        """Whether bounds spare regret beyond chance."""
+        """Whether bounds spare regret beyond chance. Used by ``SuiteRow.__str__``."""
         return self.less_lower > 0
 
     def __str__(self) -> str:
@@ -77,7 +80,10 @@ class SuiteStudy:
         return not any(row.worse for row in self.rows)
 
     def record(self) -> dict[str, object]:
-        """The rows and what made them, as an object for JSON."""
+        """The rows and what made them, as an object for JSON.
+
+        Called by ``simulate`` of the command line.
+        """
         return asdict(self)
 
     def __str__(self) -> str:
@@ -97,10 +103,13 @@ def run_suite_study(
     worlds: tuple[World, ...] | None = None,
     told: Callable[[int, int], None] = lambda _, __: None,
 ) -> SuiteStudy:
-    """Play LinUCB with and without the exact bounds in every world of the suite."""
-    places = make_suite() if worlds is None else worlds
+    """Play LinUCB with and without the exact bounds in every world of the suite.
+
+    Called by ``_run_suite``.
+    """
+    chosen = make_suite() if worlds is None else worlds
     found = []
-    for i, world in enumerate(places):
+    for i, world in enumerate(chosen):
         bounds = derive_bounds(
             world.graph, world.query, world.exact_log(), confidence=None
         ).plain()
@@ -109,7 +118,7 @@ def run_suite_study(
         found.append(
             (world, count_ruled_out(bounds, world.means()), require_all_runs(regret, runs))
         )
-        told(i + 1, len(places))
+        told(i + 1, len(chosen))
     chances = np.array([compute_paired_p(_difference_by_run(regret)) for _, _, regret in found])
     corrected = correct_p_values(chances, "holm").tolist()
     level = choose_level(len(found), "holm")
@@ -118,12 +127,20 @@ def run_suite_study(
 
 
 def _difference_by_run(regret: Regret) -> np.ndarray:
+    """Subtract the final regret with bounds from that without, run by run.
+
+    Called by ``run_suite_study`` and ``_make_row``.
+    """
     return regret.final("LinUCB") - regret.final("LinUCB-PCB")
 
 
 def _make_row(world: World, ruled_out: int, regret: Regret, level: float, p: float) -> SuiteRow:
-    spared = _difference_by_run(regret)
-    less, error = float(spared.mean()), float(compute_half_width(spared, level))
+    """Sum up one world with an interval of this level.
+
+    Called by ``run_suite_study`` for every world.
+    """
+    less_by_run = _difference_by_run(regret)
+    less, error = float(less_by_run.mean()), float(compute_half_width(less_by_run, level))
     return SuiteRow(
         world.name,
         world.environment.means.size,

@@ -20,7 +20,9 @@ MEANS, CAP, ALPHA, ROUNDS = (0.5, 0.499, 0.05), 0.4995, 2.0, 200
 
 
 def make_near_tie_world() -> World:
-    """Three arms, two of them nearly alike.
+    """Make a world of three arms, two of them nearly alike.
+
+    Called by ``run_theorem6``.
 
     >>> list(make_near_tie_world().means().values())
     [0.5, 0.499, 0.05]
@@ -30,7 +32,9 @@ def make_near_tie_world() -> World:
 
 
 def make_near_tie_bound() -> BoundTable:
-    """The only bound: the second arm earns at most 0.4995, which is so.
+    """Make the only bound: the second arm earns at most 0.4995, which is so.
+
+    Called by ``run_theorem6``.
 
     >>> make_near_tie_bound()[1, ()]
     Interval(lower=0.0, upper=0.4995)
@@ -46,7 +50,10 @@ def run_theorem6(
     seed: int = 0,
     told: Callable[[int, int], None] = lambda _, __: None,
 ) -> Regret:
-    """Play LinUCB with and without the bound; Theorem 6 says that the bound helps."""
+    """Play LinUCB with and without the bound; Theorem 6 says that the bound helps.
+
+    Called by ``_run_theorem6`` and ``reproduce_paper``.
+    """
     policies = {
         "LinUCB": LinUCB(alpha=ALPHA, features=_make_constant_feature),
         "LinUCB-PCB": LinUCB(
@@ -64,4 +71,8 @@ def run_theorem6(
 
 
 def _make_constant_feature(_: Context, __: Arm) -> list[float]:
+    """Give every arm and context the same feature.
+
+    Called by LinUCB in ``run_theorem6``, for every pair.
+    """
     return [1.0]

@@ -33,12 +33,11 @@ class WatchStudy:
     slopes: tuple[tuple[str, float], ...]
     plays: int
 
-    def slope(self, policy: str) -> float:
-        """Mean regret for each round of the last quarter."""
-        return dict(self.slopes)[policy]
-
     def record(self) -> dict[str, object]:
-        """The summary and the slopes, as an object for JSON."""
+        """The summary and the slopes, as an object for JSON.
+
+        Called by ``simulate`` of the command line.
+        """
         return {**self.regret.record(), "slopes": dict(self.slopes), "plays": self.plays}
 
     def __str__(self) -> str:
@@ -49,7 +48,10 @@ class WatchStudy:
 
 
 def make_wrong_bounds(world: World, bounds: BoundTable, *, error: float = ERROR) -> BoundTable:
-    """Lower the best arm's ends in every context, to ``error`` below the second best mean."""
+    """Lower the best arm's ends in every context, to ``error`` below the second best mean.
+
+    Called by ``run_watch_study``.
+    """
     best: dict[object, tuple[float, float]] = {}
     for (_, context), mean in world.means().items():
         first, second = best.get(context, (0.0, 0.0))
@@ -76,7 +78,10 @@ def run_watch_study(
     seed: int = 0,
     told: Callable[[int, int], None] = lambda _, __: None,
 ) -> WatchStudy:
-    """Play LinUCB without bounds, with wrong ones, and with wrong and right ones watched."""
+    """Play LinUCB without bounds, with wrong ones, and with wrong and right ones watched.
+
+    Called by ``_run_watch``.
+    """
     world = flipped_world()
     right = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None).plain()
     wrong = make_wrong_bounds(world, right)
@@ -96,6 +101,10 @@ def run_watch_study(
 
 
 def _measure_last_quarter(regret: Regret, i: int) -> float:
+    """Measure a policy's mean regret for each round of the last quarter.
+
+    Called by ``run_watch_study`` for every policy.
+    """
     at, mean = regret.at, regret.curves[i].mean(axis=0)
     start = int(at.searchsorted(0.75 * at[-1]))
     return float((mean[-1] - mean[start]) / (at[-1] - at[start]))

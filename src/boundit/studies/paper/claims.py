@@ -24,7 +24,10 @@ UNDER: Final = "holds under a condition"
 def judge_paper_claims(
     offline: OfflineStudy, online: OnlineStudy, near_tie: Regret
 ) -> tuple[JudgedClaim, ...]:
-    """Judge the claims that a study of this size can judge, in the paper's order."""
+    """Judge the claims that a study of this size can judge, in the paper's order.
+
+    Called by ``reproduce_paper``.
+    """
     return (
         *(
             JudgedClaim(
@@ -43,9 +46,11 @@ def judge_paper_claims(
 
 
 def make_substitute_world() -> World:
-    """Z is a coin, W copies it nine times of ten, and Y says whether it did (D-16).
+    """Make a world in which a substitute may not be exchanged (D-16).
 
-    Setting W by hand leaves Y a fair coin, whatever w; what W does by itself makes it 0.9.
+    Z is a fair coin, W copies it nine times of ten, and Y says whether it did. Setting W by
+    hand leaves Y a fair coin, whatever w; what W does by itself makes it 0.9. Called by
+    ``_judge_theorem4``.
 
     >>> make_substitute_world().mean(arm=0)
     0.9
@@ -62,6 +67,10 @@ def make_substitute_world() -> World:
 
 
 def _judge_printed_method() -> JudgedClaim:
+    """Judge Algorithm 1 as printed, on the paper's own example.
+
+    Called by ``judge_paper_claims``.
+    """
     world = paper_world()
     log, asked = world.exact_log(), (world.graph, world.query)
     found = derive_bounds(*asked, log, profile="paper", confidence=None).bounds.values()
@@ -75,6 +84,10 @@ def _judge_printed_method() -> JudgedClaim:
 
 
 def _judge_theorem4() -> JudgedClaim:
+    """Judge Theorem 4 on a world where a substitute misleads it.
+
+    Called by ``judge_paper_claims``.
+    """
     world = make_substitute_world()
     found = find_substitutes(
         world.graph, outcomes="Y", treatments="X", context=(), form="paper", tables=()
@@ -92,6 +105,10 @@ def _judge_theorem4() -> JudgedClaim:
 
 
 def _judge_offline_table(study: OfflineStudy) -> Iterator[JudgedClaim]:
+    """Judge the offline table's bounds and its column Truth.
+
+    Called by ``judge_paper_claims``.
+    """
     n = len(study.rows)
     printed = sum(row.printed_misses for row in study.rows)
     ours = sum(row.truth not in row.ours for row in study.rows)
@@ -113,7 +130,10 @@ def _judge_offline_table(study: OfflineStudy) -> Iterator[JudgedClaim]:
 
 
 def _convert_online_claim(claim: OnlineClaim) -> JudgedClaim:
-    """A claim of the online half; what the runs leave to chance holds at most under more."""
+    """Turn an online claim into a judged one; what runs leave open holds under a condition.
+
+    Called by ``judge_paper_claims`` for every online claim.
+    """
     if claim.outcome == "open":
         words = f"{claim.found}; these runs leave it open"
         return JudgedClaim(claim.place, claim.printed, UNDER, words)

@@ -35,12 +35,19 @@ class OfflineRow:
 
     @property
     def key(self) -> Key:
-        """Where the row stands in a table of bounds."""
+        """The row's place in a table of bounds.
+
+        Used by ``_make_comparison``, ``_make_whiskers`` and ``_list_naive_estimates``.
+        """
         return self.arm, self.context
 
     @property
     def printed_misses(self) -> bool:
-        """Whether the printed interval, read to its three digits, leaves the truth out."""
+        """Whether the printed interval, read to its three digits, leaves the truth out.
+
+        Used by ``_judge_offline_table``, ``make_reproduction_page`` and the command line's
+        ``_print``.
+        """
         low, high = self.printed.lower - DIGIT, self.printed.upper + DIGIT
         return not low <= self.truth <= high
 
@@ -57,7 +64,10 @@ class OfflineStudy:
 
 
 def run_offline_study(*, points: int = POINTS, seed: int = 0) -> OfflineStudy:
-    """Draw, select, bound and compare, as the paper's offline evaluation does."""
+    """Draw, select, bound and compare, as the paper's offline evaluation does.
+
+    Called by ``reproduce_paper``.
+    """
     world = paper_world()
     graph, query, log = world.graph, world.query, world.log(points, seed=seed)
     ours = derive_bounds(graph, query, log)

@@ -20,7 +20,7 @@ class PrintedRow(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """The printed bounds."""
+        """The printed bounds. Used by ``_make_comparison``."""
         return Interval(self.lower, self.upper)
 
 

@@ -39,7 +39,8 @@ def reproduce_paper(
 ) -> Reproduction:
     """Recompute the paper; the same seed gives the same numbers.
 
-    ``quick`` plays a third of the runs. ``told`` hears how far it is.
+    ``quick`` plays a third of the runs. ``told`` is called with how far it is. Called by
+    ``reproduce`` of the command line.
     """
     offline = run_offline_study(points=points, seed=seed)
     online = run_online_study(

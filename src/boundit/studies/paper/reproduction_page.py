@@ -56,7 +56,7 @@ _STARTS = (
 
 
 def make_reproduction_page(found: Reproduction, *, command: str) -> str:
-    """Write the page."""
+    """Write the page as HTML. Called by ``write_reproduction``."""
     world, offline, online = paper_world(), found.offline, found.online
     query = world.query
     misses = sum(row.truth not in row.ours for row in offline.rows)
@@ -113,7 +113,10 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
 
 
 def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Path:
-    """Write the page and its figures into a folder; gives the path of the page."""
+    """Write the page and its figures into a folder; gives the path of the page.
+
+    Called by ``reproduce`` of the command line.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -133,6 +136,10 @@ def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Pa
 
 
 def _make_comparison(study: OfflineStudy) -> Comparison:
+    """Set printed and recomputed intervals, estimates and truth side by side.
+
+    Called by ``make_reproduction_page`` for the offline table.
+    """
     rows = study.rows
     return Comparison(
         study.table.treatments,
@@ -151,25 +158,35 @@ def _make_comparison(study: OfflineStudy) -> Comparison:
 
 
 def _make_whiskers(study: OfflineStudy) -> Whiskers:
+    """Collect what the offline figure draws: intervals, truth and estimates.
+
+    Called by ``make_reproduction_page`` and ``write_reproduction``.
+    """
     return Whiskers(
         study.table, {r.key: r.truth for r in study.rows}, _list_naive_estimates(study)
     )
 
 
 def _list_naive_estimates(study: OfflineStudy) -> tuple[PointEstimates, PointEstimates]:
+    """List the estimates that adjust for too little: CP and Biased.
+
+    Called by ``_make_comparison`` and ``_make_whiskers``.
+    """
     return (
         PointEstimates("CP", {r.key: r.cp for r in study.rows}),
         PointEstimates("Biased", {r.key: r.biased for r in study.rows}),
     )
 
 
-def _make_world_sections(contest: WorldRegret, where: str) -> tuple[Section, ...]:
-    optimists, started = _keep_bound_pairs(contest.regret), _keep_warm_starts(contest.regret)
+def _make_world_sections(played: WorldRegret, where: str) -> tuple[Section, ...]:
+    """Write the three sections of one world: two figures of regret and a table.
+
+    Called by ``make_reproduction_page`` for the paper's world and the flipped one.
+    """
+    pairs, started = _keep_bound_pairs(played.regret), _keep_warm_starts(played.regret)
     return (
         curves_section(
-            optimists.make_curves(),
-            title=f"{where}: cumulative regret",
-            caption=optimists.caption,
+            pairs.make_curves(), title=f"{where}: cumulative regret", caption=pairs.caption
         ),
         curves_section(
             started.make_curves(),
@@ -177,30 +194,40 @@ def _make_world_sections(contest: WorldRegret, where: str) -> tuple[Section, ...
             caption=f"{started.caption} {_STARTS}",
         ),
         table_section(
-            _tabulate(contest),
+            _tabulate(played),
             title=f"{where}: final regret",
             caption=f"Means and medians with 95 % intervals; differences are paired, run by "
-            f"run. OAM plays {contest.oam.runs} runs. -PCB starts from the bounds of endless "
+            f"run. OAM plays {played.oam.runs} runs. -PCB starts from the bounds of endless "
             "logging, (log) from those of the drawn log at confidence 0.95.",
         ),
     )
 
 
 def _keep_bound_pairs(regret: Regret) -> Regret:
+    """Keep the policies that are shown with and without bounds.
+
+    Called by ``_make_world_sections`` and ``write_reproduction``.
+    """
     return regret.only(*(name for name in _BOUND_PAIRS if name in regret.policies))
 
 
 def _keep_warm_starts(regret: Regret) -> Regret:
+    """Keep LinUCB, LinUCB-PCB and the starts from biased estimates.
+
+    Called by ``_make_world_sections`` and ``write_reproduction``.
+    """
     started = [name for name in regret.policies if name.startswith("LinUCB_")]
     return regret.only("LinUCB", "LinUCB-PCB", *started)
 
 
 def _draw_curves(regret: Regret) -> "Figure":
+    """Draw regret curves as a figure for a file. Called by ``write_reproduction``."""
     return curve_figure(regret.make_curves(), note=regret.caption)
 
 
-def _tabulate(contest: WorldRegret) -> Grid:
-    lines = [*contest.regret.summary(), *contest.oam.summary()[1:]]
+def _tabulate(played: WorldRegret) -> Grid:
+    """Write the final regrets of one world as a table. Called by ``_make_world_sections``."""
+    lines = [*played.regret.summary(), *played.oam.summary()[1:]]
     head = ("policy", "mean", "95 %", "median", "95 %", "less than LinUCB", "95 %")
     rows = tuple(
         (

@@ -23,6 +23,8 @@ class ExampleClaim:
 def check_worked_example() -> tuple[ExampleClaim, ...]:
     """Check the worked example's sentences on the paper's own graph.
 
+    Called by ``judge_paper_claims``.
+
     >>> [claim.holds for claim in check_worked_example()]
     [False, False, False, False]
     """
@@ -63,5 +65,6 @@ def check_worked_example() -> tuple[ExampleClaim, ...]:
 
 
 def _list_sets(found: object) -> str:
+    """List the sets of variables of found substitutes. Called by ``check_worked_example``."""
     sets = [f"{{{join_names(sort_names(s.variables))}}}" for s in found]  # type: ignore[attr-defined]
     return ", ".join(sets) or "nothing"
