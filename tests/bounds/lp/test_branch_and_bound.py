@@ -71,4 +71,4 @@ def test_chances_add_up_to_one() -> None:
 
 
 def test_who_is_late_keeps_what_was_found() -> None:
-    assert ended(search_boxes(UNIT, look, late=lambda: True)) == 2.0
+    assert ended(search_boxes(UNIT, look, is_late=lambda: True)) == 2.0

@@ -19,7 +19,7 @@ from boundit.counts.named_array import Floats
 MOST_BOXES = 24
 """How many boxes are looked into for one end."""
 _EDGE = 0.1  # a box is split no nearer to its edges than this part of it
-_FITS = 1e-7
+_FITS = 1e-7  # a product that is off by less, or a side that is shorter, is not split further
 
 
 class ProbabilityBox(NamedTuple):
@@ -29,18 +29,23 @@ class ProbabilityBox(NamedTuple):
     high: Floats
 
     def split(self, which: int, where: float) -> tuple["ProbabilityBox", "ProbabilityBox"]:
-        """Split one chance near ``where``."""
+        """Split the range of one chance near ``where``.
+
+        Called by ``search_boxes`` where the answer breaks the product most.
+        """
         low, high = float(self.low[which]), float(self.high[which])
         edge = _EDGE * (high - low)
         middle = min(max(where, low + edge), high - edge)
         below, above = self.high.copy(), self.low.copy()
         below[which] = above[which] = middle
-        return ProbabilityBox(self.low, below).tighten(), ProbabilityBox(
-            above, self.high
-        ).tighten()
+        halves = ProbabilityBox(self.low, below), ProbabilityBox(above, self.high)
+        return halves[0].tighten(), halves[1].tighten()
 
     def tighten(self) -> "ProbabilityBox":
-        """Use that the chances add up to one."""
+        """Narrow each range by the others, since the chances add up to one.
+
+        Called by ``ProbabilityBox.split`` and by ``ReweightedProgram.box`` for the first one.
+        """
         low = np.maximum(self.low, 1 - (self.high.sum() - self.high))
         high = np.minimum(self.high, 1 - (self.low.sum() - self.low))
         return ProbabilityBox(low, np.maximum(low, high))
@@ -65,39 +70,42 @@ SolveBox: TypeAlias = Callable[[ProbabilityBox], BoxBound | None]
 
 def search_boxes(
     box: ProbabilityBox,
-    look: SolveBox,
+    solve: SolveBox,
     *,
     most: int = MOST_BOXES,
-    late: Callable[[], bool] = lambda: False,
+    is_late: Callable[[], bool] = lambda: False,
 ) -> BoxBound | None:
     """Find an end that holds for every chance in a box; None when nothing fits anywhere.
+
+    At most about ``most`` boxes are solved. Called by ``ReweightedProgram._greatest`` for each
+    end of an arm.
 
     The greatest ``p (1 - p)``, by programs that know no more than that each factor is at most
     its upper end:
 
-    >>> def look(box: ProbabilityBox) -> BoxBound:
+    >>> def solve(box: ProbabilityBox) -> BoxBound:
     ...     return BoxBound(box.high.prod(), (box.low + box.high) / 2, box.high - box.low)
     >>> whole = ProbabilityBox(np.zeros(2), np.ones(2))
-    >>> round(float(search_boxes(whole, look, most=300).end), 2)
+    >>> round(float(search_boxes(whole, solve, most=300).end), 2)
     0.25
     """
-    first = look(box)
+    first = solve(box)
     if first is None:
         return None
     # Where two ends are alike, the box that was found first is split first, so runs repeat.
-    open_boxes, n_looked = [(-first.end, 0, box, first)], 1
-    while n_looked < most and not late():
+    open_boxes, n_solved = [(-first.end, 0, box, first)], 1
+    while n_solved < most and not is_late():
         end, _, at, found = open_boxes[0]
         which = int(np.argmax(np.where(at.high > at.low, found.misfit, -1.0)))
         if found.misfit[which] <= _FITS or at.high[which] - at.low[which] <= _FITS:
             break
         heapq.heappop(open_boxes)
         for half in at.split(which, float(found.chances[which])):
-            inner = look(half)
+            inner = solve(half)
             if inner is not None:
                 # What holds in the whole box holds in its half.
-                heapq.heappush(open_boxes, (max(end, -inner.end), n_looked, half, inner))
-            n_looked += 1
+                heapq.heappush(open_boxes, (max(end, -inner.end), n_solved, half, inner))
+            n_solved += 1
         if not open_boxes:
             return None
     end, _, _, found = open_boxes[0]

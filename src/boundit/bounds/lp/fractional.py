@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class NormedProgram:
     """The program of all populations with the mass of some values set to one.
 
-    At least the part ``least`` of everyone has them.
+    At least the part ``least`` of everyone has these values.
     """
 
     values: Mapping[str, int]
@@ -38,7 +38,12 @@ class NormedProgram:
 
 @final
 class Expectation:
-    """What functions of a block can be on average, at each value of what it is given."""
+    """What functions of a block can be on average, at each value of what it is given.
+
+    ``late`` says that some search ran out of time. ``worst`` is the population that attains the
+    last end found, and ``worsts`` are those of all ends of ``find_ends``, by place and by
+    whether the end is the upper one.
+    """
 
     def __init__(
         self, populations: Populations, block: ReweightedBlock, budget: TimeBudget = FOR_EVER
@@ -47,7 +52,7 @@ class Expectation:
         self.late = False
         self.worst: WorstPopulation | None = None
         self.worsts: dict[tuple[Place, bool], WorstPopulation | None] = {}
-        self._given: dict[tuple[int, ...], NormedProgram] = {}
+        self._programs: dict[tuple[int, ...], NormedProgram] = {}
 
     def find_ends(
         self, low: Floats, high: Floats, outer: Sequence[str]
@@ -55,7 +60,8 @@ class Expectation:
         """Find the least mean of ``low`` and the greatest of ``high``.
 
         Both have the axes ``outer`` and then those of the block, of length 1 where nothing
-        depends on one; the block's are taken away.
+        depends on one; the block's are taken away. Called by ``ReweightedWalk.back`` for each
+        block of a chain.
         """
         low, high = np.broadcast_arrays(low, high)
         inner = tuple(range(len(outer), low.ndim))
@@ -71,7 +77,11 @@ class Expectation:
         return least, most
 
     def find_shape(self, shape: Sequence[int], outer: Sequence[str]) -> tuple[int, ...]:
-        """How long each outer axis is: 1 where neither the function nor the law feels it."""
+        """Find how long each outer axis is: 1 where neither function nor law depends on it.
+
+        Called by ``Expectation.find_ends`` and ``ChainDifferences`` before they go through the
+        places.
+        """
         levels = self.populations.levels
         return tuple(
             levels[axis] if axis in self.block.given else size
@@ -79,13 +89,17 @@ class Expectation:
         )
 
     def select_given(self, place: Sequence[int], outer: Sequence[str]) -> dict[str, int]:
-        """The values that the block is given at a place."""
+        """Select the values that the block is given at a place.
+
+        Called by ``Expectation.find_ends``, ``natural_ends`` and ``ChainDifferences`` at each.
+        """
         return {a: i for a, i in zip(outer, place, strict=True) if a in self.block.given}
 
     def find_greatest(self, values: Floats, given: Mapping[str, int]) -> float:
         """Find the greatest mean of a function of the block, given some values.
 
-        ``worst`` is then the population in which it is so.
+        ``worst`` is then the population in which it is so. Called by ``Expectation.find_ends``
+        at every place, with the sign changed for the least mean.
         """
         low, high = float(values.min()), float(values.max())
         self.worst = None
@@ -107,11 +121,17 @@ class Expectation:
     def write_form(
         self, values: Floats, given: Mapping[str, int], layout: MassLayout
     ) -> Floats:
-        """Write the sum of masses times a function of the block, where some values are met."""
+        """Write the sum of masses times a function of the block, where some values are met.
+
+        Called by ``Expectation.find_greatest`` and ``RatioDifference.__init__`` for objectives.
+        """
         return self.populations.write_form(self.weigh_cells(values, given), layout)
 
     def weigh_cells(self, values: Floats, given: Mapping[str, int]) -> Floats:
-        """Weigh the cells that meet some values by a function of the block."""
+        """Weigh the cells that meet some values by a function of the block.
+
+        Called by ``Expectation.write_form``.
+        """
         axes = self.populations.axes
         order = sorted(range(values.ndim), key=lambda i: axes.index(self.block.variables[i]))
         names = {self.block.variables[i] for i in order}
@@ -120,20 +140,27 @@ class Expectation:
         return self.populations.weigh_cells(given, values.transpose(order).reshape(spread))
 
     def _make_program(self, values: Mapping[str, int]) -> NormedProgram:
+        """Make the program in which the mass of some values is one, once for each values.
+
+        Called by ``Expectation.find_greatest``.
+        """
         key = tuple(values[name] for name in sorted(values))
-        if key not in self._given:
+        if key not in self._programs:
             cells = self.populations.weigh_cells(values)
             layout = self.populations.lay_out(cells)
             rows = self.populations.write_rows(
                 layout, self.populations.write_form(cells, layout)
             )
             least = self.populations.find_least_share(values)
-            self._given[key] = NormedProgram(values, layout, rows.make_program(), least)
-        return self._given[key]
+            self._programs[key] = NormedProgram(values, layout, rows.make_program(), least)
+        return self._programs[key]
 
 
 def look_up(values: Floats, place: Sequence[int]) -> Floats:
-    """Look up a place on the first axes; those of length 1 hold for every place."""
+    """Look up a place on the first axes; those of length 1 hold for every place.
+
+    Called by ``Expectation.find_ends`` and ``ChainDifferences``, whose arrays have such axes.
+    """
     index = tuple(
         min(i, size - 1) for i, size in zip(place, values.shape[: len(place)], strict=True)
     )
@@ -142,6 +169,8 @@ def look_up(values: Floats, place: Sequence[int]) -> Floats:
 
 def look_up_each(values: Floats, places: Sequence[Sequence[int]]) -> Floats:
     """Look up several places, as ``look_up`` does one; they become the first axis.
+
+    Called by ``ChainDifferences._subtract_ends`` for all arms that one is compared with.
 
     >>> look_up_each(np.arange(6.0).reshape(1, 3, 2), [(0, 1), (5, 2)])
     array([[2., 3.],

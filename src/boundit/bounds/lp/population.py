@@ -34,19 +34,19 @@ _HEAVIEST = 1e9
 """No mass is larger, for nothing is set to one that fewer than this part of everyone have."""
 _EPS = float(np.finfo(np.float64).eps)
 _TOTAL = 0
-Mask = NDArray[np.bool_]
+_Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class MassLayout:
-    """The columns of a program: the total, the steering masses, the cells kept apart.
+    """Which columns a program has: the total, the steering masses, the cells kept apart.
 
     ``exact`` says for which steering values the shares are exact: there every cell is a share
     of the steering mass and needs no column.
     """
 
-    exact: Mask
-    kept: Mask
+    exact: _Mask
+    kept: _Mask
 
     @property
     def n_columns(self) -> int:
@@ -54,7 +54,10 @@ class MassLayout:
         return 1 + len(self.exact) + int(self.kept.sum())
 
     def find_columns(self, steering: int) -> NDArray[np.intp]:
-        """The columns of the cells of one steering value."""
+        """Find the columns of the cells of one steering value.
+
+        Called by ``Populations._add_cells``.
+        """
         start = 1 + len(self.exact) + int(self.kept[:steering].sum())
         return np.arange(start, start + int(self.kept[steering].sum()))
 
@@ -67,11 +70,17 @@ class ProgramRows:
     rows: list[tuple[Floats, float, float]] = field(default_factory=list)
 
     def copy(self) -> "ProgramRows":
-        """Take a copy, to which other rows can be added."""
+        """Take a copy, to which other rows can be added.
+
+        Called by ``ReweightedProgram._look`` for each box.
+        """
         return ProgramRows(self.n_columns, [*self.rows])
 
     def widen(self, *forms: Floats) -> "ProgramRows":
-        """Add a column for each form, and a row that says that it is it."""
+        """Make rows with one more column for each form, and a row that says they are equal.
+
+        Called by ``RatioDifference.__init__``, whose pieces then change two numbers alone.
+        """
         n_more = len(forms)
         wider = ProgramRows(self.n_columns + n_more)
         for form, lower, upper in self.rows:
@@ -81,11 +90,17 @@ class ProgramRows:
         return wider
 
     def add(self, form: Floats, lower: float, upper: float) -> None:
-        """Say that a form lies between two ends."""
+        """Say that a form lies between two ends.
+
+        Called by ``Populations.write_rows`` and others, row by row.
+        """
         self.rows.append((form, lower, upper))
 
     def add_between(self, form: Floats, of: int, low: float, high: float) -> None:
-        """Say that a form is at least ``low`` and at most ``high`` times a column."""
+        """Say that a form is at least ``low`` and at most ``high`` times a column.
+
+        Called by ``Populations.write_rows`` for cells, facts and tables.
+        """
         for share, lower, upper in ((low, 0.0, inf), (high, -inf, 0.0)):
             if (share > 0) if lower == 0 else (share < inf):
                 row = form.copy()
@@ -93,7 +108,11 @@ class ProgramRows:
                 self.add(row, lower, upper)
 
     def make_program(self) -> Program:
-        """Hand them to the solver."""
+        """Make the program of these rows.
+
+        Called by ``Expectation._make_program``, ``RatioDifference.__init__`` and
+        ``Populations.may_exist`` once all rows are there.
+        """
         forms, lower, upper = zip(*self.rows, strict=True)
         rows, ends = (
             SparseMatrix.from_dense(np.array(forms)),
@@ -116,13 +135,14 @@ class Populations:
 
     @property
     def are_many(self) -> bool:
-        """Whether there are too many cells to make programs."""
+        """Whether there are too many cells to make programs: then nothing is said."""
         return prod(self.shape) > MOST_CELLS
 
     def weigh_cells(self, values: Mapping[str, int], weights: Floats | float = 1.0) -> Floats:
         """Weigh the cells in which some variables have these values; zero elsewhere.
 
         ``weights`` has an axis for every variable, of length 1 where it does not matter.
+        Called by ``Expectation.weigh_cells`` and wherever the mass of some values is meant.
         """
         where = tuple(values.get(axis, slice(None)) for axis in self.axes)
         found = np.zeros(self.shape)
@@ -130,28 +150,40 @@ class Populations:
         return found
 
     def lay_out(self, needed: Floats) -> MassLayout:
-        """Decide which cells are variables: those needed, where shares are not exact."""
+        """Decide which cells are variables: those needed, where shares are not exact.
+
+        Called by ``Expectation._make_program`` and others before any form is written.
+        """
         low, high = self._cell_shares
         exact = (low == high).all(axis=1)
         wanted = needed.reshape(low.shape) != 0
         return MassLayout(exact, (wanted | bool(self.reweighting.tables)) & ~exact[:, None])
 
     def write_form(self, weights: Floats, layout: MassLayout) -> Floats:
-        """Write a weighted sum of the masses of cells with the columns of a program."""
+        """Write a weighted sum of the masses of cells with the columns of a program.
+
+        Called by ``Expectation.write_form`` for objectives and by ``Populations._add_table``.
+        """
         low, _ = self._cell_shares
         spread = weights.reshape(low.shape)
         exact = np.where(layout.exact, (spread * low).sum(axis=1), 0.0)
         return np.concatenate([[0.0], exact, spread[layout.kept]])
 
     def has_logged(self, values: Mapping[str, int]) -> bool:
-        """Tell whether some values were logged, so that they surely happen among everyone."""
+        """Tell whether some values were logged, so that they surely happen among everyone.
+
+        Called by ``Expectation.find_greatest``: nothing is said of what nobody may have.
+        """
         low = self._cell_shares[0]
         if not self.reweighting.shares.of:
             low = self.logged_shares[0][:, None] if self.reweighting.reads_steering else 0 * low
         return bool((self.weigh_cells(values).reshape(low.shape)[low > 0] > 0).any())
 
     def find_least_share(self, values: Mapping[str, int]) -> float:
-        """Tell what part of everyone surely has some values; unknown, what is usual."""
+        """Find what part of everyone surely has some values; unknown, what is usual.
+
+        Called by ``Expectation._make_program``: rounding weighs the more the fewer they are.
+        """
         known = [0.0]
         law, shares = self.reweighting, self._cell_shares[0]
         here = np.where(self.weigh_cells(values).reshape(shares.shape) > 0, shares, 0.0)
@@ -169,7 +201,10 @@ class Populations:
         return max(known) or _USUAL * float(here.sum(axis=1).max())
 
     def write_rows(self, layout: MassLayout, unit: Floats) -> ProgramRows:
-        """Write down that a form is one, then what all laws have in common."""
+        """Write down that a form is one, then what all laws have in common.
+
+        Called by ``Expectation._make_program`` and ``RatioDifference.__init__``.
+        """
         rows = ProgramRows(layout.n_columns)
         rows.add(unit, 1.0, 1.0)
         whole = np.zeros(layout.n_columns)
@@ -184,12 +219,18 @@ class Populations:
         return rows
 
     def read_shares(self, point: Floats) -> Floats:
-        """How large a part of everyone each steering value is, at a point of a program."""
+        """Read how large a part of everyone each steering value is, at a point of a program.
+
+        Called by ``find_worst_population``.
+        """
         masses = point[1 : 1 + self._n_steering] / point[_TOTAL]
         return np.asarray(masses)
 
     def may_exist(self) -> bool:
-        """Tell whether some law fits log, facts and tables; what is unsure counts as yes."""
+        """Tell whether some law fits log, facts and tables; what is unsure counts as yes.
+
+        Called by ``require_possible`` before any bound is derived.
+        """
         layout = self.lay_out(np.zeros(self.shape))
         total = _make_unit(layout.n_columns, _TOTAL)
         program = self.write_rows(layout, total).make_program()
@@ -217,7 +258,10 @@ class Populations:
         return np.broadcast_to(low, shape).ravel(), np.broadcast_to(high, shape).ravel()
 
     def _add_cells(self, rows: ProgramRows, layout: MassLayout, steering: int) -> None:
-        """Cells lie between shares of the steering mass; with the rest they make it up."""
+        """Say that cells are between shares of their steering mass, and all make it up.
+
+        Called by ``Populations.write_rows`` for each steering value without exact shares.
+        """
         own, kept = layout.find_columns(steering), layout.kept[steering]
         low, high = (end[steering] for end in self._cell_shares)
         added = np.zeros(layout.n_columns)
@@ -228,6 +272,10 @@ class Populations:
             rows.add_between(_make_unit(layout.n_columns, int(column)), 1 + steering, *ends)
 
     def _add_facts(self, rows: ProgramRows, facts: SelectionFacts) -> None:
+        """Say how much rarer or more common than logged each steering value may be.
+
+        Called by ``Populations.write_rows`` where something is known of selection.
+        """
         low, high = self.logged_shares
         for m in range(self._n_steering):
             mass = _make_unit(rows.n_columns, 1 + m)
@@ -239,6 +287,10 @@ class Populations:
             )
 
     def _add_table(self, rows: ProgramRows, layout: MassLayout, table: Nodes) -> None:
+        """Say that an unselected table shows the masses of its cells.
+
+        Called by ``Populations.write_rows`` for each table.
+        """
         names = sort_names(table)
         shape = [self._numbers.levels[name] for name in names]
         pair = self._numbers.between(P(table, logged=False), names)
@@ -269,6 +321,8 @@ def certify_greatest(
     ``objective <= y_0 unit + left``. What is left over is rounding, and is at most its greatest
     coefficient times ``sums``, for the total is one, masses add up to it, and cells to no more.
     In the ratio it is divided by the mass that was set to one, of which everyone has ``least``.
+    Called by ``Expectation.find_greatest``, ``RatioDifference._bound_piece`` and
+    ``ReweightedProgram._look`` for every search.
     """
     with np.errstate(invalid="ignore"):  # an end that does not bind is infinite
         found = program.maximise(objective, seconds=seconds)
@@ -280,6 +334,7 @@ def certify_greatest(
 
 
 def _make_unit(size: int, place: int) -> Floats:
+    """Make the form that is one column; called by ``Populations`` and ``ProgramRows.widen``."""
     found = np.zeros(size)
     found[place] = 1.0
     return found

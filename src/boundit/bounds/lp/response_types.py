@@ -1,11 +1,12 @@
 r"""Joint response types of some variables: every way they can behave, as far as it shows.
 
 A *response type* of a variable is a function from its arguments to its levels; hidden causes
-do no more than choose one for each variable. A joint type is seen only through *scenes*: runs
-in which some variables are set by hand and the others follow from their arguments. Two types
-that run alike in every scene are one column of a program. So a variable's function is asked
-only where some scene asks for it, and types are counted as runs: on the bow ``X <-> Y, X -> Y``
-one scene to watch and one with ``X`` set have 6 distinct runs of 8 types.
+do no more than choose one for each variable. A joint type is seen only through *scenarios*:
+runs in which some variables are set by hand and the others follow from their arguments. Two
+types that run alike in every scenario are one column of a program. So a variable's function is
+asked only where some scenario asks for it, and types are counted as runs: on the bow
+``X <-> Y, X -> Y`` one scenario to watch and one with ``X`` set have 6 distinct runs of 8
+types.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from boundit.terms.names import Nodes
 Levels = NDArray[np.int16]
 Codes = NDArray[np.int64]
 MOST_TYPES = 20_000
-"""How many columns a program may have; with more, scenes are dropped, which is sound."""
+"""How many columns a program may have; with more, scenarios are dropped, which is sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +42,40 @@ class TypeScenario:
 
 @dataclass(frozen=True, eq=False)
 class ResponseTypes:
-    """Distinct runs, one a column: every variable's level in every scene, -1 unfollowed."""
+    """Distinct runs, one a column: every variable's level in every scenario, -1 unfollowed."""
 
     variables: tuple[TypedVariable, ...]
-    runs: Levels  # variable, scene, column
+    runs: Levels  # variable, scenario, column
 
     @property
     def n_types(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return int(self.runs.shape[2])
 
-    def find_cells(self, scene: int, names: Sequence[str]) -> Codes:
-        """Which cell of the table of ``names`` each column is in, in one scene."""
+    def find_cells(self, scenario: int, names: Sequence[str]) -> Codes:
+        """Find which cell of the table of ``names`` each column is in, in one scenario.
+
+        Called by ``ArmProgram.__init__`` and others for the rows of programs.
+        """
         at = {v.name: i for i, v in enumerate(self.variables)}
         code = np.zeros(self.n_types, dtype=np.int64)
         for name in names:
-            code = code * self.variables[at[name]].n_levels + self.runs[at[name], scene]
+            code = code * self.variables[at[name]].n_levels + self.runs[at[name], scenario]
         return code
 
 
 def list_response_types(
     variables: Sequence[TypedVariable],
-    scenes: Sequence[TypeScenario],
+    scenarios: Sequence[TypeScenario],
     *,
     shown: Mapping[int, Nodes] | None = None,
     most: int = MOST_TYPES,
 ) -> ResponseTypes | None:
     """List the runs that joint types make; None when there are more than ``most``.
 
-    ``variables`` come causes first. Of a scene in ``shown`` only these variables matter in the
-    end, and runs that agree there are one.
+    ``variables`` come causes first. Of a scenario in ``shown`` only these variables matter in
+    the end, and runs that agree there are one. Called by ``ProgramLayout.types`` for the
+    columns of a program.
 
     >>> bow = TypedVariable("X", 2), TypedVariable("Y", 2, ("X",))
     >>> watched = TypeScenario({}, frozenset("XY"))
@@ -78,9 +83,9 @@ def list_response_types(
     >>> list_response_types(bow, [watched, treated]).n_types
     6
     """
-    runs = np.full((len(variables), len(scenes), 1), -1, dtype=np.int16)
+    runs = np.full((len(variables), len(scenarios), 1), -1, dtype=np.int16)
     for i in range(len(variables)):
-        grown = _follow(runs, i, variables, scenes, most)
+        grown = _follow(runs, i, variables, scenarios, most)
         if grown is None:
             return None
         runs = grown
@@ -91,46 +96,55 @@ def _follow(
     runs: Levels,
     i: int,
     variables: Sequence[TypedVariable],
-    scenes: Sequence[TypeScenario],
+    scenarios: Sequence[TypeScenario],
     most: int,
 ) -> Levels | None:
-    """Give the i-th variable its level in every scene: one column for every way to choose."""
+    """Give the i-th variable its level in every scenario: one column for every way to choose.
+
+    Called by ``list_response_types`` for each variable, causes first.
+    """
     name, n_levels = variables[i].name, variables[i].n_levels
-    outside = _number_outside(variables, i, scenes)
+    outside = _number_outside(variables, i, scenarios)
     asked: dict[int, Codes] = {}
-    for s, scene in enumerate(scenes):
-        if name in scene.values:
-            runs[i, s] = scene.values[name]
-        elif name in scene.followed:
-            argument = _encode_argument(runs[:, s], i, variables) * len(scenes) + outside[s]
-            told = _recall(runs[i], argument, asked)
-            times = np.where(told < 0, n_levels, 1)
+    for s, scenario in enumerate(scenarios):
+        if name in scenario.values:
+            runs[i, s] = scenario.values[name]
+        elif name in scenario.followed:
+            argument = _encode_argument(runs[:, s], i, variables) * len(scenarios) + outside[s]
+            known = _recall(runs[i], argument, asked)
+            times = np.where(known < 0, n_levels, 1)
             if int(times.sum()) > most:
                 return None
             take = np.repeat(np.arange(len(times)), times)
             fresh = np.arange(len(take)) - np.repeat(np.cumsum(times) - times, times)
-            runs, told = runs[:, :, take], told[take]
-            runs[i, s] = np.where(told < 0, fresh, told)
+            runs, known = runs[:, :, take], known[take]
+            runs[i, s] = np.where(known < 0, fresh, known)
             asked = {place: codes[take] for place, codes in asked.items()}
             asked[s] = argument[take]
     return runs
 
 
 def _number_outside(
-    variables: Sequence[TypedVariable], i: int, scenes: Sequence[TypeScenario]
+    variables: Sequence[TypedVariable], i: int, scenarios: Sequence[TypeScenario]
 ) -> list[int]:
-    """Number what each scene hands the i-th variable from outside, equal values alike."""
+    """Number what each scenario hands the i-th variable from outside, equal values alike.
+
+    Called by ``_follow``.
+    """
     before = {variable.name for variable in variables[:i]}
     names = [name for name in variables[i].arguments if name not in before]
     handed: dict[tuple[int, ...], int] = {}
     return [
-        handed.setdefault(tuple(scene.values.get(name, 0) for name in names), len(handed))
-        for scene in scenes
+        handed.setdefault(tuple(scenario.values.get(name, 0) for name in names), len(handed))
+        for scenario in scenarios
     ]
 
 
 def _encode_argument(levels: Levels, i: int, variables: Sequence[TypedVariable]) -> Codes:
-    """At which inside argument the i-th function is asked, as one number a column."""
+    """Write as one number a column at which inside argument the i-th function is asked.
+
+    Called by ``_follow`` in each scenario.
+    """
     code = np.zeros(levels.shape[1], dtype=np.int64)
     for place, variable in enumerate(variables[:i]):
         if variable.name in variables[i].arguments:
@@ -139,28 +153,36 @@ def _encode_argument(levels: Levels, i: int, variables: Sequence[TypedVariable])
 
 
 def _recall(levels: Levels, argument: Codes, asked: Mapping[int, Codes]) -> Levels:
-    """What the function said before of this argument; -1 where it was never asked."""
-    told = np.full(len(argument), -1, dtype=np.int16)
-    for scene, codes in asked.items():
-        told = np.where((told < 0) & (codes == argument), levels[scene], told)
-    return told
+    """Find what the function said before of this argument; -1 where it was never asked.
+
+    Called by ``_follow`` in each scenario.
+    """
+    known = np.full(len(argument), -1, dtype=np.int16)
+    for scenario, codes in asked.items():
+        known = np.where((known < 0) & (codes == argument), levels[scenario], known)
+    return known
 
 
 def _merge(
     runs: Levels, variables: Sequence[TypedVariable], shown: Mapping[int, Nodes]
 ) -> Levels:
-    """Make one column of those that differ in nothing that matters."""
+    """Make one column of those that differ in nothing that matters.
+
+    Called by ``list_response_types`` in the end.
+    """
     runs = runs.copy()
-    for scene, names in shown.items():
+    for scenario, names in shown.items():
         for i, variable in enumerate(variables):
             if variable.name not in names:
-                runs[i, scene] = -1
+                runs[i, scenario] = -1
     flat = runs.reshape(-1, runs.shape[2])
     return runs[:, :, np.unique(flat, axis=1, return_index=True)[1]]
 
 
 def list_assignments(levels: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Every combination of levels.
+    """List every combination of levels.
+
+    Called by ``ProgramLayout`` for cells, arms and what is fixed.
 
     >>> list(list_assignments({"A": 2, "B": 1}))
     [{'A': 0, 'B': 0}, {'A': 1, 'B': 0}]

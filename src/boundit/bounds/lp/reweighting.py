@@ -50,6 +50,8 @@ class Reweighting:
     ) -> "Reweighting":
         """Find what shields selection from some variables and those of the tables.
 
+        Called by ``ReweightedChainSearch._block`` and others for each rule that reweights.
+
         >>> from boundit.graph.text import parse
         >>> chain = parse("X -> M -> Y; M -> [S]")
         >>> found = Reweighting.from_graph(chain, frozenset("XMY"), SelectionFacts())
@@ -67,7 +69,7 @@ class Reweighting:
 
     @property
     def shares(self) -> P:
-        """What the log tells of the others given the steering variables."""
+        """The law of the others given the steering variables, which the log shows."""
         return P(self.variables - self.steering, self.steering)
 
     @property
@@ -77,7 +79,7 @@ class Reweighting:
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads off counts."""
+        """The formulas it reads off counts."""
         found = [self.shares] if self.shares.of else []
         if self.reads_steering:
             found.append(P(self.steering))
@@ -85,7 +87,7 @@ class Reweighting:
 
     @property
     def statement(self) -> str:
-        """What is known of the reweighting, in words."""
+        """The facts and tables that the reweighting must fit, in words."""
         said = [str(self.facts)] if self.facts else []
         said += [
             f"P({join_names(table)}) is that of an unselected table" for table in self.tables

@@ -5,46 +5,56 @@ import numpy as np
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.program import Optimum, SolveStatus
 from boundit.bounds.proof import RowKind, WorstPopulation
+from boundit.bounds.selection_facts import SelectionFacts
 from boundit.terms.names import sort_names
 
 MOST_KINDS = 8
 """How many kinds of rows are shown, those furthest from the log first."""
-_NEAR = 1e-6
+_NEAR = 1e-6  # a share this near to a limit is said to be at it
 LEAST, MOST = ", the least allowed", ", the most allowed"
 
 
 def find_worst_population(populations: Populations, found: Optimum) -> WorstPopulation | None:
-    """Read the population off the answer of a program; None where there is none to show."""
+    """Read the population off the answer of a program; None where there is none to show.
+
+    Called by ``Expectation.find_greatest`` and ``ReweightedProgram._look`` with what attained
+    an end, so that ``explain`` can say who there would be more of.
+    """
     law = populations.reweighting
-    if (
-        found.status is not SolveStatus.OPTIMAL
-        or not law.reads_steering
-        or not found.point[0] > 0
-    ):
+    solved = found.status is SolveStatus.OPTIMAL and found.point[0] > 0
+    if not (solved and law.reads_steering):
         return None
     names = sort_names(law.steering)
     low, high = populations.logged_shares
     shares = populations.read_shares(found.point)
-    facts = law.facts
+    places = np.ndindex(*(populations.levels[name] for name in names))
     kinds = []
-    for place, share, least, most in zip(
-        np.ndindex(*(populations.levels[name] for name in names)),
-        shares,
-        low,
-        high,
-        strict=True,
-    ):
-        stopped = ""
-        if facts and least > 0 and share <= facts.least_ratio * least + _NEAR:
-            stopped = LEAST
-        elif facts and share >= facts.find_greatest_share(float(most)) - _NEAR:
-            stopped = MOST
+    for place, *numbers in zip(places, shares, low, high, strict=True):
+        share, least, most = map(float, numbers)
+        stopped = _name_limit(law.facts, share, least, most)
         levels = dict(zip(names, place, strict=True))
-        kinds.append(RowKind(levels, float(share), float(least + most) / 2, stopped))
+        kinds.append(RowKind(levels, share, (least + most) / 2, stopped))
     furthest = sorted(kinds, key=_measure_shift, reverse=True)[:MOST_KINDS]
     shown = tuple(kind for kind in kinds if kind in furthest)
     return WorstPopulation(shown, len(kinds) - len(shown))
 
 
+def _name_limit(facts: SelectionFacts, share: float, least: float, most: float) -> str:
+    """Say which fact about selection stops a kind of row from being rarer, or more common.
+
+    It was logged in a part between ``least`` and ``most``. Called by ``find_worst_population``
+    for each kind.
+    """
+    if facts and least > 0 and share <= facts.least_ratio * least + _NEAR:
+        return LEAST
+    if facts and share >= facts.find_greatest_share(most) - _NEAR:
+        return MOST
+    return ""
+
+
 def _measure_shift(kind: RowKind) -> float:
+    """Measure how far a kind's share of everyone is from its share of the log.
+
+    Called by ``find_worst_population`` to show the kinds that moved most.
+    """
     return abs(kind.share - kind.logged)

@@ -129,7 +129,7 @@ class ReweightedProgram:
         if not self.populations.has_logged(self.at) or self.least < RARE:
             return inf
         look = partial(self._look, self.columns.of_types(gain))
-        found = search_boxes(self.box, look, late=self._is_late)
+        found = search_boxes(self.box, look, is_late=self._is_late)
         if found is None:  # by chance, or the facts contradict each other
             return inf
         self.worst = (
