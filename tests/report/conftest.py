@@ -7,18 +7,18 @@ import pytest
 from playwright.sync_api import Browser
 
 from boundit.report.figures.whiskers import Whiskers
-from boundit.report.pages.bound_page import bound_page
-from boundit.report.pages.origin import origin
-from boundit.report.pages.page import page
+from boundit.report.pages.bound_page import write_bound_page
+from boundit.report.pages.origin import describe_origin
+from boundit.report.pages.page import render_page
 from boundit.report.pages.sections import (
-    claims_section,
-    comparison_section,
-    curves_section,
-    graph_section,
-    intervals_section,
-    prose,
-    sensitivity_section,
-    table_section,
+    make_claims_section,
+    make_comparison_section,
+    make_curves_section,
+    make_graph_section,
+    make_intervals_section,
+    make_prose,
+    make_sensitivity_section,
+    make_table_section,
 )
 from boundit.report.records import Comparison, Grid, JudgedClaim, Ladder
 from tests.paper import FIGURE_2
@@ -67,16 +67,16 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 
 def bounds() -> str:
-    return bound_page(small_table(), graph=FIGURE_2, command="boundit bound g q l")
+    return write_bound_page(small_table(), graph=FIGURE_2, command="boundit bound g q l")
 
 
 def large() -> str:
-    return bound_page(large_table(), command="boundit bound " + "long.csv " * 40)
+    return write_bound_page(large_table(), command="boundit bound " + "long.csv " * 40)
 
 
 def worldly() -> str:
     table, command = worldly_table(), f"boundit bound {'x' * 200}"
-    return bound_page(table, graph=worldly_graph(), command=command, ladders=LADDERS)
+    return write_bound_page(table, graph=worldly_graph(), command=command, ladders=LADDERS)
 
 
 def everything() -> str:
@@ -88,21 +88,23 @@ def everything() -> str:
         ("policy", "regret", *(f"after {n} rounds" for n in (1, 2, 3))),
         (("LinUCB", *["72 ± 36"] * 4), ("UCB", *["706 ± 14"] * 4)),
     )
-    return page(
+    return render_page(
         "The paper, end to end",
         [
-            prose("What this is", f"Long formulas break: {'P(Y | do(X), Z) ' * 12}"),
-            graph_section(FIGURE_2, treatments=["X1", "X2"], outcomes="Y"),
-            intervals_section(Whiskers(table, truth, [naive(table)], spans)),
-            comparison_section(comparison),
-            curves_section(curves("LinUCB", "LinUCB-PCB", "OAM", "UCB"), title="Regret"),
-            sensitivity_section(LADDERS),
-            table_section(grid, title="Policies"),
-            claims_section([JudgedClaim("Theorem 3", "P(Y) is bounded", "holds", "0 misses")]),
+            make_prose("What this is", f"Long formulas break: {'P(Y | do(X), Z) ' * 12}"),
+            make_graph_section(FIGURE_2, treatments=["X1", "X2"], outcomes="Y"),
+            make_intervals_section(Whiskers(table, truth, [naive(table)], spans)),
+            make_comparison_section(comparison),
+            make_curves_section(curves("LinUCB", "LinUCB-PCB", "OAM", "UCB"), title="Regret"),
+            make_sensitivity_section(LADDERS),
+            make_table_section(grid, title="Policies"),
+            make_claims_section(
+                [JudgedClaim("Theorem 3", "P(Y) is bounded", "holds", "0 misses")]
+            ),
         ],
         lead=["In short."],
         facts={"rows": "30,000"},
-        origin=origin("boundit reproduce", {"seed": 0}),
+        origin=describe_origin("boundit reproduce", {"seed": 0}),
     )
 
 

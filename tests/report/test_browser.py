@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from boundit.graph.text import parse
-from boundit.report.graph.svg import graph_svg
+from boundit.report.graph.svg import draw_graph
 from tests.report.browser import DESK, PHONE, Scheme, opened
 from tests.report.probes import OUTSIDE_THEIR_NODE, OVERLAPS, SHOWN
 from tests.strategies import random_graph
@@ -131,7 +131,7 @@ def test_labels_of_any_graph_stand_apart_and_inside_their_nodes(
             '"WWWWWWWWWW MMMMMMMMMM" -> "time of day"; neighbour_income -> iiiiii; 語語語 -> Y'
         )
     )
-    drawn = "".join(graph_svg(graph, treatments=min(graph.observed)) for graph in graphs)
+    drawn = "".join(draw_graph(graph, treatments=min(graph.observed)) for graph in graphs)
     file = tmp_path / "graphs.html"
     file.write_text(f'<!doctype html><meta charset="utf-8">{drawn}', encoding="utf-8")
     with opened(browser, file) as found:

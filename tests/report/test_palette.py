@@ -2,7 +2,7 @@ from itertools import combinations
 
 import pytest
 
-from boundit.report.palette import SERIES, SHADES, following, series
+from boundit.report.palette import SERIES, SHADES, name_series_colour, use_colour_variables
 
 TEXT = ("ink", "muted", "accent", "miss", "good", "warn")
 
@@ -57,8 +57,8 @@ def test_no_two_names_share_a_light_colour() -> None:
 def test_colours_become_variables_with_the_light_colour_to_fall_back_on() -> None:
     ink = SHADES["ink"].light
 
-    assert following(f'style="fill: {ink}"') == f'style="fill: var(--ink, {ink})"'
+    assert use_colour_variables(f'style="fill: {ink}"') == f'style="fill: var(--ink, {ink})"'
 
 
 def test_series_go_round() -> None:
-    assert series(len(SERIES)) == series(0) != series(1)
+    assert name_series_colour(len(SERIES)) == name_series_colour(0) != name_series_colour(1)

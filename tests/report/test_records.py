@@ -44,11 +44,11 @@ def test_uneven_ladders_are_refused() -> None:
 def test_a_printed_interval_is_read_to_its_digits() -> None:
     printed = IntervalSeries("printed", {KEY: Interval(0.246, 0.385)}, rounding=0.0005)
 
-    assert not printed.misses(KEY, 0.3854)
-    assert printed.misses(KEY, 0.3856)
-    assert printed.misses(KEY, 0.2454)
-    assert not printed.misses(KEY, 0.2456)
-    assert not printed.misses(((0,), ()), 9.0), "nothing is said of it"
+    assert not printed.has_missed(KEY, 0.3854)
+    assert printed.has_missed(KEY, 0.3856)
+    assert printed.has_missed(KEY, 0.2454)
+    assert not printed.has_missed(KEY, 0.2456)
+    assert not printed.has_missed(((0,), ()), 9.0), "nothing is said of it"
 
 
 def test_a_comparison_counts_misses_and_knows_every_row() -> None:
@@ -56,4 +56,4 @@ def test_a_comparison_counts_misses_and_knows_every_row() -> None:
     comparison = Comparison(("X",), (), (spans,), truth={KEY: 0.3, ((0,), ()): 0.1})
 
     assert comparison.keys == (KEY, ((0,), ()))
-    assert comparison.missed(spans) == 1
+    assert comparison.count_misses(spans) == 1

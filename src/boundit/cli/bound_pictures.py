@@ -60,10 +60,10 @@ def _named(table: "BoundTable", key: "Key") -> str:
 
 def draw(ladders: "tuple[Ladder, ...]", path: Path) -> None:
     """Draw the bounds against the limit into a file."""
-    from boundit.report.figures.canvas import save  # noqa: PLC0415
-    from boundit.report.figures.sensitivity import sensitivity_figure  # noqa: PLC0415
+    from boundit.report.figures.canvas import save_figure  # noqa: PLC0415
+    from boundit.report.figures.sensitivity import draw_sensitivity  # noqa: PLC0415
 
-    save(sensitivity_figure(ladders), path)
+    save_figure(draw_sensitivity(ladders), path)
 
 
 def write_report(
@@ -74,9 +74,9 @@ def write_report(
     ladders: "tuple[Ladder, ...]",
 ) -> None:
     """Write the page of a table, with the command that repeats it."""
-    from boundit.report.pages.bound_page import bound_page  # noqa: PLC0415
+    from boundit.report.pages.bound_page import write_bound_page  # noqa: PLC0415
     from boundit.terms.files import write_page  # noqa: PLC0415
 
     command = shlex.join(["boundit", *sys.argv[1:]])
-    page = bound_page(table, graph=graph, query=query, command=command, ladders=ladders)
+    page = write_bound_page(table, graph=graph, query=query, command=command, ladders=ladders)
     write_page(path, page)

@@ -1,7 +1,7 @@
 """What do we tell, and why? Tables of bounds, graphs and records in; pages and figures out.
 
-A drawing room: it computes nothing of its own. ``page`` and ``bound_page`` write one HTML file
-that needs no network; ``intervals``, ``curves`` and ``sensitivity`` draw figures; ``graph_svg``
-draws a causal graph; ``mathml`` typesets our formulas. Figures and pages need
-``boundit[report]``; graphs and formulas need nothing.
+It computes nothing of its own. ``render_page`` and ``write_bound_page`` write one HTML file
+that needs no network; ``draw_intervals``, ``draw_curves`` and ``draw_sensitivity`` draw
+figures; ``draw_graph`` draws a causal graph; ``draw_line`` draws formulas among words. Figures
+and pages need ``boundit[report]``; graphs and formulas need nothing.
 """

@@ -44,31 +44,31 @@ DASHES = ("solid", (0, (5, 2)), (0, (1, 1.6)), (0, (6, 2, 1, 2)))
 """A line's dashes turn with each round through the colours and within it."""
 
 
-def light(name: str) -> str:
+def get_light_colour(name: str) -> str:
     """Give the colour a saved figure has."""
     return SHADES[name].light
 
 
-def variable(name: str) -> str:
+def write_colour_variable(name: str) -> str:
     """Give the colour as a page writes it, so that it follows light and dark.
 
-    >>> variable("ink")
+    >>> write_colour_variable("ink")
     'var(--ink, #1c2127)'
     """
     return f"var(--{name}, {SHADES[name].light})"
 
 
-def following(svg: str) -> str:
+def use_colour_variables(svg: str) -> str:
     """Turn the colours of a drawing into the page's variables."""
     for name, shade in SHADES.items():
-        svg = svg.replace(shade.light, variable(name))
+        svg = svg.replace(shade.light, write_colour_variable(name))
     return svg
 
 
-def series(i: int) -> str:
+def name_series_colour(i: int) -> str:
     """Name the colour of the ``i``-th series, counted from 0.
 
-    >>> series(0), series(8)
+    >>> name_series_colour(0), name_series_colour(8)
     ('series-1', 'series-1')
     """
     return SERIES[i % len(SERIES)]

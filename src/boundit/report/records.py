@@ -67,7 +67,7 @@ class IntervalSeries:
     values: Mapping[Key, Interval]
     rounding: float = ROUNDING
 
-    def misses(self, key: Key, truth: float) -> bool:
+    def has_missed(self, key: Key, truth: float) -> bool:
         """Tell whether the truth lies outside, read to the digits that are given."""
         span = self.values.get(key)
         if span is None:
@@ -91,9 +91,9 @@ class Comparison:
         series = (self.truth, *(s.values for s in self.spans), *(p.values for p in self.points))
         return tuple(dict.fromkeys(key for values in series for key in values))
 
-    def missed(self, spans: IntervalSeries) -> int:
+    def count_misses(self, spans: IntervalSeries) -> int:
         """Count the intervals that leave the truth out."""
-        return sum(spans.misses(key, truth) for key, truth in self.truth.items())
+        return sum(spans.has_missed(key, truth) for key, truth in self.truth.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bandit.errors import BadOption
-from boundit.report.figures.canvas import save
-from boundit.report.figures.curves import curve_figure
+from boundit.report.figures.canvas import save_figure
+from boundit.report.figures.curves import draw_curves
 from boundit.report.records import Curve
 from boundit.simulation import regret_file
 from boundit.simulation.errors import DamagedResult
@@ -162,7 +162,7 @@ class Regret:
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the curves into a file, PNG or SVG by its suffix."""
-        save(curve_figure(self.make_curves(), note=self.caption), path)
+        save_figure(draw_curves(self.make_curves(), note=self.caption), path)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything to a file (npz), whole or not at all."""
@@ -177,7 +177,7 @@ class Regret:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read what ``save`` wrote; anything else is refused whole."""
+        """Read what ``save_figure`` wrote; anything else is refused whole."""
         head, arrays = regret_file.read_regret(path)
         try:
             return cls(

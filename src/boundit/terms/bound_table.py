@@ -95,10 +95,10 @@ class BoundTable:
         A row has a value for every treatment and context, ``lower`` and ``upper``; the other
         columns that ``rows`` writes may be there too.
         """
-        treatments, context = _names(treatments), _names(context)
+        treatments, context = _read_names(treatments), _read_names(context)
         found: dict[Key, Bound] = {}
         for i, row in enumerate(rows):
-            key = _picked(row, treatments, i), _picked(row, context, i)
+            key = _pick_values(row, treatments, i), _pick_values(row, context, i)
             if key in found:
                 raise MalformedRow(i, f"the arm {key[0]} in context {key[1]} has a row already")
             found[key] = _read_bound(row, i, reward_range)
@@ -121,7 +121,7 @@ class BoundTable:
     def __getitem__(self, key: tuple[object, object]) -> Interval:
         if not (isinstance(key, tuple) and len(key) == 2):
             raise NotAKey(key)
-        found = self.bounds.get(self._key(*key))
+        found = self.bounds.get(self._read_key(*key))
         return found.interval if found else Interval(*self.reward_range)
 
     def contrast(self, arm: object, other: object, context: object = ()) -> float:
@@ -129,14 +129,14 @@ class BoundTable:
 
         Below zero, ``other`` is better whatever is true.
         """
-        (one, where), (two, _) = self._key(arm, context), self._key(other, context)
+        (one, where), (two, _) = self._read_key(arm, context), self._read_key(other, context)
         return find_largest_contrast(
             self.contrasts, (where, one, two), (self[one, where], self[two, where])
         )
 
     def dominated(self, context: object = ()) -> dict[Arm, Arm]:
         """Map each arm that another surely beats in a context to the one that beats it."""
-        where = self._values("context", context, self.context)
+        where = self._read_values("context", context, self.context)
         return find_dominated_arms(
             self.contrasts, where, {arm: self[arm, where] for arm in self.arms}
         )
@@ -170,16 +170,16 @@ class BoundTable:
 
     def explanation(self, arm: object, context: object = ()) -> Explanation:
         """How one interval came about, as a record that text and pages render."""
-        key = self._key(arm, context)
+        key = self._read_key(arm, context)
         low, high = self.reward_range
         unseen = Bound(low, high, low, high, 0, "range", "range", marks=("it has no row",))
         return explain_bound(
-            self._question(key),
+            self._ask(key),
             self.bounds.get(key, unseen),
             self.rules,
             confidence=self.confidence,
             caveats=self.caveats,
-            dominated=self._domination(key),
+            dominated=self._find_domination(key),
         )
 
     def record(self) -> dict[str, object]:
@@ -203,13 +203,15 @@ class BoundTable:
         """Read back what ``record`` wrote; ``error`` makes the error of what does not fit."""
         return decode(cls, record, error=error)
 
-    def _key(self, arm: object, context: object) -> Key:
+    def _read_key(self, arm: object, context: object) -> Key:
         return (
-            self._values("arm", arm, self.treatments),
-            self._values("context", context, self.context),
+            self._read_values("arm", arm, self.treatments),
+            self._read_values("context", context, self.context),
         )
 
-    def _values(self, what: str, given: object, names: tuple[str, ...]) -> tuple[Value, ...]:
+    def _read_values(
+        self, what: str, given: object, names: tuple[str, ...]
+    ) -> tuple[Value, ...]:
         """Read an arm or a context: a tuple, a mapping, or a scalar for one variable."""
         if isinstance(given, Mapping) and given.keys() == set(names):
             given = tuple(given[name] for name in names)
@@ -221,7 +223,7 @@ class BoundTable:
                 raise OutsideDomain(name, value, self.levels[name])
         return values
 
-    def _question(self, key: Key) -> Sentence:
+    def _ask(self, key: Key) -> Sentence:
         """Ask for the mean of one arm in one context. Called by ``explanation``."""
         arm, context = key
         outcome = Variable(self.outcome, bare=True)
@@ -230,7 +232,7 @@ class BoundTable:
             Term("E", (outcome,), (done, *_set_variables(self.context, context)))
         )
 
-    def _domination(self, key: Key) -> Domination | None:
+    def _find_domination(self, key: Key) -> Domination | None:
         """Find the arm that surely beats this one by most. Called by ``explanation``."""
         arm, context = key
         intervals = {one: self[one, context] for one in self.arms}
@@ -248,18 +250,18 @@ def _set_variables(names: Sequence[str], values: Sequence[Value]) -> tuple[Varia
     )
 
 
-def _picked(row: Mapping[str, object], names: Sequence[str], i: int) -> tuple[Value, ...]:
+def _pick_values(row: Mapping[str, object], names: Sequence[str], i: int) -> tuple[Value, ...]:
     for name in names:
         if name not in row:
             raise MalformedRow(i, f"it has no value for {name!r}")
-    return tuple(_plain(row[name], name, i) for name in names)
+    return tuple(_read_level(row[name], name, i) for name in names)
 
 
-def _names(given: Sequence[str]) -> tuple[str, ...]:
+def _read_names(given: Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _plain(value: object, name: str, i: int) -> Value:
+def _read_level(value: object, name: str, i: int) -> Value:
     """Take a level as Python has it; NumPy's scalars know how to become that."""
     plain = unwrap_scalar(value)
     if not isinstance(plain, Hashable):

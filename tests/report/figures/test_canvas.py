@@ -7,8 +7,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from boundit.report.errors import UnknownSuffix
-from boundit.report.figures.canvas import canvas, inline, look, room, ruled, save
-from boundit.report.palette import light
+from boundit.report.figures.canvas import (
+    add_axes,
+    draw_grid,
+    make_figure,
+    save_figure,
+    use_style,
+    write_inline_svg,
+)
+from boundit.report.palette import get_light_colour
 from boundit.terms.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -16,18 +23,18 @@ if TYPE_CHECKING:
 
 
 def example(label: str = "an arm") -> "Figure":
-    with look():
-        figure = canvas(300, 120)
-        axes = room(figure, 30, 10, 240, 80)
-        ruled(axes)
-        axes.plot([0, 1], [0, 1], "o-", color=light("series-1"), label=label)
+    with use_style():
+        figure = make_figure(300, 120)
+        axes = add_axes(figure, 30, 10, 240, 80)
+        draw_grid(axes)
+        axes.plot([0, 1], [0, 1], "o-", color=get_light_colour("series-1"), label=label)
         axes.set_title(label)
     return figure
 
 
 def test_the_suffix_says_how_a_figure_is_saved(tmp_path: Path) -> None:
-    save(example(), tmp_path / "a.png")
-    save(example(), tmp_path / "a.SVG")
+    save_figure(example(), tmp_path / "a.png")
+    save_figure(example(), tmp_path / "a.SVG")
 
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert ET.parse(tmp_path / "a.SVG").getroot().tag.endswith("svg")
@@ -36,22 +43,22 @@ def test_the_suffix_says_how_a_figure_is_saved(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a.jpg", "a", "png"])
 def test_any_other_suffix_is_refused_and_nothing_written(tmp_path: Path, name: str) -> None:
     with pytest.raises(UnknownSuffix, match=r"must end in \.png or \.svg"):
-        save(example(), tmp_path / name)
+        save_figure(example(), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_the_same_figure_gives_the_same_bytes(tmp_path: Path, suffix: str) -> None:
     one, two = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
-    save(example(), one)
-    save(example(), two)
+    save_figure(example(), one)
+    save_figure(example(), two)
 
     assert one.read_bytes() == two.read_bytes()
     assert b"Matplotlib" not in one.read_bytes()
 
 
 def test_in_a_page_colours_are_variables_and_text_is_text() -> None:
-    drawn = inline(example("$x_1 < 2$"), title='A "title" & more')
+    drawn = write_inline_svg(example("$x_1 < 2$"), title='A "title" & more')
 
     ET.fromstring(drawn)
     assert re.findall(r"(?<![(\"] )(?<!, )(?<=[: ])#[0-9a-f]{6}", drawn) == []
@@ -63,7 +70,7 @@ def test_in_a_page_colours_are_variables_and_text_is_text() -> None:
 
 
 def test_in_a_page_places_have_two_decimals_and_labels_all_they_have() -> None:
-    drawn = inline(example("3.14159"), title="2.71828")
+    drawn = write_inline_svg(example("3.14159"), title="2.71828")
 
     assert ">3.14159</text>" in drawn
     assert 'aria-label="2.71828"' in drawn
@@ -71,11 +78,16 @@ def test_in_a_page_places_have_two_decimals_and_labels_all_they_have() -> None:
 
 
 def test_a_label_that_looks_like_a_colour_is_left_alone() -> None:
-    assert f">{light('ink')}</text>" in inline(example(light("ink")), title="t")
+    assert f">{get_light_colour('ink')}</text>" in write_inline_svg(
+        example(get_light_colour("ink")), title="t"
+    )
 
 
 def test_figures_of_one_page_share_no_ids() -> None:
-    one, two = inline(example(), title="one"), inline(example(), title="two")
+    one, two = (
+        write_inline_svg(example(), title="one"),
+        write_inline_svg(example(), title="two"),
+    )
     ids = [set(re.findall(r' id="([^"]+)"', drawn)) for drawn in (one, two)]
 
     assert ids[0]
@@ -86,11 +98,11 @@ def test_figures_of_one_page_share_no_ids() -> None:
 
 
 def test_letters_that_the_face_lacks_bring_no_warning(tmp_path: Path) -> None:
-    save(example("語"), tmp_path / "a.png")
-    inline(example("語"), title="t")
+    save_figure(example("語"), tmp_path / "a.png")
+    write_inline_svg(example("語"), title="t")
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'boundit\[report\]'"), look():
+    with pytest.raises(MissingExtra, match=r"pip install 'boundit\[report\]'"), use_style():
         pass

@@ -4,13 +4,13 @@ import pytest
 from matplotlib.text import Text
 
 from boundit.report.errors import NothingToDraw
-from boundit.report.figures.curves import NARROW, WIDE, curve_figure, curve_svgs
+from boundit.report.figures.curves import NARROW, WIDE, draw_curves, write_curve_svgs
 from boundit.report.records import Curve
 from tests.report.examples import curves, y_of
 
 
 def test_a_curve_is_its_mean_and_its_band() -> None:
-    (axes,) = curve_figure(curves("UCB", "TS")).axes
+    (axes,) = draw_curves(curves("UCB", "TS")).axes
 
     assert y_of(axes.lines[0])[-1] == pytest.approx(15)
     assert len(axes.collections) == 2
@@ -19,7 +19,7 @@ def test_a_curve_is_its_mean_and_its_band() -> None:
 
 
 def test_curves_differ_in_dashes_as_well_as_colour() -> None:
-    (axes,) = curve_figure(curves(*"ABCD")).axes
+    (axes,) = draw_curves(curves(*"ABCD")).axes
 
     assert len({line.get_color() for line in axes.lines}) == 4
     assert len({str(vars(line)["_dash_pattern"]) for line in axes.lines}) == 4
@@ -28,7 +28,7 @@ def test_curves_differ_in_dashes_as_well_as_colour() -> None:
 @pytest.mark.parametrize("width", [NARROW, WIDE])
 @pytest.mark.parametrize("n", [1, 2, 7, 12])
 def test_names_at_the_ends_never_overlap(width: float, n: int) -> None:
-    figure = curve_figure(curves(*(f"policy {i}" for i in range(n))), width=width)
+    figure = draw_curves(curves(*(f"policy {i}" for i in range(n))), width=width)
     figure.draw_without_rendering()
     boxes = sorted(
         (Text.get_window_extent(t) for t in figure.axes[0].texts), key=lambda b: b.y0
@@ -40,13 +40,13 @@ def test_names_at_the_ends_never_overlap(width: float, n: int) -> None:
 
 
 def test_curves_without_a_band_or_of_one_round_are_drawn() -> None:
-    (axes,) = curve_figure([Curve("one", (1,), (2,)), Curve("nan", (1,), (float("nan"),))]).axes
+    (axes,) = draw_curves([Curve("one", (1,), (2,)), Curve("nan", (1,), (float("nan"),))]).axes
 
     assert not axes.collections
 
 
 def test_a_page_gets_one_for_wide_and_one_for_narrow() -> None:
-    wide, narrow = curve_svgs(curves("UCB"), title="Regret")
+    wide, narrow = write_curve_svgs(curves("UCB"), title="Regret")
 
     assert f'width="{WIDE:g}"' in wide
     assert f'width="{NARROW:g}"' in narrow
@@ -55,11 +55,11 @@ def test_a_page_gets_one_for_wide_and_one_for_narrow() -> None:
 
 def test_no_curves_no_figure() -> None:
     with pytest.raises(NothingToDraw):
-        curve_figure([])
+        draw_curves([])
 
 
 def test_names_of_curves_that_end_at_nothing_stand_above_the_axis() -> None:
-    figure = curve_figure([Curve(name, (1, 2), (0, 0)) for name in "ABC"])
+    figure = draw_curves([Curve(name, (1, 2), (0, 0)) for name in "ABC"])
     figure.draw_without_rendering()
     (axes,) = figure.axes
 
@@ -69,7 +69,7 @@ def test_names_of_curves_that_end_at_nothing_stand_above_the_axis() -> None:
 
 def test_a_note_is_written_below_within_the_edges() -> None:
     note = "Bands are pointwise 95 % intervals of the paired difference from LinUCB. " * 3
-    bare, noted = curve_figure(curves("UCB")), curve_figure(curves("UCB"), note=note)
+    bare, noted = draw_curves(curves("UCB")), draw_curves(curves("UCB"), note=note)
     noted.draw_without_rendering()
     boxes = [Text.get_window_extent(text) for text in noted.texts]
 
@@ -80,7 +80,7 @@ def test_a_note_is_written_below_within_the_edges() -> None:
 
 
 def test_where_curves_end_is_said_for_those_who_do_not_see_them() -> None:
-    wide, _ = curve_svgs(curves("UCB", "TS"), title="Regret")
+    wide, _ = write_curve_svgs(curves("UCB", "TS"), title="Regret")
 
     assert 'aria-label="Regret. At the end: UCB 15, TS 15.05."' in wide
 
@@ -88,7 +88,7 @@ def test_where_curves_end_is_said_for_those_who_do_not_see_them() -> None:
 def test_a_crowd_at_the_bottom_leaves_names_at_the_top_in_sight() -> None:
     ends = (*(0.1 * i for i in range(9)), 190, 210)
     for width in (NARROW, WIDE):
-        figure = curve_figure(
+        figure = draw_curves(
             [Curve(f"policy {i}", (1, 2), (0, end)) for i, end in enumerate(ends)], width=width
         )
         figure.draw_without_rendering()

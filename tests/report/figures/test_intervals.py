@@ -5,10 +5,10 @@ from itertools import combinations
 import pytest
 from matplotlib.text import Text
 
-from boundit.report.figures.canvas import look
-from boundit.report.figures.intervals import interval_figure, interval_panels
+from boundit.report.figures.canvas import use_style
+from boundit.report.figures.intervals import draw_interval_panels, draw_intervals
 from boundit.report.figures.whiskers import Whiskers
-from boundit.report.palette import light
+from boundit.report.palette import get_light_colour
 from boundit.terms.bound_table import BoundTable
 from tests.report.examples import (
     large_table,
@@ -24,7 +24,7 @@ from tests.report.examples import (
 
 def test_every_context_has_a_panel_and_every_arm_a_line() -> None:
     table = small_table()
-    figure = interval_figure(Whiskers(table))
+    figure = draw_intervals(Whiskers(table))
 
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["U1=0", "U1=1"]
     for axes in figure.axes:
@@ -34,7 +34,7 @@ def test_every_context_has_a_panel_and_every_arm_a_line() -> None:
 
 
 def test_lines_run_from_end_to_end_and_the_thick_part_is_the_estimates() -> None:
-    (first, _) = interval_figure(Whiskers(small_table())).axes
+    (first, _) = draw_intervals(Whiskers(small_table())).axes
     inner, whole = first.lines[:2]
 
     assert x_of(inner) == pytest.approx([0.2, 0.3])
@@ -44,7 +44,7 @@ def test_lines_run_from_end_to_end_and_the_thick_part_is_the_estimates() -> None
 
 def test_truth_and_naive_estimates_stand_at_their_numbers() -> None:
     table = small_table()
-    (first, _) = interval_figure(Whiskers(table, truth_of(table), [naive(table)])).axes
+    (first, _) = draw_intervals(Whiskers(table, truth_of(table), [naive(table)])).axes
     markers = {line.get_marker(): x_of(line)[0] for line in first.lines[2:4]}
 
     assert markers == {"x": pytest.approx(0.38), "D": pytest.approx(0.25)}
@@ -52,16 +52,16 @@ def test_truth_and_naive_estimates_stand_at_their_numbers() -> None:
 
 def test_a_miss_changes_colour_and_says_so() -> None:
     table = small_table()
-    figure = interval_figure(Whiskers(table, truth_of(table, off=0.3)))
+    figure = draw_intervals(Whiskers(table, truth_of(table, off=0.3)))
 
     for axes in figure.axes:
         assert [text.get_text() for text in axes.texts] == ["misses"] * 4
-        assert axes.lines[0].get_color() == light("miss")
+        assert axes.lines[0].get_color() == get_light_colour("miss")
 
 
 def test_other_intervals_stand_below_ours() -> None:
     table = small_table()
-    (first, _) = interval_figure(Whiskers(table, spans=[printed(table)])).axes
+    (first, _) = draw_intervals(Whiskers(table, spans=[printed(table)])).axes
     ours, theirs = first.lines[1], first.lines[2]
 
     assert y_of(theirs)[0] > 0 > y_of(ours)[0]
@@ -73,24 +73,24 @@ def test_crossed_estimates_are_drawn_inside_the_interval() -> None:
         key: replace(b, lower_estimate=0.9, upper_estimate=0.0)
         for key, b in table.bounds.items()
     }
-    (first, _) = interval_figure(Whiskers(replace(table, bounds=crossed))).axes
+    (first, _) = draw_intervals(Whiskers(replace(table, bounds=crossed))).axes
 
     assert x_of(first.lines[0]) == pytest.approx([0.1, 0.4])
 
 
 def test_panels_of_a_page_are_those_of_the_sheet() -> None:
-    panels = interval_panels(Whiskers(small_table()))
+    panels = draw_interval_panels(Whiskers(small_table()))
 
     assert len(panels) == 2
     assert [panel.name for panel in panels] == ["U1=0", "U1=1"]
     assert ">X1=1, X2=1</text>" in panels[1].svg
     assert 'aria-label="Intervals per arm, U1=1"' in panels[1].svg
-    assert panels == interval_panels(Whiskers(small_table()))
+    assert panels == draw_interval_panels(Whiskers(small_table()))
 
 
 def test_on_a_sheet_long_names_are_broken_or_numbered_so_that_they_differ() -> None:
     def titles(table: BoundTable) -> list[str]:
-        return [axes.get_title(loc="left") for axes in interval_figure(Whiskers(table)).axes]
+        return [axes.get_title(loc="left") for axes in draw_intervals(Whiskers(table)).axes]
 
     broken, numbered = titles(large_table()), titles(worldly_table())
 
@@ -100,7 +100,7 @@ def test_on_a_sheet_long_names_are_broken_or_numbered_so_that_they_differ() -> N
 
 
 def test_in_a_page_names_of_contexts_are_whole() -> None:
-    names = [panel.name for panel in interval_panels(Whiskers(large_table()))]
+    names = [panel.name for panel in draw_interval_panels(Whiskers(large_table()))]
 
     assert all(name.count("=") == 6 and "…" not in name for name in names)
 
@@ -108,8 +108,8 @@ def test_in_a_page_names_of_contexts_are_whole() -> None:
 def test_words_of_a_sheet_stay_on_it_and_apart() -> None:
     table = large_table(arms=50, contexts=1)
     for shown in (Whiskers(table), Whiskers(worldly_table())):
-        figure = interval_figure(shown)
-        with look():
+        figure = draw_intervals(shown)
+        with use_style():
             figure.draw_without_rendering()
         words = [text for axes in figure.axes for text in axes.get_yticklabels()]
         boxes = [Text.get_window_extent(text) for text in [*words, *figure.texts]]

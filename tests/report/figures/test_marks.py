@@ -1,11 +1,17 @@
 from xml.etree import ElementTree as ET
 
-from boundit.report.figures.marks import MISSED, TRUTH, bound_marks, point_marks, span_marks
+from boundit.report.figures.marks import (
+    MISSED,
+    TRUTH,
+    make_bound_marks,
+    make_point_marks,
+    make_span_marks,
+)
 from boundit.report.records import IntervalSeries, PointEstimates
 
 
 def test_series_differ_in_shape_as_well_as_colour() -> None:
-    marks = point_marks([PointEstimates(name, {}) for name in ("CP", "Biased", "other")])
+    marks = make_point_marks([PointEstimates(name, {}) for name in ("CP", "Biased", "other")])
 
     assert len({mark.marker for mark in marks}) == 3
     assert len({mark.colour for mark in marks}) == 3
@@ -13,16 +19,20 @@ def test_series_differ_in_shape_as_well_as_colour() -> None:
 
 def test_points_and_intervals_take_different_colours() -> None:
     points, spans = [PointEstimates("CP", {})], [IntervalSeries("printed", {})]
-    used = [*bound_marks(sampled=True), *point_marks(points), *span_marks(spans, len(points))]
+    used = [
+        *make_bound_marks(sampled=True),
+        *make_point_marks(points),
+        *make_span_marks(spans, len(points)),
+    ]
 
     assert len({mark.colour for mark in used}) == 3
 
 
 def test_without_sampling_error_there_is_one_kind_of_line() -> None:
-    assert [mark.name for mark in bound_marks(sampled=False)] == ["bounds"]
+    assert [mark.name for mark in make_bound_marks(sampled=False)] == ["bounds"]
 
 
 def test_every_mark_has_a_sample() -> None:
-    points = point_marks([PointEstimates(str(i), {}) for i in range(8)])
-    for mark in (TRUTH, MISSED, *bound_marks(sampled=True), *points):
+    points = make_point_marks([PointEstimates(str(i), {}) for i in range(8)])
+    for mark in (TRUTH, MISSED, *make_bound_marks(sampled=True), *points):
         assert ET.fromstring(mark.key).find("path") is not None

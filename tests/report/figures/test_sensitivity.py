@@ -7,9 +7,9 @@ from matplotlib.text import Text
 from boundit.report.errors import NothingToDraw
 from boundit.report.figures.sensitivity import (
     MEANING,
-    left_out,
-    sensitivity_figure,
-    sensitivity_panels,
+    describe_omission,
+    draw_sensitivity,
+    draw_sensitivity_panels,
 )
 from boundit.report.records import Ladder
 from tests.report.examples import y_of
@@ -27,7 +27,7 @@ def marks(axes: Axes) -> list[str]:
 
 
 def test_each_arm_has_a_panel_with_its_two_ends() -> None:
-    first, second = sensitivity_figure(ladders(2)).axes
+    first, second = draw_sensitivity(ladders(2)).axes
 
     assert y_of(first.lines[0]) == [0.5, 0.4, 0.1]
     assert y_of(first.lines[1]) == [0.5, 0.6, 0.8]
@@ -35,8 +35,8 @@ def test_each_arm_has_a_panel_with_its_two_ends() -> None:
 
 
 def test_limits_far_apart_are_counted_in_factors() -> None:
-    (far,) = sensitivity_figure(ladders(1)).axes
-    (near,) = sensitivity_figure([Ladder("a", (1, 1.5), (0.1, 0.1), (0.2, 0.3))]).axes
+    (far,) = draw_sensitivity(ladders(1)).axes
+    (near,) = draw_sensitivity([Ladder("a", (1, 1.5), (0.1, 0.1), (0.2, 0.3))]).axes
 
     assert far.get_xscale() == "log"
     assert marks(far) == ["1", "1.5", "2", "3", "5", "10"]
@@ -46,7 +46,7 @@ def test_limits_far_apart_are_counted_in_factors() -> None:
 
 @pytest.mark.parametrize("top", [1.05, 1.5, 2, 4, 7.9, 8, 10, 37.5, 1000, 1e6])
 def test_marks_of_limits_are_many_and_never_touch(top: float) -> None:
-    figure = sensitivity_figure([Ladder("a", (1, top), (0.1, 0.1), (0.2, 0.3))])
+    figure = draw_sensitivity([Ladder("a", (1, top), (0.1, 0.1), (0.2, 0.3))])
     figure.draw_without_rendering()
     (axes,) = figure.axes
     boxes = [Text.get_window_extent(text) for text in axes.get_xticklabels()]
@@ -59,7 +59,7 @@ def test_marks_of_limits_are_many_and_never_touch(top: float) -> None:
 
 def test_the_sheet_says_what_the_limit_is_and_stays_within_its_edges() -> None:
     for n in (1, 2, 13):
-        figure = sensitivity_figure(ladders(n))
+        figure = draw_sensitivity(ladders(n))
         figure.draw_without_rendering()
         said = " ".join(text.get_text() for text in figure.texts)
 
@@ -75,20 +75,20 @@ def test_panels_of_long_names_are_told_apart() -> None:
     name = "Angebot 00, ein reichhaltiges Frühstück | Größe="
     given = [Ladder(f"{name}{size}", (1, 2), (0, 0), (1, 1)) for size in ("klein", "groß")]
 
-    titles = [axes.get_title(loc="left") for axes in sensitivity_figure(given).axes]
+    titles = [axes.get_title(loc="left") for axes in draw_sensitivity(given).axes]
 
     assert titles[0] != titles[1]
     assert all("\n" in title for title in titles)
-    assert [panel.name for panel in sensitivity_panels(given)] == [g.name for g in given]
+    assert [panel.name for panel in draw_sensitivity_panels(given)] == [g.name for g in given]
 
 
 def test_what_is_left_out_is_said() -> None:
-    assert len(sensitivity_panels(ladders(13))) == 12
-    assert left_out(ladders(13)) == "Shown are the first 12 of 13."
-    assert left_out(ladders(12)) == ""
+    assert len(draw_sensitivity_panels(ladders(13))) == 12
+    assert describe_omission(ladders(13)) == "Shown are the first 12 of 13."
+    assert describe_omission(ladders(12)) == ""
 
 
 @pytest.mark.parametrize("given", [[], [Ladder("a", (float("inf"),), (0,), (1,))]])
 def test_without_a_finite_limit_there_is_nothing_to_draw(given: list[Ladder]) -> None:
     with pytest.raises(NothingToDraw, match="finite limit"):
-        sensitivity_figure(given)
+        draw_sensitivity(given)

@@ -12,7 +12,7 @@ def test_a_small_table_is_shown_whole() -> None:
 
     assert shown.arms == table.arms
     assert shown.contexts == table.contexts
-    assert shown.left_out == ""
+    assert shown.omission == ""
     assert [mark.name for mark in shown.marks] == [
         "what the graph leaves open",
         "with sampling error",
@@ -30,7 +30,7 @@ def test_of_a_large_table_the_weightiest_contexts_are_shown_and_the_rest_is_owne
     others = [c for c in table.contexts if c not in shown.contexts]
     assert min(map(rows, shown.contexts)) >= max(map(rows, others))
     assert list(shown.contexts) == [c for c in table.contexts if c in shown.contexts]
-    assert shown.left_out == (
+    assert shown.omission == (
         "Shown are the 4 of 40 contexts with the most logged rows; the table has all."
     )
 
@@ -44,9 +44,9 @@ def test_misses_are_told_and_explained_in_the_legend() -> None:
     assert [mark.name for mark in right.marks] == [
         "what the graph leaves open", "with sampling error", "truth", "CP", "printed",
     ]  # fmt: skip
-    assert not right.any_miss(key)
-    assert wrong.misses(key)
-    assert wrong.span_misses(wrong.spans[0], key)
+    assert not right.has_any_miss(key)
+    assert wrong.has_bound_miss(key)
+    assert wrong.has_span_miss(wrong.spans[0], key)
     assert wrong.marks[-1].name == "leaves the truth out"
 
 
@@ -55,8 +55,8 @@ def test_a_miss_of_printed_intervals_alone_is_no_miss_of_ours() -> None:
     shown = Whiskers(table, truth_of(table), spans=[printed(table, off=0.2)])
     key = next(iter(table.bounds))
 
-    assert shown.any_miss(key)
-    assert not shown.misses(key)
+    assert shown.has_any_miss(key)
+    assert not shown.has_bound_miss(key)
 
 
 def test_the_axis_holds_everything_that_is_drawn() -> None:

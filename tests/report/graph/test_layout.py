@@ -3,8 +3,8 @@ from itertools import combinations
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.report.graph.layout import GraphLayout, NodeBox, laid_out
-from boundit.report.graph.strokes import curves_of
+from boundit.report.graph.layout import GraphLayout, NodeBox, lay_out_graph
+from boundit.report.graph.strokes import make_curves
 from tests.strategies import random_graph
 
 
@@ -17,7 +17,7 @@ def drawings() -> list[tuple[CausalGraph, GraphLayout]]:
     ]
     graphs.append(CausalGraph.of(directed=[(f"Cause {i}", "Y") for i in range(39)]))
     graphs.append(parse("X -> Y; X <-> Y; Y -> [S]"))
-    return [(graph, laid_out(graph)) for graph in graphs]
+    return [(graph, lay_out_graph(graph)) for graph in graphs]
 
 
 DRAWINGS = drawings()
@@ -37,8 +37,8 @@ def test_no_two_nodes_touch() -> None:
 
 def test_no_edge_passes_through_a_node() -> None:
     for _, layout in DRAWINGS:
-        for way in layout.ways:
-            for p, q, r, s in curves_of(way):
+        for way in layout.routes:
+            for p, q, r, s in make_curves(way):
                 for k in range(21):
                     t = k / 20
                     weights = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
@@ -54,9 +54,11 @@ def test_no_edge_passes_through_a_node() -> None:
 
 def test_every_edge_is_drawn_and_ends_at_its_nodes() -> None:
     for graph, layout in DRAWINGS:
-        assert sorted(w.edge for w in layout.ways if not w.bidirected) == sorted(graph.directed)
-        assert sorted(w.edge for w in layout.ways if w.bidirected) == sorted(graph.bidirected)
-        for way in layout.ways:
+        assert sorted(w.edge for w in layout.routes if not w.bidirected) == sorted(
+            graph.directed
+        )
+        assert sorted(w.edge for w in layout.routes if w.bidirected) == sorted(graph.bidirected)
+        for way in layout.routes:
             for (x, y), ends in ((way.points[0], way.edge), (way.points[-1], way.edge)):
                 boxes = [layout.boxes[name] for name in ends]
                 assert any(
@@ -67,7 +69,7 @@ def test_every_edge_is_drawn_and_ends_at_its_nodes() -> None:
 
 def test_arrows_point_down() -> None:
     for _, layout in DRAWINGS:
-        for way in layout.ways:
+        for way in layout.routes:
             if not way.bidirected:
                 cause, effect = (layout.boxes[name] for name in way.edge)
                 assert cause.bottom < effect.top
@@ -79,9 +81,9 @@ def test_everything_lies_on_the_sheet() -> None:
             assert box.x - box.width / 2 >= 0
             assert box.x + box.width / 2 <= layout.width
             assert 0 <= box.top <= box.bottom <= layout.height
-        for way in layout.ways:
+        for way in layout.routes:
             assert all(0 <= x <= layout.width for x, _ in way.points)
 
 
 def test_the_selection_node_says_what_it_is() -> None:
-    assert laid_out(parse("X -> [Logged]")).boxes["Logged"].lines == ("Logged", "selected")
+    assert lay_out_graph(parse("X -> [Logged]")).boxes["Logged"].lines == ("Logged", "selected")

@@ -1,14 +1,14 @@
 import re
 from itertools import pairwise
 
-from boundit.report.graph.layout import Way
-from boundit.report.graph.strokes import curves_of, edge_svg
+from boundit.report.graph.layout import EdgeRoute
+from boundit.report.graph.strokes import draw_edge, make_curves
 
 
 def test_an_arrow_is_solid_and_a_hidden_cause_dashed_with_two_heads() -> None:
     points = ((10.0, 0.0), (10.0, 60.0))
-    arrow = edge_svg(Way(("X", "Y"), False, points))
-    hidden = edge_svg(Way(("X", "Y"), True, points, aside=1))
+    arrow = draw_edge(EdgeRoute(("X", "Y"), False, points))
+    hidden = draw_edge(EdgeRoute(("X", "Y"), True, points, side=1))
 
     assert "dasharray" not in arrow
     assert arrow.count("Z") == 1
@@ -19,7 +19,7 @@ def test_an_arrow_is_solid_and_a_hidden_cause_dashed_with_two_heads() -> None:
 
 def test_pieces_of_a_way_meet_smoothly() -> None:
     points = ((0.0, 0.0), (30.0, 50.0), (32.0, 84.0), (90.0, 140.0))
-    curves = curves_of(Way(("X", "Y"), False, points))
+    curves = make_curves(EdgeRoute(("X", "Y"), False, points))
 
     for one, next_one in pairwise(curves):
         assert one[3] == next_one[0]
@@ -29,7 +29,7 @@ def test_pieces_of_a_way_meet_smoothly() -> None:
 
 
 def test_the_line_stops_before_its_head() -> None:
-    drawn = edge_svg(Way(("X", "Y"), False, ((0.0, 0.0), (0.0, 60.0))))
+    drawn = draw_edge(EdgeRoute(("X", "Y"), False, ((0.0, 0.0), (0.0, 60.0))))
     line_end = float(re.findall(r"([\d.]+)\"", drawn)[0])
 
     assert 50 < line_end < 55
@@ -37,7 +37,7 @@ def test_the_line_stops_before_its_head() -> None:
 
 
 def test_an_arc_rises_above_its_row() -> None:
-    way = Way(("X", "Y"), True, ((0.0, 50.0), (300.0, 50.0)), arc=True)
-    ((_, first, second, _),) = curves_of(way)
+    way = EdgeRoute(("X", "Y"), True, ((0.0, 50.0), (300.0, 50.0)), arc=True)
+    ((_, first, second, _),) = make_curves(way)
 
     assert first[1] == second[1] < 50

@@ -5,7 +5,7 @@ from hypothesis import given
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.report.graph.svg import graph_svg
+from boundit.report.graph.svg import draw_graph
 from boundit.terms.errors import UnknownNode
 from tests.paper import FIGURE_2
 from tests.strategies import graphs, odd_names
@@ -19,7 +19,7 @@ def parts(drawing: str, kind: str) -> list[ET.Element]:
 
 @given(graphs(names=odd_names, max_nodes=8))
 def test_whatever_the_names_are_every_node_and_edge_is_drawn(graph: CausalGraph) -> None:
-    drawing = graph_svg(graph)
+    drawing = draw_graph(graph)
 
     titles = [node.findtext(f"{SVG}title") for node in parts(drawing, "node")]
     assert sorted(filter(None, titles)) == sorted(graph.nodes)
@@ -27,7 +27,7 @@ def test_whatever_the_names_are_every_node_and_edge_is_drawn(graph: CausalGraph)
 
 
 def test_figure_2_is_drawn_with_its_roles() -> None:
-    drawing = graph_svg(FIGURE_2, treatments=["X1", "X2"], context=["U1", "U2"], outcomes="Y")
+    drawing = draw_graph(FIGURE_2, treatments=["X1", "X2"], context=["U1", "U2"], outcomes="Y")
     (legend,) = parts(drawing, "legend")
 
     words = [text.text for text in legend.iter(f"{SVG}text")]
@@ -40,12 +40,12 @@ def test_figure_2_is_drawn_with_its_roles() -> None:
 
 
 def test_the_legend_explains_only_what_occurs() -> None:
-    assert graph_svg(parse("X")).count("<text") == 1
-    assert "hidden" not in graph_svg(parse("X -> Y"))
+    assert draw_graph(parse("X")).count("<text") == 1
+    assert "hidden" not in draw_graph(parse("X -> Y"))
 
 
 def test_those_who_do_not_see_it_are_told() -> None:
-    drawing = ET.fromstring(graph_svg(parse("X -> Y"), title="My graph"))
+    drawing = ET.fromstring(draw_graph(parse("X -> Y"), title="My graph"))
 
     assert drawing.get("role") == "img"
     assert drawing.findtext(f"{SVG}title") == "My graph"
@@ -54,8 +54,8 @@ def test_those_who_do_not_see_it_are_told() -> None:
 
 def test_a_role_for_a_node_that_is_not_there_is_refused() -> None:
     with pytest.raises(UnknownNode, match="no node 'Z'"):
-        graph_svg(parse("X -> Y"), treatments="Z")
+        draw_graph(parse("X -> Y"), treatments="Z")
 
 
 def test_the_same_graph_gives_the_same_drawing() -> None:
-    assert graph_svg(FIGURE_2) == graph_svg(FIGURE_2)
+    assert draw_graph(FIGURE_2) == draw_graph(FIGURE_2)

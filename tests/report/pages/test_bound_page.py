@@ -3,7 +3,7 @@ from dataclasses import replace
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.report.pages.bound_page import bound_page
+from boundit.report.pages.bound_page import write_bound_page
 from boundit.report.records import Ladder
 from boundit.terms.bound_table import BoundTable
 from tests.report.examples import CAVEAT, RULE, large_table, naive, small_table, truth_of
@@ -17,7 +17,9 @@ def headings(html: str) -> list[str]:
 
 
 def test_a_page_tells_what_came_out_why_and_what_to_heed() -> None:
-    html = bound_page(small_table(), graph=GRAPH, command="boundit bound g q l --report o.html")
+    html = write_bound_page(
+        small_table(), graph=GRAPH, command="boundit bound g q l --report o.html"
+    )
 
     checked(html)
     assert headings(html) == [
@@ -32,7 +34,7 @@ def test_a_page_tells_what_came_out_why_and_what_to_heed() -> None:
 
 def test_every_row_has_its_explanation() -> None:
     table = small_table()
-    text = re.sub(r"<[^>]+>", " ", bound_page(table))
+    text = re.sub(r"<[^>]+>", " ", write_bound_page(table))
 
     for step in RULE.steps[1:]:
         assert text.count(str(step)) == len(table.bounds) + 1, "in each row, and in the rules"
@@ -42,7 +44,7 @@ def test_every_row_has_its_explanation() -> None:
 def test_bounds_that_an_expert_wrote_make_a_page_too() -> None:
     rows = [{"Ad": ad, "lower": 0.1, "upper": 0.3} for ad in ("A", "B <b>")]
     table = BoundTable.from_rows(rows, outcome="Click", treatments=["Ad"], reward_range=(0, 1))
-    html = bound_page(table)
+    html = write_bound_page(table)
 
     checked(html)
     assert headings(html) == ["Intervals per context", "Every interval", "What made this page"]
@@ -51,13 +53,15 @@ def test_bounds_that_an_expert_wrote_make_a_page_too() -> None:
 
 
 def test_plug_in_ends_are_called_so() -> None:
-    assert "plug-in ends" in bound_page(small_table(confidence=None))
+    assert "plug-in ends" in write_bound_page(small_table(confidence=None))
 
 
 def test_truth_naive_estimates_and_sensitivity_join_where_given() -> None:
     table = small_table()
     ladders = [Ladder("X1=0", (1, 2), (0.3, 0.2), (0.4, 0.5))]
-    html = bound_page(table, truth=truth_of(table), points=[naive(table)], ladders=ladders)
+    html = write_bound_page(
+        table, truth=truth_of(table), points=[naive(table)], ladders=ladders
+    )
 
     assert "If selection went no further than a limit G" in html
     assert "CP</li>" in html
@@ -65,7 +69,7 @@ def test_truth_naive_estimates_and_sensitivity_join_where_given() -> None:
 
 
 def test_forty_columns_and_thirty_arms_make_a_page_of_bearable_size() -> None:
-    html = bound_page(large_table())
+    html = write_bound_page(large_table())
 
     assert len(html) < 5_000_000
     assert html.count("<thead>") == 1
@@ -74,27 +78,27 @@ def test_forty_columns_and_thirty_arms_make_a_page_of_bearable_size() -> None:
 
 def test_a_graph_of_very_many_nodes_is_written_down_instead() -> None:
     graph = CausalGraph.of(directed=[("X1", f"V{i}") for i in range(80)])
-    html = bound_page(small_table(), graph=graph)
+    html = write_bound_page(small_table(), graph=graph)
 
     assert "A graph of 81 nodes, too many to draw" in html
     assert 'class="graph"' not in html
 
 
 def test_variables_the_graph_lacks_are_no_reason_to_fail() -> None:
-    assert 'class="graph"' in bound_page(small_table(), graph=parse("A -> B"))
+    assert 'class="graph"' in write_bound_page(small_table(), graph=parse("A -> B"))
 
 
 def test_the_question_is_asked_as_it_was_or_as_the_table_answers_it() -> None:
-    assert 'alttext="P(Y | do(X1, X2), U1)"' in bound_page(small_table())
+    assert 'alttext="P(Y | do(X1, X2), U1)"' in write_bound_page(small_table())
     for query in ("P(Y | do(X))", "Y | do(X)"):
-        assert 'alttext="P(Y | do(X))"' in bound_page(small_table(), query=query)
+        assert 'alttext="P(Y | do(X))"' in write_bound_page(small_table(), query=query)
 
 
 def test_a_marked_row_points_to_its_mark() -> None:
     table = small_table()
     key = next(iter(table.bounds))
     marked = {**table.bounds, key: replace(table.bounds[key], marks=("the ends crossed",))}
-    html = bound_page(replace(table, bounds=marked))
+    html = write_bound_page(replace(table, bounds=marked))
 
     assert html.count("see why") == 1
     assert "the ends crossed" in html

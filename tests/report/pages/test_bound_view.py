@@ -3,13 +3,13 @@ from dataclasses import replace
 import pytest
 
 from boundit.report.pages.bound_view import (
-    MOST_TYPESET,
+    MOST_DRAWN,
     Bar,
-    bar,
-    facts,
-    groups,
-    reading,
-    rules,
+    count_facts,
+    explain_row,
+    group_rows,
+    list_rules,
+    place_bar,
 )
 from boundit.terms.bound import Bound, RuleRecord
 from boundit.terms.bound_table import BoundTable
@@ -17,7 +17,7 @@ from tests.report.examples import RULE, large_table, small_table
 
 
 def test_rows_stand_under_their_context() -> None:
-    first, second = groups(small_table())
+    first, second = group_rows(small_table())
 
     assert (first.name, second.name) == ("U1=0", "U1=1")
     assert [row.arm for row in first.rows] == [row.arm for row in second.rows]
@@ -28,26 +28,26 @@ def test_rows_stand_under_their_context() -> None:
 
 
 def test_an_arm_is_dominated_where_another_surely_earns_more() -> None:
-    first, second = groups(small_table())
+    first, second = group_rows(small_table())
 
     assert [row.dominated for row in first.rows] == [False] * 4
     assert [row.dominated for row in second.rows] == [True, True, True, False]
 
 
 def test_a_row_can_be_found_by_arm_context_and_rule() -> None:
-    row = groups(small_table())[1].rows[0]
+    row = group_rows(small_table())[1].rows[0]
 
-    assert all(word in row.sought for word in ("x1=0", "u1=1", "conditioning"))
+    assert all(word in row.searchable for word in ("x1=0", "u1=1", "conditioning"))
 
 
 def test_formulas_of_a_small_table_are_typeset_and_of_a_large_one_plain() -> None:
     def whole(table: BoundTable) -> str:
-        row = groups(table)[0].rows[0]
+        row = group_rows(table)[0].rows[0]
         return "".join(line for block in row.explanation for line in block.lines)
 
     assert "<math" in whole(small_table())
     large = large_table(arms=6)
-    assert len(large.bounds) > MOST_TYPESET
+    assert len(large.bounds) > MOST_DRAWN
     assert "<math" not in whole(large)
     assert str(RULE.claim) in whole(large)
 
@@ -61,13 +61,13 @@ def test_formulas_of_a_small_table_are_typeset_and_of_a_large_one_plain() -> Non
     ],
 )
 def test_bars_never_leave_their_interval(bound: Bound, expected: Bar) -> None:
-    assert bar(bound, (0, 1)) == expected
+    assert place_bar(bound, (0, 1)) == expected
 
 
 def test_rules_that_gave_an_end_are_shown_with_their_count() -> None:
     table = small_table()
     idle = RuleRecord("idle", "P(Y)")
-    (only,) = rules(replace(table, rules={**table.rules, "idle": idle}))
+    (only,) = list_rules(replace(table, rules={**table.rules, "idle": idle}))
 
     assert only.name == RULE.name
     assert only.given == "8 lower and 8 upper ends"
@@ -75,16 +75,16 @@ def test_rules_that_gave_an_end_are_shown_with_their_count() -> None:
 
 
 def test_it_is_said_which_rule_each_number_belongs_to() -> None:
-    sampled, plug_in = reading(small_table()), reading(small_table(confidence=None))
+    sampled, plug_in = explain_row(small_table()), explain_row(small_table(confidence=None))
 
     assert "the numbers under “why” are those of that rule" in sampled
     assert "the tightest ends of all rules if the logged shares were exact" in sampled
     assert "thick" not in plug_in
-    assert reading(replace(small_table(), rules={})) == ""
+    assert explain_row(replace(small_table(), rules={})) == ""
 
 
 def test_the_facts_are_counted() -> None:
-    assert facts(small_table()) == {
+    assert count_facts(small_table()) == {
         "intervals": "8",
         "say more than the reward's range": "8",
         "median width": "0.300",

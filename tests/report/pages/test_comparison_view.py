@@ -1,4 +1,9 @@
-from boundit.report.pages.comparison_view import PointCell, SpanCell, comparison_rows, verdicts
+from boundit.report.pages.comparison_view import (
+    PointCell,
+    SpanCell,
+    count_misses,
+    list_comparison_rows,
+)
 from boundit.report.records import Comparison, IntervalSeries, PointEstimates
 from boundit.terms.interval import Interval
 
@@ -19,7 +24,7 @@ def comparison() -> Comparison:
 
 
 def test_misses_are_marked_and_errors_signed() -> None:
-    first, second = comparison_rows(comparison())
+    first, second = list_comparison_rows(comparison())
 
     assert first.truth == "0.300"
     assert first.spans == (SpanCell("[0.100, 0.200]", True), SpanCell("[0.200, 0.400]", False))
@@ -29,12 +34,12 @@ def test_misses_are_marked_and_errors_signed() -> None:
 
 
 def test_each_series_is_judged_in_a_line() -> None:
-    assert verdicts(comparison()) == ("printed: 1 of 2 miss", "ours: 0 of 1 miss")
+    assert count_misses(comparison()) == ("printed: 1 of 2 miss", "ours: 0 of 1 miss")
 
 
 def test_without_truth_nothing_misses() -> None:
     bare = Comparison(("X",), ("U",), (IntervalSeries("ours", {A: Interval(10, 2000)}),))
 
-    assert verdicts(bare) == ()
-    assert comparison_rows(bare)[0].spans == (SpanCell("[10, 2000]", False),)
-    assert comparison_rows(Comparison((), (), ())) == ()
+    assert count_misses(bare) == ()
+    assert list_comparison_rows(bare)[0].spans == (SpanCell("[10, 2000]", False),)
+    assert list_comparison_rows(Comparison((), (), ())) == ()

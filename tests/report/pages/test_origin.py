@@ -1,11 +1,11 @@
 import platform
 from importlib.metadata import version
 
-from boundit.report.pages.origin import origin
+from boundit.report.pages.origin import describe_origin
 
 
 def test_command_settings_and_versions_are_kept() -> None:
-    made = origin("boundit bound g.txt q log.csv", {"seed": 0})
+    made = describe_origin("boundit bound g.txt q log.csv", {"seed": 0})
 
     assert made.command == "boundit bound g.txt q log.csv"
     assert made.settings == {"seed": "0"}
@@ -15,4 +15,4 @@ def test_command_settings_and_versions_are_kept() -> None:
 
 
 def test_the_same_run_has_the_same_origin() -> None:
-    assert origin("x") == origin("x")
+    assert describe_origin("x") == describe_origin("x")

@@ -4,9 +4,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from boundit.report.pages.origin import origin
-from boundit.report.pages.page import page
-from boundit.report.pages.sections import bounds_section, notes, prose
+from boundit.report.pages.origin import describe_origin
+from boundit.report.pages.page import render_page
+from boundit.report.pages.sections import make_bounds_section, make_notes, make_prose
 from boundit.terms.errors import MissingExtra
 from tests.report.examples import large_table, small_table
 
@@ -45,12 +45,16 @@ def checked(html: str) -> Checker:
 
 
 def test_a_page_is_well_formed_and_fetches_nothing() -> None:
-    html = page(
+    html = render_page(
         "A title & more",
-        [prose("One", "P(Y)"), bounds_section(small_table()), notes("Three", ["heed <this>"])],
+        [
+            make_prose("One", "P(Y)"),
+            make_bounds_section(small_table()),
+            make_notes("Three", ["heed <this>"]),
+        ],
         lead=["in short"],
         facts={"rows": "8"},
-        origin=origin("boundit bound 'a' <b>", {"seed": 0}),
+        origin=describe_origin("boundit bound 'a' <b>", {"seed": 0}),
     )
     checker = checked(html)
 
@@ -65,7 +69,12 @@ def test_a_page_is_well_formed_and_fetches_nothing() -> None:
 
 def test_markup_in_names_is_never_markup_in_the_page() -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(1)>"
-    html = page(evil, [prose(evil, evil), notes(evil, [evil])], lead=[evil], facts={evil: evil})
+    html = render_page(
+        evil,
+        [make_prose(evil, evil), make_notes(evil, [evil])],
+        lead=[evil],
+        facts={evil: evil},
+    )
 
     assert "<script" not in html
     assert "<img" not in html
@@ -73,8 +82,8 @@ def test_markup_in_names_is_never_markup_in_the_page() -> None:
 
 
 def test_a_script_comes_only_with_many_rows_and_no_other_may_run() -> None:
-    assert "<script" not in page("t", [bounds_section(small_table())])
-    html = page("t", [bounds_section(large_table(arms=2, contexts=12))])
+    assert "<script" not in render_page("t", [make_bounds_section(small_table())])
+    html = render_page("t", [make_bounds_section(large_table(arms=2, contexts=12))])
 
     assert html.count("<script>") == 1
     assert re.search(r"script-src 'sha256-[\w+/]{43}='", html)
@@ -83,7 +92,9 @@ def test_a_script_comes_only_with_many_rows_and_no_other_may_run() -> None:
 
 def test_the_same_input_gives_the_same_page() -> None:
     def made() -> str:
-        return page("t", [bounds_section(small_table())], origin=origin("x"))
+        return render_page(
+            "t", [make_bounds_section(small_table())], origin=describe_origin("x")
+        )
 
     assert made() == made()
 
@@ -91,4 +102,4 @@ def test_the_same_input_gives_the_same_page() -> None:
 def test_without_jinja2_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtra, match=r"jinja2.*pip install 'boundit\[report\]'"):
-        page("t", [])
+        render_page("t", [])

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from boundit.report.figures.canvas import save
-from boundit.report.figures.curves import curve_figure
+from boundit.report.figures.canvas import save_figure
+from boundit.report.figures.curves import draw_curves
 from boundit.studies.paper.reproduction_page import (
     FIGURES,
     make_reproduction_page,
@@ -39,7 +39,7 @@ def test_a_caption_says_no_more_than_the_figure_shows(tmp_path: Path) -> None:
     assert regret.only("UCB").caption == "Means of 3 runs of 150 rounds."
     assert alone.caption == "One run of 150 rounds."
     regret.plot(tmp_path / "one.svg")
-    save(curve_figure(regret.make_curves(), note=regret.caption), tmp_path / "two.svg")
+    save_figure(draw_curves(regret.make_curves(), note=regret.caption), tmp_path / "two.svg")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 

@@ -5,11 +5,17 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from boundit.report.errors import NothingToDraw
-from boundit.report.figures.canvas import inline, look, noted, room, ruled
-from boundit.report.graph.placing import spread
-from boundit.report.palette import DASHES, SERIES, light, series
+from boundit.report.figures.canvas import (
+    add_axes,
+    draw_grid,
+    make_figure_with_note,
+    use_style,
+    write_inline_svg,
+)
+from boundit.report.graph.placing import spread_apart
+from boundit.report.palette import DASHES, SERIES, get_light_colour, name_series_colour
 from boundit.report.records import Curve
-from boundit.report.text.lettering import cut, text_width
+from boundit.report.text.lettering import cut_to_length, estimate_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +26,7 @@ _APART = 16.0
 _LONGEST = 22
 
 
-def curve_figure(
+def draw_curves(
     curves: Sequence[Curve],
     *,
     width: float = SAVED,
@@ -35,36 +41,42 @@ def curve_figure(
     if not curves:
         raise NothingToDraw("no curves were given")
     high = max(0.44 * width, 210.0, _APART * (len(curves) + 2))
-    margin = min(max(text_width(_named(c), 12) for c in curves) + 20, 0.42 * width)
+    margin = min(max(estimate_width(_shorten_name(c), 12) for c in curves) + 20, 0.42 * width)
     left = 52.0
-    with look():
-        figure = noted(width, high + 74, note)
-        axes = room(figure, left, 26, width - left - margin, high)
-        ruled(axes, "y")
+    with use_style():
+        figure = make_figure_with_note(width, high + 74, note)
+        axes = add_axes(figure, left, 26, width - left - margin, high)
+        draw_grid(axes, "y")
         axes.tick_params(labelsize=11)
         axes.set_xlabel(x_label, fontsize=11.5)
         axes.set_title(
-            y_label, x=0, pad=8, fontsize=11.5, fontweight="normal", color=light("muted")
+            y_label,
+            x=0,
+            pad=8,
+            fontsize=11.5,
+            fontweight="normal",
+            color=get_light_colour("muted"),
         )
         for i, curve in enumerate(curves):
-            _draw(axes, curve, i)
-        _scale(axes, curves)
+            _draw_curve(axes, curve, i)
+        _set_limits(axes, curves)
         _name_ends(axes, curves, high)
     return figure
 
 
-def curve_svgs(curves: Sequence[Curve], *, title: str) -> tuple[str, str]:
+def write_curve_svgs(curves: Sequence[Curve], *, title: str) -> tuple[str, str]:
     """Draw curves for a wide page and for a narrow one."""
     ends = ", ".join(f"{c.name} {c.mean[-1]:,.4g}" for c in curves)
     said = f"{title}. At the end: {ends}."
     wide, narrow = (
-        inline(curve_figure(curves, width=width), title=said) for width in (WIDE, NARROW)
+        write_inline_svg(draw_curves(curves, width=width), title=said)
+        for width in (WIDE, NARROW)
     )
     return wide, narrow
 
 
-def _draw(axes: "Axes", curve: Curve, i: int) -> None:
-    colour = light(series(i))
+def _draw_curve(axes: "Axes", curve: Curve, i: int) -> None:
+    colour = get_light_colour(name_series_colour(i))
     dashes = DASHES[(i + i // len(SERIES)) % len(DASHES)]
     axes.plot(curve.at, curve.mean, color=colour, linewidth=2, linestyle=dashes, zorder=3)
     if curve.low:
@@ -73,7 +85,7 @@ def _draw(axes: "Axes", curve: Curve, i: int) -> None:
         )
 
 
-def _scale(axes: "Axes", curves: Sequence[Curve]) -> None:
+def _set_limits(axes: "Axes", curves: Sequence[Curve]) -> None:
     """From the first round to the last, from 0 or below to a little above the highest."""
     ends = [y for c in curves for y in (*c.mean, *c.low, *c.high) if isfinite(y)]
     least, most = min([0.0, *ends]), max([0.0, *ends])
@@ -90,24 +102,28 @@ def _name_ends(axes: "Axes", curves: Sequence[Curve], high: float) -> None:
     low, top = axes.get_ylim()
     ends = [c.mean[-1] if isfinite(c.mean[-1]) else low for c in curves]
     wishes = sorted(((end - low) / (top - low) * high, i) for i, end in enumerate(ends))
-    places = _within(
-        spread([(wish, 1.0) for wish, _ in wishes], [_APART] * (len(curves) - 1)), high
+    places = _push_inside(
+        spread_apart([(wish, 1.0) for wish, _ in wishes], [_APART] * (len(curves) - 1)), high
     )
     for (wish, i), place in zip(wishes, places, strict=True):
         axes.annotate(
-            _named(curves[i]),
+            _shorten_name(curves[i]),
             xy=(1, wish / high),
             xycoords="axes fraction",
             xytext=(14, place - wish),
             textcoords="offset points",
             va="center",
-            color=light(series(i)),
+            color=get_light_colour(name_series_colour(i)),
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": light(series(i)), "relpos": (0, 0.5)},
+            arrowprops={
+                "arrowstyle": "-",
+                "color": get_light_colour(name_series_colour(i)),
+                "relpos": (0, 0.5),
+            },
         )
 
 
-def _within(places: list[float], high: float) -> list[float]:
+def _push_inside(places: list[float], high: float) -> list[float]:
     """Push up what is too low and down what is too high, and others only as these need."""
     found = list[float]()
     for place in places:
@@ -117,5 +133,5 @@ def _within(places: list[float], high: float) -> list[float]:
     return found
 
 
-def _named(curve: Curve) -> str:
-    return cut(curve.name, _LONGEST)
+def _shorten_name(curve: Curve) -> str:
+    return cut_to_length(curve.name, _LONGEST)

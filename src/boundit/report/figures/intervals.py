@@ -9,14 +9,21 @@ from collections.abc import Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
-from boundit.report.figures.canvas import canvas, inline, look, noted, room, ruled
+from boundit.report.figures.canvas import (
+    add_axes,
+    draw_grid,
+    make_figure,
+    make_figure_with_note,
+    use_style,
+    write_inline_svg,
+)
 from boundit.report.figures.marks import INNER_TINT, MISSED, Mark
 from boundit.report.figures.whiskers import Whiskers
-from boundit.report.palette import light
+from boundit.report.palette import get_light_colour
 from boundit.report.records import Panel
-from boundit.report.text.contexts import context_name
-from boundit.report.text.fitting import headings, told_apart
-from boundit.report.text.lettering import labelled, text_width
+from boundit.report.text.contexts import name_context
+from boundit.report.text.fitting import shorten_distinctly, wrap_headings
+from boundit.report.text.lettering import estimate_width, label_values
 from boundit.terms.bound import Arm, Context
 
 if TYPE_CHECKING:
@@ -31,88 +38,92 @@ _NAME, _HEADING, _HEAD_LINE = 11.5, 14.0, 18.0
 _WIDEST_NAME = 0.45 * _WIDTH - 12
 
 
-def interval_figure(shown: Whiskers) -> "Figure":
+def draw_intervals(shown: Whiskers) -> "Figure":
     """Draw every panel on one sheet, with a legend below."""
     columns = 2 if len(shown.contexts) == 4 else min(_COLUMNS, len(shown.contexts))
     rows = ceil(len(shown.contexts) / columns)
-    named = [context_name(shown.table, context) for context in shown.contexts]
-    titles = headings(named, _WIDTH - 2 * _EDGE, _HEADING)
+    named = [name_context(shown.table, context) for context in shown.contexts]
+    titles = wrap_headings(named, _WIDTH - 2 * _EDGE, _HEADING)
     above = 8 + _HEAD_LINE * (1 + max(title.count("\n") for title in titles))
-    high = above + _height(shown)
+    high = above + _measure_height(shown)
     width = columns * _WIDTH
-    lines = ceil(sum(map(_legend_width, shown.marks)) / (width - 32)) or 1
+    lines = ceil(sum(map(_measure_legend_entry, shown.marks)) / (width - 32)) or 1
     drawn = rows * (high + 14) + 22 * lines + 16
-    with look():
-        figure = noted(width, drawn, shown.left_out)
+    with use_style():
+        figure = make_figure_with_note(width, drawn, shown.omission)
         for i, context in enumerate(shown.contexts):
             left, top = (i % columns) * _WIDTH, (i // columns) * (high + 14) + above
-            axes = _axes(figure, shown, left, top)
-            axes.set_title(titles[i], x=_edge(shown), pad=8)
-            _panel(axes, shown, context)
-        _legend(figure, shown.marks, drawn, ncols=ceil(len(shown.marks) / lines))
+            axes = _add_panel_axes(figure, shown, left, top)
+            axes.set_title(titles[i], x=_find_panel_edge(shown), pad=8)
+            _draw_panel(axes, shown, context)
+        _draw_legend(figure, shown.marks, drawn, ncols=ceil(len(shown.marks) / lines))
     return figure
 
 
-def interval_panels(shown: Whiskers) -> tuple[Panel, ...]:
+def draw_interval_panels(shown: Whiskers) -> tuple[Panel, ...]:
     """Draw every panel by itself, for a page that lays them out as its width allows."""
     drawn = list[Panel]()
     for context in shown.contexts:
-        with look():
-            figure = canvas(_WIDTH, _height(shown))
-            _panel(_axes(figure, shown, 0, 0), shown, context)
-        name = context_name(shown.table, context)
-        drawn.append(Panel(name, inline(figure, title=f"Intervals per arm, {name}")))
+        with use_style():
+            figure = make_figure(_WIDTH, _measure_height(shown))
+            _draw_panel(_add_panel_axes(figure, shown, 0, 0), shown, context)
+        name = name_context(shown.table, context)
+        drawn.append(Panel(name, write_inline_svg(figure, title=f"Intervals per arm, {name}")))
     return tuple(drawn)
 
 
-def _height(shown: Whiskers) -> float:
-    return _TOP + _BOTTOM + len(shown.arms) * _line(shown)
+def _measure_height(shown: Whiskers) -> float:
+    return _TOP + _BOTTOM + len(shown.arms) * _measure_line(shown)
 
 
-def _line(shown: Whiskers) -> float:
+def _measure_line(shown: Whiskers) -> float:
     return _LINE + _STEP * len(shown.spans)
 
 
-def _axes(figure: "Figure", shown: Whiskers, left: float, top: float) -> "Axes":
-    margin, high = _margin(shown), len(shown.arms) * _line(shown)
-    return room(figure, left + margin, top + _TOP, _WIDTH - margin - _right(shown), high)
+def _add_panel_axes(figure: "Figure", shown: Whiskers, left: float, top: float) -> "Axes":
+    margin, high = _measure_left(shown), len(shown.arms) * _measure_line(shown)
+    return add_axes(
+        figure, left + margin, top + _TOP, _WIDTH - margin - _measure_right(shown), high
+    )
 
 
-def _margin(shown: Whiskers) -> float:
-    return max(text_width(name, _NAME) for name in _named(shown)) + 12
+def _measure_left(shown: Whiskers) -> float:
+    return max(estimate_width(name, _NAME) for name in _name_arms(shown)) + 12
 
 
-def _right(shown: Whiskers) -> float:
+def _measure_right(shown: Whiskers) -> float:
     return _WORD if MISSED in shown.marks else _EDGE
 
 
-def _edge(shown: Whiskers) -> float:
+def _find_panel_edge(shown: Whiskers) -> float:
     """Where a panel begins, as a share of its axes."""
-    return (_EDGE - _margin(shown)) / (_WIDTH - _margin(shown) - _right(shown))
+    return (_EDGE - _measure_left(shown)) / (
+        _WIDTH - _measure_left(shown) - _measure_right(shown)
+    )
 
 
-def _named(shown: Whiskers) -> tuple[str, ...]:
-    names = [labelled(shown.table.treatments, arm) for arm in shown.arms]
-    return told_apart(names, _WIDEST_NAME, _NAME)
+def _name_arms(shown: Whiskers) -> tuple[str, ...]:
+    names = [label_values(shown.table.treatments, arm) for arm in shown.arms]
+    return shorten_distinctly(names, _WIDEST_NAME, _NAME)
 
 
-def _panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
+def _draw_panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
     """One context: its arms from top to bottom."""
     n = len(shown.arms)
     axes.set_xlim(*shown.scale)
     axes.set_ylim(n - 0.5, -0.5)
-    axes.set_yticks(range(n), _named(shown), fontsize=_NAME)
+    axes.set_yticks(range(n), _name_arms(shown), fontsize=_NAME)
     axes.tick_params(axis="x", labelsize=10.5)
-    ruled(axes)
+    draw_grid(axes)
     axes.locator_params(axis="x", nbins=5)
     for i, arm in enumerate(shown.arms):
-        _whisker(axes, shown, arm, context, i)
+        _draw_arm(axes, shown, arm, context, i)
 
 
-def _legend(figure: "Figure", marks: Sequence[Mark], drawn: float, *, ncols: int) -> None:
+def _draw_legend(figure: "Figure", marks: Sequence[Mark], drawn: float, *, ncols: int) -> None:
     """Explain the marks below the panels, above the note."""
     figure.legend(
-        [_handle(mark) for mark in marks],
+        [_make_line(mark) for mark in marks],
         [mark.name for mark in marks],
         loc="lower left",
         ncols=ncols,
@@ -122,42 +133,50 @@ def _legend(figure: "Figure", marks: Sequence[Mark], drawn: float, *, ncols: int
     )
 
 
-def _whisker(axes: "Axes", shown: Whiskers, arm: Arm, context: Context, i: int) -> None:
-    key, step = (arm, context), _STEP / _line(shown)
+def _draw_arm(axes: "Axes", shown: Whiskers, arm: Arm, context: Context, i: int) -> None:
+    key, step = (arm, context), _STEP / _measure_line(shown)
     y = i - step * len(shown.spans) / 2
     bound = shown.table.bounds.get(key)
     low, high = shown.table.reward_range
     whole = (bound.lower, bound.upper) if bound else (low, high)
     inner = (bound.lower_estimate, bound.upper_estimate) if bound else whole
-    colour = light("miss" if shown.misses(key) else "series-1")
-    _bar(axes, _within(inner, whole), y, colour, 8, tint=INNER_TINT)
-    _bar(axes, whole, y, colour, 1.6)
+    colour = get_light_colour("miss" if shown.has_bound_miss(key) else "series-1")
+    _draw_bar(axes, _clip_interval(inner, whole), y, colour, 8, tint=INNER_TINT)
+    _draw_bar(axes, whole, y, colour, 1.6)
     marks = {mark.name: mark for mark in shown.marks}
     for k, spans in enumerate(shown.spans, start=1):
         if key in spans.values:
             span = spans.values[key]
-            missed = shown.span_misses(spans, key)
-            tint = light("miss" if missed else marks[spans.name].colour)
-            _bar(axes, (span.lower, span.upper), y + step * k, tint, 2.5)
+            missed = shown.has_span_miss(spans, key)
+            tint = get_light_colour("miss" if missed else marks[spans.name].colour)
+            _draw_bar(axes, (span.lower, span.upper), y + step * k, tint, 2.5)
     for points in shown.points:
         if key in points.values:
-            _point(axes, points.values[key], y, marks[points.name])
+            _draw_point(axes, points.values[key], y, marks[points.name])
     if shown.truth and key in shown.truth:
-        _point(axes, shown.truth[key], y, marks["truth"])
-    if shown.any_miss(key):
+        _draw_point(axes, shown.truth[key], y, marks["truth"])
+    if shown.has_any_miss(key):
         beside = axes.get_yaxis_transform()
         axes.text(
-            1.02, i, "misses", color=light("miss"), transform=beside, va="center", fontsize=10
+            1.02,
+            i,
+            "misses",
+            color=get_light_colour("miss"),
+            transform=beside,
+            va="center",
+            fontsize=10,
         )
 
 
-def _within(inner: tuple[float, float], whole: tuple[float, float]) -> tuple[float, float]:
+def _clip_interval(
+    inner: tuple[float, float], whole: tuple[float, float]
+) -> tuple[float, float]:
     """Ends without sampling error can cross; the interval they leave is a point then."""
     low, high = sorted(inner)
     return max(low, whole[0]), min(high, whole[1])
 
 
-def _bar(
+def _draw_bar(
     axes: "Axes",
     ends: tuple[float, float],
     y: float,
@@ -177,14 +196,14 @@ def _bar(
     )
 
 
-def _point(axes: "Axes", x: float, y: float, mark: Mark) -> None:
-    axes.add_line(_handle(mark, (x,), (y,)))
+def _draw_point(axes: "Axes", x: float, y: float, mark: Mark) -> None:
+    axes.add_line(_make_line(mark, (x,), (y,)))
 
 
-def _handle(mark: Mark, x: Sequence[float] = (), y: Sequence[float] = ()) -> "Line2D":
+def _make_line(mark: Mark, x: Sequence[float] = (), y: Sequence[float] = ()) -> "Line2D":
     from matplotlib.lines import Line2D  # noqa: PLC0415, an optional package
 
-    colour = light(mark.colour)
+    colour = get_light_colour(mark.colour)
     if not mark.marker:
         return Line2D(
             x, y, color=colour, alpha=mark.tint, linewidth=mark.thick, solid_capstyle="round"
@@ -197,10 +216,10 @@ def _handle(mark: Mark, x: Sequence[float] = (), y: Sequence[float] = ()) -> "Li
         markersize=6.5,
         markeredgewidth=1.5,
         color=colour,
-        markerfacecolor=light("paper") if mark.marker == "D" else "none",
+        markerfacecolor=get_light_colour("paper") if mark.marker == "D" else "none",
         zorder=5,
     )
 
 
-def _legend_width(mark: Mark) -> float:
-    return text_width(mark.name, 11) + 60
+def _measure_legend_entry(mark: Mark) -> float:
+    return estimate_width(mark.name, 11) + 60

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from boundit.report.palette import series, variable
+from boundit.report.palette import name_series_colour, write_colour_variable
 from boundit.report.records import IntervalSeries, PointEstimates
 
 _SHAPES = ("x", "+", "s", "^", "v", "o")
@@ -34,7 +34,7 @@ class Mark:
     @property
     def key(self) -> str:
         """A sample of the mark for a page's legend."""
-        colour = variable(self.colour)
+        colour = write_colour_variable(self.colour)
         if self.marker:
             shape = f'<path d="{_PATHS[self.marker]}"/>'
         else:
@@ -51,7 +51,7 @@ TRUTH = Mark("truth", "ink", marker="D")
 MISSED = Mark("leaves the truth out", "miss", thick=3)
 
 
-def bound_marks(*, sampled: bool) -> tuple[Mark, ...]:
+def make_bound_marks(*, sampled: bool) -> tuple[Mark, ...]:
     """The interval, and within it what would remain without sampling error."""
     inner = Mark("what the graph leaves open", "series-1", thick=8, tint=INNER_TINT)
     whole = Mark("with sampling error", "series-1", thick=1.6)
@@ -60,16 +60,17 @@ def bound_marks(*, sampled: bool) -> tuple[Mark, ...]:
     )
 
 
-def point_marks(points: Sequence[PointEstimates]) -> tuple[Mark, ...]:
+def make_point_marks(points: Sequence[PointEstimates]) -> tuple[Mark, ...]:
     """A marker for each naive estimate."""
     return tuple(
-        Mark(p.name, series(i + _FIRST_NAIVE), marker=_SHAPES[i % len(_SHAPES)])
+        Mark(p.name, name_series_colour(i + _FIRST_NAIVE), marker=_SHAPES[i % len(_SHAPES)])
         for i, p in enumerate(points)
     )
 
 
-def span_marks(spans: Sequence[IntervalSeries], after: int) -> tuple[Mark, ...]:
+def make_span_marks(spans: Sequence[IntervalSeries], after: int) -> tuple[Mark, ...]:
     """A fine line for each other series of intervals."""
     return tuple(
-        Mark(s.name, series(i + after + _FIRST_NAIVE), thick=2.5) for i, s in enumerate(spans)
+        Mark(s.name, name_series_colour(i + after + _FIRST_NAIVE), thick=2.5)
+        for i, s in enumerate(spans)
     )

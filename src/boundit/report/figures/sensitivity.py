@@ -9,11 +9,18 @@ from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING
 
 from boundit.report.errors import NothingToDraw
-from boundit.report.figures.canvas import canvas, inline, look, noted, room, ruled
-from boundit.report.palette import light
+from boundit.report.figures.canvas import (
+    add_axes,
+    draw_grid,
+    make_figure,
+    make_figure_with_note,
+    use_style,
+    write_inline_svg,
+)
+from boundit.report.palette import get_light_colour
 from boundit.report.records import Ladder, Panel
-from boundit.report.text.fitting import headings
-from boundit.report.text.lettering import text_width
+from boundit.report.text.fitting import wrap_headings
+from boundit.report.text.lettering import estimate_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,67 +42,67 @@ _ROUND = (1.0, 2.0, 5.0, 3.0, 1.5, 1.25)
 _MARK, _BETWEEN = 10.5, 5.0
 
 
-def sensitivity_figure(ladders: Sequence[Ladder]) -> "Figure":
+def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
     """Draw every panel on one sheet, and say what G is."""
-    shown, span = _drawn(ladders), _span(ladders)
+    shown, span = _choose_ladders(ladders), _find_range(ladders)
     columns = min(_COLUMNS, len(shown))
     rows = ceil(len(shown) / columns)
-    names = headings([ladder.name for ladder in shown], _WIDTH - _LEFT - _RIGHT, _HEADING)
+    names = wrap_headings([ladder.name for ladder in shown], _WIDTH - _LEFT - _RIGHT, _HEADING)
     above = 8 + _LINE * (1 + max(name.count("\n") for name in names))
     high = above + _HEIGHT
-    with look():
-        said = " ".join(filter(None, (MEANING, left_out(ladders))))
-        figure = noted(columns * _WIDTH, rows * high, said)
+    with use_style():
+        said = " ".join(filter(None, (MEANING, describe_omission(ladders))))
+        figure = make_figure_with_note(columns * _WIDTH, rows * high, said)
         for i, ladder in enumerate(shown):
             left, top = (i % columns) * _WIDTH, (i // columns) * high + above
-            axes = _panel(figure, ladder, left, top, span)
+            axes = _draw_panel(figure, ladder, left, top, span)
             axes.set_title(names[i], x=0, pad=7)
     return figure
 
 
-def sensitivity_panels(ladders: Sequence[Ladder]) -> tuple[Panel, ...]:
+def draw_sensitivity_panels(ladders: Sequence[Ladder]) -> tuple[Panel, ...]:
     """Draw every panel by itself, for a page that lays them out as its width allows."""
-    drawn, span = list[Panel](), _span(ladders)
-    for ladder in _drawn(ladders):
-        with look():
-            figure = canvas(_WIDTH, _HEIGHT)
-            _panel(figure, ladder, 0, 0, span)
+    drawn, span = list[Panel](), _find_range(ladders)
+    for ladder in _choose_ladders(ladders):
+        with use_style():
+            figure = make_figure(_WIDTH, _HEIGHT)
+            _draw_panel(figure, ladder, 0, 0, span)
         title = f"Bounds of {ladder.name} against the limit G"
-        drawn.append(Panel(ladder.name, inline(figure, title=title)))
+        drawn.append(Panel(ladder.name, write_inline_svg(figure, title=title)))
     return tuple(drawn)
 
 
-def left_out(ladders: Sequence[Ladder]) -> str:
+def describe_omission(ladders: Sequence[Ladder]) -> str:
     """What is left out, in words."""
     if len(ladders) <= MOST_ARMS:
         return ""
     return f"Shown are the first {MOST_ARMS} of {len(ladders)}."
 
 
-def _drawn(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
+def _choose_ladders(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
     if not any(isfinite(limit) for ladder in ladders for limit in ladder.limits):
         raise NothingToDraw("no bounds at a finite limit were given")
     return ladders[:MOST_ARMS]
 
 
-def _span(ladders: Sequence[Ladder]) -> tuple[float, float]:
+def _find_range(ladders: Sequence[Ladder]) -> tuple[float, float]:
     ends = [end for ladder in ladders for end in (*ladder.lower, *ladder.upper)]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     pad = 0.05 * ((high - low) or 1.0)
     return low - pad, high + pad
 
 
-def _panel(
+def _draw_panel(
     figure: "Figure", ladder: Ladder, left: float, top: float, span: tuple[float, float]
 ) -> "Axes":
     width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
-    axes = room(figure, left + _LEFT, top + _TOP, width, height)
-    ruled(axes, "y")
+    axes = add_axes(figure, left + _LEFT, top + _TOP, width, height)
+    draw_grid(axes, "y")
     axes.tick_params(labelsize=_MARK)
     axes.set_ylim(*span)
     axes.locator_params(axis="y", nbins=5)
     axes.set_xlabel("limit G", fontsize=11)
-    colour = light("series-1")
+    colour = get_light_colour("series-1")
     axes.fill_between(
         ladder.limits, ladder.lower, ladder.upper, color=colour, alpha=0.14, linewidth=0
     )
@@ -114,8 +121,8 @@ def _mark_limits(axes: "Axes", limits: Sequence[float]) -> None:
         axes.set_xscale("log")
     axes.set_xlim(axes.get_xlim())
     marks = list[tuple[float, float, float]]()
-    for limit in _candidates(low, high):
-        x, half = _x(axes, limit), text_width(f"{limit:g}", _MARK) / 2
+    for limit in _list_ticks(low, high):
+        x, half = _find_pixel(axes, limit), estimate_width(f"{limit:g}", _MARK) / 2
         if all(abs(x - other) >= half + wide + _BETWEEN for other, wide, _ in marks):
             marks.append((x, half, limit))
     ticks = sorted(limit for _, _, limit in marks)
@@ -123,12 +130,12 @@ def _mark_limits(axes: "Axes", limits: Sequence[float]) -> None:
     axes.set_xticks([], minor=True)
 
 
-def _candidates(low: float, high: float) -> list[float]:
+def _list_ticks(low: float, high: float) -> list[float]:
     """Both ends, then round numbers between them."""
     tens = range(floor(log10(low)), ceil(log10(high)) + 1)
     between = [step * 10.0**ten for step in _ROUND for ten in tens]
     return list(dict.fromkeys([low, high, *(x for x in between if low < x < high)]))
 
 
-def _x(axes: "Axes", limit: float) -> float:
+def _find_pixel(axes: "Axes", limit: float) -> float:
     return float(axes.transData.transform((limit, 0.0))[0])

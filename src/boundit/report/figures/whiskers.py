@@ -10,9 +10,9 @@ from boundit.report.figures.marks import (
     MISSED,
     TRUTH,
     Mark,
-    bound_marks,
-    point_marks,
-    span_marks,
+    make_bound_marks,
+    make_point_marks,
+    make_span_marks,
 )
 from boundit.report.records import IntervalSeries, PointEstimates
 from boundit.terms.bound import Arm, Context, Key
@@ -33,7 +33,7 @@ class Whiskers:
     ...     [{"Ad": ad, "lower": 0.1, "upper": 0.3} for ad in range(50)],
     ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
     ... )
-    >>> Whiskers(table).left_out
+    >>> Whiskers(table).omission
     'Shown are the 40 of 50 arms with the highest upper ends; the table has all.'
     """
 
@@ -53,7 +53,7 @@ class Whiskers:
         for (_, context), bound in self.table.bounds.items():
             logged[context] += bound.n
         most = min(MOST_CONTEXTS, max(MOST_LINES // len(self.arms), 2))
-        return _greatest(self.table.contexts, logged.__getitem__, most)
+        return _keep_greatest(self.table.contexts, logged.__getitem__, most)
 
     @cached_property
     def arms(self) -> tuple[Arm, ...]:
@@ -61,10 +61,10 @@ class Whiskers:
         best = dict.fromkeys(self.table.arms, float("-inf"))
         for (arm, _), bound in self.table.bounds.items():
             best[arm] = max(best[arm], bound.upper)
-        return _greatest(self.table.arms, best.__getitem__, MOST_ARMS)
+        return _keep_greatest(self.table.arms, best.__getitem__, MOST_ARMS)
 
     @property
-    def left_out(self) -> str:
+    def omission(self) -> str:
         """What is left out, in words; nothing when everything is shown."""
         contexts, arms = len(self.table.contexts), len(self.table.arms)
         parts = []
@@ -85,45 +85,45 @@ class Whiskers:
         )
         known = any(key in (self.truth or {}) for key in self._keys)
         return (
-            *bound_marks(sampled=sampled),
+            *make_bound_marks(sampled=sampled),
             *((TRUTH,) if known else ()),
-            *point_marks(self.points),
-            *span_marks(self.spans, len(self.points)),
-            *((MISSED,) if any(map(self.any_miss, self._keys)) else ()),
+            *make_point_marks(self.points),
+            *make_span_marks(self.spans, len(self.points)),
+            *((MISSED,) if any(map(self.has_any_miss, self._keys)) else ()),
         )
 
     @cached_property
     def scale(self) -> tuple[float, float]:
         """From where to where the axis goes, one for all panels."""
         low, high = self.table.reward_range
-        used = [end for key in self._keys for end in self._ends(key)]
+        used = [end for key in self._keys for end in self._list_ends(key)]
         least, most = min(used), max(used)
         pad = _PAD * ((most - least) or (high - low) or 1.0)
         if most - least >= _MOSTLY * (high - low):
             return min(low, least) - pad / 2, max(high, most) + pad / 2
         return least - pad, most + pad
 
-    def misses(self, key: Key) -> bool:
+    def has_bound_miss(self, key: Key) -> bool:
         """Tell whether the bounds leave the truth out."""
         truth, bound = (self.truth or {}).get(key), self.table.bounds.get(key)
         if truth is None or bound is None:
             return False
-        return IntervalSeries("bounds", {key: bound.interval}).misses(key, truth)
+        return IntervalSeries("bounds", {key: bound.interval}).has_missed(key, truth)
 
-    def span_misses(self, spans: IntervalSeries, key: Key) -> bool:
+    def has_span_miss(self, spans: IntervalSeries, key: Key) -> bool:
         """Tell whether another interval leaves the truth out."""
         truth = (self.truth or {}).get(key)
-        return truth is not None and spans.misses(key, truth)
+        return truth is not None and spans.has_missed(key, truth)
 
-    def any_miss(self, key: Key) -> bool:
+    def has_any_miss(self, key: Key) -> bool:
         """Tell whether any interval of a line leaves the truth out."""
-        return self.misses(key) or any(self.span_misses(s, key) for s in self.spans)
+        return self.has_bound_miss(key) or any(self.has_span_miss(s, key) for s in self.spans)
 
     @cached_property
     def _keys(self) -> tuple[Key, ...]:
         return tuple((arm, context) for context in self.contexts for arm in self.arms)
 
-    def _ends(self, key: Key) -> list[float]:
+    def _list_ends(self, key: Key) -> list[float]:
         bound = self.table.bounds.get(key)
         ends = [bound.lower, bound.upper] if bound else list(self.table.reward_range)
         ends += [s.values[key].lower for s in self.spans if key in s.values]
@@ -132,7 +132,9 @@ class Whiskers:
         return [*ends, self.truth[key]] if self.truth and key in self.truth else ends
 
 
-def _greatest(found: Sequence[T], weight: Callable[[T], float], most: int) -> tuple[T, ...]:
+def _keep_greatest(
+    found: Sequence[T], weight: Callable[[T], float], most: int
+) -> tuple[T, ...]:
     """Keep the weightiest, in their order."""
     if len(found) <= most:
         return tuple(found)

@@ -5,25 +5,25 @@ from collections.abc import Mapping
 from boundit.graph.causal_graph import CausalGraph
 
 
-def layered(
+def assign_layers(
     graph: CausalGraph, widths: Mapping[str, float], *, most: float
 ) -> tuple[tuple[str, ...], ...]:
     """Put every node below its causes, in rows that are at most ``most`` wide.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("U -> X -> M -> Y; V -> Y; M -> [S]")
-    >>> layered(graph, dict.fromkeys(graph.nodes, 10), most=100)
+    >>> assign_layers(graph, dict.fromkeys(graph.nodes, 10), most=100)
     (('U',), ('X',), ('V', 'M'), ('Y', 'S'))
     """
-    ranks = _near_their_effects(graph, _after_their_causes(graph))
+    ranks = _move_near_effects(graph, _rank_after_causes(graph))
     rows = list[tuple[str, ...]]()
     for rank in sorted(set(ranks.values())):
         row = [node for node in graph.order if ranks[node] == rank]
-        rows += _split(row, widths, most)
+        rows += _split_row(row, widths, most)
     return tuple(rows)
 
 
-def _after_their_causes(graph: CausalGraph) -> dict[str, int]:
+def _rank_after_causes(graph: CausalGraph) -> dict[str, int]:
     """The longest way down to each node."""
     ranks = dict[str, int]()
     for node in graph.order:
@@ -31,7 +31,7 @@ def _after_their_causes(graph: CausalGraph) -> dict[str, int]:
     return ranks
 
 
-def _near_their_effects(graph: CausalGraph, ranks: dict[str, int]) -> dict[str, int]:
+def _move_near_effects(graph: CausalGraph, ranks: dict[str, int]) -> dict[str, int]:
     """Lower what has more effects than causes, so that its edges are short."""
     for node in reversed(graph.order):
         parents, children, _ = graph.links[node]
@@ -40,7 +40,9 @@ def _near_their_effects(graph: CausalGraph, ranks: dict[str, int]) -> dict[str, 
     return ranks
 
 
-def _split(row: list[str], widths: Mapping[str, float], most: float) -> list[tuple[str, ...]]:
+def _split_row(
+    row: list[str], widths: Mapping[str, float], most: float
+) -> list[tuple[str, ...]]:
     """Break a row that is too wide into several of about one width."""
     whole = sum(widths[node] for node in row)
     share = whole / max(1, -(-whole // most))

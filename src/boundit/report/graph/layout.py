@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from boundit.graph.causal_graph import CausalGraph, Edge
-from boundit.report.graph.layers import layered
-from boundit.report.graph.ordering import Ordered, RowLink, RowSlot, ordered
-from boundit.report.graph.placing import placed
-from boundit.report.text.lettering import broken, text_width
+from boundit.report.graph.layers import assign_layers
+from boundit.report.graph.ordering import RowLink, RowOrder, RowSlot, order_rows
+from boundit.report.graph.placing import place_slots
+from boundit.report.text.lettering import break_label, estimate_width
 
 FONT = 14
 LINE = 17
@@ -48,17 +48,17 @@ class NodeBox:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class EdgeRoute:
     """An edge: the points where it enters and leaves each row; an arc stays above one row.
 
-    ``aside`` is to which side it bends, so that an arrow between the same nodes has room.
+    ``side`` is to which side it bends, so that an arrow between the same nodes has room.
     """
 
     edge: Edge
     bidirected: bool
     points: tuple[Point, ...]
     arc: bool = False
-    aside: int = 0
+    side: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +66,27 @@ class GraphLayout:
     """Everything that is to be drawn."""
 
     boxes: Mapping[str, NodeBox]
-    ways: tuple[Way, ...]
+    routes: tuple[EdgeRoute, ...]
     width: float
     height: float
 
 
-def laid_out(graph: CausalGraph) -> GraphLayout:
+def lay_out_graph(graph: CausalGraph) -> GraphLayout:
     """Lay a graph out in rows, causes above effects, no edge across a node.
 
     >>> from boundit.graph.text import parse
-    >>> found = laid_out(parse("X -> Y; X <-> Y"))
-    >>> found.boxes["X"].bottom < found.boxes["Y"].top, len(found.ways)
+    >>> found = lay_out_graph(parse("X -> Y; X <-> Y"))
+    >>> found.boxes["X"].bottom < found.boxes["Y"].top, len(found.routes)
     (True, 2)
     """
-    lines = {n: (*broken(n, LONGEST), *_note(graph, n)) for n in graph.nodes}
-    sizes = {n: _size(lines[n]) for n in graph.nodes}
-    rows = layered(graph, {n: w + _GAP for n, (w, _) in sizes.items()}, most=_WIDEST)
-    drawing = ordered(graph, rows)
+    lines = {n: (*break_label(n, LONGEST), *_write_note(graph, n)) for n in graph.nodes}
+    sizes = {n: _measure_node(lines[n]) for n in graph.nodes}
+    rows = assign_layers(graph, {n: w + _GAP for n, (w, _) in sizes.items()}, most=_WIDEST)
+    drawing = order_rows(graph, rows)
     slots = [slot for row in drawing.rows for slot in row]
     widths = {s: sizes[s.name][0] if s.lane is None else 2.0 for s in slots}
-    x = placed(drawing, widths, {s: _GAP if s.lane is None else _LANE_GAP for s in slots})
-    tops, bottoms = _heights(drawing, x, sizes)
+    x = place_slots(drawing, widths, {s: _GAP if s.lane is None else _LANE_GAP for s in slots})
+    tops, bottoms = _place_rows(drawing, x, sizes)
     boxes = {
         s.name: NodeBox(
             lines[s.name], x[s] + _MARGIN, (tops[s.row] + bottoms[s.row]) / 2, *sizes[s.name]
@@ -97,29 +97,31 @@ def laid_out(graph: CausalGraph) -> GraphLayout:
     lanes = {s: x[s] + _MARGIN for s in slots}
     return GraphLayout(
         boxes,
-        tuple(_ways(drawing, boxes, lanes, tops, bottoms)),
-        max(box.x + box.width / 2 for box in boxes.values()) + _right(lanes, boxes) + _MARGIN,
+        tuple(_route_edges(drawing, boxes, lanes, tops, bottoms)),
+        max(box.x + box.width / 2 for box in boxes.values())
+        + _measure_overhang(lanes, boxes)
+        + _MARGIN,
         bottoms[-1] + _MARGIN,
     )
 
 
-def _note(graph: CausalGraph, node: str) -> tuple[str, ...]:
+def _write_note(graph: CausalGraph, node: str) -> tuple[str, ...]:
     return ("selected",) if node == graph.selection else ()
 
 
-def _size(lines: tuple[str, ...]) -> tuple[float, float]:
-    width = max(text_width(line, FONT) for line in lines) + 22
+def _measure_node(lines: tuple[str, ...]) -> tuple[float, float]:
+    width = max(estimate_width(line, FONT) for line in lines) + 22
     return max(width, _LEAST_WIDTH), _HEIGHT + LINE * (len(lines) - 1)
 
 
-def _right(lanes: Mapping[RowSlot, float], boxes: Mapping[str, NodeBox]) -> float:
+def _measure_overhang(lanes: Mapping[RowSlot, float], boxes: Mapping[str, NodeBox]) -> float:
     """How far lanes run to the right of the last box."""
     end = max(box.x + box.width / 2 for box in boxes.values())
     return max(0.0, max(lanes.values()) - end)
 
 
-def _heights(
-    drawing: Ordered, x: Mapping[RowSlot, float], sizes: Mapping[str, tuple[float, float]]
+def _place_rows(
+    drawing: RowOrder, x: Mapping[RowSlot, float], sizes: Mapping[str, tuple[float, float]]
 ) -> tuple[list[float], list[float]]:
     """The upper and lower edge of every row; far edges need room to turn."""
     rows = {s.name: s.row for row in drawing.rows for s in row}
@@ -139,15 +141,15 @@ def _heights(
     return tops, bottoms
 
 
-def _ways(
-    drawing: Ordered,
+def _route_edges(
+    drawing: RowOrder,
     boxes: Mapping[str, NodeBox],
     lanes: Mapping[RowSlot, float],
     tops: list[float],
     bottoms: list[float],
-) -> list[Way]:
-    ports = _ports(drawing, boxes, lanes)
-    ways = list[Way]()
+) -> list[EdgeRoute]:
+    ports = _place_ports(drawing, boxes, lanes)
+    ways = list[EdgeRoute]()
     for i, link in enumerate(drawing.links):
         upper, lower = link.slots[0], link.slots[-1]
         points = [(ports[i, "down"], boxes[upper.name].bottom)]
@@ -158,19 +160,19 @@ def _ways(
             points.append((lanes[slot] - lean, tops[slot.row]))
             points.append((lanes[slot] + lean, bottoms[slot.row]))
         points.append((ports[i, "up"], boxes[lower.name].top))
-        side = _aside(link, lanes)
-        ways.append(Way(link.edge, link.bidirected, tuple(points), aside=side))
+        side = _choose_side(link, lanes)
+        ways.append(EdgeRoute(link.edge, link.bidirected, tuple(points), side=side))
     for a, b in drawing.arcs:
         left, right = sorted((a, b), key=lambda n: boxes[n].x)
         ends = (
             (boxes[left].x + boxes[left].width / 4, boxes[left].top),
             (boxes[right].x - boxes[right].width / 4, boxes[right].top),
         )
-        ways.append(Way((a, b), bidirected=True, points=ends, arc=True))
+        ways.append(EdgeRoute((a, b), bidirected=True, points=ends, arc=True))
     return ways
 
 
-def _aside(link: RowLink, lanes: Mapping[RowSlot, float]) -> int:
+def _choose_side(link: RowLink, lanes: Mapping[RowSlot, float]) -> int:
     """Bend a dashed edge to the inner side of where an arrow between its ends would go."""
     if not link.bidirected or len(link.slots) > 2:
         return 0
@@ -178,14 +180,14 @@ def _aside(link: RowLink, lanes: Mapping[RowSlot, float]) -> int:
     return -1 if lanes[lower] > lanes[upper] + 1 else 1
 
 
-def _ports(
-    drawing: Ordered, boxes: Mapping[str, NodeBox], lanes: Mapping[RowSlot, float]
+def _place_ports(
+    drawing: RowOrder, boxes: Mapping[str, NodeBox], lanes: Mapping[RowSlot, float]
 ) -> dict[tuple[int, str], float]:
     """Where along a box its edges begin and end: beside each other, in order, uncrossed."""
     sides: dict[tuple[str, str], list[tuple[float, int, int]]] = {}
     for i, link in enumerate(drawing.links):
-        for side, near, slot in _ends(link):
-            entry = lanes[near], _aside(link, lanes), i
+        for side, near, slot in _list_link_ends(link):
+            entry = lanes[near], _choose_side(link, lanes), i
             sides.setdefault((slot.name, side), []).append(entry)
     ports = dict[tuple[int, str], float]()
     for (name, side), entries in sides.items():
@@ -196,6 +198,8 @@ def _ports(
     return ports
 
 
-def _ends(link: RowLink) -> tuple[tuple[str, RowSlot, RowSlot], tuple[str, RowSlot, RowSlot]]:
+def _list_link_ends(
+    link: RowLink,
+) -> tuple[tuple[str, RowSlot, RowSlot], tuple[str, RowSlot, RowSlot]]:
     """Both ends of an edge: the side of the box, the next place, the box."""
     return ("down", link.slots[1], link.slots[0]), ("up", link.slots[-2], link.slots[-1])

@@ -41,7 +41,7 @@ Neighbours: TypeAlias = Mapping[RowSlot, tuple[RowSlot, ...]]
 
 
 @dataclass(frozen=True)
-class Ordered:
+class RowOrder:
     """The rows in order, the edges between rows, and the bidirected edges within a row."""
 
     rows: tuple[Row, ...]
@@ -49,12 +49,13 @@ class Ordered:
     arcs: tuple[Edge, ...]
 
 
-def ordered(graph: CausalGraph, rows: Sequence[Sequence[str]]) -> Ordered:
+def order_rows(graph: CausalGraph, rows: Sequence[Sequence[str]]) -> RowOrder:
     """Order the rows.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("A -> D; B -> C")
-    >>> [[slot.name for slot in row] for row in ordered(graph, [("A", "B"), ("C", "D")]).rows]
+    >>> found = order_rows(graph, [("A", "B"), ("C", "D")])
+    >>> [[slot.name for slot in row] for row in found.rows]
     [['A', 'B'], ['D', 'C']]
     """
     at = {name: i for i, row in enumerate(rows) for name in row}
@@ -72,54 +73,56 @@ def ordered(graph: CausalGraph, rows: Sequence[Sequence[str]]) -> Ordered:
     for link in links:
         for slot in link.slots[1:-1]:
             start[slot.row].append(slot)
-    tangle = _Tangle(tuple(links), tuple(arcs))
-    return Ordered(tangle.untangled(tuple(map(tuple, start))), tangle.links, tangle.arcs)
+    tangle = _CrossingSearch(tuple(links), tuple(arcs))
+    return RowOrder(
+        tangle.reduce_crossings(tuple(map(tuple, start))), tangle.links, tangle.arcs
+    )
 
 
 @dataclass(frozen=True)
-class _Tangle:
+class _CrossingSearch:
     """Edges that want to cross as little as can be."""
 
     links: tuple[RowLink, ...]
     arcs: tuple[Edge, ...]
 
-    def untangled(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    def reduce_crossings(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         """Sweep from several beginnings, and keep the best that was met."""
         size = sum(map(len, rows))
         found = list[tuple[Row, ...]]()
         for k in range(max(1, min(_STARTS, _MOST_SLOTS // size))):
             order = tuple(row[k % len(row) :] + row[: k % len(row)] for row in rows)
             for sweep in range(_SWEEPS):
-                order = self._swept(order, down=sweep % 2 == 0)
+                order = self._sweep(order, down=sweep % 2 == 0)
                 found.append(order)
-        return min(found, key=self._cost)
+        return min(found, key=self._measure_cost)
 
     @cached_property
     def _neighbours(self) -> tuple[Neighbours, Neighbours]:
-        return _neighbours(self.links)
+        return _find_neighbours(self.links)
 
-    def _swept(self, rows: tuple[Row, ...], *, down: bool) -> tuple[Row, ...]:
+    def _sweep(self, rows: tuple[Row, ...], *, down: bool) -> tuple[Row, ...]:
         above, below = self._neighbours
         order = list(rows)
         places = {slot: k for row in rows for k, slot in enumerate(row)}
         for i in range(len(rows))[:: 1 if down else -1]:
-            order[i] = _by_mean_place(order[i], places, above if down else below)
+            order[i] = _sort_by_mean_place(order[i], places, above if down else below)
             places.update((slot, k) for k, slot in enumerate(order[i]))
-        return _swapped(tuple(order), above, below)
+        return _swap_neighbours(tuple(order), above, below)
 
-    def _cost(self, rows: tuple[Row, ...]) -> tuple[int, int]:
+    def _measure_cost(self, rows: tuple[Row, ...]) -> tuple[int, int]:
         """Crossings first, then how far arcs reach."""
         places = {slot: i for row in rows for i, slot in enumerate(row)}
         near = {slot.name: i for slot, i in places.items()}
         pieces = [piece for link in self.links for piece in pairwise(link.slots)]
         crossed = sum(
-            _crossings([piece for piece in pieces if piece[0].row == i], places)
+            _count_crossings([piece for piece in pieces if piece[0].row == i], places)
             for i in range(len(rows))
         )
         return crossed, sum(abs(near[a] - near[b]) for a, b in self.arcs)
 
 
-def _neighbours(links: Sequence[RowLink]) -> tuple[Neighbours, Neighbours]:
+def _find_neighbours(links: Sequence[RowLink]) -> tuple[Neighbours, Neighbours]:
     above, below = dict[RowSlot, tuple[RowSlot, ...]](), dict[RowSlot, tuple[RowSlot, ...]]()
     for link in links:
         for upper, lower in pairwise(link.slots):
@@ -128,7 +131,7 @@ def _neighbours(links: Sequence[RowLink]) -> tuple[Neighbours, Neighbours]:
     return above, below
 
 
-def _by_mean_place(row: Row, places: Places, towards: Neighbours) -> Row:
+def _sort_by_mean_place(row: Row, places: Places, towards: Neighbours) -> Row:
     """Sort by the mean place of the neighbours; who has none stays where it is."""
 
     def place(slot: RowSlot) -> float:
@@ -139,7 +142,9 @@ def _by_mean_place(row: Row, places: Places, towards: Neighbours) -> Row:
     return tuple(next(moving) if towards.get(slot) else slot for slot in row)
 
 
-def _swapped(rows: tuple[Row, ...], above: Neighbours, below: Neighbours) -> tuple[Row, ...]:
+def _swap_neighbours(
+    rows: tuple[Row, ...], above: Neighbours, below: Neighbours
+) -> tuple[Row, ...]:
     """Let neighbours in a row change places while edges to them cross less."""
     order = [list(row) for row in rows]
     places = {slot: i for row in rows for i, slot in enumerate(row)}
@@ -149,14 +154,14 @@ def _swapped(rows: tuple[Row, ...], above: Neighbours, below: Neighbours) -> tup
         for row in order:
             for i in range(len(row) - 1):
                 left, right = row[i], row[i + 1]
-                if _gain(left, right, places, above, below) > 0:
+                if _measure_gain(left, right, places, above, below) > 0:
                     row[i], row[i + 1] = right, left
                     places[left], places[right] = i + 1, i
                     gained = True
     return tuple(map(tuple, order))
 
 
-def _gain(
+def _measure_gain(
     left: RowSlot, right: RowSlot, places: Places, above: Neighbours, below: Neighbours
 ) -> int:
     """How many fewer crossings two neighbours have once they change places."""
@@ -168,7 +173,7 @@ def _gain(
     )
 
 
-def _crossings(edges: Sequence[tuple[RowSlot, RowSlot]], places: Places) -> int:
+def _count_crossings(edges: Sequence[tuple[RowSlot, RowSlot]], places: Places) -> int:
     """How many edges between two rows cross: pairs whose ends are in opposite order."""
     seen, crossed = list[int](), 0
     for _, lower in sorted((places[a], places[b]) for a, b in edges):

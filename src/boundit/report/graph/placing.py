@@ -3,31 +3,32 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from boundit.report.graph.ordering import Ordered, RowSlot
+from boundit.report.graph.ordering import RowOrder, RowSlot
 
 _ROUNDS = 30
 _STRAIGHT = 4.0
 """How much more than another a piece of a lane wants to be straight."""
 
 
-def placed(
-    drawing: Ordered, widths: Mapping[RowSlot, float], gaps: Mapping[RowSlot, float]
+def place_slots(
+    drawing: RowOrder, widths: Mapping[RowSlot, float], gaps: Mapping[RowSlot, float]
 ) -> dict[RowSlot, float]:
     """Give every slot the x of its middle; ``gaps`` is what a slot keeps free on each side."""
-    pulls = _pulls(drawing)
+    pulls = _find_pulls(drawing)
     room = {
-        row: tuple(_apart(a, b, widths, gaps) for a, b in pairwise(row)) for row in drawing.rows
+        row: tuple(_measure_distance(a, b, widths, gaps) for a, b in pairwise(row))
+        for row in drawing.rows
     }
-    x = {s: at for row in drawing.rows for s, at in zip(row, _packed(room[row]), strict=True)}
+    x = {s: at for row in drawing.rows for s, at in zip(row, _pack_row(room[row]), strict=True)}
     for sweep in range(_ROUNDS):
         for row in drawing.rows[:: 1 if sweep % 2 == 0 else -1]:
-            wishes = [_wish(slot, x, pulls) for slot in row]
-            x.update(zip(row, spread(wishes, room[row]), strict=True))
+            wishes = [_find_wish(slot, x, pulls) for slot in row]
+            x.update(zip(row, spread_apart(wishes, room[row]), strict=True))
     left = min(x[slot] - widths[slot] / 2 for slot in x)
     return {slot: at - left for slot, at in x.items()}
 
 
-def _pulls(drawing: Ordered) -> dict[RowSlot, list[tuple[RowSlot, float]]]:
+def _find_pulls(drawing: RowOrder) -> dict[RowSlot, list[tuple[RowSlot, float]]]:
     """Who pulls at whom, and how strongly."""
     pulls: dict[RowSlot, list[tuple[RowSlot, float]]] = {
         s: [] for row in drawing.rows for s in row
@@ -41,13 +42,13 @@ def _pulls(drawing: Ordered) -> dict[RowSlot, list[tuple[RowSlot, float]]]:
     return pulls
 
 
-def _apart(
+def _measure_distance(
     a: RowSlot, b: RowSlot, widths: Mapping[RowSlot, float], gaps: Mapping[RowSlot, float]
 ) -> float:
     return (widths[a] + widths[b]) / 2 + max(gaps[a], gaps[b])
 
 
-def _packed(room: Sequence[float]) -> list[float]:
+def _pack_row(room: Sequence[float]) -> list[float]:
     """Stand side by side, around 0."""
     at = [0.0]
     for apart in room:
@@ -55,7 +56,7 @@ def _packed(room: Sequence[float]) -> list[float]:
     return [x - at[-1] / 2 for x in at]
 
 
-def _wish(
+def _find_wish(
     slot: RowSlot,
     x: Mapping[RowSlot, float],
     pulls: Mapping[RowSlot, list[tuple[RowSlot, float]]],
@@ -68,12 +69,12 @@ def _wish(
     return sum(x[other] * strength for other, strength in near) / weight, weight
 
 
-def spread(wishes: Sequence[tuple[float, float]], room: Sequence[float]) -> list[float]:
+def spread_apart(wishes: Sequence[tuple[float, float]], room: Sequence[float]) -> list[float]:
     """Stand as near to one's wish as the others allow, in order and far enough apart.
 
     The least weighted sum of squares, by pooling neighbours whose wishes clash.
 
-    >>> spread([(0, 1), (0, 1), (9, 1)], [2, 2])
+    >>> spread_apart([(0, 1), (0, 1), (9, 1)], [2, 2])
     [-1.0, 1.0, 9.0]
     """
     shifts = [0.0]

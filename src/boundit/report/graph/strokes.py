@@ -6,44 +6,44 @@ from itertools import pairwise
 from math import hypot
 from typing import TypeAlias
 
-from boundit.report.graph.layout import Point, Way
+from boundit.report.graph.layout import EdgeRoute, Point
 
-Curve: TypeAlias = tuple[Point, Point, Point, Point]
+CubicCurve: TypeAlias = tuple[Point, Point, Point, Point]
 """A cubic curve: its start, two handles, its end."""
 _HEAD, _HALF = 9.0, 4.0
 _BULGE = 26.0
 _STEEP = 0.5
 
 
-def edge_svg(way: Way) -> str:
+def draw_edge(way: EdgeRoute) -> str:
     """Draw an edge: solid with one head, or dashed with two.
 
-    >>> edge_svg(Way(("X", "Y"), False, ((0, 0), (0, 50)))).count("<path")
+    >>> draw_edge(EdgeRoute(("X", "Y"), False, ((0, 0), (0, 50)))).count("<path")
     2
-    >>> edge_svg(Way(("X", "Y"), True, ((0, 0), (0, 50)))).count("<path")
+    >>> draw_edge(EdgeRoute(("X", "Y"), True, ((0, 0), (0, 50)))).count("<path")
     3
     """
     a, b = way.edge
     said = f"{a} <-> {b}" if way.bidirected else f"{a} -> {b}"
-    drawn = stroke(curves_of(way), two_headed=way.bidirected)
+    drawn = draw_stroke(make_curves(way), two_headed=way.bidirected)
     return f'<g class="edge"><title>{escape(said)}</title>{drawn}</g>'
 
 
-def curves_of(way: Way) -> list[Curve]:
+def make_curves(way: EdgeRoute) -> list[CubicCurve]:
     """Turn a way into connected curves."""
-    return _arched(way) if way.arc else _wound(way)
+    return _make_arc(way) if way.arc else _make_route_curves(way)
 
 
-def stroke(curves: list[Curve], *, two_headed: bool) -> str:
+def draw_stroke(curves: list[CubicCurve], *, two_headed: bool) -> str:
     """Draw connected curves with a head at the end, or one at each."""
     first, last = curves[0], curves[-1]
-    heads = [_head(last[3], last[2])]
-    curves = [*curves[:-1], (*last[:3], _before(last[3], last[2], _HEAD - 1))]
+    heads = [_draw_head(last[3], last[2])]
+    curves = [*curves[:-1], (*last[:3], _find_point_before(last[3], last[2], _HEAD - 1))]
     if two_headed:
-        heads.append(_head(first[0], first[1]))
-        curves[0] = (_before(first[0], first[1], _HEAD - 1), *curves[0][1:])
-    path = f"M{_xy(curves[0][0])}" + "".join(
-        f"C{_xy(c[1])} {_xy(c[2])} {_xy(c[3])}" for c in curves
+        heads.append(_draw_head(first[0], first[1]))
+        curves[0] = (_find_point_before(first[0], first[1], _HEAD - 1), *curves[0][1:])
+    path = f"M{_format_point(curves[0][0])}" + "".join(
+        f"C{_format_point(c[1])} {_format_point(c[2])} {_format_point(c[3])}" for c in curves
     )
     dash = ' stroke-dasharray="5 4"' if two_headed else ""
     return (
@@ -52,7 +52,7 @@ def stroke(curves: list[Curve], *, two_headed: bool) -> str:
     )
 
 
-def _arched(way: Way) -> list[Curve]:
+def _make_arc(way: EdgeRoute) -> list[CubicCurve]:
     """Over the heads of what stands between."""
     (x0, y0), (x1, y1) = way.points
     rise = min(44.0, 20 + 0.1 * abs(x1 - x0))
@@ -60,10 +60,10 @@ def _arched(way: Way) -> list[Curve]:
     return [((x0, y0), (x0 + lean, y0 - rise), (x1 - lean, y1 - rise), (x1, y1))]
 
 
-def _wound(way: Way) -> list[Curve]:
+def _make_route_curves(way: EdgeRoute) -> list[CubicCurve]:
     """Down from row to row, leaning in each lane as the way goes on."""
-    bend = _BULGE * way.aside
-    slopes = _slopes(way.points)
+    bend = _BULGE * way.side
+    slopes = _find_slopes(way.points)
     return [
         (
             (x0, y0),
@@ -75,7 +75,7 @@ def _wound(way: Way) -> list[Curve]:
     ]
 
 
-def _slopes(points: Sequence[Point]) -> list[float]:
+def _find_slopes(points: Sequence[Point]) -> list[float]:
     """How far aside a way goes at each of its points for a step down."""
     steps = [(x1 - x0) / (y1 - y0) for (x0, y0), (x1, y1) in pairwise(points)]
     lanes = [slope for lane in steps[1::2] for slope in (lane, lane)]
@@ -83,19 +83,20 @@ def _slopes(points: Sequence[Point]) -> list[float]:
     return [first, *lanes, last]
 
 
-def _head(tip: Point, handle: Point) -> str:
-    x, y = _before(tip, handle, _HEAD)
+def _draw_head(tip: Point, handle: Point) -> str:
+    x, y = _find_point_before(tip, handle, _HEAD)
     across = (tip[0] - x) * _HALF / _HEAD, (tip[1] - y) * _HALF / _HEAD
     left, right = (x - across[1], y + across[0]), (x + across[1], y - across[0])
-    return f'<path d="M{_xy(tip)}L{_xy(left)} {_xy(right)}Z" fill="currentColor"/>'
+    path = f"M{_format_point(tip)}L{_format_point(left)} {_format_point(right)}Z"
+    return f'<path d="{path}" fill="currentColor"/>'
 
 
-def _before(tip: Point, handle: Point, size: float) -> Point:
+def _find_point_before(tip: Point, handle: Point, size: float) -> Point:
     """The point ``size`` before the tip, on the way from the handle."""
     dx, dy = tip[0] - handle[0], tip[1] - handle[1]
     share = size / (hypot(dx, dy) or 1.0)
     return tip[0] - share * dx, tip[1] - share * dy
 
 
-def _xy(point: Point) -> str:
+def _format_point(point: Point) -> str:
     return f"{point[0]:.1f} {point[1]:.1f}"

@@ -4,10 +4,10 @@ from html import escape
 from typing import TypeAlias
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.report.graph.layout import FONT, LINE, NodeBox, laid_out
-from boundit.report.graph.strokes import edge_svg, stroke
-from boundit.report.palette import variable
-from boundit.report.text.lettering import text_width
+from boundit.report.graph.layout import FONT, LINE, NodeBox, lay_out_graph
+from boundit.report.graph.strokes import draw_edge, draw_stroke
+from boundit.report.palette import write_colour_variable
+from boundit.report.text.lettering import estimate_width
 from boundit.terms.names import Names, join_names, read_nodes
 
 Roles: TypeAlias = dict[str, str]
@@ -21,7 +21,7 @@ _KEY = 34.0
 """How wide the sample before a word of the legend is."""
 
 
-def graph_svg(
+def draw_graph(
     graph: CausalGraph,
     *,
     treatments: Names = (),
@@ -32,43 +32,45 @@ def graph_svg(
     """Draw a graph: arrows solid, hidden common causes dashed with two heads, roles marked.
 
     >>> from boundit.graph.text import parse
-    >>> drawing = graph_svg(parse("X -> Y; X <-> Y; Y -> [S]"), treatments="X", outcomes="Y")
+    >>> drawing = draw_graph(parse("X -> Y; X <-> Y; Y -> [S]"), treatments="X", outcomes="Y")
     >>> drawing.startswith("<svg"), drawing.count('class="node"'), drawing.count('class="edge"')
     (True, 3, 3)
     """
-    roles = _roles(graph, treatments, context, outcomes)
-    layout = laid_out(graph)
+    roles = _assign_roles(graph, treatments, context, outcomes)
+    layout = lay_out_graph(graph)
     width = max(layout.width, _LEAST_LEGEND)
-    legend, below = _legend(graph, roles, layout.height, width)
+    legend, below = _draw_legend(graph, roles, layout.height, width)
     height = layout.height + below
-    drawn = [edge_svg(way) for way in layout.ways]
-    drawn += [_node(n, layout.boxes[n], roles.get(n, "")) for n in graph.order]
+    drawn = [draw_edge(way) for way in layout.routes]
+    drawn += [_draw_node(n, layout.boxes[n], roles.get(n, "")) for n in graph.order]
     return (
         f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" role="img" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
         f'font-family="system-ui, sans-serif" '
-        f'style="color: {variable("ink")}; min-width: {_SMALLEST * width:.0f}px">'
-        f"<title>{escape(title)}</title><desc>{escape(_described(graph))}</desc>"
+        f'style="color: {write_colour_variable("ink")}; min-width: {_SMALLEST * width:.0f}px">'
+        f"<title>{escape(title)}</title><desc>{escape(_describe(graph))}</desc>"
         f'<g transform="translate({(width - layout.width) / 2:.1f} 0)">{"".join(drawn)}</g>'
         f"{legend}</svg>"
     )
 
 
-def _roles(graph: CausalGraph, treatments: Names, context: Names, outcomes: Names) -> Roles:
+def _assign_roles(
+    graph: CausalGraph, treatments: Names, context: Names, outcomes: Names
+) -> Roles:
     named = {"treatment": treatments, "context": context, "outcome": outcomes}
     roles = {n: role for role, names in named.items() for n in graph.require(read_nodes(names))}
     return roles | ({graph.selection: "selection"} if graph.selection else {})
 
 
-def _described(graph: CausalGraph) -> str:
+def _describe(graph: CausalGraph) -> str:
     """Say the graph for those who do not see it."""
     return f"{len(graph.nodes)} nodes: {join_names(graph.nodes)}. Edges: {graph}."
 
 
-def _node(name: str, box: NodeBox, role: str) -> str:
+def _draw_node(name: str, box: NodeBox, role: str) -> str:
     first, last = box.y - LINE * (len(box.lines) - 1) / 2, len(box.lines) - 1
     labels = "".join(
-        _text(
+        _draw_text(
             box.x,
             first + LINE * i,
             line,
@@ -77,16 +79,16 @@ def _node(name: str, box: NodeBox, role: str) -> str:
         )
         for i, line in enumerate(box.lines)
     )
-    frame = _frame(box.x - box.width / 2, box.top, box.width, box.height, role)
+    frame = _draw_frame(box.x - box.width / 2, box.top, box.width, box.height, role)
     return f'<g class="node"><title>{escape(name)}</title>{frame}{labels}</g>'
 
 
-def _frame(x: float, y: float, width: float, height: float, role: str) -> str:
+def _draw_frame(x: float, y: float, width: float, height: float, role: str) -> str:
     """Roles differ in shape as well: what is set has corners, selection a double frame."""
     square = role in {"treatment", "selection"}
     radius = 3.0 if square else min(height / 2, 17)
     heavy = 2.6 if role == "outcome" else 1.6
-    colour = variable(role or "muted")
+    colour = write_colour_variable(role or "muted")
     rims = [(0.0, radius, heavy, 0.14 if role else 0.05)]
     if role == "selection":
         rims.append((3.5, 1.0, 1.0, 0.0))
@@ -98,35 +100,37 @@ def _frame(x: float, y: float, width: float, height: float, role: str) -> str:
     )
 
 
-def _text(x: float, y: float, words: str, *, size: float, anchor: str) -> str:
+def _draw_text(x: float, y: float, words: str, *, size: float, anchor: str) -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" '
         f'dominant-baseline="central" fill="currentColor">{escape(words)}</text>'
     )
 
 
-def _legend(graph: CausalGraph, roles: Roles, top: float, width: float) -> tuple[str, float]:
+def _draw_legend(
+    graph: CausalGraph, roles: Roles, top: float, width: float
+) -> tuple[str, float]:
     """Explain the marks that occur, in lines as wide as the drawing; with its height."""
     x, y, drawn = 16.0, top + 22, list[str]()
-    for words, sample in _samples(graph, roles):
-        wide = _KEY + text_width(words, _SMALL) + 18
+    for words, sample in _draw_samples(graph, roles):
+        wide = _KEY + estimate_width(words, _SMALL) + 18
         if x > 16 and x + wide > width:
             x, y = 16.0, y + 24
         drawn.append(f'<g transform="translate({x:.1f} {y:.1f})">{sample}</g>')
-        drawn.append(_text(x + _KEY, y, words, size=_SMALL, anchor="start"))
+        drawn.append(_draw_text(x + _KEY, y, words, size=_SMALL, anchor="start"))
         x += wide
     return f'<g class="legend">{"".join(drawn)}</g>', y - top + 20 if drawn else 0.0
 
 
-def _samples(graph: CausalGraph, roles: Roles) -> list[tuple[str, str]]:
+def _draw_samples(graph: CausalGraph, roles: Roles) -> list[tuple[str, str]]:
     found = [
-        (role, _frame(0, -8, 26, 16, role))
+        (role, _draw_frame(0, -8, 26, 16, role))
         for role in ("treatment", "context", "outcome", "selection")
         if role in roles.values()
     ]
     line = [((0.0, 0.0), (9.0, 0.0), (18.0, 0.0), (28.0, 0.0))]
     if graph.directed:
-        found.append(("may cause", stroke(line, two_headed=False)))
+        found.append(("may cause", draw_stroke(line, two_headed=False)))
     if graph.bidirected:
-        found.append(("hidden common cause", stroke(line, two_headed=True)))
+        found.append(("hidden common cause", draw_stroke(line, two_headed=True)))
     return found

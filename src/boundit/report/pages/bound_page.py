@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.figures.whiskers import Whiskers
-from boundit.report.pages.bound_view import facts
-from boundit.report.pages.origin import origin
-from boundit.report.pages.page import page
+from boundit.report.pages.bound_view import count_facts
+from boundit.report.pages.origin import describe_origin
+from boundit.report.pages.page import render_page
 from boundit.report.pages.sections import (
     Section,
-    bounds_section,
-    graph_section,
-    intervals_section,
-    notes,
-    prose,
-    rules_section,
-    sensitivity_section,
+    make_bounds_section,
+    make_graph_section,
+    make_intervals_section,
+    make_notes,
+    make_prose,
+    make_rules_section,
+    make_sensitivity_section,
 )
 from boundit.report.records import Ladder, PointEstimates
 from boundit.terms.bound import Key
@@ -27,7 +27,7 @@ MOST_NODES = 60
 """Up to how many nodes a drawing helps; larger graphs are written down instead."""
 
 
-def bound_page(
+def write_bound_page(
     table: BoundTable,
     *,
     graph: CausalGraph | None = None,
@@ -45,36 +45,36 @@ def bound_page(
     shown beside the bounds, ``ladders`` are bounds at growing limits of the sensitivity.
     """
     whiskers = Whiskers(table, truth, points)
-    sections: list[Section] = [intervals_section(whiskers, caption=_reading(table))]
-    sections.append(bounds_section(table))
+    sections: list[Section] = [make_intervals_section(whiskers, caption=_explain_lines(table))]
+    sections.append(make_bounds_section(table))
     if ladders:
-        sections.append(sensitivity_section(ladders))
+        sections.append(make_sensitivity_section(ladders))
     if table.rules:
-        sections.append(rules_section(table))
+        sections.append(make_rules_section(table))
     if table.caveats:
-        sections.append(notes("What to heed", table.caveats))
+        sections.append(make_notes("What to heed", table.caveats))
     if graph is not None:
-        sections.append(_graph(graph, table))
-    return page(
+        sections.append(_show_graph(graph, table))
+    return render_page(
         title or f"What each arm would earn: {table.outcome}",
         sections,
-        lead=_lead(table, _read_query(query, table)),
-        facts=facts(table),
-        origin=origin(command, _settings(table) | dict(settings or {})),
+        lead=_write_lead(table, _read_query(query, table)),
+        facts=count_facts(table),
+        origin=describe_origin(command, _list_settings(table) | dict(settings or {})),
     )
 
 
 def _read_query(query: EffectQuery | str | None, table: BoundTable) -> EffectQuery:
     """Take the question as it was asked, or else the one the table answers.
 
-    Called by ``bound_page``.
+    Called by ``write_bound_page``.
     """
     if query is None:
         return EffectQuery((table.outcome,), table.treatments, table.context)
     return parse_query(query) if isinstance(query, str) else query
 
 
-def _lead(table: BoundTable, query: EffectQuery) -> tuple[Line, ...]:
+def _write_lead(table: BoundTable, query: EffectQuery) -> tuple[Line, ...]:
     arms, contexts = len(table.arms), len(table.contexts)
     low, high = table.reward_range
     where = f"in each of {contexts:,} contexts" if table.context else "whatever the context"
@@ -96,7 +96,7 @@ def _lead(table: BoundTable, query: EffectQuery) -> tuple[Line, ...]:
     )
 
 
-def _reading(table: BoundTable) -> str:
+def _explain_lines(table: BoundTable) -> str:
     if table.confidence:
         return (
             "The thin line is the interval. The thick part would remain however many rows were "
@@ -105,20 +105,20 @@ def _reading(table: BoundTable) -> str:
     return ""
 
 
-def _settings(table: BoundTable) -> dict[str, object]:
+def _list_settings(table: BoundTable) -> dict[str, object]:
     confidence = "plug-in" if table.confidence is None else table.confidence
     return {"profile": table.profile, "confidence": confidence}
 
 
-def _graph(graph: CausalGraph, table: BoundTable) -> Section:
+def _show_graph(graph: CausalGraph, table: BoundTable) -> Section:
     if len(graph.nodes) > MOST_NODES:
-        return prose(
+        return make_prose(
             "What is assumed",
             f"A graph of {len(graph.nodes)} nodes, too many to draw:",
             str(graph),
         )
     known = graph.nodes
-    return graph_section(
+    return make_graph_section(
         graph,
         treatments=known & set(table.treatments),
         context=known & set(table.context),

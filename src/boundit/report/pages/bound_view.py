@@ -6,16 +6,16 @@ from functools import cache
 from html import escape
 from statistics import median
 
-from boundit.report.text.contexts import context_name
+from boundit.report.text.contexts import name_context
 from boundit.report.text.explanation import ExplanationBlock, render_blocks
-from boundit.report.text.lettering import count, decimals, labelled
+from boundit.report.text.lettering import choose_decimals, format_n, label_values
 from boundit.report.text.mathml import draw_line
 from boundit.terms.bound import Bound, Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.formula import Line
 
-MOST_TYPESET = 200
-"""Up to how many rows explanations have their formulas typeset; larger pages would be slow."""
+MOST_DRAWN = 200
+"""Up to how many rows formulas in explanations are drawn; larger pages would be slow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class BoundRow:
     bar: Bar
     dominated: bool
     marked: bool
-    sought: str
+    searchable: str
     explanation: tuple[ExplanationBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ContextGroup:
     """One context and its arms."""
 
     name: str
@@ -63,38 +63,38 @@ class RuleView:
     given: str
 
 
-def groups(table: BoundTable) -> tuple[Group, ...]:
+def group_rows(table: BoundTable) -> tuple[ContextGroup, ...]:
     """Show the table context by context; what all contexts share is not repeated."""
-    draw = cache(draw_line) if len(table.bounds) <= MOST_TYPESET else _write_plain
+    draw = cache(draw_line) if len(table.bounds) <= MOST_DRAWN else _write_plain
     dominated = {context: table.dominated(context) for context in table.contexts}
     rows: dict[Context, list[BoundRow]] = {context: [] for context in table.contexts}
-    names = {context: context_name(table, context) for context in rows}
+    names = {context: name_context(table, context) for context in rows}
     for i, ((arm, context), bound) in enumerate(table.bounds.items(), start=1):
-        name = labelled(table.treatments, arm)
+        name = label_values(table.treatments, arm)
         rows[context].append(
             BoundRow(
                 f"row-{i}",
                 name,
-                *_spelled(table, bound),
-                bar(bound, table.reward_range),
+                *_format_row(table, bound),
+                place_bar(bound, table.reward_range),
                 dominated=arm in dominated[context],
                 marked=bool(bound.marks),
-                sought=f"{name} {names[context]} {bound.lower_rule}".casefold(),
+                searchable=f"{name} {names[context]} {bound.lower_rule}".casefold(),
                 explanation=render_blocks(table.explanation(arm, context), draw),
             )
         )
-    return tuple(Group(names[context], tuple(some)) for context, some in rows.items())
+    return tuple(ContextGroup(names[context], tuple(some)) for context, some in rows.items())
 
 
 def _write_plain(line: Line) -> str:
-    """Write a line of a large table without drawing its formulas. Used by ``groups``."""
+    """Write a line of a large table without drawing its formulas. Used by ``group_rows``."""
     return escape(str(line), quote=False)
 
 
-def bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
+def place_bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
     """Place an interval on the reward's range.
 
-    >>> bar(Bound(0.25, 0.75, 0.5, 0.5, 9, "a", "a"), (0, 1))
+    >>> place_bar(Bound(0.25, 0.75, 0.5, 0.5, 9, "a", "a"), (0, 1))
     Bar(start=25.0, width=50.0, inner_start=50.0, inner_width=0.0)
     """
     low, high = reward_range
@@ -104,7 +104,7 @@ def bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
     return Bar(a, round(b - a, 2), c, round(max(d - c, 0.0), 2))
 
 
-def rules(table: BoundTable) -> tuple[RuleView, ...]:
+def list_rules(table: BoundTable) -> tuple[RuleView, ...]:
     """Show the rules that gave an end, those with most first."""
     lower, upper = dict.fromkeys(table.rules, 0), dict.fromkeys(table.rules, 0)
     for bound in table.bounds.values():
@@ -124,7 +124,7 @@ def rules(table: BoundTable) -> tuple[RuleView, ...]:
     )
 
 
-def facts(table: BoundTable) -> Mapping[str, str]:
+def count_facts(table: BoundTable) -> Mapping[str, str]:
     """The table in four numbers, each with its words."""
     bounds = table.bounds.values()
     low, high = table.reward_range
@@ -134,12 +134,12 @@ def facts(table: BoundTable) -> Mapping[str, str]:
     return {
         "intervals": f"{len(table.bounds):,}",
         "say more than the reward's range": f"{useful:,}",
-        "median width": f"{width:.{decimals(low, high)}f}",
+        "median width": f"{width:.{choose_decimals(low, high)}f}",
         "arms dominated in their context": f"{dominated:,}",
     }
 
 
-def reading(table: BoundTable) -> str:
+def explain_row(table: BoundTable) -> str:
     """How a row is read, and which rule each of its numbers belongs to."""
     if not table.rules:
         return ""
@@ -157,8 +157,8 @@ def reading(table: BoundTable) -> str:
     )
 
 
-def _spelled(table: BoundTable, bound: Bound) -> tuple[str, str, str, str]:
+def _format_row(table: BoundTable, bound: Bound) -> tuple[str, str, str, str]:
     """The ends, the logged rows and the rules, as text."""
-    places = decimals(*table.reward_range)
+    places = choose_decimals(*table.reward_range)
     by = " / ".join(dict.fromkeys((bound.lower_rule, bound.upper_rule)))
-    return f"{bound.lower:.{places}f}", f"{bound.upper:.{places}f}", count(bound.n), by
+    return f"{bound.lower:.{places}f}", f"{bound.upper:.{places}f}", format_n(bound.n), by

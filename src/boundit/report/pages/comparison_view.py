@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from boundit.report.records import Comparison, IntervalSeries, PointEstimates
-from boundit.report.text.lettering import decimals, labelled
+from boundit.report.text.lettering import choose_decimals, label_values
 from boundit.terms.bound import Key
 
 
@@ -34,49 +34,57 @@ class ComparisonRow:
     points: tuple[PointCell, ...]
 
 
-def comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
+def list_comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
     """Spell every row, all numbers to one number of decimals."""
-    places = _places(comparison)
+    places = _choose_places(comparison)
     return tuple(
         ComparisonRow(
-            labelled(comparison.treatments, key[0]),
-            labelled(comparison.context, key[1]),
+            label_values(comparison.treatments, key[0]),
+            label_values(comparison.context, key[1]),
             f"{comparison.truth[key]:.{places}f}" if key in comparison.truth else "",
-            tuple(_span(spans, key, comparison, places) for spans in comparison.spans),
-            tuple(_point(points, key, comparison, places) for points in comparison.points),
+            tuple(
+                _format_interval(spans, key, comparison, places) for spans in comparison.spans
+            ),
+            tuple(
+                _format_point(points, key, comparison, places) for points in comparison.points
+            ),
         )
         for key in comparison.keys
     )
 
 
-def verdicts(comparison: Comparison) -> tuple[str, ...]:
+def count_misses(comparison: Comparison) -> tuple[str, ...]:
     """Say of each series of intervals how many leave the truth out."""
     if not comparison.truth:
         return ()
     return tuple(
-        f"{spans.name}: {comparison.missed(spans)} of {len(spans.values)} miss"
+        f"{spans.name}: {comparison.count_misses(spans)} of {len(spans.values)} miss"
         for spans in comparison.spans
     )
 
 
-def _places(comparison: Comparison) -> int:
+def _choose_places(comparison: Comparison) -> int:
     ends = [
         end for s in comparison.spans for i in s.values.values() for end in (i.lower, i.upper)
     ]
     ends += [x for p in comparison.points for x in p.values.values()]
     ends += comparison.truth.values()
-    return decimals(min(ends), max(*ends, min(ends) + 1)) if ends else 3
+    return choose_decimals(min(ends), max(*ends, min(ends) + 1)) if ends else 3
 
 
-def _span(spans: IntervalSeries, key: Key, comparison: Comparison, places: int) -> SpanCell:
+def _format_interval(
+    spans: IntervalSeries, key: Key, comparison: Comparison, places: int
+) -> SpanCell:
     span = spans.values.get(key)
     if span is None:
         return SpanCell("", missed=False)
-    missed = key in comparison.truth and spans.misses(key, comparison.truth[key])
+    missed = key in comparison.truth and spans.has_missed(key, comparison.truth[key])
     return SpanCell(f"[{span.lower:.{places}f}, {span.upper:.{places}f}]", missed)
 
 
-def _point(points: PointEstimates, key: Key, comparison: Comparison, places: int) -> PointCell:
+def _format_point(
+    points: PointEstimates, key: Key, comparison: Comparison, places: int
+) -> PointCell:
     value = points.values.get(key)
     if value is None:
         return PointCell("", "")

@@ -9,25 +9,25 @@ from boundit.report.records import Origin
 _PACKAGES = ("duckdb", "highspy", "matplotlib", "narwhals", "numba", "numpy", "scipy")
 
 
-def origin(command: str, settings: Mapping[str, object] | None = None) -> Origin:
+def describe_origin(command: str, settings: Mapping[str, object] | None = None) -> Origin:
     """Gather what repeats a run; no date, so that the same run gives the same page.
 
-    >>> origin("boundit reproduce", {"seed": 0}).settings
+    >>> describe_origin("boundit reproduce", {"seed": 0}).settings
     {'seed': '0'}
     """
     spelled = {name: str(value) for name, value in (settings or {}).items()}
-    return Origin(command, _versions(), spelled)
+    return Origin(command, _list_versions(), spelled)
 
 
-def _versions() -> dict[str, str]:
-    found = {name: _version(name) for name in ("boundit", *_PACKAGES)}
+def _list_versions() -> dict[str, str]:
+    found = {name: _find_version(name) for name in ("boundit", *_PACKAGES)}
     return {
         "Python": platform.python_version(),
         **{name: number for name, number in found.items() if number},
     }
 
 
-def _version(name: str) -> str:
+def _find_version(name: str) -> str:
     """The version of an installed package; none of one that runs from its folder."""
     try:
         return version(name)

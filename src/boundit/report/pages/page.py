@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from boundit.report.pages.sections import BoundRows, Section
+from boundit.report.pages.sections import BoundsSection, Section
 from boundit.report.palette import SHADES
 from boundit.report.records import Origin
 from boundit.report.text.mathml import draw_line
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def page(
+def render_page(
     title: str,
     sections: Sequence[Section],
     *,
@@ -28,8 +28,8 @@ def page(
 
     ``facts`` are a few numbers for the top, words to number. Formulas in ``lead`` are drawn.
     """
-    templates = _templates()
-    searched = any(isinstance(s, BoundRows) and s.searched for s in sections)
+    templates = _load_templates()
+    searched = any(isinstance(s, BoundsSection) and s.searched for s in sections)
     script = templates.get_template("search.js").render() if searched else ""
     return templates.get_template("page.html").render(
         title=title,
@@ -43,7 +43,7 @@ def page(
     )
 
 
-def _templates() -> "Environment":
+def _load_templates() -> "Environment":
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415, optional
     except ImportError:

@@ -6,17 +6,31 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.report.figures.curves import curve_svgs
-from boundit.report.figures.intervals import interval_panels
+from boundit.report.figures.curves import write_curve_svgs
+from boundit.report.figures.intervals import draw_interval_panels
 from boundit.report.figures.marks import Mark
-from boundit.report.figures.sensitivity import MEANING, left_out, sensitivity_panels
+from boundit.report.figures.sensitivity import (
+    MEANING,
+    describe_omission,
+    draw_sensitivity_panels,
+)
 from boundit.report.figures.whiskers import Whiskers
-from boundit.report.graph.svg import graph_svg
-from boundit.report.pages.bound_view import Group, RuleView, groups, reading, rules
-from boundit.report.pages.comparison_view import ComparisonRow, comparison_rows, verdicts
+from boundit.report.graph.svg import draw_graph
+from boundit.report.pages.bound_view import (
+    ContextGroup,
+    RuleView,
+    explain_row,
+    group_rows,
+    list_rules,
+)
+from boundit.report.pages.comparison_view import (
+    ComparisonRow,
+    count_misses,
+    list_comparison_rows,
+)
 from boundit.report.records import Comparison, Curve, Grid, JudgedClaim, Ladder, Panel
-from boundit.report.text.contexts import common
-from boundit.report.text.lettering import shown
+from boundit.report.text.contexts import describe_common
+from boundit.report.text.lettering import format_level
 from boundit.report.text.mathml import draw_line
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.formula import Line
@@ -27,7 +41,7 @@ FILTERED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Prose:
+class ProseSection:
     """Paragraphs; formulas in them are drawn."""
 
     kind: ClassVar[str] = "prose"
@@ -36,7 +50,7 @@ class Prose:
 
 
 @dataclass(frozen=True, slots=True)
-class Notes:
+class NotesSection:
     """A list of remarks, such as caveats."""
 
     kind: ClassVar[str] = "notes"
@@ -56,7 +70,7 @@ class GraphSection:
 
 
 @dataclass(frozen=True, slots=True)
-class Panels:
+class PanelsSection:
     """Small figures side by side, with one legend."""
 
     kind: ClassVar[str] = "panels"
@@ -68,7 +82,7 @@ class Panels:
 
 
 @dataclass(frozen=True, slots=True)
-class Plot:
+class CurvesSection:
     """One figure, drawn for wide pages and for narrow ones."""
 
     kind: ClassVar[str] = "plot"
@@ -79,13 +93,13 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundRows:
+class BoundsSection:
     """Every interval of a table, its explanation one click away."""
 
     kind: ClassVar[str] = "bounds"
     title: str
     arm_name: str
-    groups: tuple[Group, ...]
+    groups: tuple[ContextGroup, ...]
     common: str
     size: int
     searched: bool
@@ -93,7 +107,7 @@ class BoundRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class RulesSection:
     """The rules behind a table."""
 
     kind: ClassVar[str] = "rules"
@@ -102,7 +116,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonSection:
     """Intervals and estimates beside the truth."""
 
     kind: ClassVar[str] = "comparison"
@@ -137,34 +151,34 @@ class ClaimsSection:
 
 
 Section: TypeAlias = (
-    Prose
-    | Notes
+    ProseSection
+    | NotesSection
     | GraphSection
-    | Panels
-    | Plot
-    | BoundRows
-    | Rules
-    | Compared
+    | PanelsSection
+    | CurvesSection
+    | BoundsSection
+    | RulesSection
+    | ComparisonSection
     | TableSection
     | ClaimsSection
 )
 
 
-def prose(title: str, *paragraphs: Line) -> Prose:
+def make_prose(title: str, *paragraphs: Line) -> ProseSection:
     """Say something in words.
 
-    >>> prose("Why", "a < b").paragraphs
+    >>> make_prose("Why", "a < b").paragraphs
     ('a &lt; b',)
     """
-    return Prose(title, tuple(map(draw_line, paragraphs)))
+    return ProseSection(title, tuple(map(draw_line, paragraphs)))
 
 
-def notes(title: str, remarks: Sequence[Line]) -> Notes:
+def make_notes(title: str, remarks: Sequence[Line]) -> NotesSection:
     """List remarks."""
-    return Notes(title, tuple(map(draw_line, remarks)))
+    return NotesSection(title, tuple(map(draw_line, remarks)))
 
 
-def graph_section(
+def make_graph_section(
     graph: CausalGraph,
     *,
     treatments: Names = (),
@@ -174,76 +188,84 @@ def graph_section(
     caption: str = "",
 ) -> GraphSection:
     """Draw the graph."""
-    svg = graph_svg(graph, treatments=treatments, context=context, outcomes=outcomes)
+    svg = draw_graph(graph, treatments=treatments, context=context, outcomes=outcomes)
     return GraphSection(title, svg, draw_line(caption), str(graph))
 
 
-def intervals_section(
+def make_intervals_section(
     shown: Whiskers, *, title: str = "Intervals per context", caption: str = ""
-) -> Panels:
+) -> PanelsSection:
     """Draw intervals, a panel for each context."""
-    said = " ".join(filter(None, (caption, shown.left_out)))
-    return Panels(title, interval_panels(shown), shown.marks, draw_line(said))
+    said = " ".join(filter(None, (caption, shown.omission)))
+    return PanelsSection(title, draw_interval_panels(shown), shown.marks, draw_line(said))
 
 
-def sensitivity_section(
+def make_sensitivity_section(
     ladders: Sequence[Ladder],
     *,
     title: str = "If selection went no further than a limit G",
     caption: str = "",
-) -> Panels:
+) -> PanelsSection:
     """Draw bounds against the limit G, and say first what G is."""
-    said = " ".join(filter(None, (caption, left_out(ladders))))
-    return Panels(title, sensitivity_panels(ladders), (), draw_line(said), lead=MEANING)
-
-
-def curves_section(curves: Sequence[Curve], *, title: str, caption: str = "") -> Plot:
-    """Draw curves over rounds."""
-    return Plot(title, *curve_svgs(curves, title=title), draw_line(caption))
-
-
-def bounds_section(table: BoundTable, *, title: str = "Every interval") -> BoundRows:
-    """Show every interval of a table with its explanation."""
-    name = ", ".join(map(shown, table.treatments)) or "arm"
-    return BoundRows(
-        title,
-        name,
-        groups(table),
-        common(table),
-        len(table.bounds),
-        searched=len(table.bounds) > FILTERED,
-        reading=reading(table),
+    said = " ".join(filter(None, (caption, describe_omission(ladders))))
+    return PanelsSection(
+        title, draw_sensitivity_panels(ladders), (), draw_line(said), lead=MEANING
     )
 
 
-def rules_section(table: BoundTable, *, title: str = "Why the bounds hold") -> Rules:
+def make_curves_section(
+    curves: Sequence[Curve], *, title: str, caption: str = ""
+) -> CurvesSection:
+    """Draw curves over rounds."""
+    return CurvesSection(title, *write_curve_svgs(curves, title=title), draw_line(caption))
+
+
+def make_bounds_section(table: BoundTable, *, title: str = "Every interval") -> BoundsSection:
+    """Show every interval of a table with its explanation."""
+    name = ", ".join(map(format_level, table.treatments)) or "arm"
+    return BoundsSection(
+        title,
+        name,
+        group_rows(table),
+        describe_common(table),
+        len(table.bounds),
+        searched=len(table.bounds) > FILTERED,
+        reading=explain_row(table),
+    )
+
+
+def make_rules_section(
+    table: BoundTable, *, title: str = "Why the bounds hold"
+) -> RulesSection:
     """Show the rules behind a table."""
-    return Rules(title, rules(table))
+    return RulesSection(title, list_rules(table))
 
 
-def comparison_section(
+def make_comparison_section(
     comparison: Comparison, *, title: str = "Beside the truth", caption: str = ""
-) -> Compared:
+) -> ComparisonSection:
     """Show intervals and estimates beside the truth, misses marked."""
-    return Compared(
+    return ComparisonSection(
         title,
         tuple(spans.name for spans in comparison.spans),
         tuple(points.name for points in comparison.points),
         bool(comparison.truth),
-        comparison_rows(comparison),
-        verdicts(comparison),
+        list_comparison_rows(comparison),
+        count_misses(comparison),
         draw_line(caption),
     )
 
 
-def table_section(grid: Grid, *, title: str, caption: str = "") -> TableSection:
+def make_table_section(grid: Grid, *, title: str, caption: str = "") -> TableSection:
     """Show a plain table."""
     columns = range(len(grid.head))
     right = tuple(all(_is_number(row[i]) for row in grid.rows) for i in columns)
     return TableSection(title, grid, right, draw_line(caption))
 
 
-def claims_section(claims: Sequence[JudgedClaim], *, title: str = "Claims") -> ClaimsSection:
+def make_claims_section(
+    claims: Sequence[JudgedClaim], *, title: str = "Claims"
+) -> ClaimsSection:
     """Show claims, whether they hold, and the number that shows it."""
     tally = dict.fromkeys(("holds", "holds under a condition", "does not hold"), 0)
     for claim in claims:

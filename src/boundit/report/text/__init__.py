@@ -1,1 +1,1 @@
-"""Words and formulas on pages and drawings: fitted, wrapped, typeset."""
+"""Words and formulas on pages and drawings: shortened, wrapped, drawn."""

@@ -1,35 +1,37 @@
 """Names of contexts: what all of them share is said once, not with each."""
 
-from boundit.report.text.lettering import shown
+from boundit.report.text.lettering import format_level
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 
-def context_name(table: BoundTable, context: Context) -> str:
+def name_context(table: BoundTable, context: Context) -> str:
     """Name a context by what sets it apart from the table's others.
 
     >>> rows = [{"X": 0, "U": u, "V": 1, "lower": 0.1, "upper": 0.2} for u in (0, 1)]
     >>> names = {"outcome": "Y", "treatments": ["X"], "context": ["U", "V"]}
     >>> table = BoundTable.from_rows(rows, reward_range=(0, 1), **names)
-    >>> context_name(table, (0, 1)), common(table)
+    >>> name_context(table, (0, 1)), describe_common(table)
     ('U=0', 'V=1')
     """
-    return _pairs(table, context, _varying(table)) or "everyone"
+    return _join_pairs(table, context, _find_varying(table)) or "everyone"
 
 
-def common(table: BoundTable) -> str:
+def describe_common(table: BoundTable) -> str:
     """What is the same in every context, for a table of more than one."""
-    varying = _varying(table)
+    varying = _find_varying(table)
     fixed = tuple(i for i in range(len(table.context)) if i not in varying)
-    return _pairs(table, table.contexts[0], fixed)
+    return _join_pairs(table, table.contexts[0], fixed)
 
 
-def _varying(table: BoundTable) -> tuple[int, ...]:
+def _find_varying(table: BoundTable) -> tuple[int, ...]:
     """Which variables of the context differ between contexts; all when there is one."""
     columns = list(zip(*table.contexts, strict=True))
     found = tuple(i for i, column in enumerate(columns) if len(set(column)) > 1)
     return found or tuple(range(len(columns)))
 
 
-def _pairs(table: BoundTable, context: Context, places: tuple[int, ...]) -> str:
-    return ", ".join(f"{shown(table.context[i])}={shown(context[i])}" for i in places)
+def _join_pairs(table: BoundTable, context: Context, places: tuple[int, ...]) -> str:
+    return ", ".join(
+        f"{format_level(table.context[i])}={format_level(context[i])}" for i in places
+    )

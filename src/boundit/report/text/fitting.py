@@ -2,85 +2,87 @@
 
 from collections.abc import Sequence
 
-from boundit.report.text.lettering import text_width
+from boundit.report.text.lettering import estimate_width
 
 _MOST_LINES = 2
 
 
-def fitted(text: str, width: float, size: float) -> str:
+def cut_to_width(text: str, width: float, size: float) -> str:
     """Shorten text that would run wider than ``width``; its start stays.
 
-    >>> fitted("neighbourhood", 60, 10), fitted("Age", 60, 10)
+    >>> cut_to_width("neighbourhood", 60, 10), cut_to_width("Age", 60, 10)
     ('neighbou…', 'Age')
     """
-    if text_width(text, size) <= width:
+    if estimate_width(text, size) <= width:
         return text
     kept = len(text)
-    while kept and text_width(text[:kept] + "…", size) > width:
+    while kept and estimate_width(text[:kept] + "…", size) > width:
         kept -= 1
     return f"{text[:kept].rstrip()}…"
 
 
-def squeezed(text: str, width: float, size: float) -> str:
+def cut_middle(text: str, width: float, size: float) -> str:
     """Shorten text in its middle; its start and its end stay.
 
-    >>> squeezed("last_purchase_2019", 90, 10)
+    >>> cut_middle("last_purchase_2019", 90, 10)
     'last_pu…e_2019'
     """
-    if text_width(text, size) <= width:
+    if estimate_width(text, size) <= width:
         return text
     kept = len(text) - 1
-    while kept > 1 and text_width(_without_middle(text, kept), size) > width:
+    while kept > 1 and estimate_width(_drop_middle(text, kept), size) > width:
         kept -= 1
-    return _without_middle(text, kept)
+    return _drop_middle(text, kept)
 
 
-def told_apart(names: Sequence[str], width: float, size: float) -> tuple[str, ...]:
+def shorten_distinctly(names: Sequence[str], width: float, size: float) -> tuple[str, ...]:
     """Fit names so that no two become one: cut at the end, in the middle, or numbered.
 
-    >>> told_apart(["a long name: red", "a long name: blue"], 60, 10)
+    >>> shorten_distinctly(["a long name: red", "a long name: blue"], 60, 10)
     ('a lon…red', 'a lon…blue')
     """
-    for shorten in (fitted, squeezed):
+    for shorten in (cut_to_width, cut_middle):
         short = tuple(shorten(name, width, size) for name in names)
         if len(set(short)) == len(set(names)):
             return short
-    return tuple(fitted(f"{i}: {name}", width, size) for i, name in enumerate(names, start=1))
+    return tuple(
+        cut_to_width(f"{i}: {name}", width, size) for i, name in enumerate(names, start=1)
+    )
 
 
-def wrapped(text: str, width: float, size: float) -> tuple[str, ...]:
+def wrap_words(text: str, width: float, size: float) -> tuple[str, ...]:
     """Break text at blanks into lines that fit; a word too wide for a line is shortened.
 
-    >>> wrapped("time of day", 50, 10)
+    >>> wrap_words("time of day", 50, 10)
     ('time of', 'day')
     """
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".lstrip()
-        if text_width(longer, size) <= width:
+        if estimate_width(longer, size) <= width:
             lines[-1] = longer
         else:
-            lines.append(fitted(word, width, size))
+            lines.append(cut_to_width(word, width, size))
     return tuple(filter(None, lines)) or ("",)
 
 
-def headings(names: Sequence[str], width: float, size: float) -> tuple[str, ...]:
+def wrap_headings(names: Sequence[str], width: float, size: float) -> tuple[str, ...]:
     r"""Break names into at most two lines; what is longer lacks its middle and has its number.
 
-    >>> headings(["Age=older", "Age=younger, Town=a rather long name"], 90, 10)
+    >>> wrap_headings(["Age=older", "Age=younger, Town=a rather long name"], 90, 10)
     ('Age=older', '2: Age=younger,\nTown=a…name')
     """
     found = list[str]()
     for i, name in enumerate(names, start=1):
-        lines = wrapped(name, width, size)
+        lines = wrap_words(name, width, size)
         if len(lines) > _MOST_LINES or any(line.endswith("…") for line in lines):
-            lines = wrapped(f"{i}: {name}", width, size)
+            lines = wrap_words(f"{i}: {name}", width, size)
             rest = " ".join(lines[_MOST_LINES - 1 :])
-            lines = (*lines[: _MOST_LINES - 1], squeezed(rest, width, size))
+            lines = (*lines[: _MOST_LINES - 1], cut_middle(rest, width, size))
         found.append("\n".join(lines))
     return tuple(found)
 
 
-def _without_middle(text: str, kept: int) -> str:
+def _drop_middle(text: str, kept: int) -> str:
     tail = kept // 2
     return f"{text[: kept - tail].rstrip()}…{text[len(text) - tail :].lstrip()}"

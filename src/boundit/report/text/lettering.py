@@ -11,10 +11,10 @@ _DIGITS = 3
 """How many digits below the size of the range are shown."""
 
 
-def shown(value: object) -> str:
+def format_level(value: object) -> str:
     r"""Spell a level for people, with what cannot be printed escaped.
 
-    >>> shown("new\n"), shown(0), shown("")
+    >>> format_level("new\n"), format_level(0), format_level("")
     ('new\\n', '0', "''")
     """
     text = str(value)
@@ -23,33 +23,33 @@ def shown(value: object) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def cut(text: str, limit: int) -> str:
+def cut_to_length(text: str, limit: int) -> str:
     """Shorten what is longer than ``limit`` characters.
 
-    >>> cut("neighbourhood", 8)
+    >>> cut_to_length("neighbourhood", 8)
     'neighbo…'
     """
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
 
 
-def labelled(names: Sequence[str], values: Sequence[object]) -> str:
+def label_values(names: Sequence[str], values: Sequence[object]) -> str:
     """Spell an arm or a context; one variable needs no name.
 
-    >>> labelled(("X1", "X2"), (0, 1)), labelled(("Ad",), ("B",)), labelled((), ())
+    >>> label_values(("X1", "X2"), (0, 1)), label_values(("Ad",), ("B",)), label_values((), ())
     ('X1=0, X2=1', 'B', 'everyone')
     """
     if len(names) == 1:
-        return shown(values[0])
+        return format_level(values[0])
     pairs = zip(names, values, strict=True)
-    return ", ".join(f"{shown(n)}={shown(v)}" for n, v in pairs) or "everyone"
+    return ", ".join(f"{format_level(n)}={format_level(v)}" for n, v in pairs) or "everyone"
 
 
-def text_width(text: str, size: float) -> float:
+def estimate_width(text: str, size: float) -> float:
     """Estimate how wide text runs in a sans-serif face, rather too much than too little."""
-    return size * sum(map(_advance, text))
+    return size * sum(map(_estimate_advance, text))
 
 
-def _advance(char: str) -> float:
+def _estimate_advance(char: str) -> float:
     if combining(char):
         return 0.0
     if east_asian_width(char) in "WF":
@@ -59,13 +59,13 @@ def _advance(char: str) -> float:
     return 1.0 if char in _BROAD else 0.72 if char.isupper() else 0.66
 
 
-def broken(text: str, limit: int) -> tuple[str, ...]:
+def break_label(text: str, limit: int) -> tuple[str, ...]:
     """Break a label into at most two lines, at a blank or another seam where there is one.
 
     Its end stays, in which long names differ most often.
 
-    >>> broken("time of day", 8), broken("Weather", 8), broken("neighbourhood_income", 12)
-    (('time', 'of day'), ('Weather',), ('neighbourho…', 'income'))
+    >>> break_label("time of day", 8), break_label("neighbourhood_income", 12)
+    (('time', 'of day'), ('neighbourho…', 'income'))
     """
     if len(text) <= limit:
         return (text,)
@@ -75,13 +75,13 @@ def broken(text: str, limit: int) -> tuple[str, ...]:
     head, tail = (text[: at + 1], text[at + 1 :]) if seams else (text[:at], text[at:])
     start = limit // 2
     short = tail if len(tail) <= limit else f"{tail[:start]}…{tail[start + 1 - limit :]}"
-    return cut(head.rstrip(), limit), short
+    return cut_to_length(head.rstrip(), limit), short
 
 
-def decimals(low: float, high: float) -> int:
+def choose_decimals(low: float, high: float) -> int:
     """Tell how many decimals numbers of a range deserve.
 
-    >>> decimals(0, 1), decimals(0, 250), decimals(-0.01, 0.01)
+    >>> choose_decimals(0, 1), choose_decimals(0, 250), choose_decimals(-0.01, 0.01)
     (3, 1, 5)
     """
     width = high - low
@@ -91,10 +91,10 @@ def decimals(low: float, high: float) -> int:
     return min(max(_DIGITS - floor(log10(width) + ROUNDING), 0), 9)
 
 
-def count(n: float) -> str:
+def format_n(n: float) -> str:
     """Spell a number of rows, or the share that an exact law has instead.
 
-    >>> count(12345.0), count(0.03125)
+    >>> format_n(12345.0), format_n(0.03125)
     ('12,345', '0.0312')
     """
     return f"{n:,.0f}" if float(n).is_integer() else f"{n:.3g}"

@@ -3,21 +3,21 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boundit.report.figures.canvas import save
-from boundit.report.figures.curves import curve_figure
-from boundit.report.figures.intervals import interval_figure
+from boundit.report.figures.canvas import save_figure
+from boundit.report.figures.curves import draw_curves
+from boundit.report.figures.intervals import draw_intervals
 from boundit.report.figures.whiskers import Whiskers
-from boundit.report.pages.origin import origin
-from boundit.report.pages.page import page
+from boundit.report.pages.origin import describe_origin
+from boundit.report.pages.page import render_page
 from boundit.report.pages.sections import (
     Section,
-    bounds_section,
-    claims_section,
-    comparison_section,
-    curves_section,
-    graph_section,
-    intervals_section,
-    table_section,
+    make_bounds_section,
+    make_claims_section,
+    make_comparison_section,
+    make_curves_section,
+    make_graph_section,
+    make_intervals_section,
+    make_table_section,
 )
 from boundit.report.records import Comparison, Grid, IntervalSeries, PointEstimates
 from boundit.simulation.regret import Regret
@@ -62,8 +62,8 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
     misses = sum(row.truth not in row.ours for row in offline.rows)
     printed_misses = sum(row.printed_misses for row in offline.rows)
     sections: list[Section] = [
-        claims_section(found.claims, title="What the paper claims"),
-        graph_section(
+        make_claims_section(found.claims, title="What the paper claims"),
+        make_graph_section(
             world.graph,
             treatments=query.treatments,
             context=query.context,
@@ -72,14 +72,14 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
             caption="Users U1, U2 meet items X1, X2; the hidden C1 moves I1 and Y (dashed), "
             "and rows are kept by I1.",
         ),
-        comparison_section(
+        make_comparison_section(
             _make_comparison(offline),
             title="The offline table",
             caption=f"{offline.points:,} points drawn, {offline.kept:,} kept. {_COLUMNS}",
         ),
-        intervals_section(_make_whiskers(offline), title="The offline figure"),
-        bounds_section(offline.table, title="Every interval, and why it holds"),
-        table_section(
+        make_intervals_section(_make_whiskers(offline), title="The offline figure"),
+        make_bounds_section(offline.table, title="Every interval, and why it holds"),
+        make_table_section(
             Grid(
                 ("ruled out by", "pairs", "of"),
                 tuple((row.by, row.pairs, row.of) for row in found.pruned),
@@ -92,7 +92,7 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
         *_make_world_sections(online.paper, "The paper's world"),
         *_make_world_sections(online.flip, "Where bias flips the best arm"),
     ]
-    return page(
+    return render_page(
         "Bandits from biased logs: the paper, recomputed",
         sections,
         lead=(
@@ -108,7 +108,7 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
                 f"{online.paper.regret.runs:,}"
             ),
         },
-        origin=origin(command, {"seed": found.seed, "points": offline.points}),
+        origin=describe_origin(command, {"seed": found.seed, "points": offline.points}),
     )
 
 
@@ -122,14 +122,14 @@ def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Pa
     except OSError as error:
         raise CannotWrite(folder, error.strerror or str(error)) from None
     figures = {
-        "intervals": interval_figure(_make_whiskers(found.offline)),
+        "intervals": draw_intervals(_make_whiskers(found.offline)),
         "regret-paper": _draw_curves(_keep_bound_pairs(found.online.paper.regret)),
         "regret-flipped": _draw_curves(_keep_bound_pairs(found.online.flip.regret)),
         "warm-starts": _draw_curves(_keep_warm_starts(found.online.flip.regret)),
     }
     for name in FIGURES:
         for suffix in ("png", "svg"):
-            save(figures[name], folder / f"{name}.{suffix}")
+            save_figure(figures[name], folder / f"{name}.{suffix}")
     target = folder / "report.html"
     write_page(target, make_reproduction_page(found, command=command))
     return target
@@ -185,15 +185,15 @@ def _make_world_sections(played: WorldRegret, where: str) -> tuple[Section, ...]
     """
     pairs, started = _keep_bound_pairs(played.regret), _keep_warm_starts(played.regret)
     return (
-        curves_section(
+        make_curves_section(
             pairs.make_curves(), title=f"{where}: cumulative regret", caption=pairs.caption
         ),
-        curves_section(
+        make_curves_section(
             started.make_curves(),
             title=f"{where}: starting from biased estimates",
             caption=f"{started.caption} {_STARTS}",
         ),
-        table_section(
+        make_table_section(
             _tabulate(played),
             title=f"{where}: final regret",
             caption=f"Means and medians with 95 % intervals; differences are paired, run by "
@@ -222,7 +222,7 @@ def _keep_warm_starts(regret: Regret) -> Regret:
 
 def _draw_curves(regret: Regret) -> "Figure":
     """Draw regret curves as a figure for a file. Called by ``write_reproduction``."""
-    return curve_figure(regret.make_curves(), note=regret.caption)
+    return draw_curves(regret.make_curves(), note=regret.caption)
 
 
 def _tabulate(played: WorldRegret) -> Grid:
