@@ -40,13 +40,20 @@ class Statistic:
     weight: float
 
     def find_strength(self, excess: float | None = None) -> float:
-        """Cramér's V, corrected for chance: 0 nothing, 1 one variable tells the other."""
+        """Compute Cramér's V beyond chance: 0 nothing, 1 one variable tells the other.
+
+        With an ``excess``, what V would be if that much were beyond chance. Called by
+        ``find_weakest`` and for the ``strength`` of a finding.
+        """
         beyond = self.value - self.df if excess is None else excess
         return float(np.sqrt(max(beyond, 0.0) / self.weight))
 
 
 def measure_any_association(strata: Strata) -> Statistic:
-    """Measure association of whatever shape, group by group."""
+    """Measure association of whatever shape, group by group.
+
+    Called by ``_answer_by_formula`` and ``_answer_by_shuffles`` for each statement.
+    """
     ones, others = strata.sizes
     df = int(((ones - 1) * (others - 1)).sum())
     spare = strata.totals - 1
@@ -55,7 +62,10 @@ def measure_any_association(strata: Strata) -> Statistic:
 
 
 def compute_phi_squared(strata: Strata) -> Floats:
-    """Pearson's statistic per row, for each group."""
+    """Compute Pearson's statistic per row, for each group.
+
+    Called by ``measure_any_association``, and by ``judge_law`` where rows are shares.
+    """
     ratio = np.bincount(strata.group, strata.n / strata.expected * strata.n, len(strata))
     return np.asarray(ratio / strata.totals - 1)
 
@@ -83,20 +93,23 @@ class PooledGroups:
 
     @cached_property
     def counts(self) -> Floats:
-        """How often each pair of levels met."""
+        """The number of rows in which each pair of levels met."""
         table = np.zeros(self.strata.n_levels)
         np.add.at(table, (self.strata.one, self.strata.other), self.strata.n)
         return np.asarray(table[np.ix_(*self.levels)])
 
     @cached_property
     def expected(self) -> Floats:
-        """How often it would, if groups were all that matters."""
+        """The number there would be, if groups were all that matters."""
         rows, columns = self.margins
         return np.asarray(rows.T @ (columns / self.strata.totals[:, None]))
 
     @cached_property
     def whitener(self) -> Floats:
-        """Turns deviations into independent ones of variance 1, one for each degree."""
+        """The matrix that turns deviations into independent ones of variance 1.
+
+        It has a column for each degree of freedom.
+        """
         rows, columns = (margin[:, :-1] for margin in self.margins)
         n, (r, c) = self.strata.totals, (rows.shape[1], columns.shape[1])
         added = np.zeros((r * r, c * c))
@@ -113,17 +126,23 @@ class PooledGroups:
 
     @property
     def df(self) -> int:
-        """In how many ways the counts can deviate."""
+        """The number of ways in which the counts can deviate: the degrees of freedom."""
         return int(self.whitener.shape[1])
 
-    def measure_deviation(self, seen: Floats) -> Floats:
-        """The statistic, for one table of counts or a stack of them."""
-        away = (seen - self.expected)[..., :-1, :-1]
+    def measure_deviation(self, counts: Floats) -> Floats:
+        """Measure how far tables of counts are from what is expected; one table or a stack.
+
+        Called by ``PooledGroups.make_statistic`` for the log and ``find_chances`` for shuffles.
+        """
+        away = (counts - self.expected)[..., :-1, :-1]
         free = away.reshape(*away.shape[:-2], away.shape[-2] * away.shape[-1]) @ self.whitener
         return np.asarray((free * free).sum(axis=-1))
 
     def make_statistic(self) -> Statistic:
-        """What was seen, as a statistic."""
+        """Make the statistic of a steady association in the log.
+
+        Called by ``_answer_by_formula`` and ``_answer_by_shuffles`` where groups are several.
+        """
         fewest = min(self.counts.shape) - 1
         return Statistic(
             float(self.measure_deviation(self.counts)), self.df, self.strata.rows * fewest
@@ -131,7 +150,10 @@ class PooledGroups:
 
 
 def _find_spread(margin: Floats, n: Floats) -> Floats:
-    """``diag(m) - m m' / N`` of each group."""
+    """Find ``diag(m) - m m' / N`` of each group: how the rows of its levels vary together.
+
+    Called by ``PooledGroups.whitener`` for both variables.
+    """
     squares = -margin[:, :, None] * margin[:, None, :] / n[:, None, None]
     each = np.arange(margin.shape[1])
     squares[:, each, each] += margin
@@ -141,7 +163,8 @@ def _find_spread(margin: Floats, n: Floats) -> Floats:
 def pool(strata: Strata, least: float = 0.0) -> PooledGroups | None:
     """Add up the groups over levels common enough to judge; None when too few are.
 
-    Every cell of the sum is to have an expected count of ``least``.
+    Every cell of the sum is to have an expected count of ``least``. Called by
+    ``_answer_by_formula``, and by ``find_strongest`` for evidence over all groups.
     """
     common = _find_common(strata.one, strata.n) & _find_common(strata.other, strata.n)
     kept = strata if common.all() else strata.select(common)
@@ -154,13 +177,17 @@ def pool(strata: Strata, least: float = 0.0) -> PooledGroups | None:
 
 
 def _find_common(level: Codes, n: Floats) -> Mask:
+    """Find the cells whose level is among the commonest; called by ``pool``."""
     rows = np.bincount(level, n)
     last = np.sort(rows)[::-1][:MOST_LEVELS][-1]
     return np.asarray(rows[level] >= last)
 
 
 def _find_rarest(total: PooledGroups) -> Mask:
-    """The cells of the level whose smallest cell is smallest, preferring the rarer level."""
+    """Find the cells of the level whose smallest cell is smallest, preferring the rarer level.
+
+    Called by ``pool`` until every cell that is left is common enough.
+    """
     i, j = np.unravel_index(total.expected.argmin(), total.expected.shape)
     gone = np.zeros(total.strata.n_levels, dtype=np.bool_)
     if total.expected[i].sum() <= total.expected[:, j].sum():

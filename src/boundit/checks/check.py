@@ -1,4 +1,4 @@
-"""The door of this room: a graph and a log in, what the log says against the graph out."""
+"""A graph and a log in; what the log says against the graph out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,7 +24,8 @@ from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, join_names
 
 MOST_DRAWS = 10**5
-_RESOLUTION = 4
+"""The most shuffles for one statement."""
+_RESOLUTION = 4  # how many times smaller than needed a p-value of shuffles can be
 _ONE_SIDED = "In no group of alike rows do both take two values often enough."
 
 
@@ -80,10 +81,10 @@ def check(
     opened = read_log(log)
     statements, untestable = _restate(graph, frozenset(opened.columns))
     streams = dict(zip(statements, SeedSequence(seed).spawn(len(statements)), strict=True))
-    trial = _TestRunner(
+    runner = _TestRunner(
         level, _choose_draws(len(statements), level), drop_nulls=opened.nulls == "drop"
     )
-    met: list[_TestedStatement] = []
+    tested: list[_TestedStatement] = []
     notes: dict[Note, None] = {}
     for served, table in count_statements(
         opened, statements, graph.selection, find_suspects(graph)
@@ -92,16 +93,16 @@ def check(
             reason = Message(table.message, ".")
             untestable += [Finding(s, "untestable", reason=reason) for s in served]
             continue
-        notes |= dict.fromkeys([*table.notes, *_describe_nulls(table, trial)])
+        notes |= dict.fromkeys([*table.notes, *_describe_nulls(table, runner)])
         for statement in served:
-            met.append(trial.run(statement, table, default_rng(streams[statement])))
-            told(len(met), len(statements))
-    return CheckReport(rank(untestable + _correct(met, level)), level, seed, tuple(notes))
+            tested.append(runner.run(statement, table, default_rng(streams[statement])))
+            told(len(tested), len(statements))
+    return CheckReport(rank(untestable + _correct(tested, level)), level, seed, tuple(notes))
 
 
 @dataclass(frozen=True, slots=True)
 class _TestedStatement:
-    """A statement that met the log."""
+    """A statement, and what its test on the log came to."""
 
     statement: Independence
     outcome: TestOutcome | None
@@ -119,7 +120,10 @@ class _TestRunner:
     def run(
         self, statement: Independence, table: CountTable, rng: Generator
     ) -> _TestedStatement:
-        """Test one statement; evidence is kept where it may be needed."""
+        """Test one statement; evidence is kept where it may be needed.
+
+        Called by ``check`` for each statement that a table serves.
+        """
         strata = stratify(table, statement, drop_nulls=self.drop_nulls)
         exact = table.exact
         outcome = judge_law(strata) if exact else judge(strata, draws=self.draws, rng=rng)
@@ -132,7 +136,10 @@ class _TestRunner:
 
 
 def _restate(graph: CausalGraph, columns: Nodes) -> tuple[list[Independence], list[Finding]]:
-    """Restate what the graph says in columns of the log; what cannot be said is untestable."""
+    """Restate what the graph says in columns of the log; what cannot be said is untestable.
+
+    Called by ``check`` before anything is counted.
+    """
     include = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
     found: list[Independence] = []
     others: list[Finding] = []
@@ -155,16 +162,24 @@ def _restate(graph: CausalGraph, columns: Nodes) -> tuple[list[Independence], li
 
 
 def _choose_draws(n_statements: int, level: float) -> int:
-    """So many that a p-value can be small enough for a contradiction, with room to spare."""
+    """Choose so many shuffles that a p-value can be small enough for a contradiction.
+
+    With room to spare. Called by ``check``.
+    """
     return min(MOST_DRAWS, ceil(_RESOLUTION * max(1, n_statements) / level) - 1)
 
 
-def _correct(met: list[_TestedStatement], level: float) -> list[Finding]:
-    """Correct for the number of tests, and say of each what it came to."""
+def _correct(tested: list[_TestedStatement], level: float) -> list[Finding]:
+    """Correct for the number of tests, and say of each what it came to.
+
+    Called by ``check`` once all statements are tested.
+    """
     findings = [
-        Finding(m.statement, "untestable", reason=_ONE_SIDED) for m in met if m.outcome is None
+        Finding(m.statement, "untestable", reason=_ONE_SIDED)
+        for m in tested
+        if m.outcome is None
     ]
-    known = [(m, m.outcome) for m in met if m.outcome is not None]
+    known = [(m, m.outcome) for m in tested if m.outcome is not None]
     corrected = correct_by_holm([outcome.p for _, outcome in known])
     for (m, outcome), p in zip(known, corrected, strict=True):
         status: Status = "contradicted" if p <= level else "consistent"
@@ -182,9 +197,12 @@ def _correct(met: list[_TestedStatement], level: float) -> list[Finding]:
     return findings
 
 
-def _describe_nulls(table: CountTable, trial: _TestRunner) -> list[str]:
-    """Say which columns had nulls, where rows with nulls are dropped."""
-    if not trial.drop_nulls:
+def _describe_nulls(table: CountTable, runner: _TestRunner) -> list[str]:
+    """Say which columns had nulls, where rows with nulls are dropped.
+
+    Called by ``check`` for each table, for its caveats.
+    """
+    if not runner.drop_nulls:
         return []
     said = []
     for name in table.variables:

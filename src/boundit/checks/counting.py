@@ -18,7 +18,10 @@ SMALL = 2**20
 
 
 def find_variables(statement: Independence) -> Nodes:
-    """The columns that a statement needs."""
+    """Find the columns that a statement needs.
+
+    Called by ``check`` for what the log lacks, and by ``group_statements``.
+    """
     return statement.given | {statement.one, statement.other}
 
 
@@ -32,7 +35,8 @@ def count_statements(
 
     Of a log that drops nulls, they come as a level: each statement drops them in its own
     columns only, so that it does not matter which others shared its pass. A statement whose
-    table is too large comes with the error. ``unmarked`` may be a selection node.
+    table is too large comes with the error. ``unmarked`` may be a selection node. Called by
+    ``check``.
     """
     if not statements:
         return
@@ -50,6 +54,10 @@ def count_statements(
 def _plan_passes(
     log: Log, statements: Sequence[Independence], selection: str | None
 ) -> list[tuple[Nodes, list[Independence]]]:
+    """Plan which columns are counted together, and for which statements.
+
+    Called by ``count_statements``.
+    """
     everything = frozenset[str]().union(*map(find_variables, statements))
     if log.source.group(GroupBy(()))["lines"].sum() <= ONE_PASS:
         return [(everything, list(statements))]
@@ -65,6 +73,8 @@ def group_statements(
 ) -> list[tuple[Nodes, list[Independence]]]:
     """Let statements share a table, the widest first, where it grows least and stays small.
 
+    Called by ``_plan_passes`` for a log too long to be brought back whole.
+
     >>> pairs = [("A", "B"), ("C", "D"), ("B", "C")]
     >>> each = [Independence(*pair, frozenset(), selected=False) for pair in pairs]
     >>> [sort_names(names) for names, _ in group_statements(each, dict.fromkeys("ABCD", 100))]
@@ -77,8 +87,8 @@ def group_statements(
     found: list[tuple[Nodes, list[Independence]]] = []
     for statement in sorted(statements, key=lambda s: (-size(find_variables(s)), str(s))):
         needed = find_variables(statement)
-        joined = [(size(names | needed), i) for i, (names, _) in enumerate(found)]
-        fits = [(cells, i) for cells, i in joined if cells <= max(SMALL, size(found[i][0]))]
+        together = [(size(names | needed), i) for i, (names, _) in enumerate(found)]
+        fits = [(cells, i) for cells, i in together if cells <= max(SMALL, size(found[i][0]))]
         if not fits:
             found.append((needed, [statement]))
             continue

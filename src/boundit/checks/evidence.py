@@ -36,7 +36,10 @@ def find_strongest(
     *,
     steady: bool,
 ) -> Evidence:
-    """Show the plainest disagreement: in one group, or over all of them if it is steady."""
+    """Find the plainest disagreement: in one group, or over all of them if it is steady.
+
+    Called by ``_TestRunner.run`` where the statement may be contradicted.
+    """
     ones, others = levels[statement.one], levels[statement.other]
     if steady and (total := pool(strata)):
         return _find_over_all(total, ones, others)
@@ -63,6 +66,10 @@ def find_strongest(
 
 
 def _find_over_all(total: PooledGroups, ones: Levels, others: Levels) -> Evidence:
+    """Find the pair of levels that disagrees most over all groups together.
+
+    Called by ``find_strongest`` for a steady association.
+    """
     surprise = _measure_surprise(total.counts, total.expected)
     i, j = np.unravel_index(surprise.argmax(), surprise.shape)
     rows = float(total.counts[i].sum())
@@ -78,13 +85,19 @@ def _find_over_all(total: PooledGroups, ones: Levels, others: Levels) -> Evidenc
 
 
 def _find_strongest_group(strata: Strata) -> int:
-    """The group whose counts stray furthest beyond chance, by likelihood ratio."""
+    """Find the group whose counts stray furthest beyond chance, by likelihood ratio.
+
+    Called by ``find_strongest``.
+    """
     ratio = np.bincount(strata.group, strata.n * np.log(strata.n / strata.expected))
     ones, others = strata.sizes
     return int((2 * ratio - (ones - 1) * (others - 1)).argmax())
 
 
-def _measure_surprise(seen: Floats, expected: Floats) -> Floats:
-    """How unlikely a count is, on the log scale; a few rows in a rare cell do not shout."""
-    ratio = np.divide(seen, expected, out=np.ones_like(seen), where=seen > 0)
-    return np.asarray(seen * np.log(ratio) - (seen - expected))
+def _measure_surprise(counts: Floats, expected: Floats) -> Floats:
+    """Measure how unlikely counts are, on the log scale, so that rare cells do not win.
+
+    Called by ``find_strongest`` to choose a pair of levels.
+    """
+    ratio = np.divide(counts, expected, out=np.ones_like(counts), where=counts > 0)
+    return np.asarray(counts * np.log(ratio) - (counts - expected))

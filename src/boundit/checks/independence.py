@@ -71,10 +71,10 @@ class TestOutcome:
         return min(1.0, len(self.answers) * self.decisive_answer.p)
 
     def find_detectable(self, level: float, *, any_pattern: bool = False) -> float:
-        """The weakest association that 8 logs of 10 would show at this level; inf if none.
+        """Find the weakest association that 8 logs of 10 would show at this level; inf if none.
 
         One that is alike in every group is seen by either question, one of ``any_pattern``
-        only by the first.
+        only by the first. Called by ``_correct`` for each finding.
         """
         if self.decisive_answer.pattern == "exact":
             return 0.0
@@ -87,7 +87,7 @@ def judge(strata: Strata, *, draws: int, rng: Generator) -> TestOutcome | None:
     """Answer independence in every group at once; None when no group can tell.
 
     At most ``draws`` shuffles are made. They are the smallest p-value's resolution, so there
-    should be a few times as many as one over the level.
+    should be a few times as many as one over the level. Called by ``_TestRunner.run``.
     """
     if not len(strata):
         return None
@@ -106,7 +106,10 @@ def judge(strata: Strata, *, draws: int, rng: Generator) -> TestOutcome | None:
 
 
 def judge_law(strata: Strata) -> TestOutcome | None:
-    """Judge an exact law, which has no chance in it: it is independent or it is not."""
+    """Judge an exact law, which has no chance in it: it is independent or it is not.
+
+    Called by ``_TestRunner.run`` for a table of shares.
+    """
     if not len(strata):
         return None
     ones, others = strata.sizes
@@ -118,6 +121,7 @@ def judge_law(strata: Strata) -> TestOutcome | None:
 
 
 def _answer_by_shuffles(total: PooledGroups, draws: int, rng: Generator) -> list[Answer]:
+    """Answer both questions by shuffles; called by ``judge`` where some counts are small."""
     statistics = [measure_any_association(total.strata)]
     if len(total.strata) > 1:
         statistics.append(total.make_statistic())
@@ -127,6 +131,7 @@ def _answer_by_shuffles(total: PooledGroups, draws: int, rng: Generator) -> list
 
 
 def _answer_by_formula(strata: Strata) -> list[Answer]:
+    """Answer both questions by chi-square; called by ``judge`` where counts are large."""
     answers = []
     if len(full := join_rare_levels(strata, ENOUGH_OF_MANY)):
         answers.append(_answer_by_chi_square("any", measure_any_association(full)))
@@ -136,11 +141,14 @@ def _answer_by_formula(strata: Strata) -> list[Answer]:
 
 
 def _answer_by_chi_square(pattern: Pattern, statistic: Statistic) -> Answer:
+    """Answer one question by the tail of chi-square; called by ``_answer_by_formula``."""
     return Answer(pattern, statistic, float(chi2.sf(statistic.value, statistic.df)))
 
 
 def correct_by_holm(p_values: list[float]) -> list[float]:
     """Correct p-values for their number, so that all of them hold at once (Holm).
+
+    Called by ``_correct`` for the p-values of all statements.
 
     >>> correct_by_holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

@@ -15,7 +15,7 @@ def join_rare_levels(strata: Strata, least: float) -> Strata:
     """Join rare levels, group by group, until no expected count is below ``least``.
 
     A variable whose levels are common enough for the other's stays as it is. Groups in which a
-    variable has one level left are left out.
+    variable has one level left are left out. Called by ``_answer_by_formula``.
     """
     n, n_groups = strata.totals, len(strata)
     ones, others = strata.ones.find_least(n_groups), strata.others.find_least(n_groups)
@@ -33,7 +33,8 @@ def number_levels(margin: Margin, least: Floats, n_levels: int) -> tuple[Codes, 
     """Give the lines of a margin levels with ``least`` rows each, and say how many there are.
 
     From the rarest on, rare levels are joined to new ones of twice that size; a remainder goes
-    to the last of these, or to the rarest of the levels that are common.
+    to the last of these, or to the rarest of the levels that are common. Called by
+    ``join_rare_levels`` for both variables.
     """
     order = np.lexsort((margin.level, margin.n, margin.group))
     group, level, n = margin.group[order], margin.level[order], margin.n[order]
@@ -51,7 +52,7 @@ def _number_batches(group: Codes, rows: Floats, least: Floats) -> Codes:
     """Number the batches of each group; -1 where the rows do not fill a single one.
 
     No line alone fills a batch, so one of twice the size still holds ``least`` rows when a line
-    overlaps its start.
+    overlaps its start. Called by ``number_levels``.
     """
     start = np.searchsorted(group, np.arange(len(least)))
     before = np.cumsum(rows) - rows
@@ -65,7 +66,10 @@ def _number_batches(group: Codes, rows: Floats, least: Floats) -> Codes:
 
 
 def _find_first(group: Codes, level: Codes, n_groups: int) -> Codes:
-    """Each group's first level; any level where a group has none, and so no other either."""
+    """Find each group's first level; any where a group has none, and so no other either.
+
+    Called by ``number_levels`` for rare levels that fill no batch.
+    """
     found = np.zeros(n_groups, dtype=np.int64)
     at, first = np.unique(group, return_index=True)
     found[at] = level[first]

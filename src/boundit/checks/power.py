@@ -12,7 +12,9 @@ POWER = 0.8
 
 
 def find_excess(df: int, level: float, power: float = POWER) -> float:
-    """How far beyond chance a chi-square must lie to be found, in this share of logs.
+    """Find how far beyond chance a chi-square must lie to be found, in this share of logs.
+
+    Called by ``find_weakest``.
 
     >>> round(find_excess(1, 0.05), 2)
     7.85
@@ -25,7 +27,9 @@ def find_excess(df: int, level: float, power: float = POWER) -> float:
 
 
 def find_weakest(statistic: Statistic, level: float) -> float:
-    """The weakest association (Cramér's V) found in 8 logs of 10; inf if not even V = 1 is.
+    """Find the weakest association (Cramér's V) seen in 8 logs of 10; inf if V = 1 is not.
+
+    Called by ``TestOutcome.find_detectable`` for each question asked.
 
     >>> find_weakest(Statistic(0.0, 1, weight=785.0), level=0.05)
     0.0999...

@@ -51,7 +51,7 @@ class Finding:
         return None if self.outcome is None else self.outcome.p
 
     def row(self) -> dict[str, object]:
-        """The finding as a flat record."""
+        """Write the finding as a flat record."""
         answer = None if self.outcome is None else self.outcome.decisive_answer
         return {
             "one": self.statement.one,
@@ -85,7 +85,7 @@ class Finding:
         return write_silence(self.detectable, self.detectable_any)
 
     def numbers(self) -> str:
-        """The test in one line; empty when there was none."""
+        """Write the test in one line; empty when there was none."""
         if self.outcome is None:
             return ""
         answer = self.outcome.decisive_answer
@@ -101,6 +101,7 @@ class Finding:
 
     @property
     def _is_exact(self) -> bool:
+        """Whether the log is an exact law, which leaves nothing to chance."""
         return self.outcome is not None and self.outcome.decisive_answer.pattern == "exact"
 
     def __str__(self) -> str:
@@ -139,7 +140,7 @@ class CheckReport:
         return self._select("contradicted")
 
     def rows(self) -> list[dict[str, object]]:
-        """One flat record for each finding."""
+        """Write one flat record for each finding."""
         return [finding.row() for finding in self.findings]
 
     def verdict(self) -> str:
@@ -158,11 +159,15 @@ class CheckReport:
         return "\n\n".join([self.verdict(), *map(str, self.findings), *notes])
 
     def _select(self, status: Status) -> tuple[Finding, ...]:
+        """Select the findings of one status; called by ``CheckReport.verdict``."""
         return tuple(f for f in self.findings if f.status == status)
 
 
 def rank(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Sort findings: contradictions by p-value, then by how far beyond chance."""
+    """Sort findings: contradictions by p-value, then by how far beyond chance.
+
+    Called by ``check`` for its report.
+    """
 
     def place(finding: Finding) -> tuple[int, float, float, str]:
         beyond = 0.0
@@ -176,5 +181,5 @@ def rank(findings: list[Finding]) -> tuple[Finding, ...]:
 
 
 def _drop_infinity(number: float | None) -> float | None:
-    """JSON has no infinity."""
+    """Write infinity as None, for JSON has none; called by ``Finding.row``."""
     return None if number is None or isinf(number) else number

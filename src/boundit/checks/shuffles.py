@@ -32,13 +32,16 @@ class Chance:
 
 
 def count_cells(total: PooledGroups) -> int:
-    """What one shuffle costs."""
+    """Count the cells that one shuffle draws; called by ``judge`` to see what it costs."""
     one, other = total.levels
     return len(total.strata) * (len(one) - 1) * (len(other) - 1)
 
 
 def draw_tables(total: PooledGroups, draws: int, rng: Generator) -> Floats:
-    """Draw tables with the margins of ``total``: axes draw, group, one, other."""
+    """Draw tables with the margins of ``total``: axes draw, group, one, other.
+
+    Called by ``find_chances``, batch by batch.
+    """
     rows, columns = (margin.astype(np.int64) for margin in total.margins)
     (n_groups, r), c = rows.shape, columns.shape[1]
     tables = np.zeros((draws, n_groups, r, c), dtype=np.int64)
@@ -57,12 +60,12 @@ def draw_tables(total: PooledGroups, draws: int, rng: Generator) -> Floats:
 
 
 def find_chances(total: PooledGroups, most: int, rng: Generator) -> tuple[Chance, ...]:
-    """Say how often chance alone gives any, and steady, association as strong as was seen.
+    """Find how often chance alone gives any, and steady, association as strong as was seen.
 
     With a single group the two are one. Drawing stops early once chance explains both (Besag
     and Clifford's sequential test): with l draws for h that reach what was seen, p is h / l,
     and with all ``most`` it is (h + 1) / (most + 1). Either way p is at most a with a chance
-    of at most a.
+    of at most a. Called by ``_answer_by_shuffles``.
     """
     measures = [_make_any_measure(total)]
     if len(total.strata) > 1:
@@ -81,6 +84,7 @@ def find_chances(total: PooledGroups, most: int, rng: Generator) -> tuple[Chance
 
 
 def _read_chance(reached: NDArray[np.bool_], most: int) -> Chance:
+    """Read a p-value off which draws reached the log; called by ``find_chances``."""
     hits = np.flatnonzero(reached)
     if len(hits) >= ENOUGH:
         draws = int(hits[ENOUGH - 1]) + 1
@@ -89,6 +93,7 @@ def _read_chance(reached: NDArray[np.bool_], most: int) -> Chance:
 
 
 def _make_any_measure(total: PooledGroups) -> Callable[[Floats], Floats]:
+    """Make what measures any association of drawn tables; called by ``find_chances``."""
     rows, columns = total.margins
     n = total.strata.totals
     product = rows[:, :, None] * columns[:, None, :]
@@ -100,7 +105,7 @@ def _make_any_measure(total: PooledGroups) -> Callable[[Floats], Floats]:
 
 
 def _lay_out_log(total: PooledGroups) -> Floats:
-    """The log's own tables, as one draw."""
+    """Lay out the log's own tables as one draw; called by ``find_chances``."""
     strata = total.strata
     dense = np.zeros((len(strata), *strata.n_levels))
     dense[strata.group, strata.one, strata.other] = strata.n

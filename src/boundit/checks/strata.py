@@ -37,23 +37,32 @@ class Margin:
 
     @classmethod
     def from_cells(cls, group: Codes, level: Codes, n: Floats, n_levels: int) -> Self:
-        """Add up the cells of each group and level."""
+        """Add up the cells of each group and level.
+
+        Called by ``Strata.ones`` and ``Strata.others``.
+        """
         seen, line = np.unique(group * n_levels + level, return_inverse=True)
         added = np.bincount(line, n, len(seen))
         return cls(seen // n_levels, seen % n_levels, np.asarray(added, np.float64), line)
 
     def count_levels(self, n_groups: int) -> Codes:
-        """How many levels each group has."""
+        """Count the levels of each group; called by ``Strata.sizes``."""
         return np.bincount(self.group, minlength=n_groups)
 
     def find_least(self, n_groups: int) -> Floats:
-        """The rows of each group's rarest level."""
+        """Find the rows of each group's rarest level.
+
+        Called by ``Strata.least_expected`` and ``join_rare_levels``.
+        """
         least = np.full(n_groups, np.inf)
         np.minimum.at(least, self.group, self.n)
         return least
 
     def to_dense(self, n_groups: int, n_levels: int) -> Floats:
-        """The same with a column for every level."""
+        """Write the margin as an array with a column for every level.
+
+        Called by ``PooledGroups.margins``.
+        """
         table = np.zeros((n_groups, n_levels))
         table[self.group, self.level] = self.n
         return table
@@ -94,13 +103,13 @@ class Strata:
 
     @cached_property
     def expected(self) -> Floats:
-        """For each cell with rows, how many there would be if one told nothing of the other."""
+        """The rows that each cell would have if one variable told nothing of the other."""
         rows, columns = self.ones.n[self.ones.line], self.others.n[self.others.line]
         return np.asarray(rows * columns / self.totals[self.group])
 
     @cached_property
     def sizes(self) -> tuple[Codes, Codes]:
-        """How many levels the two variables have in each group."""
+        """The number of levels that the two variables have in each group."""
         return self.ones.count_levels(len(self)), self.others.count_levels(len(self))
 
     @cached_property
@@ -110,11 +119,14 @@ class Strata:
 
     @property
     def rows(self) -> float:
-        """How many rows have a say."""
+        """The number of rows that have a say."""
         return float(self.n.sum())
 
     def relevel(self, one: Codes, other: Codes, n_levels: tuple[int, int]) -> "Strata":
-        """Give each cell new levels, and add up the cells that became one."""
+        """Give each cell new levels, and add up the cells that became one.
+
+        Called by ``join_rare_levels``.
+        """
         packed = (self.group * n_levels[0] + one) * n_levels[1] + other
         seen, line = np.unique(packed, return_inverse=True)
         pair, new_other = np.divmod(seen, n_levels[1])
@@ -124,7 +136,10 @@ class Strata:
         return merged.select(np.ones(len(n), dtype=np.bool_))
 
     def select(self, kept: Mask) -> "Strata":
-        """Keep some cells, and of them the groups in which both variables still vary."""
+        """Keep some cells, and of them the groups in which both variables still vary.
+
+        Called by ``stratify``, ``pool`` and ``Strata.relevel``.
+        """
         rest = _select_cells(self, kept)
         ones, others = rest.sizes
         varied = (ones > 1) & (others > 1)
@@ -134,7 +149,10 @@ class Strata:
 
 
 def stratify(table: CountTable, statement: Independence, *, drop_nulls: bool) -> Strata:
-    """Lay out the rows of a table for one statement; nulls are dropped where it meets them."""
+    """Lay out the rows of a table for one statement; nulls are dropped where it meets them.
+
+    Called by ``_TestRunner.run``.
+    """
     given = sort_names(statement.given)
     names = [*given, statement.one, statement.other]
     codes, n = _list_seen(table, names)
@@ -148,12 +166,16 @@ def stratify(table: CountTable, statement: Independence, *, drop_nulls: bool) ->
 
 
 def _select_cells(strata: Strata, kept: Mask) -> Strata:
+    """Select cells, whatever becomes of their groups; called by ``Strata.select``."""
     group, one, other = strata.group[kept], strata.one[kept], strata.other[kept]
     return replace(strata, group=group, one=one, other=other, n=strata.n[kept])
 
 
 def _list_seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
-    """The seen combinations of ``names``, in their order, and how often each was seen."""
+    """List the seen combinations of ``names``, in their order, and how often each was seen.
+
+    Called by ``stratify``.
+    """
     if prod(len(table.levels[name]) for name in names) > _DENSE:
         kept = table.restrict(names)
         codes = kept.codes[:, [kept.variables.index(name) for name in names]]
@@ -165,6 +187,7 @@ def _list_seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
 
 
 def _find_complete(codes: Codes, names: list[str], levels: Mapping[str, Levels]) -> Mask:
+    """Find the combinations without a null; called by ``stratify``."""
     complete = np.ones(len(codes), dtype=np.bool_)
     for i, name in enumerate(names):
         if None in levels[name]:

@@ -12,7 +12,9 @@ MEDIUM = 0.3
 
 
 def write_statement(statement: Independence) -> str:
-    """Say an independence so that it can be agreed with or not.
+    """Write an independence so that it can be agreed with or not.
+
+    Called by ``Finding.row`` and ``Finding.__str__``.
 
     >>> print(write_statement(Independence("Ad", "Income", frozenset({"Age"}), selected=True)))
     Among logged rows with the same Age, Ad tells nothing about Income.
@@ -24,6 +26,8 @@ def write_statement(statement: Independence) -> str:
 
 def write_question(statement: Independence) -> str:
     """Ask what would make the statement false; whoever says yes should change the graph.
+
+    Called by ``Finding.__str__`` for a contradiction.
 
     >>> print(write_question(Independence("Ad", "Fee", frozenset({"Age"}), selected=False)))
     Can Ad move Fee, or Fee move Ad, or something else move both, other than by way of Age?
@@ -38,7 +42,10 @@ def write_question(statement: Independence) -> str:
 
 
 def write_evidence(statement: Independence, evidence: Evidence, *, exact: bool = False) -> str:
-    """Say where the log disagrees, in shares of rows; an ``exact`` law has no rows to count."""
+    """Write where the log disagrees, in shares of rows; an ``exact`` law has none to count.
+
+    Called by ``Finding.explain``.
+    """
     if evidence.where:
         place = ", ".join(f"{name} = {level}" for name, level in evidence.where)
         head = f"Where {place}: "
@@ -53,7 +60,9 @@ def write_evidence(statement: Independence, evidence: Evidence, *, exact: bool =
 
 
 def write_silence(steady: float, any_pattern: float) -> str:
-    """Say what a test without a finding could have found, and whether that is much.
+    """Write what a test without a finding could have found, and whether that is much.
+
+    Called by ``Finding.explain``.
 
     >>> print(write_silence(0.05, 0.05))
     An association of V = 0.05 would be found in 8 logs of 10.
@@ -72,5 +81,6 @@ def write_silence(steady: float, any_pattern: float) -> str:
 
 
 def _join_names(names: frozenset[str]) -> str:
+    """Join names as in a sentence; called by ``write_statement`` and ``write_question``."""
     *rest, last = sort_names(names)
     return f"{', '.join(rest)} and {last}" if rest else last
