@@ -10,6 +10,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.estimand.recover import recover
 from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.terms.errors import MalformedQuery, OverlappingRoles, UnknownNode
 from boundit.terms.names import Nodes, make_nodes
@@ -186,6 +187,24 @@ def test_what_is_recovered_is_true(selection: bool, tables: int) -> None:
             found += 1
             assert gap(case, answer.expression, i) < 1e-9
     assert found > 10
+
+
+@pytest.mark.parametrize("tables", [0, 2])
+def test_what_a_step_rests_on_is_so_in_the_graph(tables: int) -> None:
+    """Each separation of a rule holds in its cut graph, or else its walk is open there."""
+    rules, failed = set[str](), 0
+    for case in random_cases(250, seed=40, tables=tables):
+        for step in recovered(case).steps:
+            if (fact := step.fact) is None:
+                assert not step.algorithm.startswith("Rule")
+                continue
+            cut = case.graph.without_edges_into(fact.into).without_edges_out_of(fact.out_of)
+            walk = open_walk(cut, fact.of, fact.others, given=fact.given)
+            assert (walk or ()) == fact.walk, (str(case.graph), str(step))
+            rules.add(step.algorithm)
+            failed += bool(fact.walk)
+    assert rules == {"Rule 1", "Rule 2", "Rule 3"}
+    assert failed > 5
 
 
 def test_arbitrary_variables_are_those_outside_the_question() -> None:

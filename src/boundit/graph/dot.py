@@ -178,18 +178,29 @@ class _DotReader:
 
 
 def _read_arrow(edge: Token, attributes: dict[str, str]) -> str:
-    """Say which arrowheads an edge has, and so what it claims."""
-    if is_on(attributes.get("bidirected")):
+    """Say which arrowheads an edge has, and so what it claims.
+
+    Called by ``_DotReader._read_statement`` for every edge.
+    """
+    if _is_two_headed(attributes):
         return BIDIRECTED
-    ends = {end: attributes.get(end) for end in ("arrowhead", "arrowtail")}
     direction = attributes.get("dir", "forward" if edge.text == "->" else "none").casefold()
-    if "dir" not in attributes and all(map(is_on, ends.values())):
-        return BIDIRECTED
-    head = direction in {"forward", "both"} and ends["arrowhead"] != "none"
-    tail = direction in {"back", "both"} and ends["arrowtail"] != "none"
+    head = direction in {"forward", "both"} and attributes.get("arrowhead") != "none"
+    tail = direction in {"back", "both"} and attributes.get("arrowtail") != "none"
     if not (head or tail):
         edge.refuse(
             "this edge has no arrowhead; a cause is 'A -> B', "
             "a hidden common cause 'A -> B [dir=both]'"
         )
     return BIDIRECTED if head and tail else FORWARD if head else BACKWARD
+
+
+def _is_two_headed(attributes: dict[str, str]) -> bool:
+    """Tell whether attributes other than ``dir`` give an edge two heads.
+
+    Called by ``_read_arrow``.
+    """
+    if is_on(attributes.get("bidirected")):
+        return True
+    ends = (attributes.get("arrowhead"), attributes.get("arrowtail"))
+    return "dir" not in attributes and all(map(is_on, ends))

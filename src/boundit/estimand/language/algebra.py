@@ -127,12 +127,12 @@ def _divide_probability(top: Expression, bottom: Expression) -> Expression | Non
 
 
 def _sum_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor], set[str]]:
-    """Sum every variable that sums out of the probabilities that hold it; tell what is left."""
+    """Sum every variable that sums out of the probabilities that hold it; tell what is left.
+
+    Called by ``sum_out`` before it binds anything.
+    """
     held = dict(enumerate(factors))
-    holders: dict[str, set[int]] = {variable: set() for variable in over}
-    for i, factor in held.items():
-        for variable in find_free_variables(factor.part) & over:
-            holders[variable].add(i)
+    holders = _find_holders(factors, over)
     # Whoever shared a factor with a variable that went may go next.
     waiting = sorted(over)
     while waiting:
@@ -143,18 +143,25 @@ def _sum_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor], se
         if joined is None:
             continue
         gone = holders.pop(variable)
-        touched = (joined.of | joined.given) & holders.keys()
-        for other in touched:
-            holders[other] -= gone
         for i in gone:
             del held[i]
-        if smaller := joined.of - {variable}:
-            place = min(gone)
-            held[place] = _Factor(P(smaller, joined.given, joined.logged), above=True)
-            for other in touched:
-                holders[other].add(place)
+        smaller = joined.of - {variable}
+        left = {min(gone)} if smaller else set[int]()
+        held |= {i: _Factor(P(smaller, joined.given, joined.logged), above=True) for i in left}
+        touched = (joined.of | joined.given) & holders.keys()
+        for other in touched:
+            holders[other] = holders[other] - gone | left
         waiting += sorted(touched)
     return [held[i] for i in sorted(held)], set(holders)
+
+
+def _find_holders(factors: list[_Factor], over: Nodes) -> dict[str, set[int]]:
+    """Find the places of the factors that hold each variable. Called by ``_sum_at_once``."""
+    holders: dict[str, set[int]] = {variable: set() for variable in over}
+    for i, factor in enumerate(factors):
+        for variable in find_free_variables(factor.part) & over:
+            holders[variable].add(i)
+    return holders
 
 
 def _chain(factors: list[_Factor], variable: str) -> P | None:

@@ -1,6 +1,6 @@
 """The answer of a search for a formula: the formula or none, and every step on the way."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from boundit.estimand.language import render
 from boundit.estimand.language.expression import Expression
@@ -8,8 +8,27 @@ from boundit.terms.names import Nodes, sort_names, write_name
 
 
 @dataclass(frozen=True, slots=True)
+class SeparationFact:
+    """What a rule of the do-calculus looked at: ``(of _||_ others | given)`` in a cut graph.
+
+    The graph is without the edges ``into`` and ``out_of`` these nodes. ``walk`` is an open walk
+    between the two sides, as it would be drawn, where they are not separated; else it is empty.
+    """
+
+    of: Nodes
+    others: Nodes
+    given: Nodes
+    into: Nodes = frozenset()
+    out_of: Nodes = frozenset()
+    walk: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One line of a published algorithm, or one rule, and what it did.
+
+    ``fact`` is the separation that a rule of the do-calculus rests on, or that failed; steps of
+    other kinds have none. Two steps are equal when they say the same.
 
     >>> print(Step(15, "divide by Q of U2, X2"))
     Algorithm 2, line 15: divide by Q of U2, X2
@@ -20,6 +39,7 @@ class Step:
     line: int | None
     reason: str
     algorithm: str = "Algorithm 2"
+    fact: SeparationFact | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         place = self.algorithm if self.line is None else f"{self.algorithm}, line {self.line}"

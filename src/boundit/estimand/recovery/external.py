@@ -14,7 +14,12 @@ from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.language.law import Law, order_from_end
 from boundit.estimand.recovery.conditional import recover_by_factors
 from boundit.estimand.recovery.derivation import Recovery, Step
-from boundit.estimand.recovery.question import Question, lighten, may_observe_treatments
+from boundit.estimand.recovery.question import (
+    Question,
+    lighten,
+    may_observe_treatments,
+    state_rule_2,
+)
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
@@ -61,7 +66,8 @@ class ExternalTable:
         if not may_observe_treatments(self.seen, light):
             return recover_by_factors(self.seen, light, self._recover_factor).after(*steps)
         if light.treatments:
-            steps += (Step(None, f"{join_names(light.treatments)} may be seen", "Rule 2"),)
+            reason = f"{join_names(light.treatments)} may be seen"
+            steps += (Step(None, reason, "Rule 2", state_rule_2(self.seen, light)),)
         given = find_boundary(self.seen, light.outcomes, given=light.treatments | light.context)
         return Recovery(self._write_conditional(light.outcomes, given), steps)
 

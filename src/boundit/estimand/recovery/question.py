@@ -9,7 +9,7 @@ IDC, which moves conditions into interventions first.
 
 from dataclasses import dataclass, replace
 
-from boundit.estimand.recovery.derivation import Step
+from boundit.estimand.recovery.derivation import SeparationFact, Step
 from boundit.graph.boundary import find_boundary, find_causes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
@@ -87,49 +87,95 @@ def lighten(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, 
 
 
 def _make_first_move(graph: CausalGraph, asked: Question) -> tuple[Question, list[Step]] | None:
-    """Make the first move that is open: drop what can be dropped before exchanging."""
-    if (node := _find_by_rule_3(graph, asked)) is not None:
-        lighter = replace(asked, treatments=asked.treatments - {node})
-        return lighter, [Step(None, f"drop do({write_name(node)})", "Rule 3")]
-    if idle := _find_by_rule_1(graph, asked):
-        lighter = replace(asked, context=asked.context - idle)
-        words = [f"drop the condition {write_name(node)}" for node in sort_names(idle)]
-        return lighter, [Step(None, reason, "Rule 1") for reason in words]
-    if (node := _find_by_rule_2(graph, asked)) is not None:
-        treatments, context = asked.treatments | {node}, asked.context - {node}
+    """Make the first move that is open: drop what can be dropped before exchanging.
+
+    Called by ``lighten`` until there is none.
+    """
+    if (idle := _find_by_rule_3(graph, asked)) is not None:
+        lighter = replace(asked, treatments=asked.treatments - idle.others)
+        return lighter, [Step(None, f"drop do({_write_names(idle.others)})", "Rule 3", idle)]
+    if facts := _find_by_rule_1(graph, asked):
+        gone = frozenset[str]().union(*(fact.others for fact in facts))
+        lighter = replace(asked, context=asked.context - gone)
+        return lighter, [
+            Step(None, f"drop the condition {_write_names(fact.others)}", "Rule 1", fact)
+            for fact in facts
+        ]
+    if (same := _find_by_rule_2(graph, asked)) is not None:
+        treatments, context = asked.treatments | same.others, asked.context - same.others
         exchanged = replace(asked, treatments=treatments, context=context)
-        return exchanged, [Step(None, f"{write_name(node)} may be set by hand", "Rule 2")]
+        reason = f"{_write_names(same.others)} may be set by hand"
+        return exchanged, [Step(None, reason, "Rule 2", same)]
     return None
 
 
-def _find_by_rule_1(graph: CausalGraph, asked: Question) -> Nodes:
+def _find_by_rule_1(graph: CausalGraph, asked: Question) -> list[SeparationFact]:
     """Find the conditions to drop: ``(Y _||_ node | X, rest)`` in the graph cut into X.
 
-    All of them may go at once: what is outside the Markov boundary does not shape it.
+    All of them may go at once: what is outside the Markov boundary does not shape it. Called
+    by ``_make_first_move``.
     """
-    return asked.context - _find_dependences(graph, asked, into=asked.treatments)
+    idle = asked.context - _find_dependences(graph, asked, into=asked.treatments)
+    return [_state(graph, asked, node, into=asked.treatments) for node in sort_names(idle)]
 
 
-def _find_by_rule_2(graph: CausalGraph, asked: Question) -> str | None:
-    """Find a condition to set: ``(Y _||_ node | X, rest)``, cut into X and out of the node."""
+def _find_by_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact | None:
+    """Find a condition to set: ``(Y _||_ node | X, rest)``, cut into X and out of the node.
+
+    Called by ``_make_first_move``.
+    """
     for node in sort_names(asked.context):
         out_of = frozenset((node,))
         if node not in _find_dependences(graph, asked, into=asked.treatments, out_of=out_of):
-            return node
+            return _state(graph, asked, node, into=asked.treatments, out_of=out_of)
     return None
 
 
-def _find_by_rule_3(graph: CausalGraph, asked: Question) -> str | None:
-    """Find a treatment to drop: cut into the others, and it unless it acts on what is known."""
+def _find_by_rule_3(graph: CausalGraph, asked: Question) -> SeparationFact | None:
+    """Find a treatment to drop: cut into the others, and it unless it acts on what is known.
+
+    Called by ``_make_first_move``.
+    """
     known = asked.list_known(graph)
     for node in sort_names(asked.treatments):
         others = asked.treatments - {node}
         acts = node in find_causes(graph, known, into=others)
-        if node not in _find_dependences(
-            graph, asked, into=others if acts else asked.treatments
-        ):
-            return node
+        into = others if acts else asked.treatments
+        if node not in _find_dependences(graph, asked, into=into):
+            return _state(graph, asked, node, into=into)
     return None
+
+
+def _state(
+    graph: CausalGraph, asked: Question, node: str, *, into: Nodes, out_of: Nodes = frozenset()
+) -> SeparationFact:
+    """State that the outcomes are separated from a node by all else that is given or done.
+
+    Called by ``_find_by_rule_1`` and the two after it, for what they found.
+    """
+    given = (asked.list_known(graph) | asked.treatments) - {node}
+    return SeparationFact(asked.outcomes, frozenset((node,)), given, into, out_of)
+
+
+def state_rule_1(
+    graph: CausalGraph, asked: Question, walk: tuple[str, ...] = ()
+) -> SeparationFact:
+    """State that selection tells nothing of the outcomes, or the walk by which it does.
+
+    Called by ``Solver._read_off_log`` and ``Solver._answer_among_selected`` for their steps.
+    """
+    selection = frozenset((graph.selection,)) if graph.selection else frozenset()
+    given = asked.treatments | asked.context
+    return SeparationFact(asked.outcomes, selection, given, into=asked.treatments, walk=walk)
+
+
+def state_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact:
+    """State that all treatments may be observed instead of set.
+
+    Called by ``Solver._read_off_log`` and ``ExternalTable.answer`` for their steps.
+    """
+    known, treatments = asked.list_known(graph), asked.treatments
+    return SeparationFact(asked.outcomes, treatments, known, out_of=treatments)
 
 
 def _find_dependences(

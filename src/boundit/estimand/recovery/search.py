@@ -19,7 +19,7 @@ from typing import NamedTuple, final
 from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.recovery.bit_graph import BitGraph, list_bits
-from boundit.estimand.recovery.derivation import Recovery, Step
+from boundit.estimand.recovery.derivation import Recovery, SeparationFact, Step
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, sort_names
@@ -221,12 +221,34 @@ class _DoCalculusSearch:
             source = "the log" if atom.given & self.graph.selection else "a table"
             return Step(None, f"{shown} from {source}", "data")
         if len(premises) == 1:
-            return Step(None, f"{shown} = {self.write_atom(premises[0])}", move)
+            fact = self.state_fact(atom, premises[0])
+            return Step(None, f"{shown} = {self.write_atom(premises[0])}", move, fact)
         both = " and ".join(map(self.write_atom, premises))
         verb = "sum over" if move == _SUM else "divide by the sum over"
         variable = premises[1].of
         return Step(
             None, f"{shown}: {verb} {self.graph.names[variable]} of {both}", "chain rule"
+        )
+
+    def state_fact(self, made: _Atom, premise: _Atom) -> SeparationFact:
+        """State the separation by which one rule leads from one atom to another.
+
+        Called by ``_DoCalculusSearch.make_step``.
+        """
+        bit = (made.do ^ premise.do) | (made.given ^ premise.given)
+        do, given = made.do & premise.do, made.given & premise.given
+        into, out_of = do, 0
+        if made.do != premise.do and made.given != premise.given:  # Rule 2
+            out_of = bit
+        elif made.do != premise.do and not self.graph.ancestors(given, do) & bit:  # Rule 3
+            into = do | bit
+        names = self.graph.names
+
+        def read(mask: int) -> Nodes:
+            return frozenset(names[i] for i in list_bits(mask))
+
+        return SeparationFact(
+            read(1 << made.of), read(bit), read(do | given), read(into), read(out_of)
         )
 
     def write_atom(self, atom: _Atom) -> str:

@@ -22,6 +22,8 @@ from boundit.estimand.recovery.question import (
     find_selection_walk,
     lighten,
     may_observe_treatments,
+    state_rule_1,
+    state_rule_2,
 )
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.boundary import find_boundary
@@ -66,26 +68,39 @@ class Solver:
         return self._answers[key]
 
     def _try_ways(self, asked: Question, depth: int) -> Recovery:
+        """Try every way in turn, the cheapest first. Called by ``Solver.solve``."""
         light, steps = self._light(asked)
         if found := self._read_off_log(light).after(*steps) or self._read_off_log(asked):
             return found
-        for table in self.tables:
-            if found := table.answer(light):
-                return found.after(*steps)
+        if found := self._read_off_tables(light):
+            return found.after(*steps)
         first = recover_by_factors(
             self.graph, light, lambda t, _: self._recover_factor(t, depth)
         )
         if first or not self.graph.selection:
             return first.after(*steps)
-        found = self._among_selected(light)
-        failed = Recovery(None, (*steps, *first.steps, *found.steps))
-        if not found and self.tables and depth:
-            found = (
-                self._chain_outcomes(light, depth)
-                or self._sum_over_separators(light, depth)
-                or self._divide_by_condition(light, depth)
-            )
-        return found.after(*steps) if found else failed
+        selected = self._among_selected(light)
+        if found := selected or self._split_question(light, depth):
+            return found.after(*steps)
+        return Recovery(None, (*steps, *first.steps, *selected.steps))
+
+    def _split_question(self, asked: Question, depth: int) -> Recovery:
+        """Answer by smaller questions, which only tables make worth it.
+
+        Called by ``Solver._try_ways`` when all else has failed.
+        """
+        if not self.tables or not depth:
+            return Recovery(None)
+        return (
+            self._chain_outcomes(asked, depth)
+            or self._sum_over_separators(asked, depth)
+            or self._divide_by_condition(asked, depth)
+        )
+
+    def _read_off_tables(self, asked: Question) -> Recovery:
+        """Take the first answer that a table gives. Called by ``Solver._try_ways``."""
+        answers = (table.answer(asked) for table in self.tables)
+        return next((answer for answer in answers if answer), Recovery(None))
 
     def _is_hopeless(self, asked: Question, depth: int) -> bool:
         """Tell whether it is known without work that ``solve`` finds nothing."""
@@ -103,9 +118,13 @@ class Solver:
         given = asked.treatments | asked.context
         given = find_boundary(self.graph, asked.outcomes, given=given | selected) - selected
         formula = P(asked.outcomes, given, among.selected)
-        steps = [Step(None, f"{asked} is the same given S=1", "Rule 1")] if selected else []
+        steps = [_say_same(self.graph, asked)] if selected else []
         if asked.treatments:
-            steps.append(Step(None, f"{join_names(asked.treatments)} may be seen", "Rule 2"))
+            reason, fact = (
+                f"{join_names(asked.treatments)} may be seen",
+                state_rule_2(self.graph, among),
+            )
+            steps.append(Step(None, reason, "Rule 2", fact))
         return Recovery(formula, tuple(steps))
 
     def _recover_factor(self, target: Nodes, depth: int) -> Recovery:
@@ -121,12 +140,13 @@ class Solver:
         """Answer among the logged rows, when selection leaves the answer as it is."""
         if (walk := find_selection_walk(self.graph, asked)) is not None:
             reason = f"{asked} is not the same given S=1 [{' '.join(walk)}]"
-            return Recovery(None, (Step(None, reason, "Rule 1"),))
+            fact = state_rule_1(self.graph, asked, walk)
+            return Recovery(None, (Step(None, reason, "Rule 1", fact),))
         light, steps = self._light(replace(asked, selected=True))
         found = recover_among_selected(
             self.graph, light, lambda t, _: self._recover_factor(t, 0)
         )
-        return found.after(Step(None, f"{asked} is the same given S=1", "Rule 1"), *steps)
+        return found.after(_say_same(self.graph, asked), *steps)
 
     def _chain_outcomes(self, asked: Question, depth: int) -> Recovery:
         """Answer for some outcomes, then for the others given them."""
@@ -190,3 +210,12 @@ class Solver:
                     if found is not None and (extra := found - include) and extra not in seen:
                         seen.add(extra)
                         yield extra
+
+
+def _say_same(graph: CausalGraph, asked: Question) -> Step:
+    """Say that the logged rows give the answer of everyone (Rule 1).
+
+    Used by ``Solver._read_off_log`` and ``Solver._answer_among_selected``.
+    """
+    fact = state_rule_1(graph, asked)
+    return Step(None, f"{asked} is the same given S=1", "Rule 1", fact)
