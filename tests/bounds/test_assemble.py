@@ -1,5 +1,6 @@
-from boundit.bounds.assemble import MOST_RULES, assembled, few
-from boundit.bounds.plan import sound_plan
+from boundit.bounds.assemble import MOST_RULES, assemble, choose_rules
+from boundit.bounds.plan import plan_sound
+from boundit.bounds.plan_counts import PlanCounts
 from boundit.counts.read import read_log
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
@@ -7,7 +8,7 @@ from boundit.terms.interval import Interval
 
 GRAPH = parse("Z -> X -> M -> Y; Z -> Y")
 QUERY = parse_query("Y | do(X)")
-PLAN = sound_plan(GRAPH, QUERY, (), max_condition=3, time_limit=None)
+PLAN = plan_sound(GRAPH, QUERY, (), max_condition=3, time_limit=None)
 LOG = read_log(
     {
         "Z": [0, 1, 0, 1],
@@ -21,24 +22,24 @@ LOG = read_log(
 
 
 def test_a_plan_and_counts_become_a_table_that_stands_by_itself() -> None:
-    table = assembled(
-        PLAN, [LOG.count(["Z", "X", "M"], reward="Y")], QUERY, profile="sound", selected=False
-    )
+    table = assemble(PLAN, PlanCounts(LOG.count(["Z", "X", "M"], reward="Y")))
 
     assert (table.outcome, table.treatments, table.context) == ("Y", ("X",), ())
     assert table.levels == {"X": (0, 1)}
     assert table.reward_range == (0.0, 1.0)
     assert {row["n"] for row in table.rows()} == {15.0}
-    assert set(table.rules) == {c.rule.name for c in PLAN.candidates}
+    assert set(table.rules) == {p.record.name for p in PLAN.rules}
     assert isinstance(table[0, ()], Interval)
 
 
 def test_the_rules_that_share_an_error_are_chosen_without_the_rewards() -> None:
     levels = {"Z": 2, "X": 2, "M": 2, "Y": 2}
-    kept = few(PLAN, levels)
+    kept = choose_rules(PLAN, levels)
 
-    assert len(kept.candidates) == min(MOST_RULES, len(PLAN.candidates))
-    assert max(c.unknown for c in kept.candidates) <= max(c.unknown for c in PLAN.candidates)
+    assert len(kept.rules) == min(MOST_RULES, len(PLAN.rules))
+    assert max(p.rule.n_unknown for p in kept.rules) <= max(
+        p.rule.n_unknown for p in PLAN.rules
+    )
 
 
 def test_an_external_table_that_was_counted_brings_chance_with_it() -> None:
@@ -51,8 +52,8 @@ def test_an_external_table_that_was_counted_brings_chance_with_it() -> None:
         exact=True,
     ).count(["X", "Z"], reward="Y")
     sampled = read_log({"Z": [0, 1, 1]}).count(["Z"])
-    plan = sound_plan(graph, query, [frozenset("Z")], max_condition=1, time_limit=None)
+    plan = plan_sound(graph, query, [frozenset("Z")], max_condition=1, time_limit=None)
 
-    table = assembled(plan, [exact, sampled], query, profile="sound", selected=True)
+    table = assemble(plan, PlanCounts(exact, (sampled,)))
 
     assert table[1, ()] == Interval(1 / 3, 1 / 3)

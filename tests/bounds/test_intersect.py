@@ -1,17 +1,29 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 from boundit.bounds.binary_reward import BinaryReward
-from boundit.bounds.candidate import Candidate
-from boundit.bounds.intersect import CROSSED, NEVER_LOGGED, EndsCross, NoModelFits, tightest
-from boundit.bounds.numbers import Ends
+from boundit.bounds.intersect import (
+    CROSSED,
+    NEVER_LOGGED,
+    EndsCross,
+    NoModelFits,
+    intersect_rules,
+)
+from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.proof import EndProof
+from boundit.bounds.rules.rule import BoundRule
+from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
-from boundit.estimand.query import parse_query
+from boundit.estimand.language.expression import Expression
+from boundit.estimand.query import EffectQuery, parse_query
+from boundit.graph.text import parse
 from boundit.terms.bound import Bound, RuleRecord
+from boundit.terms.names import Nodes
 
 QUERY = parse_query("Y | do(X)")
 COUNTED = read_log({"X": ["a", "b", "b"], "Y": [0, 1, 1]}).count(["X"], reward="Y")
@@ -20,14 +32,36 @@ EXACT = read_log({"X": ["a", "b"], "Y": [0, 1], "p": [0.5, 0.5]}, weight="p", ex
 )
 
 
-def says(name: str, lower: list[float], upper: list[float]) -> Candidate:
-    ends = Ends(np.array(lower), np.array(upper))
-    return Candidate(RuleRecord(name, name), (), frozenset(), lambda _: ends, lambda _, __: [])
+@dataclass(frozen=True, eq=False)
+class FixedRule(BoundRule):
+    """A rule whose ends are given."""
+
+    name: str
+    found: Ends
+    query: EffectQuery = QUERY
+    formulas: tuple[Expression, ...] = ()
+    range_variables: Nodes = frozenset()
+    n_unknown: int = 0
+
+    def record(self) -> RuleRecord:
+        return RuleRecord(self.name, self.name)
+
+    def ends(self, numbers: Numbers, budget: TimeBudget) -> Ends:
+        del numbers, budget
+        return self.found
 
 
-def rows(log: CountTable, *candidates: Candidate) -> dict[object, Bound]:
+def says(name: str, lower: list[float], upper: list[float]) -> FixedRule:
+    return FixedRule(name, Ends(np.array(lower), np.array(upper)))
+
+
+def planned(*rules: FixedRule) -> BoundPlan:
+    return BoundPlan.of(parse("X -> Y"), QUERY, "sound", rules)
+
+
+def rows(log: CountTable, *rules: FixedRule) -> dict[object, Bound]:
     evaluator = Evaluator(BinaryReward(log, "Y", 0, 1))
-    found, _ = tightest(BoundPlan(candidates), evaluator, log, QUERY, (0, 10))
+    found, _ = intersect_rules(planned(*rules), evaluator, log, (0, 10))
     return {arm[0]: bound for (arm, _), bound in found.items()}
 
 
@@ -75,21 +109,17 @@ def test_a_level_never_logged_is_marked() -> None:
     assert (rows(log)["c"].lower, rows(log)["c"].upper) == (0.0, 10.0)
 
 
-def says_ends(name: str, ends: Ends) -> Candidate:
-    return Candidate(RuleRecord(name, name), (), frozenset(), lambda _: ends, lambda _, __: [])
-
-
 EMPTY = Ends(np.zeros(2), np.ones(2), np.array([True, False]))
 
 
 def test_an_exact_law_that_no_model_fits_refutes_the_graph_and_names_the_rule() -> None:
     with pytest.raises(NoModelFits, match=r"X='a' \(by 'program'\)") as caught:
-        rows(EXACT, says("one", [0, 0], [1, 1]), says_ends("program", EMPTY))
+        rows(EXACT, says("one", [0, 0], [1, 1]), FixedRule("program", EMPTY))
     assert len(caught.value.rows) == 1
 
 
 def test_plug_in_numbers_that_no_model_fits_leave_the_rule_out_and_a_mark() -> None:
-    found = rows(COUNTED, says("one", [0.2, 0.2], [0.6, 0.6]), says_ends("program", EMPTY))
+    found = rows(COUNTED, says("one", [0.2, 0.2], [0.6, 0.6]), FixedRule("program", EMPTY))
 
     assert found["a"].marks == (
         "by chance no model of the graph fits 'program' here, so that rule was left out",
@@ -103,7 +133,7 @@ def test_a_proof_is_written_as_a_sum_with_the_levels_of_the_log() -> None:
     proof = EndProof(frozenset("Y"), 0.5, terms)
     ends = Ends(np.full(2, 0.5), np.ones(2), None, lambda _, upper: None if upper else proof)
 
-    assert rows(COUNTED, says_ends("program", ends))["a"].lower_cells == (
+    assert rows(COUNTED, FixedRule("program", ends))["a"].lower_cells == (
         "0.5",
         "+ 1 x P(Y=10 | X='b') = 0.25",
         "- 2 x P(Y=0 | X='a') = 0.125",
@@ -112,7 +142,7 @@ def test_a_proof_is_written_as_a_sum_with_the_levels_of_the_log() -> None:
 
 def test_notes_of_the_rules_are_told_once() -> None:
     ends = Ends(np.zeros(2), np.ones(2), notes=("hurried",))
-    plan = BoundPlan((says_ends("one", ends), says_ends("other", ends)))
+    plan = planned(FixedRule("one", ends), FixedRule("other", ends))
     evaluator = Evaluator(BinaryReward(COUNTED, "Y", 0, 1))
 
-    assert tightest(plan, evaluator, COUNTED, QUERY, (0, 1))[1] == ("hurried",)
+    assert intersect_rules(plan, evaluator, COUNTED, (0, 1))[1] == ("hurried",)

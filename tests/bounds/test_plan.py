@@ -1,6 +1,8 @@
 from dataclasses import replace
 
-from boundit.bounds.plan import MOST_TABLES, BoundPlan, paper_plan, sound_plan
+from boundit.bounds.plan import MOST_TABLES, BoundPlan, plan_bounds, plan_paper, plan_sound
+from boundit.bounds.rules.chain import ChainSearch, KnownFormula
+from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.terms.names import make_nodes
@@ -10,29 +12,29 @@ QUERY = parse_query("Y | do(X1, X2), U1, U2")
 
 
 def names(plan: BoundPlan) -> list[str]:
-    return [candidate.rule.name for candidate in plan.candidates]
+    return [planned.record.name for planned in plan.rules]
 
 
 def test_the_sound_plan_of_figure_2_conditions_on_the_mediator_or_reweights() -> None:
-    plan = sound_plan(FIGURE_2, QUERY, (), max_condition=3, time_limit=None)
+    plan = plan_sound(FIGURE_2, QUERY, (), max_condition=3, time_limit=None)
 
     assert names(plan) == ["conditioning on I1", "reweighting of I1", "reweighting of Y"]
-    assert plan.candidates[0].needs == {"I1", "U1", "X1", "X2", "Y"}
-    assert plan.candidates[0].unknown == 1
+    assert plan.rules[0].rule.needs == {"I1", "U1", "X1", "X2", "Y"}
+    assert plan.rules[0].rule.n_unknown == 1
     assert plan.notes == ()
 
 
 def test_the_printed_plan_of_figure_2_is_a_sum_and_no_substitute() -> None:
-    plan = paper_plan(FIGURE_2, QUERY, (), max_condition=3)
+    plan = plan_paper(FIGURE_2, QUERY, (), max_condition=3)
 
     assert names(plan) == ["c-component factorization"]
     assert len(plan.notes) == 2
 
 
 def test_the_printed_plan_reads_the_context_from_a_table_when_it_can() -> None:
-    plan = paper_plan(FIGURE_2, QUERY, [make_nodes("U1", "U2")], max_condition=3)
+    plan = plan_paper(FIGURE_2, QUERY, [make_nodes("U1", "U2")], max_condition=3)
 
-    assert str(plan.candidates[0].rule.claim).endswith("/ P(U1, U2)")
+    assert str(plan.rules[0].record.claim).endswith("/ P(U1, U2)")
     assert len(plan.notes) == 1
 
 
@@ -43,20 +45,20 @@ def test_what_fewer_tables_give_is_tried_beside_what_all_give() -> None:
     tables = [make_nodes("Z"), make_nodes("C"), make_nodes("Z", "C"), make_nodes("X", "Z")]
     limits = {"max_condition": 2, "time_limit": None}
     for k in range(MOST_TABLES):
-        few = sound_plan(graph, query, tables[:k], **limits)  # type: ignore[arg-type]
-        more = sound_plan(graph, query, tables[: k + 1], **limits)  # type: ignore[arg-type]
-        claims = {c.rule.claim for c in more.candidates}
-        assert {c.rule.claim for c in few.candidates} <= claims
-    turned = sound_plan(graph, query, tables[::-1], **limits)  # type: ignore[arg-type]
-    whole = sound_plan(graph, query, tables, **limits)  # type: ignore[arg-type]
+        few = plan_sound(graph, query, tables[:k], **limits)  # type: ignore[arg-type]
+        more = plan_sound(graph, query, tables[: k + 1], **limits)  # type: ignore[arg-type]
+        claims = {p.record.claim for p in more.rules}
+        assert {p.record.claim for p in few.rules} <= claims
+    turned = plan_sound(graph, query, tables[::-1], **limits)  # type: ignore[arg-type]
+    whole = plan_sound(graph, query, tables, **limits)  # type: ignore[arg-type]
     assert names(turned) == names(whole)
 
 
 def test_rules_of_one_name_are_numbered_and_equal_claims_are_one() -> None:
-    one = sound_plan(FIGURE_2, QUERY, (), max_condition=3, time_limit=None).candidates[0]
-    other = replace(one, rule=replace(one.rule, claim="another"))
+    one = next(ChainSearch(FIGURE_2, QUERY).chains(longest=3))
+    other = replace(one, reward=KnownFormula(P(make_nodes("Y")), ()))
 
-    assert names(BoundPlan.of([one, other, one])) == [
+    assert names(BoundPlan.of(FIGURE_2, QUERY, "sound", [one, other, one])) == [
         "conditioning on I1",
         "conditioning on I1 #2",
     ]
@@ -67,15 +69,15 @@ def test_without_selection_tables_change_nothing() -> None:
     query = parse_query("Y | do(X)")
     limits = {"max_condition": 2, "time_limit": None}
 
-    alone = sound_plan(graph, query, (), **limits)  # type: ignore[arg-type]
-    beside = sound_plan(graph, query, [make_nodes("Z")], **limits)  # type: ignore[arg-type]
+    alone = plan_sound(graph, query, (), **limits)  # type: ignore[arg-type]
+    beside = plan_sound(graph, query, [make_nodes("Z")], **limits)  # type: ignore[arg-type]
     assert names(alone) == names(beside)
 
 
 def test_a_spent_time_limit_is_said() -> None:
-    plan = sound_plan(FIGURE_2, QUERY, (), max_condition=3, time_limit=0)
+    plan = plan_sound(FIGURE_2, QUERY, (), max_condition=3, time_limit=0)
 
-    assert plan.candidates == ()
+    assert plan.rules == ()
     assert tuple(map(str, plan.notes)) == (
         "the search for rules stopped at time_limit=0 s; what it found holds",
     )
@@ -85,10 +87,23 @@ def test_programs_are_tried_only_where_there_is_no_formula() -> None:
     query = parse_query("Y | do(X)")
     limits = {"max_condition": 1, "time_limit": None}
 
-    front_door = sound_plan(parse("X -> M -> Y; X <-> Y"), query, (), **limits)  # type: ignore[arg-type]
-    bow = sound_plan(parse("X -> Y; X <-> Y"), query, (), **limits)  # type: ignore[arg-type]
+    front_door = plan_sound(parse("X -> M -> Y; X <-> Y"), query, (), **limits)  # type: ignore[arg-type]
+    bow = plan_sound(parse("X -> Y; X <-> Y"), query, (), **limits)  # type: ignore[arg-type]
 
     assert all("natural" not in name for name in names(front_door))
     assert names(bow) == ["natural bounds of X, Y"]
-    assert bow.candidates[0].needs == {"X", "Y"}
-    assert bow.candidates[0].unknown == 1
+    assert bow.rules[0].rule.needs == {"X", "Y"}
+    assert bow.rules[0].rule.n_unknown == 1
+
+
+def test_the_profile_says_which_rules_are_planned() -> None:
+    assert plan_bounds(FIGURE_2, QUERY).is_sound
+    assert not plan_bounds(FIGURE_2, QUERY, profile="paper").is_sound
+    assert names(plan_bounds(FIGURE_2, QUERY)) == names(plan_sound(FIGURE_2, QUERY))
+
+
+def test_a_plan_needs_arms_and_contexts_even_where_no_rule_reads_them() -> None:
+    plan = BoundPlan.of(FIGURE_2, QUERY, "sound", ())
+
+    assert plan.needs == {"X1", "X2", "U1", "U2"}
+    assert plan.with_notes("mind this").notes == ("mind this",)

@@ -5,8 +5,8 @@ from boundit.bounds.reward import (
     NoRange,
     OutsideRange,
     is_binary,
+    may_be_binary,
     reward_range,
-    tosses_itself,
 )
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
@@ -44,8 +44,7 @@ def test_what_is_no_range_is_refused(declared: tuple[float, float]) -> None:
         reward_range([counted(0, 1)], declared)
 
 
-def test_the_coin_is_the_reward_only_on_its_own_scale() -> None:
-    assert tosses_itself([counted(0, 1)], None)
-    assert tosses_itself([counted(0, 1)], (0, 1))
-    assert not tosses_itself([counted(0, 1)], (0, 2))
-    assert not tosses_itself([counted(0, 1), counted(0.5)], None)
+def test_a_reward_is_a_0_1_variable_only_on_its_own_scale() -> None:
+    assert may_be_binary(None)
+    assert may_be_binary((0, 1))
+    assert not may_be_binary((0, 2))

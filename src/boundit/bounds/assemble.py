@@ -1,166 +1,251 @@
 """From a plan and counts to the finished table."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import prod
 
 from boundit.bounds.binary_reward import BinaryReward
-from boundit.bounds.candidate import Candidate
 from boundit.bounds.confidence import ConfidentNumbers, collect_extremes, collect_terms
-from boundit.bounds.contrasts.chain_differences import SharedChain
+from boundit.bounds.contrasts.shared import find_shared
 from boundit.bounds.contrasts.table import collect_contrasts
-from boundit.bounds.intersect import EndsCross, tightest
+from boundit.bounds.intersect import EndsCross, intersect_rules
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import Numbers, PlugInNumbers
 from boundit.bounds.online import make_living_plans
-from boundit.bounds.plan import BoundPlan
+from boundit.bounds.plan import BoundPlan, PlannedRule
+from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.reward import is_binary
-from boundit.bounds.reward import reward_range as settled_range
+from boundit.bounds.reward import reward_range as settle_range
+from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.selection_facts import FactsRefuted
+from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.table import CountTable
-from boundit.estimand.query import EffectQuery
+from boundit.estimand.language.expression import P
+from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.contrast import Pair
+from boundit.terms.living import Living
+from boundit.terms.message import Note
+from boundit.terms.names import Nodes
 
 MOST_RULES = 3
 """With a confidence, how many rules share the error: each costs the others width."""
 
 
-def assembled(
+def assemble(
     plan: BoundPlan,
-    tables: Sequence[CountTable],
-    query: EffectQuery,
+    counts: PlanCounts,
     *,
-    profile: str,
-    selected: bool,
     reward_range: tuple[float, float] | None = None,
     confidence: float | None = None,
     sparing: bool = True,
 ) -> BoundTable:
     """Try every rule of the plan on the counts and keep the best ends.
 
-    The first of ``tables`` is the log; the others are external. All have the same levels.
-    ``sparing=False`` shares the error over every cell of every rule, for comparison.
+    The last of three steps, after ``plan_bounds`` and ``count_for``; both are left as they
+    are, so that it can be called again. ``sparing=False`` shares the error over every cell of
+    every rule, for comparison. Called by ``derive_bounds``.
     """
-    (outcome,) = query.outcomes
-    # Chance plays a part as soon as one table was counted from rows.
-    log = replace(tables[0], exact=all(table.exact for table in tables))
-    rewarded = [table for table in tables if table.reward]
-    low, high = settled_range(rewarded, reward_range)
-    binary = (low, high) == (0.0, 1.0)
-    coins = [
-        BinaryReward(
-            table, outcome if table.reward else None, low, high, binary and is_binary(table)
-        )
-        for table in tables
-    ]
-    # Without selection the log is the population, and formulas speak of that alone: of two
-    # tables the smaller would be read, however few rows it has.
-    population = coins[1:] if selected else coins[:1]
-    evaluator = Evaluator(coins[0], population)
-    confident, whole = None, plan
+    evidence = BoundEvidence.from_counts(plan, counts, reward_range)
+    tried, confident = plan, None
     if confidence is not None:
-        plan = few(plan, evaluator.levels) if sparing else plan
-        terms = collect_extremes(plan.candidates)
-        confident = ConfidentNumbers(
-            coins[0], population, terms, confidence=confidence, sparing=sparing
-        )
-    of_tables = dict.fromkeys(note for table in tables for note in table.notes)
-    numbers: Numbers = confident or PlugInNumbers(evaluator)
-    if log.exact or confident:
-        require_possible(plan, numbers)
-    try:
-        bounds, told = tightest(
-            plan,
-            evaluator,
-            log,
-            query,
-            (low, high),
-            confident=confident,
-            refutes=profile == "sound",
-        )
-    except EndsCross:
-        # Rules that hold whatever is stated cross because of the graph; else who knows.
-        if stated := _stated(plan):
-            raise FactsRefuted(stated) from None
-        raise
-    notes = (*plan.notes, *told, *of_tables)
+        tried = choose_rules(plan, evidence.evaluator.levels) if sparing else plan
+        terms = collect_extremes(planned.rule for planned in tried.rules)
+        confident = evidence.make_confident(terms, confidence, sparing=sparing)
+    numbers: Numbers = confident or PlugInNumbers(evidence.evaluator)
+    if evidence.log.exact or confident:
+        require_possible(tried, numbers)
+    budget = TimeBudget(plan.time_limit)
+    bounds, of_rules = _bound_rows(tried, evidence, confident, budget)
+    of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
+    notes = (*plan.notes, *of_rules, *of_tables)
+    levels = evidence.log.levels
+    query = plan.query
     return BoundTable(
-        outcome=outcome,
+        outcome=query.outcomes[0],
         treatments=query.treatments,
         context=query.context,
-        levels={name: log.levels[name] for name in query.treatments + query.context},
-        reward_range=(low, high),
+        levels={name: levels[name] for name in query.treatments + query.context},
+        reward_range=evidence.reward_range,
         bounds=bounds,
-        contrasts=collect_contrasts(
-            [c.joint for c in plan.candidates if c.joint] if profile == "sound" else [],
-            numbers,
-            query,
-            log.levels,
-            bounds,
-            (low, high),
-            budget=plan.clock,
-        ),
-        living=make_living_plans(
-            [c.joint.chain for c in whole.candidates if isinstance(c.joint, SharedChain)],
-            plan.graph,
-            query,
-            log.levels,
-            (low, high),
-            lambda terms: (
-                PlugInNumbers(evaluator)
-                if confidence is None
-                else ConfidentNumbers(coins[0], population, terms, confidence=confidence)
-            ),
-        )
-        if plan.graph
-        else (),
-        rules={candidate.rule.name: candidate.rule for candidate in plan.candidates},
-        profile=profile,
+        contrasts=_bound_contrasts(tried, evidence, numbers, bounds, budget),
+        living=_plan_living(plan, evidence, confidence),
+        rules={planned.record.name: planned.record for planned in tried.rules},
+        profile=plan.profile,
         confidence=confidence,
         caveats=tuple(map(str, notes)),
         notes=notes,
     )
 
 
+@dataclass(frozen=True, eq=False)
+class BoundEvidence:
+    """Counts with the reward as a 0/1 variable, and how formulas are read off them.
+
+    ``population`` are the tables that formulas without selection are read off.
+    """
+
+    log: CountTable
+    rewards: BinaryReward
+    population: tuple[BinaryReward, ...]
+    evaluator: Evaluator
+    reward_range: tuple[float, float]
+
+    @classmethod
+    def from_counts(
+        cls, plan: BoundPlan, counts: PlanCounts, declared: tuple[float, float] | None
+    ) -> "BoundEvidence":
+        """Settle the range of the reward and see every table as one of a 0/1 reward.
+
+        Called by ``assemble``.
+        """
+        (outcome,) = plan.query.outcomes
+        low, high = settle_range([table for table in counts.tables if table.reward], declared)
+        unit = (low, high) == (0.0, 1.0)
+        log, *external = (
+            BinaryReward(
+                table, outcome if table.reward else None, low, high, unit and is_binary(table)
+            )
+            for table in counts.tables
+        )
+        # Without selection the log is the population, and formulas speak of that alone: of two
+        # tables the smaller would be read, however few rows it has.
+        population = tuple(external) if plan.graph.selection is not None else (log,)
+        # Chance plays a part as soon as one table was counted from rows.
+        table = replace(counts.log, exact=counts.are_exact)
+        return cls(table, log, population, Evaluator(log, population), (low, high))
+
+    def make_confident(
+        self, terms: Mapping[P, Nodes], confidence: float, *, sparing: bool = True
+    ) -> ConfidentNumbers:
+        """Make intervals that hold for all cells of some terms at once.
+
+        Called by ``assemble`` for bounds, and by ``_plan_living`` for what is learned online.
+        """
+        return ConfidentNumbers(
+            self.rewards, self.population, terms, confidence=confidence, sparing=sparing
+        )
+
+
+def _bound_rows(
+    plan: BoundPlan,
+    evidence: BoundEvidence,
+    confident: Numbers | None,
+    budget: TimeBudget,
+) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
+    """Intersect the rules; where they cross, say whether stated facts may be to blame.
+
+    Called by ``assemble``.
+    """
+    try:
+        return intersect_rules(
+            plan,
+            evidence.evaluator,
+            evidence.log,
+            evidence.reward_range,
+            confident=confident,
+            budget=budget,
+        )
+    except EndsCross:
+        # Rules that hold whatever is stated cross because of the graph; else who knows.
+        if stated := "; ".join(dict.fromkeys(r.statement for r in _list_stated(plan))):
+            raise FactsRefuted(stated) from None
+        raise
+
+
+def _bound_contrasts(
+    plan: BoundPlan,
+    evidence: BoundEvidence,
+    numbers: Numbers,
+    bounds: Mapping[Key, Bound],
+    budget: TimeBudget,
+) -> dict[Pair, float]:
+    """Bound the differences of arms by what they share; only rules that hold prove any.
+
+    Called by ``assemble``.
+    """
+    rules = [planned.rule for planned in plan.rules] if plan.is_sound else []
+    shared = [found for rule in rules if (found := find_shared(rule, plan.graph))]
+    return collect_contrasts(
+        shared,
+        numbers,
+        plan.query,
+        evidence.log.levels,
+        bounds,
+        evidence.reward_range,
+        budget=budget,
+    )
+
+
+def _plan_living(
+    plan: BoundPlan, evidence: BoundEvidence, confidence: float | None
+) -> tuple[Living, ...]:
+    """Say what a policy can learn online, of all rules and not only of those tried.
+
+    Called by ``assemble``.
+    """
+    if not plan.is_sound:
+        return ()
+
+    def make_numbers(terms: Mapping[P, Nodes]) -> Numbers:
+        if confidence is None:
+            return PlugInNumbers(evidence.evaluator)
+        return evidence.make_confident(terms, confidence)
+
+    return make_living_plans(
+        [planned.rule for planned in plan.rules],
+        plan.graph,
+        plan.query,
+        evidence.log.levels,
+        evidence.reward_range,
+        make_numbers,
+    )
+
+
 def require_possible(plan: BoundPlan, numbers: Numbers) -> None:
-    """Refuse facts about selection that no population could have, the log being as it is."""
-    for reweighting in _stating(plan):
+    """Refuse facts about selection that no population could have, the log being as it is.
+
+    Called by ``assemble`` where the numbers leave nothing to chance.
+    """
+    for reweighting in _list_stated(plan):
         if not Populations(reweighting, numbers).may_exist():
             raise FactsRefuted(reweighting.statement)
 
 
-def _stating(plan: BoundPlan) -> list[Reweighting]:
-    """List the reweightings that lean on something stated of selection."""
-    found = (each for c in plan.candidates for each in c.reweightings if each.facts)
-    return list(dict.fromkeys(found))
+def _list_stated(plan: BoundPlan) -> list[Reweighting]:
+    """List the reweightings that lean on something stated of selection.
+
+    Called by ``require_possible`` and ``_bound_rows``.
+    """
+    supposed = (each for planned in plan.rules for each in planned.rule.reweightings)
+    return list(dict.fromkeys(each for each in supposed if each.facts))
 
 
-def _stated(plan: BoundPlan) -> str:
-    return "; ".join(dict.fromkeys(found.statement for found in _stating(plan)))
-
-
-def few(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
+def choose_rules(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
     """Keep the rules likeliest to win, judged by the graph and the levels alone.
 
     Fewest unknown variables first, then fewest cells: a rule with more of either is wider, or
     has fewer rows in each. A reweighting of which nothing is known hardly ever beats
     conditioning, and costs error all the same. Rewards must have no say, or the confidence
-    would not hold.
+    would not hold. Called by ``assemble`` when a confidence is asked for.
     """
 
-    def size(candidate: Candidate) -> tuple[int, int]:
-        terms = collect_terms(candidate.formulas)
+    def size(planned: PlannedRule) -> tuple[int, int]:
+        terms = collect_terms(planned.rule.formulas)
         cells = sum(prod(levels[name] for name in term.of | term.given) for term in terms)
-        return candidate.unknown, cells
+        return planned.rule.n_unknown, cells
 
-    tried = [c for c in plan.candidates if not _idle(c)] or plan.candidates
+    tried = [p for p in plan.rules if not _reweights_freely(p.rule)] or plan.rules
     kept = sorted(tried, key=size)[:MOST_RULES]
-    return replace(plan, candidates=tuple(kept))
+    return replace(plan, rules=tuple(kept))
 
 
-def _idle(candidate: Candidate) -> bool:
-    """Tell whether it reweights, with no fact and no table to say by how much."""
-    supposed = candidate.reweightings
+def _reweights_freely(rule: BoundRule) -> bool:
+    """Tell whether it reweights, with no fact and no table to say by how much.
+
+    Called by ``choose_rules``.
+    """
+    supposed = rule.reweightings
     return bool(supposed) and not any(each.facts or each.tables for each in supposed)

@@ -4,10 +4,9 @@ They come as tables of intervals of no width, so that they can be read, saved an
 bounds; their profile and a caveat say what they neglect.
 """
 
-from boundit.bounds.assemble import assembled
-from boundit.bounds.candidate import from_chain
-from boundit.bounds.derive import counted
+from boundit.bounds.assemble import assemble
 from boundit.bounds.plan import BoundPlan
+from boundit.bounds.plan_counts import count_for
 from boundit.bounds.request import bandit_query
 from boundit.bounds.rules.chain import Chain, KnownFormula
 from boundit.counts.read import read_log
@@ -70,19 +69,8 @@ def _estimated(
     reward_range: tuple[float, float] | None,
 ) -> BoundTable:
     caveat = f"this is a biased estimate, not a bound: {why}"
-    candidates = []
+    rules = []
     if formula is not None:
-        candidates = [
-            from_chain(Chain((), KnownFormula(formula, (why,)), profile), graph, query)
-        ]
-    plan = BoundPlan.of(candidates, caveat)
-    needed = frozenset(query.treatments + query.context).union(*(c.needs for c in candidates))
-    tables = counted(graph, query, read_log(log), (), needed, {})
-    return assembled(
-        plan,
-        tables,
-        query,
-        profile=profile,
-        selected=graph.selection is not None,
-        reward_range=reward_range,
-    )
+        rules = [Chain(query, (), KnownFormula(formula, (why,)), profile)]
+    plan = BoundPlan.of(graph, query, profile, rules, caveat)
+    return assemble(plan, count_for(plan, read_log(log)), reward_range=reward_range)

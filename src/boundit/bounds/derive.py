@@ -1,35 +1,31 @@
 """The offline half in one call: a graph, a question and a log in, a bound table out."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import get_args
 
-from boundit.bounds.assemble import assembled
+from boundit.bounds.assemble import assemble
 from boundit.bounds.confidence import NoConfidence, require_confidence
 from boundit.bounds.options import check_limits, external_logs
-from boundit.bounds.plan import BoundPlan, Profile, paper_plan, sound_plan
+from boundit.bounds.plan import BoundPlan, Profile, plan_bounds
+from boundit.bounds.plan_counts import count_for
 from boundit.bounds.request import bandit_query, coin_graph
-from boundit.bounds.reward import tosses_itself
+from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.counts.log import Log
 from boundit.counts.read import read_log
-from boundit.counts.shared_levels import share_levels
-from boundit.counts.table import CountTable
-from boundit.counts.unmarked import find_suspects
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
-from boundit.terms.message import ANY, Message, Option
-from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.message import ANY, Message, Note, Option
+from boundit.terms.names import join_names
 
 
 class UnknownProfile(BounditError):
     """A profile that is none of ours."""
 
     def __init__(self, found: object) -> None:
-        known = ", ".join(get_args(Profile))
-        super().__init__(f"no profile {found!r}; there are {known}", option="profile")
+        super().__init__(f"no profile {found!r}; there are {', '.join(get_args(Profile))}")
 
 
 def derive_bounds(
@@ -49,8 +45,10 @@ def derive_bounds(
 ) -> BoundTable:
     """Bound what every arm would earn in every context, with the reason for each end.
 
-    The rules are chosen from the graph first; then one pass over the log counts only the
-    columns they read.
+    In three steps: ``plan_bounds`` chooses the rules from the graph, ``count_for`` counts the
+    columns they read in one pass over the log, and ``assemble`` tries the rules on the counts.
+    Only a reward that has effects and is declared to be in (0, 1) is counted a second time
+    where some of its values turn out to lie between: its effects then tell less.
 
     Parameters
     ----------
@@ -95,85 +93,44 @@ def derive_bounds(
     if confidence is not None and all(table.exact for table in (opened, *others)):
         none = Option("confidence", None)
         raise NoConfidence("an exact law has no sampling error; pass ", none)
-
-    def bounded_on(drawn: CausalGraph) -> tuple[BoundPlan, tuple[CountTable, ...]]:
-        tables = [frozenset(other.columns) & drawn.observed for other in others]
-        if profile == "paper":
-            plan = paper_plan(drawn, asked, tables, max_condition=max_condition)
-        else:
-            plan = sound_plan(
-                drawn,
-                asked,
-                tables,
-                max_condition=max_condition,
-                time_limit=time_limit,
-                facts=facts,
-            )
-        needed = frozenset(asked.treatments + asked.context).union(
-            *(candidate.needs for candidate in plan.candidates)
-        )
-        counts = counted(drawn, asked, opened, others, needed, domain or {})
-        return _noting_levels(plan, drawn, domain or {}), counts
-
-    plan, tables = bounded_on(graph)
+    make_plan = partial(
+        plan_bounds,
+        query=asked,
+        profile=profile,
+        tables=[frozenset(other.columns) & graph.observed for other in others],
+        max_condition=max_condition,
+        time_limit=time_limit,
+        facts=facts,
+    )
     (outcome,) = asked.outcomes
-    if graph.links[outcome].children and not tosses_itself(tables, reward_range):
-        plan, tables = bounded_on(coin_graph(graph, outcome))
-    elif reward_range is not None and graph.selection in graph.descendants(outcome):
-        note = (
+    hidden = coin_graph(graph, outcome)
+    plan = make_plan(graph if may_be_binary(reward_range) else hidden)
+    counts = count_for(plan, opened, others, domain)
+    if reward_range is not None and plan.graph is not hidden and not counts.have_binary_reward:
+        plan = make_plan(hidden)
+        counts = count_for(plan, opened, others, domain)
+    plan = plan.with_notes(*_note_hidden(plan, domain or {}, reward_range))
+    return assemble(plan, counts, reward_range=reward_range, confidence=confidence)
+
+
+def _note_hidden(
+    plan: BoundPlan, declared: Mapping[str, object], reward_range: tuple[float, float] | None
+) -> Iterator[Note]:
+    """Warn of what selection may hide, which no rule can then reckon with.
+
+    Called by ``derive_bounds`` once the rows are counted.
+    """
+    graph, (outcome,) = plan.graph, plan.query.outcomes
+    read = frozenset[str]().union(*(p.rule.range_variables for p in plan.rules))
+    guessed = read.difference(declared)
+    if graph.selection is not None and guessed:
+        yield Message(
+            f"only levels of {join_names(guessed)} that were logged count; if selection hides "
+            "others, declare them with ",
+            Option("domain", ANY),
+        )
+    if reward_range is not None and graph.selection in graph.descendants(outcome):
+        yield (
             f"every logged {outcome} is 0 or 1, so it counts as 0/1; if selection hides values "
             "between, these bounds can miss"
         )
-        plan = replace(plan, notes=(*plan.notes, note))
-    return assembled(
-        plan,
-        tables,
-        asked,
-        profile=profile,
-        reward_range=reward_range,
-        selected=graph.selection is not None,
-        confidence=confidence,
-    )
-
-
-def _noting_levels(
-    plan: BoundPlan, graph: CausalGraph, declared: Mapping[str, object]
-) -> BoundPlan:
-    """Warn that selection may hide a level, which no rule can then reckon with."""
-    tried = frozenset[str]().union(*(candidate.variables for candidate in plan.candidates))
-    guessed = tried.difference(declared)
-    if graph.selection is None or not guessed:
-        return plan
-    note = Message(
-        f"only levels of {join_names(guessed)} that were logged count; if selection hides "
-        "others, declare them with ",
-        Option("domain", ANY),
-    )
-    return replace(plan, notes=(*plan.notes, note))
-
-
-def counted(
-    graph: CausalGraph,
-    query: EffectQuery,
-    log: Log,
-    others: Sequence[Log],
-    needed: Nodes,
-    domain: Mapping[str, Sequence[object]],
-) -> tuple[CountTable, ...]:
-    """Count what the rules read, one pass a log, and give every table the same levels."""
-    (outcome,) = query.outcomes
-    graph.require(domain)
-    wanted = sort_names(needed - {outcome})
-    first = log.count(
-        wanted,
-        reward=outcome,
-        selection=graph.selection,
-        unmarked=find_suspects(graph, query.outcomes + query.treatments + query.context),
-    )
-    tables = []
-    for other in others:
-        held = [name for name in wanted if name in other.columns]
-        tables.append(other.count(held, reward=outcome if outcome in other.columns else None))
-    return share_levels(
-        first, tables, {n: levels for n, levels in domain.items() if n in needed}
-    )

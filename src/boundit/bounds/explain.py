@@ -5,9 +5,9 @@ from typing import final
 
 import numpy as np
 
-from boundit.bounds.candidate import Candidate
 from boundit.bounds.numbers import Ends
 from boundit.bounds.proof import EndProof, Place, WorstPopulation
+from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
 from boundit.counts.table import CountTable
@@ -25,15 +25,15 @@ class Explainer:
 
     def __init__(
         self,
-        candidates: Sequence[Candidate],
+        rules: Sequence[BoundRule],
         evaluator: Evaluator,
         log: CountTable,
         axes: Sequence[str],
         reward_range: tuple[float, float],
     ) -> None:
-        self.candidates, self.evaluator, self.log, self.axes = candidates, evaluator, log, axes
+        self.rules, self.evaluator, self.log, self.axes = rules, evaluator, log, axes
         self.low, self.high = reward_range
-        self._needs = [candidate.needs for candidate in candidates]
+        self._needs = [rule.needs for rule in rules]
         self._marginals: dict[Nodes, NamedArray] = {}
         rows = np.prod([len(log.levels[axis]) for axis in axes])
         self._tells = rows <= MOST_EXPLAINED
@@ -60,7 +60,7 @@ class Explainer:
         """Where, how much, and of how many rows."""
         here = dict(zip(self.axes, place, strict=True))
         lines, needs = [], self._needs[which]
-        for levels, share in self.candidates[which].cells(self.evaluator, place):
+        for levels, share in self.rules[which].list_cells(self.evaluator, place):
             where = ", ".join(self._at(name, i) for name, i in levels.items())
             read = {n: i for n, i in (here | levels).items() if n in needs}
             rows = format_count(float(self._marginal(frozenset(read)).at(read)))

@@ -1,4 +1,4 @@
-"""Every candidate's ends, intersected: the largest lower end and the smallest upper one.
+"""Every rule's ends, intersected: the largest lower end and the smallest upper one.
 
 An exact law leaves no room for chance: ends that cross there refute the graph. Plug-in ends of
 counted rows cross by noise; such a row keeps the narrowest single rule and says so.
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from boundit.bounds.explain import Explainer
 from boundit.bounds.numbers import Ends, Numbers, PlugInNumbers
 from boundit.bounds.plan import BoundPlan
+from boundit.bounds.rules.rule import BoundRule
+from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
-from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import Bound, Key
 from boundit.terms.errors import BounditError, shorten
 from boundit.terms.explanation import RANGE
@@ -74,34 +75,36 @@ class Intersection:
         return tuple(dict.fromkeys(note for ends in self.all_ends for note in ends.notes))
 
 
-def tightest(
+def intersect_rules(
     plan: BoundPlan,
     evaluator: Evaluator,
     log: CountTable,
-    query: EffectQuery,
     reward_range: tuple[float, float],
     *,
     confident: Numbers | None = None,
-    refutes: bool = True,
+    budget: TimeBudget = FOR_EVER,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
-    """Intersect the candidates for every arm and context, and keep which gave each end.
+    """Intersect the rules for every arm and context, and keep which gave each end.
 
-    ``refutes`` says that the rules hold, so that ends which cross can only blame the graph.
-    With the bounds come notes on the whole table.
+    Rules of a sound plan hold, so that ends which cross can only blame the graph. With the
+    bounds come notes on the whole table. Called by ``assemble`` through ``_bound_rows``.
     """
-    axes = query.treatments + query.context
+    axes = plan.query.treatments + plan.query.context
     shape = [len(log.levels[axis]) for axis in axes]
-    sure = refutes and (log.exact or confident is not None)
-    estimates = _intersected(plan, PlugInNumbers(evaluator), shape, strict=sure and log.exact)
+    sure = plan.is_sound and (log.exact or confident is not None)
+    rules = [planned.rule for planned in plan.rules]
+    plug_in = PlugInNumbers(evaluator)
+    estimates = _intersect_ends(rules, plug_in, shape, budget, strict=sure and log.exact)
     best = estimates
     if confident is not None:
-        best = _intersected(plan, confident, shape, strict=sure)
+        best = _intersect_ends(rules, confident, shape, budget, strict=sure)
     if sure and best.crossed.any():
-        raise EndsCross(_named(best, plan, log, axes))
+        raise EndsCross(_name_crossed(best, plan, log, axes))
     if sure:
         _refuse_empty(best, plan, log, axes)
-    teller = Explainer(plan.candidates, evaluator, log, axes, reward_range)
-    writer = _RowWriter(teller, axes, len(query.treatments))
+    explainer = Explainer(rules, evaluator, log, axes, reward_range)
+    names = [RANGE, *(planned.record.name for planned in plan.rules)]
+    writer = _RowWriter(explainer, names, axes, len(plan.query.treatments))
     numbers = np.broadcast_to(log.marginalize(axes).align(axes), shape)
     bounds = {
         writer.key(place): writer.bound(place, best, estimates, float(numbers[place]))
@@ -110,15 +113,21 @@ def tightest(
     return bounds, best.notes
 
 
-def _intersected(
-    plan: BoundPlan, numbers: Numbers, shape: Sequence[int], *, strict: bool
+def _intersect_ends(
+    rules: Sequence[BoundRule],
+    numbers: Numbers,
+    shape: Sequence[int],
+    budget: TimeBudget,
+    *,
+    strict: bool,
 ) -> Intersection:
     """Take the largest lower and the smallest upper end; where they cross, the narrowest.
 
-    ``strict`` leaves crossing ends to be named and refused.
+    ``strict`` leaves crossing ends to be named and refused. Called by ``intersect_rules`` for
+    the estimates, and again with a confidence.
     """
     all_ends = [Ends(np.zeros(shape), np.ones(shape))]
-    all_ends += [candidate.ends(numbers) for candidate in plan.candidates]
+    all_ends += [rule.ends(numbers, budget) for rule in rules]
     lowers = np.stack([ends.lower for ends in all_ends])
     uppers = np.stack([ends.upper for ends in all_ends])
     low_by, high_by = lowers.argmax(axis=0), uppers.argmin(axis=0)
@@ -141,76 +150,86 @@ def _intersected(
 class _RowWriter:
     """Turns places in arrays into rows that a person can read."""
 
-    def __init__(self, teller: Explainer, axes: Sequence[str], n_arms: int) -> None:
-        self.teller, self.axes, self.n_arms = teller, axes, n_arms
+    def __init__(
+        self, explainer: Explainer, names: Sequence[str], axes: Sequence[str], n_arms: int
+    ) -> None:
+        self.explainer, self.names, self.axes, self.n_arms = explainer, names, axes, n_arms
 
     def key(self, place: tuple[int, ...]) -> Key:
-        levels = self.teller.log.levels
+        """Look up the arm and the context at a place; called by ``intersect_rules``."""
+        levels = self.explainer.log.levels
         values = tuple(levels[a][i] for a, i in zip(self.axes, place, strict=True))
         return values[: self.n_arms], values[self.n_arms :]
 
     def bound(
         self, place: tuple[int, ...], best: Intersection, estimates: Intersection, n: float
     ) -> Bound:
+        """Write one row with its marks; called by ``intersect_rules`` for every place."""
         marks: tuple[str, ...] = (
             (CROSSED,) if estimates.crossed[place] and best is estimates else ()
         )
         if not n:
             marks += (NEVER_LOGGED,)
         marks += tuple(
-            NO_FIT.format(self.name(which))
+            NO_FIT.format(self.names[which])
             for which in range(len(best.all_ends))
             if best.empty(which)[place]
         )
         low_by, high_by = int(best.low_by[place]), int(best.high_by[place])
-        scaled = self.teller.scaled
+        scaled = self.explainer.scaled
         return Bound(
             lower=scaled(best.lower[place]),
             upper=scaled(best.upper[place]),
             lower_estimate=scaled(estimates.lower[place]),
             upper_estimate=scaled(estimates.upper[place]),
             n=n,
-            lower_rule=self.name(low_by),
-            upper_rule=self.name(high_by),
+            lower_rule=self.names[low_by],
+            upper_rule=self.names[high_by],
             lower_cells=self.cells(low_by, place, best, upper=False),
             upper_cells=self.cells(high_by, place, best, upper=True),
             marks=marks,
         )
 
-    def name(self, which: int) -> str:
-        return RANGE if which == 0 else self.teller.candidates[which - 1].rule.name
-
     def cells(
         self, which: int, place: tuple[int, ...], best: Intersection, *, upper: bool
     ) -> tuple[str, ...]:
+        """List the numbers behind an end; the range has none. Called by ``bound``."""
         if which == 0:
             return ()
-        return self.teller.cells(which - 1, place, best.all_ends[which], upper=upper)
+        return self.explainer.cells(which - 1, place, best.all_ends[which], upper=upper)
 
 
 def _refuse_empty(
     best: Intersection, plan: BoundPlan, log: CountTable, axes: Sequence[str]
 ) -> None:
-    """Say which rows no model of the graph can make, and by which rule."""
+    """Raise naming the rows that no model of the graph can make, and the rules that say so.
+
+    Called by ``intersect_rules`` where chance is no excuse.
+    """
     found = [
-        f"{_row(place, log, axes)} (by {candidate.rule.name!r})"
-        for which, candidate in enumerate(plan.candidates, start=1)
+        f"{_write_row(place, log, axes)} (by {planned.record.name!r})"
+        for which, planned in enumerate(plan.rules, start=1)
         for place in map(tuple, np.argwhere(best.empty(which)))
     ]
     if found:
         raise NoModelFits(found)
 
 
-def _row(place: tuple[int, ...], log: CountTable, axes: Sequence[str]) -> str:
+def _write_row(place: tuple[int, ...], log: CountTable, axes: Sequence[str]) -> str:
+    """Write the arm and context at a place.
+
+    Called by ``_refuse_empty`` and ``_name_crossed`` for every row they blame.
+    """
     return ", ".join(f"{a}={log.levels[a][i]!r}" for a, i in zip(axes, place, strict=True))
 
 
-def _named(
+def _name_crossed(
     best: Intersection, plan: BoundPlan, log: CountTable, axes: Sequence[str]
 ) -> list[str]:
-    names = [RANGE, *(candidate.rule.name for candidate in plan.candidates)]
+    """Write which rows are empty, and between which rules; called by ``intersect_rules``."""
+    names = [RANGE, *(planned.record.name for planned in plan.rules)]
     return [
-        f"{_row(place, log, axes)} ({names[int(best.low_by[place])]!r} "
+        f"{_write_row(place, log, axes)} ({names[int(best.low_by[place])]!r} "
         f"against {names[int(best.high_by[place])]!r})"
         for place in map(tuple, np.argwhere(best.crossed))
     ]

@@ -1,27 +1,17 @@
 """Which rules a profile tries, decided by the graph alone, before any row is read."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias
 
-from boundit.bounds.candidate import (
-    Candidate,
-    from_chain,
-    from_natural,
-    from_reweighted,
-    from_stage,
-    from_substitution,
-    from_sum,
-    from_types,
-)
-from boundit.bounds.rules import chain as chains
+from boundit.bounds.rules.chain import MOST_SETS, ChainSearch
 from boundit.bounds.rules.factorization import Factorization, factorization
 from boundit.bounds.rules.find_reweighted import ReweightedChainSearch
-from boundit.bounds.rules.natural import NaturalReweighted, natural_reweighted
-from boundit.bounds.rules.nested_chain import NestedChain, staged
-from boundit.bounds.rules.reweighted_chain import ReweightedChain
-from boundit.bounds.rules.reweighted_types import TypesReweighted, types_reweighted
+from boundit.bounds.rules.natural import natural_reweighted
+from boundit.bounds.rules.nested_chain import staged
+from boundit.bounds.rules.reweighted_types import types_reweighted
+from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.rules.substitution import Substitution
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.bounds.time_budget import TimeBudget
@@ -32,6 +22,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.bound import RuleRecord
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, sort_names
 
@@ -41,42 +32,100 @@ MOST_TABLES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class BoundPlan:
-    """The rules to try, and what a reader should know of how they were chosen.
+class PlannedRule:
+    """A rule, and what is written of it under a name that no other rule of the plan has."""
 
-    ``graph`` is what they hold on; without it nothing is said of what can be learned online.
+    record: RuleRecord
+    rule: BoundRule
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPlan:
+    """The rules to try for a query on a graph, and what a reader should know of the choice.
+
+    ``time_limit`` is how many seconds the programs of one table may take.
     """
 
-    candidates: tuple[Candidate, ...]
+    graph: CausalGraph
+    query: EffectQuery
+    profile: str
+    rules: tuple[PlannedRule, ...]
     notes: tuple[Note, ...] = ()
-    clock: TimeBudget = field(default_factory=lambda: TimeBudget(None))
-    graph: CausalGraph | None = None
+    time_limit: float | None = None
 
     @classmethod
     def of(
         cls,
-        candidates: Iterable[Candidate],
+        graph: CausalGraph,
+        query: EffectQuery,
+        profile: str,
+        rules: Iterable[BoundRule],
         *notes: Note,
-        clock: TimeBudget | None = None,
-        graph: CausalGraph | None = None,
+        time_limit: float | None = None,
     ) -> "BoundPlan":
-        """Number rules that go by one name but claim different formulas."""
-        named = list[Candidate]()
-        for candidate in candidates:
-            same = [c for c in named if c.rule.name.split(" #")[0] == candidate.rule.name]
-            if all(c.rule.claim != candidate.rule.claim for c in same):
-                name = candidate.rule.name + (f" #{len(same) + 1}" if same else "")
-                named.append(replace(candidate, rule=replace(candidate.rule, name=name)))
-        return cls(tuple(named), notes, clock or TimeBudget(None), graph)
+        """Number rules that go by one name but claim different formulas.
+
+        Called by ``plan_sound``, ``plan_paper`` and the baselines.
+        """
+        planned = list[PlannedRule]()
+        for rule in rules:
+            record = rule.record()
+            same = [p.record for p in planned if p.record.name.split(" #")[0] == record.name]
+            if all(other.claim != record.claim for other in same):
+                name = record.name + (f" #{len(same) + 1}" if same else "")
+                planned.append(PlannedRule(replace(record, name=name), rule))
+        return cls(graph, query, profile, tuple(planned), notes, time_limit)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether its rules hold, so that what they contradict can only be the graph."""
+        return self.profile == "sound"
+
+    @property
+    def needs(self) -> Nodes:
+        """The variables whose counts or levels its rules read; arms and contexts always."""
+        own = frozenset(self.query.treatments + self.query.context)
+        return own.union(*(planned.rule.needs for planned in self.rules))
+
+    def with_notes(self, *notes: Note) -> "BoundPlan":
+        """Add what a reader should know; called by ``derive_bounds`` once rows are counted."""
+        return replace(self, notes=(*self.notes, *notes))
 
 
-def sound_plan(
+def plan_bounds(
     graph: CausalGraph,
     query: EffectQuery,
-    tables: Iterable[Nodes],
     *,
-    max_condition: int,
-    time_limit: float | None,
+    profile: Profile = "sound",
+    tables: Iterable[Nodes] = (),
+    max_condition: int = 3,
+    time_limit: float | None = None,
+    facts: SelectionFacts = NOTHING_KNOWN,
+) -> BoundPlan:
+    """Choose the rules of a profile for a query; ``tables`` are measured without selection.
+
+    The first of three steps: ``count_for`` counts what the plan reads, and ``assemble`` makes
+    a table of both. Called by ``derive_bounds``.
+    """
+    if profile == "paper":
+        return plan_paper(graph, query, tables, max_condition=max_condition)
+    return plan_sound(
+        graph,
+        query,
+        tables,
+        max_condition=max_condition,
+        time_limit=time_limit,
+        facts=facts,
+    )
+
+
+def plan_sound(
+    graph: CausalGraph,
+    query: EffectQuery,
+    tables: Iterable[Nodes] = (),
+    *,
+    max_condition: int = 3,
+    time_limit: float | None = None,
     facts: SelectionFacts = NOTHING_KNOWN,
 ) -> BoundPlan:
     """Exact recovery, conditioning, guarded substitutes and sequences; and Theorem 3's sum.
@@ -87,47 +136,53 @@ def sound_plan(
     What the log alone gives is tried beside what it gives with the tables, and with some of
     them, so that more information never widens a bound: with all of them another formula may
     be found, and that may ask for cells that nobody saw.
+
+    Called by ``plan_bounds`` for profile ``"sound"``.
     """
     searching = TimeBudget(time_limit)
-    found: dict[chains.Chain, None] = {}
-    sums: dict[Factorization, None] = {}
-    stages: dict[NestedChain, None] = {}
-    weighed = dict[ReweightedChain, None]()
-    naturals = dict[NaturalReweighted, None]()
-    typed = dict[TypesReweighted, None]()
-    for external in _some_of(tables) if graph.selection else [()]:
-        planner = chains.ChainSearch(graph, query, external)
-        chained = list(planner.chains(longest=max_condition, budget=searching))
-        found |= dict.fromkeys(chained)
-        sums |= dict.fromkeys(_sound_sums(graph, query, external))
-        formula = any(all(link.weights for link in chain.links) for chain in chained)
-        if not formula:
-            rules = staged(planner, longest=max_condition, budget=searching)
-            stages |= dict.fromkeys(rules)
-            typed |= dict.fromkeys(types_reweighted(graph, query, facts, external))
-        weigher = ReweightedChainSearch(graph, query, facts, external)
-        weighed |= dict.fromkeys(weigher.chains(longest=max_condition, budget=searching))
-        if natural := natural_reweighted(graph, query, facts, external):
-            naturals[natural] = None
-    clock = TimeBudget(time_limit)
-    candidates = [
-        *(from_chain(chain, graph, query) for chain in found),
-        *map(from_sum, sums),
-        *(from_stage(stage, query, clock) for stage in stages),
-        *(from_reweighted(chain, graph, query, clock) for chain in weighed),
-        *(from_natural(natural, query, clock) for natural in naturals),
-        *(from_types(types, query, clock) for types in typed),
+    found = [
+        _find_rules(graph, query, some, facts, max_condition, searching)
+        for some in (_choose_tables(tables) if graph.selection else [()])
     ]
-    late = searching.is_over()
+    by_kind = (rule for kind in zip(*found, strict=True) for rules in kind for rule in rules)
+    rules, late = dict.fromkeys(by_kind), searching.is_over()
     limit = Option("time_limit", time_limit)
     note = Message("the search for rules stopped at ", limit, " s; what it found holds")
-    return BoundPlan.of(candidates, *((note,) if late else ()), clock=clock, graph=graph)
+    notes = (note,) if late else ()
+    return BoundPlan.of(graph, query, "sound", rules, *notes, time_limit=time_limit)
 
 
-def paper_plan(
+def _find_rules(
+    graph: CausalGraph,
+    query: EffectQuery,
+    tables: tuple[Nodes, ...],
+    facts: SelectionFacts,
+    max_condition: int,
+    budget: TimeBudget,
+) -> tuple[Sequence[BoundRule], ...]:
+    """Find the rules of every kind that the log gives with some tables.
+
+    Called by ``plan_sound`` for each choice of tables.
+    """
+    search = ChainSearch(graph, query, tables)
+    chains = list(search.chains(longest=max_condition, budget=budget))
+    sums = _find_sums(graph, query, tables)
+    has_formula = any(all(link.weights for link in chain.links) for chain in chains)
+    nested = [] if has_formula else list(staged(search, longest=max_condition, budget=budget))
+    types = [] if has_formula else types_reweighted(graph, query, facts, tables)
+    reweighting = ReweightedChainSearch(graph, query, facts, tables)
+    reweighted = reweighting.chains(longest=max_condition, budget=budget)
+    natural = natural_reweighted(graph, query, facts, tables)
+    return chains, sums, nested, reweighted, [natural] if natural else [], types
+
+
+def plan_paper(
     graph: CausalGraph, query: EffectQuery, tables: Iterable[Nodes], *, max_condition: int
 ) -> BoundPlan:
-    """BCE as printed (Algorithm 1): Theorem 3, and Theorem 4 with FindRSI unguarded."""
+    """BCE as printed (Algorithm 1): Theorem 3, and Theorem 4 with FindRSI unguarded.
+
+    Called by ``plan_bounds`` for profile ``"paper"``.
+    """
     context, held = frozenset(query.context), tuple(tables)
     base: Expression | None = None
     notes = ["profile 'paper' follows the printed method, whose bounds can miss the truth"]
@@ -144,29 +199,30 @@ def paper_plan(
         form="paper",
         tables=held,
         max_size=max_condition,
-        max_sets=chains.MOST_SETS,
+        max_sets=MOST_SETS,
     )
     substitutions = [Substitution(query, substitute, base) for substitute in found]
-    return BoundPlan.of(
-        [
-            from_sum(factorization(graph, query, base)),
-            *map(from_substitution, substitutions),
-        ],
-        *notes,
-    )
+    rules = [factorization(graph, query, base), *substitutions]
+    return BoundPlan.of(graph, query, "paper", rules, *notes)
 
 
-def _some_of(tables: Iterable[Nodes]) -> list[tuple[Nodes, ...]]:
-    """List the sets of tables to try, none first and all last, whatever order they came in."""
+def _choose_tables(tables: Iterable[Nodes]) -> list[tuple[Nodes, ...]]:
+    """List the sets of tables to try, none first and all last, whatever order they came in.
+
+    Called by ``plan_sound``.
+    """
     held = sorted({table for table in tables if table}, key=sort_names)
     sizes = range(len(held) + 1) if len(held) <= MOST_TABLES else (0, 1, len(held))
     return [chosen for size in sizes for chosen in combinations(held, size)]
 
 
-def _sound_sums(
+def _find_sums(
     graph: CausalGraph, query: EffectQuery, tables: tuple[Nodes, ...]
 ) -> list[Factorization]:
-    """Theorem 3's sum, which holds when ``P(c)`` is that of the population."""
+    """Find Theorem 3's sum, which holds when ``P(c)`` is that of the population.
+
+    Called by ``_find_rules``.
+    """
     base: Expression | None = None
     if query.context:
         found = Solver(graph, tables).solve(Question(frozenset(query.context)))

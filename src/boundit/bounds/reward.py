@@ -1,6 +1,6 @@
 """The range of the reward: declared, or plain to see when it is 0/1; never guessed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -61,13 +61,13 @@ def reward_range(
     return low, high
 
 
-def tosses_itself(tables: Iterable[CountTable], declared: tuple[float, float] | None) -> bool:
-    """Tell whether the coin is the reward itself: it is 0/1, and its range says so too.
+def may_be_binary(declared: tuple[float, float] | None) -> bool:
+    """Tell whether a range leaves the reward to be a 0/1 variable: (0, 1), or none declared.
 
-    With another range a reward of 0/1 still tosses a coin of its own, and what the reward
-    causes the coin does not.
+    With another range a reward of two values still counts as the chance of a success, which
+    causes nothing of what the reward causes. Called by ``derive_bounds`` before it plans.
     """
-    return all(map(is_binary, tables)) and (declared is None or _declared(declared) == (0, 1))
+    return declared is None or _declared(declared) == (0, 1)
 
 
 def is_binary(table: CountTable) -> bool:

@@ -14,10 +14,7 @@ from boundit.bounds.rules.chain import (
     ChainLink,
     ChainSearch,
     KnownFormula,
-    bracket,
     least,
-    rule,
-    seen_cells,
 )
 from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator, evaluate
@@ -116,7 +113,7 @@ def test_every_known_factor_is_what_the_model_says(seed: int) -> None:
 
 def test_the_rule_says_the_claim_from_the_outside_in_and_why() -> None:
     (chain,) = ChainSearch(FIGURE_2, QUERY).chains(longest=1)
-    found = rule(chain, QUERY)
+    found = chain.record()
 
     assert found.name == "conditioning on I1"
     assert found.claim == (
@@ -132,6 +129,7 @@ LAW = NamedArray(
     ("X", "W", "Y"),
     np.array([[[0.1, 0.1], [0.1, 0.3]], [[0.3, 0.1], [0.0, 0.0]]]),
 )
+ASKED = parse_query("Y | do(X)")
 REWARD = KnownFormula(P(Y, X | W), ())
 WEIGHTS = KnownFormula(P(W, X), ())
 
@@ -142,16 +140,14 @@ def numbers() -> PlugInNumbers:
 
 def test_unknown_weights_leave_the_least_and_the_greatest() -> None:
     """A cell never logged counts as anything from 0 to 1."""
-    found = bracket(Chain((ChainLink("W", None),), REWARD), numbers(), outcome="Y", axes=("X",))
+    found = Chain(ASKED, (ChainLink("W", None),), REWARD).ends(numbers())
 
     assert found.lower == pytest.approx([0.5, 0.0])
     assert found.upper == pytest.approx([0.75, 1.0])
 
 
 def test_known_weights_give_the_expectation_and_a_cell_of_no_weight_costs_nothing() -> None:
-    found = bracket(
-        Chain((ChainLink("W", WEIGHTS),), REWARD), numbers(), outcome="Y", axes=("X",)
-    )
+    found = Chain(ASKED, (ChainLink("W", WEIGHTS),), REWARD).ends(numbers())
 
     assert found.lower == pytest.approx([4 / 6, 0.25])
     assert found.upper == pytest.approx([4 / 6, 0.25])
@@ -160,7 +156,7 @@ def test_known_weights_give_the_expectation_and_a_cell_of_no_weight_costs_nothin
 def test_weights_that_are_undefined_fall_back_to_the_worst() -> None:
     law = NamedArray(("X", "Y"), np.array([[0.4, 0.6], [0.0, 0.0]]))
     never = PlugInNumbers(Evaluator(law, [law]))
-    found = bracket(Chain((), KnownFormula(P(Y, X), ())), never, outcome="Y", axes=("X",))
+    found = Chain(ASKED, (), KnownFormula(P(Y, X), ())).ends(never)
 
     assert found.lower.tolist() == [0.6, 0.0]
     assert found.upper.tolist() == [0.6, 1.0]
@@ -191,9 +187,18 @@ def test_bounds_without_a_law_between_them_still_give_an_average() -> None:
 
 
 def test_the_cells_behind_a_row_are_listed_with_their_levels() -> None:
-    chain = Chain((ChainLink("W", None),), REWARD)
-    cells = seen_cells(chain, Evaluator(LAW), "Y", ("X",), (1,))
+    chain = Chain(ASKED, (ChainLink("W", None),), REWARD)
+    cells = chain.list_cells(Evaluator(LAW), (1,))
 
     assert [levels for levels, _ in cells] == [{"W": 0}, {"W": 1}]
     assert cells[0][1] == pytest.approx(0.25)
     assert np.isnan(cells[1][1])
+
+
+def test_conditioning_reads_what_it_conditions_on_and_takes_extremes_over_it() -> None:
+    (chain,) = ChainSearch(FIGURE_2, QUERY).chains(longest=1)
+
+    assert chain.needs == {"I1", "U1", "X1", "X2", "Y"}
+    assert chain.extremes == {"I1"}
+    assert chain.n_unknown == 1
+    assert chain.reweightings == ()

@@ -19,7 +19,7 @@ def test_the_worked_example_loses_the_factors_of_the_reward_and_of_u1() -> None:
     lost = {part for part, answer in found.factors if not answer}
     assert lost == {frozenset({"I1", "Y"}), frozenset({"U1"})}
     assert found.summed == ("I1",)
-    assert "[0 to 1]" in str(found.rule().claim)
+    assert "[0 to 1]" in str(found.record().claim)
 
 
 def test_a_sum_of_recovered_factors_is_the_effect() -> None:

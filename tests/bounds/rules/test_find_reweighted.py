@@ -1,5 +1,5 @@
 from boundit.bounds.rules.find_reweighted import MOST_CHAINS, ReweightedChainSearch
-from boundit.bounds.rules.reweighted_chain import ReweightedChain, rule
+from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.time_budget import TimeBudget
 from boundit.estimand.query import parse_query
@@ -7,6 +7,7 @@ from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
 from boundit.terms.names import Nodes, make_nodes
 from tests.bounds.exact import questions
+from tests.paper import FIGURE_2
 
 NOTHING = SelectionFacts()
 
@@ -30,7 +31,7 @@ def test_the_paper_reweights_the_mediator_or_the_reward() -> None:
     assert by_reward.reward is None
     assert block.given == make_nodes("X1")
     assert block.reweighting.steering == make_nodes("I1")
-    assert rule(by_mediator, world.query).steps[-2:] == (
+    assert by_mediator.record().steps[-2:] == (
         "Rule 2: P(I1 | do(X1, X2), U1, U2) is P(I1 | X1) of the population",
         "Rule 1: given I1, selection tells nothing of X1",
     )
@@ -99,3 +100,10 @@ def test_chains_draw_no_variable_twice_and_are_few() -> None:
             assert len(chain.variables) == len(set(chain.variables)) <= 3
             for block in chain.blocks:
                 assert {*block.variables, *block.given} <= block.reweighting.variables
+
+
+def test_a_reweighting_reads_what_steers_selection() -> None:
+    query = parse_query("Y | do(X1, X2), U1, U2")
+    for chain in ReweightedChainSearch(FIGURE_2, query, SelectionFacts()).chains(longest=1):
+        assert chain.range_variables == {"I1"}
+        assert all(not law.facts for law in chain.reweightings)

@@ -92,4 +92,4 @@ def test_an_unselected_table_serves_as_well() -> None:
     )
 
     assert found is not None
-    assert "unselected table" in str(found.rule(parse_query("Y | do(X)")).claim)
+    assert "unselected table" in str(found.record().claim)

@@ -9,7 +9,7 @@ from boundit.bounds.intersect import NoModelFits
 from boundit.bounds.numbers import LEFT_OUT, UNFINISHED
 from boundit.bounds.rules import response_program
 from boundit.bounds.rules.chain import ChainSearch, KnownFormula
-from boundit.bounds.rules.nested_chain import MOST_STAGED, NestedChain, staged, staged_ends
+from boundit.bounds.rules.nested_chain import MOST_STAGED, NestedChain, staged
 from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.estimand.query import parse_query
@@ -26,8 +26,8 @@ def rules(
     return list(staged(planner, longest=longest, budget=budget))
 
 
-def names(found: list[NestedChain], query: str = "Y | do(X)") -> list[str]:
-    return [stage.rule(parse_query(query)).name for stage in found]
+def names(found: list[NestedChain]) -> list[str]:
+    return [rule.record().name for rule in found]
 
 
 def test_a_front_door_whose_mediator_is_selected_goes_on_without_its_arm() -> None:
@@ -37,7 +37,7 @@ def test_a_front_door_whose_mediator_is_selected_goes_on_without_its_arm() -> No
     assert str(found.asked) == "P(Y | do(M))"
     assert isinstance(found.core, KnownFormula)
     assert found.n_unknown == 2
-    rule = found.rule(parse_query("Y | do(X)"))
+    rule = found.record()
     assert rule.name == "conditioning on M, then conditioning on X"
     assert rule.claim == (
         "P(Y | do(X)) lies between min/max over M of (min/max over X of (P(Y | M, X, S=1)))"
@@ -56,7 +56,7 @@ def test_weights_that_are_known_are_used() -> None:
 
     assert "recovery through W, then natural bounds of X, Y" in names(found)
     stage = next(s for s in found if s.links and s.links[0].weights)
-    rule = stage.rule(parse_query("Y | do(X)"))
+    rule = stage.record()
     assert "sum over W of P(W) x (" in str(rule.claim)
     assert stage.formulas[-1] == stage.links[0].weights.expression  # type: ignore[union-attr]
 
@@ -66,7 +66,7 @@ def test_a_program_says_what_it_agrees_with() -> None:
 
     assert isinstance(across.core, ResponseProgram)
     assert names([across, alone]) == ["program over X, Y across Z", "natural bounds of X, Y"]
-    rule = across.rule(parse_query("Y | do(X)"))
+    rule = across.record()
     assert str(rule.claim).endswith("that agree with P(X, Y | Z) at every Z")
     assert not any(str(step).startswith("by the do-calculus") for step in rule.steps)
 
@@ -75,9 +75,7 @@ def test_a_context_that_tells_nothing_is_said_to_go() -> None:
     query = "Y | do(X), Z"
     (first, *_) = rules("Z -> X -> Y; X <-> Y", query)
 
-    assert first.rule(parse_query(query)).steps[0] == (
-        "by the do-calculus the question is P(Y | do(X))"
-    )
+    assert first.record().steps[0] == ("by the do-calculus the question is P(Y | do(X))")
 
 
 def test_variables_that_the_light_question_does_not_name_are_no_links() -> None:
@@ -142,12 +140,11 @@ def test_programs_left_out_or_stopped_are_told(monkeypatch: pytest.MonkeyPatch) 
     query = parse_query("Y | do(X)")
     first = next(staged(ChainSearch(model.graph, query), longest=0))
     known = numbers(model.law())
-    sets = {"outcome": "Y", "axes": ("X",)}
 
-    hurried = staged_ends(first, known, budget=TimeBudget(0.0), **sets)  # type: ignore[arg-type]
+    hurried = first.ends(known, TimeBudget(0.0))
     assert hurried.notes == (UNFINISHED,)
     monkeypatch.setattr(response_program, "MOST_WORK", 0)
-    left_out = staged_ends(first, known, budget=TimeBudget(None), **sets)  # type: ignore[arg-type]
+    left_out = first.ends(known)
     assert left_out.notes == (LEFT_OUT,)
     truth = model.effect(outcomes="Y", treatments="X").at({"Y": 1}).values
     for ends in (hurried, left_out):

@@ -6,9 +6,9 @@ from boundit.bounds.confidence import ConfidentNumbers, collect_terms
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import Ends, Numbers
-from boundit.bounds.rules.chain import ChainLink, ChainSearch, KnownFormula, bracket
+from boundit.bounds.rules.chain import ChainLink, ChainSearch, KnownFormula
 from boundit.bounds.rules.find_reweighted import ReweightedChainSearch
-from boundit.bounds.rules.reweighted_chain import ReweightedChain, drawn_by, reweighted, rule
+from boundit.bounds.rules.reweighted_chain import ReweightedChain, drawn_by
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import P
@@ -28,7 +28,7 @@ REWARD = KnownFormula(P(make_nodes("Y"), make_nodes("X", "M", "U", "Z")), ("Y is
 
 def chain() -> ReweightedChain:
     known = ChainLink("Z", KnownFormula(P(make_nodes("Z")), ("Z is clean",)))
-    return ReweightedChain((ChainLink("U", None), BLOCK, known), REWARD)
+    return ReweightedChain(QUERY, (ChainLink("U", None), BLOCK, known), REWARD)
 
 
 def test_a_chain_says_what_it_draws_reads_and_does_not_know() -> None:
@@ -37,7 +37,7 @@ def test_a_chain_says_what_it_draws_reads_and_does_not_know() -> None:
     assert found.variables == ("U", "M", "Z")
     assert found.unknown == ("U",)
     assert found.blocks == (BLOCK,)
-    assert found.n_open == 1
+    assert found.n_unknown == 1
     assert found.name == "reweighting of M, unknown U"
     assert found.formulas == (
         REWARD.expression,
@@ -49,7 +49,7 @@ def test_a_chain_says_what_it_draws_reads_and_does_not_know() -> None:
 
 
 def test_a_rule_is_written_from_the_outside_in() -> None:
-    written = rule(chain(), QUERY)
+    written = chain().record()
 
     assert written.claim == (
         "P(Y | do(X)) lies between min/max over U of sum over M of P*(M | X) x "
@@ -66,11 +66,11 @@ def test_a_rule_is_written_from_the_outside_in() -> None:
 
 def test_the_last_block_can_be_the_reward() -> None:
     law = Reweighting(make_nodes("Y", "X"), make_nodes("Y"))
-    found = ReweightedChain((ReweightedBlock(("Y",), make_nodes("X"), law),), None)
+    found = ReweightedChain(QUERY, (ReweightedBlock(("Y",), make_nodes("X"), law),), None)
 
     assert found.formulas == (P(make_nodes("X"), make_nodes("Y")),)
-    assert found.n_open == 1
-    assert rule(found, QUERY).claim == (
+    assert found.n_unknown == 1
+    assert found.record().claim == (
         "P(Y | do(X)) is P*(Y | X), where P*(v) = P(v | S=1) r(Y) is the population's law and "
         "r any that fits: nothing is known of r"
     )
@@ -87,11 +87,11 @@ def bounded(
     tables: tuple[Nodes, ...] = (),
 ) -> Ends:
     """The best ends of all reweighted chains; everything where there are none."""
-    axes, (outcome,) = query.treatments + query.context, query.outcomes
+    axes = query.treatments + query.context
     shape = [numbers.levels[axis] for axis in axes]
     lower, upper = np.zeros(shape), np.ones(shape)
     for chain in ReweightedChainSearch(graph, query, facts, tables).chains(longest=3):
-        ends = reweighted(chain, numbers, outcome=outcome, axes=axes)
+        ends = chain.ends(numbers)
         lower, upper = np.maximum(lower, ends.lower), np.minimum(upper, ends.upper)
     return Ends(lower, upper)
 
@@ -128,14 +128,14 @@ def test_true_facts_never_miss_and_more_of_them_never_widen(seed: int, zeros: fl
 def test_with_nothing_known_it_is_within_the_conditioning_bound() -> None:
     """Section 3.5: never wider than 3.2 with W that contains pa(S)."""
     world = paper_world()
-    numbers, axes = plug_in(world.model), world.query.treatments + world.query.context
+    numbers = plug_in(world.model)
     free = bounded(world.graph, world.query, numbers)
     (chain,) = (
         chain
         for chain in ChainSearch(world.graph, world.query).chains(longest=1)
         if chain.variables == ("I1",)
     )
-    plain = bracket(chain, numbers, outcome="Y", axes=axes)
+    plain = chain.ends(numbers)
 
     assert (free.lower >= plain.lower - 1e-8).all()
     assert (free.upper <= plain.upper + 1e-8).all()
@@ -203,7 +203,7 @@ def test_a_table_of_what_steers_selection_gives_a_point() -> None:
 def test_with_counts_programs_are_feasible_and_hold(rows: int) -> None:
     """Section 3.6: interval cells in the place of equalities."""
     world = paper_world()
-    axes, mean = world.query.treatments + world.query.context, truth(world.model, world.query)
+    mean = truth(world.model, world.query)
     for facts in true_facts(world.model):
         for chain in ReweightedChainSearch(world.graph, world.query, facts).chains(longest=2):
             table = world.log(rows, 7).count(sorted(world.graph.observed - {"Y"}), reward="Y")
@@ -213,7 +213,7 @@ def test_with_counts_programs_are_feasible_and_hold(rows: int) -> None:
                 dict.fromkeys(collect_terms(chain.formulas), frozenset[str]()),
                 confidence=0.95,
             )
-            ends = reweighted(chain, numbers, outcome="Y", axes=axes)
+            ends = chain.ends(numbers)
 
             assert all(Populations(b.reweighting, numbers).may_exist() for b in chain.blocks)
             assert (ends.lower <= mean).all()

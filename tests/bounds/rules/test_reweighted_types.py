@@ -75,7 +75,7 @@ def test_an_instrument_says_something_where_nothing_is_known() -> None:
 
 def test_the_rule_says_what_is_reproduced_and_what_is_known_of_selection() -> None:
     (found,) = found_in(INSTRUMENT)
-    rule = found.rule(parse_query("Y | do(X)"))
+    rule = found.record()
 
     assert rule.name == "program over X, Y across Z, reweighted"
     assert "agree with P*(X, Y | Z) at every Z" in str(rule.claim)

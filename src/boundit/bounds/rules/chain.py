@@ -1,4 +1,4 @@
-r"""Sequential bounds: the symbolic half (which chains there are, by the graph alone).
+r"""Chains: sequential bounds along an order of variables.
 
 By the chain rule, in any order of variables ``w_1, ..., w_m``,
 
@@ -21,6 +21,8 @@ import numpy as np
 
 from boundit.bounds.binary_reward import HEADS
 from boundit.bounds.numbers import Ends, Numbers, values_of
+from boundit.bounds.proof import Place
+from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats
@@ -55,10 +57,11 @@ class ChainLink:
     weights: KnownFormula | None
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+@dataclass(frozen=True)
+class Chain(BoundRule):
     """An order of variables with a known reward at the end."""
 
+    query: EffectQuery
     links: tuple[ChainLink, ...]
     reward: KnownFormula
     called: str | None = None
@@ -69,25 +72,106 @@ class Chain:
         return tuple(link.variable for link in self.links)
 
     @property
+    def name(self) -> str:
+        """What the bound is called in tables."""
+        return name_links(self.links) if self.called is None else self.called
+
+    @property
     def formulas(self) -> tuple[Expression, ...]:
         """What it reads off counts."""
         weights = (link.weights.expression for link in self.links if link.weights)
         return (self.reward.expression, *weights)
 
     @property
-    def name(self) -> str:
-        """What the bound is called in tables."""
-        if self.called is not None:
-            return self.called
-        unknown = [link.variable for link in self.links if link.weights is None]
-        known = [link.variable for link in self.links if link.weights is not None]
-        if not self.links:
-            return "exact recovery"
-        if not unknown:
-            return f"recovery through {', '.join(known)}"
-        if not known:
-            return f"conditioning on {join_names(unknown)}"
-        return f"sequence {', '.join(self.variables)}, unknown {', '.join(unknown)}"
+    def range_variables(self) -> Nodes:
+        """Its variables."""
+        return frozenset(self.variables)
+
+    @property
+    def n_unknown(self) -> int:
+        """How many of its variables have an unknown law."""
+        return sum(link.weights is None for link in self.links)
+
+    @property
+    def extremes(self) -> Nodes:
+        """All its variables when none of the weights is known, as in a conditioning bound."""
+        return frozenset() if any(link.weights for link in self.links) else self.range_variables
+
+    def record(self) -> RuleRecord:
+        """Write what it claims, from the outside in, and why every known factor is known.
+
+        Called by ``BoundPlan.of`` once per rule.
+        """
+        shown = write_links(self.links, write_text(self.reward.expression))
+        verb = "is" if all(link.weights for link in self.links) else "lies between"
+        steps = list(self.reward.steps)
+        for link in self.links:
+            if link.weights:
+                steps += [f"for {link.variable}: {step}" for step in link.weights.steps]
+        return RuleRecord(self.name, f"{self.query} {verb} {shown}", tuple(steps))
+
+    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+        """Go backwards from the reward: expect what is known, else take the worst.
+
+        The induction: if ``L <= P(y | do(x), c, w_<=j) <= U`` then the expectation of L over
+        the true law of ``w_j`` is at most that of the middle, and is at least the least
+        expectation over all laws that the numbers allow. Where they say nothing, that is the
+        least L. Called by ``intersect_rules`` once for each kind of numbers.
+        """
+        del budget  # it solves no program
+        order = (*self.axes, *self.variables, self.outcome)
+        low, high = numbers.between(self.reward.expression, order)
+        ends = Ends(low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1))
+        return backwards(self.links, ends, numbers, axes=self.axes)
+
+    def list_cells(
+        self, evaluator: Evaluator, place: Place
+    ) -> list[tuple[dict[str, int], float]]:
+        """List the rewards that one row was made from: the levels and the number there.
+
+        Called by ``Explainer`` for every row that the chain gave an end of.
+        """
+        order = (*self.axes, *self.variables)
+        wanted = (*order, self.outcome)
+        found = values_of(self.reward.expression, evaluator, wanted).align(wanted)
+        shape = [evaluator.levels[name] for name in order]
+        at = np.broadcast_to(found[..., HEADS], shape)[place]
+        return [
+            (dict(zip(self.variables, index, strict=True)), float(value))
+            for index, value in np.ndenumerate(at)
+        ]
+
+
+def name_links(links: Sequence[ChainLink]) -> str:
+    """Say what a chain of these links is called in tables.
+
+    Used by ``Chain.name`` and, for each part, by ``NestedChain.record``.
+    """
+    unknown = [link.variable for link in links if link.weights is None]
+    known = [link.variable for link in links if link.weights is not None]
+    if not links:
+        return "exact recovery"
+    if not unknown:
+        return f"recovery through {', '.join(known)}"
+    if not known:
+        return f"conditioning on {join_names(unknown)}"
+    everyone = ", ".join(link.variable for link in links)
+    return f"sequence {everyone}, unknown {', '.join(unknown)}"
+
+
+def write_links(links: Sequence[ChainLink], shown: str) -> str:
+    """Write what is done over the links around what is written of their end.
+
+    Used by ``Chain.record``.
+    """
+    for link in reversed(links):
+        if link.weights is None:
+            shown = f"min/max over {link.variable} of {shown}"
+        else:
+            shown = (
+                f"sum over {link.variable} of {write_text(link.weights.expression)} x ({shown})"
+            )
+    return shown
 
 
 @final
@@ -97,7 +181,7 @@ class ChainSearch:
     def __init__(
         self, graph: CausalGraph, query: EffectQuery, tables: Iterable[Nodes] = ()
     ) -> None:
-        self.graph = graph
+        self.graph, self.query = graph, query
         self.y, self.x = frozenset(query.outcomes), frozenset(query.treatments)
         self.c = frozenset(query.context)
         self.tables = tuple(tables)
@@ -135,7 +219,7 @@ class ChainSearch:
     def _over(self, chosen: tuple[str, ...]) -> Iterator[Chain]:
         reward = self.law(min(self.y), frozenset(chosen))
         if reward is not None:
-            yield from (Chain(links, reward) for links in self.orders(chosen))
+            yield from (Chain(self.query, links, reward) for links in self.orders(chosen))
 
     def orders(self, chosen: tuple[str, ...]) -> Iterator[tuple[ChainLink, ...]]:
         """Yield the orders of some variables that know different weights."""
@@ -167,37 +251,6 @@ class ChainSearch:
                 else KnownFormula(simplify(found.expression), tuple(map(str, found.steps)))
             )
         return self._known[key]
-
-
-def rule(chain: Chain, query: EffectQuery) -> RuleRecord:
-    """Write what a chain claims, from the outside in, and why every known factor is known."""
-    shown = write_text(chain.reward.expression)
-    for link in reversed(chain.links):
-        if link.weights is None:
-            shown = f"min/max over {link.variable} of {shown}"
-        else:
-            shown = (
-                f"sum over {link.variable} of {write_text(link.weights.expression)} x ({shown})"
-            )
-    verb = "is" if all(link.weights for link in chain.links) else "lies between"
-    steps = list(chain.reward.steps)
-    for link in chain.links:
-        if link.weights:
-            steps += [f"for {link.variable}: {step}" for step in link.weights.steps]
-    return RuleRecord(chain.name, f"{query} {verb} {shown}", tuple(steps))
-
-
-def bracket(chain: Chain, numbers: Numbers, *, outcome: str, axes: Sequence[str]) -> Ends:
-    """Go backwards along a chain from the reward: expect what is known, else take the worst.
-
-    The induction: if ``L <= P(y | do(x), c, w_<=j) <= U`` then the expectation of L over the
-    true law of ``w_j`` is at most that of the middle, and is at least the least expectation
-    over all laws that the numbers allow. Where they say nothing, that is the least L.
-    """
-    order = (*axes, *chain.variables)
-    low, high = numbers.between(chain.reward.expression, (*order, outcome))
-    ends = Ends(low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1))
-    return backwards(chain.links, ends, numbers, axes=axes)
 
 
 def backwards(
@@ -236,22 +289,3 @@ def least(low: Floats, high: Floats, values: Floats) -> Floats:
     # Bounds that leave no law between them: share out, the missing rest to the smallest value.
     weights[..., :1] += (1 - weights.sum(axis=-1, keepdims=True)).clip(0)
     return np.asarray((weights * values).sum(axis=-1) / weights.sum(axis=-1))
-
-
-def seen_cells(
-    chain: Chain,
-    evaluator: Evaluator,
-    outcome: str,
-    axes: Sequence[str],
-    place: tuple[int, ...],
-) -> list[tuple[dict[str, int], float]]:
-    """List the rewards that one row was made from: the chain's levels and the number there."""
-    order = (*axes, *chain.variables)
-    wanted = (*order, outcome)
-    found = values_of(chain.reward.expression, evaluator, wanted).align(wanted)[..., HEADS]
-    shape = [evaluator.levels[name] for name in order]
-    at = np.broadcast_to(found, shape)[place]
-    return [
-        (dict(zip(chain.variables, index, strict=True)), float(value))
-        for index, value in np.ndenumerate(at)
-    ]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from boundit.bounds.numbers import Ends, Numbers
+from boundit.bounds.rules.rule import BoundRule
+from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.render import write_text
@@ -26,8 +28,8 @@ from boundit.terms.names import Nodes, join_names, sort_names
 NAME = "c-component factorization"
 
 
-@dataclass(frozen=True, slots=True)
-class Factorization:
+@dataclass(frozen=True)
+class Factorization(BoundRule):
     """``P(y, c | do(x))`` as a sum of products of c-factors, and ``P(c)`` to divide by."""
 
     query: EffectQuery
@@ -42,12 +44,20 @@ class Factorization:
         return tuple(formula for formula in (*found, self.base) if formula is not None)
 
     @property
-    def n_lost(self) -> int:
+    def range_variables(self) -> Nodes:
+        """What is summed over."""
+        return frozenset(self.summed)
+
+    @property
+    def n_unknown(self) -> int:
         """How many factors could not be recovered."""
         return sum(answer.expression is None for _, answer in self.factors)
 
-    def rule(self) -> RuleRecord:
-        """Say what it claims and which factors are lost."""
+    def record(self) -> RuleRecord:
+        """Write what it claims and which factors are lost.
+
+        Called by ``BoundPlan.of`` once per rule.
+        """
         shown = " ".join(
             f"[{write_text(answer.expression)}]"
             if answer.expression is not None
@@ -63,25 +73,27 @@ class Factorization:
         )
         return RuleRecord(NAME, f"{self.query} lies within {over}{shown}{below}", said)
 
-    def ends(self, numbers: Numbers) -> Ends:
-        """Multiply the ends of the factors, sum, divide and clip (eq. 7)."""
-        (outcome,) = self.query.outcomes
-        axes = self.query.treatments + self.query.context
-        order = (*axes, *self.summed)
+    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+        """Multiply the ends of the factors, sum, divide and clip (eq. 7).
+
+        Called by ``intersect_rules`` once for each kind of numbers.
+        """
+        del budget  # it solves no program
+        order = (*self.axes, *self.summed)
         lower = upper = np.ones([numbers.levels[axis] for axis in order])
         for _, answer in self.factors:
             if answer.expression is None:
                 lower = lower * 0
                 continue
-            low, high = numbers.between(answer.expression, (*order, outcome))
+            low, high = numbers.between(answer.expression, (*order, self.outcome))
             lower, upper = (
                 lower * low[..., -1],
                 upper * high[..., -1],
             )  # -1: heads, if it has any
-        over = tuple(range(len(axes), len(order)))
+        over = tuple(range(len(self.axes), len(order)))
         least = most = np.ones(())
         if self.base is not None:
-            least, most = numbers.between(self.base, axes)
+            least, most = numbers.between(self.base, self.axes)
         return quotient(lower.sum(axis=over), upper.sum(axis=over), least, most)
 
 

@@ -35,7 +35,7 @@ class ReweightedChainSearch:
         facts: SelectionFacts,
         tables: Iterable[Nodes] = (),
     ) -> None:
-        self.graph, self.facts = graph, facts
+        self.graph, self.query, self.facts = graph, query, facts
         (self.y,) = query.outcomes
         self.x, self.c = frozenset(query.treatments), frozenset(query.context)
         self.tables = tuple(sorted({t for t in tables if t}, key=sort_names))
@@ -61,7 +61,7 @@ class ReweightedChainSearch:
         reward = self._planner.law(self.y, frozenset(order))
         if reward is None:
             if block := self._block((self.y,), frozenset(order)):
-                yield ReweightedChain((*self._links(order, ()), block), None)
+                yield ReweightedChain(self.query, (*self._links(order, ()), block), None)
             return
         for start, end in combinations(range(len(order) + 1), 2):
             before, inside, after = order[:start], order[start:end], order[end:]
@@ -72,7 +72,8 @@ class ReweightedChainSearch:
                 continue  # recovered, so it needs no reweighting
             if block := self._block(inside, frozenset(before)):
                 rest = self._links(after, before + inside)
-                yield ReweightedChain((*self._links(before, ()), block, *rest), reward)
+                links = (*self._links(before, ()), block, *rest)
+                yield ReweightedChain(self.query, links, reward)
 
     def _links(
         self, order: tuple[str, ...], earlier: tuple[str, ...]

@@ -23,6 +23,7 @@ from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import Place, WorstPopulation
+from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
@@ -34,10 +35,11 @@ from boundit.terms.bound import RuleRecord
 from boundit.terms.names import Nodes, join_names, sort_names
 
 
-@dataclass(frozen=True, slots=True)
-class NaturalReweighted:
+@dataclass(frozen=True)
+class NaturalReweighted(BoundRule):
     """Which arms are taken as they came, and the law of these and the reward given the rest."""
 
+    query: EffectQuery
     chosen: Nodes
     block: ReweightedBlock
 
@@ -46,20 +48,83 @@ class NaturalReweighted:
         """What it reads off counts."""
         return self.block.reweighting.formulas
 
-    def rule(self, query: EffectQuery) -> RuleRecord:
-        """Write what it claims and why."""
-        (y,), law = query.outcomes, self.block.reweighting
+    @property
+    def range_variables(self) -> Nodes:
+        """What steers selection, or is steered, besides the query's variables."""
+        return self.block.reweighting.variables - {self.outcome, *self.axes}
+
+    @property
+    def n_unknown(self) -> int:
+        """How many arms are taken as they came."""
+        return len(self.chosen)
+
+    @property
+    def reweightings(self) -> tuple[Reweighting, ...]:
+        """What it supposes of selection."""
+        return (self.block.reweighting,)
+
+    def record(self) -> RuleRecord:
+        """Write what it claims and why.
+
+        Called by ``BoundPlan.of`` once per rule.
+        """
+        y, law = self.outcome, self.block.reweighting
         arms, bar = (
             join_names(self.chosen),
             f" | {join_names(self.block.given)}" * bool(self.block.given),
         )
         by = f"r({join_names(law.steering)})" if law.steering else "r"
         claim = (
-            f"{query} lies between P*({y}, {arms}{bar}) and that plus 1 - P*({arms}{bar}), "
-            f"where P*(v) = P(v | S=1) {by} is the population's law and r any that fits: "
-            f"{law.statement}"
+            f"{self.query} lies between P*({y}, {arms}{bar}) and that plus "
+            f"1 - P*({arms}{bar}), where P*(v) = P(v | S=1) {by} is the population's law and r "
+            f"any that fits: {law.statement}"
         )
         return RuleRecord(f"natural bounds on {arms}, reweighted", claim, self.block.steps)
+
+    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+        """Bound every arm and context by two linear programs each.
+
+        Called by ``intersect_rules`` once for each kind of numbers.
+        """
+        block = self.block
+        expectation = Expectation(Populations(block.reweighting, numbers), block, budget)
+        lower, upper = (
+            np.empty([numbers.levels[axis] for axis in self.axes]) for _ in range(2)
+        )
+        if expectation.populations.are_many:
+            return Ends(np.zeros_like(lower), np.ones_like(upper))
+        known = dict[tuple[tuple[str, int], ...], tuple[float, float]]()
+        worsts = dict[
+            tuple[tuple[str, int], ...], tuple[WorstPopulation | None, WorstPopulation | None]
+        ]()
+        proofs = dict[tuple[Place, bool], WorstPopulation | None]()
+        for place in np.ndindex(*lower.shape):
+            at = dict(zip(self.axes, place, strict=True))
+            given = expectation.select_given(place, self.axes)
+            key = tuple(sorted((given | {name: at[name] for name in self.chosen}).items()))
+            if key not in known:
+                low, high = self._values(at, numbers)
+                least = -expectation.find_greatest(-low, given)
+                first = expectation.worst
+                known[key] = least, expectation.find_greatest(high, given)
+                worsts[key] = first, expectation.worst
+            lower[place], upper[place] = known[key]
+            proofs[place, False], proofs[place, True] = worsts[key]
+        notes = (UNFINISHED,) if expectation.late else ()
+        return Ends(
+            lower, upper, proof=lambda place, end: proofs.get((place, end)), notes=notes
+        )
+
+    def _values(self, at: dict[str, int], numbers: Numbers) -> tuple[Floats, Floats]:
+        """Tell what each cell adds to the lower end and to the upper one."""
+        names = self.block.variables
+        shape = [2 if name == self.outcome else numbers.levels[name] for name in names]
+        low, high = np.zeros(shape), np.ones(shape)
+        own = [slice(None) if name == self.outcome else at[name] for name in names]
+        reward = np.zeros(2)
+        reward[HEADS] = 1.0
+        low[tuple(own)] = high[tuple(own)] = reward
+        return low, high
 
 
 def natural_reweighted(
@@ -84,7 +149,7 @@ def natural_reweighted(
             if not (graph.descendants(arms) & rest if arms else ()) and _seen(
                 graph, y, x - arms, done=arms, given=c
             ):
-                return _over(graph, arms, y, rest, facts, tables) if arms else None
+                return _over(graph, query, arms, facts, tables) if arms else None
     return None
 
 
@@ -95,13 +160,14 @@ def _seen(graph: CausalGraph, y: Nodes, seen: Nodes, *, done: Nodes, given: Node
 
 def _over(
     graph: CausalGraph,
+    query: EffectQuery,
     arms: Nodes,
-    y: Nodes,
-    given: Nodes,
     facts: SelectionFacts,
     tables: Sequence[Nodes],
 ) -> NaturalReweighted:
-    members = arms | y
+    """Make the rule that takes some arms as they came; the others are given."""
+    members = arms.union(query.outcomes)
+    given = frozenset(query.context + query.treatments) - arms
     felt = find_boundary(graph, members, given=given)
     steering = find_boundary(graph, str(graph.selection), given=graph.observed)
     law = Reweighting.from_graph(graph, members | felt | steering, facts, tables)
@@ -113,54 +179,5 @@ def _over(
             f"given {join_names(law.steering)}, selection tells nothing of {join_names(others)}"
         )
         steps.append(f"Rule 1: {shields}")
-    return NaturalReweighted(
-        arms, ReweightedBlock(tuple(sort_names(members)), felt, law, tuple(steps))
-    )
-
-
-def natural_ends(
-    natural: NaturalReweighted,
-    numbers: Numbers,
-    *,
-    outcome: str,
-    axes: Sequence[str],
-    budget: TimeBudget = FOR_EVER,
-) -> Ends:
-    """Bound every arm and context."""
-    block = natural.block
-    expectation = Expectation(Populations(block.reweighting, numbers), block, budget)
-    lower, upper = (np.empty([numbers.levels[axis] for axis in axes]) for _ in range(2))
-    if expectation.populations.are_many:
-        return Ends(np.zeros_like(lower), np.ones_like(upper))
-    known = dict[tuple[tuple[str, int], ...], tuple[float, float]]()
-    worsts = dict[
-        tuple[tuple[str, int], ...], tuple[WorstPopulation | None, WorstPopulation | None]
-    ]()
-    proofs = dict[tuple[Place, bool], WorstPopulation | None]()
-    for place in np.ndindex(*lower.shape):
-        at = dict(zip(axes, place, strict=True))
-        given = expectation.select_given(place, axes)
-        key = tuple(sorted((given | {name: at[name] for name in natural.chosen}).items()))
-        if key not in known:
-            low, high = _values(block, at, outcome, numbers)
-            least = -expectation.find_greatest(-low, given)
-            first = expectation.worst
-            known[key] = least, expectation.find_greatest(high, given)
-            worsts[key] = first, expectation.worst
-        lower[place], upper[place] = known[key]
-        proofs[place, False], proofs[place, True] = worsts[key]
-    notes = (UNFINISHED,) if expectation.late else ()
-    return Ends(lower, upper, proof=lambda place, end: proofs.get((place, end)), notes=notes)
-
-
-def _values(
-    block: ReweightedBlock, at: dict[str, int], outcome: str, numbers: Numbers
-) -> tuple[Floats, Floats]:
-    """What each cell adds to the lower end and to the upper one."""
-    shape = [2 if name == outcome else numbers.levels[name] for name in block.variables]
-    low, high = np.zeros(shape), np.ones(shape)
-    own = [slice(None) if name == outcome else at[name] for name in block.variables]
-    reward = np.zeros(2)
-    reward[HEADS] = 1.0
-    low[tuple(own)] = high[tuple(own)] = reward
-    return low, high
+    block = ReweightedBlock(tuple(sort_names(members)), felt, law, tuple(steps))
+    return NaturalReweighted(query, arms, block)

@@ -10,7 +10,7 @@ do-calculus may make it a lighter question, ``P(y | do(x'), b)``, and there
 Either way the ends go back through the outer chain as ever.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -22,7 +22,13 @@ from numpy.typing import NDArray
 from boundit.bounds.binary_reward import HEADS
 from boundit.bounds.numbers import LEFT_OUT, UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import EndProof, Place
-from boundit.bounds.rules.chain import Chain, ChainLink, ChainSearch, KnownFormula, backwards
+from boundit.bounds.rules.chain import (
+    ChainLink,
+    ChainSearch,
+    KnownFormula,
+    backwards,
+    name_links,
+)
 from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
 from boundit.bounds.rules.response_program import (
     ProgramEnds,
@@ -30,26 +36,27 @@ from boundit.bounds.rules.response_program import (
     ResponseProgram,
     solve,
 )
+from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.language.expression import ONE, Expression
+from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.render import write_text
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lighten
 from boundit.estimand.recovery.solver import Solver
 from boundit.terms.bound import RuleRecord
-from boundit.terms.message import Note
-from boundit.terms.names import join_names, sort_names
+from boundit.terms.names import Nodes, join_names, sort_names
 
 MOST_STAGED = 24
 """How many of these rules are tried, those with the fewest variables first."""
 _CHAINS = 6  # what looking for chains within costs, counted in programs
 
 
-@dataclass(frozen=True, slots=True)
-class NestedChain:
+@dataclass(frozen=True)
+class NestedChain(BoundRule):
     """A chain, and what brackets its last factor, the answer to the lighter ``asked``."""
 
+    query: EffectQuery
     links: tuple[ChainLink, ...]
     asked: Question
     inner: "ResponseProgram | KnownFormula | NestedChain"
@@ -65,6 +72,22 @@ class NestedChain:
                 return self.inner.formulas + own
             case _:
                 assert_never(self.inner)
+
+    @property
+    def range_variables(self) -> Nodes:
+        """The variables of all links, and those of the program."""
+        variables = frozenset(link.variable for link in self.all_links)
+        if isinstance(self.core, ResponseProgram):
+            variables |= frozenset(self.core.inside + self.core.varied) - {self.outcome}
+        return variables
+
+    @property
+    def extremes(self) -> Nodes:
+        """All its variables when no weight is known and the end is a formula."""
+        known = any(link.weights for link in self.all_links)
+        if known or isinstance(self.core, ResponseProgram):
+            return frozenset()
+        return frozenset(link.variable for link in self.all_links)
 
     @property
     def all_links(self) -> tuple[ChainLink, ...]:
@@ -83,24 +106,101 @@ class NestedChain:
         unknown = sum(link.weights is None for link in self.all_links)
         return unknown + isinstance(self.core, ResponseProgram)
 
-    def rule(self, query: EffectQuery) -> RuleRecord:
-        """Say what it claims, from the outside in, and why."""
+    @property
+    def shared_program(self) -> ResponseProgram | None:
+        """The program whose law of types all arms share.
+
+        None where links come first, and for natural bounds, which say no more of two arms than
+        of each. Read by ``find_shared``.
+        """
+        core = self.inner
+        if self.links or not isinstance(core, ResponseProgram) or core.is_natural:
+            return None
+        return core
+
+    def record(self) -> RuleRecord:
+        """Write what it claims, from the outside in, and why.
+
+        Called by ``BoundPlan.of`` once per rule.
+        """
         shown, steps = _said(self)
-        if not self.links and self.asked == _whole(query):
+        if not self.links and self.asked == _whole(self.query):
             steps = steps[1:]  # nothing became lighter
-        name = [_linked(self.links)] if self.links else []
-        name += [_linked(self.inner.links)] if isinstance(self.inner, NestedChain) else []
+        name = [name_links(self.links)] if self.links else []
+        name += [name_links(self.inner.links)] if isinstance(self.inner, NestedChain) else []
         name += [_called(self.core)] if isinstance(self.core, ResponseProgram) else []
-        return RuleRecord(", then ".join(name), f"{query} lies between {shown}", steps)
+        return RuleRecord(", then ".join(name), f"{self.query} lies between {shown}", steps)
+
+    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+        """Bracket the core at every value of its own axes, then go backwards to the query's.
+
+        Called by ``intersect_rules`` once for each kind of numbers.
+        """
+        return self.ends_over(self.axes, numbers, budget)
+
+    def ends_over(self, axes: Sequence[str], numbers: Numbers, budget: TimeBudget) -> Ends:
+        """Find the ends over some axes; those of a chain within are not the query's.
+
+        Called by ``ends``, and by itself for the chain within.
+        """
+        order = (*axes, *(link.variable for link in self.links))
+        match self.inner:
+            case ResponseProgram() as program:
+                return self._program_ends(program, axes, numbers, budget)
+            case KnownFormula(expression, _):
+                low, high = numbers.between(expression, (*order, self.outcome))
+                ends = Ends(low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1))
+                return backwards(self.links, ends, numbers, axes=axes)
+            case NestedChain() as chain:
+                own = sort_names(self.asked.treatments | self.asked.context)
+                within = chain.ends_over(own, numbers, budget)
+                ends = Ends(_moved(within.lower, own, order), _moved(within.upper, own, order))
+                empty = self._reached(within.empty, own, axes, numbers)
+                back = backwards(self.links, ends, numbers, axes=axes)
+                return Ends(back.lower, back.upper, empty, None, within.notes)
+            case _:
+                assert_never(self.inner)
+
+    def _program_ends(
+        self,
+        program: ResponseProgram,
+        axes: Sequence[str],
+        numbers: Numbers,
+        budget: TimeBudget,
+    ) -> Ends:
+        """Solve the program at the end of the chain and take its ends back."""
+        order = (*axes, *(link.variable for link in self.links))
+        found = solve(ProgramLayout(program, numbers.levels), numbers, budget)
+        ends = Ends(
+            _moved(found.lower, found.axes, order),
+            _moved(found.upper, found.axes, order),
+        )
+        back = backwards(self.links, ends, numbers, axes=axes)
+        notes = [UNFINISHED] * found.unfinished + [LEFT_OUT] * found.left_out
+        proof = None if self.links else partial(_proof, found, tuple(axes))
+        empty = self._reached(found.empty, found.axes, axes, numbers)
+        return Ends(back.lower, back.upper, empty, proof, tuple(notes))
+
+    def _reached(
+        self,
+        empty: NDArray[np.bool_] | None,
+        own: Sequence[str],
+        axes: Sequence[str],
+        numbers: Numbers,
+    ) -> NDArray[np.bool_] | None:
+        """Tell which rows an empty program is part of."""
+        if empty is None or not empty.any():
+            return None
+        order = (*axes, *(link.variable for link in self.links))
+        moved = _moved(empty.astype(np.float64), own, order)
+        over = tuple(range(len(axes), len(order)))
+        shape = [numbers.levels[axis] for axis in axes]
+        return np.broadcast_to(moved.max(axis=over) > 0, shape)
 
 
 def _whole(query: EffectQuery) -> Question:
     treatments, context = frozenset(query.treatments), frozenset(query.context)
     return Question(frozenset(query.outcomes), treatments, context)
-
-
-def _linked(links: tuple[ChainLink, ...]) -> str:
-    return Chain(links, KnownFormula(ONE, ())).name
 
 
 def _called(program: ResponseProgram) -> str:
@@ -154,7 +254,7 @@ def staged(
         if not planner.x <= light.treatments:
             inner += search.chains(light, longest - len(links))
         found += len(inner)
-        yield from (NestedChain(links, light, each) for each in inner)
+        yield from (NestedChain(planner.query, links, light, each) for each in inner)
 
 
 def _open_ends(
@@ -210,60 +310,13 @@ class _NestedSearch:
         inner = ChainSearch(planner.graph, asked, planner.tables)
         for chain in inner.chains(longest=longest):
             if lost.intersection(chain.variables):
-                yield NestedChain(chain.links, light, chain.reward)
+                yield NestedChain(planner.query, chain.links, light, chain.reward)
         for links, lighter in _open_ends(inner, longest):
             if lost & frozenset(link.variable for link in links):
                 yield from (
-                    NestedChain(links, lighter, each) for each in self.programs(lighter)
+                    NestedChain(planner.query, links, lighter, each)
+                    for each in self.programs(lighter)
                 )
-
-
-def staged_ends(
-    stage: NestedChain,
-    numbers: Numbers,
-    *,
-    outcome: str,
-    axes: Sequence[str],
-    budget: TimeBudget,
-) -> Ends:
-    """Bracket the core at every value of its own axes, then go backwards to ``axes``."""
-    order = (*axes, *(link.variable for link in stage.links))
-    inner = stage.inner
-    if isinstance(inner, ResponseProgram):
-        return _from_program(stage, inner, numbers, axes, budget)
-    if isinstance(inner, KnownFormula):
-        low, high = numbers.between(inner.expression, (*order, outcome))
-        ends = Ends(low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1))
-        return backwards(stage.links, ends, numbers, axes=axes)
-    own = sort_names(stage.asked.treatments | stage.asked.context)
-    within = staged_ends(inner, numbers, outcome=outcome, axes=own, budget=budget)
-    ends = Ends(_moved(within.lower, own, order), _moved(within.upper, own, order))
-    empty = _reached(within.empty, own, stage, numbers, axes)
-    back = backwards(stage.links, ends, numbers, axes=axes)
-    return Ends(back.lower, back.upper, empty, None, within.notes)
-
-
-def _from_program(
-    stage: NestedChain,
-    spec: ResponseProgram,
-    numbers: Numbers,
-    axes: Sequence[str],
-    budget: TimeBudget,
-) -> Ends:
-    order = (*axes, *(link.variable for link in stage.links))
-    found = solve(ProgramLayout(spec, numbers.levels), numbers, budget)
-    ends = Ends(
-        _moved(found.lower, found.axes, order),
-        _moved(found.upper, found.axes, order),
-    )
-    back = backwards(stage.links, ends, numbers, axes=axes)
-    notes = [note for told, note in _NOTES.items() if getattr(found, told)]
-    proof = None if stage.links else partial(_proof, found, tuple(axes))
-    empty = _reached(found.empty, found.axes, stage, numbers, axes)
-    return Ends(back.lower, back.upper, empty, proof, tuple(notes))
-
-
-_NOTES: Mapping[str, Note] = {"unfinished": UNFINISHED, "left_out": LEFT_OUT}
 
 
 def _proof(
@@ -278,20 +331,3 @@ def _proof(
 
 def _moved(values: Floats, axes: Sequence[str], order: Sequence[str]) -> Floats:
     return NamedArray(tuple(axes), values).align(order)
-
-
-def _reached(
-    empty: NDArray[np.bool_] | None,
-    own: Sequence[str],
-    stage: NestedChain,
-    numbers: Numbers,
-    axes: Sequence[str],
-) -> NDArray[np.bool_] | None:
-    """Which rows an empty program is part of."""
-    if empty is None or not empty.any():
-        return None
-    order = (*axes, *(link.variable for link in stage.links))
-    moved = _moved(empty.astype(np.float64), own, order)
-    over = tuple(range(len(axes), len(order)))
-    shape = [numbers.levels[axis] for axis in axes]
-    return np.broadcast_to(moved.max(axis=over) > 0, shape)

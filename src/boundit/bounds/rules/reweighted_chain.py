@@ -19,23 +19,25 @@ import numpy as np
 from boundit.bounds.binary_reward import HEADS
 from boundit.bounds.lp.fractional import Expectation
 from boundit.bounds.lp.population import Populations
-from boundit.bounds.lp.reweighting import ReweightedBlock
+from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import Place, WorstPopulation
 from boundit.bounds.rules.chain import Chain, ChainLink, KnownFormula, least
+from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.render import write_text
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord
-from boundit.terms.names import join_names
+from boundit.terms.names import Nodes, join_names
 
 
-@dataclass(frozen=True, slots=True)
-class ReweightedChain:
+@dataclass(frozen=True)
+class ReweightedChain(BoundRule):
     """Links and blocks, and a known reward, or None when the last block is the reward."""
 
+    query: EffectQuery
     links: tuple[ChainLink | ReweightedBlock, ...]
     reward: KnownFormula | None
 
@@ -67,7 +69,7 @@ class ReweightedChain:
         return tuple(link.variable for link in links if link.weights is None)
 
     @property
-    def n_open(self) -> int:
+    def n_unknown(self) -> int:
         """How many variables have a law of which nothing is known beyond the log."""
         free = (b for b in self.blocks if not b.reweighting.facts and not b.reweighting.tables)
         return len(self.unknown) + sum(len(block.variables) for block in free)
@@ -79,45 +81,80 @@ class ReweightedChain:
         blocks = "; ".join(join_names(block.variables) for block in self.blocks)
         return f"reweighting of {blocks}{rest}"
 
+    @property
+    def range_variables(self) -> Nodes:
+        """The variables drawn, and those that steer selection."""
+        steering = (block.reweighting.variables for block in self.blocks)
+        return frozenset(self.variables).union(*steering) - {self.outcome, *self.axes}
+
+    @property
+    def reweightings(self) -> tuple[Reweighting, ...]:
+        """What each block supposes of selection."""
+        return tuple(block.reweighting for block in self.blocks)
+
+    def record(self) -> RuleRecord:
+        """Write what it claims, from the outside in, and why each part of it holds.
+
+        Called by ``BoundPlan.of`` once per rule.
+        """
+        shown, steps = self._write_links()
+        verb = "lies between" if self.unknown else "is"
+        laws = dict.fromkeys(self.reweightings)
+        for each in laws:
+            others = each.variables - each.steering
+            if others and each.steering:
+                known, hidden = join_names(each.steering), join_names(others)
+                steps.append(f"Rule 1: given {known}, selection tells nothing of {hidden}")
+        by = " or ".join(dict.fromkeys(f"r({join_names(each.steering)})" for each in laws))
+        stated = "; ".join(dict.fromkeys(each.statement for each in laws))
+        claim = (
+            f"{self.query} {verb} {shown}, where P*(v) = P(v | S=1) {by} is the population's "
+            f"law and r any that fits: {stated}"
+        )
+        return RuleRecord(self.name, claim, tuple(steps))
+
+    def _write_links(self) -> tuple[str, list[str]]:
+        """Write what is done over every link and block, and the steps, from the inside out."""
+        shown = write_text(self.reward.expression) if self.reward else ""
+        steps = list(self.reward.steps) if self.reward else []
+        for link in reversed(self.links):
+            if isinstance(link, ReweightedBlock):
+                bar = f" | {join_names(link.given)}" if link.given else ""
+                drawn = join_names(link.variables)
+                law = f"P*({drawn}{bar})"
+                shown = f"sum over {drawn} of {law} x ({shown})" if shown else law
+                steps += link.steps
+            elif link.weights is None:
+                shown = f"min/max over {link.variable} of {shown}"
+            else:
+                law = write_text(link.weights.expression)
+                shown = f"sum over {link.variable} of {law} x ({shown})"
+                steps += [f"for {link.variable}: {step}" for step in link.weights.steps]
+        return shown, steps
+
+    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+        """Go backwards from the reward, over a block by linear programs.
+
+        Called by ``intersect_rules`` once for each kind of numbers.
+        """
+        walk = ReweightedWalk.along(
+            self, numbers, outcome=self.outcome, axes=self.axes, budget=budget
+        )
+        lower, upper = walk.rewards()
+        for place in reversed(range(len(walk.links))):
+            lower, upper = walk.back(place, lower, upper)
+        shape = [numbers.levels[axis] for axis in self.axes]
+        late = any(expectation.late for expectation in walk.expectations.values())
+        notes = (UNFINISHED,) if late else ()
+        ends = np.broadcast_to(lower, shape), np.broadcast_to(upper, shape)
+        alone = len(walk.links) == 1
+        proof = partial(_worst, walk.expectations[0], lower.shape) if alone else None
+        return Ends(*ends, proof=proof, notes=notes)
+
 
 def drawn_by(link: ChainLink | ReweightedBlock) -> tuple[str, ...]:
     """The variables that a link draws."""
     return link.variables if isinstance(link, ReweightedBlock) else (link.variable,)
-
-
-def rule(chain: ReweightedChain, query: EffectQuery) -> RuleRecord:
-    """Write what a chain claims, from the outside in, and why each part of it holds."""
-    shown = write_text(chain.reward.expression) if chain.reward else ""
-    steps = list(chain.reward.steps) if chain.reward else []
-    for link in reversed(chain.links):
-        if isinstance(link, ReweightedBlock):
-            bar = f" | {join_names(link.given)}" if link.given else ""
-            law = f"P*({join_names(link.variables)}{bar})"
-            shown = (
-                f"sum over {join_names(link.variables)} of {law} x ({shown})" if shown else law
-            )
-            steps += link.steps
-        elif link.weights is None:
-            shown = f"min/max over {link.variable} of {shown}"
-        else:
-            shown = (
-                f"sum over {link.variable} of {write_text(link.weights.expression)} x ({shown})"
-            )
-            steps += [f"for {link.variable}: {step}" for step in link.weights.steps]
-    verb = "lies between" if chain.unknown else "is"
-    laws = dict.fromkeys(block.reweighting for block in chain.blocks)
-    for each in laws:
-        others = each.variables - each.steering
-        if others and each.steering:
-            known, hidden = join_names(each.steering), join_names(others)
-            steps.append(f"Rule 1: given {known}, selection tells nothing of {hidden}")
-    by = " or ".join(dict.fromkeys(f"r({join_names(each.steering)})" for each in laws))
-    stated = "; ".join(dict.fromkeys(each.statement for each in laws))
-    claim = (
-        f"{query} {verb} {shown}, where P*(v) = P(v | S=1) {by} is the population's law and r "
-        f"any that fits: {stated}"
-    )
-    return RuleRecord(chain.name, claim, tuple(steps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,28 +214,6 @@ class ReweightedWalk:
             return low.min(axis=-1), high.max(axis=-1)
         weights = self.numbers.between(link.weights.expression, (*outer, link.variable))
         return least(*weights, low), -least(*weights, -high)
-
-
-def reweighted(
-    chain: ReweightedChain,
-    numbers: Numbers,
-    *,
-    outcome: str,
-    axes: Sequence[str],
-    budget: TimeBudget = FOR_EVER,
-) -> Ends:
-    """Bound every arm and context by a chain with reweighted blocks."""
-    walk = ReweightedWalk.along(chain, numbers, outcome=outcome, axes=axes, budget=budget)
-    lower, upper = walk.rewards()
-    for place in reversed(range(len(walk.links))):
-        lower, upper = walk.back(place, lower, upper)
-    shape = [numbers.levels[axis] for axis in axes]
-    late = any(expectation.late for expectation in walk.expectations.values())
-    notes = (UNFINISHED,) if late else ()
-    ends = np.broadcast_to(lower, shape), np.broadcast_to(upper, shape)
-    alone = len(walk.links) == 1
-    proof = partial(_worst, walk.expectations[0], lower.shape) if alone else None
-    return Ends(*ends, proof=proof, notes=notes)
 
 
 def _worst(

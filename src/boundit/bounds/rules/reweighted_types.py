@@ -23,8 +23,9 @@ from boundit.bounds.proof import Place, WorstPopulation
 from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
 from boundit.bounds.rules.response_program import ProgramLayout, ResponseProgram
 from boundit.bounds.rules.reweighted_type_program import PopulationProgram, ReweightedProgram
+from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.bounds.time_budget import TimeBudget
+from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.language.simplify import simplify
@@ -45,14 +46,15 @@ MOST_SEARCHES = 400
 """How many ends are searched for; with more the rule is left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class TypesReweighted:
+@dataclass(frozen=True)
+class TypesReweighted(BoundRule):
     """A program of the population, and the reweighting that leads there.
 
     ``given`` is ``f``: what the law of the variables with types is given, besides ``varied``.
     ``chances`` is ``P*(z | f)`` where log and tables give it.
     """
 
+    query: EffectQuery
     program: ResponseProgram
     given: Nodes
     reweighting: Reweighting
@@ -65,16 +67,29 @@ class TypesReweighted:
         return own if self.chances is None else (*own, self.chances)
 
     @property
-    def variables(self) -> Nodes:
-        """Everything it speaks of."""
-        return self.reweighting.variables
+    def range_variables(self) -> Nodes:
+        """What steers selection or has types, besides the query's variables."""
+        return self.reweighting.variables - {self.outcome, *self.axes}
+
+    @property
+    def n_unknown(self) -> int:
+        """One: the law of types."""
+        return 1
+
+    @property
+    def reweightings(self) -> tuple[Reweighting, ...]:
+        """What it supposes of selection."""
+        return (self.reweighting,)
 
     def populate(self, numbers: Numbers) -> PopulationProgram:
         """Make the populations of its reweighting on numbers."""
         return PopulationProgram(self.reweighting, self.given, self.chances, numbers)
 
-    def rule(self, query: EffectQuery) -> RuleRecord:
-        """Write what it claims and why."""
+    def record(self) -> RuleRecord:
+        """Write what it claims and why.
+
+        Called by ``BoundPlan.of`` once per rule.
+        """
         inside, law = self.program.inside, self.reweighting
         varied, felt = self.program.varied, self.given.union(self.program.varied)
         across = f" across {join_names(varied)}" if varied else ""
@@ -82,9 +97,9 @@ class TypesReweighted:
         every = f" at every {join_names(varied)}" if varied else ""
         by = f"r({join_names(law.steering)})" if law.steering else "r"
         claim = (
-            f"{query} lies between the least and the greatest {self.program.asked} that agree "
-            f"with {shown}{every}, where P*(v) = P(v | S=1) {by} is the population's law and r "
-            f"any that fits: {law.statement}"
+            f"{self.query} lies between the least and the greatest {self.program.asked} that "
+            f"agree with {shown}{every}, where P*(v) = P(v | S=1) {by} is the population's law "
+            f"and r any that fits: {law.statement}"
         )
         steps = [*self.program.steps]
         if law.steering and (others := law.variables - law.steering):
@@ -93,6 +108,43 @@ class TypesReweighted:
         return RuleRecord(
             f"program over {join_names(inside)}{across}, reweighted", claim, tuple(steps)
         )
+
+    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+        """Bound every arm and context.
+
+        Called by ``intersect_rules`` once for each kind of numbers.
+        """
+        spec, populated = self.program, self.populate(numbers)
+        layout = ProgramLayout(spec, numbers.levels, most=MOST_COLUMNS)
+        own = spec.fixed + spec.set_by_hand
+        shape = tuple(layout.of(own).values())
+        ends, notes = (np.zeros(shape), np.ones(shape)), dict[Note, None]()
+        proofs = dict[tuple[Place, bool], WorstPopulation | None]()
+        scenes = list(range(len(layout.outer)))
+        many = populated.are_many or 2 * ends[0].size > MOST_SEARCHES
+        for arm in layout.arms:
+            runs = None if many else layout.types([arm], scenes, MOST_COLUMNS)
+            if runs is None:
+                notes[LEFT_OUT] = None
+                break
+            for fixed in layout.fixed:
+                program = ReweightedProgram(populated, layout, runs, fixed, budget)
+                place = tuple((fixed | arm)[axis] for axis in own)
+                for upper, (value, attained) in enumerate(program.ends()):
+                    ends[upper][place] = value
+                    proofs[place, bool(upper)] = attained
+                if program.late:
+                    notes[UNFINISHED] = None
+        full = [numbers.levels[axis] for axis in self.axes]
+        low, high = (
+            np.broadcast_to(NamedArray(own, end).align(self.axes), full) for end in ends
+        )
+
+        def why(place: Place, upper: bool) -> WorstPopulation | None:  # noqa: FBT001
+            at = dict(zip(self.axes, place, strict=True))
+            return proofs.get((tuple(at[axis] for axis in own), upper))
+
+        return Ends(low, high, proof=why, notes=tuple(notes))
 
 
 def types_reweighted(
@@ -112,7 +164,7 @@ def types_reweighted(
         return []
     found = sorted(_programs(graph, query), key=_rank)
     return [
-        _reweighted(graph, program, given, facts, tables)
+        _reweighted(graph, query, program, given, facts, tables)
         for program, given in found[:MOST_PROGRAMS]
         # An instrument limits the reweighting even where nothing else is known of it.
         if facts or tables or program.varied
@@ -141,6 +193,7 @@ def _rank(found: tuple[ResponseProgram, Nodes]) -> tuple[int, int]:
 
 def _reweighted(
     graph: CausalGraph,
+    query: EffectQuery,
     program: ResponseProgram,
     given: Nodes,
     facts: SelectionFacts,
@@ -153,39 +206,4 @@ def _reweighted(
         Solver(graph, tables).solve(Question(varied, frozenset(), given)) if varied else None
     )
     chances = simplify(known.expression) if known and known.expression else None
-    return TypesReweighted(program, given, law, chances)
-
-
-def types_ends(
-    found: TypesReweighted, numbers: Numbers, *, axes: Sequence[str], budget: TimeBudget
-) -> Ends:
-    """Bound every arm and context."""
-    spec, populated = found.program, found.populate(numbers)
-    layout = ProgramLayout(spec, numbers.levels, most=MOST_COLUMNS)
-    own = spec.fixed + spec.set_by_hand
-    shape = tuple(layout.of(own).values())
-    ends, notes = (np.zeros(shape), np.ones(shape)), dict[Note, None]()
-    proofs = dict[tuple[Place, bool], WorstPopulation | None]()
-    scenes = list(range(len(layout.outer)))
-    many = populated.are_many or 2 * ends[0].size > MOST_SEARCHES
-    for arm in layout.arms:
-        runs = None if many else layout.types([arm], scenes, MOST_COLUMNS)
-        if runs is None:
-            notes[LEFT_OUT] = None
-            break
-        for fixed in layout.fixed:
-            program = ReweightedProgram(populated, layout, runs, fixed, budget)
-            place = tuple((fixed | arm)[axis] for axis in own)
-            for upper, (value, attained) in enumerate(program.ends()):
-                ends[upper][place] = value
-                proofs[place, bool(upper)] = attained
-            if program.late:
-                notes[UNFINISHED] = None
-    full = [numbers.levels[axis] for axis in axes]
-    low, high = (np.broadcast_to(NamedArray(own, end).align(axes), full) for end in ends)
-
-    def why(place: Place, upper: bool) -> WorstPopulation | None:  # noqa: FBT001
-        at = dict(zip(axes, place, strict=True))
-        return proofs.get((tuple(at[axis] for axis in own), upper))
-
-    return Ends(low, high, proof=why, notes=tuple(notes))
+    return TypesReweighted(query, program, given, law, chances)

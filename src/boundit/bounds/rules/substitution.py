@@ -15,16 +15,18 @@ import numpy as np
 from boundit.bounds.binary_reward import HEADS
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.rules.factorization import quotient
+from boundit.bounds.rules.rule import BoundRule
+from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.estimand.criteria.substitutes import Substitute
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.render import write_text
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord
-from boundit.terms.names import join_names, sort_names
+from boundit.terms.names import Nodes, join_names, sort_names
 
 
-@dataclass(frozen=True, slots=True)
-class Substitution:
+@dataclass(frozen=True)
+class Substitution(BoundRule):
     """One substitute ``W``, and ``P(c)`` to divide by."""
 
     query: EffectQuery
@@ -36,8 +38,21 @@ class Substitution:
         """What it reads off counts."""
         return (self.substitute.formula, *((self.base,) if self.base is not None else ()))
 
-    def rule(self) -> RuleRecord:
-        """Say what it claims."""
+    @property
+    def range_variables(self) -> Nodes:
+        """The substitute's variables."""
+        return self.substitute.variables
+
+    @property
+    def n_unknown(self) -> int:
+        """How many variables are set in place of the unknown."""
+        return len(self.substitute.variables)
+
+    def record(self) -> RuleRecord:
+        """Write what it claims.
+
+        Called by ``BoundPlan.of`` once per rule.
+        """
         acted = join_names(self.substitute.variables)
         below = f" / {write_text(self.base)}" if self.base is not None else ""
         shown = f"{write_text(self.substitute.formula)}{below}"
@@ -48,18 +63,20 @@ class Substitution:
             tuple(map(str, self.substitute.reasons)),
         )
 
-    def ends(self, numbers: Numbers) -> Ends:
-        """Take the least and the greatest over the substitute's values (eq. 10)."""
-        (outcome,) = self.query.outcomes
-        axes = self.query.treatments + self.query.context
-        order = (*axes, *sort_names(self.substitute.variables))
-        low, high = numbers.between(self.substitute.formula, (*order, outcome))
+    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+        """Take the least and the greatest over the substitute's values (eq. 10).
+
+        Called by ``intersect_rules`` once for each kind of numbers.
+        """
+        del budget  # it solves no program
+        order = (*self.axes, *sort_names(self.substitute.variables))
+        low, high = numbers.between(self.substitute.formula, (*order, self.outcome))
         least = most = np.ones(())
         if self.base is not None:
             least, most = numbers.between(self.base, order)
         ends = quotient(low[..., HEADS], high[..., HEADS], least, most)
-        over = tuple(range(len(axes), len(order)))
-        shape = [numbers.levels[axis] for axis in axes]
+        over = tuple(range(len(self.axes), len(order)))
+        shape = [numbers.levels[axis] for axis in self.axes]
         return Ends(
             np.broadcast_to(ends.lower.min(axis=over), shape),
             np.broadcast_to(ends.upper.max(axis=over), shape),

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
-from boundit.bounds.assemble import assembled
-from boundit.bounds.plan import sound_plan
+from boundit.bounds.assemble import assemble
+from boundit.bounds.plan import plan_bounds
+from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.request import coin_graph
 from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery
@@ -171,18 +172,15 @@ def bound_log(
     (outcome,) = query.outcomes
     pays = np.array(setting.pay)
     graph = model.graph if setting.pay == (0.0, 1.0) else coin_graph(model.graph, outcome)
-    plan = sound_plan(graph, query, (), max_condition=3, time_limit=None)
+    plan = plan_bounds(graph, query)
     columns = {name: column.tolist() for name, column in rows.items() if name != outcome}
     log = read_log(columns | {outcome: pays[rows[outcome]].tolist()})
     table: CountTable = log.count(list(columns), reward=outcome).add_levels(
         {name: range(model.n_levels[name]) for name in columns}
     )
-    return assembled(
+    return assemble(
         plan,
-        [table],
-        query,
-        profile="sound",
-        selected=graph.selection is not None,
+        PlanCounts(table),
         reward_range=(0.0, 1.0),
         confidence=confidence,
         sparing=sparing,

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
-from boundit.bounds.assemble import assembled
-from boundit.bounds.plan import BoundPlan, Profile, paper_plan, sound_plan
+from boundit.bounds.assemble import assemble
+from boundit.bounds.plan import Profile, plan_bounds
+from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
@@ -68,17 +69,11 @@ def bound_problem(
     if rate_known and graph.selection:
         rate = problem.model.selection_rate()
         facts = SelectionFacts((rate, rate))
-    plan: BoundPlan = (
-        paper_plan(graph, query, problem.tables, max_condition=3)
-        if profile == "paper"
-        else sound_plan(
-            graph, query, problem.tables, max_condition=3, time_limit=None, facts=facts
-        )
-    )
+    plan = plan_bounds(graph, query, profile=profile, tables=problem.tables, facts=facts)
     outcome = query.outcomes[0]
     laws = [problem.model.log(), *map(problem.model.law, problem.tables)]
-    tables = [_make_exact_table(law, outcome) for law in laws]
-    return assembled(plan, tables, query, profile=profile, selected=graph.selection is not None)
+    log, *external = (_make_exact_table(law, outcome) for law in laws)
+    return assemble(plan, PlanCounts(log, tuple(external)))
 
 
 def draw_query(graph: CausalGraph, rng: Generator) -> EffectQuery:

@@ -1,0 +1,71 @@
+"""What the rules of a plan read, counted in one pass a log."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from boundit.bounds.plan import BoundPlan
+from boundit.bounds.reward import is_binary
+from boundit.counts.log import Log
+from boundit.counts.shared_levels import share_levels
+from boundit.counts.table import CountTable
+from boundit.counts.unmarked import find_suspects
+from boundit.terms.names import sort_names
+
+
+@dataclass(frozen=True, eq=False)
+class PlanCounts:
+    """The counts of a log and of unselected tables, all with the same levels.
+
+    They serve every plan that reads no more than the plan they were counted for: another
+    confidence, sensitivity or selection rate needs no second pass.
+    """
+
+    log: CountTable
+    external: tuple[CountTable, ...] = ()
+
+    @property
+    def tables(self) -> tuple[CountTable, ...]:
+        """The log, then the unselected tables."""
+        return (self.log, *self.external)
+
+    @property
+    def are_exact(self) -> bool:
+        """Whether no table has sampling error; chance comes in with one that was counted."""
+        return all(table.exact for table in self.tables)
+
+    @property
+    def have_binary_reward(self) -> bool:
+        """Whether every reward added up is 0 or 1."""
+        return all(map(is_binary, self.tables))
+
+
+def count_for(
+    plan: BoundPlan,
+    log: Log,
+    external: Sequence[Log] = (),
+    domain: Mapping[str, Sequence[object]] | None = None,
+) -> PlanCounts:
+    """Count what the rules of a plan read, one pass a log, and give every table its levels.
+
+    The second of three steps, between ``plan_bounds`` and ``assemble``. Called by
+    ``derive_bounds``.
+    """
+    (outcome,), declared = plan.query.outcomes, domain or {}
+    plan.graph.require(declared)
+    needed = plan.needs
+    wanted = sort_names(needed - {outcome})
+    first = log.count(
+        wanted,
+        reward=outcome,
+        selection=plan.graph.selection,
+        unmarked=find_suspects(
+            plan.graph, plan.query.outcomes + plan.query.treatments + plan.query.context
+        ),
+    )
+    tables = []
+    for other in external:
+        held = [name for name in wanted if name in other.columns]
+        tables.append(other.count(held, reward=outcome if outcome in other.columns else None))
+    levels = {name: levels for name, levels in declared.items() if name in needed}
+    counted, *others = share_levels(first, tables, levels)
+    return PlanCounts(counted, tuple(others))
