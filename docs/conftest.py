@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from boundit.cli.init import example
+from boundit.cli.init import make_example
 
 DATA = Path(__file__).parent / "data"
 NEEDS_JAVA = "log-in-spark.md"
@@ -25,6 +25,6 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """What ``boundit init pharmacy`` writes is there, and what a page saves goes with it."""
     shutil.copytree(DATA, tmp_path / "data")
     (tmp_path / "pharmacy").mkdir()
-    for name, text in example().items():
+    for name, text in make_example().items():
         (tmp_path / "pharmacy" / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -26,7 +26,7 @@ from boundit.cli.init import (
     QUERY,
     REFILLS,
     SERIOUS,
-    example,
+    make_example,
 )
 from boundit.cli.main import main
 
@@ -90,13 +90,13 @@ def test_every_printed_command_works_as_printed(
 
 
 def test_the_readme_has_the_same_commands() -> None:
-    shown = re.findall(r"^\$ boundit (.*)$", example()["README.md"], flags=re.MULTILINE)
+    shown = re.findall(r"^\$ boundit (.*)$", make_example()["README.md"], flags=re.MULTILINE)
 
     assert [tuple(shlex.split(line)) for line in shown] == list(module.COMMANDS)
 
 
 def test_the_graph_is_that_of_the_model() -> None:
-    assert bd.parse_graph(example()["graph.txt"]) == world().graph
+    assert bd.parse_graph(make_example()["graph.txt"]) == world().graph
 
 
 def test_the_log_is_drawn_from_the_model_that_is_stated() -> None:
@@ -107,7 +107,7 @@ def test_the_log_is_drawn_from_the_model_that_is_stated() -> None:
             orders[axis].index(row[axis]) if axis in orders else int(row[axis])
             for axis in law.axes
         )
-        for row in DictReader(StringIO(example()["log.csv"]))
+        for row in DictReader(StringIO(make_example()["log.csv"]))
     )
     rows = counted.total()
     places = list(np.ndindex(law.values.shape))
@@ -120,7 +120,7 @@ def test_the_log_is_drawn_from_the_model_that_is_stated() -> None:
 def test_the_readme_tells_the_truth_of_the_model() -> None:
     """And what it says of averages: for the younger they prefer the wrong reminder."""
     rows = re.compile(r"^\| (younger|older) \|(.*)\|$", re.MULTILINE)
-    for age, cells in rows.findall(example()["README.md"]):
+    for age, cells in rows.findall(make_example()["README.md"]):
         means = [world().mean(arm, AGES.index(age)) for arm in range(len(REMINDERS))]
         assert [float(cell) for cell in cells.split("|")] == pytest.approx(means)
 
@@ -131,7 +131,7 @@ def test_the_readme_tells_the_truth_of_the_model() -> None:
 
 
 def test_the_bounds_of_the_example_hold(here: Path) -> None:
-    (here / "log.csv").write_text(example()["log.csv"])
+    (here / "log.csv").write_text(make_example()["log.csv"])
     bounds = bd.derive_bounds(world().graph, QUERY, "log.csv")
 
     for (reminder,), (age,) in bounds.bounds:
@@ -154,8 +154,8 @@ def test_nothing_is_overwritten_without_force(
     assert (here / "mine" / "log.csv").read_text() == "years of work"
 
     assert answer(capsys, "init", "mine", "--force")[0] == 0
-    assert sorted(path.name for path in (here / "mine").iterdir()) == sorted(example())
-    assert (here / "mine" / "log.csv").read_text() == example()["log.csv"]
+    assert sorted(path.name for path in (here / "mine").iterdir()) == sorted(make_example())
+    assert (here / "mine" / "log.csv").read_text() == make_example()["log.csv"]
 
 
 def test_other_files_are_left_alone(capsys: pytest.CaptureFixture[str], here: Path) -> None:

@@ -6,13 +6,13 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from boundit.cli.logs import LogFiles, files_of, levels, log_argument
+from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
 from boundit.terms.errors import BounditError
 
 
 @click.command()
 @log_argument
-@click.option("--domain", multiple=True, metavar="NODE=LEVEL,...", callback=levels)
+@node_option("--domain", metavar="NODE=LEVEL,...", read=read_levels, help="Levels.")
 @click.pass_context
 def told(context: click.Context, log: LogFiles, domain: dict[str, list[object]]) -> None:
     assert context.command.name == "told"
@@ -34,19 +34,21 @@ def folder(tmp_path: Path) -> Path:
 
 def test_options_are_those_of_read_log(folder: Path) -> None:
     rows = LogFiles((str(folder / "log.csv"),), "n", {"Age": "age"}, {"Age": [18, 40]})
-    table = rows.log().count(["Age"])
+    opened = rows.open()
+    table = opened.log.count(["Age"])
 
     assert table.levels["Age"] == ("< 18", ">= 40")
     assert table.n.tolist() == [5, 2]
-    assert files_of([rows.log()]) == [str(folder / "log.csv")]
+    assert opened.files == [str(folder / "log.csv")]
 
 
 def test_external_tables_are_read_alike_where_they_have_the_columns(folder: Path) -> None:
     rows = LogFiles((str(folder / "log.csv"),), "n", {"Age": "age"}, {"Age": [18, 40]})
-    census, others, shares = rows.external(
-        [str(folder / name) for name in ("census.csv", "rows.csv", "shares.csv")], "share"
-    )
+    tables = [str(folder / name) for name in ("census.csv", "rows.csv", "shares.csv")]
+    opened = rows.open(tables, "share")
+    census, others, shares = opened.external
 
+    assert opened.files == [str(folder / "log.csv"), *tables]
     assert census.count(["Age"]).n.tolist() == [50, 20]
     assert census.count(["Age"]).levels["Age"] == ("< 18", ">= 40")
     assert (others.weight, others.count(["Age"]).n.tolist()) == (None, [1, 1])
@@ -58,8 +60,8 @@ def test_the_weight_of_external_tables_goes_before_that_of_the_log(tmp_path: Pat
     path.write_text("X,n,m\n0,1,7\n1,2,9\n")
     rows = LogFiles((str(path),), "n")
 
-    assert rows.external([str(path)])[0].weight == "n"
-    assert rows.external([str(path)], "m")[0].weight == "m"
+    assert rows.open([str(path)]).external[0].weight == "n"
+    assert rows.open([str(path)], "m").external[0].weight == "m"
 
 
 def test_an_exact_law_makes_weighted_external_tables_exact(tmp_path: Path) -> None:
@@ -67,7 +69,8 @@ def test_an_exact_law_makes_weighted_external_tables_exact(tmp_path: Path) -> No
     (tmp_path / "rows.csv").write_text("X\n0\n1\n")
     rows = LogFiles((str(tmp_path / "law.csv"),), "p", exact=True)
 
-    law, plain = rows.external([str(tmp_path / name) for name in ("law.csv", "rows.csv")])
+    files = [str(tmp_path / name) for name in ("law.csv", "rows.csv")]
+    law, plain = rows.open(files).external
     assert (law.exact, plain.exact) == (True, False)
 
 
@@ -75,19 +78,19 @@ def test_a_weight_that_no_external_table_has_is_refused(folder: Path) -> None:
     rows = LogFiles((str(folder / "log.csv"),))
 
     with pytest.raises(click.UsageError, match="no --external table has a column 'm'"):
-        rows.external([str(folder / "rows.csv")], "m")
+        rows.open([str(folder / "rows.csv")], "m")
     with pytest.raises(click.UsageError, match="no --external table is given"):
-        rows.external([], "m")
+        rows.open([], "m")
 
 
 def test_nulls_follow_their_rule(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("X,Y\n0,1\n,1\n")
     files = (str(tmp_path / "log.csv"),)
 
-    assert LogFiles(files).log().count(["X"]).rows == 1
-    assert LogFiles(files, nulls="level").log().count(["X"]).levels["X"] == (0, None)
+    assert LogFiles(files).open().log.count(["X"]).rows == 1
+    assert LogFiles(files, nulls="level").open().log.count(["X"]).levels["X"] == (0, None)
     with pytest.raises(BounditError, match="'X' is null"):
-        LogFiles(files, nulls="refuse").log().count(["X"])
+        LogFiles(files, nulls="refuse").open().log.count(["X"])
 
 
 def test_options_are_read_from_the_command_line() -> None:

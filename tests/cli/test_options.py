@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from boundit.cli.options import load, say, show
+from boundit.cli.options import load_graph
+from boundit.cli.outputs import notify, print_json
 from boundit.graph.text import parse
 from boundit.terms.errors import EmptyGraph, MalformedText, UnreadableFile
 
@@ -12,35 +13,35 @@ from boundit.terms.errors import EmptyGraph, MalformedText, UnreadableFile
 def test_a_graph_comes_from_text_or_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("digraph { X -> Y }"))
 
-    assert load("-") == load("X -> Y") == parse("X -> Y")
+    assert load_graph("-") == load_graph("X -> Y") == parse("X -> Y")
 
 
 def test_bytes_that_are_no_text_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"X\xff"), encoding="utf-8"))
 
     with pytest.raises(UnreadableFile, match="byte 1 is not UTF-8 text"):
-        load("-")
+        load_graph("-")
 
 
 def test_text_that_is_no_graph_is_not_taken_for_a_file() -> None:
     for text in ("A => B", "A B", "graph { A -- B }"):
         with pytest.raises(MalformedText):
-            load(text)
+            load_graph(text)
     with pytest.raises(EmptyGraph):
-        load("")
+        load_graph("")
     with pytest.raises(UnreadableFile, match="there is no such file"):
-        load("graph.dot")
+        load_graph("graph.dot")
 
 
 def test_a_long_graph_is_not_taken_for_a_file() -> None:
     """Paths have a limit, and graphs do not."""
     text = "; ".join(f"A{i} -> B{i}" for i in range(999))
 
-    assert load(text) == parse(text)
+    assert load_graph(text) == parse(text)
 
 
 def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
-    show({"a": [1.5, float("nan")], "b": (float("inf"), "é")})
+    print_json({"a": [1.5, float("nan")], "b": (float("inf"), "é")})
 
     said = capsys.readouterr().out
     assert (json.loads(said), said.count("\n")) == ({"a": [1.5, None], "b": [None, "é"]}, 1)
@@ -61,7 +62,7 @@ def test_colour_is_for_terminals_and_not_for_all(
     shown = stream()
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setenv("NO_COLOR", without)
-    say("error", "this will not do")
+    notify("error", "this will not do")
 
     assert ("\x1b[" in shown.getvalue()) == coloured
     assert shown.getvalue().endswith(" this will not do\n")

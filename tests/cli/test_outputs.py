@@ -6,17 +6,17 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from boundit.cli.outputs import Target, keep_apart, wrote
+from boundit.cli.outputs import OutputFile, notify_written, refuse_overwriting
 
 
 @click.command()
 @click.argument("source")
-@click.option("--out", type=Target(".json", ".svg"))
+@click.option("--out", type=OutputFile(".json", ".svg"))
 @click.pass_context
 def kept(context: click.Context, source: str, out: Path | None) -> None:
-    keep_apart(context, [source, "nowhere.txt"])
+    refuse_overwriting(context, [source, "nowhere.txt"])
     if out is not None:
-        wrote(out)
+        notify_written(out)
 
 
 @pytest.fixture

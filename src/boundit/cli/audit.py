@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.options import INTERRUPTED, json_option, seed_option, show
+from boundit.cli.options import INTERRUPTED, json_option, seed_option
+from boundit.cli.outputs import print_json
 from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -52,45 +53,50 @@ def audit(
       boundit audit --of openness --models 100
     """
     answer = {
-        "bounds": _bounds,
-        "formulas": _formulas,
-        "coverage": _coverage,
-        "sharpness": _sharpness,
-        "openness": _openness,
+        "bounds": _audit_bounds,
+        "formulas": _audit_formulas,
+        "coverage": _audit_coverage,
+        "sharpness": _audit_sharpness,
+        "openness": _audit_openness,
     }[subject]
     models = models or {"sharpness": 3, "openness": 100}.get(subject, 10_000)
     context.exit(0 if answer(models, seed, as_json) else 1)
 
 
-def _bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001, a table of cases
+def _audit_bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001, a table of cases
+    """Audit bounds from exact laws; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.soundness import audit_bounds  # noqa: PLC0415, keeps --help quick
 
     with progress("models") as told:
         report = audit_bounds(models, seed=seed, told=lambda done: told(done, models))
     if as_json:
-        show(_record(report))
+        print_json(_make_record(report))
     else:
-        _print(report)
-    return _whole(report.models, models, "models", good=bool(report))
+        _print_bounds(report)
+    return _end_audit(report.models, models, "models", good=bool(report))
 
 
-def _formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+def _audit_formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+    """Audit recovered formulas; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.formulas import audit_formulas  # noqa: PLC0415
 
     with progress("questions") as told:
         report = audit_formulas(models, seed=seed, told=lambda done: told(done, models))
     if as_json:
-        show(asdict(report))
+        print_json(asdict(report))
     else:
         click.echo(
             f"{report.questions:,} random questions, seed {report.seed}: {report.found:,} "
             f"formulas found, {report.wrong} wrong, largest gap {report.worst_gap:.1e}"
         )
-    return _whole(report.questions, models, "questions", good=bool(report))
+    return _end_audit(report.questions, models, "questions", good=bool(report))
 
 
-def _whole(done: int, of: int, what: str, *, good: bool) -> bool:
-    """Say so when Ctrl-C ended it early; a miss that was found until then stays a miss."""
+def _end_audit(done: int, of: int, what: str, *, good: bool) -> bool:
+    """Say so when Ctrl-C ended an audit early; a miss that was found until then stays one.
+
+    Called at the end of every audit but that of coverage.
+    """
     if done < of:
         click.echo(f"interrupted after {done:,} of {of:,} {what}", err=True)
         if good:
@@ -98,14 +104,15 @@ def _whole(done: int, of: int, what: str, *, good: bool) -> bool:
     return good
 
 
-def _coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+def _audit_coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+    """Audit confident bounds on finite logs; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.coverage import SIZES, measure_coverage  # noqa: PLC0415
 
     with progress("logs") as told:
         logs = 2 * len(SIZES) * models
         found = measure_coverage(models, seed=seed, told=lambda done: told(done, logs))
     if as_json:
-        show([asdict(entry) for entry in found])
+        print_json([asdict(entry) for entry in found])
         return all(entry.is_enough for entry in found)
     click.echo(f"confidence {found[0].confidence:g}, {models:,} logs of each size, seed {seed}")
     click.echo(f"{'world':<8}{'rows':>8}{'held':>8}{'+-':>7}"
@@ -119,7 +126,8 @@ def _coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
     return all(entry.is_enough for entry in found)
 
 
-def _sharpness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+def _audit_sharpness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+    """Audit how near ends come to other models; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.sharpness import SUITE, measure_sharpness  # noqa: PLC0415
 
     of = len(SUITE) * models
@@ -127,15 +135,16 @@ def _sharpness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
         report = measure_sharpness(models, seed=seed, told=lambda done: told(done, of))
     if as_json:
         ends = [asdict(end) | {"gap": end.gap} for end in report.ends]
-        show(
+        print_json(
             asdict(report) | {"ends": ends, "rows": [asdict(row) for row in report.summarize()]}
         )
     else:
         _print_sharpness(report, models)
-    return _whole(report.done, of, "models", good=bool(report))
+    return _end_audit(report.done, of, "models", good=bool(report))
 
 
 def _print_sharpness(report: "SharpnessReport", models: int) -> None:
+    """Print the table of an audit of sharpness. Called by ``_audit_sharpness``."""
     click.echo(
         f"{models:,} random models of each graph, seed {report.seed}, exact laws; "
         f"{report.climbs} climbs an end, hidden causes of {report.levels} levels"
@@ -156,13 +165,14 @@ def _print_sharpness(report: "SharpnessReport", models: int) -> None:
         )
 
 
-def _openness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+def _audit_openness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+    """Audit whether rows could have a bound; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.openness import audit_openness  # noqa: PLC0415
 
     with progress("models") as told:
         report = audit_openness(models, seed=seed, told=lambda done: told(done, models))
     if as_json:
-        show(asdict(report) | {"share_shown": report.share_shown})
+        print_json(asdict(report) | {"share_shown": report.share_shown})
     else:
         useful = 1 - report.left_open / report.rows if report.rows else 0.0
         most = 1 - report.shown / report.rows if report.rows else 0.0
@@ -176,10 +186,11 @@ def _openness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
             f"{report.rivals:,} rival models built, {report.wrong} wrong; "
             f"{report.missed} intervals leave a rival out"
         )
-    return _whole(report.models, models, "models", good=bool(report))
+    return _end_audit(report.models, models, "models", good=bool(report))
 
 
-def _record(report: "AuditReport") -> dict[str, object]:
+def _make_record(report: "AuditReport") -> dict[str, object]:
+    """Make the record of an audit of bounds for --json. Called by ``_audit_bounds``."""
     return {
         "models": report.models,
         "seed": report.seed,
@@ -205,7 +216,8 @@ def _record(report: "AuditReport") -> dict[str, object]:
     }
 
 
-def _print(report: "AuditReport") -> None:
+def _print_bounds(report: "AuditReport") -> None:
+    """Print the table of an audit of bounds. Called by ``_audit_bounds``."""
     click.echo(f"{report.models:,} random models, seed {report.seed}, exact laws")
     click.echo(f"{'profile':<28}{'intervals':>10}{'misses':>8}{'in models':>11}"
                f"{'mean width':>12}{'useful':>8}{'unsteered':>11}{'points':>8}")  # fmt: skip

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from boundit.cli.bound_pictures import draw, ladders_of, write_report
+from boundit.cli.bound_pictures import derive_ladders, draw_ladders, write_report
 from boundit.cli.flags import with_flags
-from boundit.cli.logs import LogFiles, files_of, levels, log_argument
-from boundit.cli.numbers import Number, ends, rate
-from boundit.cli.options import files_read, graph_argument, json_option, say, show
-from boundit.cli.outputs import Target, keep_apart, wrote
+from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
+from boundit.cli.numbers import Ends, Number, read_rate
+from boundit.cli.options import graph_argument, json_option
+from boundit.cli.outputs import (
+    OutputFile,
+    notify,
+    notify_written,
+    print_json,
+    refuse_overwriting,
+)
 
 if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph
@@ -34,24 +40,22 @@ if TYPE_CHECKING:
     help="How many rows a row stands for, in external tables that have the column; "
     "else --weight, where they have that.",
 )
-@click.option(
+@node_option(
     "--domain",
-    multiple=True,
     metavar="NODE=LEVEL,...",
-    callback=levels,
+    read=read_levels,
     help="Levels beyond those logged; repeatable.",
 )
 @click.option(
     "--reward-range",
-    type=(float, float),
+    type=Ends(),
     metavar="LOW HIGH",
-    callback=ends,
     help="What the reward can be; only a 0/1 reward needs none.",
 )
 @click.option(
     "--selection-rate",
+    type=read_rate,
     metavar="RATE[,RATE]",
-    callback=rate,
     help="Which share of everyone was logged: a number, or a range such as 0.3,0.6.",
 )
 @click.option(
@@ -93,14 +97,14 @@ if TYPE_CHECKING:
 @click.option("--explain", "explained", is_flag=True, help="Explain every interval.")
 @click.option(
     "--out",
-    type=Target(".json"),
+    type=OutputFile(".json"),
     metavar="FILE.json",
     help="Save the table, for bd.BoundTable.load.",
 )
-@click.option("--report", type=Target(".html"), metavar="FILE.html", help="Write a page.")
+@click.option("--report", type=OutputFile(".html"), metavar="FILE.html", help="Write a page.")
 @click.option(
     "--sensitivity-plot",
-    type=Target(".png", ".svg"),
+    type=OutputFile(".png", ".svg"),
     metavar="FILE",
     help="Draw the bounds against the limit G: png or svg.",
 )
@@ -145,16 +149,16 @@ def bound(
     """
     from boundit.bounds.derive import derive_bounds  # noqa: PLC0415, keeps --help quick
 
-    opened, tables = log.log(), log.external(external, external_weight)
-    keep_apart(context, [*files_read(context), *files_of([opened, *tables])])
+    read = log.open(external, external_weight)
+    refuse_overwriting(context, read.files)
     derive = partial(
         derive_bounds,
         graph,
         query,
-        opened,
+        read.log,
         profile=profile,  # type: ignore[arg-type]
-        confidence=_chance(context, confidence, plug_in=plug_in, exact=log.exact),
-        external=tables,
+        confidence=_choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact),
+        external=read.external,
         selection_rate=selection_rate,
         reward_range=reward_range,
         domain=domain,
@@ -164,49 +168,55 @@ def bound(
     table = derive(sensitivity=sensitivity)
     if out is not None:
         table.save(out)
-        wrote(out)
+        notify_written(out)
     table = replace(table, caveats=tuple(map(with_flags, table.notes)))
-    ladders = ladders_of(derive) if sensitivity_plot else ()
+    ladders = derive_ladders(derive) if sensitivity_plot else ()
     if sensitivity_plot is not None:
-        draw(ladders, sensitivity_plot)
-        wrote(sensitivity_plot)
+        draw_ladders(ladders, sensitivity_plot)
+        notify_written(sensitivity_plot)
     if report is not None:
         write_report(report, table, graph, query, ladders)
-        wrote(report)
-    _tell(table, explained=explained, as_json=as_json)
+        notify_written(report)
+    _print_table(table, explained=explained, as_json=as_json)
 
 
-def _chance(
+def _choose_confidence(
     context: click.Context, confidence: float, *, plug_in: bool, exact: bool
 ) -> float | None:
-    """Settle the confidence: none is asked of an exact law, or by --plug-in."""
+    """Choose the confidence: none is asked of an exact law, or by --plug-in.
+
+    Called by ``bound``.
+    """
     given = context.get_parameter_source("confidence") is ParameterSource.COMMANDLINE
     if plug_in and given:
         raise click.UsageError("--plug-in neglects sampling error; leave out --confidence")
     return None if plug_in or (exact and not given) else confidence
 
 
-def _tell(table: "BoundTable", *, explained: bool, as_json: bool) -> None:
-    """Print the table, or the reasons for all of it, or either as JSON."""
+def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None:
+    """Print the table, or the reasons for all of it, or either as JSON. Called by ``bound``."""
     reasons = [table.explain(*key) for key in table.bounds] if explained else []
     if as_json:
         answer = {
-            "rows": _spelled(table),
+            "rows": _write_rows(table),
             "caveats": table.caveats,
             "profile": table.profile,
             "confidence": table.confidence,
         }
-        show(answer | ({"explanations": reasons} if explained else {}))
+        print_json(answer | ({"explanations": reasons} if explained else {}))
     elif explained:
         click.echo("\n\n".join(reasons))
     else:
         click.echo(str(table))
         for note in table.caveats:
-            say("caveat", note)
+            notify("caveat", note)
 
 
-def _spelled(table: "BoundTable") -> list[dict[str, object]]:
-    """Write dates and times as text, which is all that JSON has for them."""
+def _write_rows(table: "BoundTable") -> list[dict[str, object]]:
+    """Write the rows, dates and times as text, which is all that JSON has for them.
+
+    Called by ``_print_table`` for --json.
+    """
     plain = int | float | str | None
     return [
         {name: v if isinstance(v, plain) else str(v) for name, v in row.items()}

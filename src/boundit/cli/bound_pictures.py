@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boundit.cli.options import say
+from boundit.cli.outputs import notify
 from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -20,8 +20,11 @@ LIMITS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """The limits of a plot."""
 
 
-def ladders_of(derive: "Callable[..., BoundTable]") -> "tuple[Ladder, ...]":
-    """The bounds of every arm and context at growing limits."""
+def derive_ladders(derive: "Callable[..., BoundTable]") -> "tuple[Ladder, ...]":
+    """Derive the bounds of every arm and context at growing limits.
+
+    Called by ``bound`` for --sensitivity-plot.
+    """
     from boundit.bounds.sensitivity import sensitivity_curve  # noqa: PLC0415
     from boundit.report.records import Ladder  # noqa: PLC0415
 
@@ -34,10 +37,10 @@ def ladders_of(derive: "Callable[..., BoundTable]") -> "tuple[Ladder, ...]":
         curve = sensitivity_curve(bounded, LIMITS)
     if curve.refuted:
         shown = ", ".join(f"{limit:g}" for limit in curve.refuted)
-        say("note", f"the log refutes the limits {shown}")
+        notify("note", f"the log refutes the limits {shown}")
     return tuple(
         Ladder(
-            _named(curve.tables[0], key),
+            _name_row(curve.tables[0], key),
             curve.limits,
             tuple(table.bounds[key].lower for table in curve.tables),
             tuple(table.bounds[key].upper for table in curve.tables),
@@ -46,8 +49,11 @@ def ladders_of(derive: "Callable[..., BoundTable]") -> "tuple[Ladder, ...]":
     )
 
 
-def _named(table: "BoundTable", key: "Key") -> str:
-    """Spell an arm and a context: words by themselves, numbers with what they are of."""
+def _name_row(table: "BoundTable", key: "Key") -> str:
+    """Name an arm and a context: words by themselves, numbers with what they are of.
+
+    Called by ``derive_ladders`` for every pair.
+    """
     parts = [
         ", ".join(
             value if isinstance(value, str) else f"{name}={value}"
@@ -58,8 +64,8 @@ def _named(table: "BoundTable", key: "Key") -> str:
     return " | ".join(filter(None, parts))
 
 
-def draw(ladders: "tuple[Ladder, ...]", path: Path) -> None:
-    """Draw the bounds against the limit into a file."""
+def draw_ladders(ladders: "tuple[Ladder, ...]", path: Path) -> None:
+    """Draw the bounds against the limit into a file. Called by ``bound``."""
     from boundit.report.figures.canvas import save_figure  # noqa: PLC0415
     from boundit.report.figures.sensitivity import draw_sensitivity  # noqa: PLC0415
 
@@ -73,7 +79,10 @@ def write_report(
     query: str,
     ladders: "tuple[Ladder, ...]",
 ) -> None:
-    """Write the page of a table, with the command that repeats it."""
+    """Write the page of a table, with the command that repeats it.
+
+    Called by ``bound`` for --report.
+    """
     from boundit.report.pages.bound_page import write_bound_page  # noqa: PLC0415
     from boundit.terms.files import write_page  # noqa: PLC0415
 

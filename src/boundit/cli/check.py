@@ -8,7 +8,8 @@ import click
 from boundit.cli.flags import with_flags
 from boundit.cli.logs import LogFiles, log_argument
 from boundit.cli.numbers import Number
-from boundit.cli.options import graph_argument, json_option, seed_option, show
+from boundit.cli.options import graph_argument, json_option, seed_option
+from boundit.cli.outputs import print_json
 from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -52,9 +53,9 @@ def check(
     from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
 
     with progress("statements") as told:
-        report = _spell_options(run(graph, log.log(), level=level, seed=seed, told=told))
+        report = _spell_options(run(graph, log.open().log, level=level, seed=seed, told=told))
     if as_json:
-        show(_record(report))
+        print_json(_make_record(report))
     else:
         click.echo(str(report))
     context.exit(0 if report else 1)
@@ -69,7 +70,7 @@ def _spell_options(report: "CheckReport") -> "CheckReport":
     )
 
 
-def _record(report: "CheckReport") -> dict[str, object]:
+def _make_record(report: "CheckReport") -> dict[str, object]:
     """Write a report for --json. Called by ``check``."""
     return {
         "contradicted": not report,

@@ -13,7 +13,7 @@ from boundit.terms.message import Message, Note, Option, Placeholder
 def with_flags(note: Note) -> str:
     """Write a message of the library with its options as flags.
 
-    Called by ``exit_code`` for every error, by ``bound`` and ``check`` for every caveat.
+    Called by ``_run`` for every error, by ``bound`` and ``check`` for every caveat.
 
     >>> bins, domain = Option("bins", {"Age": [Placeholder("...")]}), Option("domain")
     >>> with_flags(Message("cut it with ", bins, ", or declare others with ", domain))

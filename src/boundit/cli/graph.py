@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from boundit.cli.options import graph_argument, json_option, names_in, say, show
+from boundit.cli.options import graph_argument, json_option, read_names
+from boundit.cli.outputs import notify, print_json
 from boundit.counts.unmarked import ask_by_name, find_suspects
 from boundit.graph.implications import implications as testable
 from boundit.graph.read import GraphFormat, format_graph
@@ -32,7 +33,7 @@ def show_graph(graph: "CausalGraph", *, as_json: bool) -> None:
     """
     components = [sort_names(c) for c in graph.components()]
     if as_json:
-        show(
+        print_json(
             to_record(graph)
             | {"components": components, "selecting": sort_names(graph.selecting())}
         )
@@ -48,7 +49,7 @@ def show_graph(graph: "CausalGraph", *, as_json: bool) -> None:
     else:
         click.echo("selection     none: the log is taken for the population")
         for note in ask_by_name(find_suspects(graph), columns=()):
-            say("note", note)
+            notify("note", note)
 
 
 @graph.command(short_help="Write a graph in another format.")
@@ -94,9 +95,9 @@ def separate(
     \b
     Example: boundit graph separate 'Talent -> Fame <- Looks' Talent Looks --given Fame
     """
-    walk = open_walk(graph, names_in(one), names_in(other), given=names_in(given))
+    walk = open_walk(graph, read_names(one), read_names(other), given=read_names(given))
     if as_json:
-        show({"separated": walk is None, "open_walk": walk})
+        print_json({"separated": walk is None, "open_walk": walk})
     else:
         click.echo("separated" if walk is None else f"open: {' '.join(walk)}")
     context.exit(0 if walk is None else 1)
@@ -116,7 +117,7 @@ def implications(graph: "CausalGraph", *, as_json: bool) -> None:
     """
     found = testable(graph)
     if as_json:
-        show(
+        print_json(
             [
                 {
                     "one": i.one,

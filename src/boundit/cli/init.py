@@ -10,7 +10,8 @@ from shlex import join
 
 import click
 
-from boundit.cli.options import json_option, show
+from boundit.cli.options import json_option
+from boundit.cli.outputs import print_json
 
 QUERY = "Refill | do(Reminder), Age"
 PATIENTS, SEED = 20_000, 7
@@ -116,10 +117,10 @@ def init(directory: Path, *, force: bool, as_json: bool) -> None:
       boundit init
       boundit init pharmacy
     """
-    files = example()
-    _place(files, directory, force=force)
+    files = make_example()
+    _write_files(files, directory, force=force)
     if as_json:
-        show(
+        print_json(
             {
                 "directory": str(directory),
                 "files": list(files),
@@ -134,9 +135,9 @@ def init(directory: Path, *, force: bool, as_json: bool) -> None:
         click.echo(f"  {join(['boundit', *command])}")
 
 
-def example() -> dict[str, str]:
-    """Write out every file of the example: its name and its text."""
-    log = list(_kept())
+def make_example() -> dict[str, str]:
+    """Make every file of the example: its name and its text. Called by ``init``."""
+    log = list(_draw_kept_rows())
     rows = StringIO()
     csv.writer(rows, lineterminator="\n").writerows([_COLUMNS, *log])
     commands = "\n".join(f"$ {join(['boundit', *command])}" for command in COMMANDS)
@@ -147,11 +148,14 @@ def example() -> dict[str, str]:
 _COLUMNS = ("Age", "Illness", "Reminder", "Answered", "Refill")
 
 
-def _kept() -> Iterator[tuple[str, str, str, int, int]]:
-    """Draw the patients one by one, and keep the rows that the pharmacy keeps."""
-    luck = Random(SEED)
+def _draw_kept_rows() -> Iterator[tuple[str, str, str, int, int]]:
+    """Draw the patients one by one, and keep the rows that the pharmacy keeps.
+
+    Called by ``make_example``.
+    """
+    rng = Random(SEED)
     for _ in range(PATIENTS):
-        draws = [luck.random() for _ in range(7)]
+        draws = [rng.random() for _ in range(7)]
         age = AGES[draws[0] < OLDER]
         illness = ILLNESSES[draws[1] < SERIOUS[age]]
         family = draws[2] < FAMILY
@@ -164,8 +168,11 @@ def _kept() -> Iterator[tuple[str, str, str, int, int]]:
             yield age, illness, REMINDERS[sent], int(answered), int(refill)
 
 
-def _place(files: dict[str, str], directory: Path, *, force: bool) -> None:
-    """Put the files there, each whole or not at all, and none over another by surprise."""
+def _write_files(files: dict[str, str], directory: Path, *, force: bool) -> None:
+    """Write the files, each whole or not at all, and none over another by surprise.
+
+    Called by ``init``.
+    """
     taken = [name for name in files if (directory / name).exists()]
     if taken and not force:
         hint = "name another directory, or replace with --force"

@@ -5,15 +5,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from math import isfinite
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import click
 
 if TYPE_CHECKING:
+    from boundit.counts.cells import ColumnKind
     from boundit.counts.log import Log
     from boundit.counts.tabulate import Nulls
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
+
+
+class OpenedLogs(NamedTuple):
+    """A log, its external tables, and the files behind all of them."""
+
+    log: "Log"
+    external: list["Log"]
+    files: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,60 +36,74 @@ class LogFiles:
     nulls: "Nulls" = "drop"
     exact: bool = False
 
-    def log(self) -> "Log":
-        """Open the files."""
-        return self._opened(self.files, self.weight, self.columns, self.bins, exact=self.exact)
+    def open(
+        self, external: Iterable[str] = (), external_weight: str | None = None
+    ) -> OpenedLogs:
+        """Open the log, and external tables each by those options whose columns it has.
 
-    def external(self, tables: Iterable[str], weight: str | None = None) -> list["Log"]:
-        """Open tables without selection, each by those options whose columns it has.
-
-        ``weight`` is the column for tables that have it; the log's own comes second.
+        ``external_weight`` is the column for tables that have it; the log's own comes second.
+        Called by ``bound`` and ``check``.
         """
-        files = tuple(tables)
-        opened = [self._other(file, weight) for file in files]
-        if weight is not None and all(log.weight != weight for log in opened):
-            where = f"has a column {weight!r}" if files else "is given"
+        log = _open_log(self)
+        tables = [self._open_external(file, external_weight) for file in external]
+        if external_weight is not None and all(t.weight != external_weight for t in tables):
+            where = f"has a column {external_weight!r}" if tables else "is given"
             raise click.UsageError(f"--external-weight: no --external table {where}")
-        return opened
+        return OpenedLogs(log, tables, _list_files([log, *tables]))
 
-    def _other(self, file: str, weight: str | None) -> "Log":
-        plain = self._opened((file,), None, {}, {}, exact=False)
-        kinds = plain.source.kinds
+    def _open_external(self, file: str, weight: str | None) -> "Log":
+        """Open one external table, twice where options hold for it.
+
+        Called by ``LogFiles.open`` for every table; the first time shows its columns.
+        """
+        plain = LogFiles((file,), nulls=self.nulls)
+        opened = _open_log(plain)
+        fitting = self._keep_fitting(file, opened.source.kinds, weight)
+        return opened if fitting == plain else _open_log(fitting)
+
+    def _keep_fitting(
+        self, file: str, kinds: "Mapping[str, ColumnKind]", weight: str | None
+    ) -> "LogFiles":
+        """Keep the options for which a table has the columns. Called by ``_open_external``."""
         weights = [column for column in (weight, self.weight) if column in kinds]
         columns = {node: column for node, column in self.columns.items() if column in kinds}
-        numbers = {name for name in kinds if kinds[name].may_be_summed}
+        numbers = {name for name, kind in kinds.items() if kind.may_be_summed}
         bins = {n: edges for n, edges in self.bins.items() if columns.get(n, n) in numbers}
-        if not (weights or columns or bins):
-            return plain
         exact = self.exact and bool(weights)
-        return self._opened((file,), (*weights, None)[0], columns, bins, exact=exact)
+        return LogFiles((file,), (*weights, None)[0], columns, bins, self.nulls, exact)
 
-    def _opened(
-        self,
-        files: tuple[str, ...],
-        weight: str | None,
-        columns: Mapping[str, str],
-        bins: Mapping[str, Sequence[float]],
-        *,
-        exact: bool,
-    ) -> "Log":
-        from boundit.counts.read import read_log  # noqa: PLC0415, keeps --help quick
 
-        return read_log(
-            list(files),
-            weight=weight,
-            columns=columns or None,
-            bins=bins or None,
-            nulls=self.nulls,
-            exact=exact,
-        )
+def node_option(
+    flag: str,
+    *,
+    metavar: str,
+    read: Callable[[str], object],
+    help: str,  # noqa: A002, as click calls it
+) -> Callable[[_Command], _Command]:
+    """Make an option NODE=VALUE; repeatable, and read as one mapping.
+
+    Used for --columns, --bins and --domain; ``read`` reads a value, or refuses it.
+    """
+
+    def entry(text: str) -> tuple[str, object]:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not (name and value):
+            raise click.BadParameter(f"{text!r} is not of the form {metavar}")
+        return name, read(value)
+
+    return click.option(
+        flag, multiple=True, metavar=metavar, type=entry, callback=_gather_entries, help=help
+    )
 
 
 def log_argument(command: _Command) -> _Command:
-    """Give a command its LOG as ``LogFiles``, with the options by which they are read."""
+    """Give a command its LOG as ``LogFiles``, with the options by which they are read.
+
+    Decorates ``bound`` and ``check``.
+    """
 
     @wraps(command)
-    def reading(
+    def run(
         *arguments: object,
         log: tuple[str, ...],
         weight: str | None,
@@ -93,60 +116,60 @@ def log_argument(command: _Command) -> _Command:
         rows = LogFiles(log, weight, columns, bins, nulls, exact)
         command(*arguments, log=rows, **others)
 
-    decorated: Callable[..., None] = reading
+    decorated: Callable[..., None] = run
     for decorate in reversed(_OPTIONS):
         decorated = decorate(decorated)
     return cast("_Command", decorated)
 
 
-def files_of(logs: Iterable["Log"]) -> list[str]:
-    """The files behind opened logs."""
-    from boundit.counts.files import FileSource  # noqa: PLC0415, keeps --help quick
+def _open_log(asked: LogFiles) -> "Log":
+    """Open files by their options. Called by ``LogFiles.open`` for the log and every table."""
+    from boundit.counts.read import read_log  # noqa: PLC0415, keeps --help quick
 
-    sources = [log.source for log in logs]
-    return [path for of in sources if isinstance(of, FileSource) for path in of.paths]
-
-
-def levels(
-    context: click.Context, option: click.Parameter, given: Iterable[str]
-) -> dict[str, list[object]]:
-    """Read levels as a log would: numbers and true or false as such, anything else as text."""
-    return {
-        name: [_level(value) for value in values.split(",")]
-        for name, values in _pairs(context, option, given).items()
-    }
+    return read_log(
+        list(asked.files),
+        weight=asked.weight,
+        columns=asked.columns or None,
+        bins=asked.bins or None,
+        nulls=asked.nulls,
+        exact=asked.exact,
+    )
 
 
-def _columns(
-    context: click.Context, option: click.Parameter, given: Iterable[str]
-) -> dict[str, str]:
-    return _pairs(context, option, given)
+def read_levels(text: str) -> list[object]:
+    """Read levels as a log would: numbers and true or false as such, anything else as text.
+
+    Used by ``bound`` for --domain.
+    """
+    return [_read_level(value) for value in text.split(",")]
 
 
-def _bins(
-    context: click.Context, option: click.Parameter, given: Iterable[str]
-) -> dict[str, list[float]]:
-    def edge(text: str) -> float:
+def _read_level(text: str) -> object:
+    """Read one level. Called by ``read_levels``."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    return found if isinstance(found, int | float) and isfinite(found) else text
+
+
+def _read_edges(text: str) -> list[float]:
+    """Read the edges of bins. Used for --bins."""
+    edges = list[float]()
+    for edge in text.split(","):
         try:
-            return float(text)
+            edges.append(float(edge))
         except ValueError:
-            message = f"the edge {text!r} is no number"
-            raise click.BadParameter(message, context, option) from None
-
-    pairs = _pairs(context, option, given).items()
-    return {name: [edge(text) for text in edges.split(",")] for name, edges in pairs}
+            raise click.BadParameter(f"the edge {edge!r} is no number") from None
+    return edges
 
 
-def _pairs(
-    context: click.Context, option: click.Parameter, given: Iterable[str]
-) -> dict[str, str]:
-    """Read options of the form NODE=VALUE, each node once."""
-    found: dict[str, str] = {}
-    for text in given:
-        name, _, value = (part.strip() for part in text.partition("="))
-        if not (name and value):
-            message = f"{text!r} is not of the form {option.make_metavar(context)}"
-            raise click.BadParameter(message, context, option)
+def _gather_entries(
+    context: click.Context, option: click.Parameter, given: Iterable[tuple[str, object]]
+) -> dict[str, object]:
+    """Gather entries into a mapping, each node once. Called by click for ``node_option``."""
+    found: dict[str, object] = {}
+    for name, value in given:
         if name in found:
             message = f"{name!r} is given twice; once is enough"
             raise click.BadParameter(message, context, option)
@@ -154,12 +177,12 @@ def _pairs(
     return found
 
 
-def _level(text: str) -> object:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return text
-    return found if isinstance(found, int | float) and isfinite(found) else text
+def _list_files(logs: Iterable["Log"]) -> list[str]:
+    """List the files behind opened logs. Called by ``LogFiles.open``."""
+    from boundit.counts.files import FileSource  # noqa: PLC0415, keeps --help quick
+
+    sources = [log.source for log in logs]
+    return [path for of in sources if isinstance(of, FileSource) for path in of.paths]
 
 
 _OPTIONS = (
@@ -174,18 +197,16 @@ _OPTIONS = (
         is_flag=True,
         help="The weights are the shares of an exact law, without sampling error.",
     ),
-    click.option(
+    node_option(
         "--columns",
-        multiple=True,
         metavar="NODE=COLUMN",
-        callback=_columns,
+        read=str,
         help="A column that is called otherwise than its node; repeatable.",
     ),
-    click.option(
+    node_option(
         "--bins",
-        multiple=True,
         metavar="NODE=EDGE,...",
-        callback=_bins,
+        read=_read_edges,
         help="Cut a number into categories, as in Age=18,30,50; repeatable.",
     ),
     click.option(

@@ -18,7 +18,8 @@ from boundit.cli.completion import completion
 from boundit.cli.flags import with_flags
 from boundit.cli.graph import graph
 from boundit.cli.init import init
-from boundit.cli.options import INTERRUPTED, say
+from boundit.cli.options import INTERRUPTED
+from boundit.cli.outputs import notify
 from boundit.cli.recover import recover
 from boundit.cli.reproduce import reproduce
 from boundit.cli.simulate import simulate
@@ -57,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    """Run a command and choose the exit code. Called by ``main``."""
     try:
         answer = app.main(arguments, prog_name="boundit", standalone_mode=False)
         sys.stdout.flush()
@@ -64,9 +66,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         click.echo(error.format_message())
         return 0
     except click.ClickException as error:
-        return _refused(error.format_message())
+        return _refuse(error.format_message())
     except BounditError as error:
-        return _refused(with_flags(error.message))
+        return _refuse(with_flags(error.message))
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED
@@ -77,13 +79,14 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 0
     except Exception:  # noqa: BLE001, the last door: anything else is a bug and is shown whole
         traceback.print_exc()
-        say("error", "this is a bug in boundit; please report the lines above")
+        notify("error", "this is a bug in boundit; please report the lines above")
         return BUG
     return answer if isinstance(answer, int) else 0
 
 
-def _refused(message: str) -> int:
+def _refuse(message: str) -> int:
+    """Say in one line what makes no sense. Called by ``_run`` for our errors and click's."""
     one_line = " ".join(message.split())
     # Click ends a sentence with a full stop; we do not, and "..." is none.
-    say("error", one_line if one_line.endswith("..") else one_line.removesuffix("."))
+    notify("error", one_line if one_line.endswith("..") else one_line.removesuffix("."))
     return NONSENSE

@@ -1,15 +1,22 @@
-"""Files that a command writes: refused before any work is done, told of when they are there."""
+"""What a command prints and writes: answers on stdout, everything beside them on stderr.
 
+Files are refused before any work is done, and told of when they are there.
+"""
+
+import json
+import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from boundit.cli.options import say
+INPUTS = "boundit.inputs"
+"""Where a context keeps the files that arguments were read from so far."""
+_COLOURS = {"error": "red", "caveat": "yellow", "note": "yellow", "wrote": "green"}
 
 
-class Target(click.Path):
+class OutputFile(click.Path):
     """A file to write: its suffix fits its content, and its folder is there."""
 
     def __init__(self, *suffixes: str) -> None:
@@ -22,7 +29,7 @@ class Target(click.Path):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str | bytes | os.PathLike[str]:
-        """Refuse a name or a place that would not do."""
+        """Refuse a name or a place that would not do. Called by click for every such option."""
         path = Path(value)
         if path.suffix.lower() not in self.suffixes:
             ends = " or ".join(self.suffixes)
@@ -33,12 +40,16 @@ class Target(click.Path):
         return super().convert(value, param, ctx)
 
 
-def keep_apart(context: click.Context, inputs: Iterable[str]) -> None:
-    """Refuse to write over a file that the same command reads."""
-    read = [Path(path) for path in inputs if Path(path).exists()]
+def refuse_overwriting(context: click.Context, inputs: Iterable[str]) -> None:
+    """Refuse to write over a file that the same command reads.
+
+    Called by ``bound`` and ``simulate`` before any work; the files of arguments are known.
+    """
+    paths = [*context.meta.get(INPUTS, []), *inputs]
+    read = [Path(path) for path in paths if Path(path).exists()]
     for option in context.command.params:
         path = context.params.get(str(option.name))
-        if not isinstance(option.type, Target) or path is None or not path.exists():
+        if not isinstance(option.type, OutputFile) or path is None or not path.exists():
             continue
         if any(path.samefile(other) for other in read):
             raise click.UsageError(
@@ -47,6 +58,49 @@ def keep_apart(context: click.Context, inputs: Iterable[str]) -> None:
             )
 
 
-def wrote(path: object) -> None:
-    """Say where something is now; on stderr, so that an answer can be piped on."""
-    say("wrote", str(path))
+def notify_written(path: object) -> None:
+    """Say where a file is now; on stderr, so that an answer can be piped on.
+
+    Called by every command that writes one.
+    """
+    notify("wrote", str(path))
+
+
+def notify(what: str, message: str) -> None:
+    """Say something beside the answer: on stderr, what it is in colour on a terminal.
+
+    Called for errors by ``_refuse``, for caveats by ``bound``, for files by ``notify_written``.
+    """
+    colour = False if os.environ.get("NO_COLOR") else None
+    mark = "" if what == "wrote" else ":"
+    head = click.style(f"{what}{mark}", fg=_COLOURS[what])
+    click.echo(f"{head} {message}", err=True, color=colour)
+
+
+def print_json(record: object) -> None:
+    """Print a record as one line of JSON. Called by every command that has --json."""
+    click.echo(write_json(record))
+
+
+def write_json(record: object) -> str:
+    """Write a record as JSON, which has no ``nan``: what is no number is null.
+
+    Called by ``print_json``, and by ``simulate`` for what a study found.
+
+    >>> write_json({"width": float("nan")})
+    '{"width": null}'
+    """
+    return json.dumps(_replace_nan(record), ensure_ascii=False, allow_nan=False)
+
+
+def _replace_nan(found: object) -> object:
+    """Replace numbers that JSON lacks by None, however deep. Called by ``write_json``."""
+    match found:
+        case float() if not math.isfinite(found):
+            return None
+        case dict():
+            return {key: _replace_nan(value) for key, value in found.items()}
+        case list() | tuple():
+            return [_replace_nan(value) for value in found]
+        case _:
+            return found

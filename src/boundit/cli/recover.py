@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.options import graph_argument, json_option, names_in, show
+from boundit.cli.options import graph_argument, json_option, read_names
+from boundit.cli.outputs import print_json
 
 if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph
@@ -43,9 +44,9 @@ def recover(
     from boundit.estimand.recover import recover as answer  # noqa: PLC0415, keeps --help quick
 
     asked = parse_query(query)
-    found = answer(graph, asked, external=[names_in(part) for part in external])
+    found = answer(graph, asked, external=[read_names(part) for part in external])
     if as_json:
-        show(
+        print_json(
             {
                 "query": str(asked),
                 "found": bool(found),

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.options import json_option, seed_option, show
-from boundit.cli.outputs import wrote
+from boundit.cli.options import json_option, seed_option
+from boundit.cli.outputs import notify_written, print_json
 from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -72,14 +72,15 @@ def reproduce(
     size = f"--runs {runs} --rounds {rounds} --points {points} --seed {seed}"
     command = f"boundit reproduce {size}"
     written = write_reproduction(found, out, command=command + " --quick" * quick)
-    wrote(written)
+    notify_written(written)
     if as_json:
-        show(_record(found) | {"report": str(written)})
+        print_json(_make_record(found) | {"report": str(written)})
     else:
-        _print(found)
+        _print_reproduction(found)
 
 
-def _print(found: "Reproduction") -> None:
+def _print_reproduction(found: "Reproduction") -> None:
+    """Print the table, the arms ruled out, regrets and claims. Called by ``reproduce``."""
     study = found.offline
     click.echo(
         f"The offline table: {study.points:,} points drawn, {study.kept:,} kept, "
@@ -89,10 +90,12 @@ def _print(found: "Reproduction") -> None:
                f"{'conf. 0.95':<16}{'CP':>5}{'Biased':>8}  printed")  # fmt: skip
     for row in study.rows:
         mark = " misses" if row.printed_misses else ""
+        exact, plug_in, ours, printed = map(
+            _format_interval, (row.exact, row.plug_in, row.ours, row.printed)
+        )
         click.echo(
-            f"{row.arm!s:<8}{row.context!s:<9}{row.truth:>6.3f}  {_shown(row.exact):<16}"
-            f"{_shown(row.plug_in):<16}{_shown(row.ours):<16}{row.cp:>5.3f}{row.biased:>8.3f}  "
-            f"{_shown(row.printed)}{mark}"
+            f"{row.arm!s:<8}{row.context!s:<9}{row.truth:>6.3f}  {exact:<16}{plug_in:<16}"
+            f"{ours:<16}{row.cp:>5.3f}{row.biased:>8.3f}  {printed}{mark}"
         )
     click.echo("\nArms ruled out, of all pairs of arm and context")
     for gone in found.pruned:
@@ -105,11 +108,13 @@ def _print(found: "Reproduction") -> None:
         click.echo(f"    {claim.shown}")
 
 
-def _shown(ends: object) -> str:
+def _format_interval(ends: object) -> str:
+    """Write an interval to three digits. Called by ``_print_reproduction``."""
     return f"[{ends.lower:.3f}, {ends.upper:.3f}]"  # type: ignore[attr-defined]
 
 
-def _record(found: "Reproduction") -> dict[str, object]:
+def _make_record(found: "Reproduction") -> dict[str, object]:
+    """Make the record for --json. Called by ``reproduce``."""
     study = found.offline
     return {
         "points": study.points,

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from boundit.cli.options import (
-    INTERRUPTED,
-    as_text,
-    is_there,
-    json_option,
-    seed_option,
-    show,
+from boundit.cli.options import INTERRUPTED, is_path, json_option, seed_option
+from boundit.cli.outputs import (
+    OutputFile,
+    notify_written,
+    print_json,
+    refuse_overwriting,
+    write_json,
 )
-from boundit.cli.outputs import Target, keep_apart, wrote
 from boundit.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -79,12 +78,15 @@ WITHOUT_CURVES = ("suite", "ceilings")
 )
 @click.option(
     "--out",
-    type=Target(".npz", ".json"),
+    type=OutputFile(".npz", ".json"),
     metavar="FILE",
     help="Save every run (npz), or of a study what it found (json).",
 )
 @click.option(
-    "--plot", type=Target(".png", ".svg"), metavar="FILE", help="Draw the curves: png or svg."
+    "--plot",
+    type=OutputFile(".png", ".svg"),
+    metavar="FILE",
+    help="Draw the curves: png or svg.",
 )
 @json_option
 @click.pass_context
@@ -121,31 +123,31 @@ def simulate(
     # A watch that drops its bounds says so each time; here that is what is being counted.
     logging.getLogger("boundit").addHandler(logging.NullHandler())
     _check_targets(study, out, plot)
-    keep_apart(context, [place])
+    refuse_overwriting(context, [place])
     if study is not None:
-        _refuse(context, "place", "policies", "log_points", "workers")
-        found, curves, asked = _studied(study, runs, rounds, seed)
+        _refuse_options(context, "place", "policies", "log_points", "workers")
+        found, curves, asked = _run_study(study, runs, rounds, seed)
         record, text = found.record(), str(found)
-        _keep_record(out, {"study": study, **record})
+        _save_record(out, {"study": study, **record})
     else:
         asked, length = runs or RUNS, rounds or ROUNDS
-        names, world = _names(policies), _world(place)
-        curves = _played(world, names, asked, length, seed, log_points, workers)
+        names, world = _read_policy_names(policies), _load_world(place)
+        curves = _play(world, names, asked, length, seed, log_points, workers)
         record, text = curves.record(), str(curves)
         if out is not None:
             curves.save(out)
-            wrote(out)
+            notify_written(out)
     if plot is not None and curves is not None:
         curves.plot(plot)
-        wrote(plot)
-    show(record) if as_json else click.echo(text)
+        notify_written(plot)
+    print_json(record) if as_json else click.echo(text)
     if curves is not None and curves.runs < asked:
         click.echo(f"interrupted after {curves.runs:,} of {asked:,} runs", err=True)
         context.exit(INTERRUPTED)
 
 
 def _check_targets(study: str | None, out: Path | None, plot: Path | None) -> None:
-    """Refuse what will not fit before anything is played."""
+    """Refuse what will not fit before anything is played. Called by ``simulate``."""
     kept = ".npz" if study is None else ".json"
     if out is not None and out.suffix.lower() != kept:
         what = "runs are" if study is None else "what a study finds is"
@@ -154,7 +156,7 @@ def _check_targets(study: str | None, out: Path | None, plot: Path | None) -> No
         raise click.UsageError(f"the study {study} has no curves to plot; leave out --plot")
 
 
-def _played(
+def _play(
     world: "World",
     names: list[str],
     runs: int,
@@ -163,6 +165,7 @@ def _played(
     log_points: int | None,
     workers: int | None,
 ) -> "Regret":
+    """Play the named policies, with bounds from the world's log. Called by ``simulate``."""
     from boundit.simulation.simulate import simulate as play  # noqa: PLC0415
     from boundit.studies.online.policies import OfflineTables, pick_policies  # noqa: PLC0415
 
@@ -180,10 +183,13 @@ def _played(
         )
 
 
-def _studied(
+def _run_study(
     study: str, runs: int | None, rounds: int | None, seed: int
 ) -> "tuple[StudyResult, Regret | None, int]":
-    """What a study found, its curves, and how many runs they should have."""
+    """Give what a study found, its curves, and how many runs they should have.
+
+    Called by ``simulate`` for --study.
+    """
     from boundit.studies.online.catalogue import STUDIES, run_study  # noqa: PLC0415
 
     with progress(study) as told:
@@ -191,31 +197,37 @@ def _studied(
     return found, curves, runs or STUDIES[study][1].runs
 
 
-def _refuse(context: click.Context, *names: str) -> None:
-    """A study has a world and policies of its own."""
+def _refuse_options(context: click.Context, *names: str) -> None:
+    """Refuse options that a study has no use for: it has a world and policies of its own.
+
+    Called by ``simulate`` for --study.
+    """
     for parameter in context.command.params:
         given = context.get_parameter_source(str(parameter.name))
         if parameter.name in names and given is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--study does not go with {parameter.opts[0]}")
 
 
-def _names(policies: str) -> list[str]:
+def _read_policy_names(policies: str) -> list[str]:
+    """Read the names of --policies. Called by ``simulate``."""
     names = [name for part in policies.split(",") if (name := part.strip())]
     if not names:
         raise click.UsageError(f"--policies names nobody; write {POLICIES} or such")
     return names
 
 
-def _keep_record(out: Path | None, record: dict[str, object]) -> None:
+def _save_record(out: Path | None, record: dict[str, object]) -> None:
+    """Write what a study found, where --out asks for it. Called by ``simulate``."""
     from boundit import __version__  # noqa: PLC0415
     from boundit.terms.files import write_page  # noqa: PLC0415
 
     if out is not None:
-        write_page(out, as_text({**record, "version": __version__}))
-        wrote(out)
+        write_page(out, write_json({**record, "version": __version__}))
+        notify_written(out)
 
 
-def _world(place: str) -> "World":
+def _load_world(place: str) -> "World":
+    """Make the world of --world, by its name or from its file. Called by ``simulate``."""
     from boundit.simulation import worlds  # noqa: PLC0415, keeps --help quick
     from boundit.simulation.world_file import read_world  # noqa: PLC0415
 
@@ -231,13 +243,16 @@ def _world(place: str) -> "World":
     except ValueError:
         message = f"{number!r} is no number; write flipped:0.9 or random:7"
         raise click.BadParameter(message, param_hint="'--world'") from None
-    if not is_there(place):
-        raise click.BadParameter(_unknown(place), param_hint="'--world'")
+    if not is_path(place):
+        raise click.BadParameter(_describe_unknown(place), param_hint="'--world'")
     return read_world(place)
 
 
-def _unknown(place: str) -> str:
-    """Say what could be meant by a world that is neither a name of ours nor a file."""
+def _describe_unknown(place: str) -> str:
+    """Say what could be meant by a world that is neither a name of ours nor a file.
+
+    Called by ``_load_world``.
+    """
     near = get_close_matches(place.partition(":")[0].lower(), WORLDS, n=1)
     there = "there are paper, flipped, flipped:STRENGTH and random:SEED, or name a JSON file"
     hint = f"did you mean {WORLDS[near[0]]!r}?" if near else there
