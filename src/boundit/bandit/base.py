@@ -236,10 +236,10 @@ class BasePolicy(ABC, Generic[S]):
     def play(
         self,
         environment: FiniteEnvironment,
-        visitors: Places,
-        luck: Floats,
+        contexts: Places,
+        uniforms: Floats,
         seeds: Seeds,
-        side_luck: Floats | None = None,
+        observation_uniforms: Floats | None = None,
     ) -> Places | None:
         """Play whole runs in compiled code; own features are asked once for each pair."""
         narrows = (
@@ -249,7 +249,7 @@ class BasePolicy(ABC, Generic[S]):
             return None
         prior = PriorBounds(self.monitor.prior.table)
         layout = BatchLayout.of(self.spec, prior, environment)
-        runs = BatchRuns.of(visitors, luck, seeds, side_luck)
+        runs = BatchRuns.of(contexts, uniforms, seeds, observation_uniforms)
         return layout and self.play_batch(layout, runs)
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:

@@ -25,16 +25,18 @@ class DecisionIds:
         self._restart()
 
     def _restart(self) -> None:
+        """Take another prefix; called by ``DecisionIds.make`` in a forked process."""
         self._home, self._prefix, self._next = DecisionIds._here, uuid4().hex, count()
 
     def make(self) -> str:
-        """A name that nobody else gives."""
+        """Make a name that nobody else gives; called by ``BasePolicy.decide``."""
         if self._home is not DecisionIds._here:
             self._restart()
         return f"{self._prefix}{next(self._next)}"
 
     @classmethod
     def _mark_fork(cls) -> None:
+        """Note that this process was forked off; called by the system after a fork."""
         cls._here = object()
 
     def __reduce__(self) -> tuple[type["DecisionIds"], tuple[()]]:

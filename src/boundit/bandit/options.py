@@ -6,31 +6,34 @@ from boundit.bandit.errors import BadOption
 
 
 def read_positive(name: str, value: float) -> float:
-    """Read a number above 0."""
+    """Read a number above 0, such as ``sigma``; called by constructors of policies."""
     return _read_number(name, value, "a number above 0", above=0.0)
 
 
 def read_not_negative(name: str, value: float) -> float:
-    """Read a number that is 0 or more."""
+    """Read a number that is 0 or more, such as ``alpha``; for constructors of policies."""
     return _read_number(name, value, "a number, 0 or more", above=-math.ulp(0.0))
 
 
 def read_chance(name: str, value: float) -> float:
-    """Read a number strictly between 0 and 1."""
+    """Read a number strictly between 0 and 1; called by ``BoundMonitor.of``."""
     if read_positive(name, value) >= 1:
         raise BadOption(name, "a chance between 0 and 1", value)
     return float(value)
 
 
 def read_flag(name: str, value: bool) -> bool:  # noqa: FBT001, it is the value to judge
-    """Read a yes or no."""
+    """Read a yes or no, such as ``floor``; called by constructors of policies."""
     if not isinstance(value, bool):
         raise BadOption(name, "True or False", value)
     return value
 
 
 def read_horizon(horizon: int | None) -> int | None:
-    """Read a horizon: a whole number of rounds, or None for not yet known."""
+    """Read a horizon: a whole number of rounds, or None for not yet known.
+
+    Called by the constructors of ``UCB`` and ``OAM``.
+    """
     if horizon is None:
         return None
     if not isinstance(horizon, int) or isinstance(horizon, bool) or horizon < 1:
@@ -39,13 +42,14 @@ def read_horizon(horizon: int | None) -> int | None:
 
 
 def read_whole_number(name: str, value: int) -> int:
-    """Read a whole number that is 0 or more, such as a seed."""
+    """Read a whole number that is 0 or more, such as the seed of ``TS`` or ``LinTS``."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise BadOption(name, "a whole number, 0 or more", value)
     return value
 
 
 def _read_number(name: str, value: float, expected: str, *, above: float) -> float:
+    """Read a finite number above another; called by ``read_positive``."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise BadOption(name, expected, value)
     if not (math.isfinite(value) and value > above):

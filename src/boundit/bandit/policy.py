@@ -77,19 +77,20 @@ class Policy(Protocol):
 
     def play(
         self,
-        stage: FiniteEnvironment,
-        visitors: Places,
-        luck: Floats,
+        environment: FiniteEnvironment,
+        contexts: Places,
+        uniforms: Floats,
         seeds: Seeds,
-        seeing: Floats | None = None,
+        observation_uniforms: Floats | None = None,
     ) -> Places | None:
         """Play whole runs in compiled code: the place of every arm pulled, runs x rounds.
 
         Each run starts from nothing learned, as ``fresh(seed=...)`` does with its seed, and
-        pulls what ``decide`` and ``learn`` would, bit for bit. ``visitors`` are places of
-        contexts, runs x rounds, as is ``luck``, and ``seeing``, the luck of what the stage
-        shows besides. None if this policy, as it is set, plays only through ``decide`` and
-        ``learn`` (it watches its bounds, say); a run of which that is true has -1 throughout.
+        pulls what ``decide`` and ``learn`` would, bit for bit. ``contexts`` are places in the
+        environment, runs x rounds, as are ``uniforms``, which decide rewards, and
+        ``observation_uniforms``, which decide what a round shows besides. None if this policy,
+        as it is set, plays only through ``decide`` and ``learn`` (it watches its bounds, say);
+        a run of which that is true has -1 throughout.
         """
         ...
 

@@ -22,34 +22,38 @@ class RankedArm(NamedTuple):
 
 @final
 class RankedArms(tuple[RankedArm, ...]):  # noqa: SLOT001, what is worked out of it is kept
-    """Entrants, the highest cap first and among equals in order.
+    """Arms of one call, the highest cap first and among equals in order.
 
-    ``beaten`` are arms of the call that do not enter: another that may be played is better.
+    ``beaten`` are arms of the call that are left out: another that may be played is better.
 
-    >>> [e.arm for e in RankedArms.of([RankedArm("A", 0, 0.4, 0), RankedArm("B", 0, 0.9, 1)])]
+    >>> a, b = RankedArm("A", 0, 0.4, 0), RankedArm("B", 0, 0.9, 1)
+    >>> [ranked.arm for ranked in RankedArms.of([a, b])]
     ['B', 'A']
     """
 
     beaten: tuple[RankedArm, ...] = ()
 
     @classmethod
-    def of(cls, entrants: Iterable[RankedArm], beaten: Iterable[RankedArm] = ()) -> Self:
-        """Put entrants in order."""
-        found = cls(sorted(entrants, key=lambda entrant: (-entrant.upper, entrant.place)))
+    def of(cls, arms: Iterable[RankedArm], beaten: Iterable[RankedArm] = ()) -> Self:
+        """Put arms in order; called by ``PriorBounds.rank``."""
+        found = cls(sorted(arms, key=lambda ranked: (-ranked.upper, ranked.place)))
         found.beaten = tuple(beaten)
         return found
 
     @cached_property
     def blank_table(self) -> Floats:
-        """The sheet of these arms with their ends and places; to be copied, not written on."""
-        sheet = np.zeros((len(self), COLUMNS))
-        sheet[:, [LOWER, UPPER, POSITION]] = [entrant[1:] for entrant in self]
-        return sheet
+        """The score table of these arms before anything is scored: their ends and places.
+
+        To be copied, not written on.
+        """
+        score_table = np.zeros((len(self), COLUMNS))
+        score_table[:, [LOWER, UPPER, POSITION]] = [ranked[1:] for ranked in self]
+        return score_table
 
     @cached_property
     def arms(self) -> tuple[Arm, ...]:
         """The arms alone."""
-        return tuple(entrant.arm for entrant in self)
+        return tuple(ranked.arm for ranked in self)
 
     @cached_property
     def in_call_order(self) -> tuple[tuple[int, Arm], ...]:

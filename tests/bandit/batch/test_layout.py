@@ -38,7 +38,7 @@ def test_each_context_has_the_policys_arms_by_decreasing_cap() -> None:
     assert layout is not None
     for c, context in enumerate(CONTEXTS):
         here = slice(4 * c, 4 * c + 4)
-        arms = [ENVIRONMENT.arms[i] for i in layout.target[here]]
+        arms = [ENVIRONMENT.arms[i] for i in layout.places[here]]
         uppers = [table(0.1)[arm, context].upper for arm in arms]
         assert (
             layout.score_table[here, UPPER].tolist() == uppers == sorted(uppers, reverse=True)
@@ -69,13 +69,13 @@ def test_runs_are_put_in_one_writable_piece() -> None:
     seeds: Any = np.arange(4)
     runs = BatchRuns.of(visitors, luck, seeds, luck)
 
-    assert runs.side_luck is not None
+    assert runs.observation_uniforms is not None
     kinds = (np.int64, np.float64, np.uint64, np.float64)
-    for array, kind in zip((*runs[:3], runs.side_luck), kinds, strict=True):
+    for array, kind in zip((*runs[:3], runs.observation_uniforms), kinds, strict=True):
         assert array.dtype == kind
         assert array.flags.c_contiguous
         assert array.flags.writeable
-    assert BatchRuns.of(visitors, luck, seeds, None).side_luck is None
+    assert BatchRuns.of(visitors, luck, seeds, None).observation_uniforms is None
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -114,13 +114,13 @@ def test_every_row_of_the_layout_knows_its_pair_its_pools_and_what_it_shows() ->
 
     assert found is not None
     for here in range(16):
-        arm, context = SHOWING.arms[layout.target[here]], SHOWING.contexts[here // 4]
+        arm, context = SHOWING.arms[layout.places[here]], SHOWING.contexts[here // 4]
         assert found.pair[here] == ends.pairs[arm, context]
         assert found.pools[:, here].tolist() == [
             ends.find_pool(i, arm, context) for i in (0, 1)
         ]
         np.testing.assert_array_equal(
-            found.shows[here], SHOWING.side_observation.ends[here // 4, layout.target[here]]
+            found.shows[here], SHOWING.side_observation.ends[here // 4, layout.places[here]]
         )
     # The second plan needs a variable that the environment does not show.
     assert found.cells.tolist() == [[0, 1, 2], [-1, -1, -1]]
@@ -136,7 +136,7 @@ def test_a_pair_without_a_plan_has_none() -> None:
     found = lay_out_narrowing(ends, layout, SHOWING.side_observation)
 
     assert found is not None
-    left = [here for here in range(16) if SHOWING.arms[layout.target[here]] == (0, 0)]
+    left = [here for here in range(16) if SHOWING.arms[layout.places[here]] == (0, 0)]
     assert np.flatnonzero(found.pair == -1).tolist() == left
     assert np.flatnonzero(found.pools[0] == -1).tolist() == left
 

@@ -60,7 +60,7 @@ def test_the_curvature_is_the_second_derivative() -> None:
 
     found = kernel._compute_curvature(ROWS, here, prices, slopes)
 
-    expected = -np.array(bend) / 1e-10 + (prices.tests / room) @ slopes**2 + prices.rents / u
+    expected = -np.array(bend) / 1e-10 + (prices.tests / room) @ slopes**2 + prices.signs / u
     np.testing.assert_allclose(found.diagonal(), expected, rtol=1e-3, atol=1e-4)
 
 

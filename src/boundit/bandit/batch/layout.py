@@ -26,27 +26,36 @@ _WHOLE: tuple[Literal["C"], Literal["W"], Literal["A"]] = ("C", "W", "A")
 
 
 class BatchRuns(NamedTuple):
-    """Who comes in whole runs: contexts by their places, with luck, a seed for each run.
+    """What comes in whole runs: contexts by their places, runs x rounds, and what is drawn.
 
-    ``side_luck`` decides what a round shows besides the reward, where it shows anything.
+    ``uniforms`` decide the rewards and ``observation_uniforms`` what a round shows besides,
+    where it shows anything; each run has a seed for what the policy itself draws.
     """
 
-    visitors: Places
-    luck: Floats
+    contexts: Places
+    uniforms: Floats
     seeds: Seeds
-    side_luck: Floats | None
+    observation_uniforms: Floats | None
 
     @classmethod
-    def of(cls, visitors: Places, luck: Floats, seeds: Seeds, side_luck: Floats | None) -> Self:
+    def of(
+        cls,
+        contexts: Places,
+        uniforms: Floats,
+        seeds: Seeds,
+        observation_uniforms: Floats | None,
+    ) -> Self:
         """Put them as kernels were compiled for: in one piece that may be written to.
 
         Called by ``BasePolicy.play``.
         """
         return cls(
-            np.require(visitors, np.int64, _WHOLE),
-            np.require(luck, np.float64, _WHOLE),
+            np.require(contexts, np.int64, _WHOLE),
+            np.require(uniforms, np.float64, _WHOLE),
             np.require(seeds, np.uint64, _WHOLE),
-            None if side_luck is None else np.require(side_luck, np.float64, _WHOLE),
+            None
+            if observation_uniforms is None
+            else np.require(observation_uniforms, np.float64, _WHOLE),
         )
 
 
@@ -56,8 +65,8 @@ class BatchLayout:
     """The arms of every context by decreasing cap, context after context in one score table.
 
     Those of context ``c`` lie from ``starts[c]`` to ``starts[c + 1]``; ``arms`` are what their
-    places speak of, ``target`` is the place of an arm in the environment. Each has a slot of
-    its own.
+    positions speak of, ``places`` where an arm stands in the environment. Each has statistics
+    of its own.
     """
 
     contexts: tuple[Context, ...]
@@ -66,7 +75,7 @@ class BatchLayout:
     starts: Places
     score_table: Floats
     means: Floats
-    target: Places
+    places: Places
     environment: FiniteEnvironment
 
     @classmethod
@@ -83,7 +92,7 @@ class BatchLayout:
         known = {arm: i for i, arm in enumerate(environment.arms)}
         ranked = tuple(prior.rank(spec.arms, c, held=True) for c in contexts)
         sizes = [len(arms) for arms in ranked]
-        target = np.array([known[a.arm] for arms in ranked for a in arms], np.int64)
+        places = np.array([known[a.arm] for arms in ranked for a in arms], np.int64)
         score_table = np.concatenate([arms.blank_table for arms in ranked])
         score_table[:, STATISTICS] = np.arange(len(score_table))
         met = np.repeat(np.arange(len(contexts)), sizes)
@@ -93,8 +102,8 @@ class BatchLayout:
             ranked,
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             score_table,
-            np.asarray(environment.means, np.float64)[met, target],
-            target,
+            np.asarray(environment.means, np.float64)[met, places],
+            places,
             environment,
         )
 
@@ -103,7 +112,7 @@ class BatchLayout:
 
         Called by the ``play_batch`` of every policy but OAM.
         """
-        return BatchArrays(self.starts, self.means, self.target, runs.visitors, runs.luck)
+        return BatchArrays(self.starts, self.means, self.places, runs.contexts, runs.uniforms)
 
     @property
     def words(self) -> Seeds:
@@ -193,7 +202,7 @@ def lay_out_narrowing(
         _as_places([narrowing.pairs.get(pair) for pair in pairs]),
         np.array([_as_places(row) for row in pools]),
         np.array([_as_places(row) for row in zip(*read, strict=True)]),
-        np.ascontiguousarray(side.ends[met, layout.target], np.float64),
+        np.ascontiguousarray(side.ends[met, layout.places], np.float64),
     )
 
 

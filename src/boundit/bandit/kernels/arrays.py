@@ -22,5 +22,5 @@ class BatchArrays(NamedTuple):
     starts: Places
     means: Floats
     target: Places
-    visitors: Places
-    luck: Floats
+    contexts: Places
+    uniforms: Floats

@@ -188,14 +188,14 @@ def play_kl_ucb(
 
     Called by ``KLUCB.play_batch`` once for all runs of a simulation.
     """
-    runs, rounds = batch.visitors.shape
+    runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
     count_rows, starts = np.empty((batch.target.size, 2)), batch.starts
     plays = np.empty(starts.size - 1)
     for run in range(runs):
         count_rows[:], plays[:] = 0.0, 0.0
         for t in range(rounds):
-            v = batch.visitors[run, t]
+            v = batch.contexts[run, t]
             budget = compute_budget(plays[v] + 1.0, c)
             arm, _ = find_best_arm(
                 count_rows, score_table, starts[v], starts[v + 1], budget, low, high
@@ -203,5 +203,5 @@ def play_kl_ucb(
             pulls[run, t] = batch.target[arm]
             plays[v] += 1.0
             count_rows[arm, 0] += 1.0
-            count_rows[arm, 1] += 1.0 if batch.luck[run, t] < batch.means[arm] else 0.0
+            count_rows[arm, 1] += 1.0 if batch.uniforms[run, t] < batch.means[arm] else 0.0
     return pulls

@@ -194,13 +194,13 @@ def play_lin_ts(
 
     Called by ``LinTS.play_batch`` once for all runs of a simulation.
     """
-    runs, rounds = batch.visitors.shape
+    runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
     scratch, root = np.empty(x.size // batch.target.size), np.empty((0, 0))
     for run in range(runs):
         models = start.copy()
         for t in range(rounds):
-            c = batch.visitors[run, t]
+            c = batch.contexts[run, t]
             if shared:
                 root = factor_inverse(models, 0, d, scratch.size)
             stream, span = (
@@ -211,7 +211,7 @@ def play_lin_ts(
                 stream, models, x, score_table, span, d, scale, root, scratch
             )
             pulls[run, t] = batch.target[arm]
-            reward = 1.0 if batch.luck[run, t] < batch.means[arm] else 0.0
+            reward = 1.0 if batch.uniforms[run, t] < batch.means[arm] else 0.0
             update_model(
                 models,
                 int(score_table[arm, STATISTICS]),

@@ -116,19 +116,19 @@ def play_lin_ucb(
 
     Called by ``LinUCB.play_batch`` once for all runs of a simulation.
     """
-    runs, rounds = batch.visitors.shape
+    runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
     scratch, starts = np.empty(x.size // batch.target.size), batch.starts
     for run in range(runs):
         models = start.copy()
         score_table[:, LIN_UCB_VERSION] = -1.0
         for t in range(rounds):
-            c = batch.visitors[run, t]
+            c = batch.contexts[run, t]
             arm, _ = find_best_arm(
                 models, x, score_table, starts[c], starts[c + 1], d, alpha, floor, scratch
             )
             pulls[run, t] = batch.target[arm]
-            reward = 1.0 if batch.luck[run, t] < batch.means[arm] else 0.0
+            reward = 1.0 if batch.uniforms[run, t] < batch.means[arm] else 0.0
             update_model(
                 models,
                 int(score_table[arm, STATISTICS]),

@@ -113,7 +113,7 @@ def play_lin_ucb_narrowing(
     A run that refutes the bounds goes on without them, and with arms that are not here: it has
     -1 for every pull. Called by ``LinUCB.play_batch`` where rounds narrow the bounds.
     """
-    runs, length = batch.visitors.shape
+    runs, length = batch.contexts.shape
     pulls = np.empty((runs, length), np.int64)
     scratch, begun = np.empty(x.size // batch.target.size), layout.ends
     for run in range(runs):
@@ -127,13 +127,13 @@ def play_lin_ucb_narrowing(
             begun.upper.copy(),
         )
         for t in range(length):
-            c = batch.visitors[run, t]
+            c = batch.contexts[run, t]
             span = (batch.starts[c], batch.starts[c + 1])
             arm = _find_best_arm(
                 models, x, score_table, span, d, alpha, floor, ends, layout.pair, scratch
             )
             pulls[run, t] = batch.target[arm]
-            reward = 1 if batch.luck[run, t] < batch.means[arm] else 0
+            reward = 1 if batch.uniforms[run, t] < batch.means[arm] else 0
             row, model = arm * scratch.size, int(score_table[arm, STATISTICS])
             update_model(models, model, x, row, d, float(reward), scratch)
             if _learn_observation(layout, ends, arm, reward, seeing[run, t]) == REFUTED:

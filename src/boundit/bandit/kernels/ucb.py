@@ -63,15 +63,15 @@ def play_ucb(score_table: Floats, width: float, batch: BatchArrays) -> Places:
 
     Called by ``UCB.play_batch`` once for all runs of a simulation.
     """
-    runs, rounds = batch.visitors.shape
+    runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
     count_rows, starts = np.empty((batch.target.size, 2)), batch.starts
     for run in range(runs):
         count_rows[:] = 0.0
         for t in range(rounds):
-            c = batch.visitors[run, t]
+            c = batch.contexts[run, t]
             arm, _ = find_best_arm(count_rows, score_table, starts[c], starts[c + 1], width)
             pulls[run, t] = batch.target[arm]
             count_rows[arm, 0] += 1.0
-            count_rows[arm, 1] += 1.0 if batch.luck[run, t] < batch.means[arm] else 0.0
+            count_rows[arm, 1] += 1.0 if batch.uniforms[run, t] < batch.means[arm] else 0.0
     return pulls

@@ -37,15 +37,18 @@ class _PullsPoint(NamedTuple):
 
 
 class _Multipliers(NamedTuple):
-    """Multipliers: of the constraints, and of ``u >= 0``."""
+    """Multipliers: of the constraints (``tests``), and of ``u >= 0`` (``signs``)."""
 
     tests: Numbers
-    rents: Numbers
+    signs: Numbers
 
 
 @compile_kernel
 def _evaluate_point(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _PullsPoint:
-    """Look at one choice of pulls."""
+    """Evaluate one choice of pulls: the products it gives, and what is then known.
+
+    Called by ``solve_barrier`` and ``_step_inside``.
+    """
     (n, size), metric = y.shape, base.copy()
     for i in range(n):
         for j in range(size):
@@ -66,7 +69,10 @@ def _evaluate_point(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _Pul
 
 @compile_kernel
 def _is_met_without_pulls(y: Numbers, base: Numbers, rows: Places) -> bool:
-    """Tell whether the constraints hold before anything is pulled."""
+    """Tell whether the constraints hold before anything is pulled.
+
+    Called by ``solve_barrier``.
+    """
     if rows.size == 0:
         return True
     largest = 0.0
@@ -79,7 +85,10 @@ def _is_met_without_pulls(y: Numbers, base: Numbers, rows: Places) -> bool:
 
 @compile_kernel
 def _find_worst_ratio(here: _PullsPoint) -> float:
-    """The largest ratio of a constraint's left side to its right side."""
+    """Find the largest ratio of a constraint's left side to its right side.
+
+    Called by ``solve_barrier`` and ``_is_met_without_pulls``.
+    """
     least = math.inf
     for known in here.known:
         least = min(least, known)
@@ -91,6 +100,8 @@ def solve_barrier(
     y: Numbers, base: Numbers, costs: Numbers, rows: Places
 ) -> tuple[Numbers, float, float]:
     """Follow the log barrier's central path by primal-dual Newton steps.
+
+    Called by ``solve_allocation``.
 
     Two pulls of everything, in the program's units, meet every constraint: a vector that was
     pulled twice has at most half of its square left. All later points stay strictly inside.
@@ -106,22 +117,23 @@ def solve_barrier(
             else 0.0,
         )
     here = _evaluate_point(y, base, rows, np.full(n, 2.0))
-    prices = _start_multipliers(here, 2.0 * dot(costs, np.ones(n)) / (n + rows.size))
+    multipliers = _start_multipliers(here, 2.0 * dot(costs, np.ones(n)) / (n + rows.size))
     proven, reached = 0.0, 1.0
     for _ in range(_MOST_STEPS):
         cost = dot(costs, here.u)
-        proven = max(proven, _prove_least_cost(costs, rows, here, prices.tests))
+        proven = max(proven, _prove_least_cost(costs, rows, here, multipliers.tests))
         if cost - proven <= _TOLERANCE * cost + _NEGLIGIBLE:
             break
         step, change = _compute_newton_step(
-            costs, rows, here, prices, _choose_gap_share(reached)
+            costs, rows, here, multipliers, _choose_gap_share(reached)
         )
         far = min(
-            _find_reach(prices.tests, change.tests), _find_reach(prices.rents, change.rents)
+            _find_reach(multipliers.tests, change.tests),
+            _find_reach(multipliers.signs, change.signs),
         )
         length = min(1.0, 0.99 * far)
-        add_scaled(prices.tests, length, change.tests)
-        add_scaled(prices.rents, length, change.rents)
+        add_scaled(multipliers.tests, length, change.tests)
+        add_scaled(multipliers.signs, length, change.signs)
         here, walked = _step_inside(y, base, rows, here, step)
         reached = min(length, walked)
     return here.u, proven, _find_worst_ratio(here)
@@ -129,43 +141,51 @@ def solve_barrier(
 
 @compile_kernel
 def _start_multipliers(here: _PullsPoint, barrier: float) -> _Multipliers:
-    """Prices that balance a barrier of this height at a point."""
-    tests, rents = np.empty(here.known.size), np.empty(here.u.size)
+    """Choose multipliers that balance a barrier of this height at a point.
+
+    Called by ``solve_barrier``.
+    """
+    tests, signs = np.empty(here.known.size), np.empty(here.u.size)
     for r in range(tests.size):
         tests[r] = barrier / (here.known[r] - 1.0)
-    for j in range(rents.size):
-        rents[j] = barrier / here.u[j]
-    return _Multipliers(tests, rents)
+    for j in range(signs.size):
+        signs[j] = barrier / here.u[j]
+    return _Multipliers(tests, signs)
 
 
 @compile_kernel
 def _compute_newton_step(
-    costs: Numbers, rows: Places, here: _PullsPoint, prices: _Multipliers, eagerness: float
+    costs: Numbers, rows: Places, here: _PullsPoint, multipliers: _Multipliers, share: float
 ) -> tuple[Numbers, _Multipliers]:
-    """Step in the pulls and in the multipliers."""
+    """Compute the step in the pulls and in the multipliers; called by ``solve_barrier``."""
     n, slopes = costs.size, _compute_slopes(rows, here)
-    gap = dot(prices.rents, here.u)
+    gap = dot(multipliers.signs, here.u)
     for r in range(rows.size):
-        gap += prices.tests[r] * (here.known[r] - 1.0)
-    target = eagerness * gap / (rows.size + n)
+        gap += multipliers.tests[r] * (here.known[r] - 1.0)
+    target = share * gap / (rows.size + n)
     pull = np.empty(n)
     for j in range(n):
         pull[j] = target / here.u[j] - costs[j]
         for r in range(rows.size):
             pull[j] += target / (here.known[r] - 1.0) * slopes[r, j]
-    step = solve_cholesky(factor(_compute_curvature(rows, here, prices, slopes)), pull)
-    dearer, higher = np.empty(rows.size), np.empty(n)
+    step = solve_cholesky(factor(_compute_curvature(rows, here, multipliers, slopes)), pull)
+    more_tests, more_signs = np.empty(rows.size), np.empty(n)
     for r in range(rows.size):
-        worth = target - prices.tests[r] * dot(slopes[r], step)
-        dearer[r] = worth / (here.known[r] - 1.0) - prices.tests[r]
+        worth = target - multipliers.tests[r] * dot(slopes[r], step)
+        more_tests[r] = worth / (here.known[r] - 1.0) - multipliers.tests[r]
     for j in range(n):
-        higher[j] = (target - prices.rents[j] * step[j]) / here.u[j] - prices.rents[j]
-    return step, _Multipliers(dearer, higher)
+        more_signs[j] = (target - multipliers.signs[j] * step[j]) / here.u[
+            j
+        ] - multipliers.signs[j]
+    return step, _Multipliers(more_tests, more_signs)
 
 
 @compile_kernel
 def _compute_slopes(rows: Places, here: _PullsPoint) -> Numbers:
-    """The derivative of what is known, a row for every tested pair."""
+    """Compute the derivative of what is known, a row for every tested pair.
+
+    Called by ``_compute_newton_step`` and ``_prove_least_cost``.
+    """
     slopes = np.empty((rows.size, here.u.size))
     for r in range(rows.size):
         for j in range(here.u.size):
@@ -175,17 +195,18 @@ def _compute_slopes(rows: Places, here: _PullsPoint) -> Numbers:
 
 @compile_kernel
 def _compute_curvature(
-    rows: Places, here: _PullsPoint, prices: _Multipliers, slopes: Numbers
+    rows: Places, here: _PullsPoint, multipliers: _Multipliers, slopes: Numbers
 ) -> Numbers:
-    """Minus the second derivative of what the prices pay for, and of the barrier.
+    """Compute minus the second derivative of what the multipliers weigh, and of the barrier.
 
-    No direction of it is negative. Only the lower triangle is written.
+    No direction of it is negative. Only the lower triangle is written. Called by
+    ``_compute_newton_step``.
     """
     n = here.u.size
     crossed, squared = np.zeros((n, n)), np.zeros((n, n))
     for r in range(rows.size):
-        h, price = here.known[r], prices.tests[r]
-        twice, fourth = 2.0 * price * h**2, price * (1.0 / (h - 1.0) - 2.0 / h)
+        h, multiplier = here.known[r], multipliers.tests[r]
+        twice, fourth = 2.0 * multiplier * h**2, multiplier * (1.0 / (h - 1.0) - 2.0 / h)
         for j in range(n):
             first, second = twice * here.M[rows[r], j], fourth * slopes[r, j]
             for k in range(j + 1):
@@ -198,13 +219,16 @@ def _compute_curvature(
         steepest = max(steepest, squared[j, j])
     for j in range(n):
         # Vectors that are alike leave the curvature flat but for rounding.
-        squared[j, j] += prices.rents[j] / here.u[j] + _ROUNDING * steepest
+        squared[j, j] += multipliers.signs[j] / here.u[j] + _ROUNDING * steepest
     return squared
 
 
 @compile_kernel
 def _choose_gap_share(reached: float) -> float:
-    """What share of the gap to aim for: little when the last step led to its end."""
+    """Choose what share of the gap to aim for: little when the last step led to its end.
+
+    Called by ``solve_barrier``.
+    """
     return 0.02 if reached > 0.9 else 0.1 if reached > 0.5 else 0.4
 
 
@@ -212,9 +236,10 @@ def _choose_gap_share(reached: float) -> float:
 def _step_inside(
     y: Numbers, base: Numbers, rows: Places, here: _PullsPoint, step: Numbers
 ) -> tuple[_PullsPoint, float]:
-    """Walk along the step as far as the constraints keep a twentieth of their room.
+    """Go along the step as far as the constraints keep a twentieth of their room.
 
-    What is known is concave, so it stays above the chord to a point that was too far.
+    What is known is concave, so it stays above the chord to a point that was too far. Called
+    by ``solve_barrier``.
     """
     length = min(1.0, 0.99 * _find_reach(here.u, step))
     for _ in range(_MOST_STEPS):
@@ -235,9 +260,10 @@ def _step_inside(
 
 @compile_kernel
 def _prove_least_cost(costs: Numbers, rows: Places, here: _PullsPoint, tests: Numbers) -> float:
-    """The dual value of the prices, scaled to be feasible: what every solution must cost.
+    """Compute the dual value, scaled to be feasible: what every solution must cost.
 
-    ``known`` is concave, so it lies below its tangent at the present point.
+    ``known`` is concave, so it lies below its tangent at the present point. Called by
+    ``solve_barrier``.
     """
     slopes, paid, scale = _compute_slopes(rows, here), 0.0, math.inf
     for r in range(rows.size):
@@ -252,7 +278,10 @@ def _prove_least_cost(costs: Numbers, rows: Places, here: _PullsPoint, tests: Nu
 
 @compile_kernel
 def _find_reach(values: Numbers, change: Numbers) -> float:
-    """How far ``values`` can move along ``change`` until one of them is zero."""
+    """Find how far ``values`` can move along ``change`` until one of them is zero.
+
+    Called by ``solve_barrier`` and ``_step_inside``.
+    """
     far = math.inf
     for i in range(values.size):
         if change[i] < 0.0:

@@ -24,41 +24,56 @@ CAP = 100.0
 
 
 class BatchCandidates(NamedTuple):
-    """What each context offers: its arms that the bounds leave, context after context.
+    """What each context candidates: its arms that the bounds leave, context after context.
 
-    The arms of context ``c`` are the rows from ``blocks[c]`` to ``blocks[c + 1]``; ``target``
-    is what an arm is called outside, ``means`` what it earns.
+    The arms of context ``c`` are the rows from ``blocks[c]`` to ``blocks[c + 1]``; ``places``
+    says where an arm stands in the environment, ``means`` what it earns.
     """
 
     x: Numbers
     blocks: Places
     lower: Numbers
     upper: Numbers
-    target: Places
+    places: Places
     means: Numbers
 
 
 @compile_kernel
 def schedule_solution(explorations: int) -> int:
-    """Count the explorations after which the allocation is worked out again."""
+    """Count the explorations after which the allocation is worked out again.
+
+    Called by ``MatchingStatistics.count_exploration`` and ``_play_run``.
+    """
     return max(explorations + 1, int(_GROWTH * explorations))
 
 
 @compile_kernel
 def find_wanted_pulls(
-    rule: MatchingConstants, gram: Numbers, moment: Numbers, pairs: Numbers, blocks: Places
+    constants: MatchingConstants, gram: Numbers, moment: Numbers, pairs: Numbers, blocks: Places
 ) -> Numbers:
-    """Work out the allocation, a number of pulls for every pair."""
+    """Work out the allocation, a number of pulls for every pair.
+
+    Called by ``MatchingStatistics.count_exploration`` and ``_play_run`` when one is due.
+    """
     theta, _, _ = estimate(pairs, gram, moment)
-    f = compute_width(rule.horizon, 1.0 / rule.horizon, pairs.shape[1], rule.c, rule.sigma2)
+    f = compute_width(
+        constants.horizon,
+        1.0 / constants.horizon,
+        pairs.shape[1],
+        constants.c,
+        constants.sigma2,
+    )
     gaps = compute_gaps(pairs, blocks, theta)
     tested = np.ones(gaps.size, np.bool_)
-    return solve_allocation(pairs, gaps, tested, f, CAP, rule.smallest_gap)[0]
+    return solve_allocation(pairs, gaps, tested, f, CAP, constants.smallest_gap)[0]
 
 
 @compile_kernel
 def add_row(gram: Numbers, moment: Numbers, x: Numbers, reward: float) -> None:
-    """Take in one row: ``G += x x'`` and ``b += reward x``."""
+    """Take in one row: ``G += x x'`` and ``b += reward x``.
+
+    Called by ``MatchingStatistics.add`` and ``_play_run``.
+    """
     for i in range(x.size):
         moment[i] += reward * x[i]
         for j in range(x.size):
@@ -66,40 +81,44 @@ def add_row(gram: Numbers, moment: Numbers, x: Numbers, reward: float) -> None:
 
 
 def play_oam(
-    rule: MatchingConstants, offers: BatchCandidates, visitors: Places, luck: Floats
+    constants: MatchingConstants,
+    candidates: BatchCandidates,
+    contexts: Places,
+    uniforms: Floats,
 ) -> Places:
-    """Play every run; the ``target`` of each pull."""
-    pulled = np.empty(visitors.shape, np.int64)
-    for run in range(len(visitors)):
-        _play_run(rule, offers, visitors[run], luck[run], pulled[run])
+    """Play every run; the place of each pull. Called by ``OAM.play_batch``."""
+    pulled = np.empty(contexts.shape, np.int64)
+    for run in range(len(contexts)):
+        _play_run(constants, candidates, contexts[run], uniforms[run], pulled[run])
     return pulled
 
 
 @compile_kernel
 def _play_run(
-    rule: MatchingConstants,
-    offers: BatchCandidates,
-    visitors: Places,
-    luck: Floats,
+    constants: MatchingConstants,
+    candidates: BatchCandidates,
+    contexts: Places,
+    uniforms: Floats,
     pulled: Places,
 ) -> None:
-    (rows, size), contexts = offers.x.shape, offers.blocks.size - 1
+    """Play one run, and write the place of every pull; called by ``play_oam``."""
+    (rows, size), n_contexts = candidates.x.shape, candidates.blocks.size - 1
     gram, moment = np.zeros((size, size)), np.zeros(size)
     pulls, allocation = np.zeros(rows), np.full(rows, math.inf)
     # Pairs are known in the order in which their contexts were first met.
-    pairs, blocks = np.empty((rows, size)), np.zeros(contexts + 1, np.int64)
-    met, order, n_met = np.zeros(contexts, np.bool_), np.empty(contexts, np.int64), 0
+    pairs, blocks = np.empty((rows, size)), np.zeros(n_contexts + 1, np.int64)
+    met, order, n_met = np.zeros(n_contexts, np.bool_), np.empty(n_contexts, np.int64), 0
     explorations, due = 0, 1
-    for t in range(visitors.size):
-        c = visitors[t]
-        a, b = offers.blocks[c], offers.blocks[c + 1]
-        arms = (pulls[a:b], allocation[a:b], offers.lower[a:b], offers.upper[a:b])
+    for t in range(contexts.size):
+        c = contexts[t]
+        a, b = candidates.blocks[c], candidates.blocks[c + 1]
+        arms = (pulls[a:b], allocation[a:b], candidates.lower[a:b], candidates.upper[a:b])
         known = blocks[: n_met + 1]
         choice = choose_for_visitor(
-            rule,
+            constants,
             gram,
             moment,
-            offers.x[a:b],
+            candidates.x[a:b],
             arms,
             pairs[: known[-1]],
             known,
@@ -107,13 +126,13 @@ def _play_run(
             t,
         )
         here = a + choice.place
-        pulled[t] = offers.target[here]
-        reward = 1.0 if luck[t] < offers.means[here] else 0.0
-        add_row(gram, moment, offers.x[here], reward)
+        pulled[t] = candidates.places[here]
+        reward = 1.0 if uniforms[t] < candidates.means[here] else 0.0
+        add_row(gram, moment, candidates.x[here], reward)
         pulls[here] += 1.0
         if not met[c]:
             met[c], order[n_met] = True, c
-            pairs[known[-1] : known[-1] + b - a] = offers.x[a:b]
+            pairs[known[-1] : known[-1] + b - a] = candidates.x[a:b]
             blocks[n_met + 1] = known[-1] + b - a
             n_met += 1
         if choice.branch in (START, EXPLOIT):
@@ -122,7 +141,7 @@ def _play_run(
         if explorations >= due:
             due = schedule_solution(explorations)
             known = blocks[: n_met + 1]
-            found = find_wanted_pulls(rule, gram, moment, pairs[: known[-1]], known)
+            found = find_wanted_pulls(constants, gram, moment, pairs[: known[-1]], known)
             for k in range(n_met):
-                a, b = offers.blocks[order[k]], offers.blocks[order[k] + 1]
+                a, b = candidates.blocks[order[k]], candidates.blocks[order[k] + 1]
                 allocation[a:b] = found[known[k] : known[k + 1]]

@@ -1,4 +1,4 @@
-"""What optimal allocation matching looks at: the arms of a context, and all pairs known."""
+"""The arms of a context that the bounds leave, and all such pairs of contexts met."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,6 @@ from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.dense import Numbers
 from boundit.bandit.kernels.score_table import LOWER, UPPER
 from boundit.bandit.kernels.simd import pad_rows
-from boundit.bandit.learned.features import Vector
-from boundit.bandit.oam.round import compute_gaps
 from boundit.bandit.ranked_arms import RankedArm, RankedArms
 from boundit.terms.bound import Arm, Context
 
@@ -29,10 +27,6 @@ class CandidatePairs:
     keys: tuple[Pair, ...]
     x: Numbers
     blocks: Places
-
-    def gaps(self, theta: Vector) -> Numbers:
-        """How far each pair falls short of the best of its context."""
-        return compute_gaps(self.x, self.blocks, theta)
 
 
 @final

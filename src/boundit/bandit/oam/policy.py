@@ -98,7 +98,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         candidates = lay_out_candidates(self.statistics.fresh(self.spec), layout)
         if candidates is None:
             return None
-        return play_oam(self._get_constants(), candidates, runs.visitors, runs.luck)
+        return play_oam(self._get_constants(), candidates, runs.contexts, runs.uniforms)
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
         """Match pulls to the allocation for one visitor; called by ``BasePolicy.decide``."""

@@ -1,7 +1,7 @@
 """One round of optimal allocation matching, on numbers alone (Algorithm 5), in machine code.
 
-The round is a visit: the arms that one context offers, each with what is known of it. Arms that
-the bounds rule out never come here (D-34).
+A round has the arms of one context, each with what is known of it. Arms that the bounds rule
+out never come here (D-34).
 """
 
 import math
@@ -76,11 +76,13 @@ class MatchingChoice(NamedTuple):
 def compute_width(
     horizon: float, delta: float, n_features: int, c: float, sigma2: float
 ) -> float:
-    r"""How wide confidence is, :math:`f_{n,\delta}` times the noise's variance proxy.
+    r"""Compute how wide confidence is, :math:`f_{n,\delta}` times the noise's variance proxy.
+
+    Called by ``choose_for_visitor`` and ``find_wanted_pulls``.
 
     .. math:: f_{n,\delta} = 2 (1 + 1 / \log n) \log(1/\delta) + c d \log(d \log n)
 
-    >>> round(width(15_000.0, 1 / 15_000, 5, 0.0, 0.25), 3)
+    >>> round(compute_width(15_000.0, 1 / 15_000, 5, 0.0, 0.25), 3)
     5.308
     """
     log_n = math.log(max(horizon, 3.0))
@@ -90,7 +92,10 @@ def compute_width(
 
 @compile_kernel
 def estimate(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """``theta``, the spread of each row of ``x``, and its share that nothing measured."""
+    """Fit ``theta``, the spread of each row of ``x``, and its share that nothing measured.
+
+    Called by ``choose_for_visitor`` and ``find_wanted_pulls``.
+    """
     (n, size), longest = x.shape, 0.0
     for i in range(n):
         longest = max(longest, dot(x[i], x[i]))
@@ -112,7 +117,10 @@ def estimate(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numbe
 
 @compile_kernel
 def compute_gaps(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
-    """How far each row falls short of the best of its block, from one bound to the next."""
+    """Compute how far each row falls short of the best of its block of rows.
+
+    Called by ``choose_for_visitor`` and ``find_wanted_pulls``.
+    """
     gaps = np.empty(x.shape[0])
     for b in range(blocks.size - 1):
         best = -math.inf
@@ -126,7 +134,10 @@ def compute_gaps(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
 
 @compile_kernel
 def find_least_gap(gaps: Numbers, most: float, smallest: float) -> float:
-    """Find the smallest positive gap, but none above ``most`` or below ``smallest``."""
+    """Find the smallest positive gap, but none above ``most`` or below ``smallest``.
+
+    Called by ``choose_for_visitor``.
+    """
     least = most
     for gap in gaps:
         if gap > NO_GAP:
@@ -136,7 +147,7 @@ def find_least_gap(gaps: Numbers, most: float, smallest: float) -> float:
 
 @compile_kernel
 def choose_for_visitor(
-    rule: MatchingConstants,
+    constants: MatchingConstants,
     gram: Numbers,
     moment: Numbers,
     x: Numbers,
@@ -146,7 +157,7 @@ def choose_for_visitor(
     explorations: int,
     events: int,
 ) -> MatchingChoice:
-    """Choose for one visitor.
+    """Choose for one visitor; called by ``MatchingStatistics.choose`` and ``_play_run``.
 
     ``arms`` has the pulls, the allocation, the lower and the upper ends of the arms at hand,
     ``x`` their features; ``pairs`` the features of every pair known, in the blocks of their
@@ -162,23 +173,28 @@ def choose_for_visitor(
     for i in range(n):
         here[i] = best - means[i]
     gap = find_least_gap(compute_gaps(pairs, blocks, theta), math.inf, 0.0)
-    gap = find_least_gap(here, gap if gap > 0.0 else math.inf, rule.smallest_gap)
-    f = compute_width(rule.horizon, 1.0 / rule.horizon, size, rule.c, rule.sigma2)
+    gap = find_least_gap(here, gap if gap > 0.0 else math.inf, constants.smallest_gap)
+    f = compute_width(
+        constants.horizon, 1.0 / constants.horizon, size, constants.c, constants.sigma2
+    )
     for i in range(n):
         needed[i] = min(allocation[i], f / gap**2)
     visit = ContextArms(means, spreads, unseen, pulls, needed, lower, upper)
     delta = float(explorations + 1) ** -2
-    index_width = compute_width(rule.horizon, delta, size, rule.c, rule.sigma2)
+    index_width = compute_width(constants.horizon, delta, size, constants.c, constants.sigma2)
     return choose(
-        visit, gap, f, index_width, _compute_forced_share(rule, events) * explorations
+        visit, gap, f, index_width, _compute_forced_share(constants, events) * explorations
     )
 
 
 @compile_kernel
-def _compute_forced_share(rule: MatchingConstants, events: int) -> float:
-    """How much of the exploration is forced, in the round after so many."""
-    if not math.isnan(rule.epsilon):
-        return rule.epsilon
+def _compute_forced_share(constants: MatchingConstants, events: int) -> float:
+    """Compute how much of the exploration is forced, in the round after so many.
+
+    Called by ``choose_for_visitor``.
+    """
+    if not math.isnan(constants.epsilon):
+        return constants.epsilon
     return 1.0 / max(math.log(math.log(max(events + 1.0, 16.0))), 1.0)
 
 
@@ -186,7 +202,7 @@ def _compute_forced_share(rule: MatchingConstants, events: int) -> float:
 def choose(
     visit: ContextArms, gap: float, width: float, index_width: float, quota: float
 ) -> MatchingChoice:
-    r"""Pull one arm (lines 4 to 25).
+    r"""Pull one arm (lines 4 to 25); called by ``choose_for_visitor``.
 
     ``gap`` is the smallest estimated gap anywhere, ``width`` :math:`f_n`, ``index_width``
     :math:`f_{n,1/s^2}`, ``quota`` :math:`\epsilon_t s(t-1)`.
@@ -212,7 +228,7 @@ def choose(
 
 @compile_kernel
 def _find_branch(visit: ContextArms, gap: float, width: float, quota: float) -> int:
-    """Tell why an arm will be pulled (lines 4, 13 and 17; D-32)."""
+    """Find why an arm will be pulled (lines 4, 13 and 17; D-32); called by ``choose``."""
     best, known, served, fewest = -math.inf, True, True, math.inf
     for i in range(visit.means.size):
         if visit.unseen[i] > _OUTSIDE:
@@ -232,7 +248,10 @@ def _find_branch(visit: ContextArms, gap: float, width: float, quota: float) -> 
 
 @compile_kernel
 def _find_largest(index: Numbers, free: Numbers) -> int:
-    """Take the highest index; among equals the higher free one, then the first."""
+    """Find the highest index; among equals the higher free one, then the first.
+
+    Called by ``choose``.
+    """
     place = 0
     for i in range(1, index.size):
         higher = index[i] > index[place]

@@ -285,6 +285,6 @@ def lay_out_candidates(
         np.concatenate([[0], np.cumsum(sizes)]),
         layout.score_table[at, LOWER],
         layout.score_table[at, UPPER],
-        layout.target[at],
+        layout.places[at],
         layout.means[at],
     )

@@ -87,13 +87,13 @@ class LinUCB(BasePolicy[RidgeModels]):
         arrays, side = layout.make_arrays(runs), layout.environment.side_observation
         start = ridge.stack.models, ridge.x, ridge.score_table, ridge.stack.n_features
         narrowing = self.monitor.fresh().narrowing
-        if runs.side_luck is None or side is None or narrowing is None:
+        if runs.observation_uniforms is None or side is None or narrowing is None:
             return play_lin_ucb(*start, self._alpha, self._floor, arrays)
         plan = lay_out_narrowing(narrowing, layout, side)
         if plan is None:
             return None
         return play_lin_ucb_narrowing(
-            *start, self._alpha, self._floor, plan, runs.side_luck, arrays
+            *start, self._alpha, self._floor, plan, runs.observation_uniforms, arrays
         )
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:

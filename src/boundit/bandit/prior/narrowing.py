@@ -40,7 +40,7 @@ class NarrowingBounds:
     """What was seen of all plans of a table, and the ends of its pairs now.
 
     The error is shared evenly by the plans, the pools of each and the cells of a pool; a pool
-    of two cells is one coin.
+    of two cells has one proportion.
     """
 
     def __init__(self, table: BoundTable, error: float) -> None:
@@ -67,25 +67,31 @@ class NarrowingBounds:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """What it can learn from, in order."""
+        """The variables it can learn from, in order; shown by ``BoundMonitor.observes``."""
         return tuple(sort_names(self._levels))
 
     @property
     def n_seen(self) -> int:
-        """How many rounds the plan that saw most has learned from."""
+        """The number of rounds that the plan that saw most has learned from."""
         return max(
             (sum(map(self._count_in_pool, found.values())) for found in self.pools), default=0
         )
 
     def find_ends(self, arm: Arm, context: Context) -> tuple[float, float] | None:
-        """Both ends of a pair now; None if no plan speaks of it."""
+        """Find both ends of a pair now; None if no plan speaks of it.
+
+        Called by ``PriorBounds._find_ends``.
+        """
         place = self.pairs.get((arm, context))
         if place is None:
             return None
         return float(self.found.lower[place]), float(self.found.upper[place])
 
     def read_cells(self, observed: Mapping[str, object]) -> Cells:
-        """Find the cells that were seen; a level that no plan knows is refused."""
+        """Find the cells that were seen; a level that no plan knows is refused.
+
+        Called by ``BoundMonitor.read_observed`` and ``lay_out_narrowing``.
+        """
         if not isinstance(observed, Mapping):
             raise BadObservation(observed)
         try:
@@ -94,6 +100,10 @@ class NarrowingBounds:
             return self._find_cells(observed)
 
     def _find_cells(self, observed: Mapping[str, object]) -> Cells:
+        """Find the cells of what was not seen before.
+
+        Called by ``NarrowingBounds.read_cells``.
+        """
         seen = {}
         for name, levels in self._levels.items():
             if name in observed:
@@ -111,14 +121,20 @@ class NarrowingBounds:
         return found
 
     def find_pool(self, plan: int, arm: Arm, context: Context) -> int | None:
-        """The number of the pool of a pair in one plan, counted over all plans."""
+        """Find the number of the pool of a pair in one plan, counted over all plans.
+
+        Called by ``NarrowingBounds.learn_cells`` and ``lay_out_narrowing``.
+        """
         found = self.plans[plan].pools.get((arm, context))
         return None if found is None else self.pools[plan][found]
 
     def learn_cells(
         self, arm: Arm, context: Context, cells: Cells
     ) -> tuple[Context, ...] | Living:
-        """Take in one round: the contexts whose ends moved, or the plan it refutes."""
+        """Take in one round: the contexts whose ends moved, or the plan it refutes.
+
+        Called by ``BoundMonitor.narrow``.
+        """
         moved: tuple[Context, ...] = ()
         for i, cell in enumerate(cells):
             pool = None if cell is None else self.find_pool(i, arm, context)
@@ -133,7 +149,10 @@ class NarrowingBounds:
         return moved
 
     def settle(self) -> Living | None:
-        """Bring all ends up to what was seen; gives the plan that it refutes, if any."""
+        """Bring all ends up to what was seen; gives the plan that it refutes, if any.
+
+        Called by ``BoundMonitor.judge_all`` once what was seen came from elsewhere.
+        """
         self.version += 1
         for plan, pools in zip(self.plans, self.pools, strict=True):
             if any(narrow_pool(self.found, self.claims, i) == REFUTED for i in pools.values()):
@@ -141,12 +160,18 @@ class NarrowingBounds:
         return None
 
     def count_rounds(self, plan: Living, arm: Arm, context: Context) -> int:
-        """How many rounds the pool of a pair has learned from in a plan."""
+        """Count the rounds that the pool of a pair has learned from in a plan.
+
+        Called by ``BoundMonitor._make_refutation``.
+        """
         pool = self.find_pool(self.plans.index(plan), arm, context)
         return 0 if pool is None else self._count_in_pool(pool)
 
     def resume(self, table: BoundTable) -> "NarrowingBounds":
-        """Go on with another table: what was seen stays where the pools are the same."""
+        """Go on with another table: what was seen stays where the pools are the same.
+
+        Called by ``BoundMonitor.refresh``.
+        """
         fresh = NarrowingBounds(table, self.error)
         fresh._copy_counts(self)
         return fresh
@@ -158,7 +183,7 @@ class NarrowingBounds:
 
         Counts add up, and intervals are worked out from them and from what both shared. What
         each narrowed by itself is left out: the rounds of one are another sequence than those
-        of both, and its error would have to be spent too.
+        of both, and its error would have to be spent too. Called by ``BoundMonitor.join``.
         """
         result = NarrowingBounds(table, self.error)
         result._copy_counts(shared)
@@ -168,11 +193,11 @@ class NarrowingBounds:
         return result
 
     def to_record(self) -> Record:
-        """Spell it as a JSON object."""
+        """Write it as a JSON object; called by ``BoundMonitor.to_record``."""
         return {name: part.tolist() for name, part in self.found._asdict().items()}
 
     def restore(self, record: Record) -> None:
-        """Take over what ``record`` wrote."""
+        """Take over what ``to_record`` wrote; called by ``BoundMonitor.from_record``."""
         for name, part in self.found._asdict().items():
             numbers = np.array(record[name], part.dtype)
             if numbers.shape != part.shape:
@@ -180,7 +205,10 @@ class NarrowingBounds:
             part[:] = numbers
 
     def _copy_counts(self, other: "NarrowingBounds") -> None:
-        """Take over what another has seen of plans that look at the same pools."""
+        """Take over what another has seen of plans that look at the same pools.
+
+        Called by ``NarrowingBounds.resume`` and ``NarrowingBounds.join``.
+        """
         known = [(plan.variables, plan.levels, plan.pools) for plan in other.plans]
         for plan, pools in zip(self.plans, self.pools, strict=True):
             law = plan.variables, plan.levels, plan.pools
@@ -196,21 +224,28 @@ class NarrowingBounds:
                     self.found.high[here] = other.found.high[there]
 
     def find_span(self, pool: int) -> slice:
-        """Where the cells of a pool are."""
+        """Find where the cells of a pool are; called by ``NarrowingBounds._copy_counts``."""
         return slice(*self.claims.cells[pool : pool + 2].tolist())
 
     def _count_in_pool(self, pool: int) -> int:
+        """Count the rounds that a pool has learned from.
+
+        Called by ``NarrowingBounds.n_seen`` and ``NarrowingBounds.count_rounds``.
+        """
         return int(self.found.counts[self.find_span(pool)].sum())
 
 
 def _lay_out_plan(table: BoundTable, pairs: Mapping[Key, int], error: float) -> NarrowingPlan:
-    """Lay out what the plans of a table say, for compiled code."""
+    """Lay out what the plans of a table say, for compiled code.
+
+    Called when ``NarrowingBounds`` are made.
+    """
     cells, level, members = [0], list[float](), [0]
     pair, at = list[int](), list[int]()
     least, most, rising, falling = list[float](), list[float](), list[int](), list[int]()
     for plan in table.living:
         n, pools = plan.n_cells, _group_by_pool(plan)
-        coins = len(table.living) * len(pools) * (n if n > 2 else 1)
+        n_proportions = len(table.living) * len(pools) * (n if n > 2 else 1)
         for keys in pools.values():
             for key in keys:
                 low = [interval.lower for interval in plan.ends[key]]
@@ -222,7 +257,7 @@ def _lay_out_plan(table: BoundTable, pairs: Mapping[Key, int], error: float) -> 
                 rising += sorted(range(n), key=low.__getitem__)
                 falling += sorted(range(n), key=high.__getitem__, reverse=True)
             cells.append(cells[-1] + n)
-            level.append(error / coins)
+            level.append(error / n_proportions)
             members.append(len(pair))
     lowest, highest = table.reward_range
     return NarrowingPlan(
@@ -240,6 +275,7 @@ def _lay_out_plan(table: BoundTable, pairs: Mapping[Key, int], error: float) -> 
 
 
 def _group_by_pool(plan: Living) -> dict[Pool, list[Key]]:
+    """Group the pairs of a plan by their pools; called by ``_lay_out_plan``."""
     found: dict[Pool, list[Key]] = {}
     for key, pool in plan.pools.items():
         found.setdefault(pool, []).append(key)
@@ -247,6 +283,7 @@ def _group_by_pool(plan: Living) -> dict[Pool, list[Key]]:
 
 
 def _make_unseen_ends(table: BoundTable, pairs: Mapping[Key, int], size: int) -> NarrowedEnds:
+    """Make the ends of pairs before anything was seen: the table's own."""
     ends = [table[key] for key in pairs]
     return NarrowedEnds(
         np.zeros(size, np.int64),
@@ -260,7 +297,7 @@ def _make_unseen_ends(table: BoundTable, pairs: Mapping[Key, int], size: int) ->
 def _list_contexts(
     plans: Sequence[Living], pools: Sequence[Mapping[Pool, int]]
 ) -> list[tuple[Context, ...]]:
-    """The contexts that each pool has pairs in."""
+    """List the contexts that each pool has pairs in; for ``NarrowingBounds``."""
     found: list[dict[Context, None]] = [{} for numbers in pools for _ in numbers]
     for plan, numbers in zip(plans, pools, strict=True):
         for (_, context), pool in plan.pools.items():
