@@ -45,12 +45,17 @@ DASHES = ("solid", (0, (5, 2)), (0, (1, 1.6)), (0, (6, 2, 1, 2)))
 
 
 def get_light_colour(name: str) -> str:
-    """Give the colour a saved figure has."""
+    """Give the colour a saved figure has.
+
+    Called wherever a figure is drawn, ``_draw_curve`` for one.
+    """
     return SHADES[name].light
 
 
 def write_colour_variable(name: str) -> str:
-    """Give the colour as a page writes it, so that it follows light and dark.
+    """Write a colour as a page does, so that it follows light and dark.
+
+    Called by ``draw_graph``, ``Mark.key`` and ``use_colour_variables``.
 
     >>> write_colour_variable("ink")
     'var(--ink, #1c2127)'
@@ -59,7 +64,7 @@ def write_colour_variable(name: str) -> str:
 
 
 def use_colour_variables(svg: str) -> str:
-    """Turn the colours of a drawing into the page's variables."""
+    """Turn the colours of a drawing into the page's variables. Called by ``_adapt_tag``."""
     for name, shade in SHADES.items():
         svg = svg.replace(shade.light, write_colour_variable(name))
     return svg
@@ -67,6 +72,8 @@ def use_colour_variables(svg: str) -> str:
 
 def name_series_colour(i: int) -> str:
     """Name the colour of the ``i``-th series, counted from 0.
+
+    Called by ``_draw_curve``, ``make_point_marks`` and ``make_span_marks``.
 
     >>> name_series_colour(0), name_series_colour(8)
     ('series-1', 'series-1')

@@ -57,5 +57,8 @@ class Bound:
 
     @property
     def interval(self) -> Interval:
-        """Both ends."""
+        """Both ends as an interval.
+
+        Used by ``BoundTable.__getitem__`` and ``explain_bound``.
+        """
         return Interval(self.lower, self.upper)

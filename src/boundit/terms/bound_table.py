@@ -204,6 +204,11 @@ class BoundTable:
         return decode(cls, record, error=error)
 
     def _read_key(self, arm: object, context: object) -> Key:
+        """Read an arm and a context as a user wrote them.
+
+        Called by ``BoundTable.__getitem__``, ``BoundTable.contrast`` and
+        ``BoundTable.explanation``.
+        """
         return (
             self._read_values("arm", arm, self.treatments),
             self._read_values("context", context, self.context),
@@ -212,7 +217,10 @@ class BoundTable:
     def _read_values(
         self, what: str, given: object, names: tuple[str, ...]
     ) -> tuple[Value, ...]:
-        """Read an arm or a context: a tuple, a mapping, or a scalar for one variable."""
+        """Read an arm or a context: a tuple, a mapping, or a scalar for one variable.
+
+        Called by ``BoundTable._read_key`` and ``BoundTable.dominated``.
+        """
         if isinstance(given, Mapping) and given.keys() == set(names):
             given = tuple(given[name] for name in names)
         values = tuple(given) if isinstance(given, tuple | list) else (given,)
@@ -224,7 +232,10 @@ class BoundTable:
         return values
 
     def _ask(self, key: Key) -> Sentence:
-        """Ask for the mean of one arm in one context. Called by ``explanation``."""
+        """Write the mean of one arm in one context as a formula.
+
+        Called by ``BoundTable.explanation``.
+        """
         arm, context = key
         outcome = Variable(self.outcome, bare=True)
         done = Term("do", _set_variables(self.treatments, arm))
@@ -233,7 +244,10 @@ class BoundTable:
         )
 
     def _find_domination(self, key: Key) -> Domination | None:
-        """Find the arm that surely beats this one by most. Called by ``explanation``."""
+        """Find the arm that surely beats this one by most.
+
+        Called by ``BoundTable.explanation``.
+        """
         arm, context = key
         intervals = {one: self[one, context] for one in self.arms}
         better = find_dominating_arm(self.contrasts, context, intervals, arm)
@@ -243,7 +257,7 @@ class BoundTable:
 
 
 def _set_variables(names: Sequence[str], values: Sequence[Value]) -> tuple[Variable, ...]:
-    """Write variables at their values. Called by ``BoundTable._question``."""
+    """Write variables at their values. Called by ``BoundTable._ask``."""
     return tuple(
         Variable(name, value=repr(value), bare=True)
         for name, value in zip(names, values, strict=True)
@@ -251,6 +265,7 @@ def _set_variables(names: Sequence[str], values: Sequence[Value]) -> tuple[Varia
 
 
 def _pick_values(row: Mapping[str, object], names: Sequence[str], i: int) -> tuple[Value, ...]:
+    """Pick the values of some variables from a row. Called by ``BoundTable.from_rows``."""
     for name in names:
         if name not in row:
             raise MalformedRow(i, f"it has no value for {name!r}")
@@ -258,11 +273,18 @@ def _pick_values(row: Mapping[str, object], names: Sequence[str], i: int) -> tup
 
 
 def _read_names(given: Sequence[str]) -> tuple[str, ...]:
+    """Read names of variables; a lone string is one name.
+
+    Called by ``BoundTable.from_rows``.
+    """
     return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _read_level(value: object, name: str, i: int) -> Value:
-    """Take a level as Python has it; NumPy's scalars know how to become that."""
+    """Take a level as Python has it; NumPy's scalars know how to become that.
+
+    Called by ``_pick_values``.
+    """
     plain = unwrap_scalar(value)
     if not isinstance(plain, Hashable):
         raise MalformedRow(i, f"{name!r} has {plain!r}, which is no level")
@@ -270,6 +292,10 @@ def _read_level(value: object, name: str, i: int) -> Value:
 
 
 def _read_bound(row: Mapping[str, object], i: int, reward_range: tuple[float, float]) -> Bound:
+    """Read the ends of a row, and what else it tells of them.
+
+    Called by ``BoundTable.from_rows``.
+    """
     ends = {}
     for name in ("lower", "upper"):
         value = row.get(name)

@@ -6,7 +6,10 @@ from boundit.terms.bound import Bound, Key
 
 
 def format_rows(names: Sequence[str], bounds: Mapping[Key, Bound]) -> str:
-    """Write one line a row: the arm and context, the interval, the rows, the rules."""
+    """Write one line a row: the arm and context, the interval, the rows, the rules.
+
+    Called by ``BoundTable.__str__``.
+    """
     head = [*names, "lower", "upper", "n", "by"]
     body = []
     for (arm, context), bound in bounds.items():

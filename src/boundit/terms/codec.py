@@ -119,13 +119,20 @@ def _find_codec(kind: Any) -> _Codec:
         return _make_union([_find_codec(part) for part in get_args(kind)])
     if origin is Literal:
         return _make_literal(get_args(kind))
+    if isinstance(origin, type):
+        return _make_class(origin, kind)
+    raise TypeError(f"records hold no {kind}")
+
+
+def _make_class(origin: type, kind: Any) -> _Codec:
+    """Make the codec of a dataclass or of a collection. Called by ``_find_codec``."""
     if is_dataclass(origin):
         return _make_object(origin)
-    if isinstance(origin, type) and issubclass(origin, Mapping):
+    if issubclass(origin, Mapping):
         return _make_mapping(*get_args(kind))
-    if isinstance(origin, type) and issubclass(origin, tuple):
+    if issubclass(origin, tuple):
         return _make_tuple(origin, kind)
-    if isinstance(origin, type) and issubclass(origin, list | set | frozenset):
+    if issubclass(origin, list | set | frozenset):
         return _make_sequence(origin, _find_codec(get_args(kind)[0]))
     raise TypeError(f"records hold no {kind}")
 

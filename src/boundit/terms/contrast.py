@@ -20,6 +20,8 @@ def find_largest_contrast(
 ) -> float:
     """Find how much more the first arm may earn: what is stored, or what the intervals say.
 
+    Called by ``BoundTable.contrast`` and ``find_dominating_arm``.
+
     >>> apart = Interval(0.1, 0.5), Interval(0.2, 0.4)
     >>> find_largest_contrast({((), ("a",), ("b",)): -0.01}, ((), ("a",), ("b",)), apart)
     -0.01
@@ -34,6 +36,8 @@ def find_dominated_arms(
     contrasts: Mapping[Pair, float], context: Context, intervals: Mapping[Arm, Interval]
 ) -> dict[Arm, Arm]:
     """Map each arm that some other surely beats to the one that beats it by most.
+
+    Called by ``BoundTable.dominated``.
 
     >>> find_dominated_arms({}, (), {("a",): Interval(0.1, 0.2), ("b",): Interval(0.3, 0.4)})
     {('a',): ('b',)}
@@ -50,7 +54,10 @@ def find_dominating_arm(
     intervals: Mapping[Arm, Interval],
     arm: Arm,
 ) -> Arm | None:
-    """Find the arm that surely beats this one by most, if there is any."""
+    """Find the arm that surely beats this one by most, if there is any.
+
+    Called by ``find_dominated_arms`` and ``BoundTable._find_domination``.
+    """
     leads = (
         (
             find_largest_contrast(contrasts, (context, arm, other), (intervals[arm], against)),

@@ -237,5 +237,8 @@ class MissingExtra(BounditError):
 
 
 def shorten(text: str, limit: int = 120) -> str:
-    """Cut a long listing in the middle of a message, so that the message stays one line."""
+    """Cut a long listing in the middle of a message, so that the message stays one line.
+
+    Called by the errors of every room, ``BadOption`` for one.
+    """
     return text if len(text) <= limit else f"{text[: limit - 4]} ..."

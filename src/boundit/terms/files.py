@@ -9,12 +9,18 @@ from boundit.terms.bound_errors import CannotWrite
 
 
 def write_page(path: str | os.PathLike[str], page: str) -> None:
-    """Write a page, or any text."""
+    """Write a page, or any text, as UTF-8.
+
+    Called by ``write``, ``write_report`` and ``write_reproduction``.
+    """
     write_whole(path, page.encode("utf-8"))
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write beside the target and move into place."""
+    """Write beside the target and move into place.
+
+    Called by ``write_page`` and ``save_figure``.
+    """
     target = Path(path)
     beside = target.parent / f".{target.name}.{uuid4().hex}"
     try:

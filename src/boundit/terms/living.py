@@ -40,12 +40,17 @@ class Living:
 
     @property
     def n_cells(self) -> int:
-        """How many combinations of levels there are."""
+        """The number of combinations of levels.
+
+        Used by ``Living.__post_init__`` and wherever cells are laid out.
+        """
         return prod(map(len, self.levels))
 
     @property
     def cells(self) -> tuple[tuple[Value, ...], ...]:
         """The combinations of levels, in their order.
+
+        Used by policies to place what they see.
 
         >>> Living(("W",), ((0, 1),), {}, {}).cells
         ((0,), (1,))

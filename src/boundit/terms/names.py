@@ -17,6 +17,8 @@ KEYWORDS = frozenset({"hidden", "do"})
 def make_nodes(*names: str) -> Nodes:
     """Collect names into a set.
 
+    Called by searches over sets of variables, and by tests.
+
     >>> sorted(make_nodes("X", "Y"))
     ['X', 'Y']
     """
@@ -24,7 +26,9 @@ def make_nodes(*names: str) -> Nodes:
 
 
 def read_nodes(names: Names) -> Nodes:
-    """Read a set of variables as a door meets it; a lone string is one name, not its letters.
+    """Read a set of variables as a user gives it; a lone string is one name, not its letters.
+
+    Called by ``CausalGraph.require`` and other functions that users call.
 
     >>> read_nodes("X1") == read_nodes(["X1"]) == make_nodes("X1")
     True
@@ -35,6 +39,8 @@ def read_nodes(names: Names) -> Nodes:
 def sort_names(names: Iterable[str]) -> list[str]:
     """Sort names as people number them.
 
+    Called wherever a set of variables gets an order, ``join_names`` for one.
+
     >>> sort_names({"X10", "X2", "U"})
     ['U', 'X2', 'X10']
     """
@@ -42,7 +48,9 @@ def sort_names(names: Iterable[str]) -> list[str]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Spell a set the same way every time.
+    """Write a set the same way every time.
+
+    Called wherever variables stand in words: messages, claims, steps.
 
     >>> join_names({"Y", "I1"})
     'I1, Y'
@@ -53,6 +61,8 @@ def join_names(names: Iterable[str]) -> str:
 def write_name(name: str) -> str:
     r"""Write a name as graph and query text read it back, quoted only where it must be.
 
+    Called by whatever writes graphs and formulas, ``Variable`` for one.
+
     >>> print(*map(write_name, ("X1", "time of day", "hidden", '6" pipe')))
     X1 "time of day" "hidden" "6\" pipe"
     """
@@ -62,17 +72,24 @@ def write_name(name: str) -> str:
 
 
 def quote(name: str) -> str:
-    r"""Put a name between double quotes, with ``"`` and ``\`` escaped."""
+    r"""Put a name between double quotes, with ``"`` and ``\`` escaped.
+
+    Called by ``write_name`` and by graph formats that quote every name.
+    """
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def is_name(name: object) -> TypeGuard[str]:
-    """Tell whether something can name a variable: printable text without outer blanks."""
+    """Tell whether something can name a variable: printable text without outer blanks.
+
+    Called by ``CausalGraph.__post_init__`` and ``EffectQuery.__post_init__``.
+    """
     return isinstance(name, str) and name != "" and name.isprintable() and name == name.strip()
 
 
 def _make_sort_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
+    """Split a name into words and numbers. Used by ``sort_names``."""
     runs = _RUNS.split(name)
     key = [(0, int(r), "") if r.isdecimal() and r.isascii() else (1, 0, r) for r in runs if r]
     return key, name

@@ -64,7 +64,11 @@ _STYLE: dict[str, object] = {
 
 @contextmanager
 def use_style() -> Iterator[None]:
-    """Draw in our look, and say it plainly when matplotlib is missing."""
+    """Draw in one style, and say it plainly when matplotlib is missing.
+
+    Used by every function here and in ``draw_intervals``, ``draw_curves``,
+    ``draw_sensitivity``.
+    """
     try:
         import matplotlib as mpl  # noqa: PLC0415, an optional package
     except ImportError:
@@ -76,14 +80,20 @@ def use_style() -> Iterator[None]:
 
 
 def make_figure(width: float, height: float) -> "Figure":
-    """Make an empty figure, sizes in pixels of a page."""
+    """Make an empty figure, sizes in pixels of a page.
+
+    Called by ``make_figure_with_note``, and by ``draw_interval_panels`` for every panel.
+    """
     from matplotlib.figure import Figure  # noqa: PLC0415, an optional package
 
     return Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
 
 
 def make_figure_with_note(width: float, height: float, note: str) -> "Figure":
-    """Make an empty figure with a few words below; ``height`` is what remains above them."""
+    """Make an empty figure with a few words below; ``height`` is what remains above them.
+
+    Called by ``draw_intervals``, ``draw_curves`` and ``draw_sensitivity`` for figures in files.
+    """
     if not note:
         return make_figure(width, height)
     lines = wrap_words(note, width - 2 * _EDGE, _NOTE)
@@ -96,21 +106,30 @@ def make_figure_with_note(width: float, height: float, note: str) -> "Figure":
 
 
 def add_axes(figure: "Figure", left: float, top: float, width: float, height: float) -> "Axes":
-    """Put axes at a place of a figure, in pixels from its upper left corner."""
+    """Add axes at a place of a figure, in pixels from its upper left corner.
+
+    Called by ``draw_curves``, and for every panel by ``_add_panel_axes`` and ``_draw_panel``.
+    """
     wide, high = (size * _DPI for size in figure.get_size_inches())
     box = left / wide, 1 - (top + height) / high, width / wide, height / high
     return figure.add_axes(box)
 
 
 def draw_grid(axes: "Axes", which: str = "x") -> None:
-    """Draw fine lines behind the data and no marks at the axes."""
+    """Draw fine lines behind the data and no ticks at the axes.
+
+    Called by ``draw_curves`` and ``_draw_panel``.
+    """
     axes.grid(visible=True, axis=which)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
     axes.tick_params(length=0)
 
 
 def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
-    """Save a figure, whole or not at all; the suffix says how."""
+    """Save a figure, whole or not at all; the suffix says how.
+
+    Called by ``Regret.plot``, ``write_reproduction`` and the command line.
+    """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise UnknownSuffix(path, SUFFIXES)
@@ -118,7 +137,10 @@ def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
 
 
 def write_inline_svg(figure: "Figure", *, title: str) -> str:
-    """Give a figure as SVG to stand in a page: no ids but its own, the page's colours."""
+    """Write a figure as SVG to stand in a page: no ids but its own, the page's colours.
+
+    Called by ``write_curve_svgs``, ``draw_interval_panels`` and ``draw_sensitivity_panels``.
+    """
     drawn = _write_svg(figure, "none").decode("utf-8")
     drawn = _FURNITURE.sub("", drawn[drawn.index("<svg") :])
     own = sha256(f"{title}{drawn}".encode()).hexdigest()[:8]
@@ -130,7 +152,10 @@ def write_inline_svg(figure: "Figure", *, title: str) -> str:
 
 
 def _adapt_tag(tag: str, own: str, used: set[str]) -> str:
-    """Make one tag at home in a page."""
+    """Rewrite one SVG tag for a page: ids, sizes, font, colours.
+
+    Called by ``write_inline_svg`` for every tag.
+    """
     tag = re.sub(r' id="([^"]+)"', lambda m: f' id="{m[1]}"' if m[1] in used else "", tag)
     tag = re.sub(r'(?<=[ "#])(?=[mp][0-9a-f]{10}\b)', own, tag)
     tag = re.sub(r'="([\d.]+)pt"', r'="\1"', tag.replace("'DejaVu Sans'", _FACE))
@@ -138,6 +163,7 @@ def _adapt_tag(tag: str, own: str, used: set[str]) -> str:
 
 
 def _write_png(figure: "Figure") -> bytes:
+    """Write a figure as a sharp PNG. Called by ``save_figure``."""
     with use_style():
         found = io.BytesIO()
         figure.savefig(found, format="png", dpi=_SHARP, metadata={"Software": None})
@@ -145,6 +171,10 @@ def _write_png(figure: "Figure") -> bytes:
 
 
 def _write_svg(figure: "Figure", text: str) -> bytes:
+    """Write a figure as SVG; ``text`` says whether letters stay text or become shapes.
+
+    Called by ``save_figure`` and ``write_inline_svg``.
+    """
     import matplotlib as mpl  # noqa: PLC0415, an optional package
 
     with use_style(), mpl.rc_context({"svg.fonttype": text}):

@@ -34,9 +34,11 @@ def draw_curves(
     y_label: str = "cumulative regret",
     note: str = "",
 ) -> "Figure":
-    """Draw curves on one sheet; names at their ends stand apart however close the ends are.
+    """Draw curves in one figure; names at their ends stand apart however close the ends are.
 
     ``note`` is written below them: what is averaged, what the bands are.
+
+    Called by ``Regret.plot``, ``write_curve_svgs`` and ``write_reproduction``.
     """
     if not curves:
         raise NothingToDraw("no curves were given")
@@ -65,7 +67,7 @@ def draw_curves(
 
 
 def write_curve_svgs(curves: Sequence[Curve], *, title: str) -> tuple[str, str]:
-    """Draw curves for a wide page and for a narrow one."""
+    """Draw curves for a wide page and for a narrow one. Called by ``make_curves_section``."""
     ends = ", ".join(f"{c.name} {c.mean[-1]:,.4g}" for c in curves)
     said = f"{title}. At the end: {ends}."
     wide, narrow = (
@@ -76,6 +78,7 @@ def write_curve_svgs(curves: Sequence[Curve], *, title: str) -> tuple[str, str]:
 
 
 def _draw_curve(axes: "Axes", curve: Curve, i: int) -> None:
+    """Draw one curve and the band around it. Called by ``draw_curves`` for every curve."""
     colour = get_light_colour(name_series_colour(i))
     dashes = DASHES[(i + i // len(SERIES)) % len(DASHES)]
     axes.plot(curve.at, curve.mean, color=colour, linewidth=2, linestyle=dashes, zorder=3)
@@ -86,7 +89,10 @@ def _draw_curve(axes: "Axes", curve: Curve, i: int) -> None:
 
 
 def _set_limits(axes: "Axes", curves: Sequence[Curve]) -> None:
-    """From the first round to the last, from 0 or below to a little above the highest."""
+    """Set the axes: first round to last, 0 or below to a little above the highest.
+
+    Called by ``draw_curves``.
+    """
     ends = [y for c in curves for y in (*c.mean, *c.low, *c.high) if isfinite(y)]
     least, most = min([0.0, *ends]), max([0.0, *ends])
     axes.set_ylim(least, most + 0.04 * ((most - least) or 1.0))
@@ -99,6 +105,7 @@ def _set_limits(axes: "Axes", curves: Sequence[Curve]) -> None:
 
 
 def _name_ends(axes: "Axes", curves: Sequence[Curve], high: float) -> None:
+    """Write the name of each curve beside its end. Called by ``draw_curves``."""
     low, top = axes.get_ylim()
     ends = [c.mean[-1] if isfinite(c.mean[-1]) else low for c in curves]
     wishes = sorted(((end - low) / (top - low) * high, i) for i, end in enumerate(ends))
@@ -124,7 +131,10 @@ def _name_ends(axes: "Axes", curves: Sequence[Curve], high: float) -> None:
 
 
 def _push_inside(places: list[float], high: float) -> list[float]:
-    """Push up what is too low and down what is too high, and others only as these need."""
+    """Push up what is too low and down what is too high, and others only as these need.
+
+    Called by ``_name_ends``.
+    """
     found = list[float]()
     for place in places:
         found.append(max(place, found[-1] + _APART if found else _APART / 2))
@@ -134,4 +144,8 @@ def _push_inside(places: list[float], high: float) -> list[float]:
 
 
 def _shorten_name(curve: Curve) -> str:
+    """Shorten the name of a curve that is too long for the margin.
+
+    Called by ``draw_curves`` and ``_name_ends``.
+    """
     return cut_to_length(curve.name, _LONGEST)

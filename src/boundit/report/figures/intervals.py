@@ -24,7 +24,7 @@ from boundit.report.records import Panel
 from boundit.report.text.contexts import name_context
 from boundit.report.text.fitting import shorten_distinctly, wrap_headings
 from boundit.report.text.lettering import estimate_width, label_values
-from boundit.terms.bound import Arm, Context
+from boundit.terms.bound import Arm, Context, Key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ _WIDEST_NAME = 0.45 * _WIDTH - 12
 
 
 def draw_intervals(shown: Whiskers) -> "Figure":
-    """Draw every panel on one sheet, with a legend below."""
+    """Draw every panel in one figure, with a legend below. Called by ``write_reproduction``."""
     columns = 2 if len(shown.contexts) == 4 else min(_COLUMNS, len(shown.contexts))
     rows = ceil(len(shown.contexts) / columns)
     named = [name_context(shown.table, context) for context in shown.contexts]
@@ -61,7 +61,10 @@ def draw_intervals(shown: Whiskers) -> "Figure":
 
 
 def draw_interval_panels(shown: Whiskers) -> tuple[Panel, ...]:
-    """Draw every panel by itself, for a page that lays them out as its width allows."""
+    """Draw every panel by itself, for a page that lays them out as its width allows.
+
+    Called by ``make_intervals_section``.
+    """
     drawn = list[Panel]()
     for context in shown.contexts:
         with use_style():
@@ -73,14 +76,26 @@ def draw_interval_panels(shown: Whiskers) -> tuple[Panel, ...]:
 
 
 def _measure_height(shown: Whiskers) -> float:
+    """Tell how high a panel is without its title.
+
+    Called by ``draw_intervals`` and ``draw_interval_panels``.
+    """
     return _TOP + _BOTTOM + len(shown.arms) * _measure_line(shown)
 
 
 def _measure_line(shown: Whiskers) -> float:
+    """Tell how high the line of one arm is; other intervals need more room.
+
+    Called by ``_measure_height``, ``_add_panel_axes`` and ``_draw_arm``.
+    """
     return _LINE + _STEP * len(shown.spans)
 
 
 def _add_panel_axes(figure: "Figure", shown: Whiskers, left: float, top: float) -> "Axes":
+    """Add the axes of one panel, names of arms to its left.
+
+    Called by ``draw_intervals`` and ``draw_interval_panels``.
+    """
     margin, high = _measure_left(shown), len(shown.arms) * _measure_line(shown)
     return add_axes(
         figure, left + margin, top + _TOP, _WIDTH - margin - _measure_right(shown), high
@@ -88,27 +103,45 @@ def _add_panel_axes(figure: "Figure", shown: Whiskers, left: float, top: float) 
 
 
 def _measure_left(shown: Whiskers) -> float:
+    """Tell how much room the names of arms need.
+
+    Called by ``_add_panel_axes`` and ``_find_panel_edge``.
+    """
     return max(estimate_width(name, _NAME) for name in _name_arms(shown)) + 12
 
 
 def _measure_right(shown: Whiskers) -> float:
+    """Tell how much room is left for the word beside a miss.
+
+    Called by ``_add_panel_axes`` and ``_find_panel_edge``.
+    """
     return _WORD if MISSED in shown.marks else _EDGE
 
 
 def _find_panel_edge(shown: Whiskers) -> float:
-    """Where a panel begins, as a share of its axes."""
+    """Find where a panel begins, as a share of its axes.
+
+    Called by ``draw_intervals`` to place titles.
+    """
     return (_EDGE - _measure_left(shown)) / (
         _WIDTH - _measure_left(shown) - _measure_right(shown)
     )
 
 
 def _name_arms(shown: Whiskers) -> tuple[str, ...]:
+    """Name the arms so that they fit and differ.
+
+    Called by ``_measure_left`` and ``_draw_panel``.
+    """
     names = [label_values(shown.table.treatments, arm) for arm in shown.arms]
     return shorten_distinctly(names, _WIDEST_NAME, _NAME)
 
 
 def _draw_panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
-    """One context: its arms from top to bottom."""
+    """Draw one context: its arms from top to bottom.
+
+    Called by ``draw_intervals`` and ``draw_interval_panels``.
+    """
     n = len(shown.arms)
     axes.set_xlim(*shown.scale)
     axes.set_ylim(n - 0.5, -0.5)
@@ -121,7 +154,7 @@ def _draw_panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
 
 
 def _draw_legend(figure: "Figure", marks: Sequence[Mark], drawn: float, *, ncols: int) -> None:
-    """Explain the marks below the panels, above the note."""
+    """Explain the marks below the panels, above the note. Called by ``draw_intervals``."""
     figure.legend(
         [_make_line(mark) for mark in marks],
         [mark.name for mark in marks],
@@ -134,44 +167,66 @@ def _draw_legend(figure: "Figure", marks: Sequence[Mark], drawn: float, *, ncols
 
 
 def _draw_arm(axes: "Axes", shown: Whiskers, arm: Arm, context: Context, i: int) -> None:
+    """Draw one arm on line ``i``: its bounds, and what is known beside them.
+
+    Called by ``_draw_panel`` for every arm.
+    """
     key, step = (arm, context), _STEP / _measure_line(shown)
     y = i - step * len(shown.spans) / 2
+    _draw_bound(axes, shown, key, y)
+    _draw_spans(axes, shown, key, [y + step * k for k in range(1, len(shown.spans) + 1)])
+    _draw_points(axes, shown, key, y)
+    if shown.has_any_miss(key):
+        beside = axes.get_yaxis_transform()
+        colour = get_light_colour("miss")
+        axes.text(1.02, i, "misses", color=colour, transform=beside, va="center", fontsize=10)
+
+
+def _draw_bound(axes: "Axes", shown: Whiskers, key: Key, y: float) -> None:
+    """Draw an interval, and thick what would remain without sampling error.
+
+    Called by ``_draw_arm``; a pair without a row has the reward's range.
+    """
     bound = shown.table.bounds.get(key)
-    low, high = shown.table.reward_range
-    whole = (bound.lower, bound.upper) if bound else (low, high)
+    whole = (bound.lower, bound.upper) if bound else shown.table.reward_range
     inner = (bound.lower_estimate, bound.upper_estimate) if bound else whole
     colour = get_light_colour("miss" if shown.has_bound_miss(key) else "series-1")
     _draw_bar(axes, _clip_interval(inner, whole), y, colour, 8, tint=INNER_TINT)
     _draw_bar(axes, whole, y, colour, 1.6)
-    marks = {mark.name: mark for mark in shown.marks}
-    for k, spans in enumerate(shown.spans, start=1):
+
+
+def _draw_spans(axes: "Axes", shown: Whiskers, key: Key, lines: Sequence[float]) -> None:
+    """Draw the other intervals of a pair, each on a line of its own.
+
+    Called by ``_draw_arm``.
+    """
+    colours = {mark.name: mark.colour for mark in shown.marks}
+    for spans, y in zip(shown.spans, lines, strict=True):
         if key in spans.values:
             span = spans.values[key]
-            missed = shown.has_span_miss(spans, key)
-            tint = get_light_colour("miss" if missed else marks[spans.name].colour)
-            _draw_bar(axes, (span.lower, span.upper), y + step * k, tint, 2.5)
-    for points in shown.points:
-        if key in points.values:
-            _draw_point(axes, points.values[key], y, marks[points.name])
-    if shown.truth and key in shown.truth:
-        _draw_point(axes, shown.truth[key], y, marks["truth"])
-    if shown.has_any_miss(key):
-        beside = axes.get_yaxis_transform()
-        axes.text(
-            1.02,
-            i,
-            "misses",
-            color=get_light_colour("miss"),
-            transform=beside,
-            va="center",
-            fontsize=10,
-        )
+            name = "miss" if shown.has_span_miss(spans, key) else colours[spans.name]
+            _draw_bar(axes, (span.lower, span.upper), y, get_light_colour(name), 2.5)
+
+
+def _draw_points(axes: "Axes", shown: Whiskers, key: Key, y: float) -> None:
+    """Draw the estimates of a pair and its truth, where they are known.
+
+    Called by ``_draw_arm``.
+    """
+    marks = {mark.name: mark for mark in shown.marks}
+    found = [(points.name, points.values) for points in shown.points]
+    for name, values in (*found, ("truth", shown.truth or {})):
+        if key in values:
+            axes.add_line(_make_line(marks[name], (values[key],), (y,)))
 
 
 def _clip_interval(
     inner: tuple[float, float], whole: tuple[float, float]
 ) -> tuple[float, float]:
-    """Ends without sampling error can cross; the interval they leave is a point then."""
+    """Keep ends without sampling error inside the interval; crossing ends leave a point.
+
+    Called by ``_draw_bound``.
+    """
     low, high = sorted(inner)
     return max(low, whole[0]), min(high, whole[1])
 
@@ -185,6 +240,10 @@ def _draw_bar(
     *,
     tint: float = 1.0,
 ) -> None:
+    """Draw one horizontal line with round ends.
+
+    Called by ``_draw_bound`` and ``_draw_spans``.
+    """
     axes.plot(
         ends,
         (y, y),
@@ -196,11 +255,11 @@ def _draw_bar(
     )
 
 
-def _draw_point(axes: "Axes", x: float, y: float, mark: Mark) -> None:
-    axes.add_line(_make_line(mark, (x,), (y,)))
-
-
 def _make_line(mark: Mark, x: Sequence[float] = (), y: Sequence[float] = ()) -> "Line2D":
+    """Make the line or marker of a mark, at a place or for the legend.
+
+    Called by ``_draw_points`` and ``_draw_legend``.
+    """
     from matplotlib.lines import Line2D  # noqa: PLC0415, an optional package
 
     colour = get_light_colour(mark.colour)
@@ -222,4 +281,5 @@ def _make_line(mark: Mark, x: Sequence[float] = (), y: Sequence[float] = ()) -> 
 
 
 def _measure_legend_entry(mark: Mark) -> float:
+    """Tell how wide one entry of the legend is. Called by ``draw_intervals``."""
     return estimate_width(mark.name, 11) + 60

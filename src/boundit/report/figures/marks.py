@@ -33,7 +33,7 @@ class Mark:
 
     @property
     def key(self) -> str:
-        """A sample of the mark for a page's legend."""
+        """A sample of the mark for a page's legend, as SVG. Used by the template of a page."""
         colour = write_colour_variable(self.colour)
         if self.marker:
             shape = f'<path d="{_PATHS[self.marker]}"/>'
@@ -52,7 +52,10 @@ MISSED = Mark("leaves the truth out", "miss", thick=3)
 
 
 def make_bound_marks(*, sampled: bool) -> tuple[Mark, ...]:
-    """The interval, and within it what would remain without sampling error."""
+    """Make the marks of an interval, and of what would remain without sampling error.
+
+    Called by ``Whiskers.marks``.
+    """
     inner = Mark("what the graph leaves open", "series-1", thick=8, tint=INNER_TINT)
     whole = Mark("with sampling error", "series-1", thick=1.6)
     return (
@@ -61,7 +64,7 @@ def make_bound_marks(*, sampled: bool) -> tuple[Mark, ...]:
 
 
 def make_point_marks(points: Sequence[PointEstimates]) -> tuple[Mark, ...]:
-    """A marker for each naive estimate."""
+    """Make a marker for each naive estimate. Called by ``Whiskers.marks``."""
     return tuple(
         Mark(p.name, name_series_colour(i + _FIRST_NAIVE), marker=_SHAPES[i % len(_SHAPES)])
         for i, p in enumerate(points)
@@ -69,7 +72,7 @@ def make_point_marks(points: Sequence[PointEstimates]) -> tuple[Mark, ...]:
 
 
 def make_span_marks(spans: Sequence[IntervalSeries], after: int) -> tuple[Mark, ...]:
-    """A fine line for each other series of intervals."""
+    """Make a fine line for each other series of intervals. Called by ``Whiskers.marks``."""
     return tuple(
         Mark(s.name, name_series_colour(i + after + _FIRST_NAIVE), thick=2.5)
         for i, s in enumerate(spans)

@@ -43,7 +43,10 @@ _MARK, _BETWEEN = 10.5, 5.0
 
 
 def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
-    """Draw every panel on one sheet, and say what G is."""
+    """Draw every panel in one figure, and say what G is.
+
+    Called by the command line, for ``boundit bound --plot``.
+    """
     shown, span = _choose_ladders(ladders), _find_range(ladders)
     columns = min(_COLUMNS, len(shown))
     rows = ceil(len(shown) / columns)
@@ -61,7 +64,10 @@ def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
 
 
 def draw_sensitivity_panels(ladders: Sequence[Ladder]) -> tuple[Panel, ...]:
-    """Draw every panel by itself, for a page that lays them out as its width allows."""
+    """Draw every panel by itself, for a page that lays them out as its width allows.
+
+    Called by ``make_sensitivity_section``.
+    """
     drawn, span = list[Panel](), _find_range(ladders)
     for ladder in _choose_ladders(ladders):
         with use_style():
@@ -73,19 +79,30 @@ def draw_sensitivity_panels(ladders: Sequence[Ladder]) -> tuple[Panel, ...]:
 
 
 def describe_omission(ladders: Sequence[Ladder]) -> str:
-    """What is left out, in words."""
+    """Say how many arms are left out; nothing when all are shown.
+
+    Called by ``draw_sensitivity`` and ``make_sensitivity_section``.
+    """
     if len(ladders) <= MOST_ARMS:
         return ""
     return f"Shown are the first {MOST_ARMS} of {len(ladders)}."
 
 
 def _choose_ladders(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
+    """Choose the arms that are drawn, or refuse when there are none.
+
+    Called by ``draw_sensitivity`` and ``draw_sensitivity_panels``.
+    """
     if not any(isfinite(limit) for ladder in ladders for limit in ladder.limits):
         raise NothingToDraw("no bounds at a finite limit were given")
     return ladders[:MOST_ARMS]
 
 
 def _find_range(ladders: Sequence[Ladder]) -> tuple[float, float]:
+    """Find the common range of all panels.
+
+    Called by ``draw_sensitivity`` and ``draw_sensitivity_panels``.
+    """
     ends = [end for ladder in ladders for end in (*ladder.lower, *ladder.upper)]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     pad = 0.05 * ((high - low) or 1.0)
@@ -95,6 +112,10 @@ def _find_range(ladders: Sequence[Ladder]) -> tuple[float, float]:
 def _draw_panel(
     figure: "Figure", ladder: Ladder, left: float, top: float, span: tuple[float, float]
 ) -> "Axes":
+    """Draw one arm: its bounds against the limit.
+
+    Called by ``draw_sensitivity`` and ``draw_sensitivity_panels``.
+    """
     width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
     axes = add_axes(figure, left + _LEFT, top + _TOP, width, height)
     draw_grid(axes, "y")
@@ -113,7 +134,7 @@ def _draw_panel(
 
 
 def _mark_limits(axes: "Axes", limits: Sequence[float]) -> None:
-    """Mark round limits, as many as stand apart."""
+    """Set ticks at round limits, as many as stand apart. Called by ``_draw_panel``."""
     if not limits or min(limits) <= 0:
         return
     low, high = min(limits), max(limits)
@@ -131,11 +152,15 @@ def _mark_limits(axes: "Axes", limits: Sequence[float]) -> None:
 
 
 def _list_ticks(low: float, high: float) -> list[float]:
-    """Both ends, then round numbers between them."""
+    """List where ticks may stand: both ends, then round numbers between them.
+
+    Called by ``_mark_limits``.
+    """
     tens = range(floor(log10(low)), ceil(log10(high)) + 1)
     between = [step * 10.0**ten for step in _ROUND for ten in tens]
     return list(dict.fromkeys([low, high, *(x for x in between if low < x < high)]))
 
 
 def _find_pixel(axes: "Axes", limit: float) -> float:
+    """Find where a limit stands on the axis, in pixels. Called by ``_mark_limits``."""
     return float(axes.transData.transform((limit, 0.0))[0])

@@ -48,7 +48,10 @@ class Whiskers:
 
     @cached_property
     def contexts(self) -> tuple[Context, ...]:
-        """Those with the most logged rows, in the table's order."""
+        """The contexts with the most logged rows, in the table's order.
+
+        Used by ``draw_intervals`` and ``draw_interval_panels``.
+        """
         logged = dict.fromkeys(self.table.contexts, 0.0)
         for (_, context), bound in self.table.bounds.items():
             logged[context] += bound.n
@@ -57,7 +60,7 @@ class Whiskers:
 
     @cached_property
     def arms(self) -> tuple[Arm, ...]:
-        """Those that may earn the most, in the table's order."""
+        """The arms that may earn the most, in the table's order. Used by ``_draw_panel``."""
         best = dict.fromkeys(self.table.arms, float("-inf"))
         for (arm, _), bound in self.table.bounds.items():
             best[arm] = max(best[arm], bound.upper)
@@ -65,7 +68,10 @@ class Whiskers:
 
     @property
     def omission(self) -> str:
-        """What is left out, in words; nothing when everything is shown."""
+        """What is left out, in words; nothing when everything is shown.
+
+        Used by ``draw_intervals`` and ``make_intervals_section``.
+        """
         contexts, arms = len(self.table.contexts), len(self.table.arms)
         parts = []
         if len(self.contexts) < contexts:
@@ -78,7 +84,10 @@ class Whiskers:
 
     @cached_property
     def marks(self) -> tuple[Mark, ...]:
-        """What a legend explains."""
+        """The marks that a legend explains.
+
+        Used by ``draw_intervals`` and ``make_intervals_section``.
+        """
         sampled = any(
             bound.lower < bound.lower_estimate or bound.upper > bound.upper_estimate
             for bound in self.table.bounds.values()
@@ -94,7 +103,7 @@ class Whiskers:
 
     @cached_property
     def scale(self) -> tuple[float, float]:
-        """From where to where the axis goes, one for all panels."""
+        """The ends of the axis, one for all panels. Used by ``_draw_panel``."""
         low, high = self.table.reward_range
         used = [end for key in self._keys for end in self._list_ends(key)]
         least, most = min(used), max(used)
@@ -104,26 +113,43 @@ class Whiskers:
         return least - pad, most + pad
 
     def has_bound_miss(self, key: Key) -> bool:
-        """Tell whether the bounds leave the truth out."""
+        """Tell whether the bounds leave the truth out.
+
+        Called by ``_draw_bound`` and ``Whiskers.has_any_miss``.
+        """
         truth, bound = (self.truth or {}).get(key), self.table.bounds.get(key)
         if truth is None or bound is None:
             return False
         return IntervalSeries("bounds", {key: bound.interval}).has_missed(key, truth)
 
     def has_span_miss(self, spans: IntervalSeries, key: Key) -> bool:
-        """Tell whether another interval leaves the truth out."""
+        """Tell whether another interval leaves the truth out.
+
+        Called by ``_draw_spans`` and ``Whiskers.has_any_miss``.
+        """
         truth = (self.truth or {}).get(key)
         return truth is not None and spans.has_missed(key, truth)
 
     def has_any_miss(self, key: Key) -> bool:
-        """Tell whether any interval of a line leaves the truth out."""
+        """Tell whether any interval of a pair leaves the truth out.
+
+        Called by ``_draw_arm`` and ``Whiskers.marks``.
+        """
         return self.has_bound_miss(key) or any(self.has_span_miss(s, key) for s in self.spans)
 
     @cached_property
     def _keys(self) -> tuple[Key, ...]:
+        """The pairs of arm and context that are shown.
+
+        Used by ``Whiskers.marks`` and ``Whiskers.scale``.
+        """
         return tuple((arm, context) for context in self.contexts for arm in self.arms)
 
     def _list_ends(self, key: Key) -> list[float]:
+        """List every number of a pair that must lie on the axis.
+
+        Called by ``Whiskers.scale``.
+        """
         bound = self.table.bounds.get(key)
         ends = [bound.lower, bound.upper] if bound else list(self.table.reward_range)
         ends += [s.values[key].lower for s in self.spans if key in s.values]
@@ -135,7 +161,10 @@ class Whiskers:
 def _keep_greatest(
     found: Sequence[T], weight: Callable[[T], float], most: int
 ) -> tuple[T, ...]:
-    """Keep the weightiest, in their order."""
+    """Keep the values of greatest weight, in their order.
+
+    Called by ``Whiskers.arms`` and ``Whiskers.contexts``.
+    """
     if len(found) <= most:
         return tuple(found)
     kept = sorted(range(len(found)), key=lambda i: (-weight(found[i]), i))[:most]

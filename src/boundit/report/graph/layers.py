@@ -10,6 +10,8 @@ def assign_layers(
 ) -> tuple[tuple[str, ...], ...]:
     """Put every node below its causes, in rows that are at most ``most`` wide.
 
+    Called by ``lay_out_graph``.
+
     >>> from boundit.graph.text import parse
     >>> graph = parse("U -> X -> M -> Y; V -> Y; M -> [S]")
     >>> assign_layers(graph, dict.fromkeys(graph.nodes, 10), most=100)
@@ -24,7 +26,7 @@ def assign_layers(
 
 
 def _rank_after_causes(graph: CausalGraph) -> dict[str, int]:
-    """The longest way down to each node."""
+    """Rank every node by the longest way down to it. Called by ``assign_layers``."""
     ranks = dict[str, int]()
     for node in graph.order:
         ranks[node] = 1 + max((ranks[p] for p in graph.links[node].parents), default=-1)
@@ -32,7 +34,10 @@ def _rank_after_causes(graph: CausalGraph) -> dict[str, int]:
 
 
 def _move_near_effects(graph: CausalGraph, ranks: dict[str, int]) -> dict[str, int]:
-    """Lower what has more effects than causes, so that its edges are short."""
+    """Lower nodes with more effects than causes, so that their edges are short.
+
+    Called by ``assign_layers``.
+    """
     for node in reversed(graph.order):
         parents, children, _ = graph.links[node]
         if len(children) > len(parents):
@@ -43,7 +48,10 @@ def _move_near_effects(graph: CausalGraph, ranks: dict[str, int]) -> dict[str, i
 def _split_row(
     row: list[str], widths: Mapping[str, float], most: float
 ) -> list[tuple[str, ...]]:
-    """Break a row that is too wide into several of about one width."""
+    """Break a row that is too wide into several of about one width.
+
+    Called by ``assign_layers``.
+    """
     whole = sum(widths[node] for node in row)
     share = whole / max(1, -(-whole // most))
     rows, used = [list[str]()], 0.0

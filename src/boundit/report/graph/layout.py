@@ -38,12 +38,12 @@ class NodeBox:
 
     @property
     def top(self) -> float:
-        """Its upper edge."""
+        """The upper edge of the box. Used by ``_route_edges``."""
         return self.y - self.height / 2
 
     @property
     def bottom(self) -> float:
-        """Its lower edge."""
+        """The lower edge of the box. Used by ``_route_edges``."""
         return self.y + self.height / 2
 
 
@@ -74,6 +74,8 @@ class GraphLayout:
 def lay_out_graph(graph: CausalGraph) -> GraphLayout:
     """Lay a graph out in rows, causes above effects, no edge across a node.
 
+    Called by ``draw_graph``.
+
     >>> from boundit.graph.text import parse
     >>> found = lay_out_graph(parse("X -> Y; X <-> Y"))
     >>> found.boxes["X"].bottom < found.boxes["Y"].top, len(found.routes)
@@ -82,48 +84,48 @@ def lay_out_graph(graph: CausalGraph) -> GraphLayout:
     lines = {n: (*break_label(n, LONGEST), *_write_note(graph, n)) for n in graph.nodes}
     sizes = {n: _measure_node(lines[n]) for n in graph.nodes}
     rows = assign_layers(graph, {n: w + _GAP for n, (w, _) in sizes.items()}, most=_WIDEST)
-    drawing = order_rows(graph, rows)
-    slots = [slot for row in drawing.rows for slot in row]
-    widths = {s: sizes[s.name][0] if s.lane is None else 2.0 for s in slots}
-    x = place_slots(drawing, widths, {s: _GAP if s.lane is None else _LANE_GAP for s in slots})
-    tops, bottoms = _place_rows(drawing, x, sizes)
+    order = order_rows(graph, rows)
+    x = _place_across(order, sizes)
+    tops, bottoms = _place_rows(order, x, sizes)
     boxes = {
-        s.name: NodeBox(
-            lines[s.name], x[s] + _MARGIN, (tops[s.row] + bottoms[s.row]) / 2, *sizes[s.name]
-        )
-        for s in slots
+        s.name: NodeBox(lines[s.name], x[s], (tops[s.row] + bottoms[s.row]) / 2, *sizes[s.name])
+        for s in x
         if s.lane is None
     }
-    lanes = {s: x[s] + _MARGIN for s in slots}
-    return GraphLayout(
-        boxes,
-        tuple(_route_edges(drawing, boxes, lanes, tops, bottoms)),
-        max(box.x + box.width / 2 for box in boxes.values())
-        + _measure_overhang(lanes, boxes)
-        + _MARGIN,
-        bottoms[-1] + _MARGIN,
-    )
+    right = max(*x.values(), *(box.x + box.width / 2 for box in boxes.values()))
+    routes = _route_edges(order, boxes, x, tops, bottoms)
+    return GraphLayout(boxes, tuple(routes), right + _MARGIN, bottoms[-1] + _MARGIN)
+
+
+def _place_across(
+    order: RowOrder, sizes: Mapping[str, tuple[float, float]]
+) -> dict[RowSlot, float]:
+    """Find the x of every node and lane. Called by ``lay_out_graph``."""
+    slots = [slot for row in order.rows for slot in row]
+    widths = {s: sizes[s.name][0] if s.lane is None else 2.0 for s in slots}
+    gaps = {s: _GAP if s.lane is None else _LANE_GAP for s in slots}
+    placed = place_slots(order, widths, gaps)
+    return {slot: x + _MARGIN for slot, x in placed.items()}
 
 
 def _write_note(graph: CausalGraph, node: str) -> tuple[str, ...]:
+    """Mark the selection node with a word below its name. Called by ``lay_out_graph``."""
     return ("selected",) if node == graph.selection else ()
 
 
 def _measure_node(lines: tuple[str, ...]) -> tuple[float, float]:
+    """Tell how wide and high the box of a node is. Called by ``lay_out_graph``."""
     width = max(estimate_width(line, FONT) for line in lines) + 22
     return max(width, _LEAST_WIDTH), _HEIGHT + LINE * (len(lines) - 1)
-
-
-def _measure_overhang(lanes: Mapping[RowSlot, float], boxes: Mapping[str, NodeBox]) -> float:
-    """How far lanes run to the right of the last box."""
-    end = max(box.x + box.width / 2 for box in boxes.values())
-    return max(0.0, max(lanes.values()) - end)
 
 
 def _place_rows(
     drawing: RowOrder, x: Mapping[RowSlot, float], sizes: Mapping[str, tuple[float, float]]
 ) -> tuple[list[float], list[float]]:
-    """The upper and lower edge of every row; far edges need room to turn."""
+    """Find the upper and lower edge of every row; far edges need room to turn.
+
+    Called by ``lay_out_graph``.
+    """
     rows = {s.name: s.row for row in drawing.rows for s in row}
     arched = {rows[a] for a, _ in drawing.arcs}
     reach = dict.fromkeys(range(len(drawing.rows)), 0.0)
@@ -148,6 +150,7 @@ def _route_edges(
     tops: list[float],
     bottoms: list[float],
 ) -> list[EdgeRoute]:
+    """Find the points that every edge passes. Called by ``lay_out_graph``."""
     ports = _place_ports(drawing, boxes, lanes)
     ways = list[EdgeRoute]()
     for i, link in enumerate(drawing.links):
@@ -173,7 +176,10 @@ def _route_edges(
 
 
 def _choose_side(link: RowLink, lanes: Mapping[RowSlot, float]) -> int:
-    """Bend a dashed edge to the inner side of where an arrow between its ends would go."""
+    """Bend a dashed edge to the inner side of where an arrow between its ends would go.
+
+    Called by ``_route_edges`` and ``_place_ports``.
+    """
     if not link.bidirected or len(link.slots) > 2:
         return 0
     upper, lower = link.slots
@@ -183,7 +189,10 @@ def _choose_side(link: RowLink, lanes: Mapping[RowSlot, float]) -> int:
 def _place_ports(
     drawing: RowOrder, boxes: Mapping[str, NodeBox], lanes: Mapping[RowSlot, float]
 ) -> dict[tuple[int, str], float]:
-    """Where along a box its edges begin and end: beside each other, in order, uncrossed."""
+    """Place the ends of edges along their boxes: beside each other, in order, uncrossed.
+
+    Called by ``_route_edges``.
+    """
     sides: dict[tuple[str, str], list[tuple[float, int, int]]] = {}
     for i, link in enumerate(drawing.links):
         for side, near, slot in _list_link_ends(link):
@@ -201,5 +210,8 @@ def _place_ports(
 def _list_link_ends(
     link: RowLink,
 ) -> tuple[tuple[str, RowSlot, RowSlot], tuple[str, RowSlot, RowSlot]]:
-    """Both ends of an edge: the side of the box, the next place, the box."""
+    """List both ends of an edge: the side of the box, the next slot, the box.
+
+    Called by ``_place_ports``.
+    """
     return ("down", link.slots[1], link.slots[0]), ("up", link.slots[-2], link.slots[-1])

@@ -50,7 +50,9 @@ class RowOrder:
 
 
 def order_rows(graph: CausalGraph, rows: Sequence[Sequence[str]]) -> RowOrder:
-    """Order the rows.
+    """Order the nodes within the rows, and keep a lane for every edge that passes a row.
+
+    Called by ``lay_out_graph``.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("A -> D; B -> C")
@@ -87,7 +89,10 @@ class _CrossingSearch:
     arcs: tuple[Edge, ...]
 
     def reduce_crossings(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        """Sweep from several beginnings, and keep the best that was met."""
+        """Sweep from several beginnings, and keep the best order that was met.
+
+        Called by ``order_rows``.
+        """
         size = sum(map(len, rows))
         found = list[tuple[Row, ...]]()
         for k in range(max(1, min(_STARTS, _MOST_SLOTS // size))):
@@ -99,9 +104,17 @@ class _CrossingSearch:
 
     @cached_property
     def _neighbours(self) -> tuple[Neighbours, Neighbours]:
+        """The neighbours of every slot in the rows above and below.
+
+        Used by ``_CrossingSearch._sweep``.
+        """
         return _find_neighbours(self.links)
 
     def _sweep(self, rows: tuple[Row, ...], *, down: bool) -> tuple[Row, ...]:
+        """Sort row after row by where neighbours stand, down or up.
+
+        Called by ``_CrossingSearch.reduce_crossings``.
+        """
         above, below = self._neighbours
         order = list(rows)
         places = {slot: k for row in rows for k, slot in enumerate(row)}
@@ -111,7 +124,10 @@ class _CrossingSearch:
         return _swap_neighbours(tuple(order), above, below)
 
     def _measure_cost(self, rows: tuple[Row, ...]) -> tuple[int, int]:
-        """Crossings first, then how far arcs reach."""
+        """Count crossings, then how far arcs reach.
+
+        Used by ``_CrossingSearch.reduce_crossings``.
+        """
         places = {slot: i for row in rows for i, slot in enumerate(row)}
         near = {slot.name: i for slot, i in places.items()}
         pieces = [piece for link in self.links for piece in pairwise(link.slots)]
@@ -123,6 +139,10 @@ class _CrossingSearch:
 
 
 def _find_neighbours(links: Sequence[RowLink]) -> tuple[Neighbours, Neighbours]:
+    """Find the neighbours of every slot in the rows above and below.
+
+    Called by ``_CrossingSearch._neighbours``.
+    """
     above, below = dict[RowSlot, tuple[RowSlot, ...]](), dict[RowSlot, tuple[RowSlot, ...]]()
     for link in links:
         for upper, lower in pairwise(link.slots):
@@ -132,7 +152,10 @@ def _find_neighbours(links: Sequence[RowLink]) -> tuple[Neighbours, Neighbours]:
 
 
 def _sort_by_mean_place(row: Row, places: Places, towards: Neighbours) -> Row:
-    """Sort by the mean place of the neighbours; who has none stays where it is."""
+    """Sort a row by the mean place of the neighbours; a slot without any stays.
+
+    Called by ``_CrossingSearch._sweep``.
+    """
 
     def place(slot: RowSlot) -> float:
         near = towards.get(slot, ())
@@ -145,7 +168,10 @@ def _sort_by_mean_place(row: Row, places: Places, towards: Neighbours) -> Row:
 def _swap_neighbours(
     rows: tuple[Row, ...], above: Neighbours, below: Neighbours
 ) -> tuple[Row, ...]:
-    """Let neighbours in a row change places while edges to them cross less."""
+    """Let neighbours in a row change places while edges to them cross less.
+
+    Called by ``_CrossingSearch._sweep``.
+    """
     order = [list(row) for row in rows]
     places = {slot: i for row in rows for i, slot in enumerate(row)}
     gained = True
@@ -164,7 +190,10 @@ def _swap_neighbours(
 def _measure_gain(
     left: RowSlot, right: RowSlot, places: Places, above: Neighbours, below: Neighbours
 ) -> int:
-    """How many fewer crossings two neighbours have once they change places."""
+    """Count how many fewer crossings two neighbours have once they change places.
+
+    Called by ``_swap_neighbours``.
+    """
     return sum(
         (places[a] > places[b]) - (places[a] < places[b])
         for near in (above, below)
@@ -174,7 +203,10 @@ def _measure_gain(
 
 
 def _count_crossings(edges: Sequence[tuple[RowSlot, RowSlot]], places: Places) -> int:
-    """How many edges between two rows cross: pairs whose ends are in opposite order."""
+    """Count the edges between two rows that cross: pairs whose ends are in opposite order.
+
+    Called by ``_CrossingSearch._measure_cost``.
+    """
     seen, crossed = list[int](), 0
     for _, lower in sorted((places[a], places[b]) for a, b in edges):
         crossed += len(seen) - bisect_right(seen, lower)

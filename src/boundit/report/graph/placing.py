@@ -13,7 +13,10 @@ _STRAIGHT = 4.0
 def place_slots(
     drawing: RowOrder, widths: Mapping[RowSlot, float], gaps: Mapping[RowSlot, float]
 ) -> dict[RowSlot, float]:
-    """Give every slot the x of its middle; ``gaps`` is what a slot keeps free on each side."""
+    """Give every slot the x of its middle; ``gaps`` is what a slot keeps free on each side.
+
+    Called by ``_place_across``.
+    """
     pulls = _find_pulls(drawing)
     room = {
         row: tuple(_measure_distance(a, b, widths, gaps) for a, b in pairwise(row))
@@ -29,7 +32,7 @@ def place_slots(
 
 
 def _find_pulls(drawing: RowOrder) -> dict[RowSlot, list[tuple[RowSlot, float]]]:
-    """Who pulls at whom, and how strongly."""
+    """Find which slots pull at each other, and how strongly. Called by ``place_slots``."""
     pulls: dict[RowSlot, list[tuple[RowSlot, float]]] = {
         s: [] for row in drawing.rows for s in row
     }
@@ -45,11 +48,12 @@ def _find_pulls(drawing: RowOrder) -> dict[RowSlot, list[tuple[RowSlot, float]]]
 def _measure_distance(
     a: RowSlot, b: RowSlot, widths: Mapping[RowSlot, float], gaps: Mapping[RowSlot, float]
 ) -> float:
+    """Tell how far apart the middles of two neighbours must be. Called by ``place_slots``."""
     return (widths[a] + widths[b]) / 2 + max(gaps[a], gaps[b])
 
 
 def _pack_row(room: Sequence[float]) -> list[float]:
-    """Stand side by side, around 0."""
+    """Place a row side by side, around 0. Called by ``place_slots`` to begin with."""
     at = [0.0]
     for apart in room:
         at.append(at[-1] + apart)
@@ -61,7 +65,10 @@ def _find_wish(
     x: Mapping[RowSlot, float],
     pulls: Mapping[RowSlot, list[tuple[RowSlot, float]]],
 ) -> tuple[float, float]:
-    """Where a slot would like to stand, and how much; who nobody pulls stays."""
+    """Find where a slot would like to stand, and how much; one that nobody pulls stays.
+
+    Called by ``place_slots``.
+    """
     near = pulls[slot]
     weight = sum(strength for _, strength in near)
     if not near:
@@ -70,9 +77,11 @@ def _find_wish(
 
 
 def spread_apart(wishes: Sequence[tuple[float, float]], room: Sequence[float]) -> list[float]:
-    """Stand as near to one's wish as the others allow, in order and far enough apart.
+    """Place values as near to their wishes as the others allow, in order and far enough apart.
 
     The least weighted sum of squares, by pooling neighbours whose wishes clash.
+
+    Called by ``place_slots`` for every row, and by ``_name_ends`` for names of curves.
 
     >>> spread_apart([(0, 1), (0, 1), (9, 1)], [2, 2])
     [-1.0, 1.0, 9.0]

@@ -16,7 +16,9 @@ _STEEP = 0.5
 
 
 def draw_edge(way: EdgeRoute) -> str:
-    """Draw an edge: solid with one head, or dashed with two.
+    """Draw an edge as SVG: solid with one head, or dashed with two.
+
+    Called by ``draw_graph``.
 
     >>> draw_edge(EdgeRoute(("X", "Y"), False, ((0, 0), (0, 50)))).count("<path")
     2
@@ -30,12 +32,15 @@ def draw_edge(way: EdgeRoute) -> str:
 
 
 def make_curves(way: EdgeRoute) -> list[CubicCurve]:
-    """Turn a way into connected curves."""
+    """Turn the route of an edge into connected curves. Called by ``draw_edge``."""
     return _make_arc(way) if way.arc else _make_route_curves(way)
 
 
 def draw_stroke(curves: list[CubicCurve], *, two_headed: bool) -> str:
-    """Draw connected curves with a head at the end, or one at each."""
+    """Draw connected curves with a head at the end, or one at each.
+
+    Called by ``draw_edge``, and by ``_draw_samples`` for the legend.
+    """
     first, last = curves[0], curves[-1]
     heads = [_draw_head(last[3], last[2])]
     curves = [*curves[:-1], (*last[:3], _find_point_before(last[3], last[2], _HEAD - 1))]
@@ -53,7 +58,7 @@ def draw_stroke(curves: list[CubicCurve], *, two_headed: bool) -> str:
 
 
 def _make_arc(way: EdgeRoute) -> list[CubicCurve]:
-    """Over the heads of what stands between."""
+    """Make a curve above the nodes between its ends. Called by ``make_curves``."""
     (x0, y0), (x1, y1) = way.points
     rise = min(44.0, 20 + 0.1 * abs(x1 - x0))
     lean = 0.18 * (x1 - x0)
@@ -61,7 +66,10 @@ def _make_arc(way: EdgeRoute) -> list[CubicCurve]:
 
 
 def _make_route_curves(way: EdgeRoute) -> list[CubicCurve]:
-    """Down from row to row, leaning in each lane as the way goes on."""
+    """Make curves down from row to row, leaning in each lane as the route goes on.
+
+    Called by ``make_curves``.
+    """
     bend = _BULGE * way.side
     slopes = _find_slopes(way.points)
     return [
@@ -76,7 +84,10 @@ def _make_route_curves(way: EdgeRoute) -> list[CubicCurve]:
 
 
 def _find_slopes(points: Sequence[Point]) -> list[float]:
-    """How far aside a way goes at each of its points for a step down."""
+    """Find how far aside a route goes at each of its points for a step down.
+
+    Called by ``_make_route_curves``.
+    """
     steps = [(x1 - x0) / (y1 - y0) for (x0, y0), (x1, y1) in pairwise(points)]
     lanes = [slope for lane in steps[1::2] for slope in (lane, lane)]
     first, last = (max(-_STEEP, min(_STEEP, steps[i])) for i in (0, -1))
@@ -84,6 +95,7 @@ def _find_slopes(points: Sequence[Point]) -> list[float]:
 
 
 def _draw_head(tip: Point, handle: Point) -> str:
+    """Draw an arrow head. Called by ``draw_stroke``."""
     x, y = _find_point_before(tip, handle, _HEAD)
     across = (tip[0] - x) * _HALF / _HEAD, (tip[1] - y) * _HALF / _HEAD
     left, right = (x - across[1], y + across[0]), (x + across[1], y - across[0])
@@ -92,11 +104,15 @@ def _draw_head(tip: Point, handle: Point) -> str:
 
 
 def _find_point_before(tip: Point, handle: Point, size: float) -> Point:
-    """The point ``size`` before the tip, on the way from the handle."""
+    """Find the point ``size`` before the tip, on the way from the handle.
+
+    Called by ``draw_stroke`` and ``_draw_head``.
+    """
     dx, dy = tip[0] - handle[0], tip[1] - handle[1]
     share = size / (hypot(dx, dy) or 1.0)
     return tip[0] - share * dx, tip[1] - share * dy
 
 
 def _format_point(point: Point) -> str:
+    """Write a point as SVG does. Called by ``draw_stroke`` and ``_draw_head``."""
     return f"{point[0]:.1f} {point[1]:.1f}"

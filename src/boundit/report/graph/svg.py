@@ -31,6 +31,8 @@ def draw_graph(
 ) -> str:
     """Draw a graph: arrows solid, hidden common causes dashed with two heads, roles marked.
 
+    Called by ``make_graph_section``.
+
     >>> from boundit.graph.text import parse
     >>> drawing = draw_graph(parse("X -> Y; X <-> Y; Y -> [S]"), treatments="X", outcomes="Y")
     >>> drawing.startswith("<svg"), drawing.count('class="node"'), drawing.count('class="edge"')
@@ -57,17 +59,19 @@ def draw_graph(
 def _assign_roles(
     graph: CausalGraph, treatments: Names, context: Names, outcomes: Names
 ) -> Roles:
+    """Tell the role of every node that has one. Called by ``draw_graph``."""
     named = {"treatment": treatments, "context": context, "outcome": outcomes}
     roles = {n: role for role, names in named.items() for n in graph.require(read_nodes(names))}
     return roles | ({graph.selection: "selection"} if graph.selection else {})
 
 
 def _describe(graph: CausalGraph) -> str:
-    """Say the graph for those who do not see it."""
+    """Say the graph in words for those who do not see it. Called by ``draw_graph``."""
     return f"{len(graph.nodes)} nodes: {join_names(graph.nodes)}. Edges: {graph}."
 
 
 def _draw_node(name: str, box: NodeBox, role: str) -> str:
+    """Draw the box of a node and its label. Called by ``draw_graph``."""
     first, last = box.y - LINE * (len(box.lines) - 1) / 2, len(box.lines) - 1
     labels = "".join(
         _draw_text(
@@ -84,7 +88,10 @@ def _draw_node(name: str, box: NodeBox, role: str) -> str:
 
 
 def _draw_frame(x: float, y: float, width: float, height: float, role: str) -> str:
-    """Roles differ in shape as well: what is set has corners, selection a double frame."""
+    """Draw a frame in the shape of a role: what is set has corners, selection two rims.
+
+    Called by ``_draw_node`` and ``_draw_samples``.
+    """
     square = role in {"treatment", "selection"}
     radius = 3.0 if square else min(height / 2, 17)
     heavy = 2.6 if role == "outcome" else 1.6
@@ -101,6 +108,7 @@ def _draw_frame(x: float, y: float, width: float, height: float, role: str) -> s
 
 
 def _draw_text(x: float, y: float, words: str, *, size: float, anchor: str) -> str:
+    """Write one line of text. Called by ``_draw_node`` and ``_draw_legend``."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" '
         f'dominant-baseline="central" fill="currentColor">{escape(words)}</text>'
@@ -110,7 +118,10 @@ def _draw_text(x: float, y: float, words: str, *, size: float, anchor: str) -> s
 def _draw_legend(
     graph: CausalGraph, roles: Roles, top: float, width: float
 ) -> tuple[str, float]:
-    """Explain the marks that occur, in lines as wide as the drawing; with its height."""
+    """Explain the marks that occur, in lines as wide as the drawing; with its height.
+
+    Called by ``draw_graph``.
+    """
     x, y, drawn = 16.0, top + 22, list[str]()
     for words, sample in _draw_samples(graph, roles):
         wide = _KEY + estimate_width(words, _SMALL) + 18
@@ -123,6 +134,7 @@ def _draw_legend(
 
 
 def _draw_samples(graph: CausalGraph, roles: Roles) -> list[tuple[str, str]]:
+    """Draw a sample of every mark that occurs, with its words. Called by ``_draw_legend``."""
     found = [
         (role, _draw_frame(0, -8, 26, 16, role))
         for role in ("treatment", "context", "outcome", "selection")

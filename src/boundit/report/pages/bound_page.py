@@ -43,6 +43,8 @@ def write_bound_page(
 
     ``query`` is what was asked, as text or as an EffectQuery; ``truth`` and ``points`` are
     shown beside the bounds, ``ladders`` are bounds at growing limits of the sensitivity.
+
+    Called by the command line, for ``boundit bound --report``.
     """
     whiskers = Whiskers(table, truth, points)
     sections: list[Section] = [make_intervals_section(whiskers, caption=_explain_lines(table))]
@@ -75,6 +77,10 @@ def _read_query(query: EffectQuery | str | None, table: BoundTable) -> EffectQue
 
 
 def _write_lead(table: BoundTable, query: EffectQuery) -> tuple[Line, ...]:
+    """Write the summary at the top: what was asked, and how surely it is answered.
+
+    Called by ``write_bound_page``.
+    """
     arms, contexts = len(table.arms), len(table.contexts)
     low, high = table.reward_range
     where = f"in each of {contexts:,} contexts" if table.context else "whatever the context"
@@ -97,6 +103,7 @@ def _write_lead(table: BoundTable, query: EffectQuery) -> tuple[Line, ...]:
 
 
 def _explain_lines(table: BoundTable) -> str:
+    """Say what the thin and the thick line are. Called by ``write_bound_page``."""
     if table.confidence:
         return (
             "The thin line is the interval. The thick part would remain however many rows were "
@@ -106,11 +113,16 @@ def _explain_lines(table: BoundTable) -> str:
 
 
 def _list_settings(table: BoundTable) -> dict[str, object]:
+    """List what the table was made with. Called by ``write_bound_page``."""
     confidence = "plug-in" if table.confidence is None else table.confidence
     return {"profile": table.profile, "confidence": confidence}
 
 
 def _show_graph(graph: CausalGraph, table: BoundTable) -> Section:
+    """Draw the graph, or write it down where it is too large.
+
+    Called by ``write_bound_page``.
+    """
     if len(graph.nodes) > MOST_NODES:
         return make_prose(
             "What is assumed",

@@ -64,7 +64,10 @@ class RuleView:
 
 
 def group_rows(table: BoundTable) -> tuple[ContextGroup, ...]:
-    """Show the table context by context; what all contexts share is not repeated."""
+    """Group the rows of a table by context; what all contexts share is not repeated.
+
+    Called by ``make_bounds_section``.
+    """
     draw = cache(draw_line) if len(table.bounds) <= MOST_DRAWN else _write_plain
     dominated = {context: table.dominated(context) for context in table.contexts}
     rows: dict[Context, list[BoundRow]] = {context: [] for context in table.contexts}
@@ -92,7 +95,9 @@ def _write_plain(line: Line) -> str:
 
 
 def place_bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
-    """Place an interval on the reward's range.
+    """Place an interval on the reward's range, in percent.
+
+    Called by ``group_rows`` for every row.
 
     >>> place_bar(Bound(0.25, 0.75, 0.5, 0.5, 9, "a", "a"), (0, 1))
     Bar(start=25.0, width=50.0, inner_start=50.0, inner_width=0.0)
@@ -105,7 +110,10 @@ def place_bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
 
 
 def list_rules(table: BoundTable) -> tuple[RuleView, ...]:
-    """Show the rules that gave an end, those with most first."""
+    """List the rules that gave an end, those with most first.
+
+    Called by ``make_rules_section``.
+    """
     lower, upper = dict.fromkeys(table.rules, 0), dict.fromkeys(table.rules, 0)
     for bound in table.bounds.values():
         for tally, name in ((lower, bound.lower_rule), (upper, bound.upper_rule)):
@@ -125,7 +133,7 @@ def list_rules(table: BoundTable) -> tuple[RuleView, ...]:
 
 
 def count_facts(table: BoundTable) -> Mapping[str, str]:
-    """The table in four numbers, each with its words."""
+    """Sum the table up in four numbers, each with its words. Called by ``write_bound_page``."""
     bounds = table.bounds.values()
     low, high = table.reward_range
     useful = sum(b.lower > low or b.upper < high for b in bounds)
@@ -140,7 +148,10 @@ def count_facts(table: BoundTable) -> Mapping[str, str]:
 
 
 def explain_row(table: BoundTable) -> str:
-    """How a row is read, and which rule each of its numbers belongs to."""
+    """Say how a row is read, and which rule each of its numbers belongs to.
+
+    Called by ``make_bounds_section``.
+    """
     if not table.rules:
         return ""
     named = (
@@ -158,7 +169,7 @@ def explain_row(table: BoundTable) -> str:
 
 
 def _format_row(table: BoundTable, bound: Bound) -> tuple[str, str, str, str]:
-    """The ends, the logged rows and the rules, as text."""
+    """Write the ends, the logged rows and the rules of a row. Called by ``group_rows``."""
     places = choose_decimals(*table.reward_range)
     by = " / ".join(dict.fromkeys((bound.lower_rule, bound.upper_rule)))
     return f"{bound.lower:.{places}f}", f"{bound.upper:.{places}f}", format_n(bound.n), by

@@ -35,7 +35,10 @@ class ComparisonRow:
 
 
 def list_comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
-    """Spell every row, all numbers to one number of decimals."""
+    """Write every row, all numbers to one number of decimals.
+
+    Called by ``make_comparison_section``.
+    """
     places = _choose_places(comparison)
     return tuple(
         ComparisonRow(
@@ -54,7 +57,10 @@ def list_comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
 
 
 def count_misses(comparison: Comparison) -> tuple[str, ...]:
-    """Say of each series of intervals how many leave the truth out."""
+    """Say of each series of intervals how many leave the truth out.
+
+    Called by ``make_comparison_section``.
+    """
     if not comparison.truth:
         return ()
     return tuple(
@@ -64,6 +70,7 @@ def count_misses(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _choose_places(comparison: Comparison) -> int:
+    """Choose how many decimals all numbers have. Called by ``list_comparison_rows``."""
     ends = [
         end for s in comparison.spans for i in s.values.values() for end in (i.lower, i.upper)
     ]
@@ -75,6 +82,7 @@ def _choose_places(comparison: Comparison) -> int:
 def _format_interval(
     spans: IntervalSeries, key: Key, comparison: Comparison, places: int
 ) -> SpanCell:
+    """Write the interval of one series for a row. Called by ``list_comparison_rows``."""
     span = spans.values.get(key)
     if span is None:
         return SpanCell("", missed=False)
@@ -85,6 +93,7 @@ def _format_interval(
 def _format_point(
     points: PointEstimates, key: Key, comparison: Comparison, places: int
 ) -> PointCell:
+    """Write the estimate of one series for a row. Called by ``list_comparison_rows``."""
     value = points.values.get(key)
     if value is None:
         return PointCell("", "")

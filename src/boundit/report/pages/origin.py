@@ -12,6 +12,8 @@ _PACKAGES = ("duckdb", "highspy", "matplotlib", "narwhals", "numba", "numpy", "s
 def describe_origin(command: str, settings: Mapping[str, object] | None = None) -> Origin:
     """Gather what repeats a run; no date, so that the same run gives the same page.
 
+    Called by ``write_bound_page`` and ``make_reproduction_page``.
+
     >>> describe_origin("boundit reproduce", {"seed": 0}).settings
     {'seed': '0'}
     """
@@ -20,6 +22,7 @@ def describe_origin(command: str, settings: Mapping[str, object] | None = None) 
 
 
 def _list_versions() -> dict[str, str]:
+    """List the versions of Python, boundit and what it needs. Called by ``describe_origin``."""
     found = {name: _find_version(name) for name in ("boundit", *_PACKAGES)}
     return {
         "Python": platform.python_version(),
@@ -28,7 +31,10 @@ def _list_versions() -> dict[str, str]:
 
 
 def _find_version(name: str) -> str:
-    """The version of an installed package; none of one that runs from its folder."""
+    """Find the version of an installed package; none of one that runs from its folder.
+
+    Called by ``_list_versions``.
+    """
     try:
         return version(name)
     except PackageNotFoundError:

@@ -27,6 +27,8 @@ def render_page(
     """Write a page: a title, a short summary, the sections, and what made it.
 
     ``facts`` are a few numbers for the top, words to number. Formulas in ``lead`` are drawn.
+
+    Called by ``write_bound_page`` and ``make_reproduction_page``.
     """
     templates = _load_templates()
     searched = any(isinstance(s, BoundsSection) and s.searched for s in sections)
@@ -44,6 +46,10 @@ def render_page(
 
 
 def _load_templates() -> "Environment":
+    """Load the templates, and say it plainly when Jinja is missing.
+
+    Called by ``render_page``.
+    """
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415, optional
     except ImportError:

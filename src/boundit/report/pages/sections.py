@@ -165,7 +165,9 @@ Section: TypeAlias = (
 
 
 def make_prose(title: str, *paragraphs: Line) -> ProseSection:
-    """Say something in words.
+    """Make a section of paragraphs.
+
+    Called by ``_show_graph``.
 
     >>> make_prose("Why", "a < b").paragraphs
     ('a &lt; b',)
@@ -174,7 +176,7 @@ def make_prose(title: str, *paragraphs: Line) -> ProseSection:
 
 
 def make_notes(title: str, remarks: Sequence[Line]) -> NotesSection:
-    """List remarks."""
+    """Make a list of remarks. Called by ``write_bound_page`` for caveats."""
     return NotesSection(title, tuple(map(draw_line, remarks)))
 
 
@@ -187,7 +189,7 @@ def make_graph_section(
     title: str = "What is assumed",
     caption: str = "",
 ) -> GraphSection:
-    """Draw the graph."""
+    """Draw the graph. Called by ``_show_graph`` and ``make_reproduction_page``."""
     svg = draw_graph(graph, treatments=treatments, context=context, outcomes=outcomes)
     return GraphSection(title, svg, draw_line(caption), str(graph))
 
@@ -195,7 +197,10 @@ def make_graph_section(
 def make_intervals_section(
     shown: Whiskers, *, title: str = "Intervals per context", caption: str = ""
 ) -> PanelsSection:
-    """Draw intervals, a panel for each context."""
+    """Draw intervals, a panel for each context.
+
+    Called by ``write_bound_page`` and ``make_reproduction_page``.
+    """
     said = " ".join(filter(None, (caption, shown.omission)))
     return PanelsSection(title, draw_interval_panels(shown), shown.marks, draw_line(said))
 
@@ -206,7 +211,10 @@ def make_sensitivity_section(
     title: str = "If selection went no further than a limit G",
     caption: str = "",
 ) -> PanelsSection:
-    """Draw bounds against the limit G, and say first what G is."""
+    """Draw bounds against the limit G, and say first what G is.
+
+    Called by ``write_bound_page``.
+    """
     said = " ".join(filter(None, (caption, describe_omission(ladders))))
     return PanelsSection(
         title, draw_sensitivity_panels(ladders), (), draw_line(said), lead=MEANING
@@ -216,12 +224,15 @@ def make_sensitivity_section(
 def make_curves_section(
     curves: Sequence[Curve], *, title: str, caption: str = ""
 ) -> CurvesSection:
-    """Draw curves over rounds."""
+    """Draw curves over rounds. Called by ``_make_world_sections``."""
     return CurvesSection(title, *write_curve_svgs(curves, title=title), draw_line(caption))
 
 
 def make_bounds_section(table: BoundTable, *, title: str = "Every interval") -> BoundsSection:
-    """Show every interval of a table with its explanation."""
+    """Show every interval of a table with its explanation.
+
+    Called by ``write_bound_page`` and ``make_reproduction_page``.
+    """
     name = ", ".join(map(format_level, table.treatments)) or "arm"
     return BoundsSection(
         title,
@@ -237,14 +248,17 @@ def make_bounds_section(table: BoundTable, *, title: str = "Every interval") -> 
 def make_rules_section(
     table: BoundTable, *, title: str = "Why the bounds hold"
 ) -> RulesSection:
-    """Show the rules behind a table."""
+    """Show the rules behind a table. Called by ``write_bound_page``."""
     return RulesSection(title, list_rules(table))
 
 
 def make_comparison_section(
     comparison: Comparison, *, title: str = "Beside the truth", caption: str = ""
 ) -> ComparisonSection:
-    """Show intervals and estimates beside the truth, misses marked."""
+    """Show intervals and estimates beside the truth, misses marked.
+
+    Called by ``make_reproduction_page``.
+    """
     return ComparisonSection(
         title,
         tuple(spans.name for spans in comparison.spans),
@@ -257,7 +271,7 @@ def make_comparison_section(
 
 
 def make_table_section(grid: Grid, *, title: str, caption: str = "") -> TableSection:
-    """Show a plain table."""
+    """Show a plain table. Called by ``make_reproduction_page`` and ``_make_world_sections``."""
     columns = range(len(grid.head))
     right = tuple(all(_is_number(row[i]) for row in grid.rows) for i in columns)
     return TableSection(title, grid, right, draw_line(caption))
@@ -266,7 +280,10 @@ def make_table_section(grid: Grid, *, title: str, caption: str = "") -> TableSec
 def make_claims_section(
     claims: Sequence[JudgedClaim], *, title: str = "Claims"
 ) -> ClaimsSection:
-    """Show claims, whether they hold, and the number that shows it."""
+    """Show claims, whether they hold, and the number that shows it.
+
+    Called by ``make_reproduction_page``.
+    """
     tally = dict.fromkeys(("holds", "holds under a condition", "does not hold"), 0)
     for claim in claims:
         tally[claim.judgement] += 1
@@ -275,5 +292,8 @@ def make_claims_section(
 
 
 def _is_number(cell: str | float) -> bool:
-    """Tell whether a cell stands right: a number, or text that begins like one."""
+    """Tell whether a cell stands right: a number, or text that begins like one.
+
+    Called by ``make_table_section``.
+    """
     return not isinstance(cell, str) or bool(re.match(r"\[?[+\-±−]?[\d.]", cell)) or not cell

@@ -8,6 +8,8 @@ from boundit.terms.bound_table import BoundTable
 def name_context(table: BoundTable, context: Context) -> str:
     """Name a context by what sets it apart from the table's others.
 
+    Called by ``group_rows``, ``draw_intervals`` and ``draw_interval_panels``.
+
     >>> rows = [{"X": 0, "U": u, "V": 1, "lower": 0.1, "upper": 0.2} for u in (0, 1)]
     >>> names = {"outcome": "Y", "treatments": ["X"], "context": ["U", "V"]}
     >>> table = BoundTable.from_rows(rows, reward_range=(0, 1), **names)
@@ -18,20 +20,30 @@ def name_context(table: BoundTable, context: Context) -> str:
 
 
 def describe_common(table: BoundTable) -> str:
-    """What is the same in every context, for a table of more than one."""
+    """Say what is the same in every context, for a table of more than one.
+
+    Called by ``make_bounds_section``.
+    """
     varying = _find_varying(table)
     fixed = tuple(i for i in range(len(table.context)) if i not in varying)
     return _join_pairs(table, table.contexts[0], fixed)
 
 
 def _find_varying(table: BoundTable) -> tuple[int, ...]:
-    """Which variables of the context differ between contexts; all when there is one."""
+    """Find the context variables that differ between contexts; all when there is one.
+
+    Called by ``name_context`` and ``describe_common``.
+    """
     columns = list(zip(*table.contexts, strict=True))
     found = tuple(i for i, column in enumerate(columns) if len(set(column)) > 1)
     return found or tuple(range(len(columns)))
 
 
 def _join_pairs(table: BoundTable, context: Context, places: tuple[int, ...]) -> str:
+    """Write variables of a context with their values.
+
+    Called by ``name_context`` and ``describe_common``.
+    """
     return ", ".join(
         f"{format_level(table.context[i])}={format_level(context[i])}" for i in places
     )

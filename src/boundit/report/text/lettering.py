@@ -12,7 +12,9 @@ _DIGITS = 3
 
 
 def format_level(value: object) -> str:
-    r"""Spell a level for people, with what cannot be printed escaped.
+    r"""Write a level for people, with what cannot be printed escaped.
+
+    Called by ``label_values``, ``name_context`` and ``make_bounds_section``.
 
     >>> format_level("new\n"), format_level(0), format_level("")
     ('new\\n', '0', "''")
@@ -26,6 +28,8 @@ def format_level(value: object) -> str:
 def cut_to_length(text: str, limit: int) -> str:
     """Shorten what is longer than ``limit`` characters.
 
+    Called by ``_shorten_name`` and ``break_label``.
+
     >>> cut_to_length("neighbourhood", 8)
     'neighbo…'
     """
@@ -33,7 +37,9 @@ def cut_to_length(text: str, limit: int) -> str:
 
 
 def label_values(names: Sequence[str], values: Sequence[object]) -> str:
-    """Spell an arm or a context; one variable needs no name.
+    """Write an arm or a context; one variable needs no name.
+
+    Called by ``group_rows``, ``_name_arms`` and ``list_comparison_rows``.
 
     >>> label_values(("X1", "X2"), (0, 1)), label_values(("Ad",), ("B",)), label_values((), ())
     ('X1=0, X2=1', 'B', 'everyone')
@@ -45,11 +51,15 @@ def label_values(names: Sequence[str], values: Sequence[object]) -> str:
 
 
 def estimate_width(text: str, size: float) -> float:
-    """Estimate how wide text runs in a sans-serif face, rather too much than too little."""
+    """Estimate how wide text runs in a sans-serif face, rather too much than too little.
+
+    Called wherever text must fit: ``cut_to_width``, ``_measure_node``, ``_draw_legend``.
+    """
     return size * sum(map(_estimate_advance, text))
 
 
 def _estimate_advance(char: str) -> float:
+    """Estimate how wide one letter is, as a share of the size. Used by ``estimate_width``."""
     if combining(char):
         return 0.0
     if east_asian_width(char) in "WF":
@@ -63,6 +73,8 @@ def break_label(text: str, limit: int) -> tuple[str, ...]:
     """Break a label into at most two lines, at a blank or another seam where there is one.
 
     Its end stays, in which long names differ most often.
+
+    Called by ``lay_out_graph`` for names of nodes.
 
     >>> break_label("time of day", 8), break_label("neighbourhood_income", 12)
     (('time', 'of day'), ('neighbourho…', 'income'))
@@ -79,7 +91,9 @@ def break_label(text: str, limit: int) -> tuple[str, ...]:
 
 
 def choose_decimals(low: float, high: float) -> int:
-    """Tell how many decimals numbers of a range deserve.
+    """Choose how many decimals numbers of a range deserve.
+
+    Called by ``_format_row``, ``count_facts`` and ``_choose_places``.
 
     >>> choose_decimals(0, 1), choose_decimals(0, 250), choose_decimals(-0.01, 0.01)
     (3, 1, 5)
@@ -92,7 +106,9 @@ def choose_decimals(low: float, high: float) -> int:
 
 
 def format_n(n: float) -> str:
-    """Spell a number of rows, or the share that an exact law has instead.
+    """Write a number of rows, or the share that an exact law has instead.
+
+    Called by ``_format_row``.
 
     >>> format_n(12345.0), format_n(0.03125)
     ('12,345', '0.0312')
