@@ -80,7 +80,7 @@ DETERMINISTIC = sorted(set(NAMES) - set(SAMPLING))
 ORDER_FREE = sorted(set(NAMES) - {"OAM"})
 
 
-def some(name: str, rounds: int) -> int:
+def fewer_for_oam(name: str, rounds: int) -> int:
     """Fewer rounds for the policy that solves a program in many of them."""
     return rounds // 3 if name == "OAM" else rounds
 
@@ -94,22 +94,22 @@ def make(name: str, *, prior: BoundTable | None = None, **options: object) -> An
 
 
 def play(policy: Any, rounds: int, *, seed: int = 0, start: int = 0) -> list[Decision]:
-    """Let users come; each brings luck of his own, whatever the policy does."""
+    """Play some rounds; what is drawn in each does not depend on the policy."""
     decisions = []
     for t in range(start, start + rounds):
-        luck = np.random.default_rng([seed, t])
-        context = CONTEXTS[int(luck.integers(len(CONTEXTS)))]
+        rng = np.random.default_rng([seed, t])
+        context = CONTEXTS[int(rng.integers(len(CONTEXTS)))]
         decision = policy.decide(context, id=str(t))
-        policy.learn(decision, float(luck.random() < mean(decision.arm, decision.context)))
+        policy.learn(decision, float(rng.random() < mean(decision.arm, decision.context)))
         decisions.append(decision)
     return decisions
 
 
-def reward_of(decision: Decision, *, seed: int = 0) -> float:
+def compute_reward(decision: Decision, *, seed: int = 0) -> float:
     """The reward ``play`` gave for a decision, worked out again."""
-    luck = np.random.default_rng([seed, int(decision.id)])
-    luck.integers(len(CONTEXTS))
-    return float(luck.random() < mean(decision.arm, decision.context))
+    rng = np.random.default_rng([seed, int(decision.id)])
+    rng.integers(len(CONTEXTS))
+    return float(rng.random() < mean(decision.arm, decision.context))
 
 
 def share_parts(policy: Any, base: Any) -> None:
@@ -124,6 +124,6 @@ def change(decision: Decision, **changes: Any) -> Decision:
     return Decision(**{name: getattr(decision, name) for name in names} | changes)
 
 
-def pulls(decisions: list[Decision]) -> list[tuple[Context, Arm]]:
+def list_pulls(decisions: list[Decision]) -> list[tuple[Context, Arm]]:
     """Only which arm was played for whom."""
     return [(decision.context, decision.arm) for decision in decisions]

@@ -16,16 +16,16 @@ from boundit.terms.contrast import Pair
 
 @dataclass(frozen=True, eq=False)
 class BatchCase:
-    """An environment, who comes with what luck, and bounds that hold for some of its pairs."""
+    """An environment, what is drawn in whole runs, and bounds that hold for some pairs."""
 
     environment: FiniteEnvironment
-    visitors: Places
-    luck: Floats
+    contexts: Places
+    uniforms: Floats
     bounds: BoundTable | None
 
     @property
     def seeds(self) -> Any:
-        return np.arange(len(self.visitors), dtype=np.uint64)
+        return np.arange(len(self.contexts), dtype=np.uint64)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -85,11 +85,13 @@ def _contrasts(
 def play_one_by_one(policy: Any, case: BatchCase) -> Places:
     """The pulls of fresh policies through the public interface."""
     places = {arm: i for i, arm in enumerate(case.environment.arms)}
-    pulls = np.empty_like(case.visitors)
+    pulls = np.empty_like(case.contexts)
     for run, seed in enumerate(case.seeds):
-        player = policy.fresh(seed=int(seed))
-        for t, (c, luck) in enumerate(zip(case.visitors[run], case.luck[run], strict=True)):
-            decision = player.decide(case.environment.contexts[c])
+        own = policy.fresh(seed=int(seed))
+        for t, (c, uniform) in enumerate(
+            zip(case.contexts[run], case.uniforms[run], strict=True)
+        ):
+            decision = own.decide(case.environment.contexts[c])
             pulls[run, t] = places[decision.arm]
-            player.learn(decision, float(luck < case.environment.means[c, pulls[run, t]]))
+            own.learn(decision, float(uniform < case.environment.means[c, pulls[run, t]]))
     return pulls

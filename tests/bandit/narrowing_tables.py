@@ -81,17 +81,17 @@ ENVIRONMENT = make_environment()
 
 
 def play_narrowing(policy: Any, rounds: int, *, seed: int = 0, start: int = 0) -> list[Any]:
-    """Let visitors come; each round tells W."""
+    """Play some rounds, each of which tells W."""
     found = []
-    shows = ENVIRONMENT.side_observation
-    assert shows is not None
+    side = ENVIRONMENT.side_observation
+    assert side is not None
     for t in range(start, start + rounds):
         rng = np.random.default_rng([seed, t])
-        visitor, luck, side_luck = int(rng.integers(4)), rng.random(), rng.random()
-        decision = policy.decide(CONTEXTS[visitor], id=str(t))
+        place, uniform, second = int(rng.integers(4)), rng.random(), rng.random()
+        decision = policy.decide(CONTEXTS[place], id=str(t))
         arm = ARMS.index(decision.arm)
-        reward = float(luck < ENVIRONMENT.means[visitor, arm])
-        observed = shows.observe(visitor, arm, reward, side_luck)
+        reward = float(uniform < ENVIRONMENT.means[place, arm])
+        observed = side.observe(place, arm, reward, second)
         policy.learn(decision, reward, observed=observed)
         found.append((decision, reward, observed))
     return found

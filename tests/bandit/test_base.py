@@ -34,9 +34,9 @@ from tests.bandit.all_policies import (
     CONTEXTS,
     NAMES,
     change,
+    fewer_for_oam,
     make,
     play,
-    some,
     table,
 )
 from tests.bandit.narrowing_tables import ENVIRONMENT, living_table, play_narrowing, truth
@@ -288,7 +288,7 @@ def test_beaten_arms_are_not_played_and_count_as_skipped(name: str) -> None:
     beaten: dict[Pair, float] = {(c, arm, ARMS[3]): -0.01 for c in CONTEXTS for arm in ARMS[:2]}
     policy = make(name, prior=replace(table(None), contrasts=beaten))
 
-    found = play(policy, some(name, 60))
+    found = play(policy, fewer_for_oam(name, 60))
 
     assert {decision.arm for decision in found} <= set(ARMS[2:])
     assert all(d.skipped >= 2 and d.index.keys() <= set(ARMS[2:]) for d in found)
@@ -303,8 +303,8 @@ def test_contrasts_that_rule_nothing_out_change_no_pull(name: str) -> None:
     }
     plain, more = make(name, prior=table(None)), replace(table(None), contrasts=said)
 
-    assert [d.arm for d in play(plain, some(name, 60))] == [
-        d.arm for d in play(make(name, prior=more), some(name, 60))
+    assert [d.arm for d in play(plain, fewer_for_oam(name, 60))] == [
+        d.arm for d in play(make(name, prior=more), fewer_for_oam(name, 60))
     ]
 
 
@@ -314,7 +314,7 @@ def test_what_rounds_show_narrows_the_bounds_of_every_policy(name: str) -> None:
     policy, before = make(name, prior=living_table()), living_table()
     assert policy.observes == ("W",)
 
-    rounds = play_narrowing(policy, some(name, 300))
+    rounds = play_narrowing(policy, fewer_for_oam(name, 300))
 
     narrower = 0
     for context in CONTEXTS:
@@ -330,12 +330,12 @@ def test_what_rounds_show_narrows_the_bounds_of_every_policy(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_restored_policy_narrows_on_as_if_nothing_had_been(name: str) -> None:
     policy = make(name, prior=living_table(), living=0.1)
-    play_narrowing(policy, some(name, 90))
+    play_narrowing(policy, fewer_for_oam(name, 90))
 
     other = type(policy).from_state(json.loads(json.dumps(policy.state())))
 
     for one in (policy, other):
-        play_narrowing(one, some(name, 90), start=1000)
+        play_narrowing(one, fewer_for_oam(name, 90), start=1000)
     assert other.state() == policy.state()
 
 

@@ -22,11 +22,11 @@ from tests.bandit.all_policies import (
     ORDER_FREE,
     POLICIES_WITH_OPTIONS,
     SAMPLING,
+    compute_reward,
+    fewer_for_oam,
+    list_pulls,
     make,
     play,
-    pulls,
-    reward_of,
-    some,
     table,
 )
 
@@ -56,7 +56,7 @@ def test_it_is_a_policy_whose_options_go_by_name(name: str) -> None:
 @with_and_without_bounds
 def test_deciding_twice_changes_nothing(name: str, prior: BoundTable | None) -> None:
     policy = make(name, prior=prior)
-    play(policy, some(name, ROUNDS))
+    play(policy, fewer_for_oam(name, ROUNDS))
     before = policy.state()
 
     first, second = (policy.decide((1, 0), id="x") for _ in range(2))
@@ -68,7 +68,7 @@ def test_deciding_twice_changes_nothing(name: str, prior: BoundTable | None) -> 
 @each_policy
 def test_the_id_never_influences_the_choice(name: str) -> None:
     policy = make(name, prior=table())
-    play(policy, some(name, ROUNDS))
+    play(policy, fewer_for_oam(name, ROUNDS))
 
     first, second = policy.decide((1, 0)), policy.decide((1, 0))
 
@@ -83,7 +83,7 @@ def test_the_same_events_give_the_same_state_bit_for_bit(
 ) -> None:
     one, two = make(name, prior=prior), make(name, prior=prior)
 
-    assert play(one, some(name, ROUNDS)) == play(two, some(name, ROUNDS))
+    assert play(one, fewer_for_oam(name, ROUNDS)) == play(two, fewer_for_oam(name, ROUNDS))
     assert one.state() == two.state()
 
 
@@ -91,14 +91,14 @@ def test_the_same_events_give_the_same_state_bit_for_bit(
 def test_another_seed_is_another_run(name: str) -> None:
     one, two = play(make(name), ROUNDS), play(make(name, seed=1), ROUNDS)
 
-    assert pulls(one) != pulls(two)
-    assert pulls(one) == pulls(play(make(name, seed=1).fresh(seed=0), ROUNDS))
+    assert list_pulls(one) != list_pulls(two)
+    assert list_pulls(one) == list_pulls(play(make(name, seed=1).fresh(seed=0), ROUNDS))
 
 
 @each_policy
 def test_a_mapping_a_tuple_and_a_list_are_one_context(name: str) -> None:
     policy = make(name, prior=table())
-    play(policy, some(name, ROUNDS))
+    play(policy, fewer_for_oam(name, ROUNDS))
     given = [{"U2": 0, "U1": 1, "Other": "ignored"}, (1, 0), [1, 0]]
 
     decisions = [policy.decide(context, id="x") for context in given]
@@ -110,7 +110,7 @@ def test_a_mapping_a_tuple_and_a_list_are_one_context(name: str) -> None:
 @with_and_without_bounds
 def test_arms_come_and_go(name: str, prior: BoundTable | None) -> None:
     policy = make(name, prior=prior)
-    play(policy, some(name, ROUNDS))
+    play(policy, fewer_for_oam(name, ROUNDS))
 
     assert policy.decide((0, 0), arms=[(1, 1)]).arm == (1, 1)
     for i in range(8):
@@ -123,7 +123,7 @@ def test_arms_come_and_go(name: str, prior: BoundTable | None) -> None:
 @each_policy
 def test_the_order_in_which_arms_are_passed_does_not_matter(name: str) -> None:
     policy = make(name, prior=table())
-    play(policy, some(name, ROUNDS))
+    play(policy, fewer_for_oam(name, ROUNDS))
 
     there, back = (
         policy.decide((1, 1), arms=arms, id="x") for arms in (ARMS, tuple(reversed(ARMS)))
@@ -138,7 +138,7 @@ def test_state_survives_json_and_goes_on_bit_for_bit(
     name: str, prior: BoundTable | None
 ) -> None:
     policy = make(name, prior=prior, watch=True)
-    play(policy, some(name, ROUNDS))
+    play(policy, fewer_for_oam(name, ROUNDS))
     text = json.dumps(policy.state(), allow_nan=False)
 
     twin = type(policy).from_state(json.loads(text))
@@ -152,7 +152,7 @@ def test_state_survives_json_and_goes_on_bit_for_bit(
 @with_and_without_bounds
 def test_a_repeated_reward_counts_once(name: str, prior: BoundTable | None) -> None:
     policy = make(name, prior=prior, watch=True)
-    decisions = play(policy, some(name, ROUNDS))
+    decisions = play(policy, fewer_for_oam(name, ROUNDS))
     before = policy.state()
 
     for decision in decisions:
@@ -173,7 +173,7 @@ def test_rewards_may_come_late_and_out_of_order(name: str, prior: BoundTable | N
 
     for text in kept:
         decision = Decision.from_json(text)
-        late.learn(decision, reward_of(decision))
+        late.learn(decision, compute_reward(decision))
 
     _assert_same_beliefs(late, prompt)
 
@@ -185,7 +185,7 @@ def test_two_halves_put_together_are_the_whole(name: str, prior: BoundTable | No
     decisions = play(whole, ROUNDS)
     one, two = (make(name, prior=prior, watch=True) for _ in range(2))
     for i, decision in enumerate(decisions):
-        (one, two)[i % 2].learn(decision, reward_of(decision))
+        (one, two)[i % 2].learn(decision, compute_reward(decision))
 
     merged = one.merged(two)
 
@@ -199,10 +199,10 @@ def test_what_two_workers_shared_when_they_parted_counts_once(name: str) -> None
     decisions = play(whole, ROUNDS)
     base = make(name, prior=table(), watch=True)
     for decision in decisions[:20]:
-        base.learn(decision, reward_of(decision))
+        base.learn(decision, compute_reward(decision))
     one, two = (type(base).from_state(base.state()) for _ in range(2))
     for i, decision in enumerate(decisions[20:]):
-        (one, two)[i % 2].learn(decision, reward_of(decision))
+        (one, two)[i % 2].learn(decision, compute_reward(decision))
 
     _assert_same_beliefs(one.merged(two, since=base), whole)
     with pytest.raises(BounditError, match="both have learned decision '0'; since= tells"):
@@ -218,7 +218,9 @@ def test_bounds_that_say_nothing_change_no_pull(name: str) -> None:
     """The promise behind the tie rule: with [0, 1] everywhere a policy is its plain self."""
     plain, trivial = make(name), make(name, prior=table(None))
 
-    assert pulls(play(plain, some(name, 400))) == pulls(play(trivial, some(name, 400)))
+    assert list_pulls(play(plain, fewer_for_oam(name, 400))) == list_pulls(
+        play(trivial, fewer_for_oam(name, 400))
+    )
 
 
 @pytest.mark.parametrize("name", ORDER_FREE)
@@ -262,7 +264,7 @@ def test_a_fresh_one_has_the_settings_and_nothing_learned(name: str) -> None:
 @each_policy
 def test_refreshed_bounds_bind_from_the_next_decision_on(name: str) -> None:
     policy = make(name, prior=table(None))
-    play(policy, some(name, ROUNDS))
+    play(policy, fewer_for_oam(name, ROUNDS))
     learned = policy.state()["statistics"]
 
     policy.refresh(table(0.01))
@@ -282,7 +284,7 @@ def test_a_wrong_bound_is_refuted_and_all_are_dropped(name: str) -> None:
     decisions = play(watched, 400)
     plain = make(name)
     for decision in decisions:
-        plain.learn(decision, reward_of(decision))
+        plain.learn(decision, compute_reward(decision))
 
     refuted = watched.refutation
     assert refuted is not None
@@ -298,7 +300,7 @@ def test_a_wrong_bound_is_refuted_and_all_are_dropped(name: str) -> None:
 @each_policy
 def test_unwatched_bounds_stay(name: str) -> None:
     policy = make(name, prior=_shifted(0.35))
-    play(policy, some(name, 200))
+    play(policy, fewer_for_oam(name, 200))
 
     assert policy.refutation is None
 
@@ -322,7 +324,7 @@ def test_threads_may_share_a_policy(name: str) -> None:
     def hand_in(part: int) -> None:
         for decision in decisions[part % 4 :: 4]:
             policy.decide(decision.context)
-            policy.learn(decision, reward_of(decision))
+            policy.learn(decision, compute_reward(decision))
             policy.state()
 
     with ThreadPoolExecutor(8) as pool:
@@ -449,12 +451,12 @@ def test_a_decision_says_what_was_known_when_it_was_made(
     """Its reasons are worked out when they are read; what was learned since plays no part."""
     one, two = (make(name, prior=prior) for _ in range(2))
     for policy in (one, two):
-        play(policy, some(name, ROUNDS))
+        play(policy, fewer_for_oam(name, ROUNDS))
     at_once, later = (policy.decide((1, 0), id="x") for policy in (one, two))
-    told = at_once.record()
+    spelled = at_once.record()
 
     for i in range(20):
         two.learn(two.decide((1, 0)), float(i % 2))
 
     assert {"features", "index", "capped", "propensity"}.isdisjoint(vars(later))
-    assert later.record() == told
+    assert later.record() == spelled

@@ -147,7 +147,12 @@ class BasePolicy(ABC, Generic[S]):
         if not isinstance(decision, Decision):
             raise NotADecision(f"{type(decision).__name__} is no decision")
         number = self.spec.read_reward(reward, decision.id)
-        self._require_playable(decision)
+        try:
+            held = decision.arm in self.spec.held_arms
+        except TypeError:
+            raise NotADecision("its arm is no tuple of values") from None
+        if not held:
+            self._require_passed(decision)
         with self._lock:
             context = self.spec.read_context(decision.context)
             if decision.id in self.learned_ids:
@@ -162,16 +167,11 @@ class BasePolicy(ABC, Generic[S]):
                     context, decision.arm, self.spec.scale_to_unit(number)
                 )
 
-    def _require_playable(self, decision: Decision) -> None:
-        """Refuse a decision whose arm is neither held nor was passed to ``decide``.
+    def _require_passed(self, decision: Decision) -> None:
+        """Refuse a decision on an arm not held, unless it was passed to ``decide``.
 
         Called by ``BasePolicy.learn``.
         """
-        try:
-            if decision.arm in self.spec.held_arms:
-                return
-        except TypeError:
-            raise NotADecision("its arm is no tuple of values") from None
         self.spec.require_arm(decision.arm)
         if decision.arm not in decision.index:
             raise BadArm(decision.arm, "it is not held, and was not among those passed")

@@ -62,12 +62,12 @@ def test_a_context_may_have_fewer_arms_than_another() -> None:
 
 
 def test_runs_are_put_in_one_writable_piece() -> None:
-    visitors: Any = np.zeros((4, 6), np.int32)
-    luck = np.zeros((6, 4)).T
-    luck.flags.writeable = False
+    contexts: Any = np.zeros((4, 6), np.int32)
+    uniforms = np.zeros((6, 4)).T
+    uniforms.flags.writeable = False
 
     seeds: Any = np.arange(4)
-    runs = BatchRuns.of(visitors, luck, seeds, luck)
+    runs = BatchRuns.of(contexts, uniforms, seeds, uniforms)
 
     assert runs.observation_uniforms is not None
     kinds = (np.int64, np.float64, np.uint64, np.float64)
@@ -75,7 +75,7 @@ def test_runs_are_put_in_one_writable_piece() -> None:
         assert array.dtype == kind
         assert array.flags.c_contiguous
         assert array.flags.writeable
-    assert BatchRuns.of(visitors, luck, seeds, None).observation_uniforms is None
+    assert BatchRuns.of(contexts, uniforms, seeds, None).observation_uniforms is None
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -45,7 +45,7 @@ def test_newton_finds_it_on_a_grid_to_many_digits() -> None:
 def test_whole_runs_pull_what_decide_and_learn_do(case: BatchCase, c: float) -> None:
     policy = KLUCB(c=c, **case.options)
 
-    pulls = policy.play(case.environment, case.visitors, case.luck, case.seeds)
+    pulls = policy.play(case.environment, case.contexts, case.uniforms, case.seeds)
 
     assert pulls is not None
     assert pulls.tolist() == play_one_by_one(policy, case).tolist()

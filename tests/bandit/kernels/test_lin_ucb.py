@@ -40,7 +40,7 @@ def test_whole_runs_pull_what_decide_and_learn_do(
         **case.options,
     )
 
-    pulls = policy.play(case.environment, case.visitors, case.luck, case.seeds)
+    pulls = policy.play(case.environment, case.contexts, case.uniforms, case.seeds)
 
     assert pulls is not None
     assert pulls.tolist() == play_one_by_one(policy, case).tolist()
@@ -50,9 +50,9 @@ def test_whole_runs_pull_what_decide_and_learn_do(
 @given(batch_cases(runs=3))
 def test_runs_do_not_touch_each_other(case: BatchCase) -> None:
     policy = LinUCB(**case.options)
-    last = case.visitors[2:], case.luck[2:], case.seeds[2:]
+    last = case.contexts[2:], case.uniforms[2:], case.seeds[2:]
 
-    together = policy.play(case.environment, case.visitors, case.luck, case.seeds)
+    together = policy.play(case.environment, case.contexts, case.uniforms, case.seeds)
     alone = policy.play(case.environment, *last)
 
     assert together is not None

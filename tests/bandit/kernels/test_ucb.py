@@ -17,7 +17,7 @@ from tests.bandit.score_tables import make_score_table
 def test_whole_runs_pull_what_decide_and_learn_do(case: BatchCase, sigma: float | None) -> None:
     policy = UCB(horizon=60, sigma=sigma, **case.options)
 
-    pulls = policy.play(case.environment, case.visitors, case.luck, case.seeds)
+    pulls = policy.play(case.environment, case.contexts, case.uniforms, case.seeds)
 
     assert pulls is not None
     assert pulls.tolist() == play_one_by_one(policy, case).tolist()

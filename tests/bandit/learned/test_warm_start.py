@@ -12,7 +12,7 @@ from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound_table import BoundTable
-from tests.bandit.all_policies import ARMS, CONTEXTS, mean, play, reward_of, table
+from tests.bandit.all_policies import ARMS, CONTEXTS, compute_reward, mean, play, table
 
 POINTS = table(0.0)
 COUNTED = replace(
@@ -57,7 +57,7 @@ def test_it_comes_back_with_the_state_and_counts_once_when_merged() -> None:
     policy = LinUCB(prior=table(None), warm_start=WarmStart(POINTS, 10))
     one, two = policy.fresh(), policy.fresh()
     for i, decision in enumerate(play(policy, 40)):
-        (one, two)[i % 2].learn(decision, reward_of(decision))
+        (one, two)[i % 2].learn(decision, compute_reward(decision))
 
     merged = one.merged(two)
 

@@ -14,7 +14,7 @@ from boundit.bandit.oam.batch import (
     schedule_solution,
 )
 from boundit.bandit.oam.round import MatchingConstants, compute_width
-from tests.bandit.batches import ENVIRONMENT, visits
+from tests.bandit.batches import ENVIRONMENT, draw_runs
 
 CONSTANTS = MatchingConstants(400.0, 0.0, 0.02, 0.01, 0.002)
 X = np.array([[1.0, *c, *a] for c in ENVIRONMENT.contexts for a in ENVIRONMENT.arms], float)
@@ -58,26 +58,26 @@ def test_the_allocation_is_that_of_the_least_squares_gaps() -> None:
 
 
 def test_runs_do_not_know_of_each_other() -> None:
-    visitors, luck, _ = visits(3, 120)
+    contexts, uniforms, _ = draw_runs(3, 120)
 
-    together = play_oam(CONSTANTS, make_candidates(), visitors, luck)
+    together = play_oam(CONSTANTS, make_candidates(), contexts, uniforms)
 
     for run in range(3):
         alone = play_oam(
-            CONSTANTS, make_candidates(), visitors[run : run + 1], luck[run : run + 1]
+            CONSTANTS, make_candidates(), contexts[run : run + 1], uniforms[run : run + 1]
         )
         np.testing.assert_array_equal(alone[0], together[run])
 
 
 def test_it_learns_to_pull_the_best_arms() -> None:
     """Where what arms earn is linear, as the algorithm takes it to be."""
-    visitors, luck, _ = visits(4, 400)
+    contexts, uniforms, _ = draw_runs(4, 400)
     means = (X @ [0.1, 0.1, 0.1, 0.4, 0.2]).reshape(4, 4)
 
     pulls = play_oam(
-        CONSTANTS, make_candidates()._replace(means=means.reshape(-1)), visitors, luck
+        CONSTANTS, make_candidates()._replace(means=means.reshape(-1)), contexts, uniforms
     )
 
-    lost = means.max(axis=1)[visitors] - means[visitors, pulls]
+    lost = means.max(axis=1)[contexts] - means[contexts, pulls]
     assert lost[:, 300:].mean() < 0.01
     assert lost[:, :50].mean() > 0.05

@@ -14,7 +14,7 @@ from boundit.bandit.policy import Policy
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_table import BoundTable
 from tests.bandit import all_policies
-from tests.bandit.batches import ENVIRONMENT, assert_plays_alike, visits
+from tests.bandit.batches import ENVIRONMENT, assert_plays_alike, draw_runs
 
 MEANS: Mapping[Key, float] = {
     ((arm,), (age,)): 0.2 + 0.5 * (arm == "B") + 0.1 * age for arm in "AB" for age in (0, 1)
@@ -87,9 +87,11 @@ def test_a_stage_whose_features_are_refused_is_not_played_whole() -> None:
 
     policy = OAM(horizon=9, arms=all_policies.ARMS, context=["U1", "U2"], features=own)
 
-    assert policy.play(ENVIRONMENT, *visits(1, 3)) is None
+    assert policy.play(ENVIRONMENT, *draw_runs(1, 3)) is None
     assert (
-        OAM(horizon=9, prior=all_policies.table(), watch=True).play(ENVIRONMENT, *visits(1, 3))
+        OAM(horizon=9, prior=all_policies.table(), watch=True).play(
+            ENVIRONMENT, *draw_runs(1, 3)
+        )
         is None
     )
 

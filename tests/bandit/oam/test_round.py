@@ -161,20 +161,20 @@ def random_visit(
         np.where(rng.random(n_arms) < 0.5, rng.integers(0, 60, n_arms), np.inf),
         *(np.broadcast_to(end, n_arms).copy() for end in ends),
     )
-    rule = MatchingConstants(
+    constants = MatchingConstants(
         5000.0, float(rng.choice([0, 1])), 0.25, float(rng.choice([0.01, np.nan])), 0.002
     )
-    return known, arms, rule
+    return known, arms, constants
 
 
 def test_a_round_is_that_of_plain_numpy() -> None:
     """Algorithm 5 written with NumPy's own solver and sorts; every branch is met."""
     rng, met = np.random.default_rng(0), set[int]()
     for _ in range(400):
-        known, arms, rule = random_visit(rng)
+        known, arms, constants = random_visit(rng)
 
         ours = choose_for_visitor(
-            rule,
+            constants,
             known.gram,
             known.moment,
             arms.x,
@@ -185,7 +185,7 @@ def test_a_round_is_that_of_plain_numpy() -> None:
             known.events,
         )
 
-        branch, place, index = plain_oam.visited(rule, known, arms)
+        branch, place, index = plain_oam.choose_for_visitor(constants, known, arms)
         met.add(ours.branch)
         assert BRANCHES[ours.branch] == branch
         np.testing.assert_allclose(ours.scores, index, rtol=1e-5, atol=1e-6)
@@ -200,7 +200,7 @@ def test_estimates_are_those_of_an_inverse() -> None:
 
         ours = estimate(arms.x, known.gram, known.moment)
 
-        for one, other in zip(ours, plain_oam.estimates(arms.x, known), strict=True):
+        for one, other in zip(ours, plain_oam.estimate(arms.x, known), strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-8)
 
 

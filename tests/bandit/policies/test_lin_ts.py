@@ -60,12 +60,12 @@ def test_arms_are_chosen_with_their_propensity(shared: bool, prior: BoundTable |
     base, runs = learned(shared=shared, prior=prior), 400
     found = draws(base, runs, propensities=True)
     counts: Counter[tuple[object, ...]] = Counter()
-    told: dict[tuple[object, ...], list[float]] = {}
+    stated: dict[tuple[object, ...], list[float]] = {}
     for decision in found:
         arm = decision.arm
         counts[arm] += 1
-        told.setdefault(arm, []).append(decision.propensity or 0.0)
-    for arm, chances in told.items():
+        stated.setdefault(arm, []).append(decision.propensity or 0.0)
+    for arm, chances in stated.items():
         chance = float(np.mean(chances))
         spread = np.sqrt(max(chance * (1 - chance), 0.01) / runs)
         assert abs(counts[arm] / runs - chance) < 4 * spread

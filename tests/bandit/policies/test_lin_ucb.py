@@ -12,7 +12,7 @@ from boundit.bandit.errors import BadOption
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
-from tests.bandit.all_policies import ARMS, CONTEXTS, make, mean, play, pulls, table
+from tests.bandit.all_policies import ARMS, CONTEXTS, list_pulls, make, mean, play, table
 
 D = 3
 RANGE = (-20.0, 20.0)
@@ -135,7 +135,7 @@ def test_bounds_lower_the_number_of_bad_pulls_here() -> None:
         best: dict[Context, float] = {c: max(mean(a, c) for a in ARMS) for c in CONTEXTS}
         return sum(mean(a, c) < best[c] for c, a in decisions)
 
-    assert bad(pulls(bounded)) < bad(pulls(plain))
+    assert bad(list_pulls(bounded)) < bad(list_pulls(plain))
 
 
 def test_options_are_judged() -> None:

@@ -12,7 +12,7 @@ from boundit.bandit.kernels.truncated_draws import draw_truncated_beta
 from boundit.bandit.policies.ts import TS
 from boundit.terms.bound_table import BoundTable
 from tests.bandit.all_policies import ARMS, CONTEXTS, play, share_parts, table
-from tests.bandit.batches import ENVIRONMENT, assert_plays_alike, visits
+from tests.bandit.batches import ENVIRONMENT, assert_plays_alike, draw_runs
 from tests.bandit.plain_laws import CutBeta
 from tests.bandit.policies.test_ucb import one_table
 
@@ -68,7 +68,7 @@ def test_whole_runs_are_those_of_single_calls(prior: BoundTable | None) -> None:
 
 
 def test_a_watched_policy_and_a_strange_stage_are_not_played_whole() -> None:
-    runs = visits(1, 3)
+    runs = draw_runs(1, 3)
 
     assert TS(prior=table(0.1), watch=True).play(ENVIRONMENT, *runs) is None
     assert TS(arms=["other"]).play(ENVIRONMENT, *runs) is None
@@ -86,7 +86,7 @@ def test_arms_are_chosen_with_their_propensity(
     base = TS(arms=[0, 1, 2], prior=prior, reward_range=reward_range)
     for i, (arm, reward) in enumerate([(0, 1.0), (0, 0.0), (1, 1.0), (2, 0.0)]):
         base.learn(base.decide(arms=[arm], id=str(i)), reward)
-    told: dict[tuple[object, ...], float] = {}
+    stated: dict[tuple[object, ...], float] = {}
     counts: Counter[tuple[object, ...]] = Counter()
     runs = 800
     for seed in range(runs):
@@ -94,10 +94,10 @@ def test_arms_are_chosen_with_their_propensity(
         share_parts(policy, base)
         decision = policy.decide()
         counts[decision.arm] += 1
-        told[decision.arm] = decision.propensity or 0.0
+        stated[decision.arm] = decision.propensity or 0.0
 
-    assert sum(told.values()) == pytest.approx(1, abs=1e-3)
-    for played, chance in told.items():
+    assert sum(stated.values()) == pytest.approx(1, abs=1e-3)
+    for played, chance in stated.items():
         spread = np.sqrt(chance * (1 - chance) / runs)
         assert abs(counts[played] / runs - chance) < 4 * spread
 

@@ -67,10 +67,10 @@ def test_rewards_on_another_scale_give_the_same_pulls() -> None:
     )
     histories: dict[str, list[object]] = defaultdict(list)
     for t in range(99):
-        luck = rng.random()
+        uniform = rng.random()
         for name, policy in (("unit", unit), ("wide", wide)):
             decision = policy.decide(id=str(t))
-            reward = float(luck < 0.3 + 0.2 * float(str(decision.arm[0])))
+            reward = float(uniform < 0.3 + 0.2 * float(str(decision.arm[0])))
             policy.learn(decision, reward if name == "unit" else -10 + 40 * reward)
             histories[name].append(decision.arm)
     assert histories["unit"] == histories["wide"]

@@ -92,9 +92,9 @@ def test_an_arm_that_another_surely_beats_does_not_enter(held: bool) -> None:
     """3.8: whatever its interval says."""
     found = beating(CB=-0.01).rank(TABLE.arms, (0,), held=held)
 
-    assert [entrant.arm for entrant in found] == [("B",), ("A",)]
-    assert [entrant.arm for entrant in found.beaten] == [("C",)]
-    assert [entrant.place for entrant in found] == [1, 0]
+    assert [ranked.arm for ranked in found] == [("B",), ("A",)]
+    assert [ranked.arm for ranked in found.beaten] == [("C",)]
+    assert [ranked.place for ranked in found] == [1, 0]
 
 
 def test_an_arm_is_beaten_by_arms_of_the_call_alone() -> None:

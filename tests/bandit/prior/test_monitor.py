@@ -82,7 +82,7 @@ def test_watching_may_owe_an_arm_some_plays() -> None:
     played = []
     for _ in range(5):
         first = monitor.rank(ARMS, (), held=True)
-        played.append([entrant.arm for entrant in first])
+        played.append([ranked.arm for ranked in first])
         monitor.watch_reward((), first[0].arm, 0.0)
 
     assert played == [[("A",)], [("B",)], [("A",)], [("B",)], [("A",), ("B",)]]
@@ -95,7 +95,7 @@ def test_forced_plays_reach_beaten_arms() -> None:
     played = []
     for _ in range(3):
         first = monitor.rank(ARMS, (), held=True)
-        played.append([entrant.arm for entrant in first])
+        played.append([ranked.arm for ranked in first])
         monitor.watch_reward((), first[0].arm, 0.0)
 
     assert played == [[("A",)], [("B",)], [("B",)]]

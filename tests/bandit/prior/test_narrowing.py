@@ -75,14 +75,14 @@ def test_the_error_is_shared_by_plans_pools_and_cells() -> None:
 
 
 def test_two_cells_are_one_coin() -> None:
-    coin = Living(
+    two_cells = Living(
         ("W",),
         ((0, 1),),
         plan().pools,
         {key: ends[:2] for key, ends in plan().ends.items()},
     )
 
-    assert NarrowingBounds(living_table(coin), 0.06).claims.level.tolist() == [0.03, 0.03]
+    assert NarrowingBounds(living_table(two_cells), 0.06).claims.level.tolist() == [0.03, 0.03]
 
 
 def test_a_plan_counts_once_all_its_variables_are_seen() -> None:

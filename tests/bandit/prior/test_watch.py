@@ -31,7 +31,7 @@ def test_evidence_is_the_average_likelihood_ratio(total: float, n: int, m: float
 
 @given(st.integers(0, 60), st.integers(0, 60), st.floats(0.05, 0.9))
 def test_evidence_against_a_coin_is_a_fair_game(wins: int, losses: int, m: float) -> None:
-    """Its expectation after one more toss of a coin of mean m is what it was."""
+    """Its expectation after one more draw of a 0/1 reward of mean m is what it was."""
     n = wins + losses
     now = math.exp(log_evidence_above(wins, n, m))
     later = m * math.exp(log_evidence_above(wins + 1, n + 1, m)) + (1 - m) * math.exp(
@@ -52,13 +52,13 @@ def test_what_refutes_a_higher_mean_refutes_a_lower_one(
         )
 
 
-@pytest.mark.parametrize("kind", ["coin", "uniform"])
+@pytest.mark.parametrize("kind", ["binary", "uniform"])
 def test_a_true_mean_is_ever_rejected_with_at_most_the_stated_chance(kind: str) -> None:
     rng, runs, rounds = np.random.default_rng(3), 300, 400
     rejected = 0
     for _ in range(runs):
         rewards = rng.random(rounds)
-        sums = np.cumsum(rewards < 0.4 if kind == "coin" else 0.8 * rewards)
+        sums = np.cumsum(rewards < 0.4 if kind == "binary" else 0.8 * rewards)
         rejected += any(
             log_evidence_above(float(s), n, 0.4) >= -math.log(LEVEL)
             for n, s in enumerate(sums, start=1)
