@@ -6,6 +6,7 @@ import pytest
 from boundit.bounds import derive
 from boundit.cli.main import main
 from boundit.terms.bound_table import BoundTable
+from tests.cli.pharmacy import bound_pharmacy, write_pharmacy
 
 GRAPH = "Z -> X -> Y; Z -> Y; Z -> [S]"
 QUERY = "Y | do(X), Z"
@@ -265,3 +266,47 @@ def test_an_external_table_of_other_things_is_named_by_its_file(
     _, _, err = answer(capsys, "bound", GRAPH, QUERY, "log.csv", "--external", "odd.csv")
 
     assert err.startswith("error: 'odd.csv', given as --external, has Q, none of which is in")
+
+
+@pytest.fixture(scope="module")
+def pharmacy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_pharmacy(tmp_path_factory.mktemp("example"))
+
+
+def test_the_page_holds_the_table_and_the_command(pharmacy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.html"
+
+    assert bound_pharmacy(pharmacy, "--report", str(out)) == 0
+    page = out.read_text(encoding="utf-8")
+    assert "conditioning on" in page
+    assert "younger" in page
+    assert "<svg" in page
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--selection-rate", "much"), "'much' is no rate; write 0.4, or 0.3,0.6 for a range"),
+        (("--selection-rate", "0"), "'--selection-rate': at a rate of 0 nobody is logged"),
+        (("--sensitivity", "0.2"), "'--sensitivity': 0.2 is not in the range x>=1"),
+        (("--plug-in", "--confidence", "0.9"), "--plug-in neglects sampling error"),
+    ],
+)
+def test_facts_that_make_no_sense_are_refused_in_one_line(
+    pharmacy: Path, options: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bound_pharmacy(pharmacy, *options) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_selection_rate_narrows(pharmacy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bound_pharmacy(pharmacy)
+    wide = capsys.readouterr().out
+    bound_pharmacy(pharmacy, "--selection-rate", "0.6,0.7")
+    narrow = capsys.readouterr().out
+
+    def width(text: str) -> float:
+        cells = [line.split() for line in text.splitlines()[1:7]]
+        return sum(float(cell[3]) - float(cell[2]) for cell in cells)
+
+    assert width(narrow) < 0.9 * width(wide)

@@ -11,7 +11,7 @@ from boundit.bounds.derive import UnknownProfile, derive_bounds
 from boundit.bounds.numbers import UNFINISHED
 from boundit.bounds.reward import NeedsRange, NoRange, OutsideRange
 from boundit.checks.check import NoLevel, check
-from boundit.cli.flags import OPTIONS, name_flag, with_flags
+from boundit.cli.flags import OPTIONS, name_flag, write_with_flags
 from boundit.cli.main import app
 from boundit.counts.caveats import warn_of_many_levels, warn_of_strange_levels
 from boundit.counts.errors import (
@@ -289,7 +289,7 @@ def test_errors_name_options_in_python_and_as_flags(
 
     assert error.option == option
     assert python in str(error)
-    assert (shell or python) in with_flags(error.message)
+    assert (shell or python) in write_with_flags(error.message)
 
 
 @pytest.mark.parametrize(("found", "python", "shell"), CAVEATS)
@@ -299,19 +299,19 @@ def test_caveats_name_options_in_python_and_as_flags(
     notes = list(found())
 
     assert any(python in str(note) for note in notes)
-    assert any(shell in with_flags(note) for note in notes)
-    assert not any(python in with_flags(note).replace("--", "") for note in notes)
+    assert any(shell in write_with_flags(note) for note in notes)
+    assert not any(python in write_with_flags(note).replace("--", "") for note in notes)
 
 
 def test_what_a_check_could_not_count_is_said_with_flags() -> None:
     finding = Message(TooManyCells(9, [("A", 7)]).message, ".")
 
-    assert with_flags(finding).endswith("leave them out, or cut them with --bins.")
+    assert write_with_flags(finding).endswith("leave them out, or cut them with --bins.")
 
 
 def test_plain_words_and_options_without_a_flag_stay() -> None:
-    assert with_flags("bins={'Age': [...]}") == "bins={'Age': [...]}"
-    assert with_flags(Message(Option("horizon", 3))) == "horizon=3"
+    assert write_with_flags("bins={'Age': [...]}") == "bins={'Age': [...]}"
+    assert write_with_flags(Message(Option("horizon", 3))) == "horizon=3"
 
 
 @pytest.mark.parametrize(

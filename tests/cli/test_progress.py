@@ -3,7 +3,7 @@ from io import StringIO
 
 import pytest
 
-from boundit.cli.progress import progress
+from boundit.cli.progress import show_progress
 
 
 class Terminal(StringIO):
@@ -15,7 +15,7 @@ def test_a_terminal_sees_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
 
-    with progress("models") as told:
+    with show_progress("models") as told:
         told(3, 7)
 
     assert "models" in shown.getvalue()
@@ -25,7 +25,7 @@ def test_a_file_or_a_pipe_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = StringIO()
     monkeypatch.setattr(sys, "stderr", shown)
 
-    with progress("models") as told:
+    with show_progress("models") as told:
         told(3, 7)
 
     assert not shown.getvalue()
@@ -34,5 +34,5 @@ def test_a_file_or_a_pipe_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_goes_wrong_inside_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
 
-    with pytest.raises(KeyboardInterrupt), progress("models"):
+    with pytest.raises(KeyboardInterrupt), show_progress("models"):
         raise KeyboardInterrupt

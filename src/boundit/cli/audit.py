@@ -7,7 +7,7 @@ import click
 
 from boundit.cli.options import INTERRUPTED, json_option, seed_option
 from boundit.cli.outputs import print_json
-from boundit.cli.progress import progress
+from boundit.cli.progress import show_progress
 
 if TYPE_CHECKING:
     from boundit.studies.audits.sharpness import SharpnessReport
@@ -67,7 +67,7 @@ def _audit_bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT00
     """Audit bounds from exact laws; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.soundness import audit_bounds  # noqa: PLC0415, keeps --help quick
 
-    with progress("models") as told:
+    with show_progress("models") as told:
         report = audit_bounds(models, seed=seed, told=lambda done: told(done, models))
     if as_json:
         print_json(_make_record(report))
@@ -80,7 +80,7 @@ def _audit_formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
     """Audit recovered formulas; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.formulas import audit_formulas  # noqa: PLC0415
 
-    with progress("questions") as told:
+    with show_progress("questions") as told:
         report = audit_formulas(models, seed=seed, told=lambda done: told(done, models))
     if as_json:
         print_json(asdict(report))
@@ -108,7 +108,7 @@ def _audit_coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
     """Audit confident bounds on finite logs; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.coverage import SIZES, measure_coverage  # noqa: PLC0415
 
-    with progress("logs") as told:
+    with show_progress("logs") as told:
         logs = 2 * len(SIZES) * models
         found = measure_coverage(models, seed=seed, told=lambda done: told(done, logs))
     if as_json:
@@ -131,7 +131,7 @@ def _audit_sharpness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FB
     from boundit.studies.audits.sharpness import SUITE, measure_sharpness  # noqa: PLC0415
 
     of = len(SUITE) * models
-    with progress("models") as told:
+    with show_progress("models") as told:
         report = measure_sharpness(models, seed=seed, told=lambda done: told(done, of))
     if as_json:
         ends = [asdict(end) | {"gap": end.gap} for end in report.ends]
@@ -169,7 +169,7 @@ def _audit_openness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
     """Audit whether rows could have a bound; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.openness import audit_openness  # noqa: PLC0415
 
-    with progress("models") as told:
+    with show_progress("models") as told:
         report = audit_openness(models, seed=seed, told=lambda done: told(done, models))
     if as_json:
         print_json(asdict(report) | {"share_shown": report.share_shown})

@@ -1,5 +1,7 @@
 """``boundit bound``: from a graph, a question and a log to intervals with reasons."""
 
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,8 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from boundit.cli.bound_pictures import derive_ladders, draw_ladders, write_report
-from boundit.cli.flags import with_flags
+from boundit.cli.flags import write_with_flags
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
 from boundit.cli.numbers import Ends, Number, read_rate
 from boundit.cli.options import graph_argument, json_option
@@ -21,9 +22,11 @@ from boundit.cli.outputs import (
     print_json,
     refuse_overwriting,
 )
+from boundit.cli.sensitivity_plot import derive_ladders, draw_ladders
 
 if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph
+    from boundit.report.records import Ladder
     from boundit.terms.bound_table import BoundTable
 
 
@@ -169,13 +172,13 @@ def bound(
     if out is not None:
         table.save(out)
         notify_written(out)
-    table = replace(table, caveats=tuple(map(with_flags, table.notes)))
+    table = replace(table, caveats=tuple(map(write_with_flags, table.notes)))
     ladders = derive_ladders(derive) if sensitivity_plot else ()
     if sensitivity_plot is not None:
         draw_ladders(ladders, sensitivity_plot)
         notify_written(sensitivity_plot)
     if report is not None:
-        write_report(report, table, graph, query, ladders)
+        _write_report(report, table, graph, query, ladders)
         notify_written(report)
     _print_table(table, explained=explained, as_json=as_json)
 
@@ -191,6 +194,25 @@ def _choose_confidence(
     if plug_in and given:
         raise click.UsageError("--plug-in neglects sampling error; leave out --confidence")
     return None if plug_in or (exact and not given) else confidence
+
+
+def _write_report(
+    path: Path,
+    table: "BoundTable",
+    graph: "CausalGraph",
+    query: str,
+    ladders: "tuple[Ladder, ...]",
+) -> None:
+    """Write the page of a table, with the command that repeats it.
+
+    Called by ``bound`` for --report.
+    """
+    from boundit.report.pages.bound_page import write_bound_page  # noqa: PLC0415
+    from boundit.terms.files import write_page  # noqa: PLC0415
+
+    command = shlex.join(["boundit", *sys.argv[1:]])
+    page = write_bound_page(table, graph=graph, query=query, command=command, ladders=ladders)
+    write_page(path, page)
 
 
 def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None:

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.flags import with_flags
+from boundit.cli.flags import write_with_flags
 from boundit.cli.logs import LogFiles, log_argument
 from boundit.cli.numbers import Number
 from boundit.cli.options import graph_argument, json_option, seed_option
 from boundit.cli.outputs import print_json
-from boundit.cli.progress import progress
+from boundit.cli.progress import show_progress
 
 if TYPE_CHECKING:
     from boundit.checks.report import CheckReport
@@ -52,7 +52,7 @@ def check(
     """
     from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
 
-    with progress("statements") as told:
+    with show_progress("statements") as told:
         report = _spell_options(run(graph, log.open().log, level=level, seed=seed, told=told))
     if as_json:
         print_json(_make_record(report))
@@ -65,8 +65,8 @@ def _spell_options(report: "CheckReport") -> "CheckReport":
     """Write the options that a report names as flags. Called by ``check`` before it prints."""
     return replace(
         report,
-        findings=tuple(replace(f, reason=with_flags(f.reason)) for f in report.findings),
-        notes=tuple(map(with_flags, report.notes)),
+        findings=tuple(replace(f, reason=write_with_flags(f.reason)) for f in report.findings),
+        notes=tuple(map(write_with_flags, report.notes)),
     )
 
 

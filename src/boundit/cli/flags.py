@@ -10,13 +10,13 @@ from shlex import quote
 from boundit.terms.message import Message, Note, Option, Placeholder
 
 
-def with_flags(note: Note) -> str:
+def write_with_flags(note: Note) -> str:
     """Write a message of the library with its options as flags.
 
-    Called by ``_run`` for every error, by ``bound`` and ``check`` for every caveat.
+    Called by ``_run`` for every error, by ``bound`` and ``_spell_options`` for every caveat.
 
     >>> bins, domain = Option("bins", {"Age": [Placeholder("...")]}), Option("domain")
-    >>> with_flags(Message("cut it with ", bins, ", or declare others with ", domain))
+    >>> write_with_flags(Message("cut it with ", bins, ", or declare others with ", domain))
     'cut it with --bins Age=..., or declare others with --domain'
     """
     return note.render(spell_flag) if isinstance(note, Message) else note
@@ -25,7 +25,7 @@ def with_flags(note: Note) -> str:
 def spell_flag(option: Option) -> str:
     """Write an option with its value as a flag; one that no command has stays Python's.
 
-    Used by ``with_flags`` for every option that a message names.
+    Used by ``write_with_flags`` for every option that a message names.
 
     >>> low, high = Placeholder("low"), Placeholder("high")
     >>> spell_flag(Option("reward_range", (low, high))), spell_flag(Option("confidence", None))

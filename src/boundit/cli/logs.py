@@ -139,7 +139,7 @@ def _open_log(asked: LogFiles) -> "Log":
 def read_levels(text: str) -> list[object]:
     """Read levels as a log would: numbers and true or false as such, anything else as text.
 
-    Used by ``bound`` for --domain.
+    Given to ``node_option`` for --domain.
     """
     return [_read_level(value) for value in text.split(",")]
 

@@ -15,7 +15,7 @@ from boundit.cli.audit import audit
 from boundit.cli.bound import bound
 from boundit.cli.check import check
 from boundit.cli.completion import completion
-from boundit.cli.flags import with_flags
+from boundit.cli.flags import write_with_flags
 from boundit.cli.graph import graph
 from boundit.cli.init import init
 from boundit.cli.options import INTERRUPTED
@@ -68,7 +68,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except click.ClickException as error:
         return _refuse(error.format_message())
     except BounditError as error:
-        return _refuse(with_flags(error.message))
+        return _refuse(write_with_flags(error.message))
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED

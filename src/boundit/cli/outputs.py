@@ -69,7 +69,8 @@ def notify_written(path: object) -> None:
 def notify(what: str, message: str) -> None:
     """Say something beside the answer: on stderr, what it is in colour on a terminal.
 
-    Called for errors by ``_refuse``, for caveats by ``bound``, for files by ``notify_written``.
+    Called for errors by ``_refuse``, for caveats by ``_print_table``, and for files by
+    ``notify_written``.
     """
     colour = False if os.environ.get("NO_COLOR") else None
     mark = "" if what == "wrote" else ":"
@@ -85,7 +86,7 @@ def print_json(record: object) -> None:
 def write_json(record: object) -> str:
     """Write a record as JSON, which has no ``nan``: what is no number is null.
 
-    Called by ``print_json``, and by ``simulate`` for what a study found.
+    Called by ``print_json``, and by ``_save_record`` for what a study found.
 
     >>> write_json({"width": float("nan")})
     '{"width": null}'

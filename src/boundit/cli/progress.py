@@ -10,10 +10,10 @@ Told: TypeAlias = Callable[[int, int], None]
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Told]:
+def show_progress(label: str) -> Iterator[Told]:
     """Show a bar while the body runs; the body says how far it is.
 
-    >>> with progress("runs") as told:
+    >>> with show_progress("runs") as told:
     ...     told(1, 10)
     """
     if not sys.stderr.isatty():

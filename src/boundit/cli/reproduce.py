@@ -7,7 +7,7 @@ import click
 
 from boundit.cli.options import json_option, seed_option
 from boundit.cli.outputs import notify_written, print_json
-from boundit.cli.progress import progress
+from boundit.cli.progress import show_progress
 
 if TYPE_CHECKING:
     from boundit.studies.paper.reproduction import Reproduction
@@ -65,7 +65,7 @@ def reproduce(
     from boundit.studies.paper.reproduction import reproduce_paper  # noqa: PLC0415, keeps --help quick
     from boundit.studies.paper.reproduction_page import write_reproduction  # noqa: PLC0415
 
-    with progress("runs") as told:
+    with show_progress("runs") as told:
         found = reproduce_paper(
             points=points, runs=runs, rounds=rounds, seed=seed, quick=quick, told=told
         )

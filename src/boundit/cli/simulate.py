@@ -16,7 +16,7 @@ from boundit.cli.outputs import (
     refuse_overwriting,
     write_json,
 )
-from boundit.cli.progress import progress
+from boundit.cli.progress import show_progress
 
 if TYPE_CHECKING:
     from boundit.simulation.regret import Regret
@@ -171,7 +171,7 @@ def _play(
 
     offline = OfflineTables.from_world(world, points=log_points or 30_000, seed=seed)
     players = pick_policies(names, offline, exact=log_points is None)
-    with progress("runs") as told:
+    with show_progress("runs") as told:
         return play(
             world,
             players,
@@ -192,7 +192,7 @@ def _run_study(
     """
     from boundit.studies.online.catalogue import STUDIES, run_study  # noqa: PLC0415
 
-    with progress(study) as told:
+    with show_progress(study) as told:
         found, curves = run_study(study, runs=runs, rounds=rounds, seed=seed, told=told)
     return found, curves, runs or STUDIES[study][1].runs
 

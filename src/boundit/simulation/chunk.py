@@ -65,8 +65,8 @@ class Chunk:
     def compute_regret(self, policies: Mapping[str, Policy], at: Places, stop: Event) -> Floats:
         """Play every policy and add up its regret: policies x runs, at some rounds.
 
-        Called by ``_play_chunks`` for every chunk; ``stop`` is set when a Ctrl-C has ended the
-        simulation.
+        ``stop`` is set when a Ctrl-C has ended the simulation. Called by ``_play_chunks`` for
+        every chunk.
         """
         means = self.world.environment.means
         best = means.max(axis=1)[self.contexts]

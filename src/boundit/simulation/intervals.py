@@ -16,8 +16,8 @@ LEVEL = 0.95
 def compute_half_width(sample: Floats, level: float = LEVEL) -> Floats:
     """Compute half of an interval for the mean over the first axis, by Student's t.
 
-    It is nan of one run. Called by ``summarize_final`` and ``summarize_curves`` for every
-    policy, and by ``run_suite_study`` for every world.
+    It is nan of one run. Called by ``_summarize_policy`` and ``_bound_mean`` for every policy,
+    and by the study of the suite for every world.
 
     >>> float(compute_half_width(np.array([1.0, 2.0, 3.0])).round(3))
     2.484
@@ -33,7 +33,7 @@ def bound_median(sample: Floats, level: float = LEVEL) -> tuple[float, float]:
 
     The k-th lowest and the k-th highest value leave the median out with the chance that fewer
     than k of n fair coins show heads, or fewer than k tails. A sample too small for the level
-    (five runs, at 95 %) has no such interval: nan. Called by ``summarize_final``.
+    (five runs, at 95 %) has no such interval: nan. Called by ``_summarize_policy``.
 
     >>> bound_median(np.arange(1.0, 101.0))
     (40.0, 61.0)

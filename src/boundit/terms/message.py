@@ -80,7 +80,7 @@ class Message:
     def render(self, spell: Callable[[Option], str]) -> str:
         """Write the message out, each option as ``spell`` writes it.
 
-        Called by ``Message.__str__`` for Python, and by ``with_flags`` for a shell.
+        Called by ``Message.__str__`` for Python, and by ``write_with_flags`` for a shell.
         """
         return "".join(part if isinstance(part, str) else spell(part) for part in self.parts)
 

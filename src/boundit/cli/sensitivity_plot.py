@@ -1,17 +1,14 @@
-"""What ``boundit bound`` draws: a page, and the bounds against a limit on selection."""
+"""The bounds of ``boundit bound`` against a limit on selection: derived, and drawn."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundit.cli.outputs import notify
-from boundit.cli.progress import progress
+from boundit.cli.progress import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boundit.graph.causal_graph import CausalGraph
     from boundit.report.records import Ladder
     from boundit.terms.bound import Key
     from boundit.terms.bound_table import BoundTable
@@ -28,7 +25,7 @@ def derive_ladders(derive: "Callable[..., BoundTable]") -> "tuple[Ladder, ...]":
     from boundit.bounds.sensitivity import sensitivity_curve  # noqa: PLC0415
     from boundit.report.records import Ladder  # noqa: PLC0415
 
-    with progress("limits") as told:
+    with show_progress("limits") as told:
 
         def bounded(limit: float) -> "BoundTable":
             told(len(LIMITS) - LIMITS.index(limit), len(LIMITS))
@@ -70,22 +67,3 @@ def draw_ladders(ladders: "tuple[Ladder, ...]", path: Path) -> None:
     from boundit.report.figures.sensitivity import draw_sensitivity  # noqa: PLC0415
 
     save_figure(draw_sensitivity(ladders), path)
-
-
-def write_report(
-    path: Path,
-    table: "BoundTable",
-    graph: "CausalGraph",
-    query: str,
-    ladders: "tuple[Ladder, ...]",
-) -> None:
-    """Write the page of a table, with the command that repeats it.
-
-    Called by ``bound`` for --report.
-    """
-    from boundit.report.pages.bound_page import write_bound_page  # noqa: PLC0415
-    from boundit.terms.files import write_page  # noqa: PLC0415
-
-    command = shlex.join(["boundit", *sys.argv[1:]])
-    page = write_bound_page(table, graph=graph, query=query, command=command, ladders=ladders)
-    write_page(path, page)
