@@ -14,7 +14,10 @@ _MOST_SHOWN = 3
 
 
 def warn_of_dropped_rows(nulls: Mapping[str, int], rows: float) -> tuple[str, ...]:
-    """Say how many rows lack a value, by variable, and what that does."""
+    """Say how many rows lack a value, by variable, and what that does.
+
+    Called by ``_collect_notes``.
+    """
     if not nulls:
         return ()
     shown = ", ".join(f"{name} ({n:,})" for name, n in nulls.items())
@@ -25,7 +28,10 @@ def warn_of_dropped_rows(nulls: Mapping[str, int], rows: float) -> tuple[str, ..
 
 
 def warn_of_averages(reward: str, weight: str) -> tuple[str, ...]:
-    """A mean that stands for many rows looks like as many equal rewards: no spread at all."""
+    """A mean that stands for many rows looks like as many equal rewards: no spread at all.
+
+    Called by ``_warn_if_averaged``.
+    """
     return (
         f"rows stand for many by {weight}, with rewards other than 0 and 1: if "
         f"{reward} holds averages their spread is lost and intervals are too narrow; "
@@ -35,6 +41,8 @@ def warn_of_averages(reward: str, weight: str) -> tuple[str, ...]:
 
 def warn_of_many_levels(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
     """Suggest bins for whole numbers with many levels.
+
+    Called by ``_collect_notes``.
 
     >>> print(*warn_of_many_levels({"Age": tuple(range(18, 91)), "Ad": ("A", "B")}))
     Age has 73 levels, each counted by its own rows: if it is a measurement, cut it with bins={'Age': [...]}
@@ -54,6 +62,8 @@ def warn_of_many_levels(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
 def warn_of_missing_words(levels: Mapping[str, Levels]) -> tuple[str, ...]:
     """Ask about levels that other programs write where a value is missing.
 
+    Called by ``_collect_notes``.
+
     >>> print(*warn_of_missing_words({"Age": ("NA", "old", "young")}))
     Age has the level 'NA': if it says that a value is missing, leave the cell empty
     """
@@ -70,6 +80,8 @@ def warn_of_strange_levels(
     name: str, levels: Levels, known: Levels, label: str
 ) -> tuple[Message, ...]:
     """Ask about levels that an external table has and the log never.
+
+    Called by ``_note_strange_levels``.
 
     >>> print(*warn_of_strange_levels("Age", ("old", "yuong"), ("old", "young"), "'survey.csv'"))
     Age is never 'yuong' in the log, only in 'survey.csv': a slip for 'young'? If it is right, declare it with domain=

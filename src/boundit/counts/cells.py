@@ -32,7 +32,10 @@ class ColumnKind(Enum):
 
     @property
     def may_be_summed(self) -> bool:
-        """Whether a sum of these may mean something; of objects only the rows can tell."""
+        """Whether a sum of these may mean something; of objects only the rows can tell.
+
+        Used by ``Log._check_may_be_summed``.
+        """
         return self in {ColumnKind.NUMBERS, ColumnKind.BOOLEANS, ColumnKind.OBJECTS}
 
 
@@ -83,17 +86,26 @@ class Source(Protocol):
 
     @property
     def label(self) -> str:
-        """What to call it in a message."""
+        """What to call it in a message.
+
+        Used by ``Log.count`` and wherever a message names the log.
+        """
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """The columns, and what they hold."""
+        """The columns, and what they hold.
+
+        Used by ``Log.names`` and by the checks of ``Log``, as ``Log._check_may_be_summed``.
+        """
 
     def group(self, plan: GroupBy) -> Cells:
-        """Make the one pass."""
+        """Make the one pass. Called by ``Log.count``."""
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text in a column that is no number, for a message."""
+        """Find the first text in a column that is no number, for a message.
+
+        Called by ``Log._check_may_be_summed``.
+        """
 
 
 AGGREGATES = {
@@ -116,7 +128,10 @@ NUMBER = r"^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$"
 
 
 def choose_aggregates(plan: GroupBy) -> dict[str, tuple[str, str]]:
-    """Choose the aggregates that a plan needs; an unweighted one needs fewer."""
+    """Choose the aggregates that a plan needs; an unweighted one needs fewer.
+
+    Called by ``ColumnSource.group``, ``FrameSource._group`` and ``group_relation``.
+    """
     names = ["lines"]
     if plan.weight:
         names += ["weighed", "weight", "least_weight", "most_weight", "part_weight"]

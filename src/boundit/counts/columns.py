@@ -33,11 +33,14 @@ class ColumnSource:
 
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
-        """The columns, and what their values are."""
+        """The columns, and what their values are.
+
+        Used by ``Log.names`` and the checks of ``Log``.
+        """
         return {name: _find_kind(values) for name, values in self.columns.items()}
 
     def group(self, plan: GroupBy) -> Cells:
-        """Group in memory."""
+        """Group in memory. Called by ``Log.count``."""
         pairs = [encode(name, self._read_key(name, plan)) for name in plan.keys]
         n_rows = len(next(iter(self.columns.values()), ()))
         codes = np.array([codes for _, codes in pairs], dtype=np.int64)
@@ -53,6 +56,10 @@ class ColumnSource:
         return Cells(tuple(keys), aggregates)
 
     def _read_key(self, name: str, plan: GroupBy) -> Column:
+        """Read a key column, cut into numbered bins where the plan says so.
+
+        Called by ``ColumnSource.group``.
+        """
         if name not in plan.cuts:
             return self.columns[name]
         numbers = self._read_numbers(name, "the binned column")
@@ -60,6 +67,10 @@ class ColumnSource:
         return [None if x != x else i for x, i in zip(numbers.tolist(), bins, strict=True)]
 
     def _read_numbers(self, name: str, role: str) -> Floats:
+        """Read a column as floats, missing values as nan, or raise NotNumeric.
+
+        Called by ``ColumnSource._read_key`` and ``ColumnSource._derive_columns``.
+        """
         try:
             numbers = [to_native(value) for value in self.columns[name]]
             return np.array([np.nan if v is None else v for v in numbers], dtype=np.float64)
@@ -67,6 +78,7 @@ class ColumnSource:
             raise NotNumeric(name, role, self.kinds[name].value) from None
 
     def _derive_columns(self, plan: GroupBy) -> dict[str, Floats]:
+        """Derive the columns that aggregates are made of. Called by ``ColumnSource.group``."""
         columns: dict[str, Floats] = {}
         weight: Floats = np.array(1.0)
         if plan.weight:
@@ -88,13 +100,16 @@ class ColumnSource:
         return columns
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text that is no number."""
+        """Find the first text that is no number. Called by ``Log._check_may_be_summed``."""
         known = [(i, str(v)) for i, v in enumerate(self.columns[column], 1) if v is not None]
         return next((Oddity(t, i) for i, t in known if not re.match(NUMBER, t)), None)
 
 
 def read_columns(columns: Mapping[str, object]) -> ColumnSource:
-    """Check that the columns are sequences of one length."""
+    """Check that the columns are sequences of one length.
+
+    Called by ``_open_source`` for a dict.
+    """
     held = {}
     for name, found in columns.items():
         values = found.tolist() if isinstance(found, np.ndarray) else found
@@ -110,6 +125,7 @@ def read_columns(columns: Mapping[str, object]) -> ColumnSource:
 
 
 def _find_kind(values: Sequence[object]) -> ColumnKind:
+    """Tell what a column holds by the types of its values. Called by ``ColumnSource.kinds``."""
     types = {type(v) for v in values if v is not None}
     if types and types <= {bool, np.bool_}:
         return ColumnKind.BOOLEANS
@@ -121,6 +137,10 @@ def _find_kind(values: Sequence[object]) -> ColumnKind:
 
 
 def _aggregate(numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int) -> Floats:
+    """Add up, count or take the extreme of a column, group by group.
+
+    Called by ``ColumnSource.group``.
+    """
     known = ~np.isnan(numbers)
     match how:
         case "sum":
@@ -135,6 +155,10 @@ def _aggregate(numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int
 
 
 def _find_largest(numbers: Floats, group: NDArray[np.intp], n_groups: int) -> Floats:
+    """Find the largest number of each group, nan where there is none.
+
+    Called by ``_aggregate``.
+    """
     most = np.full(n_groups, np.nan)
     np.fmax.at(most, group, numbers)
     return most

@@ -23,7 +23,10 @@ class _NotText(Exception):
 
 
 def find_fault(path: str, lines: int = MOST_LINES) -> str | None:
-    """Find the first line that does not fit, or None; compressed by zstd we cannot look."""
+    """Find the first line that does not fit, or None; compressed by zstd we cannot look.
+
+    Called by ``FileSource.kinds`` and ``FileSource._explain_error`` once an engine gave up.
+    """
     if path.lower().endswith(".zst"):
         return None
     try:
@@ -38,10 +41,15 @@ def find_fault(path: str, lines: int = MOST_LINES) -> str | None:
 
 
 def _open(path: str) -> BinaryIO | gzip.GzipFile:
+    """Open a file, packed by gzip or not. Called by ``find_fault``."""
     return gzip.open(path) if path.lower().endswith(".gz") else Path(path).open("rb")
 
 
 def _decode_lines(lines: Iterator[bytes]) -> Iterator[str]:
+    """Decode lines one by one, and stop at the first that is no text.
+
+    Called by ``find_fault``.
+    """
     for i, line in enumerate(lines, 1):
         try:
             text = line.decode("utf-8-sig" if i == 1 else "utf-8")
@@ -53,7 +61,10 @@ def _decode_lines(lines: Iterator[bytes]) -> Iterator[str]:
 
 
 def _compare_with_header(texts: Iterator[str]) -> str | None:
-    """Compare the rows with the header, by the mark that the header has most of."""
+    """Compare the rows with the header, by the mark that the header has most of.
+
+    Called by ``find_fault``.
+    """
     header = next(texts, "")
     mark = max(_MARKS, key=header.count)
     names = next(csv.reader([header], delimiter=mark), [])
@@ -72,6 +83,10 @@ def _compare_with_header(texts: Iterator[str]) -> str | None:
 
 
 def _describe_misfit(line: int, found: int, names: list[str], spans: int) -> str:
+    """Say how a row does not fit the header, and that a quote may be open.
+
+    Called by ``_compare_with_header``.
+    """
     values = f"{found:,} value{'' if found == 1 else 's'}"
     header = shorten(", ".join(names), 60)
     hint = f"; is a quote left open, as the row goes on for {spans:,} lines?" * (spans > 1)

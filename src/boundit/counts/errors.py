@@ -229,6 +229,8 @@ class LevelsClash(InvalidLog):
 def shorten_error(error: Exception) -> str:
     r"""Shorten an engine's message to one line.
 
+    Called by ``read_frame``, ``FileSource._explain_error`` and where sources refuse errors.
+
     >>> said = "CSV Error on Line: 3\nOriginal Line: 1,2,3\nToo many columns."
     >>> shorten_error(ValueError(said))
     'CSV Error on Line: 3; Too many columns'
@@ -240,4 +242,5 @@ def shorten_error(error: Exception) -> str:
 
 
 def _write_full_name(kind: type) -> str:
+    """Name a type by its module and its name. Used by ``UnknownSource``."""
     return f"{kind.__module__.split('.')[0]}.{kind.__qualname__}"

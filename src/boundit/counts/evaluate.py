@@ -66,14 +66,14 @@ class CountSource(Protocol):
 
     @property
     def names(self) -> Nodes:
-        """The variables."""
+        """The variables. Used by ``Evaluator._find_source``."""
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each has."""
+        """How many levels each has. Used by ``Evaluator`` to check that tables agree."""
 
     def marginalize(self, names: Nodes) -> NamedArray:
-        """The numbers by some of the variables."""
+        """The numbers by some of the variables. Called by ``Evaluator._marginalize``."""
 
 
 def evaluate(
@@ -111,7 +111,10 @@ class Evaluator:
         return _Evaluation(self, sort_names(find_variables(expression))).compute(expression)
 
     def compute_term(self, term: P) -> NamedArray:
-        """``P(of | given)`` from the table that it speaks of; nan where nothing was seen."""
+        """``P(of | given)`` from the table that it speaks of; nan where nothing was seen.
+
+        Called by ``_Evaluation.compute_node`` for every term of a formula.
+        """
         if term not in self._terms:
             asked = term.of | term.given
             source = self._find_source(term, asked)
@@ -124,6 +127,10 @@ class Evaluator:
         return self._terms[term]
 
     def _find_source(self, term: P, asked: Nodes) -> CountSource:
+        """Find the table that a term speaks of: the log, or the smallest that covers it.
+
+        Called by ``Evaluator.compute_term``.
+        """
         if term.logged:
             if missing := asked - self._log.names:
                 raise NotLogged(sort_names(missing)[0], self._log.names)
@@ -134,6 +141,7 @@ class Evaluator:
         raise NeedsPopulation(term, self._external)
 
     def _marginalize(self, source: CountSource, names: Nodes) -> NamedArray:
+        """Count some variables of a table, once. Called by ``Evaluator.compute_term``."""
         key = (id(source), names)
         if key not in self._marginals:
             self._marginals[key] = source.marginalize(names)
@@ -150,17 +158,22 @@ class _Evaluation:
         self.seen: dict[int, tuple[Nodes, Floats]] = {}
 
     def compute(self, expression: Expression) -> NamedArray:
+        """Compute a whole formula. Used by ``Evaluator.__call__``."""
         free, values = self.compute_once(expression)
         bound = tuple(i for i, axis in enumerate(self.axes) if axis not in free)
         return NamedArray(tuple(a for a in self.axes if a in free), values.squeeze(bound))
 
     def compute_once(self, node: Expression) -> tuple[Nodes, Floats]:
-        """The free variables of a node and its numbers, one axis for every variable."""
+        """The free variables of a node and its numbers, one axis for every variable.
+
+        Called by ``_Evaluation.compute``, then for parts by ``_Evaluation.compute_node``.
+        """
         if id(node) not in self.seen:
             self.seen[id(node)] = self.compute_node(node)
         return self.seen[id(node)]
 
     def compute_node(self, node: Expression) -> tuple[Nodes, Floats]:
+        """Compute one node from its parts. Called by ``_Evaluation.compute_once``."""
         match node:
             case P(of, given):
                 return of | given, self.tables.compute_term(node).align(self.axes)
@@ -180,6 +193,10 @@ class _Evaluation:
                 assert_never(node)
 
     def sum_out(self, over: Nodes, free: Nodes, values: Floats) -> tuple[Nodes, Floats]:
+        """Sum over axes; one that the body lacks repeats it.
+
+        Called by ``_Evaluation.compute_node``.
+        """
         if missing := over - self.tables.levels.keys():
             raise NotLogged(sort_names(missing)[0], self.tables.levels)
         gone = tuple(self.place[name] for name in over & free)
@@ -188,6 +205,7 @@ class _Evaluation:
         return free - over, values.sum(axis=gone, keepdims=True) * times
 
     def multiply(self, factors: list[tuple[Nodes, Floats]]) -> tuple[Nodes, Floats]:
+        """Multiply factors over all their axes. Called by ``_Evaluation.compute_node``."""
         free, product = frozenset[str](), np.ones([1] * len(self.axes))
         for names, values in factors:
             free, product = free | names, product * values
@@ -195,5 +213,6 @@ class _Evaluation:
 
 
 def _write_term(term: P) -> str:
+    """Spell a term for a message. Used by ``NeedsPopulation``."""
     bar = f" | {join_names(term.given)}" if term.given else ""
     return f"P({join_names(term.of)}{bar})"

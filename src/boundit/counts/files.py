@@ -36,13 +36,19 @@ class FileSource:
 
     @property
     def label(self) -> str:
-        """The file, or the first and how many more."""
+        """The file, or the first and how many more.
+
+        Used by ``Log.count`` and wherever a message names the log.
+        """
         more = len(self.paths) - 1
         return repr(self.paths[0]) + (f" and {more} more" if more else "")
 
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
-        """The columns, and what they hold: read from footers and first rows."""
+        """The columns, and what they hold: read from footers and first rows.
+
+        Used by ``Log.names`` and the checks of ``Log``.
+        """
         if not self.parquet and all(_is_empty(path) for path in self.paths):
             raise EmptyLog(self.label, "the file is empty, it has not even a header")
         with self._open() as relation:
@@ -55,7 +61,7 @@ class FileSource:
         return kinds
 
     def group(self, plan: GroupBy) -> Cells:
-        """Scan the files once."""
+        """Scan the files once. Called by ``Log.count``."""
         try:
             with self._open() as relation:
                 return group_relation(relation, plan)
@@ -67,12 +73,19 @@ class FileSource:
             return group_relation(relation, plan)
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text that is no number; its row, if there is but one file."""
+        """Find the first text that is no number; its row, if there is but one file.
+
+        Called by ``Log._check_may_be_summed``.
+        """
         with self._open(sample_size=-1) as relation:
             found = find_first_oddity(relation, column)
         return found if found is None or len(self.paths) == 1 else Oddity(found.text)
 
     def _open(self, sample_size: int = 20_480) -> AbstractContextManager[DuckDBPyRelation]:
+        """Open the files as one relation, looking at so many rows for types.
+
+        Called by ``FileSource.kinds``, ``FileSource.group`` and ``FileSource.find_oddity``.
+        """
         if self.parquet:
             return self._select("* FROM read_parquet(?, union_by_name=true)")
         # A header of text over text is not recognised as one, and a log always has one.
@@ -81,6 +94,10 @@ class FileSource:
 
     @contextmanager
     def _select(self, sql: str) -> Iterator[DuckDBPyRelation]:
+        """Run a query over the files on a connection of its own.
+
+        Called by ``FileSource._open`` and ``FileSource._check_names``.
+        """
         paths = list(map(escape, self.paths))
         try:
             with closing(_connect()) as connection:
@@ -89,7 +106,10 @@ class FileSource:
             raise self._explain_error(error) from error
 
     def _check_names(self, kinds: Iterable[str]) -> None:
-        """Refuse names that DuckDB takes for one and so has numbered, as in Y and y_1."""
+        """Refuse names that DuckDB takes for one and so has numbered, as in Y and y_1.
+
+        Called by ``FileSource.kinds``.
+        """
         folded = {name.casefold() for name in kinds}
         numbered = [(name, *name.rpartition("_")[::2]) for name in kinds]
         suspects = [(n, of) for n, of, i in numbered if of.casefold() in folded and i.isdigit()]
@@ -106,6 +126,10 @@ class FileSource:
                 raise SameName(self.paths[0], of)
 
     def _explain_error(self, error: duckdb.Error) -> UnreadableFile:
+        """Say in our words what is wrong with a file that DuckDB refused.
+
+        Called by ``FileSource._select``.
+        """
         if self.parquet and (broken := next(filter(_is_cut, self.paths), None)):
             reason = "not a whole Parquet file; was it cut short, or is it still being written?"
             return UnreadableFile(broken, reason)
@@ -116,7 +140,10 @@ class FileSource:
 
 
 def find_files(paths: Paths) -> FileSource:
-    """Find the files that paths, patterns and directories stand for."""
+    """Find the files that paths, patterns and directories stand for.
+
+    Called by ``_open_source`` for paths.
+    """
     asked = [paths] if isinstance(paths, str | Path) else list(paths)
     found = [file for path in asked for file in _find(str(path))]
     if not found:
@@ -129,6 +156,10 @@ def find_files(paths: Paths) -> FileSource:
 
 
 def _find(path: str) -> list[str]:
+    """Find the files that one path, directory or pattern stands for.
+
+    Called by ``find_files``.
+    """
     if "://" in path:
         raise NoFiles(path, "only local files; open it with a frame library and pass the frame")
     path = str(Path(path).expanduser())
@@ -150,6 +181,7 @@ def _find(path: str) -> list[str]:
 
 def _list_directory(directory: Path) -> list[str]:
     # Engines keep their own notes beside the data, under names such as _SUCCESS or .crc.
+    """List the data files in a directory and below. Called by ``_find``."""
     files = sorted(
         str(p)
         for p in directory.rglob("*")
@@ -162,6 +194,10 @@ def _list_directory(directory: Path) -> list[str]:
 
 
 def _connect() -> DuckDBPyConnection:
+    """Open an embedded DuckDB that writes nothing to the screen.
+
+    Called by ``FileSource._select``.
+    """
     temp = tempfile.gettempdir()
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": False, "temp_directory": temp}
@@ -172,14 +208,20 @@ def _connect() -> DuckDBPyConnection:
 
 
 def _is_parquet(path: str) -> bool:
+    """Tell a Parquet file by its name. Used by ``find_files``."""
     return path.lower().endswith(_PARQUET)
 
 
 def _is_empty(path: str) -> bool:
+    """Tell whether a file has no bytes. Used by ``FileSource.kinds``."""
     return Path(path).stat().st_size == 0
 
 
 def _is_cut(path: str) -> bool:
+    """Tell whether a Parquet file lacks its opening or closing mark.
+
+    Used by ``FileSource._explain_error``.
+    """
     try:
         with Path(path).open("rb") as file:
             head, size = file.read(4), file.seek(0, SEEK_END)

@@ -47,19 +47,25 @@ class FrameSource:
 
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
-        """The columns with a name, and what they hold."""
+        """The columns with a name, and what they hold.
+
+        Used by ``Log.names`` and the checks of ``Log``.
+        """
         with self._refuse_errors():
             schema = self.frame.collect_schema()
         return {name: _find_kind(of) for name, of in schema.items() if isinstance(name, str)}
 
     def group(self, plan: GroupBy) -> Cells:
-        """Group on the frame's own engine."""
+        """Group on the frame's own engine. Called by ``Log.count``."""
         self._check_objects(plan)
         with self._refuse_errors():
             return self._group(plan)
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find a text that is no number; not every engine keeps rows in order."""
+        """Find a text that is no number; not every engine keeps rows in order.
+
+        Called by ``Log._check_may_be_summed``.
+        """
         with self._refuse_errors():
             known, text = ~nw.col(column).is_null(), nw.col(column).cast(nw.String)
             texts = self.frame.filter(known).select(text)
@@ -68,7 +74,10 @@ class FrameSource:
 
     @contextmanager
     def _refuse_errors(self) -> Iterator[None]:
-        """Give one line to whatever an engine raises: each has errors of its own."""
+        """Give one line to whatever an engine raises: each has errors of its own.
+
+        Used by ``FrameSource.kinds``, ``FrameSource.group`` and ``FrameSource.find_oddity``.
+        """
         try:
             yield
         except ModuleNotFoundError as error:
@@ -77,7 +86,10 @@ class FrameSource:
             raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
 
     def _check_objects(self, plan: GroupBy) -> None:
-        """Look into columns of Python objects: no engine does before it is too late."""
+        """Look into columns of Python objects: no engine does before it is too late.
+
+        Called by ``FrameSource.group``.
+        """
         numeric = {"weight": plan.weight, "reward": plan.reward}
         roles = {of: role for role, of in numeric.items() if of is not None}
         roles |= dict.fromkeys(plan.flags, "selection")
@@ -93,6 +105,7 @@ class FrameSource:
                 raise NotACategory(name, odd)
 
     def _group(self, plan: GroupBy) -> Cells:
+        """Prepare the columns, group, and collect. Called by ``FrameSource.group``."""
         keys = [f"key_{i}" for i in range(len(plan.keys))]
         aggregates = choose_aggregates(plan)
         added = [_aggregate(of, how).alias(name) for name, (of, how) in aggregates.items()]
@@ -111,6 +124,10 @@ class FrameSource:
         )
 
     def _select_key(self, column: str, plan: GroupBy) -> nw.Expr:
+        """Select a key column, cut into numbered bins where the plan says so.
+
+        Called by ``FrameSource._group``.
+        """
         key = nw.col(column)
         if column in plan.cuts:
             number, edges = self._select_number(column), plan.cuts[column]
@@ -119,6 +136,7 @@ class FrameSource:
         return self._select_number(column) if self._may_be_nan(column) else key
 
     def _select_numbers(self, plan: GroupBy) -> list[nw.Expr]:
+        """Select weight, reward and flags as numbers. Called by ``FrameSource._group``."""
         named = {"weight": plan.weight, "reward": plan.reward}
         named |= {f"flag_{i}": flag for i, flag in enumerate(plan.flags)}
         return [
@@ -126,20 +144,32 @@ class FrameSource:
         ]
 
     def _select_number(self, column: str) -> nw.Expr:
+        """Select a column as floats, NaN as null.
+
+        Called by ``FrameSource._select_key`` and ``FrameSource._select_numbers``.
+        """
         number = nw.col(column).cast(nw.Float64)
         return nw.when(~number.is_nan()).then(number) if self._may_be_nan(column) else number
 
     def _may_be_nan(self, column: str) -> bool:
+        """Tell whether a column is of floats.
+
+        Used by ``FrameSource._select_key`` and ``FrameSource._select_number``.
+        """
         return self.frame.collect_schema()[column].is_float()
 
     def _collect(self, grouped: Lazy) -> nw.DataFrame[IntoDataFrame]:
         # Streaming needs an eighth of the memory that the default engine takes.
+        """Bring the grouped table back. Called by ``FrameSource._group``."""
         streaming = self.frame.implementation.is_polars()
         return grouped.collect(engine="streaming") if streaming else grouped.collect()
 
 
 def read_frame(source: object) -> FrameSource:
-    """Wrap a frame, or raise UnknownSource."""
+    """Wrap a frame, or raise UnknownSource.
+
+    Called by ``_open_source`` for whatever is nothing else.
+    """
     try:
         frame = nw.from_native(source)  # type: ignore[call-overload]
         return FrameSource(frame.lazy(), f"the {frame.implementation.value} frame")
@@ -150,6 +180,7 @@ def read_frame(source: object) -> FrameSource:
 
 
 def _find_kind(of: nw.dtypes.DType) -> ColumnKind:
+    """Tell what a column holds by its type. Called by ``FrameSource.kinds``."""
     if of.is_numeric():
         return ColumnKind.NUMBERS
     if of == nw.Boolean:
@@ -162,6 +193,7 @@ def _find_kind(of: nw.dtypes.DType) -> ColumnKind:
 
 
 def _derive_columns(plan: GroupBy) -> list[nw.Expr]:
+    """Derive the columns that aggregates are made of. Called by ``FrameSource._group``."""
     weight, reward = nw.col("weight"), nw.col("reward")
     columns = []
     if plan.weight:
@@ -179,6 +211,7 @@ def _derive_columns(plan: GroupBy) -> list[nw.Expr]:
 
 
 def _aggregate(of: str, how: str) -> nw.Expr:
+    """Express how a column is added up. Called by ``FrameSource._group``."""
     column = nw.col(of) if of else None
     match how, column:
         case "count", nw.Expr():
@@ -195,6 +228,10 @@ def _aggregate(of: str, how: str) -> nw.Expr:
 
 def _read_column(series: nw.Series[IntoSeries]) -> Column:
     # With nulls, integers would come back as floats, and neighbours become one level.
+    """Read a key of the grouped table, whole numbers as such.
+
+    Called by ``FrameSource._group``.
+    """
     plain = series.dtype.is_numeric() and not series.dtype.is_decimal()
     if plain and series.null_count() == 0:
         return series.to_numpy()
@@ -202,4 +239,5 @@ def _read_column(series: nw.Series[IntoSeries]) -> Column:
 
 
 def _read_floats(series: nw.Series[IntoSeries]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Read an aggregate of the grouped table. Called by ``FrameSource._group``."""
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)

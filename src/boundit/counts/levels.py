@@ -36,6 +36,8 @@ _BIN = re.compile(rf"(?:(<|>=) |\[)({_NUMBER})(?:, {_NUMBER}\))?")
 def to_native(value: object) -> object:
     """Write a value as the plain Python scalar it means; a missing one is None.
 
+    Called by ``encode``, ``join_levels`` and ``CountTable.find_code`` for every value.
+
     >>> [to_native(value) for value in (np.float32(2), Decimal("0.10"), float("nan"), "2")]
     [2, 0.1, None, '2']
     >>> to_native(dt.datetime(2024, 2, 29)), to_native(np.datetime64("2024-02-29T12:00"))
@@ -59,6 +61,7 @@ def to_native(value: object) -> object:
 
 
 def _to_number(value: float) -> int | float | None:
+    """Write a float as a whole number where it is one, nan as None. Called by ``to_native``."""
     if value != value:
         return None
     return int(value) if value.is_integer() and abs(value) < _EXACT else value
@@ -66,6 +69,10 @@ def _to_number(value: float) -> int | float | None:
 
 def _to_other(value: object) -> object:
     # pandas' NaT passes for a datetime, and its NA compares to nothing.
+    """Write dates, times, UUIDs and bytes; anything else is a TypeError.
+
+    Called by ``to_native``.
+    """
     if type(value).__name__ in {"NaTType", "NAType"}:
         return None
     match value:
@@ -82,6 +89,10 @@ def _to_other(value: object) -> object:
 
 
 def _to_moment(value: dt.datetime) -> dt.date:
+    """Write a time stamp in UTC, or as a date where it is midnight without a zone.
+
+    Called by ``_to_other``.
+    """
     if value.tzinfo is not None:
         value = value.astimezone(dt.UTC)
         return dt.datetime.combine(value.date(), value.time(), dt.UTC)
@@ -92,6 +103,8 @@ def _to_moment(value: dt.datetime) -> dt.date:
 def sort_levels(levels: Iterable[object]) -> Levels:
     """Sort distinct levels: numbers, text, dates, times, and a missing value last.
 
+    Called by ``encode`` and ``join_levels``.
+
     >>> sort_levels(["b", 10, 9.5, None, "a", True])
     (True, 9.5, 10, 'a', 'b', None)
     >>> sort_levels([">= 30", "[18, 30)", "< 18"])
@@ -101,6 +114,7 @@ def sort_levels(levels: Iterable[object]) -> Levels:
 
 
 def _rank_level(level: object) -> tuple[int, float, object]:
+    """Rank a level by its kind, then by itself. Used by ``sort_levels``."""
     match level:
         case bool() | int() | float():
             return 0, 0.0, level
@@ -121,6 +135,7 @@ def _rank_level(level: object) -> tuple[int, float, object]:
 
 
 def _rank_text(text: str) -> tuple[int, float, str]:
+    """Rank a text; names of bins go by their lower edge. Called by ``_rank_level``."""
     if not (found := _BIN.fullmatch(text)):
         return 1, 0.0, text
     return 2, -inf if found[1] == "<" else float(found[2]), text
@@ -128,6 +143,8 @@ def _rank_text(text: str) -> tuple[int, float, str]:
 
 def encode(name: str, column: NDArray[np.generic] | Sequence[object]) -> tuple[Levels, Codes]:
     """Give every value of a column its place among the column's levels.
+
+    Called by ``_encode_key`` and ``ColumnSource.group``.
 
     >>> encode("X", np.array([1.0, np.nan, 0.0, 1.0]))
     ((0, 1, None), array([1, 2, 0, 1]))
@@ -146,6 +163,10 @@ def encode(name: str, column: NDArray[np.generic] | Sequence[object]) -> tuple[L
 
 
 def _encode_numbers(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
+    """Encode an array of numbers, booleans or times; masked values are None.
+
+    Called by ``encode``.
+    """
     if column.dtype.kind in "Mm":
         column = column.astype(f"{column.dtype.kind}8[us]")
     gone = np.ma.getmaskarray(column)
@@ -156,6 +177,7 @@ def _encode_numbers(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
 
 
 def _encode_objects(name: str, column: Iterable[object]) -> tuple[list[object], Codes]:
+    """Encode any other values, or raise NotACategory. Called by ``encode``."""
     values = column.tolist() if isinstance(column, np.ndarray) else column
     places: dict[object, int] = {}
     try:
@@ -167,6 +189,8 @@ def _encode_objects(name: str, column: Iterable[object]) -> tuple[list[object], 
 
 def join_levels(name: str, *parts: Iterable[object]) -> Levels:
     """Join levels of one variable, or raise LevelsClash where "1" meets 1.
+
+    Called by ``_encode_in_domain``, ``CountTable.add_levels`` and ``join_domains``.
 
     >>> join_levels("X", (0, 1), (2, 1.0))
     (0, 1, 2)
@@ -185,6 +209,8 @@ def join_levels(name: str, *parts: Iterable[object]) -> Levels:
 def name_bins(edges: Sequence[float]) -> tuple[str, ...]:
     """Name the intervals that ``edges`` cut the numbers into.
 
+    Called by ``_encode_key``.
+
     >>> name_bins([18, 30, 50])
     ('< 18', '[18, 30)', '[30, 50)', '>= 50')
     """
@@ -194,5 +220,8 @@ def name_bins(edges: Sequence[float]) -> tuple[str, ...]:
 
 
 def index_levels(levels: Mapping[str, Levels]) -> dict[str, dict[object, int]]:
-    """Invert each variable's levels: from the level to its place."""
+    """Invert each variable's levels: from the level to its place.
+
+    Called by ``_encode_in_domain`` and ``CountTable.add_levels``.
+    """
     return {name: {level: i for i, level in enumerate(of)} for name, of in levels.items()}

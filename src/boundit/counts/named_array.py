@@ -74,23 +74,33 @@ class NamedArray:
 
     @property
     def names(self) -> Nodes:
-        """The axes as a set."""
+        """The axes as a set. Used by ``Evaluator._find_source`` and ``NamedArray.require``."""
         return frozenset(self.axes)
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each variable has."""
+        """How many levels each variable has.
+
+        Used by ``check_levels``, ``NamedArray.at`` and ``NamedArray.align``.
+        """
         return dict(zip(self.axes, self.values.shape, strict=True))
 
     def require(self, names: Names) -> Nodes:
-        """Return ``names`` as a set, or raise MissingAxis for the first that is missing."""
+        """Return ``names`` as a set, or raise MissingAxis for the first that is missing.
+
+        Called by ``NamedArray.marginalize`` and ``NamedArray.at``.
+        """
         asked = read_nodes(names)
         if missing := asked - self.names:
             raise MissingAxis(sort_names(missing)[0], self.axes)
         return asked
 
     def marginalize(self, names: Names) -> Self:
-        """Sum over every variable but ``names``; they keep their order."""
+        """Sum over every variable but ``names``; they keep their order.
+
+        Called by ``Evaluator._marginalize`` when a law is evaluated, and by whoever holds a
+        law.
+        """
         kept = self.require(names)
         gone = tuple(i for i, axis in enumerate(self.axes) if axis not in kept)
         return type(self)(tuple(a for a in self.axes if a in kept), self.values.sum(axis=gone))
@@ -98,13 +108,18 @@ class NamedArray:
     def condition_on(self, names: Names) -> Self:
         """Divide by the marginal of ``names``; nan where that is zero.
 
+        Called by ``Model.effect`` and ``Model.log``.
+
         Of a law, this is the conditional law of the other variables given these.
         """
         below = self.marginalize(names).align(self.axes)
         return type(self)(self.axes, divide(self.values, below))
 
     def at(self, values: Mapping[str, int]) -> Self:
-        """Fix some variables at a level each; their axes go."""
+        """Fix some variables at a level each; their axes go.
+
+        Called by whoever asks for one case of an effect or a law.
+        """
         self.require(values)
         levels = self.n_levels
         index = tuple(
@@ -115,7 +130,10 @@ class NamedArray:
         return type(self)(left, self.values[index])
 
     def align(self, axes: Sequence[str]) -> Floats:
-        """Show the numbers with these axes in this order; length 1 where we do not have one."""
+        """Show the numbers with these axes in this order; length 1 where we do not have one.
+
+        Called by ``Evaluator.compute_term`` and wherever arrays with different axes meet.
+        """
         if missing := self.names.difference(axes):
             raise MissingAxis(sort_names(missing)[0], axes)
         own = [axis for axis in axes if axis in self.names]
@@ -125,6 +143,8 @@ class NamedArray:
 
     def measure_gap(self, other: Self) -> float:
         """Find the largest difference, each number stretched over the axes it lacks.
+
+        Used by audits, to compare a formula with the truth.
 
         It is nan when either side is nan somewhere.
         """
@@ -144,11 +164,14 @@ class HasLevels(Protocol):
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each variable has."""
+        """How many levels each variable has. Used by ``check_levels``."""
 
 
 def check_levels(*tables: HasLevels) -> dict[str, int]:
-    """Gather every variable's number of levels, or raise LevelsDiffer where two disagree."""
+    """Gather every variable's number of levels, or raise LevelsDiffer where two disagree.
+
+    Used by ``Evaluator`` and ``NamedArray.measure_gap``.
+    """
     levels: dict[str, int] = {}
     for table in tables:
         for name, n in table.n_levels.items():
@@ -158,7 +181,10 @@ def check_levels(*tables: HasLevels) -> dict[str, int]:
 
 
 def read_level(name: str, value: object, n_levels: int) -> int:
-    """Read one level of a variable, or raise NoSuchLevel."""
+    """Read one level of a variable, or raise NoSuchLevel.
+
+    Called by ``NamedArray.at`` and ``Model.sample``.
+    """
     if isinstance(value, int | np.integer) and 0 <= value < n_levels:
         return int(value)
     raise NoSuchLevel(name, value, n_levels)
@@ -166,6 +192,9 @@ def read_level(name: str, value: object, n_levels: int) -> int:
 
 def divide(top: Floats, bottom: Floats) -> Floats:
     """Divide; whatever is divided by zero is nan.
+
+    Called by ``Evaluator.compute_term``, ``_Evaluation.compute_node`` and
+    ``NamedArray.condition_on``.
 
     >>> divide(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 2.0]))
     array([nan, nan, 0.5])

@@ -81,6 +81,7 @@ def read_log(
 
 
 def _open_source(source: object) -> Source:
+    """Find the engine for whatever rows are in. Called by ``read_log``."""
     match source:
         case str() | Path():
             return find_files(source)
@@ -95,6 +96,7 @@ def _open_source(source: object) -> Source:
 
 
 def _read_mapping(option: str, value: object) -> Mapping[str, object]:
+    """Read an option that is a mapping, or refuse. Called by ``read_log``."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -106,6 +108,7 @@ def _read_mapping(option: str, value: object) -> Mapping[str, object]:
 
 
 def _read_edges(name: str, edges: object) -> tuple[float, ...]:
+    """Read the edges of bins: numbers that increase. Called by ``read_log``."""
     try:
         numbers = tuple(map(float, edges))  # type: ignore[call-overload]
     except (TypeError, ValueError):

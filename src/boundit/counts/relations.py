@@ -41,23 +41,31 @@ class RelationSource:
 
     @property
     def kinds(self) -> dict[str, ColumnKind]:
-        """The columns, and what they hold."""
+        """The columns, and what they hold. Used by ``Log.names`` and the checks of ``Log``."""
         with self._refuse_errors():
             return read_kinds(self.relation)
 
     def group(self, plan: GroupBy) -> Cells:
-        """Group on the relation's connection."""
+        """Group on the relation's connection. Called by ``Log.count``."""
         with self._refuse_errors():
             return group_relation(self.relation, plan)
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find a text that is no number; which comes first only the user's query knows."""
+        """Find a text that is no number; which comes first only the user's query knows.
+
+        Called by ``Log._check_may_be_summed``.
+        """
         with self._refuse_errors():
             found = find_first_oddity(self.relation, column)
         return found and Oddity(found.text)
 
     @contextmanager
     def _refuse_errors(self) -> Iterator[None]:
+        """Give one line to whatever DuckDB raises.
+
+        Used by ``RelationSource.kinds``, ``RelationSource.group`` and
+        ``RelationSource.find_oddity``.
+        """
         try:
             yield
         except duckdb.Error as error:
@@ -65,13 +73,19 @@ class RelationSource:
 
 
 def read_kinds(relation: DuckDBPyRelation) -> dict[str, ColumnKind]:
-    """Read a relation's schema; whatever has no other word is a date or a time."""
+    """Read a relation's schema; whatever has no other word is a date or a time.
+
+    Called by ``FileSource.kinds`` and ``RelationSource.kinds``.
+    """
     types = zip(relation.columns, relation.types, strict=True)
     return {name: _KINDS.get(kind.id, ColumnKind.TIMES) for name, kind in types}
 
 
 def group_relation(relation: DuckDBPyRelation, plan: GroupBy) -> Cells:
-    """Group the rows of a relation by the keys of a plan."""
+    """Group the rows of a relation by the keys of a plan.
+
+    Called by ``FileSource.group`` and ``RelationSource.group``.
+    """
     types = dict(zip(relation.columns, (kind.id for kind in relation.types), strict=True))
     keys = [_write_key(name, types[name], plan.cuts.get(name)) for name in plan.keys]
     names = [f"key_{i}" for i in range(len(keys))]
@@ -94,7 +108,10 @@ def group_relation(relation: DuckDBPyRelation, plan: GroupBy) -> Cells:
 
 
 def find_first_oddity(relation: DuckDBPyRelation, column: str) -> Oddity | None:
-    """Find the first text in a column that is no number, and its row."""
+    """Find the first text in a column that is no number, and its row.
+
+    Called by ``FileSource.find_oddity`` and ``RelationSource.find_oddity``.
+    """
     text = f"CAST({quote_identifier(column)} AS VARCHAR)"
     numbered = relation.project(f"{text} AS text, row_number() OVER () AS place")
     odd = "FILTER (WHERE text IS NOT NULL AND TRY_CAST(text AS DOUBLE) IS NULL)"
@@ -106,6 +123,8 @@ def find_first_oddity(relation: DuckDBPyRelation, column: str) -> Oddity | None:
 def quote_identifier(name: str) -> str:
     """Write an identifier in SQL.
 
+    Used by ``_write_key``, ``_write_number`` and ``find_first_oddity``.
+
     >>> print(quote_identifier('6" pipe'))
     "6"" pipe"
     """
@@ -113,6 +132,10 @@ def quote_identifier(name: str) -> str:
 
 
 def _write_key(name: str, kind: str, edges: Sequence[float] | None) -> str:
+    """Write a key column in SQL, as NumPy can hold it, cut into bins where asked.
+
+    Called by ``group_relation``.
+    """
     column = quote_identifier(name)
     if edges is not None:
         number = _write_number(name, kind)
@@ -132,11 +155,16 @@ def _write_key(name: str, kind: str, edges: Sequence[float] | None) -> str:
 
 
 def _write_number(name: str, kind: str) -> str:
+    """Write a column as a DOUBLE, NaN as null.
+
+    Used by ``_write_key`` and ``_derive_columns``.
+    """
     number = f"CAST({quote_identifier(name)} AS DOUBLE)"
     return f"nullif({number}, 'nan'::DOUBLE)" if kind in {"float", "double"} else number
 
 
 def _derive_columns(plan: GroupBy, types: Mapping[str, str]) -> dict[str, str]:
+    """Write the columns that aggregates are made of. Called by ``group_relation``."""
     columns: dict[str, str] = {}
     if plan.weight:
         weight = _write_number(plan.weight, types[plan.weight])
@@ -156,9 +184,11 @@ def _derive_columns(plan: GroupBy, types: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read_floats(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Read an aggregate, null as nan. Called by ``group_relation``."""
     return np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan)
 
 
 def _read_moments(column: Column) -> list[object]:
+    """Read time stamps with a zone as such. Called by ``group_relation``."""
     moments = np.ma.asarray(column).astype("M8[us]").tolist()
     return [m if m is None else m.replace(tzinfo=dt.UTC) for m in moments]

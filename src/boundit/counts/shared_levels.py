@@ -15,6 +15,8 @@ def share_levels(
 ) -> tuple[CountTable, ...]:
     """Give the log and its external tables the levels of all of them and those declared.
 
+    Called once the log and its external tables are counted, before bounds are assembled.
+
     A level that only an external table has gets a caveat there: it may be a slip.
 
     >>> from boundit.counts.read import read_log
@@ -33,6 +35,7 @@ def share_levels(
 
 
 def _widen(table: CountTable, levels: Mapping[str, Iterable[object]]) -> CountTable:
+    """Add the levels that concern a table. Called by ``share_levels``."""
     held = {name: found for name, found in levels.items() if name in table.variables}
     return table.add_levels(held)
 
@@ -40,7 +43,10 @@ def _widen(table: CountTable, levels: Mapping[str, Iterable[object]]) -> CountTa
 def _note_strange_levels(
     table: CountTable, log: CountTable, declared: Mapping[str, Iterable[object]]
 ) -> CountTable:
-    """Ask about levels that the log never has, and that nobody declared."""
+    """Ask about levels that the log never has, and that nobody declared.
+
+    Called by ``share_levels`` for every external table.
+    """
     notes = [
         note
         for name in table.variables

@@ -74,38 +74,51 @@ class CountTable:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """The notes as Python writes them."""
+        """The notes as Python writes them. Used by whoever prints them."""
         return tuple(map(str, self.notes))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many levels each variable has."""
+        """How many levels each variable has.
+
+        Used by ``CountTable.__str__`` and ``CountTable._add_up``.
+        """
         return tuple(len(self.levels[name]) for name in self.variables)
 
     @cached_property
     def rows(self) -> float:
-        """How many rows were counted, or the total weight: 1 of an exact law."""
+        """How many rows were counted, or the total weight: 1 of an exact law.
+
+        Used by ``CountTable.__str__``, and by whoever weighs a table.
+        """
         return float(self.n.sum())
 
     def marginalize(self, names: Names) -> NamedArray:
-        """Count each combination of levels of ``names``, which keep the table's order."""
+        """Count each combination of levels of ``names``, which keep the table's order.
+
+        Called by ``Evaluator._marginalize`` for every term of a formula.
+        """
         return self._add_up(names, self.n)
 
     def sum_rewards(self, names: Names) -> NamedArray:
-        """Add up the reward over each combination of levels of ``names``."""
+        """Add up the reward over each combination of levels of ``names``.
+
+        Called by ``BinaryReward.marginalize`` and ``BinaryReward.sum_squares``.
+        """
         return self._add_up(names, self._require_reward(self.sums))
 
     def sum_squares(self, names: Names) -> NamedArray:
-        """Add up the squared reward over each combination of levels of ``names``."""
+        """Add up the squared reward over each combination of levels of ``names``.
+
+        Called by ``BinaryReward.sum_squares`` and by confident numbers.
+        """
         return self._add_up(names, self._require_reward(self.squares))
 
-    def to_law(self) -> NamedArray:
-        """Share of each combination of levels of all variables."""
-        counts = self.marginalize(self.variables)
-        return NamedArray(counts.axes, counts.values / self.rows)
-
     def find_code(self, name: str, value: object) -> int:
-        """Find a value's place among the levels of a variable, or raise NotALevel."""
+        """Find a value's place among the levels of a variable, or raise NotALevel.
+
+        Called by whoever asks about one level, as for the counts of nulls in checks.
+        """
         self._find_places([name])
         try:
             return self._codes_of[name][to_native(value)]
@@ -113,7 +126,10 @@ class CountTable:
             raise NotALevel(name, value, self.levels[name]) from None
 
     def restrict(self, names: Names) -> Self:
-        """Forget every variable but ``names``, and stay sparse."""
+        """Forget every variable but ``names``, and stay sparse.
+
+        Called by checks for the few variables of an independence.
+        """
         places = self._find_places(names)
         kept = tuple(self.variables[i] for i in places)
         levels = {name: self.levels[name] for name in kept}
@@ -136,6 +152,8 @@ class CountTable:
     def add_levels(self, levels: Mapping[str, Iterable[object]]) -> Self:
         """Add levels to some variables, such as those another table has seen.
 
+        Called by ``_widen``.
+
         >>> from boundit.counts.read import read_log
         >>> table = read_log({"X": [2, 1]}).count("X").add_levels({"X": [0, 1]})
         >>> table.levels["X"], table.marginalize("X").values
@@ -154,15 +172,25 @@ class CountTable:
 
     @cached_property
     def _codes_of(self) -> dict[str, dict[object, int]]:
+        """Each variable's levels, by level. Used by ``CountTable.find_code``."""
         return index_levels(self.levels)
 
     def _find_places(self, names: Names) -> list[int]:
+        """Find the places of variables in the table, or raise MissingAxis.
+
+        Called by ``CountTable._add_up``, ``CountTable.find_code`` and ``CountTable.restrict``.
+        """
         asked = read_nodes(names)
         if missing := asked.difference(self.variables):
             raise MissingAxis(sort_names(missing)[0], self.variables)
         return [i for i, name in enumerate(self.variables) if name in asked]
 
     def _add_up(self, names: Names, numbers: Floats) -> NamedArray:
+        """Add up numbers of lines into a dense array over a few variables.
+
+        Called by ``CountTable.marginalize``, ``CountTable.sum_rewards`` and
+        ``CountTable.sum_squares``.
+        """
         places = self._find_places(names)
         axes, shape = [self.variables[i] for i in places], [self.shape[i] for i in places]
         if (size := prod(shape)) > DENSE_LIMIT:
@@ -175,11 +203,19 @@ class CountTable:
         return NamedArray(tuple(axes), added.reshape(shape))
 
     def _require_reward(self, numbers: Floats | None) -> Floats:
+        """Return what was added up of the reward, or raise NoReward.
+
+        Called by ``CountTable.sum_rewards`` and ``CountTable.sum_squares``.
+        """
         if numbers is None:
             raise NoReward
         return numbers
 
     def _list_reward_arrays(self) -> dict[str, Floats]:
+        """List the arrays that speak of the reward, by name.
+
+        Used by ``CountTable.restrict``.
+        """
         named = {
             "sums": self.sums,
             "squares": self.squares,
@@ -192,7 +228,10 @@ class CountTable:
 def merge_cells(
     codes: Codes, shape: Sequence[int], n: Floats, reward: Mapping[str, Floats]
 ) -> tuple[Codes, Floats, dict[str, Floats]]:
-    """Join the lines that share a cell, in order of their codes."""
+    """Join the lines that share a cell, in order of their codes.
+
+    Called by ``tabulate`` and ``CountTable.restrict``.
+    """
     first, group = find_distinct(codes, shape)
     joined: dict[str, Floats] = {}
     for name, numbers in {"n": n, **reward}.items():
@@ -207,7 +246,10 @@ def merge_cells(
 def find_distinct(
     codes: Codes, shape: Sequence[int]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """For each distinct line its first place, for each line which distinct one it is."""
+    """For each distinct line its first place, for each line which distinct one it is.
+
+    Called by ``merge_cells`` and ``ColumnSource.group``.
+    """
     packed, size = np.zeros(len(codes), dtype=np.int64), 1
     for column, n_levels in zip(codes.T, shape, strict=True):
         if size * n_levels >= _PACKED_LIMIT:
@@ -221,6 +263,8 @@ def find_distinct(
 
 def join_domains(tables: Iterable[CountTable]) -> dict[str, Levels]:
     """Join the levels of every variable of several tables.
+
+    Called by ``share_levels``.
 
     >>> from boundit.counts.read import read_log
     >>> one, other = read_log({"X": [0, 1]}).count("X"), read_log({"X": [2], "Z": ["a"]})

@@ -57,7 +57,10 @@ class Request:
 
 
 def tabulate(cells: Cells, asked: Request) -> CountTable:
-    """Judge the cells of a log, leave out what the rules say, and make the table."""
+    """Judge the cells of a log, leave out what the rules say, and make the table.
+
+    Called by ``Log.count`` with what its one pass brought back.
+    """
     if not cells["lines"].sum():
         raise EmptyLog(asked.label, "it has no rows")
     _check_selection(cells, asked)
@@ -89,7 +92,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         n=n,
         reward=asked.reward,
         exact=asked.exact,
-        notes=_notes(cells, keys, nulls, asked),
+        notes=_collect_notes(cells, keys, nulls, asked),
         dropped=nulls,
         label=asked.label,
         **reward,
@@ -102,6 +105,7 @@ _ADDED = {"sums", "squares"}
 def _encode_key(
     name: str, column: Column, edges: Sequence[float] | None
 ) -> tuple[Levels, Codes]:
+    """Encode one key column, bins by their names. Called by ``tabulate``."""
     levels, codes = encode(name, column)
     if edges is None:
         return levels, codes
@@ -110,11 +114,12 @@ def _encode_key(
 
 
 def _count_rows(cells: Cells, asked: Request) -> Floats:
-    """How many rows each cell stands for."""
+    """How many rows each cell stands for. Called by ``tabulate`` and ``_collect_notes``."""
     return cells["weight" if asked.weight and not asked.exact else "lines"]
 
 
 def _check_selection(cells: Cells, asked: Request) -> None:
+    """Refuse a log in which some row was not selected. Called by ``tabulate``."""
     if asked.selection:
         rows = int(cells["lines"].sum())
         if others := rows - int(cells["flag_0"].sum()):
@@ -122,6 +127,10 @@ def _check_selection(cells: Cells, asked: Request) -> None:
 
 
 def _check_weights(cells: Cells, asked: Request) -> None:
+    """Refuse weights that are missing, infinite, negative or no counts.
+
+    Called by ``tabulate``.
+    """
     name = asked.weight
     if name is None:
         return
@@ -141,13 +150,17 @@ def _check_weights(cells: Cells, asked: Request) -> None:
 
 
 def _check_size(keys: Keys, n_cells: int) -> None:
+    """Refuse more cells than were brought back. Called by ``tabulate``."""
     if n_cells > CELL_LIMIT:
         wide = sorted(((len(of), name) for name, (of, _) in keys.items()), reverse=True)
         raise TooManyCells(CELL_LIMIT, [(name, n) for n, name in wide[:3]])
 
 
 def _check_category(name: str, levels: Levels, rows: int, asked: Request) -> None:
-    """Refuse a measurement or an identifier, where a category was meant."""
+    """Refuse a measurement or an identifier, where a category was meant.
+
+    Called by ``tabulate`` for every key.
+    """
     known = [level for level in levels if level is not None]
     fractional = any(isinstance(level, float) for level in known)
     few = FRACTION_LIMIT if fractional else LEVEL_LIMIT
@@ -160,14 +173,17 @@ def _check_category(name: str, levels: Levels, rows: int, asked: Request) -> Non
 
 
 def _count_known(codes: Codes, heads: Floats, levels: Levels) -> int:
-    """How many rows have a value at all."""
+    """How many rows have a value at all. Called by ``tabulate`` for every key."""
     return int(heads.sum() - (heads[codes == len(levels) - 1].sum() if None in levels else 0))
 
 
 def _find_complete(
     cells: Cells, keys: Keys, heads: Floats, asked: Request
 ) -> tuple[NDArray[np.bool_], dict[str, int]]:
-    """Which cells have a value in every key, and how many rows lack one, by variable."""
+    """Which cells have a value in every key, and how many rows lack one, by variable.
+
+    Called by ``tabulate``.
+    """
     complete, nulls = np.ones(len(heads), dtype=np.bool_), dict[str, int]()
     for name, (levels, codes) in keys.items():
         if None in levels and asked.nulls != "level":
@@ -188,7 +204,10 @@ def _find_complete(
 
 
 def _weigh_cells(cells: Cells, asked: Request) -> tuple[Floats, dict[str, Floats]]:
-    """The weight of each cell's rows, and the sums and range of their reward."""
+    """The weight of each cell's rows, and the sums and range of their reward.
+
+    Called by ``tabulate``.
+    """
     if not asked.reward:
         return cells["weight" if asked.weight else "lines"], {}
     n = np.nan_to_num(cells["rewarded_weight" if asked.weight else "rewarded"])
@@ -201,7 +220,10 @@ def _weigh_cells(cells: Cells, asked: Request) -> tuple[Floats, dict[str, Floats
 def _encode_in_domain(
     keys: Keys, n_cells: int, asked: Request
 ) -> tuple[dict[str, Levels], Codes]:
-    """Join the levels seen with those declared, and code the cells in them."""
+    """Join the levels seen with those declared, and code the cells in them.
+
+    Called by ``tabulate``.
+    """
     seen = {
         name: levels if asked.nulls == "level" else [v for v in levels if v is not None]
         for name, (levels, _) in keys.items()
@@ -216,10 +238,13 @@ def _encode_in_domain(
     return joined, coded_again
 
 
-def _notes(
+def _collect_notes(
     cells: Cells, keys: Keys, nulls: Mapping[str, int], asked: Request
 ) -> tuple[Note, ...]:
-    """Collect what a reader should know, of the log's rules first and then of its rows."""
+    """Collect what a reader should know, of the log's rules first and then of its rows.
+
+    Called by ``tabulate``.
+    """
     levels = {name: found for name, (found, _) in keys.items()}
     return (
         *asked.notes,
@@ -232,12 +257,19 @@ def _notes(
 
 
 def _find_always_one(cells: Cells, asked: Request) -> list[str]:
-    """The flags that are 1 in every row, of a log whose graph marks none of them."""
+    """The flags that are 1 in every row, of a log whose graph marks none of them.
+
+    Called by ``_collect_notes``.
+    """
     rows, flags = cells["lines"].sum(), () if asked.selection else asked.flags
     return [name for i, name in enumerate(flags) if cells[f"flag_{i}"].sum() == rows]
 
 
 def _warn_if_averaged(cells: Cells, asked: Request) -> tuple[str, ...]:
+    """Warn where weighted rows hold rewards other than 0 and 1.
+
+    Called by ``_collect_notes``.
+    """
     if not (asked.reward and asked.weight) or asked.exact:
         return ()
     repeated = np.nanmax(cells["most_weight"]) > 1
@@ -247,6 +279,7 @@ def _warn_if_averaged(cells: Cells, asked: Request) -> tuple[str, ...]:
 
 
 def _explain_empty(nulls: Mapping[str, int]) -> str:
+    """Say why no row is left: weights of zero, or nulls and whose. Called by ``tabulate``."""
     if not nulls:
         return "every weight is zero"
     shown = ", ".join(f"{name} ({n:,})" for name, n in nulls.items())

@@ -17,6 +17,8 @@ _CALLED |= {"selected", "selection"}
 def find_suspects(graph: CausalGraph, asked: Names = ()) -> Nodes:
     """Name the nodes of a graph without selection that cause nothing and are not asked about.
 
+    Called by ``check``, and by bounds before they count, for nodes to ask about.
+
     >>> from boundit.graph.text import parse
     >>> sorted(find_suspects(parse("Ad -> Click -> S; Click -> Mail"), asked=["Ad", "Click"]))
     ['Mail', 'S']
@@ -30,12 +32,14 @@ def find_suspects(graph: CausalGraph, asked: Names = ()) -> Nodes:
 
 
 def ask_if_always_one(name: str) -> str:
-    """Ask about a node whose column is 1 in every row."""
+    """Ask about a node whose column is 1 in every row. Called by ``_collect_notes``."""
     return _write_question(name, "is always 1 in this log")
 
 
 def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
     """Ask about nodes without a column that are called like a selection node.
+
+    Called by ``Log.count``, and by the command line when it shows a graph.
 
     >>> ask_by_name({"Selected", "Mail"}, columns={"Ad", "Click"})[0][:33]
     'Selected is an ordinary node here'
@@ -49,6 +53,10 @@ def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, 
 
 
 def _write_question(name: str, what: str) -> str:
+    """Ask whether a node is the selection node.
+
+    Used by ``ask_if_always_one`` and ``ask_by_name``.
+    """
     return (
         f"{name} {what}: if it says which rows were kept, write [{write_name(name)}] in the "
         "graph; as drawn, the log is taken for everyone"

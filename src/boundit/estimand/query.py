@@ -114,6 +114,7 @@ class _QueryReader:
         self._tokens = Tokens(text, _PATTERN, hint=_HINT)
 
     def read(self) -> EffectQuery:
+        """Read the whole question. Called by ``parse_query``."""
         first = self._tokens.expect_name("an outcome")
         wrapped = first in {"P", "p"} and self._tokens.take_mark("(")
         outcomes = [self._tokens.expect_name("an outcome") if wrapped else first]
@@ -131,6 +132,10 @@ class _QueryReader:
         return EffectQuery(tuple(outcomes), tuple(treatments), tuple(context))
 
     def _read_condition(self, treatments: list[str], context: list[str]) -> None:
+        """Read one item after the bar: a context, or treatments in ``do(...)``.
+
+        Called by ``_QueryReader.read``.
+        """
         acts = self._tokens.now.kind == "name" and self._tokens.now.text == "do"
         name = self._tokens.expect_name("a variable or do(...)")
         if not acts:

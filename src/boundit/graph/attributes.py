@@ -10,6 +10,8 @@ SELECTED_WORDS = frozenset({"selected"})
 def is_on(value: object) -> bool:
     """Read a flag as files write it: true, yes, 1 or the bare word; not false, no, 0.
 
+    Used by ``is_hidden``, ``is_selected``, ``_is_two_headed`` and ``from_networkx``.
+
     >>> is_on("yes"), is_on(True), is_on("False"), is_on(0), is_on(None)
     (True, True, False, False, False)
     """
@@ -17,12 +19,18 @@ def is_on(value: object) -> bool:
 
 
 def is_hidden(attributes: Mapping[str, object]) -> bool:
-    """Tell whether a node's attributes make it unobserved; ``observed=no`` does too."""
+    """Tell whether a node's attributes make it unobserved; ``observed=no`` does too.
+
+    Called by ``_DotReader.read`` and ``from_networkx`` for every node.
+    """
     if "observed" in attributes and not is_on(attributes["observed"]):
         return True
     return any(is_on(attributes.get(word)) for word in HIDDEN_WORDS)
 
 
 def is_selected(attributes: Mapping[str, object]) -> bool:
-    """Tell whether a node's attributes make it the selection node."""
+    """Tell whether a node's attributes make it the selection node.
+
+    Called by ``_DotReader.read`` and ``from_networkx`` for every node.
+    """
     return any(is_on(attributes.get(word)) for word in SELECTED_WORDS)

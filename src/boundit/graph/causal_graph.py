@@ -92,7 +92,10 @@ class CausalGraph:
         bidirected: frozenset[Edge],
         selection: str | None,
     ) -> Self:
-        """Make a part of a valid graph: valid by construction, and possibly empty."""
+        """Make a part of a valid graph: valid by construction, and possibly empty.
+
+        Called by ``CausalGraph.induced`` and the three that cut edges.
+        """
         graph = object.__new__(cls)
         vars(graph).update(
             nodes=nodes, directed=directed, bidirected=bidirected, selection=selection
@@ -207,7 +210,11 @@ class CausalGraph:
         return write_text(self.nodes, self.directed, self.bidirected, self.selection)
 
     def _close(self, start: Nodes, kind: int) -> Nodes:
-        """Everything reached from ``start`` along one kind of link."""
+        """Everything reached from ``start`` along one kind of link.
+
+        Called by ``CausalGraph.ancestors``, ``CausalGraph.descendants``,
+        ``CausalGraph.selecting`` and ``CausalGraph.components``.
+        """
         links, reached, queue = self.links, set(start), deque(start)
         while queue:
             for node in links[queue.pop()][kind]:
@@ -218,6 +225,7 @@ class CausalGraph:
 
 
 def _read_edge(edge: Edge) -> Edge:
+    """Read an edge as a pair of names, or raise NotAnEdge. Called by ``CausalGraph.of``."""
     match edge:
         case (str(a), str(b)):
             return a, b

@@ -28,6 +28,8 @@ _SELECTED = frozenset({"selected", "s"})
 def parse_dagitty(text: str) -> CausalGraph:
     """Read a graph from dagitty text; positions, exposures and outcomes are passed over.
 
+    ``parse_graph`` and ``read_graph`` find it in ``_READERS``.
+
     >>> text = 'dag { C [latent, pos="0,1"] X <- C -> Y  X -> Y -> S  S [selected] }'
     >>> print(parse_dagitty(text))
     X -> Y; Y -> [S]; X <-> Y
@@ -36,7 +38,7 @@ def parse_dagitty(text: str) -> CausalGraph:
 
 
 def write_dagitty(graph: CausalGraph) -> str:
-    """Write a graph as dagitty reads it."""
+    """Write a graph as dagitty reads it. ``format_graph`` finds it in ``_WRITERS``."""
     lines = [
         f"  {write_name(node)}{' [selected]' if node == graph.selection else ''}"
         for node in sort_names(graph.nodes)
@@ -54,6 +56,7 @@ class _DagittyReader:
         self._draft = GraphDraft()
 
     def read(self) -> GraphDraft:
+        """Read the whole graph into a draft. Called by ``parse_dagitty``."""
         kind = self._tokens.expect("name", "'dag'")
         if kind.text.casefold() != "dag":
             kind.refuse(f"expected 'dag', found {kind.shown}; only a dag has a causal reading")
@@ -70,6 +73,10 @@ class _DagittyReader:
         return self._draft
 
     def _read_statement(self) -> None:
+        """Read a node, a chain of edges, or a remark on how the graph was drawn.
+
+        Called by ``_DagittyReader.read``.
+        """
         left = self._read_end()
         if self._tokens.take_mark("="):  # such as bb="0,0,1,1": where it was drawn
             self._skip_value()
@@ -85,6 +92,10 @@ class _DagittyReader:
         self._read_attributes([] if chained else left)
 
     def _take_edge(self) -> Token | None:
+        """Take an edge if one comes; undirected ones are refused.
+
+        Called by ``_DagittyReader._read_statement``.
+        """
         if self._tokens.now.kind == "other":
             self._tokens.now.refuse(
                 f"{self._tokens.now.text!r} has no causal reading; edges are ->, <- and <->"
@@ -92,7 +103,10 @@ class _DagittyReader:
         return self._tokens.take_if("edge")
 
     def _read_end(self) -> list[str]:
-        """Read one end of an edge: a node, or several in braces."""
+        """Read one end of an edge: a node, or several in braces.
+
+        Called by ``_DagittyReader._read_statement``.
+        """
         if not self._tokens.take_mark("{"):
             return [self._tokens.expect_name("a node")]
         inside: list[str] = []
@@ -102,6 +116,10 @@ class _DagittyReader:
         return inside
 
     def _read_attributes(self, nodes: list[str]) -> None:
+        """Read ``[...]`` and note which nodes are hidden or selected.
+
+        Called by ``_DagittyReader._read_statement``.
+        """
         if not self._tokens.take_mark("["):
             return
         while not self._tokens.take_mark("]"):
@@ -118,5 +136,9 @@ class _DagittyReader:
             self._tokens.take_mark(",")
 
     def _skip_value(self) -> None:
+        """Pass over a value that says nothing of causes.
+
+        Called by ``_DagittyReader._read_statement`` and ``_DagittyReader._read_attributes``.
+        """
         if not self._tokens.take_if("number"):
             self._tokens.expect_name("a value")

@@ -38,11 +38,17 @@ class _Scope:
     edge: dict[str, str] = field(default_factory=dict)
 
     def nest(self) -> "_Scope":
+        """Copy the defaults for the inside of a subgraph.
+
+        Called by ``_DotReader._read_end``.
+        """
         return _Scope(dict(self.node), dict(self.edge))
 
 
 def parse_dot(text: str) -> CausalGraph:
     """Read a graph from DOT.
+
+    ``parse_graph`` and ``read_graph`` find it in ``_READERS``.
 
     >>> print(parse_dot("digraph { X -> Y; X -> Y [dir=both]; Y -> S; S [selected=true] }"))
     X -> Y; Y -> [S]; X <-> Y
@@ -51,7 +57,10 @@ def parse_dot(text: str) -> CausalGraph:
 
 
 def write_dot(graph: CausalGraph) -> str:
-    """Write a graph as DOT: bidirected edges dashed, the selection node a box."""
+    """Write a graph as DOT: bidirected edges dashed, the selection node a box.
+
+    ``format_graph`` finds it in ``_WRITERS``.
+    """
     lines = ["digraph {"]
     for node in sort_names(graph.nodes):
         mark = " [selected=true, shape=box]" if node == graph.selection else ""
@@ -73,6 +82,7 @@ class _DotReader:
         self._attributes: dict[str, dict[str, str]] = {}
 
     def read(self) -> GraphDraft:
+        """Read the whole graph into a draft. Called by ``parse_dot``."""
         self._take_keyword("strict")
         if not (self._take_keyword("digraph") or self._take_keyword("graph")):
             self._tokens.now.refuse(f"expected 'digraph', found {self._tokens.now.shown}")
@@ -91,7 +101,10 @@ class _DotReader:
         return self._draft
 
     def _read_braces(self, scope: _Scope, *, depth: int) -> list[str]:
-        """Read ``{ ... }`` and return the nodes named inside."""
+        """Read ``{ ... }`` and return the nodes named inside.
+
+        Called by ``_DotReader.read`` and ``_DotReader._read_end``.
+        """
         if depth > _DEEPEST:
             self._tokens.now.refuse(f"subgraphs are nested more than {_DEEPEST} deep")
         self._tokens.expect_mark("{")
@@ -102,6 +115,10 @@ class _DotReader:
         return inside
 
     def _read_statement(self, scope: _Scope, depth: int) -> list[str]:
+        """Read defaults, an assignment, a node or a chain of edges; return its nodes.
+
+        Called by ``_DotReader._read_braces``.
+        """
         for word in ("node", "edge", "graph"):
             if self._take_keyword(word):
                 given = self._read_attributes()
@@ -125,7 +142,10 @@ class _DotReader:
         return [node for end in ends for node in end]
 
     def _skip_assignment(self) -> bool:
-        """Read ``rankdir=LR`` and the like: how the graph is drawn, not what it says."""
+        """Read ``rankdir=LR`` and the like: how the graph is drawn, not what it says.
+
+        Called by ``_DotReader._read_statement``.
+        """
         if self._tokens.ahead.text != "=" or self._tokens.ahead.kind != "mark":
             return False
         self._read_name("an attribute")
@@ -134,7 +154,10 @@ class _DotReader:
         return True
 
     def _read_end(self, scope: _Scope, depth: int) -> list[str]:
-        """Read one end of an edge: a node, or a subgraph that stands for all its nodes."""
+        """Read one end of an edge: a node, or a subgraph that stands for all its nodes.
+
+        Called by ``_DotReader._read_statement``.
+        """
         if self._take_keyword("subgraph"):
             if not self._tokens.is_at("{"):
                 self._read_name("a subgraph name or '{'")
@@ -149,6 +172,10 @@ class _DotReader:
         return [name]
 
     def _read_attributes(self) -> dict[str, str]:
+        """Read all ``[...]`` that follow, keys in lower case.
+
+        Called by ``_DotReader._read_statement``.
+        """
         found: dict[str, str] = {}
         while self._tokens.take_mark("["):
             while not self._tokens.take_mark("]"):
@@ -160,6 +187,10 @@ class _DotReader:
         return found
 
     def _read_name(self, what: str) -> str:
+        """Read a name, plain, quoted (also in parts) or HTML, or refuse.
+
+        Called by ``_DotReader._read_end`` and wherever a word is expected.
+        """
         token = self._tokens.now
         if token.kind not in {"name", "quoted", "html"}:
             token.refuse(f"expected {what}, found {token.shown}")
@@ -170,6 +201,11 @@ class _DotReader:
         return name
 
     def _take_keyword(self, word: str) -> bool:
+        """Take a keyword if it comes, in any case.
+
+        Called by ``_DotReader.read``, ``_DotReader._read_statement`` and
+        ``_DotReader._read_end``.
+        """
         here = self._tokens.now
         if here.kind == "name" and here.text.casefold() == word:
             self._tokens.take()

@@ -20,7 +20,10 @@ class GraphDraft:
     selections: set[str] = field(default_factory=set)
 
     def connect(self, left: str, edge: str, right: str) -> None:
-        """Take in one edge as written: ``->``, ``<-`` or ``<->``."""
+        """Take in one edge as written: ``->``, ``<-`` or ``<->``.
+
+        Called by every reader, as ``from_record``, for every edge.
+        """
         self.nodes |= {left, right}
         match edge:
             case "->":
@@ -31,7 +34,11 @@ class GraphDraft:
                 self.bidirected.add((left, right))
 
     def make_graph(self) -> CausalGraph:
-        """Judge the draft, then fold its hidden nodes away."""
+        """Judge the draft, then fold its hidden nodes away.
+
+        Called by every reader at its end: ``parse``, ``parse_dot``, ``parse_dagitty``,
+        ``from_record``, ``from_networkx``.
+        """
         if not self.nodes:
             raise EmptyGraph
         if len(self.selections) > 1:

@@ -13,6 +13,8 @@ def write_text(
 ) -> str:
     """Write one statement an edge, directed first, then the nodes that have no edge.
 
+    Called by ``CausalGraph.__str__``.
+
     >>> write_text(frozenset("XYZ"), {("X", "Y")}, {("X", "Y")}, "Y")
     'X -> [Y]; X <-> [Y]; Z'
     """
@@ -27,5 +29,6 @@ def write_text(
 
 
 def _sort_edges(edges: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Sort edges by both ends as people number them. Used by ``write_text``."""
     place = {name: i for i, name in enumerate(sort_names({n for edge in edges for n in edge}))}
     return sorted(edges, key=lambda edge: (place[edge[0]], place[edge[1]]))

@@ -59,6 +59,10 @@ def to_networkx(graph: CausalGraph) -> "nx.MultiDiGraph":
 
 
 def _read_name(node: object) -> str:
+    """Read a node as a name: text, or the digits of a whole number.
+
+    Called by ``from_networkx``.
+    """
     if isinstance(node, str) or (isinstance(node, int) and not isinstance(node, bool)):
         return str(node)
     raise NotCausal(

@@ -16,6 +16,8 @@ def find_proper_causal_nodes(
 ) -> Nodes:
     """Collect the nodes on proper causal paths, outcomes included, treatments not.
 
+    Called by ``find_proper_causal_effects`` and ``make_back_door_graph``.
+
     They are the effects of the treatments that no treatment cuts off, as far as they are causes
     of an outcome that no treatment cuts off.
 
@@ -34,6 +36,8 @@ def find_proper_causal_effects(
 ) -> Nodes:
     """``Dpcp``: whatever nodes on proper causal paths cause by ways free of treatments.
 
+    Called by ``adjusts`` and ``_prepare_search``.
+
     These are the descendants, in the graph cut into the treatments, of a node on a proper
     causal path: none of them may be adjusted for (Definition 2 (i)).
 
@@ -51,6 +55,8 @@ def make_back_door_graph(
 ) -> CausalGraph:
     """``G_pbd``: the graph without the first edge of every proper causal path.
 
+    Called by ``_list_claims`` and ``_prepare_search``.
+
     What still connects treatments and outcomes in it is not the treatments' doing.
 
     >>> graph = CausalGraph.of(directed=[("X", "M"), ("M", "Y"), ("X", "Z"), ("U", "X")])
@@ -65,6 +71,10 @@ def make_back_door_graph(
 
 
 def _read_ends(graph: CausalGraph, treatments: Names, outcomes: Names) -> tuple[Nodes, Nodes]:
+    """Read treatments and outcomes, which may not overlap.
+
+    Called by the three functions above, as ``make_back_door_graph``.
+    """
     acting, ends = graph.require(treatments), graph.require(outcomes)
     if both := acting & ends:
         raise OverlappingRoles(sort_names(both)[0], "a treatment", "an outcome")

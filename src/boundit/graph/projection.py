@@ -45,5 +45,9 @@ def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
 
 
 def _count_fill(links: tuple[set[str], ...]) -> int:
+    """Count the edges that eliminating a node may add.
+
+    Used by ``project`` to choose an order.
+    """
     parents, children, siblings = links
     return len(children) * (len(parents) + len(siblings) + len(children))

@@ -76,7 +76,10 @@ def read_graph(path: str | PathLike[str]) -> CausalGraph:
 
 
 def require_graph(graph: object) -> CausalGraph:
-    """Return a graph as it is; anything else is refused with what would make one of it."""
+    """Return a graph as it is; anything else is refused with what would make one of it.
+
+    Called by ``recover``, ``check`` and, before bounds, ``bandit_query``.
+    """
     if isinstance(graph, CausalGraph):
         return graph
     raise NotAGraph(graph)
@@ -101,10 +104,15 @@ def format_graph(graph: CausalGraph, to: GraphFormat = "text") -> str:
 
 
 def _detect_format(text: str) -> GraphFormat | None:
+    """Tell a format by how the text opens; None when it opens like none.
+
+    Called by ``parse_graph`` and ``read_graph``.
+    """
     return next((name for name, opening in _OPENINGS if opening.match(text)), None)
 
 
 def _read_contents(path: str | PathLike[str]) -> str:
+    """Read a file as text, or say in one line why not. Called by ``read_graph``."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:

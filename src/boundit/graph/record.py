@@ -25,6 +25,8 @@ _OTHER_KEYS = ("name", "answer", "by", "expression", "numeric_gap")
 def parse_json(text: str) -> CausalGraph:
     """Read a graph from JSON text.
 
+    ``parse_graph`` and ``read_graph`` find it in ``_READERS``.
+
     >>> print(parse_json('{"directed": [["X", "Y"], ["Y", "S"]], "selection": "S"}'))
     X -> Y; Y -> [S]
     """
@@ -39,12 +41,12 @@ def parse_json(text: str) -> CausalGraph:
 
 
 def write_json(graph: CausalGraph) -> str:
-    """Write a graph as one line of JSON."""
+    """Write a graph as one line of JSON. ``format_graph`` finds it in ``_WRITERS``."""
     return json.dumps(to_record(graph), ensure_ascii=False)
 
 
 def from_record(record: object) -> CausalGraph:
-    """Build a graph from what JSON text holds."""
+    """Build a graph from what JSON text holds. Called by ``parse_json``."""
     if not isinstance(record, Mapping):
         raise MalformedRecord("", f"an object with keys {', '.join(_GRAPH_KEYS)}", record)
     for key in record:
@@ -67,7 +69,10 @@ def from_record(record: object) -> CausalGraph:
 
 
 def to_record(graph: CausalGraph) -> dict[str, object]:
-    """Spell a graph with the keys of the JSON form, in a stable order."""
+    """Spell a graph with the keys of the JSON form, in a stable order.
+
+    Called by ``write_json``, and by the command line for ``--json``.
+    """
     return {
         "nodes": sort_names(graph.nodes),
         "directed": [list(edge) for edge in sorted(graph.directed)],
@@ -78,6 +83,7 @@ def to_record(graph: CausalGraph) -> dict[str, object]:
 
 
 def _read_names(record: Mapping[object, object], key: str) -> list[str]:
+    """Read the list of names under a key, or refuse. Called by ``from_record``."""
     found = record.get(key)
     if found is None:
         return []
@@ -87,6 +93,7 @@ def _read_names(record: Mapping[object, object], key: str) -> list[str]:
 
 
 def _read_pairs(record: Mapping[object, object], key: str) -> Iterator[tuple[str, str]]:
+    """Read the list of edges under a key, or refuse. Called by ``from_record``."""
     found = record.get(key)
     if found is None:
         return
@@ -99,13 +106,20 @@ def _read_pairs(record: Mapping[object, object], key: str) -> Iterator[tuple[str
 
 
 def _read_name(item: object) -> str:
+    """Read one name, or raise InvalidName.
+
+    Called by ``_read_names``, ``_read_pairs`` and ``_list_names``.
+    """
     if is_name(item):
         return item
     raise InvalidName(item)
 
 
 def _list_names(question: object) -> Iterator[str]:
-    """Every name in a question, however its lists are nested."""
+    """Every name in a question, however its lists are nested.
+
+    Called by ``from_record``, for nodes that only the question names.
+    """
     waiting = [question]
     while waiting:
         item = waiting.pop()

@@ -89,12 +89,16 @@ def find_exits(
 
 
 def _check_disjoint(one: Nodes, role: str, other: Nodes, other_role: str) -> None:
+    """Refuse a node in two roles at once. Called by ``open_walk`` for each two of its sets."""
     if both := one & other:
         raise OverlappingRoles(sort_names(both)[0], role, other_role)
 
 
 def _retrace(node: str, head: bool, by_head: _Reached, by_tail: _Reached) -> tuple[str, ...]:  # noqa: FBT001
-    """Read the walk back from its end to the source it began at."""
+    """Read the walk back from its end to the source it began at.
+
+    Called by ``open_walk`` when it has arrived.
+    """
     walk = [node]
     while step := (by_head if head else by_tail)[node]:
         node, head, edge = step

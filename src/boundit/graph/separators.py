@@ -37,6 +37,8 @@ def find_separator(
 ) -> Nodes | None:
     """Find the widest separator among the ancestors; None when nothing allowed separates.
 
+    Called by ``_AdjustmentSearch.find_widest`` and ``Solver._list_separators``.
+
     It is every allowed ancestor of ``sources``, ``targets`` and ``include``: if any set
     separates, this one does. One search, linear in the edges.
 
@@ -102,6 +104,8 @@ def find_needed_nodes(
 ) -> Nodes | None:
     """Find the nodes that every separator holds, beside ``include``; None when there is none.
 
+    Called by ``_AdjustmentSearch.find_needed``.
+
     They are the nodes of the widest separator that both ends reach.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("C", "Y")])
@@ -123,6 +127,8 @@ def list_separators(
 ) -> Iterator[Nodes]:
     """List every separator once, in an order that repeats, the widest first.
 
+    Called by ``_AdjustmentSearch.list_all``.
+
     Names are checked at once, the search goes on as separators are asked for. Between two of
     them lie at most as many searches as ``within`` has nodes: polynomial delay.
 
@@ -140,6 +146,8 @@ def list_separators(
 
 def find_connected_nodes(graph: CausalGraph, sources: Names, *, given: Names = ()) -> Nodes:
     """Collect every node that ``given`` does not separate from the sources, in one search.
+
+    Called by ``_list_weight_sources``.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("C", "A")])
     >>> sorted(find_connected_nodes(chain, "X"))
@@ -161,6 +169,8 @@ def list_between(
 ) -> Iterator[Nodes]:
     """List every set between two that a property has, given ``find`` to look into a range.
 
+    Called by ``list_separators`` and ``_AdjustmentSearch.list_all``.
+
     ``find(low, high)`` returns some set between ``low`` and ``high`` with the property, or None
     when there is none. Each set but the one found differs from it first at some node, and that
     node names the range to look into next. Depth first; the stack stands in for recursion.
@@ -180,7 +190,10 @@ def list_between(
 
 
 def _split_ranges(forced: Nodes, allowed: Nodes, found: Nodes) -> Iterator[tuple[Nodes, Nodes]]:
-    """Split the sets between these two, but for ``found``, into disjoint ranges."""
+    """Split the sets between these two, but for ``found``, into disjoint ranges.
+
+    Called by ``list_between`` for every set it found.
+    """
     free = sort_names(allowed - forced)
     for i in range(len(free) - 1, -1, -1):
         before, node = frozenset(free[:i]), free[i]
@@ -199,15 +212,21 @@ class _Task:
     within: Nodes
 
     def find_widest(self) -> Nodes | None:
+        """Find every allowed ancestor, if they separate.
+
+        Called by ``find_separator`` and ``list_separators``.
+        """
         inside = self.find_ancestral()
         allowed = self.within & inside
         return allowed if self.keep_nearest(inside, allowed) is not None else None
 
     def find_nearest(self) -> Nodes | None:
+        """Find the separator nearest to the sources. Called by ``nearest_separator``."""
         inside = self.find_ancestral()
         return self.keep_nearest(inside, self.within & inside)
 
     def find_minimal(self) -> Nodes | None:
+        """Find a separator of which nothing can be spared. Called by ``minimal_separator``."""
         inside = self.find_ancestral()
         nearest = self.keep_nearest(inside, self.within & inside)
         if nearest is None:
@@ -218,6 +237,7 @@ class _Task:
         return nearest & (reached | self.include)
 
     def find_needed(self) -> Nodes | None:
+        """Find what every separator holds. Called by ``find_needed_nodes``."""
         inside = self.find_ancestral()
         widest = self.within & inside
         if self.keep_nearest(inside, widest) is None:
@@ -230,10 +250,17 @@ class _Task:
         )
 
     def find_ancestral(self) -> Nodes:
+        """Find the ancestors of both ends and of what is included.
+
+        Called by ``_Task.find_widest`` and the three after it.
+        """
         return self.graph.ancestors(self.sources | self.targets | self.include)
 
     def keep_nearest(self, inside: Nodes, separator: Nodes) -> Nodes | None:
-        """Keep what the sources reach of a separator; None when they reach a target."""
+        """Keep what the sources reach of a separator; None when they reach a target.
+
+        Called by ``_Task.find_widest`` and the three after it.
+        """
         reached = _find_reached(
             self.graph, self.sources, separator, inside=inside, opening=inside
         )
@@ -243,6 +270,10 @@ class _Task:
 def _make_task(
     graph: CausalGraph, sources: Names, targets: Names, include: Names, within: Names | None
 ) -> _Task:
+    """Check the names of a question, and put its sets in order.
+
+    Called by ``find_separator`` and the other searches, first of all.
+    """
     start, goal, forced = graph.require(sources), graph.require(targets), graph.require(include)
     for one, role, other, other_role in (
         (start, "a source", goal, "a target"),
@@ -259,6 +290,9 @@ def _find_reached(
     graph: CausalGraph, start: Nodes, blocked: Nodes, *, inside: Nodes, opening: Nodes
 ) -> Nodes:
     """Collect what walks inside ``inside`` reach when ``blocked`` lets only colliders pass.
+
+    Called by ``_Task.keep_nearest``, ``_Task.find_minimal``, ``_Task.find_needed`` and
+    ``find_connected_nodes``.
 
     Of the other nodes, only those of ``opening`` may be passed as colliders. Blocked nodes that
     are reached belong to the answer. A node is left at most twice, once for each way in.

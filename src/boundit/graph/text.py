@@ -33,6 +33,8 @@ _HINT = "edges are written ->, <- and <->, other names in double quotes"
 def parse(text: str) -> CausalGraph:
     """Read a graph from our own text.
 
+    ``parse_graph`` and ``read_graph`` find it in ``_READERS``.
+
     >>> print(parse("X -> Y <- C -> X; hidden C; Y -> [S]"))
     X -> Y; Y -> [S]; X <-> Y
     """
@@ -44,6 +46,7 @@ def parse(text: str) -> CausalGraph:
 
 
 def _read_statement(tokens: Tokens, draft: GraphDraft) -> None:
+    """Read a node, a chain of edges, or what is hidden. Called by ``parse``."""
     first = tokens.now
     if first.kind == "name" and first.text == "hidden":
         tokens.take()
@@ -62,6 +65,7 @@ def _read_statement(tokens: Tokens, draft: GraphDraft) -> None:
 
 
 def _read_hidden(tokens: Tokens, draft: GraphDraft) -> None:
+    """Read the names after ``hidden``. Called by ``_read_statement``."""
     draft.hidden.add(tokens.expect_name("a name to hide"))
     while tokens.take_mark(","):
         draft.hidden.add(tokens.expect_name("a name to hide"))
@@ -69,7 +73,10 @@ def _read_hidden(tokens: Tokens, draft: GraphDraft) -> None:
 
 
 def _read_node(tokens: Tokens, draft: GraphDraft) -> str:
-    """Read ``X``, ``"X"`` or, marking the selection node, ``[X]``."""
+    """Read ``X``, ``"X"`` or, marking the selection node, ``[X]``.
+
+    Called by ``_read_statement``.
+    """
     marked = tokens.take_mark("[")
     name = tokens.expect_name("a node")
     if marked:
@@ -79,5 +86,9 @@ def _read_node(tokens: Tokens, draft: GraphDraft) -> str:
 
 
 def _expect_stop(tokens: Tokens, otherwise: str) -> None:
+    """Refuse anything but the end of a statement.
+
+    Called by ``_read_statement`` and ``_read_hidden``.
+    """
     if tokens.now.kind not in {"stop", END}:
         tokens.now.refuse(f"expected {otherwise}, ';' or a new line, found {tokens.now.shown}")

@@ -20,12 +20,15 @@ class Token:
     column: int
 
     def refuse(self, reason: str) -> NoReturn:
-        """Say what is wrong at this place."""
+        """Say what is wrong at this place. Called by every reader, as ``_DotReader.read``."""
         raise MalformedText(reason, line=self.line, column=self.column)
 
     @property
     def shown(self) -> str:
-        """How a message speaks of it."""
+        """How a message speaks of it.
+
+        Used by every reader that refuses a token, as ``_DotReader.read``.
+        """
         if self.kind == END:
             return "the end of the text"
         return "the end of the line" if self.text == "\n" else repr(shorten(self.text, 40))
@@ -44,49 +47,71 @@ class Tokens:
         self.ahead = next(self._rest, self.now)
 
     def take(self) -> Token:
-        """Return the token to look at and step to the one after it."""
+        """Return the token to look at and step to the one after it.
+
+        Called by ``Tokens.take_if``, ``Tokens.expect_name`` and ``Tokens.expect``.
+        """
         token, self.now = self.now, self.ahead
         self.ahead = next(self._rest, self.ahead)
         return token
 
     def take_if(self, kind: str, *texts: str) -> Token | None:
-        """Take the token if it is of this kind (and one of these texts)."""
+        """Take the token if it is of this kind (and one of these texts).
+
+        Called by ``Tokens.take_mark``, and by readers for edges, as ``parse``.
+        """
         here = self.now.kind == kind and (not texts or self.now.text in texts)
         return self.take() if here else None
 
     def is_at(self, mark: str) -> bool:
-        """Tell whether this mark comes now."""
+        """Tell whether this mark comes now.
+
+        Called by ``_DotReader.read``, ``_DotReader._read_end`` and ``_DagittyReader.read``.
+        """
         return self.now.kind == "mark" and self.now.text == mark
 
     def take_mark(self, mark: str) -> bool:
-        """Take this mark if it comes now."""
+        """Take this mark if it comes now. Called by every reader, as ``_QueryReader.read``."""
         return self.take_if("mark", mark) is not None
 
     def expect_mark(self, mark: str, where: str = "") -> None:
-        """Take this mark or refuse."""
+        """Take this mark or refuse. Called by every reader, as ``_QueryReader.read``."""
         if not self.take_mark(mark):
             self.now.refuse(f"expected {mark!r}{where}, found {self.now.shown}")
 
     def expect_name(self, what: str) -> str:
-        """Take a name, plain or quoted, or refuse, saying what it would have named."""
+        """Take a name, plain or quoted, or refuse, saying what it would have named.
+
+        Called by every reader, as ``_QueryReader.read``.
+        """
         if self.now.kind not in {"name", "quoted"}:
             self.now.refuse(f"expected {what}, found {self.now.shown}")
         token = self.take()
         return unquote(token.text) if token.kind == "quoted" else token.text
 
     def expect(self, kind: str, what: str) -> Token:
-        """Take a token of this kind or refuse, naming what was expected."""
+        """Take a token of this kind or refuse, naming what was expected.
+
+        Called by ``_DagittyReader.read`` and ``_DotReader._read_name``.
+        """
         if self.now.kind != kind:
             self.now.refuse(f"expected {what}, found {self.now.shown}")
         return self.take()
 
 
 def unquote(text: str) -> str:
-    r"""Take the quotes off and resolve ``\"`` and ``\\``; other backslashes stay."""
+    r"""Take the quotes off and resolve ``\"`` and ``\\``; other backslashes stay.
+
+    Called by ``Tokens.expect_name`` and ``_DotReader._read_name``.
+    """
     return re.sub(r'\\(["\\])', r"\1", text[1:-1])
 
 
 def _split_tokens(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[Token]:
+    """Cut a text into tokens, or refuse what no pattern matches.
+
+    Used by ``Tokens`` as it is made.
+    """
     line, line_start, at = 1, 0, 0
     while at < len(text):
         found = pattern.match(text, at)
@@ -104,6 +129,7 @@ def _split_tokens(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[To
 
 
 def _explain_unreadable(character: str, hint: str) -> str:
+    """Say what is wrong with a character that begins no token. Called by ``_split_tokens``."""
     return (
         "this quote is never closed"
         if character == '"'

@@ -105,6 +105,8 @@ def write_adjustment(
 ) -> Expression:
     r"""Write the formula that is the effect if, and only if, ``adjusts`` says yes.
 
+    Called by ``_judge_as_printed`` for the pair it found.
+
     .. math:: \sum_z P(y \mid x, z, S{=}1)\, P(z \setminus z^T \mid z^T, S{=}1)\, P(z^T)
 
     Without a selection node the log shows everybody, so every term is read off it.
@@ -134,7 +136,10 @@ class _Claim(NamedTuple):
 
 
 def _list_claims(graph: CausalGraph, pair: Adjustment, x: Nodes, y: Nodes) -> Iterator[_Claim]:
-    """State the separations of the criterion that fits the pair, in its order."""
+    """State the separations of the criterion that fits the pair, in its order.
+
+    Called by ``adjusts``, which asks for them one by one.
+    """
     z, zt = pair
     backdoor = make_back_door_graph(graph, treatments=x, outcomes=y)
     if graph.selection is None:
@@ -156,6 +161,10 @@ def _list_claims(graph: CausalGraph, pair: Adjustment, x: Nodes, y: Nodes) -> It
 
 
 def _name_criterion(graph: CausalGraph, pair: Adjustment) -> str:
+    """Name the criterion that fits the pair: by what of it was measured without selection.
+
+    Called by ``adjusts``.
+    """
     if graph.selection is None:
         return "Definition 2"
     if not pair.external:
@@ -166,6 +175,10 @@ def _name_criterion(graph: CausalGraph, pair: Adjustment) -> str:
 def _read_question(
     graph: CausalGraph, covariates: Names, treatments: Names, outcomes: Names, external: Names
 ) -> tuple[Adjustment, Nodes, Nodes]:
+    """Read the pair and the two ends of an adjustment, checked.
+
+    Called by ``adjusts`` and ``write_adjustment``.
+    """
     z, x, y = read_roles(
         graph,
         {"a covariate": covariates, "a treatment": treatments, "an outcome": outcomes},

@@ -86,7 +86,10 @@ class _AdjustmentSearch:
     measured: Nodes
 
     def find_widest(self, forced: Nodes, allowed: Nodes) -> Nodes | None:
-        """Find covariates between these two sets that belong to an admissible pair."""
+        """Find covariates between these two sets that belong to an admissible pair.
+
+        Used by ``_AdjustmentSearch.list_all`` to look into a range of sets.
+        """
         found = find_separator(
             self.backdoor,
             self.treatments,
@@ -99,11 +102,18 @@ class _AdjustmentSearch:
         return found - self.selection
 
     def find_external(self, covariates: Nodes) -> Nodes | None:
-        """Find a minimal ``Z^T`` among these covariates."""
+        """Find a minimal ``Z^T`` among these covariates.
+
+        Called by ``_AdjustmentSearch.find_minimal`` and ``_AdjustmentSearch.find_widest``.
+        """
         usable = covariates & self.measured
         return minimal_separator(self.backdoor, self.outcomes, self.selection, within=usable)
 
     def find_minimal(self) -> Adjustment | None:
+        """Find an admissible pair of which no covariate can be spared; None when there is none.
+
+        Called by ``find_adjustment``.
+        """
         external = self.find_external(self.allowed)
         if external is None:
             return None
@@ -123,7 +133,10 @@ class _AdjustmentSearch:
         return Adjustment(covariates, self.find_external(covariates) or frozenset())
 
     def find_needed(self, covariates: Nodes) -> Nodes:
-        """Find the covariates without which the others make no admissible pair."""
+        """Find the covariates without which the others make no admissible pair.
+
+        Called by ``_AdjustmentSearch.find_minimal`` until nothing can be spared.
+        """
         one = find_needed_nodes(
             self.backdoor,
             self.treatments,
@@ -136,7 +149,10 @@ class _AdjustmentSearch:
         return (one or frozenset()) | (other or frozenset())
 
     def list_all(self) -> Iterator[Adjustment]:
-        """List the covariates of admissible pairs, and every ``Z^T`` that goes with them."""
+        """List the covariates of admissible pairs, and every ``Z^T`` that goes with them.
+
+        Called by ``list_adjustments``.
+        """
         for covariates in list_between(frozenset(), self.allowed, self.find_widest):
             usable = covariates & self.measured
             for external in list_separators(
@@ -152,6 +168,10 @@ def _prepare_search(
     external: Names,
     within: Names | None,
 ) -> _AdjustmentSearch:
+    """Read the roles once, and cut the graph to its back-door paths.
+
+    Called by ``find_adjustment`` and ``list_adjustments``.
+    """
     x, y = read_roles(graph, {"a treatment": treatments, "an outcome": outcomes})
     (measured,) = read_roles(graph, {"measured without selection": external})
     (usable,) = read_roles(graph, {"allowed": graph.observed if within is None else within})

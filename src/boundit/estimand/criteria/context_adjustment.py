@@ -50,6 +50,8 @@ def adjusts_in_context(
 ) -> Verdict:
     """Judge whether the covariates give ``P(outcomes | do(treatments), context)``.
 
+    Called by ``_judge_guarded``, for the reasons of what it found.
+
     ``table`` are the variables of one unselected table; it counts if it holds every covariate
     and context. A no does not mean that the effect cannot be known in other ways.
 
@@ -91,6 +93,8 @@ def find_context_adjustment(
 ) -> ContextAdjustment | None:
     """Find covariates of which none can be spared; None when none will do.
 
+    Called by ``_judge_guarded`` before it tries the joint effect.
+
     Weights come from the log where they can, otherwise from the first of the unselected
     ``tables``, each a set of variables, that serves.
 
@@ -120,6 +124,8 @@ def write_context_adjustment(
 ) -> Expression:
     """Write the formula that an adjustment in context stands for.
 
+    Called by ``_judge_guarded``.
+
     >>> x, y, nothing = frozenset("X"), frozenset("Y"), frozenset()
     >>> plain = ContextAdjustment(covariates=nothing, table=nothing)
     >>> write_context_adjustment(plain, treatments=x, outcomes=y, context=nothing) == P(y, x)
@@ -133,7 +139,10 @@ def write_context_adjustment(
 def _list_weight_sources(
     graph: CausalGraph, s: Nodes, free: Nodes, c: Nodes, tables: Iterable[Names]
 ) -> Iterator[tuple[Nodes, Nodes]]:
-    """Say which covariates have known weights: by the log, then by each table."""
+    """Say which covariates have known weights: by the log, then by each table.
+
+    Called by ``find_context_adjustment``.
+    """
     yield free - find_connected_nodes(graph, s, given=c), frozenset()
     for table in map(graph.require, tables):
         if s and c <= table:
@@ -143,5 +152,9 @@ def _list_weight_sources(
 def _name_roles(
     covariates: Names | None, treatments: Names, outcomes: Names, context: Names
 ) -> dict[str, Names]:
+    """Name the roles as messages do.
+
+    Used by ``adjusts_in_context`` and ``find_context_adjustment``.
+    """
     roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}
     return roles if covariates is None else {"a covariate": covariates} | roles

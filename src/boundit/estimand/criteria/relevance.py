@@ -20,6 +20,8 @@ def shortlist(
 ) -> list[str]:
     """Choose variables so few that at most ``max_sets`` sets of ``max_size`` can be made.
 
+    Called by ``find_substitutes`` before it combines variables, and by the search for chains.
+
     All of them when that is so; otherwise first those of minimal separators between outcomes
     on one side and treatments and selection on the other, near either end, then the nearest to
     the outcomes by edges. It is a rule of thumb: what is left out might have served as well.
@@ -45,6 +47,10 @@ def shortlist(
 def _collect_separators(
     graph: CausalGraph, usable: Nodes, y: Nodes, x: Nodes, c: Nodes
 ) -> Nodes:
+    """Collect the usable variables of six minimal separators around the outcomes.
+
+    Called by ``shortlist``.
+    """
     s = frozenset((graph.selection,)) if graph.selection else frozenset()
     behind, ahead = graph.without_edges_out_of(x), graph.without_edges_into(x)
     cuts = [
@@ -61,7 +67,10 @@ def _collect_separators(
 
 
 def _count_steps(graph: CausalGraph, start: Nodes) -> dict[str, int]:
-    """Count the edges from ``start`` to every node it is joined to, in whatever direction."""
+    """Count the edges from ``start`` to every node it is joined to, in whatever direction.
+
+    Used by ``shortlist`` to prefer what is near.
+    """
     steps = dict.fromkeys(sort_names(start), 0)
     queue = deque(steps)
     while queue:

@@ -18,6 +18,9 @@ class NoOutcome(InvalidQuery):
 def read_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> tuple[Nodes, ...]:
     """Read a question's sets of variables, role by role.
 
+    Called by ``exchanges``, ``adjusts_in_context``, ``_prepare_search`` and the other criteria,
+    first of all.
+
     Raises UnknownNode for a name the graph does not have, OverlappingRoles for a variable in
     two roles or for the selection node in any, and NoOutcome when there is none.
 

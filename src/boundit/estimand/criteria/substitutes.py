@@ -177,13 +177,20 @@ def find_substitutes(
 
 
 def _find_usable(q: SubstituteQuestion, form: Form) -> Nodes:
+    """Find the variables that may be in a substitute of this form.
+
+    Called by ``find_substitutes``.
+    """
     named = q.outcomes | q.treatments | q.context
     causes = q.graph.observed if form == "paper" else q.graph.ancestors(named | q.selection)
     return (causes & q.graph.observed) - named
 
 
 def _judge_as_printed(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
-    """Look for an adjustment set for ``P(y, c | do(x, w))`` (Algorithm 3, line 6)."""
+    """Look for an adjustment set for ``P(y, c | do(x, w))`` (Algorithm 3, line 6).
+
+    Called by ``_judge_guarded``. ``SubstituteQuestion.judge`` finds it in ``_JUDGES``.
+    """
     roles = {"treatments": q.treatments | w, "outcomes": q.outcomes | q.context}
     for table in (frozenset[str](), *q.tables):
         if pair := find_adjustment(q.graph, **roles, external=table):
@@ -195,7 +202,10 @@ def _judge_as_printed(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
 
 
 def _judge_guarded(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
-    """Ask for Rule 2, then recover the effect at each context, or else the joint one."""
+    """Ask for Rule 2, then recover the effect at each context, or else the joint one.
+
+    ``SubstituteQuestion.judge`` finds it in ``_JUDGES``.
+    """
     y, c, acting = q.outcomes, q.context, q.treatments | w
     cut = q.ahead.without_edges_out_of(w)
     if walk := open_walk(cut, y, w, given=q.treatments | c):
@@ -225,7 +235,10 @@ def _judge_guarded(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
 
 
 def _judge_conditioning(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
-    """Ask that neither selection nor the treatments' causes tell of the outcome given ``W``."""
+    """Ask that neither selection nor the treatments' causes tell of the outcome given ``W``.
+
+    ``SubstituteQuestion.judge`` finds it in ``_JUDGES``.
+    """
     y, x, c, s = q.outcomes, q.treatments, q.context, q.selection
     if walk := open_walk(q.ahead, y, s, given=x | c | w):
         reason = "selection depends on the outcome"

@@ -28,22 +28,31 @@ class _Factor(NamedTuple):
 
 
 def make_probability(of: Nodes, given: Nodes, *, logged: bool) -> Expression:
-    """Write ``P(of | given)``, or 1 when nothing is asked."""
+    """Write ``P(of | given)``, or 1 when nothing is asked. Called by ``_simplify_node``."""
     return P(of, given, logged) if of else ONE
 
 
 def multiply(*factors: Expression) -> Expression:
-    """Multiply formulas that are simplified already."""
+    """Multiply formulas that are simplified already.
+
+    Called by ``recover_by_factors``, ``Law.write_formula`` and whoever puts formulas together.
+    """
     return _build([part for factor in factors for part in _list_factors(factor, above=True)])
 
 
 def divide(top: Expression, bottom: Expression) -> Expression:
-    """Divide formulas that are simplified already."""
+    """Divide formulas that are simplified already.
+
+    Called by ``_assemble``, ``Law.marginalize`` and whoever norms a formula.
+    """
     return _build([*_list_factors(top, above=True), *_list_factors(bottom, above=False)])
 
 
 def sum_out(over: Nodes, body: Expression) -> Expression:
-    """Sum a simplified formula: what sums to one goes, what does not vary is pulled out."""
+    """Sum a simplified formula: what sums to one goes, what does not vary is pulled out.
+
+    Called by ``_assemble``, ``Law.marginalize`` and whoever lets variables go.
+    """
     if not over:
         return body
     if isinstance(body, Sum) and not body.over & over:
@@ -55,13 +64,20 @@ def sum_out(over: Nodes, body: Expression) -> Expression:
 
 
 def _bind(over: Nodes, body: Expression) -> Expression:
-    """Bind ``over``, joining a sum that is all of the body."""
+    """Bind ``over``, joining a sum that is all of the body.
+
+    Called by ``sum_out`` for each group of factors that is left.
+    """
     if isinstance(body, Sum) and not body.over & over:
         return sum_out(over | body.over, body.body)
     return Sum(over, body)
 
 
 def _list_factors(expression: Expression, *, above: bool) -> Iterable[_Factor]:
+    """List the factors of a formula, each above or below the line.
+
+    Called by ``multiply``, ``divide`` and ``sum_out``.
+    """
     match expression:
         case Product(factors):
             for factor in factors:
@@ -74,6 +90,10 @@ def _list_factors(expression: Expression, *, above: bool) -> Iterable[_Factor]:
 
 
 def _build(factors: Iterable[_Factor]) -> Expression:
+    """Build a formula of factors, without those that stand both above and below.
+
+    Called by ``multiply``, ``divide`` and ``sum_out``.
+    """
     tops, bottoms = list[Expression](), list[Expression]()
     for part, above in factors:
         mine, other = (tops, bottoms) if above else (bottoms, tops)
@@ -86,12 +106,19 @@ def _build(factors: Iterable[_Factor]) -> Expression:
 
 
 def _build_fraction(tops: list[Expression], bottoms: list[Expression]) -> Expression:
+    """Build a ratio, or a product where nothing is below the line.
+
+    Called by ``_build`` and ``_divide_probability``.
+    """
     top, bottom = build_product(tops), build_product(bottoms)
     return Ratio(top, bottom) if bottoms else top
 
 
 def build_product(factors: list[Expression]) -> Expression:
-    """Write factors, none of them a product or a ratio, in their one order."""
+    """Write factors, none of them a product or a ratio, in their one order.
+
+    Called by ``_build_fraction`` and ``_merge_chains``.
+    """
     if len(factors) == 1:
         return factors[0]
     return Product(tuple(sorted(factors, key=lambda factor: factor.rank))) if factors else ONE
@@ -100,7 +127,10 @@ def build_product(factors: list[Expression]) -> Expression:
 def _condition(
     tops: list[Expression], bottoms: list[Expression]
 ) -> tuple[list[Expression], list[Expression]]:
-    """Write ``P(a, b | c) / P(b | c)`` as ``P(a | b, c)``, also under a sum."""
+    """Write ``P(a, b | c) / P(b | c)`` as ``P(a | b, c)``, also under a sum.
+
+    Called by ``_build`` for every formula that is built.
+    """
     left = list[Expression]()
     for bottom in bottoms:
         divided = enumerate(_divide_probability(top, bottom) for top in tops)
@@ -113,7 +143,10 @@ def _condition(
 
 
 def _divide_probability(top: Expression, bottom: Expression) -> Expression | None:
-    """Divide one probability that ``top`` holds by ``bottom``; None when there is none."""
+    """Divide one probability that ``top`` holds by ``bottom``; None when there is none.
+
+    Called by ``_condition`` for one factor after the other.
+    """
     match top, bottom:
         case P(), P():
             if (top.given, top.logged) == (bottom.given, bottom.logged) and bottom.of < top.of:
@@ -165,7 +198,10 @@ def _find_holders(factors: list[_Factor], over: Nodes) -> dict[str, set[int]]:
 
 
 def _chain(factors: list[_Factor], variable: str) -> P | None:
-    """Join probabilities by the chain rule into one that ``variable`` is an argument of."""
+    """Join probabilities by the chain rule into one that ``variable`` is an argument of.
+
+    Called by ``_sum_at_once`` for the factors that hold a variable.
+    """
     parts = [f.part for f in factors if f.above and isinstance(f.part, P)]
     if len(parts) < len(factors):
         return None
@@ -183,14 +219,20 @@ def _chain(factors: list[_Factor], variable: str) -> P | None:
 
 
 def may_chain(later: P, earlier: P) -> bool:
-    """Tell whether the chain rule joins the two: ``P(a | b, c)`` follows ``P(b | c)``."""
+    """Tell whether the chain rule joins the two: ``P(a | b, c)`` follows ``P(b | c)``.
+
+    Used by ``_chain`` and ``_join_chains``.
+    """
     return later.logged == earlier.logged and later.given == earlier.of | earlier.given
 
 
 def _group_factors(
     factors: list[_Factor], over: set[str]
 ) -> tuple[list[_Factor], list[tuple[set[str], list[_Factor]]]]:
-    """Part the factors that do not vary from groups that share no summed variable."""
+    """Part the factors that do not vary from groups that share no summed variable.
+
+    Called by ``sum_out`` for what cannot be summed at once.
+    """
     outside = list[_Factor]()
     groups: list[tuple[set[str], list[_Factor]]] = [({v}, []) for v in sorted(over)]
     for factor in factors:

@@ -26,12 +26,12 @@ class P:
 
     @cached_property
     def free(self) -> Nodes:
-        """See ``find_free_variables``."""
+        """The variables whose values it depends on. Used by ``find_free_variables``."""
         return self.of | self.given
 
     @cached_property
     def rank(self) -> Rank:
-        """See ``Rank``."""
+        """Its place among the factors of a product. Used by ``build_product``."""
         return 0, tuple(sorted(self.of)), tuple(sorted(self.given)), self.logged
 
 
@@ -44,12 +44,12 @@ class Sum:
 
     @cached_property
     def free(self) -> Nodes:
-        """See ``find_free_variables``."""
+        """The variables whose values it depends on. Used by ``find_free_variables``."""
         return self.body.free - self.over
 
     @cached_property
     def rank(self) -> Rank:
-        """See ``Rank``."""
+        """Its place among the factors of a product. Used by ``build_product``."""
         return 2, tuple(sorted(self.over)), self.body.rank
 
 
@@ -61,12 +61,12 @@ class Product:
 
     @cached_property
     def free(self) -> Nodes:
-        """See ``find_free_variables``."""
+        """The variables whose values it depends on. Used by ``find_free_variables``."""
         return frozenset[str]().union(*(factor.free for factor in self.factors))
 
     @cached_property
     def rank(self) -> Rank:
-        """See ``Rank``."""
+        """Its place among the factors of a product. Used by ``build_product``."""
         return 3, *(factor.rank for factor in self.factors)
 
 
@@ -79,12 +79,12 @@ class Ratio:
 
     @cached_property
     def free(self) -> Nodes:
-        """See ``find_free_variables``."""
+        """The variables whose values it depends on. Used by ``find_free_variables``."""
         return self.top.free | self.bottom.free
 
     @cached_property
     def rank(self) -> Rank:
-        """See ``Rank``."""
+        """Its place among the factors of a product. Used by ``build_product``."""
         return 4, self.top.rank, self.bottom.rank
 
 
@@ -96,12 +96,12 @@ class CFactor:
 
     @property
     def free(self) -> Nodes:
-        """See ``find_free_variables``."""
+        """The variables whose values it depends on. Used by ``find_free_variables``."""
         return self.of
 
     @cached_property
     def rank(self) -> Rank:
-        """See ``Rank``."""
+        """Its place among the factors of a product. Used by ``build_product``."""
         return 1, tuple(sorted(self.of))
 
 
@@ -113,6 +113,8 @@ ONE = Product(())
 def find_free_variables(expression: Expression) -> Nodes:
     """Collect the variables whose values the formula depends on.
 
+    Called by ``write_with``, ``recover`` and wherever scope matters.
+
     >>> sorted(find_free_variables(Sum(frozenset("Z"), P(frozenset("YZ"), frozenset("X")))))
     ['X', 'Y']
     """
@@ -121,6 +123,8 @@ def find_free_variables(expression: Expression) -> Nodes:
 
 def find_variables(expression: Expression) -> Nodes:
     """Collect the variables a formula speaks of, those it sums over included.
+
+    Called by ``compact``, and by ``Evaluator.__call__`` to lay out its axes.
 
     >>> sorted(find_variables(Sum(frozenset("Z"), P(frozenset("YZ"), frozenset("X")))))
     ['X', 'Y', 'Z']

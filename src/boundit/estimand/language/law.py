@@ -28,15 +28,24 @@ class Law:
     conditional: Conditional
 
     def write_formula(self) -> Expression:
-        """Multiply the conditionals."""
+        """Multiply the conditionals.
+
+        Called by ``identify`` and ``recover_among_selected`` at the end of their way.
+        """
         return multiply(*map(self.conditional, self.order))
 
     def divide_by(self, divided: Nodes) -> "Law":
-        """Divide by the c-factors of ``divided``, whole c-components each (Lemma 1)."""
+        """Divide by the c-factors of ``divided``, whole c-components each (Lemma 1).
+
+        Called by ``identify``, ``_recover`` and ``_divide_clean``.
+        """
         return Law(tuple(v for v in self.order if v not in divided), self.conditional)
 
     def marginalize(self, kept: Nodes) -> "Law":
-        """Sum out everything but ``kept``, an ancestral set (Lemma 3)."""
+        """Sum out everything but ``kept``, an ancestral set (Lemma 3).
+
+        Called by ``identify``, ``_recover`` and ``_divide_clean``.
+        """
         order = list(self.order)
         for i in range(len(order) - 1, -1, -1):
             node = order[i]
@@ -67,6 +76,7 @@ class Law:
         return Law((*early, *stay), conditional)
 
     def _find_scope(self, node: str) -> Nodes:
+        """Find what a conditional depends on. Used by ``Law.marginalize``."""
         return find_free_variables(self.conditional(node))
 
 
@@ -76,6 +86,8 @@ Reader = Callable[[CausalGraph, Sequence[Nodes]], Law]
 
 def write_observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
     """Write what the data show, ``P(v | S=1)`` or ``P(v)``, in a causal order.
+
+    Called by ``_divide_clean``; ``recover_factor`` reads laws by it unless told otherwise.
 
     Built from its end, the order takes the first set of ``late`` as soon as it may, then the
     second, then the rest.
@@ -99,7 +111,10 @@ def write_observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
 
 
 def order_from_end(graph: CausalGraph, late: Sequence[Nodes]) -> tuple[str, ...]:
-    """Order the observed nodes causally, from the last to the first."""
+    """Order the observed nodes causally, from the last to the first.
+
+    Called by ``write_observed_law`` and ``ExternalTable.write_law``.
+    """
     rank = {node: i for i, nodes in reversed([*enumerate(late)]) for node in nodes}
     observed, links = graph.observed, graph.links
     waiting = {v: len(observed.intersection(links[v].children)) for v in observed}

@@ -65,27 +65,30 @@ class Script(Protocol[Shown]):
     def write_term(
         self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool
     ) -> Shown:
-        """Spell ``P(of | given)``, of the logged rows or of everyone."""
+        """Spell ``P(of | given)``, of the logged rows or of everyone.
+
+        Called by ``_write_part``.
+        """
         ...
 
     def write_factor(self, of: Sequence[Primed]) -> Shown:
-        """Spell ``Q[of]``."""
+        """Spell ``Q[of]``. Called by ``_write_part``."""
         ...
 
     def write_sum(self, over: Sequence[Primed], body: Shown) -> Shown:
-        """Spell a sum over variables."""
+        """Spell a sum over variables. Called by ``_write_part``."""
         ...
 
     def write_product(self, factors: Sequence[Shown]) -> Shown:
-        """Spell a product; without factors it is 1."""
+        """Spell a product; without factors it is 1. Called by ``_write_part``."""
         ...
 
     def write_ratio(self, top: Shown, bottom: Shown) -> Shown:
-        """Spell a fraction."""
+        """Spell a fraction. Called by ``_write_part``."""
         ...
 
     def write_group(self, body: Shown) -> Shown:
-        """Put a factor in brackets."""
+        """Put a factor in brackets. Called by ``_write_closed``."""
         ...
 
 

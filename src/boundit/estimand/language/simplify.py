@@ -25,6 +25,9 @@ from boundit.estimand.language.expression import (
 def simplify(expression: Expression) -> Expression:
     """Bring a formula to its canonical form.
 
+    Called by ``recover`` for its answer, and by the rules of bounds for every formula they
+    keep.
+
     >>> a, b = frozenset("A"), frozenset("B")
     >>> simplify(Ratio(Product((P(a, b), P(b))), Product((ONE, P(b))))) == P(a, b)
     True
@@ -35,13 +38,17 @@ def simplify(expression: Expression) -> Expression:
 
 
 def _simplify_once(expression: Expression, done: dict[int, Expression]) -> Expression:
-    """Simplify each part once: nested formulas share parts, and have endlessly many paths."""
+    """Simplify each part once: nested formulas share parts, and have endlessly many paths.
+
+    Called by ``simplify``, then for each part by ``_simplify_node``.
+    """
     if id(expression) not in done:
         done[id(expression)] = _simplify_node(expression, done)
     return done[id(expression)]
 
 
 def _simplify_node(expression: Expression, done: dict[int, Expression]) -> Expression:
+    """Simplify one part whose own parts are simple. Called by ``_simplify_once``."""
     match expression:
         case P(of, given, logged):
             return make_probability(of - given, given, logged=logged)
@@ -61,18 +68,11 @@ def _simplify_node(expression: Expression, done: dict[int, Expression]) -> Expre
             assert_never(expression)
 
 
-def is_same(one: Expression, other: Expression) -> bool:
-    """Tell whether two formulas have one canonical form; no need not mean different numbers.
-
-    >>> ab = P(frozenset("AB"))
-    >>> is_same(ab, Product((P(frozenset("B"), frozenset("A")), P(frozenset("A")))))
-    True
-    """
-    return simplify(one) == simplify(other)
-
-
 def _merge_chains(expression: Expression) -> Expression:
-    """Write ``P(a | b, c) P(b | c)`` as ``P(a, b | c)``, wherever a product has both."""
+    """Write ``P(a | b, c) P(b | c)`` as ``P(a, b | c)``, wherever a product has both.
+
+    Called by ``_simplify_node`` for every part it made.
+    """
     match expression:
         case Product(factors):
             return build_product(_join_chains(list(factors)))
@@ -83,6 +83,10 @@ def _merge_chains(expression: Expression) -> Expression:
 
 
 def _join_chains(factors: list[Expression]) -> list[Expression]:
+    """Join pairs of factors by the chain rule until none is left.
+
+    Called by ``_merge_chains``.
+    """
     for earlier, later in permutations([f for f in factors if isinstance(f, P)], 2):
         if may_chain(later, earlier):
             rest = [f for f in factors if f is not earlier and f is not later]

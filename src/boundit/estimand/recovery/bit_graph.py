@@ -30,15 +30,24 @@ class BitGraph:
         self.ancestors = cache(self._find_ancestors)
 
     def mask(self, names: Iterable[str]) -> int:
-        """Write a set of names as a mask."""
+        """Write a set of names as a mask.
+
+        Called by ``_DoCalculusSearch.list_goals`` and for the tables.
+        """
         return sum(1 << self.places[name] for name in names)
 
     def read(self, mask: int) -> Nodes:
-        """Read a mask as a set of names, the selection node left out."""
+        """Read a mask as a set of names, the selection node left out.
+
+        Called by ``_DoCalculusSearch.derive_formula`` and ``_DoCalculusSearch.write_atom``.
+        """
         return frozenset(self.names[i] for i in list_bits(mask & ~self.selection))
 
     def _find_ancestors(self, of: int, cut_into: int, cut_out_of: int = 0) -> int:
-        """``An(of)`` in the graph without the edges into and out of these."""
+        """``An(of)`` in the graph without the edges into and out of these.
+
+        Called by ``BitGraph._find_connected``. The search asks ``ancestors``, which keeps them.
+        """
         found, queue = of, of
         while queue:
             i = queue.bit_length() - 1
@@ -51,6 +60,8 @@ class BitGraph:
 
     def _find_connected(self, node: int, given: int, cut_into: int, cut_out_of: int) -> int:
         """Find everything that some open walk joins to ``node`` in the cut graph.
+
+        The rules of the search ask ``connected``, which keeps its answers, thousands of times.
 
         It is the walk of ``graph.separation`` in masks: a node is entered by an arrowhead or by
         a tail, and left the way a collider or any other node may be left.
@@ -79,6 +90,9 @@ class BitGraph:
 
 def list_bits(mask: int) -> Iterator[int]:
     """Walk over the places of the bits that are set.
+
+    Used by ``BitGraph.read`` and throughout ``_DoCalculusSearch``, as in
+    ``_DoCalculusSearch.list_edits``.
 
     >>> list(list_bits(0b1101))
     [0, 2, 3]

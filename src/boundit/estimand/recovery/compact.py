@@ -27,6 +27,8 @@ def compact(
 ) -> Recovery:
     """Answer again with as few variables beside those asked about as a greedy search finds.
 
+    Called by ``recover`` for what the structured ways found.
+
     >>> graph = CausalGraph.of(directed=[("A", "B"), ("B", "X"), ("A", "Y"), ("X", "Y")])
     >>> asked = Question(frozenset("Y"), frozenset("X"))
     >>> found = Solver(graph).solve(asked)
@@ -66,7 +68,10 @@ class _Trials:
         self.work = _WORK
 
     def try_without(self, hidden: Nodes) -> Recovery:
-        """Answer with ``hidden`` out of sight; if that can be done, leave it so."""
+        """Answer with ``hidden`` out of sight; if that can be done, leave it so.
+
+        Called by ``compact`` for one set of variables after the other.
+        """
         cost = (len(self.graph.nodes) - len(hidden)) ** 2
         if self.work < cost:
             return Recovery(None)

@@ -39,6 +39,8 @@ class _Group:
 def recover_by_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) -> Recovery:
     """Recover each factor that the outcomes feel, and put them together.
 
+    Called by ``Solver._try_ways`` and ``ExternalTable.answer`` when doing is not seeing.
+
     >>> from boundit.estimand.recovery.recover_factor import recover_factor
     >>> graph = CausalGraph.of(
     ...     directed=[("X", "Y"), ("Z", "X"), ("Z", "Y"), ("Z", "S")], selection="S"
@@ -63,7 +65,10 @@ def recover_by_factors(graph: CausalGraph, asked: Question, solve: FactorSolver)
 def recover_among_selected(
     graph: CausalGraph, asked: Question, solve: FactorSolver
 ) -> Recovery:
-    """Answer a question about the logged rows, with the factors they share up to a constant."""
+    """Answer a question about the logged rows, with the factors they share up to a constant.
+
+    Called by ``Solver._answer_among_selected``.
+    """
     group = _find_needed_factors(graph, asked)
     steps, parts, left = [_make_opening_step(group, asked)], list[Expression](), list[Nodes]()
     for factor in group.factors:
@@ -88,7 +93,10 @@ def recover_among_selected(
 
 
 def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
-    """Collect the factors connected to the outcomes through variables that vary."""
+    """Collect the factors connected to the outcomes through variables that vary.
+
+    Called by ``recover_by_factors`` and ``recover_among_selected`` first of all.
+    """
     known = asked.list_known(graph)
     whole = factorize(graph, outcomes=asked.outcomes | known, treatments=asked.treatments)
     varying = whole.relevant - known
@@ -103,12 +111,18 @@ def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
 
 
 def _assemble(body: Expression, group: _Group, asked: Question) -> Expression:
+    """Sum the product of the factors, and norm it where the question is conditional.
+
+    Called by ``recover_by_factors`` and ``recover_among_selected``.
+    """
     top = sum_out(group.summed, body)
     return divide(top, sum_out(asked.outcomes, top)) if group.conditioned else top
 
 
 def _divide_clean(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]:
     """Sum out and divide away what has no say in selection and is not wanted.
+
+    Called by ``recover_among_selected`` for the factors it could not recover.
 
     With the ancestors of S first in the order, the conditionals of the other members of a
     c-component T are ``Q[T] / Q[T within An(S)]``: leaving them out turns the first factor
@@ -128,7 +142,10 @@ def _divide_clean(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]:
 
 
 def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, felt: Nodes) -> bool:
-    """Tell whether what is left is the wanted factors times what the outcomes do not feel."""
+    """Tell whether what is left is the wanted factors times what the outcomes do not feel.
+
+    Called by ``recover_among_selected`` on what is left of the graph.
+    """
     for component in graph.components():
         if not component <= wanted and (
             component & wanted or (component | graph.parents(component)) & felt
@@ -138,5 +155,9 @@ def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, felt: Nodes) -> boo
 
 
 def _make_opening_step(group: _Group, asked: Question) -> Step:
+    """Say which factors the question needs.
+
+    Used by ``recover_by_factors`` and ``recover_among_selected``.
+    """
     shown = ", ".join(f"Q[{join_names(c)}]" for c in group.factors)
     return Step(None, f"{asked} needs {shown}", NAME)

@@ -82,6 +82,10 @@ class Recovery:
         return shown
 
     def _say_none(self) -> str:
+        """Say that there is no formula, and whether that is proved.
+
+        Used by ``Recovery.__str__`` and ``Recovery.latex``.
+        """
         if self.proof is None:
             return "not found by these rules"
         return f"not recoverable: {self.proof}"

@@ -41,6 +41,8 @@ class ExternalTable:
     def of(cls, graph: CausalGraph, measured: Nodes) -> "ExternalTable":
         """Find what the table makes known of everyone.
 
+        Called by ``Solver.__init__`` for every table.
+
         >>> graph = CausalGraph.of(directed=[("Z", "Y"), ("Z", "S")], selection="S")
         >>> sorted(ExternalTable.of(graph, frozenset("Z")).safe)
         ['Y', 'Z']
@@ -56,7 +58,10 @@ class ExternalTable:
         return cls(measured, safe, project(everyone, graph.observed - safe), graph)
 
     def answer(self, asked: Question) -> Recovery:
-        """Identify a question from the table alone and what the log adds to it."""
+        """Identify a question from the table alone and what the log adds to it.
+
+        Called by ``Solver._read_off_tables``.
+        """
         if not asked.variables <= self.safe:
             return Recovery(None)
         table = join_names(self.measured)
@@ -72,10 +77,14 @@ class ExternalTable:
         return Recovery(self._write_conditional(light.outcomes, given), steps)
 
     def _recover_factor(self, target: Nodes, graph: CausalGraph) -> Recovery:
+        """Recover a c-factor from the law of everyone. Used by ``ExternalTable.answer``."""
         return recover_factor(target, graph, self.write_law)
 
     def write_law(self, graph: CausalGraph, late: Sequence[Nodes]) -> Law:
-        """Write the law of everyone, each conditional from where it is simplest."""
+        """Write the law of everyone, each conditional from where it is simplest.
+
+        Used by ``ExternalTable._recover_factor`` in place of the log's law.
+        """
         order = order_from_end(graph, late)
         places = {node: i for i, node in enumerate(order)}
 
@@ -88,6 +97,10 @@ class ExternalTable:
         return Law(order, conditional)
 
     def _write_conditional(self, of: Nodes, given: Nodes) -> Expression:
+        """Write one conditional: from the table, from the log, or from both.
+
+        Called by ``ExternalTable.answer`` and ``ExternalTable.write_law``.
+        """
         if of | given <= self.measured:
             return P(of, given, logged=False)
         selection = str(self.whole.selection)
@@ -98,7 +111,10 @@ class ExternalTable:
         return divide(top, sum_out(of, top))
 
     def _write_joint(self, names: Nodes) -> tuple[Expression, Nodes]:
-        """Write a law over ``names`` and, where it must, more variables of the table."""
+        """Write a law over ``names`` and, where it must, more variables of the table.
+
+        Called by ``ExternalTable._write_conditional`` when neither table nor log does alone.
+        """
         parts, needed, known = list[Expression](), names & self.measured, self.measured
         selected = frozenset((str(self.whole.selection),))
         for node in sort_names(names - self.measured):

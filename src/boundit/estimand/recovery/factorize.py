@@ -17,12 +17,18 @@ class FactorSum:
 
     @property
     def parts(self) -> tuple[Nodes, ...]:
-        """The c-components ``D_i``, in the causal order of their first members."""
+        """The c-components ``D_i``, in the causal order of their first members.
+
+        Used by ``_find_needed_factors``.
+        """
         return tuple(factor.of for factor in self.factors)
 
     @property
     def relevant(self) -> Nodes:
-        """``D``: the outcomes and their ancestors once the treatments are gone."""
+        """``D``: the outcomes and their ancestors once the treatments are gone.
+
+        Used by ``_find_needed_factors``.
+        """
         return frozenset[str]().union(*self.parts)
 
     def __str__(self) -> str:
@@ -38,8 +44,8 @@ def factorize(graph: CausalGraph, *, outcomes: Nodes, treatments: Nodes) -> Fact
     :math:`D_i` the c-components of :math:`G_D`. Given the selection node as an outcome, it is
     the law of the logged rows that is written so.
 
-    Called by ``_find_needed_factors`` for every question that c-factors answer, and by
-    ``worked_example``; the bounds by factorization and by response types start from it too.
+    Called by ``_find_needed_factors`` for every question that c-factors answer; the bounds by
+    factorization and by response types, and the worked example, start from it too.
 
     >>> front_door = CausalGraph.of(directed=[("X", "M"), ("M", "Y")], bidirected=[("X", "Y")])
     >>> print(factorize(front_door, outcomes=frozenset("Y"), treatments=frozenset("X")))

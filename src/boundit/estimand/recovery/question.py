@@ -33,11 +33,15 @@ class Question:
 
     @property
     def variables(self) -> Nodes:
-        """Every variable it names."""
+        """Every variable it names. Used by ``compact`` and ``recover``."""
         return self.outcomes | self.treatments | self.context
 
     def list_known(self, graph: CausalGraph) -> Nodes:
-        """What is given: the context, and that the row was selected if it was."""
+        """What is given: the context, and that the row was selected if it was.
+
+        Called by ``_find_needed_factors`` and by the rules here, as in
+        ``may_observe_treatments``.
+        """
         if self.selected and graph.selection:
             return self.context | {graph.selection}
         return self.context
@@ -45,6 +49,8 @@ class Question:
 
 def find_selection_walk(graph: CausalGraph, asked: Question) -> tuple[str, ...] | None:
     """Find a walk by which selection bears on the answer; None when the log is as good.
+
+    Called by ``Solver._read_off_log`` and ``Solver._answer_among_selected``.
 
     None is Rule 1 for S: the logged rows give the same answer as everyone.
 
@@ -60,6 +66,8 @@ def find_selection_walk(graph: CausalGraph, asked: Question) -> tuple[str, ...] 
 def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:
     """Tell whether all treatments may be read as conditions (Rule 2).
 
+    Called by ``Solver._read_off_log`` and ``ExternalTable.answer``.
+
     >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Z", "X"), ("Z", "Y")])
     >>> may_observe_treatments(graph, Question(frozenset("Y"), frozenset("X"), frozenset("Z")))
     True
@@ -72,6 +80,9 @@ def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:
 
 def lighten(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, ...]]:
     """Drop what the outcomes do not feel, and turn conditions into interventions.
+
+    Called by ``recover``, ``Solver`` and ``ExternalTable.answer`` before anything else is
+    tried.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
     >>> asked = Question(frozenset("Y"), frozenset("X"), frozenset("M"))
@@ -162,7 +173,7 @@ def state_rule_1(
 ) -> SeparationFact:
     """State that selection tells nothing of the outcomes, or the walk by which it does.
 
-    Called by ``Solver._read_off_log`` and ``Solver._answer_among_selected`` for their steps.
+    Called by ``_say_same`` and ``Solver._answer_among_selected`` for their steps.
     """
     selection = frozenset((graph.selection,)) if graph.selection else frozenset()
     given = asked.treatments | asked.context
@@ -181,10 +192,14 @@ def state_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact:
 def _find_dependences(
     graph: CausalGraph, asked: Question, *, into: Nodes, out_of: Nodes = frozenset()
 ) -> Nodes:
-    """Collect what the outcomes are not separated from by all else that is given or done."""
+    """Collect what the outcomes are not separated from by all else that is given or done.
+
+    Called by ``_find_by_rule_1``, ``_find_by_rule_2`` and ``_find_by_rule_3``.
+    """
     given = asked.list_known(graph) | asked.treatments
     return find_boundary(graph, asked.outcomes, given=given, into=into, out_of=out_of)
 
 
 def _write_names(names: Nodes) -> str:
+    """Spell a set of variables. Used by ``Question.__str__`` and ``_make_first_move``."""
     return ", ".join(map(write_name, sort_names(names)))

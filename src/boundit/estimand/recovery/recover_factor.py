@@ -19,6 +19,9 @@ def recover_factor(
 ) -> Recovery:
     """Recover ``Q[target]`` from the law of the logged rows (Algorithm 2, RC*, without bounds).
 
+    Called by ``Solver._recover_factor`` and ``ExternalTable._recover_factor``, and by the
+    paper's first bound.
+
     ``target`` is joined by bidirected edges; ``read`` writes the law of a part of the graph.
     Without a selection node this is Tian's method.
     Comments give the lines of the paper's listing. It goes on to line 15 even when Identify
@@ -37,6 +40,10 @@ def recover_factor(
 
 
 def _recover(target: Nodes, law: Law, graph: CausalGraph) -> Recovery:
+    """Go through the listing once, then again on what is left.
+
+    Called by ``recover_factor``, then by itself.
+    """
     kept = graph.ancestors(target) | graph.selecting()
     if idle := graph.nodes - kept:  # lines 4-6
         answer = _recover(target, law.marginalize(kept), graph.induced(kept))
@@ -53,10 +60,14 @@ def _recover(target: Nodes, law: Law, graph: CausalGraph) -> Recovery:
 
 
 def find_clean_components(graph: CausalGraph) -> tuple[Nodes, ...]:
-    """Find the c-components without a say in selection: their factors are those of everyone."""
+    """Find the c-components without a say in selection: their factors are those of everyone.
+
+    Called by ``_recover`` (line 7).
+    """
     selecting = graph.selecting()
     return tuple(c for c in graph.components() if not c & selecting)
 
 
 def _make_sum_steps(idle: Nodes) -> tuple[Step, ...]:
+    """Say what was summed out, if anything. Used by ``recover_factor`` and ``_recover``."""
     return (Step(5, f"sum out {join_names(idle)}"),) if idle else ()

@@ -50,6 +50,8 @@ _EDIT, _IDLE, _LEAF = 0.001, 0.01, 1.0
 def search(graph: CausalGraph, asked: Question, tables: Iterable[Nodes] = ()) -> Recovery:
     """Look for a derivation of ``asked`` from the log and unbiased ``tables``.
 
+    Called by ``_search_rules`` where nothing else has an answer.
+
     >>> graph = CausalGraph.of(
     ...     directed=[("X", "Y"), ("Z", "X"), ("Z", "Y"), ("Z", "S")], selection="S"
     ... )
@@ -73,6 +75,7 @@ class _DoCalculusSearch:
         self.formulas: dict[_Atom, Expression] = {}
 
     def answer(self, asked: Question) -> Recovery:
+        """Search, and tell the derivation of what was found. Called by ``search``."""
         goals = self.list_goals(asked)
         if not self.reach(set(goals)):
             reason = "no derivation by the rules of the do-calculus and of probability"
@@ -81,6 +84,10 @@ class _DoCalculusSearch:
         return Recovery(formula, tuple(self.list_steps(goals)))
 
     def list_goals(self, asked: Question) -> list[_Atom]:
+        """List the atoms that make up the question, by the chain rule.
+
+        Called by ``_DoCalculusSearch.answer``.
+        """
         do, given = self.graph.mask(asked.treatments), self.graph.mask(asked.context)
         atoms = list[_Atom]()
         for name in sort_names(asked.outcomes):
@@ -90,7 +97,10 @@ class _DoCalculusSearch:
         return atoms
 
     def reach(self, missing: set[_Atom]) -> bool:
-        """Settle atoms, cheapest first, until nothing is missing or nothing is left."""
+        """Settle atoms, cheapest first, until nothing is missing or nothing is left.
+
+        Called by ``_DoCalculusSearch.answer``.
+        """
         queue = [(cost, atom, reason) for atom, reason, cost in self.list_data()]
         heapq.heapify(queue)
         while queue and missing:
@@ -105,7 +115,10 @@ class _DoCalculusSearch:
         return not missing
 
     def list_data(self) -> Iterator[_Move]:
-        """What the log shows of each variable given any others, and what the tables show."""
+        """What the log shows of each variable given any others, and what the tables show.
+
+        Called by ``_DoCalculusSearch.reach`` to begin with.
+        """
         for mask, selected in (
             (self.observed, self.graph.selection),
             *((table, 0) for table in self.tables),
@@ -121,13 +134,20 @@ class _DoCalculusSearch:
                     given = (given - 1) & others
 
     def list_moves(self, atom: _Atom) -> Iterator[_Move]:
+        """List what follows from an atom and those settled before, with its cost.
+
+        Called by ``_DoCalculusSearch.reach``.
+        """
         cost = self.costs[atom]
         for made, rule, price in self.list_edits(atom):
             yield made, _Reason(rule, (atom,)), cost + price
         yield from self.list_swaps(atom)
 
     def list_edits(self, atom: _Atom) -> Iterator[tuple[_Atom, str, float]]:
-        """Rules 1 to 3 for one variable, forwards and backwards."""
+        """Rules 1 to 3 for one variable, forwards and backwards.
+
+        Called by ``_DoCalculusSearch.list_moves``.
+        """
         of, do, given = atom
         for i in list_bits(self.graph.everything & ~(1 << of)):
             bit = 1 << i
@@ -150,24 +170,36 @@ class _DoCalculusSearch:
                     yield _Atom(of, do | bit, given), "Rule 3", _IDLE
 
     def may_use_rule_1(self, rest: _Atom, i: int) -> bool:
-        """Whether a condition on node i changes nothing."""
+        """Whether a condition on node i changes nothing.
+
+        Called by ``_DoCalculusSearch.list_edits``.
+        """
         of, do, given = rest
         return not self.graph.connected(of, do | given, do, 0) >> i & 1
 
     def may_use_rule_2(self, rest: _Atom, i: int) -> bool:
-        """Whether seeing node i and setting it are the same."""
+        """Whether seeing node i and setting it are the same.
+
+        Called by ``_DoCalculusSearch.list_edits``.
+        """
         of, do, given = rest
         return not self.graph.connected(of, do | given, do, 1 << i) >> i & 1
 
     def may_use_rule_3(self, rest: _Atom, i: int) -> bool:
-        """Whether setting node i changes nothing."""
+        """Whether setting node i changes nothing.
+
+        Called by ``_DoCalculusSearch.list_edits``.
+        """
         of, do, given = rest
         acts = self.graph.ancestors(given, do) >> i & 1
         cut = do if acts else do | 1 << i
         return not self.graph.connected(of, do | given, cut, 0) >> i & 1
 
     def list_swaps(self, atom: _Atom) -> Iterator[_Move]:
-        """Join this atom with one that makes a law of two, and read that the other way."""
+        """Join this atom with one that makes a law of two, and read that the other way.
+
+        Called by ``_DoCalculusSearch.list_moves``.
+        """
         of, do, given = atom
         for i in list_bits(self.observed & ~do & ~(1 << of)):
             bit = 1 << i
@@ -183,12 +215,19 @@ class _DoCalculusSearch:
                 yield swapped, _Reason(_BAYES, pair), 2 * cost
 
     def write_formula(self, atom: _Atom) -> Expression:
-        """Write the formula of an atom that was reached; shared parts are written once."""
+        """Write the formula of an atom that was reached; shared parts are written once.
+
+        Called by ``_DoCalculusSearch.answer`` for the goals, then for premises.
+        """
         if atom not in self.formulas:
             self.formulas[atom] = self.derive_formula(atom)
         return self.formulas[atom]
 
     def derive_formula(self, atom: _Atom) -> Expression:
+        """Write the formula of an atom from those of its premises.
+
+        Called by ``_DoCalculusSearch.write_formula``.
+        """
         reason = self.reasons[atom]
         if reason.move == _DATA:
             logged = bool(atom.given & self.graph.selection)
@@ -202,7 +241,10 @@ class _DoCalculusSearch:
         return whole if reason.move == _SUM else divide(joint, whole)
 
     def list_steps(self, goals: Iterable[_Atom]) -> Iterator[Step]:
-        """Tell the derivation, premises first, each atom once."""
+        """Tell the derivation, premises first, each atom once.
+
+        Called by ``_DoCalculusSearch.answer``.
+        """
         seen = set[_Atom]()
         stack = [(goal, False) for goal in reversed(list(goals))]
         while stack:
@@ -215,6 +257,10 @@ class _DoCalculusSearch:
                 stack += [(p, False) for p in reversed(self.reasons[atom].premises)]
 
     def make_step(self, atom: _Atom) -> Step:
+        """Say by which move an atom was reached, and from what.
+
+        Called by ``_DoCalculusSearch.list_steps``.
+        """
         move, premises = self.reasons[atom]
         shown = self.write_atom(atom)
         if move == _DATA:
@@ -252,6 +298,7 @@ class _DoCalculusSearch:
         )
 
     def write_atom(self, atom: _Atom) -> str:
+        """Spell an atom as a question. Used by ``_DoCalculusSearch.make_step``."""
         read = self.graph.read
         selected = bool(atom.given & self.graph.selection)
         return str(Question(read(1 << atom.of), read(atom.do), read(atom.given), selected))

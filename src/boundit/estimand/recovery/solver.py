@@ -56,7 +56,11 @@ class Solver:
         self._left = max(2, work // len(graph.nodes))
 
     def solve(self, asked: Question, depth: int = _DEPTH) -> Recovery:
-        """Find a formula for ``asked`` by the structured ways."""
+        """Find a formula for ``asked`` by the structured ways.
+
+        Called by ``recover``, by itself for smaller questions, and by the rules of bounds for
+        formulas.
+        """
         key = (asked, depth)
         if key not in self._answers:
             if self._left == 0:
@@ -103,12 +107,18 @@ class Solver:
         return next((answer for answer in answers if answer), Recovery(None))
 
     def _is_hopeless(self, asked: Question, depth: int) -> bool:
-        """Tell whether it is known without work that ``solve`` finds nothing."""
+        """Tell whether it is known without work that ``solve`` finds nothing.
+
+        Called by ``Solver._sum_over_separators`` before it begins.
+        """
         found = self._answers.get((asked, depth))
         return not found if found is not None else self._left == 0
 
     def _read_off_log(self, asked: Question) -> Recovery:
-        """Read the answer off the log: selection does not matter and doing is seeing."""
+        """Read the answer off the log: selection does not matter and doing is seeing.
+
+        Called by ``Solver._try_ways`` first.
+        """
         if self.graph.selection and find_selection_walk(self.graph, asked) is not None:
             return Recovery(None)
         among = replace(asked, selected=self.graph.selection is not None)
@@ -128,7 +138,10 @@ class Solver:
         return Recovery(formula, tuple(steps))
 
     def _recover_factor(self, target: Nodes, depth: int) -> Recovery:
-        """Recover a c-factor: Algorithm 2, or as the effect of its parents on it."""
+        """Recover a c-factor: Algorithm 2, or as the effect of its parents on it.
+
+        Used by ``Solver._try_ways`` and ``Solver._answer_among_selected``.
+        """
         if target not in self._factors:
             self._factors[target] = recover_factor(target, self.graph)
         plain = self._factors[target]
@@ -137,7 +150,11 @@ class Solver:
         return self.solve(Question(target, self.graph.parents(target)), depth - 1) or plain
 
     def _answer_among_selected(self, asked: Question) -> Recovery:
-        """Answer among the logged rows, when selection leaves the answer as it is."""
+        """Answer among the logged rows, when selection leaves the answer as it is.
+
+        ``Solver._try_ways`` and ``Solver._sum_over_separators`` ask ``_among_selected``, which
+        keeps its answers.
+        """
         if (walk := find_selection_walk(self.graph, asked)) is not None:
             reason = f"{asked} is not the same given S=1 [{' '.join(walk)}]"
             fact = state_rule_1(self.graph, asked, walk)
@@ -149,7 +166,10 @@ class Solver:
         return found.after(_say_same(self.graph, asked), *steps)
 
     def _chain_outcomes(self, asked: Question, depth: int) -> Recovery:
-        """Answer for some outcomes, then for the others given them."""
+        """Answer for some outcomes, then for the others given them.
+
+        Called by ``Solver._split_question`` and ``Solver._divide_by_condition``.
+        """
         for first in self._list_first_outcomes(asked.outcomes):
             earlier = self.solve(replace(asked, outcomes=first), depth)
             if not earlier:
@@ -163,13 +183,20 @@ class Solver:
         return Recovery(None)
 
     def _list_first_outcomes(self, outcomes: Nodes) -> Iterator[Nodes]:
+        """List which outcomes to answer for first, the likeliest sets in front.
+
+        Called by ``Solver._chain_outcomes``.
+        """
         candidates = [t.safe & outcomes for t in self.tables]
         candidates += [frozenset((node,)) for node in sort_names(outcomes)]
         candidates += [outcomes - {node} for node in sort_names(outcomes)]
         return (c for c in dict.fromkeys(candidates) if c and c < outcomes)
 
     def _sum_over_separators(self, asked: Question, depth: int) -> Recovery:
-        """Sum over variables given which selection no longer matters."""
+        """Sum over variables given which selection no longer matters.
+
+        Called by ``Solver._split_question``.
+        """
         for through in self._list_separators(asked):
             first = replace(asked, outcomes=through)
             if self._is_hopeless(first, depth - 1):
@@ -185,7 +212,10 @@ class Solver:
         return Recovery(None)
 
     def _divide_by_condition(self, asked: Question, depth: int) -> Recovery:
-        """Answer for the outcomes and a condition together, and divide by what remains."""
+        """Answer for the outcomes and a condition together, and divide by what remains.
+
+        Called by ``Solver._split_question``.
+        """
         for node in sort_names(asked.context):
             outcomes, context = asked.outcomes | {node}, asked.context - {node}
             joint = self._chain_outcomes(
@@ -198,7 +228,10 @@ class Solver:
         return Recovery(None)
 
     def _list_separators(self, asked: Question) -> Iterator[Nodes]:
-        """Sets that part the outcomes from S: few, the likeliest first, each once."""
+        """Sets that part the outcomes from S: few, the likeliest first, each once.
+
+        Called by ``Solver._sum_over_separators``.
+        """
         cut = self.graph.without_edges_into(asked.treatments)
         include, selection = asked.treatments | asked.context, str(self.graph.selection)
         seen = set[Nodes]()
