@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from boundit.checks.strata import Strata
 
 
-def strata_of(tables: ArrayLike) -> Strata:
+def lay_out(tables: ArrayLike) -> Strata:
     """Lay out tables with axes group, one, other."""
     counts = np.asarray(tables, dtype=np.float64)
     group, one, other = np.nonzero(counts)
@@ -19,10 +19,10 @@ def strata_of(tables: ArrayLike) -> Strata:
     return whole.select(np.ones(len(group), dtype=np.bool_))
 
 
-def independent(
+def draw_independent(
     rng: Generator, n_groups: int, n: int, one: Sequence[float], other: Sequence[float]
 ) -> Strata:
     """Draw groups of ``n`` rows in which one variable tells nothing about the other."""
     law = np.outer(one, other)
     counts = rng.multinomial(n, law.ravel(), size=n_groups)
-    return strata_of(counts.reshape(n_groups, *law.shape))
+    return lay_out(counts.reshape(n_groups, *law.shape))

@@ -15,13 +15,13 @@ from boundit.studies.audits.check_power import draw_trials
 CHAIN = parse_graph("X -> Z -> Y")
 
 
-def exact_log(law: NamedArray) -> Log:
+def make_exact_log(law: NamedArray) -> Log:
     places = np.indices(law.values.shape).reshape(len(law.axes), law.values.size)
     cells = {axis: column.tolist() for axis, column in zip(law.axes, places, strict=True)}
     return read_log(cells | {"p": law.values.ravel().tolist()}, weight="p", exact=True)
 
 
-def chain_rows(n: int, seed: int, *, shortcut: float = 0.0) -> dict[str, list[int]]:
+def draw_chain_rows(n: int, seed: int, *, shortcut: float = 0.0) -> dict[str, list[int]]:
     rng = np.random.default_rng(seed)
     x = rng.random(n) < 0.5
     z = rng.random(n) < 0.3 + 0.4 * x
@@ -36,7 +36,7 @@ def chain_rows(n: int, seed: int, *, shortcut: float = 0.0) -> dict[str, list[in
 def test_exact_laws_agree_with_true_graphs_and_refute_those_that_lack_an_edge() -> None:
     """Without sampling error there are no false alarms and no misses, on 60 random worlds."""
     for trial, _ in draw_trials(60, seed=11):
-        log = exact_log(trial.law)
+        log = make_exact_log(trial.law)
 
         assert check(trial.true, log)
         assert not check(trial.wrong, log)
@@ -51,7 +51,7 @@ def test_the_papers_graph_agrees_with_its_log() -> None:
 
 
 def test_the_missing_edge_comes_first_and_is_shown() -> None:
-    report = check(CHAIN, chain_rows(4000, 1, shortcut=0.2))
+    report = check(CHAIN, draw_chain_rows(4000, 1, shortcut=0.2))
     (finding,) = report.findings
 
     assert not report
@@ -62,20 +62,22 @@ def test_the_missing_edge_comes_first_and_is_shown() -> None:
 
 
 def test_the_same_seed_gives_the_same_report() -> None:
-    rows = chain_rows(60, 2)
+    rows = draw_chain_rows(60, 2)
 
     assert check(CHAIN, rows, seed=5).rows() == check(CHAIN, rows, seed=5).rows()
 
 
 def test_more_rows_detect_weaker_association() -> None:
-    found = [check(CHAIN, chain_rows(n, 3)).findings[0].detectable for n in (50, 500, 5000)]
+    found = [
+        check(CHAIN, draw_chain_rows(n, 3)).findings[0].detectable for n in (50, 500, 5000)
+    ]
 
     assert None not in found
     assert found == sorted(found, reverse=True)  # type: ignore[type-var]
 
 
 def test_silence_from_few_rows_is_said_to_mean_little() -> None:
-    report = check(CHAIN, chain_rows(20, 4))
+    report = check(CHAIN, draw_chain_rows(20, 4))
 
     assert report
     assert "This says little" in str(report)
@@ -97,7 +99,7 @@ def test_passes_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nulls_are_left_out_where_they_matter_and_told() -> None:
-    rows = chain_rows(300, 6)
+    rows = draw_chain_rows(300, 6)
     gone = {**rows, "Z": [None] * 50 + rows["Z"][50:]}
     report = check(CHAIN, gone)
 
@@ -110,7 +112,9 @@ def test_nulls_are_left_out_where_they_matter_and_told() -> None:
 
 def test_bins_carry_their_caveat() -> None:
     rng = np.random.default_rng(0)
-    log = read_log({**chain_rows(200, 1), "Z": rng.random(200).tolist()}, bins={"Z": [0.5]})
+    log = read_log(
+        {**draw_chain_rows(200, 1), "Z": rng.random(200).tolist()}, bins={"Z": [0.5]}
+    )
 
     assert "Z was cut into bins" in check(CHAIN, log).caveats[0]
 
@@ -119,11 +123,11 @@ def test_a_continuous_column_is_refused_by_the_counts_room() -> None:
     rng = np.random.default_rng(0)
 
     with pytest.raises(Continuous, match="'Z' looks continuous"):
-        check(CHAIN, {**chain_rows(200, 1), "Z": rng.random(200).tolist()})
+        check(CHAIN, {**draw_chain_rows(200, 1), "Z": rng.random(200).tolist()})
 
 
 def test_statements_about_missing_columns_are_untestable_with_the_reason() -> None:
-    rows = chain_rows(200, 1)
+    rows = draw_chain_rows(200, 1)
     report = check(CHAIN, {"X": rows["X"], "Y": rows["Y"]})
 
     assert report
@@ -133,7 +137,7 @@ def test_statements_about_missing_columns_are_untestable_with_the_reason() -> No
 
 def test_a_missing_separator_is_replaced_by_one_in_the_log() -> None:
     graph = parse_graph("X -> A -> B -> Y")
-    rows = chain_rows(300, 1)
+    rows = draw_chain_rows(300, 1)
     for kept, missing in ("AB", "BA"):
         report = check(graph, {"X": rows["X"], kept: rows["Z"], "Y": rows["Y"]})
         tested = [f for f in report.findings if f.status != "untestable"]
@@ -153,7 +157,7 @@ def test_a_table_too_large_to_count_is_untestable_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("boundit.counts.tabulate.CELL_LIMIT", 2)
-    report = check(CHAIN, chain_rows(50, 1))
+    report = check(CHAIN, draw_chain_rows(50, 1))
 
     assert report.findings[0].status == "untestable"
     assert report.findings[0].explain().startswith("the log has more than 2 distinct rows")
@@ -184,7 +188,7 @@ def test_weights_count_as_rows() -> None:
 
 
 def test_an_unselected_row_is_refused() -> None:
-    rows = chain_rows(50, 1)
+    rows = draw_chain_rows(50, 1)
 
     with pytest.raises(NotAllSelected):
         check(parse_graph("X -> Z -> Y; X -> [S]"), {**rows, "S": [0] + [1] * 49})
@@ -193,7 +197,7 @@ def test_an_unselected_row_is_refused() -> None:
 @pytest.mark.parametrize("level", [0, 1, 5, -0.1, float("nan"), "0.05", None, True])
 def test_a_level_that_is_no_chance_is_refused(level: object) -> None:
     with pytest.raises(NoLevel, match="is no chance of a false alarm"):
-        check(CHAIN, chain_rows(50, 1), level=level)  # type: ignore[arg-type]
+        check(CHAIN, draw_chain_rows(50, 1), level=level)  # type: ignore[arg-type]
 
 
 def test_progress_is_told() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundit.checks import counting
-from boundit.checks.counting import count_statements, find_variables, group_statements
+from boundit.checks.counting import count_statements, find_columns, group_statements
 from boundit.counts.errors import HasNulls, NotAllSelected, TooManyCells
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
@@ -12,21 +12,21 @@ from boundit.counts.table import CountTable
 from boundit.graph.implications import Independence
 
 
-def statement(one: str, other: str, given: str = "") -> Independence:
+def make_statement(one: str, other: str, given: str = "") -> Independence:
     return Independence(one, other, frozenset(given), selected=False)
 
 
-THREE = [statement("A", "B"), statement("B", "C", "D"), statement("C", "E", "A")]
+THREE = [make_statement("A", "B"), make_statement("B", "C", "D"), make_statement("C", "E", "A")]
 
 
-def log(**options: object) -> Log:
+def make_log(**options: object) -> Log:
     rng = np.random.default_rng(0)
     columns = {name: rng.integers(0, 3, 60).tolist() for name in "ABCDE"}
     return read_log({**columns, "S": [1] * 60}, **options)  # type: ignore[arg-type]
 
 
 def test_a_log_that_fits_is_counted_once() -> None:
-    ((served, table),) = count_statements(log(), THREE, "S")
+    ((served, table),) = count_statements(make_log(), THREE, "S")
 
     assert served == THREE
     assert isinstance(table, CountTable)
@@ -36,10 +36,10 @@ def test_a_log_that_fits_is_counted_once() -> None:
 def test_a_longer_log_is_counted_in_few_passes_with_the_same_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ((_, whole),) = count_statements(log(), THREE, None)
+    ((_, whole),) = count_statements(make_log(), THREE, None)
     monkeypatch.setattr(counting, "ONE_PASS", 0)
     monkeypatch.setattr(counting, "SMALL", 100)
-    parts = list(count_statements(log(), THREE, None))
+    parts = list(count_statements(make_log(), THREE, None))
 
     assert sorted(str(s) for served, _ in parts for s in served) == sorted(map(str, THREE))
     assert len(parts) == 2
@@ -47,7 +47,7 @@ def test_a_longer_log_is_counted_in_few_passes_with_the_same_numbers(
     for served, table in parts:
         assert isinstance(table, CountTable)
         for each in served:
-            names = find_variables(each)
+            names = find_columns(each)
             assert (table.marginalize(names).values == whole.marginalize(names).values).all()
 
 
@@ -59,24 +59,24 @@ def test_every_statement_is_served_by_a_table_that_stays_small(
     rng = np.random.default_rng(seed)
     sizes = {name: int(rng.integers(2, 9)) for name in "ABCDEFGH"}
     drawn = [rng.permutation(list(sizes))[: rng.integers(2, 5)] for _ in range(15)]
-    statements = [statement(x[0], x[1], "".join(x[2:])) for x in drawn]
+    statements = [make_statement(x[0], x[1], "".join(x[2:])) for x in drawn]
     found = group_statements(statements, sizes)
 
     assert sum(len(served) for _, served in found) == 15
     for names, served in found:
-        assert all(find_variables(each) <= names for each in served)
+        assert all(find_columns(each) <= names for each in served)
         assert prod(sizes[n] for n in names) <= max(
-            200, *(prod(sizes[n] for n in find_variables(each)) for each in served)
+            200, *(prod(sizes[n] for n in find_columns(each)) for each in served)
         )
 
 
 def test_without_statements_nothing_is_read() -> None:
-    assert list(count_statements(log(), [], None)) == []
+    assert list(count_statements(make_log(), [], None)) == []
 
 
 def test_a_table_too_large_comes_as_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boundit.counts.tabulate.CELL_LIMIT", 10)
-    ((served, found),) = count_statements(log(), THREE, None)
+    ((served, found),) = count_statements(make_log(), THREE, None)
 
     assert served == THREE
     assert isinstance(found, TooManyCells)

@@ -6,12 +6,12 @@ import pytest
 
 from boundit.checks.association import PooledGroups, measure_any_association
 from boundit.checks.shuffles import ENOUGH, count_cells, draw_tables, find_chances
-from tests.checks.groups import strata_of
+from tests.checks.groups import lay_out
 
 
 def test_shuffled_tables_have_the_margins_of_the_log() -> None:
     counts = np.random.default_rng(0).poisson(2.0, size=(6, 3, 4)) + 1
-    tables = draw_tables(PooledGroups(strata_of(counts)), 50, np.random.default_rng(1))
+    tables = draw_tables(PooledGroups(lay_out(counts)), 50, np.random.default_rng(1))
 
     assert tables.shape == (50, 6, 3, 4)
     assert (tables >= 0).all()
@@ -22,19 +22,19 @@ def test_shuffled_tables_have_the_margins_of_the_log() -> None:
 def test_shuffles_have_the_exact_mean_and_variance_of_the_statistics() -> None:
     """The mean of both statistics is their degrees of freedom; margin 4 standard errors."""
     counts = np.random.default_rng(2).poisson(2.0, size=(5, 3, 3)) + 1
-    total = PooledGroups(strata_of(counts))
+    total = PooledGroups(lay_out(counts))
     tables = draw_tables(total, 20_000, np.random.default_rng(3))
     steady = total.measure_deviation(tables.sum(axis=1))
-    anyhow = [measure_any_association(strata_of(t)).value for t in tables[:2000]]
+    anyhow = [measure_any_association(lay_out(t)).value for t in tables[:2000]]
 
     assert steady.mean() == pytest.approx(total.df, abs=4 * steady.std() / 141)
     assert np.mean(anyhow) == pytest.approx(20, abs=4 * float(np.std(anyhow)) / 44)
 
 
-def enumerated(tables: list[list[list[int]]]) -> tuple[float, float]:
+def enumerate_shuffles(tables: list[list[list[int]]]) -> tuple[float, float]:
     """P of any and of steady association over all tables of 2 x 2 with these margins."""
     counts = np.array(tables)
-    total = PooledGroups(strata_of(counts))
+    total = PooledGroups(lay_out(counts))
     seen = (
         measure_any_association(total.strata).value,
         float(total.measure_deviation(total.counts)),
@@ -72,8 +72,8 @@ def enumerated(tables: list[list[list[int]]]) -> tuple[float, float]:
 )
 def test_shuffles_approach_full_enumeration(tables: list[list[list[int]]]) -> None:
     """With 40,000 shuffles that are never stopped, within 4 standard errors."""
-    exact = enumerated(tables)
-    total = PooledGroups(strata_of(tables))
+    exact = enumerate_shuffles(tables)
+    total = PooledGroups(lay_out(tables))
     drawn = draw_tables(total, 40_000, np.random.default_rng(0))
     seen = float(total.measure_deviation(total.counts))
     found = (total.measure_deviation(drawn.sum(axis=1)) >= seen - 1e-9).mean()
@@ -85,7 +85,7 @@ def test_shuffles_approach_full_enumeration(tables: list[list[list[int]]]) -> No
 
 
 def test_drawing_stops_once_chance_explains_what_was_seen() -> None:
-    total = PooledGroups(strata_of([[[4, 4], [4, 4]], [[3, 3], [3, 3]]]))
+    total = PooledGroups(lay_out([[[4, 4], [4, 4]], [[3, 3], [3, 3]]]))
 
     chance, steady = find_chances(total, 10**6, np.random.default_rng(0))
 
@@ -94,7 +94,7 @@ def test_drawing_stops_once_chance_explains_what_was_seen() -> None:
 
 
 def test_without_early_stopping_p_counts_the_log_among_the_shuffles() -> None:
-    total = PooledGroups(strata_of([[[15, 0], [0, 15]]]))
+    total = PooledGroups(lay_out([[[15, 0], [0, 15]]]))
 
     (chance,) = find_chances(total, 999, np.random.default_rng(0))
 
@@ -102,7 +102,7 @@ def test_without_early_stopping_p_counts_the_log_among_the_shuffles() -> None:
 
 
 def test_a_seed_fixes_the_answer() -> None:
-    total = PooledGroups(strata_of([[[5, 2], [2, 4]], [[1, 3], [3, 4]]]))
+    total = PooledGroups(lay_out([[[5, 2], [2, 4]], [[1, 3], [3, 4]]]))
 
     one, other = (find_chances(total, 500, np.random.default_rng(7)) for _ in range(2))
 
@@ -110,4 +110,4 @@ def test_a_seed_fixes_the_answer() -> None:
 
 
 def test_the_cost_counts_free_cells() -> None:
-    assert count_cells(PooledGroups(strata_of(np.ones((6, 3, 4))))) == 6 * 2 * 3
+    assert count_cells(PooledGroups(lay_out(np.ones((6, 3, 4))))) == 6 * 2 * 3

@@ -4,11 +4,11 @@ import pytest
 from boundit.checks.strata import stratify
 from boundit.counts.read import read_log
 from boundit.graph.implications import Independence
-from tests.checks.groups import strata_of
+from tests.checks.groups import lay_out
 
 
 def test_groups_in_which_a_variable_does_not_vary_are_left_out() -> None:
-    strata = strata_of([[[3, 1], [1, 2]], [[4, 5], [0, 0]], [[2, 0], [3, 0]]])
+    strata = lay_out([[[3, 1], [1, 2]], [[4, 5], [0, 0]], [[2, 0], [3, 0]]])
 
     assert len(strata) == 1
     assert strata.places.tolist() == [[0]]
@@ -18,7 +18,7 @@ def test_groups_in_which_a_variable_does_not_vary_are_left_out() -> None:
 def test_margins_are_those_of_the_dense_tables() -> None:
     rng = np.random.default_rng(0)
     tables = rng.poisson(1.5, size=(40, 3, 4))
-    strata = strata_of(tables)
+    strata = lay_out(tables)
     kept = tables[strata.places[:, 0]]
 
     assert np.array_equal(strata.ones.to_dense(len(strata), 3), kept.sum(axis=2))
@@ -27,7 +27,7 @@ def test_margins_are_those_of_the_dense_tables() -> None:
 
 
 def test_the_least_expected_count_looks_at_empty_cells_too() -> None:
-    strata = strata_of([[[9, 0], [0, 1]]])
+    strata = lay_out([[[9, 0], [0, 1]]])
 
     assert strata.least_expected.tolist() == [0.1]
 

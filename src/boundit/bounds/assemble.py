@@ -6,8 +6,7 @@ from math import prod
 
 from boundit.bounds.binary_reward import BinaryReward
 from boundit.bounds.confidence import ConfidentNumbers, collect_extremes, collect_terms
-from boundit.bounds.contrasts.shared import find_shared
-from boundit.bounds.contrasts.table import collect_contrasts
+from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.intersect import EndsCross, intersect_rules
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting

@@ -40,10 +40,11 @@ from boundit.terms.errors import BounditError
 from boundit.terms.message import Option
 from boundit.terms.names import Nodes, sort_names
 
-_NEAR = 1e-6
+_NEAR = 1e-6  # how far off, for its size, the library's inverse may be
 _HALVINGS = 80
 
-Pair = tuple[Floats, Floats]
+EndPair = tuple[Floats, Floats]
+"""The lower ends and the upper ends of some numbers."""
 
 
 class NoConfidence(BounditError):
@@ -51,7 +52,7 @@ class NoConfidence(BounditError):
 
 
 def require_confidence(confidence: float | None) -> None:
-    """Refuse a confidence that is no chance."""
+    """Refuse a confidence that is no chance; called by ``derive_bounds`` before any work."""
     if confidence is not None and not (
         isinstance(confidence, int | float) and 0 < confidence < 1
     ):
@@ -62,9 +63,12 @@ def require_confidence(confidence: float | None) -> None:
 
 
 def collect_terms(expressions: Iterable[Expression]) -> frozenset[P]:
-    """Collect the terms that formulas read off counts."""
+    """Collect the terms that formulas read off counts.
+
+    Called by ``collect_extremes`` and ``make_living_plans``.
+    """
     found, seen, waiting = set[P](), set[int](), list(expressions)
-    kept = list[Expression]()  # keeps identities from being used again
+    kept = list[Expression]()  # what is kept keeps its identity to itself
     while waiting:
         node = waiting.pop()
         if id(node) in seen:
@@ -92,15 +96,18 @@ class CountReader(Protocol):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads."""
+        """The formulas it reads."""
 
     @property
     def extremes(self) -> Nodes:
-        """Over which variables it only takes the least and the greatest of one formula."""
+        """The variables over which it only takes the least and the greatest of one formula."""
 
 
 def collect_extremes(rules: Iterable[CountReader]) -> dict[P, Nodes]:
-    """Collect the terms of some rules, and over which variables all of them take extremes."""
+    """Collect the terms of some rules, and over which variables all of them take extremes.
+
+    Called by ``assemble`` before the error is shared out.
+    """
     found: dict[P, Nodes] = {}
     for rule in rules:
         for term in collect_terms(rule.formulas):
@@ -128,17 +135,20 @@ class ConfidentNumbers:
     ) -> None:
         self._log, self._sparing = log, sparing
         self._extreme = dict(terms) if sparing else dict.fromkeys(terms, frozenset[str]())
-        self._external = sorted(external, key=lambda coin: prod(coin.n_levels.values()))
+        self._external = sorted(external, key=lambda source: prod(source.n_levels.values()))
         self.levels: Mapping[str, int] = {}
-        for coin in (*external, log):
-            self.levels = {**self.levels, **coin.n_levels}
+        for source in (*external, log):
+            self.levels = {**self.levels, **source.n_levels}
         sizes = {term: self._count_intervals(term) for term in terms}
         total = sum(sizes.values())
         self._shares = {t: (1 - confidence) * size / total for t, size in sizes.items()}
         self._terms: dict[P, tuple[NamedArray, NamedArray]] = {}
 
-    def between(self, expression: Expression, wanted: Sequence[str]) -> Pair:
-        """Both ends of a formula over ``wanted``; of values that may be any, the best ends."""
+    def between(self, expression: Expression, wanted: Sequence[str]) -> EndPair:
+        """Find both ends of a formula over ``wanted``; the best, of values that may be any.
+
+        Called by ``Populations._add_table`` and every rule, as ``Numbers.between``.
+        """
         order = tuple(sort_names(find_variables(expression)))
         free, pair = _IntervalArithmetic(self, order).evaluate(expression)
         kept = tuple(axis for axis in order if axis in wanted and axis in free)
@@ -150,47 +160,70 @@ class ConfidentNumbers:
         return NamedArray(kept, lower).align(wanted), NamedArray(kept, upper).align(wanted)
 
     def find_interval(self, term: P) -> tuple[NamedArray, NamedArray]:
-        """Both ends of ``P(of | given)``, one axis for each of its variables."""
+        """Find both ends of ``P(of | given)``, one axis for each of its variables.
+
+        Called by ``_IntervalArithmetic.evaluate`` for each term of a formula.
+        """
         if term not in self._terms:
             self._terms[term] = self._compute_interval(term)
         return self._terms[term]
 
     def _compute_interval(self, term: P) -> tuple[NamedArray, NamedArray]:
-        coin = self._find_source(term)
-        joint, below = coin.marginalize(term.of | term.given), coin.marginalize(term.given)
+        """Compute both ends of a term from its counts, with its share of the error.
+
+        Called by ``ConfidentNumbers.find_interval`` once per term.
+        """
+        source = self._find_source(term)
+        joint, below = source.marginalize(term.of | term.given), source.marginalize(term.given)
         n = np.broadcast_to(below.align(joint.axes), joint.values.shape)
-        if coin.table.exact:
+        if source.table.exact:
             with np.errstate(invalid="ignore", divide="ignore"):
                 share = joint.values / n
             ends = np.nan_to_num(share, nan=0.0), np.nan_to_num(share, nan=1.0)
-        elif coin.outcome in term.given and not coin.binary:
+        elif source.outcome in term.given and not source.binary:
             ends = np.zeros_like(n), np.ones_like(n)
         else:
             seen = self._count_seen(term, below)
             alpha = self._shares[term] / max(seen * self._count_outcomes(term), 1)
-            if coin.outcome in term.of and not coin.binary:
-                squares = coin.sum_squares(term.of | term.given).align(joint.axes)
+            if source.outcome in term.of and not source.binary:
+                squares = source.sum_squares(term.of | term.given).align(joint.axes)
                 ends = bound_mean(joint.values, squares, n, alpha)
             else:
                 ends = bound_share(joint.values, n, alpha)
         return NamedArray(joint.axes, ends[0]), NamedArray(joint.axes, ends[1])
 
     def _count_seen(self, term: P, below: NamedArray) -> int:
+        """Count the rows of cells that were seen, among which a term's error is split.
+
+        Called by ``ConfidentNumbers._compute_interval``.
+        """
         if not self._sparing:
             return below.values.size
         over = tuple(i for i, axis in enumerate(below.axes) if axis in self._extreme[term])
         return int((below.values > 0).any(axis=over).sum())
 
     def _find_source(self, term: P) -> BinaryReward:
+        """Find the log, or the smallest external table that has the variables of a term.
+
+        Called by ``ConfidentNumbers._compute_interval``.
+        """
         if term.logged:
             return self._log
         return next(c for c in self._external if term.of | term.given <= c.names)
 
     def _count_outcomes(self, term: P) -> int:
+        """Count the intervals that one row of a term needs.
+
+        Called by ``ConfidentNumbers._compute_interval`` and by its ``_count_intervals``.
+        """
         size = prod(self.levels[name] for name in term.of)
         return 1 if size == 2 else size  # of two shares, one interval gives the other
 
     def _count_intervals(self, term: P) -> int:
+        """Count the intervals that a term can need, by which the error is shared out.
+
+        Called by ``ConfidentNumbers.__init__``, so it must not look at counts.
+        """
         rows = term.given - self._extreme[term]
         return self._count_outcomes(term) * prod(self.levels[name] for name in rows)
 
@@ -204,7 +237,11 @@ class _IntervalArithmetic:
     def __init__(self, numbers: ConfidentNumbers, axes: Sequence[str]) -> None:
         self.numbers, self.axes = numbers, tuple(axes)
 
-    def evaluate(self, node: Expression) -> tuple[Nodes, Pair]:
+    def evaluate(self, node: Expression) -> tuple[Nodes, EndPair]:
+        """Evaluate a formula: the variables it depends on, and both its ends.
+
+        Called by ``ConfidentNumbers.between``.
+        """
         match node:
             case P(of, given):
                 low, high = self.numbers.find_interval(node)
@@ -222,7 +259,11 @@ class _IntervalArithmetic:
             case _:
                 assert_never(node)
 
-    def multiply(self, factors: Sequence[tuple[Nodes, Pair]]) -> tuple[Nodes, Pair]:
+    def multiply(self, factors: Sequence[tuple[Nodes, EndPair]]) -> tuple[Nodes, EndPair]:
+        """Multiply factors, lower ends and upper ends apart.
+
+        Called by ``_IntervalArithmetic.evaluate``.
+        """
         free, low, high = frozenset[str](), np.ones(()), np.ones(())
         for names, pair in factors:
             free |= names
@@ -230,15 +271,21 @@ class _IntervalArithmetic:
                 low, high = np.asarray(low * pair[0]), np.asarray(high * pair[1])
         return free, (low, high)
 
-    def add_up(self, over: Nodes, free: Nodes, pair: Pair) -> tuple[Nodes, Pair]:
+    def add_up(self, over: Nodes, free: Nodes, pair: EndPair) -> tuple[Nodes, EndPair]:
+        """Add up over some variables, of which only the ``free`` ones change the number.
+
+        Called by ``_IntervalArithmetic.evaluate``.
+        """
         gone = tuple(i for i, axis in enumerate(self.axes) if axis in over & free)
         times = prod(self.numbers.levels[name] for name in over - free)
         low, high = (end.sum(axis=gone, keepdims=True) * times for end in pair)
         return free - over, (low, high)
 
 
-def bound_share(k: Floats, n: Floats, alpha: float) -> Pair:
-    """Exact two-sided interval for a share from ``k`` of ``n``; everything where n is 0.
+def bound_share(k: Floats, n: Floats, alpha: float) -> EndPair:
+    """Bound a share from ``k`` of ``n``, exactly and on two sides; by 0 and 1 where n is 0.
+
+    Called by ``ConfidentNumbers._compute_interval``; ``alpha`` is the chance of missing.
 
     >>> low, high = bound_share(np.array([0.0, 5.0]), np.array([10.0, 10.0]), 0.05)
     >>> low.round(3), high.round(3)
@@ -252,9 +299,9 @@ def bound_share(k: Floats, n: Floats, alpha: float) -> Pair:
 
 
 def _find_quantile(a: Floats, b: Floats, chance: float) -> Floats:
-    """Where a beta law reaches a chance; what the library's inverse gets wrong is bisected.
+    """Find where a beta law reaches a chance; what the library gets wrong is bisected.
 
-    For hundreds of millions of rows it can be off by a factor.
+    For hundreds of millions of rows it can be off by a factor. Called by ``bound_share``.
     """
     found = np.asarray(betaincinv(a, b, chance))
     wrong = ~(np.abs(betainc(a, b, found) - chance) <= _NEAR * min(chance, 1 - chance))
@@ -269,10 +316,11 @@ def _find_quantile(a: Floats, b: Floats, chance: float) -> Floats:
     return found
 
 
-def bound_mean(sums: Floats, squares: Floats, n: Floats, alpha: float) -> Pair:
-    """Two-sided interval for a mean in [0, 1]: the tighter of Hoeffding's and Bernstein's.
+def bound_mean(sums: Floats, squares: Floats, n: Floats, alpha: float) -> EndPair:
+    """Bound a mean in [0, 1] on two sides: by the tighter of Hoeffding's and Bernstein's.
 
-    Each has half the chance ``alpha`` of missing.
+    Each has half the chance ``alpha`` of missing. Called by
+    ``ConfidentNumbers._compute_interval`` for a reward that is no 0/1 variable.
     """
     m = np.maximum(n, 2.0)
     mean = sums / np.maximum(n, 1.0)

@@ -44,7 +44,7 @@ def make_living_plans(
 
     ``numbers_for`` gives the numbers of some terms. Unlike in a conditioning bound, whose ends
     are one cell's, here the intervals of all cells must hold at once, so no term is one whose
-    extremes alone matter.
+    extremes alone matter. Called by ``_plan_living`` once per table.
     """
     chosen = choose_chains(chains, levels)
     if not chosen:
@@ -60,7 +60,7 @@ def choose_chains(
     """Choose the chains of which nothing but the reward is known, those of fewest cells first.
 
     None where some chain is known whole: then there is nothing left to learn. Neither counts
-    nor rewards have a say, so that a confidence holds.
+    nor rewards have a say, so that a confidence holds. Called by ``make_living_plans``.
     """
     plain = [chain for chain in chains if isinstance(chain, Chain)]
     if any(all(link.weights for link in chain.links) for chain in plain):
@@ -85,6 +85,7 @@ def _make_plan(
     reward_range: tuple[float, float],
     numbers: Numbers,
 ) -> Living:
+    """Make the plan of one chain; called by ``make_living_plans``."""
     felt, reason = find_pooling(graph, query, chain.variables)
     ends = _read_ends(chain, query, levels, reward_range, numbers)
     names = query.treatments + query.context
@@ -100,7 +101,9 @@ def _make_plan(
 def find_pooling(
     graph: CausalGraph, query: EffectQuery, variables: Sequence[str]
 ) -> tuple[Nodes, str]:
-    """Tell on which treatments and contexts the law of some variables hangs, and why.
+    """Find on which treatments and contexts the law of some variables depends, and why.
+
+    Called by ``_make_plan``.
 
     >>> from boundit.estimand.query import parse_query
     >>> graph = CausalGraph.of(directed=[("X", "W"), ("W", "Y"), ("X2", "Y"), ("C", "Y")])
@@ -123,7 +126,10 @@ def _read_ends(
     reward_range: tuple[float, float],
     numbers: Numbers,
 ) -> dict[Key, tuple[Interval, ...]]:
-    """Read the interval of every cell for every pair; never seen, it is the whole range."""
+    """Read the interval of every cell for every pair; never seen, it is the whole range.
+
+    Called by ``_make_plan``.
+    """
     (outcome,), n = query.outcomes, len(query.treatments)
     names = query.treatments + query.context
     order = (*names, *chain.variables)
@@ -143,5 +149,6 @@ def _read_ends(
 
 
 def _find_pool(names: Sequence[str], key: Key, felt: Nodes) -> Pool:
+    """Find the pool whose counts a pair shares; called by ``_make_plan``."""
     arm, context = key
     return tuple(v for name, v in zip(names, arm + context, strict=True) if name in felt)

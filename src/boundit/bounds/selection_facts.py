@@ -47,7 +47,8 @@ class SelectionFacts:
     def from_options(cls, *, selection_rate: object, sensitivity: object) -> Self:
         """Take the options of ``derive_bounds``; anything but a chance and a limit is refused.
 
-        ``sensitivity=inf`` says only that no kind of row is sure to be left out.
+        ``sensitivity=inf`` says only that no kind of row is sure to be left out. Called by
+        ``derive_bounds`` before any row is read.
         """
         return cls(_read_rate(selection_rate), _read_limit(sensitivity))
 
@@ -67,18 +68,24 @@ class SelectionFacts:
 
     @property
     def least_ratio(self) -> float:
-        """How small ``r`` may be."""
+        """The least that ``r`` may be."""
         rate = self.rate[0] if self.rate is not None else 0.0
         return max(rate, 1 / self.limit if self.limit is not None else 0.0)
 
     def find_greatest_share(self, share: float) -> float:
-        """How much of everyone a kind of row can be that is at most this share of the log."""
+        """Find how much of everyone a kind of row can be that is at most a share of the log.
+
+        Called by ``Populations._add_facts`` and ``_name_limit`` for each kind.
+        """
         if self.limit is None:
             return inf
         return self.limit * share if share > 0 else 0.0
 
     def require_in(self, graph: CausalGraph) -> None:
-        """Raise when something is said about selection and the graph has none."""
+        """Raise when something is said about selection and the graph has none.
+
+        Called by ``derive_bounds`` before any row is read.
+        """
         if self and graph.selection is None:
             raise InvalidFact(
                 "the graph has no selection node, so ",
@@ -93,6 +100,7 @@ NOTHING_KNOWN = SelectionFacts()
 
 
 def _read_rate(given: object) -> tuple[float, float] | None:
+    """Read a chance or a range of chances; called by ``SelectionFacts.from_options``."""
     if given is None:
         return None
     pair = tuple(given) if isinstance(given, tuple | list) else (given, given)
@@ -111,6 +119,7 @@ def _read_rate(given: object) -> tuple[float, float] | None:
 
 
 def _read_limit(given: object) -> float | None:
+    """Read a limit of at least 1; called by ``SelectionFacts.from_options``."""
     if given is None:
         return None
     if not _is_number(given) or not float(given) >= 1:
@@ -122,4 +131,5 @@ def _read_limit(given: object) -> float | None:
 
 
 def _is_number(given: object) -> TypeGuard[float]:
+    """Tell whether an option is a number; called by ``_read_rate`` and ``_read_limit``."""
     return isinstance(given, int | float) and not isinstance(given, bool) and not isnan(given)

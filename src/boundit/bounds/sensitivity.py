@@ -59,7 +59,10 @@ def sensitivity_curve(
 
 
 def _narrow(table: BoundTable, wider: BoundTable) -> BoundTable:
-    """Keep of each end the better of two tables that both hold."""
+    """Keep of each end the better of two tables that both hold.
+
+    Called by ``sensitivity_curve`` for each limit and the next larger one.
+    """
     bounds = {
         key: _keep_better(key, bound, wider.bounds[key]) for key, bound in table.bounds.items()
     }
@@ -68,6 +71,7 @@ def _narrow(table: BoundTable, wider: BoundTable) -> BoundTable:
 
 
 def _keep_better(key: Key, one: Bound, other: Bound) -> Bound:
+    """Keep the better ends of two bounds, and the rule of each; called by ``_narrow``."""
     if max(one.lower, other.lower) > min(one.upper, other.upper):
         raise EndsCross([f"arm {key[0]} in context {key[1]}"])
     if other.lower > one.lower:

@@ -6,7 +6,7 @@ from math import ceil
 
 from numpy.random import Generator, SeedSequence, default_rng
 
-from boundit.checks.counting import count_statements, find_variables
+from boundit.checks.counting import count_statements, find_columns
 from boundit.checks.evidence import Evidence, find_strongest
 from boundit.checks.independence import TestOutcome, correct_by_holm, judge, judge_law
 from boundit.checks.report import CheckReport, Finding, Status, rank
@@ -144,7 +144,7 @@ def _restate(graph: CausalGraph, columns: Nodes) -> tuple[list[Independence], li
     found: list[Independence] = []
     others: list[Finding] = []
     for statement in implications(graph):
-        missing = find_variables(statement) - columns
+        missing = find_columns(statement) - columns
         if missing & statement.given and not {statement.one, statement.other} & missing:
             within = (columns & graph.observed) | include
             instead = minimal_separator(

@@ -17,10 +17,10 @@ SMALL = 2**20
 """Of a longer log, statements share a pass while their table stays below so many cells."""
 
 
-def find_variables(statement: Independence) -> Nodes:
+def find_columns(statement: Independence) -> Nodes:
     """Find the columns that a statement needs.
 
-    Called by ``check`` for what the log lacks, and by ``group_statements``.
+    Called by ``_restate`` for what the log lacks, and by ``group_statements``.
     """
     return statement.given | {statement.one, statement.other}
 
@@ -58,7 +58,7 @@ def _plan_passes(
 
     Called by ``count_statements``.
     """
-    everything = frozenset[str]().union(*map(find_variables, statements))
+    everything = frozenset[str]().union(*map(find_columns, statements))
     if log.source.group(GroupBy(()))["lines"].sum() <= ONE_PASS:
         return [(everything, list(statements))]
     sizes = {
@@ -85,8 +85,8 @@ def group_statements(
         return prod(n_levels[name] for name in names)
 
     found: list[tuple[Nodes, list[Independence]]] = []
-    for statement in sorted(statements, key=lambda s: (-size(find_variables(s)), str(s))):
-        needed = find_variables(statement)
+    for statement in sorted(statements, key=lambda s: (-size(find_columns(s)), str(s))):
+        needed = find_columns(statement)
         together = [(size(names | needed), i) for i, (names, _) in enumerate(found)]
         fits = [(cells, i) for cells, i in together if cells <= max(SMALL, size(found[i][0]))]
         if not fits:

@@ -51,7 +51,7 @@ class Finding:
         return None if self.outcome is None else self.outcome.p
 
     def row(self) -> dict[str, object]:
-        """Write the finding as a flat record."""
+        """Write the finding as a flat record; called by ``CheckReport.rows``."""
         answer = None if self.outcome is None else self.outcome.decisive_answer
         return {
             "one": self.statement.one,
@@ -75,7 +75,10 @@ class Finding:
         }
 
     def explain(self) -> str:
-        """Say in a sentence or two what speaks against the statement, or what could have."""
+        """Say in a sentence or two what speaks against the statement, or what could have.
+
+        Called by ``Finding.row`` and ``Finding.__str__``.
+        """
         if self.evidence is not None:
             return write_evidence(self.statement, self.evidence, exact=self._is_exact)
         if self.outcome is None or self.detectable is None or self.detectable_any is None:
@@ -85,7 +88,10 @@ class Finding:
         return write_silence(self.detectable, self.detectable_any)
 
     def numbers(self) -> str:
-        """Write the test in one line; empty when there was none."""
+        """Write the test in one line, empty when there was none.
+
+        Called by ``Finding.__str__``.
+        """
         if self.outcome is None:
             return ""
         answer = self.outcome.decisive_answer

@@ -17,7 +17,9 @@ from boundit.terms.names import make_nodes
 from tests.bounds.reweighted import vertices
 
 
-def drawn(rng: Generator, n: int, facts: SelectionFacts) -> tuple[Floats, Expectation]:
+def draw_expectation(
+    rng: Generator, n: int, facts: SelectionFacts
+) -> tuple[Floats, Expectation]:
     law = rng.dirichlet(np.ones(n * 4)).reshape(n, 2, 2)
     model = Reweighting(make_nodes("M", "A", "W"), make_nodes("M"), facts)
     numbers = PlugInNumbers(Evaluator(NamedArray(("M", "A", "W"), law)))
@@ -26,7 +28,7 @@ def drawn(rng: Generator, n: int, facts: SelectionFacts) -> tuple[Floats, Expect
     )
 
 
-def searched(law: Floats, one: Floats, other: Floats, facts: SelectionFacts) -> float:
+def search_vertices(law: Floats, one: Floats, other: Floats, facts: SelectionFacts) -> float:
     """The greatest difference over corners and a fine grid between every two of them."""
     logged = law.sum(axis=(1, 2))
     shares = law / logged[:, None, None]
@@ -48,7 +50,7 @@ def test_no_population_passes_the_end_and_some_come_near(rate: float) -> None:
     rng = default_rng(3)
     for _ in range(12):
         facts = SelectionFacts((rate, 1.0))
-        law, expectation = drawn(rng, int(rng.integers(2, 4)), facts)
+        law, expectation = draw_expectation(rng, int(rng.integers(2, 4)), facts)
         one, other = rng.random(2), rng.random(2)
         end = RatioDifference(
             expectation, BlockMean(one, {"A": 0}), BlockMean(other, {"A": 1})
@@ -56,7 +58,7 @@ def test_no_population_passes_the_end_and_some_come_near(rate: float) -> None:
         apart = expectation.find_greatest(one, {"A": 0}) + expectation.find_greatest(
             -other, {"A": 1}
         )
-        found = searched(law, one, other, facts)
+        found = search_vertices(law, one, other, facts)
 
         assert end >= found - 1e-9
         assert end <= apart + 1e-8
@@ -64,7 +66,7 @@ def test_no_population_passes_the_end_and_some_come_near(rate: float) -> None:
 
 
 def test_the_same_mean_does_not_differ_from_itself() -> None:
-    _, expectation = drawn(default_rng(0), 3, SelectionFacts())
+    _, expectation = draw_expectation(default_rng(0), 3, SelectionFacts())
     mean = BlockMean(np.array([0.1, 0.8]), {"A": 0})
 
     assert 0 <= RatioDifference(expectation, mean, mean).find_greatest() <= 2e-4
@@ -90,11 +92,11 @@ def test_nobody_has_no_difference() -> None:
 
 def test_out_of_time_an_end_still_holds() -> None:
     facts = SelectionFacts((0.3, 1.0))
-    law, expectation = drawn(default_rng(4), 3, facts)
+    law, expectation = draw_expectation(default_rng(4), 3, facts)
     late = Expectation(expectation.populations, expectation.block, budget=TimeBudget(0.0))
     one, other = np.array([0.9, 0.1]), np.array([0.2, 0.7])
     end = RatioDifference(
         late, BlockMean(one, {"A": 0}), BlockMean(other, {"A": 1})
     ).find_greatest()
 
-    assert end >= searched(law, one, other, facts) - 1e-9
+    assert end >= search_vertices(law, one, other, facts) - 1e-9

@@ -2,11 +2,17 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+from boundit.bounds.contrasts.shared import find_shared
 
 from boundit.bandit.theory import count_ruled_out
+from boundit.bounds.contrasts.chain_differences import SharedChain
 from boundit.bounds.contrasts.table import collect_contrasts
+from boundit.bounds.contrasts.type_differences import SharedTypes
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.plan import plan_bounds
 from boundit.bounds.time_budget import TimeBudget
+from boundit.estimand.query import parse_query
+from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
 from tests.bounds.contrasts.compared import (
     NOTHING,
@@ -15,6 +21,7 @@ from tests.bounds.contrasts.compared import (
     share_chains,
 )
 from tests.bounds.reweighted import plug_in
+from tests.paper import FIGURE_2
 
 
 def test_the_papers_contrast_under_a_free_reweighting() -> None:
@@ -115,3 +122,24 @@ def test_of_very_many_only_those_that_rule_an_arm_out_are_kept(
     assert few.contrasts == {pair: most for pair, most in every.contrasts.items() if most < 0}
     assert 0 < len(few.contrasts) < len(every.contrasts)
     assert all(few.dominated(c) == every.dominated(c) for c in product((0, 1), repeat=2))
+
+
+def list_shared(graph: str, query: str) -> dict[str, type]:
+    plan = plan_bounds(parse(graph), parse_query(query))
+    return {p.record.name: type(find_shared(p.rule, plan.graph)) for p in plan.rules}
+
+
+def test_chains_share_the_laws_of_their_links() -> None:
+    plan = plan_bounds(FIGURE_2, parse_query("Y | do(X1, X2), U1, U2"))
+    plain, *reweighted = (find_shared(p.rule, plan.graph) for p in plan.rules)
+
+    assert isinstance(plain, SharedChain)
+    assert not plain.has_block
+    assert all(isinstance(each, SharedChain) and each.has_block for each in reweighted)
+
+
+def test_programs_share_the_law_of_types_and_natural_bounds_share_nothing() -> None:
+    shared = list_shared("Z -> X -> Y; X <-> Y", "Y | do(X)")
+
+    assert shared["program over X, Y across Z"] is SharedTypes
+    assert shared["natural bounds of X, Y"] is type(None)

@@ -21,7 +21,7 @@ INSTRUMENT = "Z -> X -> Y; X <-> Y"
 BOTH = "Z -> X -> Y; X <-> Y; X -> [S]; Y -> [S]"
 
 
-def sixteen(p: Floats, one: int, other: int) -> float:
+def solve_sixteen_types(p: Floats, one: int, other: int) -> float:
     """The greatest effect over all 16 joint types, written down plainly; ``p[z, x, y]``."""
     types = list(product(product((0, 1), repeat=2), repeat=2))  # x by z, y by x
     gain = [y[one] - y[other] for _, y in types]
@@ -33,7 +33,7 @@ def sixteen(p: Floats, one: int, other: int) -> float:
     return float(-found.fun)
 
 
-def table_of(model: Model, asked: str = "Y | do(X)") -> BoundTable:
+def derive_table(model: Model, asked: str = "Y | do(X)") -> BoundTable:
     rate = model.selection_rate() if model.graph.selection else None
     log = as_log(model.log())
     return derive_bounds(model.graph, asked, log, confidence=None, selection_rate=rate)
@@ -42,10 +42,12 @@ def table_of(model: Model, asked: str = "Y | do(X)") -> BoundTable:
 def test_the_difference_is_that_of_all_sixteen_types() -> None:
     """For two levels it seldom says more than the two arms apart, and never less."""
     for model in models(INSTRUMENT, 15, default_rng(1)):
-        table = table_of(model)
+        table = derive_table(model)
         p = model.law().condition_on("Z").align(("Z", "X", "Y"))
         for one, other in ((0, 1), (1, 0)):
-            assert table.contrast(one, other) == pytest.approx(sixteen(p, one, other), abs=1e-7)
+            assert table.contrast(one, other) == pytest.approx(
+                solve_sixteen_types(p, one, other), abs=1e-7
+            )
 
 
 def test_the_published_effect_of_the_cholesterol_trial() -> None:
@@ -78,7 +80,7 @@ def test_the_published_effect_of_the_cholesterol_trial() -> None:
 )
 def test_no_difference_passes_its_end(text: str, context: str) -> None:
     for model in models(text, 6, default_rng(2), levels=(2, 3), zeros=0.2):
-        table = table_of(model, f"Y | do(X){', ' * bool(context)}{context}")
+        table = derive_table(model, f"Y | do(X){', ' * bool(context)}{context}")
         effect = model.effect(outcomes="Y", treatments="X", context=tuple(context)).at({"Y": 1})
         mean = effect.align(("X", *context))
         for one, other in permutations(range(model.n_levels["X"]), 2):
@@ -91,7 +93,7 @@ def test_no_difference_passes_its_end(text: str, context: str) -> None:
 def test_under_selection_the_difference_is_narrower_than_the_ends_apart() -> None:
     narrower = 0
     for model in models(BOTH, 8, default_rng(3)):
-        table = table_of(model)
+        table = derive_table(model)
         apart = table[1, ()].upper - table[0, ()].lower
         narrower += table.contrast(1, 0) < apart - 1e-3
     assert narrower >= 2
@@ -100,7 +102,7 @@ def test_under_selection_the_difference_is_narrower_than_the_ends_apart() -> Non
 def test_an_arm_that_has_a_program_of_its_own_shares_nothing() -> None:
     text = "Z -> X -> Y; X <-> Y; A -> Y"
     for model in models(text, 3, default_rng(4)):
-        table = table_of(model, "Y | do(X, A)")
+        table = derive_table(model, "Y | do(X, A)")
         mean = model.effect(outcomes="Y", treatments=("X", "A")).at({"Y": 1})
         value = mean.align(("X", "A"))
         for one, other in permutations(product((0, 1), repeat=2), 2):
@@ -110,4 +112,4 @@ def test_an_arm_that_has_a_program_of_its_own_shares_nothing() -> None:
 def test_with_too_many_types_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type_differences, "MOST_COLUMNS", 3)
     (model,) = models(INSTRUMENT, 1, default_rng(5))
-    assert table_of(model).contrasts == {}
+    assert derive_table(model).contrasts == {}

@@ -8,13 +8,13 @@ from boundit.bounds.lp.branch_and_bound import BoxBound, ProbabilityBox, search_
 UNIT = ProbabilityBox(np.zeros(2), np.ones(2))
 
 
-def look(box: ProbabilityBox) -> BoxBound:
+def solve_box(box: ProbabilityBox) -> BoxBound:
     """An outer program for ``p q + p``: each factor is at most its upper end."""
     p, q = box.high
     return BoxBound(p * q + p, (box.low + box.high) / 2, box.high - box.low)
 
 
-def ended(found: BoxBound | None) -> float:
+def read_end(found: BoxBound | None) -> float:
     assert found is not None
     return found.end
 
@@ -24,11 +24,14 @@ BEST = max(p * (1 - p) + p for p in np.linspace(0, 1, 1001))
 
 @pytest.mark.parametrize("most", [1, 2, 5, 40, 400])
 def test_the_end_holds_wherever_the_search_stops(most: int) -> None:
-    assert ended(search_boxes(UNIT, look, most=most)) >= BEST
+    assert read_end(search_boxes(UNIT, solve_box, most=most)) >= BEST
 
 
 def test_more_boxes_never_widen() -> None:
-    ends = [ended(search_boxes(UNIT, look, most=most)) for most in (1, 3, 9, 27, 81, 243, 729)]
+    ends = [
+        read_end(search_boxes(UNIT, solve_box, most=most))
+        for most in (1, 3, 9, 27, 81, 243, 729)
+    ]
     assert ends == sorted(ends, reverse=True)
     assert ends[-1] == pytest.approx(BEST, abs=0.01)
     assert ends[0] == 2.0
@@ -36,16 +39,16 @@ def test_more_boxes_never_widen() -> None:
 
 def test_a_box_in_which_nothing_fits_is_left_out() -> None:
     def never_small(box: ProbabilityBox) -> BoxBound | None:
-        return None if box.low[0] > 0.5 else look(box)
+        return None if box.low[0] > 0.5 else solve_box(box)
 
-    found = ended(search_boxes(UNIT, never_small, most=200))
+    found = read_end(search_boxes(UNIT, never_small, most=200))
     assert found == pytest.approx(0.5 * 0.5 + 0.5, abs=0.02)
     assert search_boxes(UNIT, lambda _: None) is None
 
 
 def test_nothing_fits_when_no_half_does() -> None:
     def only_whole(box: ProbabilityBox) -> BoxBound | None:
-        return look(box) if box is UNIT else None
+        return solve_box(box) if box is UNIT else None
 
     assert search_boxes(UNIT, only_whole) is None
 
@@ -55,10 +58,10 @@ def test_a_point_is_looked_at_once() -> None:
 
     def counted(box: ProbabilityBox) -> BoxBound:
         seen.append(box)
-        return look(box)
+        return solve_box(box)
 
     point = np.array([0.3, 0.7])
-    assert ended(search_boxes(ProbabilityBox(point, point), counted)) == pytest.approx(
+    assert read_end(search_boxes(ProbabilityBox(point, point), counted)) == pytest.approx(
         0.3 * 0.7 + 0.3
     )
     assert len(seen) == 1
@@ -71,4 +74,4 @@ def test_chances_add_up_to_one() -> None:
 
 
 def test_who_is_late_keeps_what_was_found() -> None:
-    assert ended(search_boxes(UNIT, look, is_late=lambda: True)) == 2.0
+    assert read_end(search_boxes(UNIT, solve_box, is_late=lambda: True)) == 2.0

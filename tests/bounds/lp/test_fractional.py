@@ -14,7 +14,9 @@ from boundit.terms.names import make_nodes
 from tests.bounds.reweighted import vertices
 
 
-def drawn(rng: Generator, n: int, facts: SelectionFacts) -> tuple[Floats, Expectation]:
+def draw_expectation(
+    rng: Generator, n: int, facts: SelectionFacts
+) -> tuple[Floats, Expectation]:
     """A random law of (m, a, w) and the block w given a, reweighted by m."""
     law = rng.dirichlet(np.full(n * 4, 0.7)).reshape(n, 2, 2)
     model = Reweighting(make_nodes("M", "A", "W"), make_nodes("M"), facts)
@@ -30,7 +32,7 @@ def test_the_greatest_mean_is_attained_at_a_corner(facts: SelectionFacts | None)
     for _ in range(25):
         n = int(rng.integers(2, 5))
         known = facts or SelectionFacts((0.2, 1), float(rng.uniform(1.2, 4)))
-        law, expectation = drawn(rng, n, known)
+        law, expectation = draw_expectation(rng, n, known)
         logged, values = law.sum(axis=(1, 2)), rng.random(2)
         shares = law / logged[:, None, None]
         upper = np.array([min(known.find_greatest_share(share), 1.0) for share in logged])
@@ -48,7 +50,7 @@ def test_the_greatest_mean_is_attained_at_a_corner(facts: SelectionFacts | None)
 
 
 def test_ends_are_taken_at_every_outer_place() -> None:
-    law, expectation = drawn(default_rng(0), 2, SelectionFacts((1.0, 1.0)))
+    law, expectation = draw_expectation(default_rng(0), 2, SelectionFacts((1.0, 1.0)))
     low = default_rng(1).random((3, 1, 2))
     least, most = expectation.find_ends(low, low + 0.1, ("C", "A"))
     given = law.sum(axis=0)
@@ -83,7 +85,7 @@ def test_a_law_is_not_read_off_those_who_may_not_exist() -> None:
 
 
 def test_out_of_time_the_ends_are_those_of_the_function() -> None:
-    _, expectation = drawn(default_rng(0), 3, SelectionFacts((0.9, 0.9)))
+    _, expectation = draw_expectation(default_rng(0), 3, SelectionFacts((0.9, 0.9)))
     late = Expectation(expectation.populations, expectation.block, budget=TimeBudget(0.0))
     values = np.array([0.1, 0.7])
 

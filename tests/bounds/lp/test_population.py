@@ -25,13 +25,13 @@ GRAPH = parse("X -> M -> Y; M -> [S]")
 LOGGED = NamedArray(("M", "X"), np.array([[0.1, 0.3], [0.4, 0.2], [0.0, 0.0]]))
 
 
-def populations(facts: SelectionFacts, *tables: NamedArray) -> Populations:
+def make_populations(facts: SelectionFacts, *tables: NamedArray) -> Populations:
     names = [frozenset(table.axes) for table in tables]
     model = Reweighting.from_graph(GRAPH, make_nodes("M", "X"), facts, names)
     return Populations(model, PlugInNumbers(Evaluator(LOGGED, tables)))
 
 
-def ends(found: Populations, weights: Floats) -> tuple[float, float]:
+def find_ends(found: Populations, weights: Floats) -> tuple[float, float]:
     """The least and greatest weighted mass of a law."""
     layout = found.lay_out(weights)
     total = np.eye(layout.n_columns)[0]
@@ -44,47 +44,51 @@ def ends(found: Populations, weights: Floats) -> tuple[float, float]:
 
 def test_a_rate_bounds_each_mass_from_below() -> None:
     """Section 3.5: q(m) = P(m | S=1) r(m) and r >= P(S=1)."""
-    found = populations(SelectionFacts((0.5, 0.9)))
+    found = make_populations(SelectionFacts((0.5, 0.9)))
 
-    assert ends(found, found.weigh_cells({"M": 0})) == pytest.approx((0.2, 0.7), abs=1e-8)
-    assert ends(found, found.weigh_cells({"M": 0, "X": 0})) == pytest.approx(
+    assert find_ends(found, found.weigh_cells({"M": 0})) == pytest.approx((0.2, 0.7), abs=1e-8)
+    assert find_ends(found, found.weigh_cells({"M": 0, "X": 0})) == pytest.approx(
         (0.05, 0.175), abs=1e-8
     )
 
 
 def test_a_value_never_logged_may_have_any_mass_spread_in_any_way() -> None:
-    found = populations(SelectionFacts())
+    found = make_populations(SelectionFacts())
 
-    assert ends(found, found.weigh_cells({"M": 2, "X": 1})) == pytest.approx((0, 1), abs=1e-8)
-    assert ends(found, found.weigh_cells({"M": 2})) == pytest.approx((0, 1), abs=1e-8)
+    assert find_ends(found, found.weigh_cells({"M": 2, "X": 1})) == pytest.approx(
+        (0, 1), abs=1e-8
+    )
+    assert find_ends(found, found.weigh_cells({"M": 2})) == pytest.approx((0, 1), abs=1e-8)
 
 
 def test_a_limit_says_that_everybody_may_be_logged() -> None:
-    found = populations(SelectionFacts(None, 1.5))
+    found = make_populations(SelectionFacts(None, 1.5))
 
-    assert ends(found, found.weigh_cells({"M": 2})) == pytest.approx((0, 0), abs=1e-8)
-    assert ends(found, found.weigh_cells({"M": 0})) == pytest.approx((0.4 / 1.5, 0.6), abs=1e-8)
+    assert find_ends(found, found.weigh_cells({"M": 2})) == pytest.approx((0, 0), abs=1e-8)
+    assert find_ends(found, found.weigh_cells({"M": 0})) == pytest.approx(
+        (0.4 / 1.5, 0.6), abs=1e-8
+    )
 
 
 def test_a_table_fixes_sums_of_masses() -> None:
     table = NamedArray(("X",), np.array([0.5, 0.5]))
-    found = populations(SelectionFacts(None, 10.0), table)
+    found = make_populations(SelectionFacts(None, 10.0), table)
 
     # P(x=0) = q0 / 4 + 2/3 q1 = 1/2 and q0 + q1 = 1.
-    assert ends(found, found.weigh_cells({"M": 0})) == pytest.approx((0.4, 0.4), abs=1e-8)
+    assert find_ends(found, found.weigh_cells({"M": 0})) == pytest.approx((0.4, 0.4), abs=1e-8)
     assert found.may_exist()
 
 
 def test_a_table_that_no_reweighting_gives_is_refuted() -> None:
     table = NamedArray(("X",), np.array([0.9, 0.1]))
 
-    assert not populations(SelectionFacts(None, 10.0), table).may_exist()
-    assert populations(SelectionFacts(), table).may_exist()
+    assert not make_populations(SelectionFacts(None, 10.0), table).may_exist()
+    assert make_populations(SelectionFacts(), table).may_exist()
 
 
 def test_what_was_logged_surely_happens() -> None:
     for facts in (SelectionFacts(), SelectionFacts((0.5, 0.5))):
-        found = populations(facts)
+        found = make_populations(facts)
 
         assert found.has_logged({"M": 0})
         assert not found.has_logged({"M": 2, "X": 1})
@@ -100,7 +104,7 @@ def test_too_many_cells_are_noticed() -> None:
     model = Reweighting.from_graph(GRAPH, make_nodes("M", "X"), SelectionFacts())
 
     assert Populations(model, PlugInNumbers(Evaluator(law))).are_many
-    assert not populations(SelectionFacts()).are_many
+    assert not make_populations(SelectionFacts()).are_many
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ def test_shares_between_two_ends_are_those_of_the_whole_program() -> None:
             bounds=list(zip(low[0], high[0].clip(max=1), strict=True)),
         )
 
-        assert ends(found, weights)[1] == pytest.approx(-peer.fun, abs=1e-7)
+        assert find_ends(found, weights)[1] == pytest.approx(-peer.fun, abs=1e-7)
 
 
 @pytest.mark.parametrize("zeros", [0.0, 0.4])
@@ -149,18 +153,18 @@ def test_the_true_population_is_always_possible(zeros: float) -> None:
                 continue
             truth = model.law().align(found.axes)
             assert found.may_exist()
-            for weights in _some_weights(found):
-                low, high = ends(found, weights)
+            for weights in _list_weights(found):
+                low, high = find_ends(found, weights)
                 assert low - 1e-8 <= (weights * truth).sum() <= high + 1e-8
 
 
-def _some_weights(found: Populations) -> list[Floats]:
+def _list_weights(found: Populations) -> list[Floats]:
     rng = np.random.default_rng(len(found.axes))
     return [rng.random(found.shape).round(1) for _ in range(2)]
 
 
 def test_an_unfinished_search_still_proves_an_end() -> None:
-    found = populations(SelectionFacts((0.5, 0.9)))
+    found = make_populations(SelectionFacts((0.5, 0.9)))
     weights = found.weigh_cells({"M": 0})
     layout = found.lay_out(weights)
     program = found.write_rows(layout, np.eye(layout.n_columns)[0]).make_program()

@@ -9,7 +9,7 @@ from boundit.bounds.lp.program import Program, SolveStatus, SparseMatrix
 from boundit.counts.named_array import Floats
 
 
-def drawn(rng: Generator) -> tuple[Floats, Floats, Floats, Floats]:
+def draw_program(rng: Generator) -> tuple[Floats, Floats, Floats, Floats]:
     """A matrix with a row of ones, row ends around a feasible point, and a cost."""
     n_rows, n_columns = int(rng.integers(1, 8)), int(rng.integers(2, 15))
     matrix = rng.integers(0, 2, (n_rows, n_columns)).astype(float)
@@ -20,7 +20,7 @@ def drawn(rng: Generator) -> tuple[Floats, Floats, Floats, Floats]:
     return matrix, middle - slack, middle + slack, rng.normal(size=n_columns)
 
 
-def oracle(matrix: Floats, lower: Floats, upper: Floats, cost: Floats) -> float:
+def solve_by_scipy(matrix: Floats, lower: Floats, upper: Floats, cost: Floats) -> float:
     found = linprog(
         cost,
         A_ub=np.vstack([matrix, -matrix]),
@@ -32,20 +32,24 @@ def oracle(matrix: Floats, lower: Floats, upper: Floats, cost: Floats) -> float:
 
 def test_both_ends_are_those_of_another_solver() -> None:
     for rng in default_rng(0).spawn(60):
-        matrix, lower, upper, cost = drawn(rng)
+        matrix, lower, upper, cost = draw_program(rng)
         program = Program(SparseMatrix.from_dense(matrix), lower=lower, upper=upper)
 
         least, most = program.minimise(cost), program.maximise(cost)
 
         assert least.status is most.status is SolveStatus.OPTIMAL
-        assert least.bound == pytest.approx(oracle(matrix, lower, upper, cost), abs=1e-7)
-        assert most.bound == pytest.approx(-oracle(matrix, lower, upper, -cost), abs=1e-7)
+        assert least.bound == pytest.approx(
+            solve_by_scipy(matrix, lower, upper, cost), abs=1e-7
+        )
+        assert most.bound == pytest.approx(
+            -solve_by_scipy(matrix, lower, upper, -cost), abs=1e-7
+        )
         assert least.bound <= least.value <= most.value <= most.bound
 
 
 def test_a_program_asked_again_answers_like_a_fresh_one() -> None:
     for rng in default_rng(1).spawn(20):
-        matrix, lower, upper, cost = drawn(rng)
+        matrix, lower, upper, cost = draw_program(rng)
         warm = Program(SparseMatrix.from_dense(matrix), lower=lower, upper=upper)
         for _ in range(4):
             warm.minimise(cost)
@@ -61,7 +65,7 @@ def test_a_program_asked_again_answers_like_a_fresh_one() -> None:
 def test_any_multipliers_prove_an_end_that_no_feasible_point_passes() -> None:
     """Weak duality: so neither a solver's tolerance nor its early stop makes a bound miss."""
     for rng in default_rng(2).spawn(60):
-        matrix, lower, upper, cost = drawn(rng)
+        matrix, lower, upper, cost = draw_program(rng)
         program = Program(SparseMatrix.from_dense(matrix), lower=lower, upper=upper)
         found = program.minimise(cost)
         tried = [rng.normal(size=len(lower)) for _ in range(5)]
@@ -82,7 +86,7 @@ def test_ends_of_variables_stand_in_for_a_row_that_holds_all_of_them() -> None:
 
 def test_an_empty_program_comes_with_a_proof() -> None:
     for rng in default_rng(3).spawn(30):
-        matrix, lower, upper, cost = drawn(rng)
+        matrix, lower, upper, cost = draw_program(rng)
         lower, upper = lower.copy(), upper.copy()
         lower[-1] = upper[-1] = 1.0
         lower[0] = upper[0] = 1.5

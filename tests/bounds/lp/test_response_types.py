@@ -22,15 +22,15 @@ X, Y = TypedVariable("X", 2, ("Z",)), TypedVariable("Y", 2, ("X",))
 BOW = TypedVariable("X", 2), Y
 
 
-def watched(**outside: int) -> TypeScenario:
+def make_watched(**outside: int) -> TypeScenario:
     return TypeScenario(outside, make_nodes("X", "Y"))
 
 
 def test_the_bow_has_six_runs_and_the_instrument_fourteen() -> None:
     """Of 8 and 16 joint types: a function is asked only where some scene asks for it."""
     treated = TypeScenario({"X": 1}, make_nodes("Y"))
-    bow = list_response_types(BOW, [watched(), treated])
-    instrument = list_response_types((X, Y), [watched(Z=0), watched(Z=1), treated])
+    bow = list_response_types(BOW, [make_watched(), treated])
+    instrument = list_response_types((X, Y), [make_watched(Z=0), make_watched(Z=1), treated])
 
     assert bow is not None
     assert instrument is not None
@@ -39,7 +39,7 @@ def test_the_bow_has_six_runs_and_the_instrument_fourteen() -> None:
 
 def test_runs_agree_with_themselves_wherever_the_arguments_agree() -> None:
     found = list_response_types(
-        (X, Y), [watched(Z=0), watched(Z=1), TypeScenario({"X": 1}, make_nodes("Y"))]
+        (X, Y), [make_watched(Z=0), make_watched(Z=1), TypeScenario({"X": 1}, make_nodes("Y"))]
     )
 
     assert found is not None
@@ -63,12 +63,14 @@ def test_what_does_not_matter_in_a_scene_is_merged() -> None:
 
 
 def test_too_many_types_are_not_listed() -> None:
-    assert list_response_types((X, Y), [watched(Z=0), watched(Z=1)], most=12) is not None
-    assert list_response_types((X, Y), [watched(Z=0), watched(Z=1)], most=11) is None
+    assert (
+        list_response_types((X, Y), [make_watched(Z=0), make_watched(Z=1)], most=12) is not None
+    )
+    assert list_response_types((X, Y), [make_watched(Z=0), make_watched(Z=1)], most=11) is None
 
 
 def test_cells_are_numbered_like_a_table() -> None:
-    found = list_response_types(BOW, [watched()])
+    found = list_response_types(BOW, [make_watched()])
 
     assert found is not None
     assert sorted(found.find_cells(0, ["X", "Y"])) == [0, 1, 2, 3]
@@ -79,7 +81,7 @@ def test_no_variables_have_one_assignment() -> None:
     assert list(list_assignments({})) == [{}]
 
 
-def full_runs(
+def list_full_runs(
     variables: Sequence[TypedVariable], scenes: Sequence[TypeScenario], levels: dict[str, int]
 ) -> list[list[dict[str, int]]]:
     """Every joint response type, whole functions of all arguments, run through the scenes."""
@@ -105,7 +107,7 @@ def full_runs(
     return found
 
 
-def drawn(rng: Generator) -> tuple[list[TypedVariable], dict[str, int]]:
+def draw_variables(rng: Generator) -> tuple[list[TypedVariable], dict[str, int]]:
     """Three variables, causes first, each with some arguments, and an outside one."""
     levels = {name: int(rng.integers(2, 4)) for name in "ZXM"} | {"Y": 2}
     given = {"X": ["Z"], "M": ["Z", "X"], "Y": ["X", "M"]}
@@ -118,11 +120,11 @@ def drawn(rng: Generator) -> tuple[list[TypedVariable], dict[str, int]]:
 def test_reduced_programs_have_the_ends_of_the_full_ones() -> None:
     """Dropping and merging types changes nothing: the full program by another solver."""
     for rng in default_rng(5).spawn(12):
-        variables, levels = drawn(rng)
+        variables, levels = draw_variables(rng)
         inside = make_nodes("X", "M", "Y")
         scenes = [TypeScenario({"Z": z}, inside) for z in range(levels["Z"])]
         target = TypeScenario({"X": 1, "Z": 0}, make_nodes("M", "Y"))
-        full = full_runs(variables, [*scenes, target], levels)
+        full = list_full_runs(variables, [*scenes, target], levels)
         weights = rng.dirichlet(np.ones(len(full)))
         names, shape = ["X", "M", "Y"], [levels[v] for v in "XMY"]
         cells = np.array(
@@ -137,18 +139,18 @@ def test_reduced_programs_have_the_ends_of_the_full_ones() -> None:
         assert found.n_types <= len(full)
         ours = np.array([found.find_cells(s, names) for s in range(len(scenes))])
         size = int(np.prod(shape))
-        law = one_hot(cells, size) @ weights
-        matrix = one_hot(ours, size)
+        law = encode_one_hot(cells, size) @ weights
+        matrix = encode_one_hot(ours, size)
         program = Program(SparseMatrix.from_dense(matrix), lower=law, upper=law)
         cost = (found.find_cells(len(scenes), ["Y"]) == 1).astype(float)
         oracle = {
-            sign: linprog(sign * heads, A_eq=one_hot(cells, size), b_eq=law).fun * sign
+            sign: linprog(sign * heads, A_eq=encode_one_hot(cells, size), b_eq=law).fun * sign
             for sign in (1, -1)
         }
         assert program.minimise(cost).value == pytest.approx(oracle[1], abs=1e-7)
         assert program.maximise(cost).value == pytest.approx(oracle[-1], abs=1e-7)
 
 
-def one_hot(cells: np.ndarray, size: int) -> Floats:
+def encode_one_hot(cells: np.ndarray, size: int) -> Floats:
     """A row for every scene and cell: who is in it."""
     return np.vstack([(row == np.arange(size)[:, None]).astype(float) for row in cells])

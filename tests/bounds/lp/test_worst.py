@@ -16,7 +16,9 @@ from tests.bounds.programs import models, numbers
 BY_REWARD = "X -> Y; Y -> [S]"
 
 
-def worsts(facts: SelectionFacts, text: str = BY_REWARD) -> list[tuple[float, WorstPopulation]]:
+def list_worst(
+    facts: SelectionFacts, text: str = BY_REWARD
+) -> list[tuple[float, WorstPopulation]]:
     """The greatest P(Y=1 | X=1) of some models, and the population in which it is so."""
     found = []
     for model in models(text, 6, default_rng(1)):
@@ -39,7 +41,7 @@ def worsts(facts: SelectionFacts, text: str = BY_REWARD) -> list[tuple[float, Wo
 
 
 def test_a_rate_stops_the_kind_that_everyone_logged_would_be() -> None:
-    for _, worst in worsts(SelectionFacts((0.6, 0.6))):
+    for _, worst in list_worst(SelectionFacts((0.6, 0.6))):
         unpaid, paid = worst.kinds
         assert (unpaid.stopped, paid.stopped) == (LEAST, "")
         assert unpaid.share == pytest.approx(0.6 * unpaid.logged)
@@ -48,7 +50,9 @@ def test_a_rate_stops_the_kind_that_everyone_logged_would_be() -> None:
 
 def test_a_limit_stops_on_both_sides() -> None:
     stopped = {
-        kind.stopped for _, worst in worsts(SelectionFacts(limit=1.5)) for kind in worst.kinds
+        kind.stopped
+        for _, worst in list_worst(SelectionFacts(limit=1.5))
+        for kind in worst.kinds
     }
     assert stopped <= {LEAST, MOST, ""}
     assert {LEAST, MOST} & stopped

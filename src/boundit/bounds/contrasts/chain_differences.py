@@ -46,7 +46,7 @@ class SharedChain:
     ) -> "SharedChain":
         """Ask the graph which arms share which laws.
 
-        Called by ``assemble`` for every chain that bounds the effect.
+        Called by ``find_shared`` for every chain that bounds the effect.
         """
         treatments, known = frozenset(query.treatments), frozenset(query.context)
         of_links = list[Nodes]()

@@ -32,8 +32,9 @@ ROUGH = 2e-3
 FINEST = 1e-6
 """How near it must come while its sign is not."""
 MOST_PIECES = 60
+"""How often a piece is halved at most."""
 _SUMS = 5  # the total, the steering masses, the cells and the two columns more
-_EPS = 1e-300
+_LEAST_MASS = 1e-300  # to divide by, where nobody is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,10 @@ class BlockMean:
 
 @final
 class RatioDifference:
-    """How much one mean can exceed another in the same population."""
+    """How much one mean can exceed another in the same population.
+
+    Made by ``ChainDifferences._find_difference`` for two arms at one place.
+    """
 
     def __init__(self, expectation: Expectation, one: BlockMean, other: BlockMean) -> None:
         self._expectation, populations = expectation, expectation.populations
@@ -68,7 +72,10 @@ class RatioDifference:
         self._program, self._piece_rows = rows.make_program(), len(rows.rows) - 2
 
     def find_greatest(self) -> float:
-        """Find an end that no population passes; infinite where one mean is of nobody."""
+        """Find an end that no population passes; infinite where one mean is of nobody.
+
+        Called by ``ChainDifferences._find_difference``.
+        """
         seen = self._expectation.populations.has_logged
         if not (seen(self.one.given) and seen(self.other.given)) or self._least < RARE:
             return inf
@@ -89,12 +96,18 @@ class RatioDifference:
         return -end if end < inf else inf
 
     def _is_near(self, end: float, attained: float) -> bool:
-        """Tell whether more pieces would hardly help."""
+        """Tell whether more pieces would hardly help.
+
+        Called by ``RatioDifference.find_greatest`` before each split.
+        """
         certain = end < 0 or attained >= 0
         return end - attained <= (max(ACCURACY, ROUGH * end) if certain else FINEST)
 
     def _bound_piece(self, start: float, stop: float) -> tuple[float, float, float, float]:
-        """Bound the difference while the second mean is in a piece; negative, for the heap."""
+        """Bound the difference while the second mean is in a piece; negative, for the heap.
+
+        Called by ``RatioDifference.find_greatest`` for the whole range and for each half.
+        """
         program, seconds = self._program, self._expectation.budget.left()
         for row, end in enumerate((start, stop), self._piece_rows):
             program.set_coefficient(row, self._n_masses + 1, -end)
@@ -102,7 +115,7 @@ class RatioDifference:
             certify_greatest, program, least=self._least, seconds=seconds, sums=_SUMS
         )
         most, found = search(self._widen(self._below))
-        heaviest = max(most, _EPS) if found.status is SolveStatus.OPTIMAL else inf
+        heaviest = max(most, _LEAST_MASS) if found.status is SolveStatus.OPTIMAL else inf
         objective = self._top - (self._other - start * self._below) / heaviest
         end, found = search(self._widen(objective))
         if found.status is SolveStatus.EMPTY:
@@ -110,7 +123,10 @@ class RatioDifference:
         return start - end, start, stop, self._read_attained(found)
 
     def _read_attained(self, found: Optimum) -> float:
-        """What the difference is at the point that a search found."""
+        """Read what the difference is at the point that a search found.
+
+        Called by ``RatioDifference._bound_piece``.
+        """
         if found.status is not SolveStatus.OPTIMAL:
             return -inf
         point = found.point[: self._n_masses]
@@ -120,5 +136,8 @@ class RatioDifference:
         return float(self._top @ point - self._other @ point / below)
 
     def _widen(self, form: Floats) -> Floats:
-        """Write a form of masses with the two columns more."""
+        """Write a form of masses with the two columns more.
+
+        Called by ``RatioDifference._bound_piece`` for its objectives.
+        """
         return np.append(form, (0.0, 0.0))

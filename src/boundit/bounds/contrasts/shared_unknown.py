@@ -49,7 +49,7 @@ class SharedUnknown(Protocol):
 def find_differing(treatments: Sequence[str], one: ArmPlace, other: ArmPlace) -> Nodes:
     """Find the treatments in which two arms differ.
 
-    Called by ``ChainDifferences.find_greatest`` and ``TypeDifferences.find_greatest`` for each
+    Called by ``ChainDifferences.find_greatest`` and ``TypeDifferences._bound_pair`` for each
     comparison, and by ``_group_by_difference`` to sort arms.
 
     >>> sorted(find_differing(("A", "B"), (0, 1), (0, 2)))

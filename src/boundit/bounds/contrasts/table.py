@@ -11,16 +11,24 @@ from itertools import product
 
 import numpy as np
 
+from boundit.bounds.contrasts.chain_differences import SharedChain
 from boundit.bounds.contrasts.shared_unknown import (
     ArmPlace,
     GreatestDifferences,
     SharedUnknown,
     find_differing,
 )
+from boundit.bounds.contrasts.type_differences import SharedTypes
 from boundit.bounds.numbers import Numbers
+from boundit.bounds.rules.chain import Chain
+from boundit.bounds.rules.nested_chain import NestedChain
+from boundit.bounds.rules.reweighted_chain import ReweightedChain
+from boundit.bounds.rules.reweighted_types import TypesReweighted
+from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import Arm, Bound, Context, Key
 from boundit.terms.contrast import Pair
 from boundit.terms.names import Nodes
@@ -33,6 +41,22 @@ MOST_PROGRAMMED = 1
 MOST_KEPT = 100_000
 """From how many differences on a table carries only those that rule an arm out."""
 _ENDS = ("lower", "upper")
+
+
+def find_shared(rule: BoundRule, graph: CausalGraph) -> SharedUnknown | None:
+    """Find what two arms have in common of a rule; None where each arm stands alone.
+
+    Called by ``_bound_contrasts`` once per rule.
+    """
+    match rule:
+        case Chain() | ReweightedChain():
+            return SharedChain.from_graph(graph, rule.query, rule)
+        case NestedChain() if program := rule.shared_program:
+            return SharedTypes(program)
+        case TypesReweighted():
+            return SharedTypes(rule)
+        case _:
+            return None
 
 
 def collect_contrasts(
@@ -49,7 +73,7 @@ def collect_contrasts(
 
     Kept where it says more than the two intervals apart. Once the ``budget`` is spent no
     further rule is begun; what was found holds. With very many pairs only rules that need no
-    programs are tried. Called by ``assemble`` once per table.
+    programs are tried. Called by ``_bound_contrasts`` once per table.
     """
     arms, contexts = (list(dict.fromkeys(part)) for part in zip(*bounds, strict=True))
     places = list(product(*(range(len(levels[name])) for name in query.treatments)))

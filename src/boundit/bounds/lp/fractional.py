@@ -91,7 +91,7 @@ class Expectation:
     def select_given(self, place: Sequence[int], outer: Sequence[str]) -> dict[str, int]:
         """Select the values that the block is given at a place.
 
-        Called by ``Expectation.find_ends``, ``natural_ends`` and ``ChainDifferences`` at each.
+        Called by ``Expectation.find_ends`` and ``NaturalReweighted.ends`` at each place.
         """
         return {a: i for a, i in zip(outer, place, strict=True) if a in self.block.given}
 

@@ -99,7 +99,8 @@ class ProgramRows:
     def add_between(self, form: Floats, of: int, low: float, high: float) -> None:
         """Say that a form is at least ``low`` and at most ``high`` times a column.
 
-        Called by ``Populations.write_rows`` for cells, facts and tables.
+        Called by ``Populations._add_cells``, ``Populations._add_facts`` and
+        ``Populations._add_table``.
         """
         for share, lower, upper in ((low, 0.0, inf), (high, -inf, 0.0)):
             if (share > 0) if lower == 0 else (share < inf):

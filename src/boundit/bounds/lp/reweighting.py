@@ -50,7 +50,7 @@ class Reweighting:
     ) -> "Reweighting":
         """Find what shields selection from some variables and those of the tables.
 
-        Called by ``ReweightedChainSearch._block`` and others for each rule that reweights.
+        Called by ``ReweightedChainSearch`` and others for each rule that reweights.
 
         >>> from boundit.graph.text import parse
         >>> chain = parse("X -> M -> Y; M -> [S]")

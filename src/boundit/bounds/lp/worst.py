@@ -17,8 +17,8 @@ LEAST, MOST = ", the least allowed", ", the most allowed"
 def find_worst_population(populations: Populations, found: Optimum) -> WorstPopulation | None:
     """Read the population off the answer of a program; None where there is none to show.
 
-    Called by ``Expectation.find_greatest`` and ``ReweightedProgram._look`` with what attained
-    an end, so that ``explain`` can say who there would be more of.
+    Called by ``Expectation.find_greatest`` and ``ReweightedProgram._greatest`` with what
+    attained an end, so that an explanation can say who there would be more of.
     """
     law = populations.reweighting
     solved = found.status is SolveStatus.OPTIMAL and found.point[0] > 0
