@@ -25,7 +25,8 @@ class UnknownProfile(BounditError):
     """A profile that is none of ours."""
 
     def __init__(self, found: object) -> None:
-        super().__init__(f"no profile {found!r}; there are {', '.join(get_args(Profile))}")
+        known = ", ".join(get_args(Profile))
+        super().__init__(f"no profile {found!r}; there are {known}", option="profile")
 
 
 def derive_bounds(
