@@ -1,4 +1,4 @@
-"""Who comes and with what luck: the law of the draws, and what they hang on."""
+"""Which contexts come, by which chance: the law of the draws, and what they hang on."""
 
 from dataclasses import replace
 from threading import Event
@@ -67,9 +67,9 @@ class Compiled:
         return self
 
     def play(self, *given: object) -> np.ndarray:
-        self.stage, self.visitors, self.luck, self.seeds = given
-        assert isinstance(self.visitors, np.ndarray)
-        return np.zeros(self.visitors.shape, dtype=np.int64)
+        self.environment, self.contexts, self.uniforms, self.seeds = given
+        assert isinstance(self.contexts, np.ndarray)
+        return np.zeros(self.contexts.shape, dtype=np.int64)
 
 
 def test_a_policy_that_can_plays_whole_runs() -> None:
@@ -78,9 +78,9 @@ def test_a_policy_that_can_plays_whole_runs() -> None:
     pulls = chunk.play("it", cast("Policy", policy), Event())
 
     assert not pulls.any()
-    assert policy.stage is world.environment
-    assert policy.visitors is chunk.contexts
-    assert policy.luck is chunk.uniforms
+    assert policy.environment is world.environment
+    assert policy.contexts is chunk.contexts
+    assert policy.uniforms is chunk.uniforms
     assert policy.seeds.tolist() == [policy_seed("it", run=r, seed=7) for r in (2, 3, 4)]  # type: ignore[attr-defined]
     assert policy.given["horizon"] == 30
 
@@ -103,7 +103,7 @@ def test_what_rounds_show_is_a_luck_of_its_own() -> None:
 
 @pytest.mark.parametrize("policy", ["compiled", "round by round"])
 def test_observed_rounds_narrow_bounds_and_change_no_other_policy(policy: str) -> None:
-    """Visitors and luck are the same, and what is seen is what a plain loop would see."""
+    """Contexts and rewards are the same, and what is seen is what a plain loop would see."""
     world = paper_world()
     bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
     player: Policy = LinUCB(prior=bounds) if policy == "compiled" else UCB(prior=bounds)
@@ -118,16 +118,18 @@ def test_observed_rounds_narrow_bounds_and_change_no_other_policy(policy: str) -
     other = LinUCB(prior=bounds.plain())
     one, two = (chunk.play("it", other, Event()) for chunk in (seen, blind))
     assert np.array_equal(one, two)
-    shows = world.make_environment(["I1"]).side_observation
-    assert shows is not None
+    observation = world.make_environment(["I1"]).side_observation
+    assert observation is not None
     plain = player.fresh(horizon=400)
     for t in range(400):
-        visitor = int(seen.contexts[0, t])
-        decision = plain.decide(world.environment.contexts[visitor])
+        context = int(seen.contexts[0, t])
+        decision = plain.decide(world.environment.contexts[context])
         arm = world.environment.arms.index(decision.arm)
         assert arm == told[0, t]
-        reward = float(seen.uniforms[0, t] < world.environment.means[visitor, arm])
-        observed = shows.observe(visitor, arm, reward, float(seen.observation_uniforms[0, t]))
+        reward = float(seen.uniforms[0, t] < world.environment.means[context, arm])
+        observed = observation.observe(
+            context, arm, reward, float(seen.observation_uniforms[0, t])
+        )
         plain.learn(decision, reward, observed=observed)
 
 
@@ -147,7 +149,7 @@ def test_who_plays_round_by_round_is_known_beforehand() -> None:
     world = paper_world()
     bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
     wrong = {key: replace(b, lower=0.9, upper=0.95) for key, b in bounds.bounds.items()}
-    players: dict[str, Policy] = {
+    policies: dict[str, Policy] = {
         "compiled": LinUCB(prior=bounds),
         "watched": LinUCB(prior=bounds, watch=True),
         "refuted": LinUCB(prior=replace(bounds, bounds=wrong)),
@@ -156,5 +158,5 @@ def test_who_plays_round_by_round_is_known_beforehand() -> None:
         Chunk.draw(world, 3, range(1), 300, observed=observed) for observed in (True, False)
     )
 
-    assert seen.find_uncompiled(players) == ["watched", "refuted"]
-    assert blind.find_uncompiled(players) == ["watched"]
+    assert seen.find_uncompiled(policies) == ["watched", "refuted"]
+    assert blind.find_uncompiled(policies) == ["watched"]

@@ -36,7 +36,7 @@ def exact_bounds() -> BoundTable:
 def plainly(name: str, policy: Policy, *, rounds: int, run: int, seed: int) -> list[float]:
     """One run in the plainest words: the regret after each round."""
     rng = default_rng(SeedSequence(seed, spawn_key=(run, 0)))
-    who, luck = rng.random(rounds), rng.random(rounds)
+    who, uniforms = rng.random(rounds), rng.random(rounds)
     law = WORLD.model.law(("U1", "U2")).align(("U1", "U2")).ravel().cumsum()
     arms = [(x1, x2) for x1 in (0, 1) for x2 in (0, 1)]
     player = policy.fresh(
@@ -50,7 +50,7 @@ def plainly(name: str, policy: Policy, *, rounds: int, run: int, seed: int) -> l
         u1, u2 = divmod(sum(who[t] >= end for end in law[:-1]), 2)
         decision = player.decide((u1, u2))
         mean = WORLD.mean(decision.arm, (u1, u2))
-        player.learn(decision, float(luck[t] < mean))
+        player.learn(decision, float(uniforms[t] < mean))
         total += max(WORLD.mean(arm, (u1, u2)) for arm in arms) - mean
         found.append(total)
     return found
@@ -157,7 +157,7 @@ def test_an_interrupt_keeps_the_runs_that_all_policies_have_done() -> None:
 
 
 def test_an_interrupt_loses_little_where_rounds_are_played_one_by_one() -> None:
-    """A watched policy is played by hand: its chunks are short, whoever plays beside it."""
+    """A watched policy is played round by round: its chunks are short, whoever else plays."""
 
     def stop(_: int) -> None:
         raise KeyboardInterrupt
@@ -171,7 +171,7 @@ def test_an_interrupt_loses_little_where_rounds_are_played_one_by_one() -> None:
     assert np.array_equal(cut.curves, whole.curves)
 
 
-def test_short_chunks_are_for_policies_that_are_played_by_hand(
+def test_short_chunks_are_for_policies_that_are_played_round_by_round(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     heard = list[int]()

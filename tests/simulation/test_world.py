@@ -49,20 +49,20 @@ def test_a_question_the_model_cannot_answer_is_refused() -> None:
 def test_the_stage_has_the_means_by_place() -> None:
     """Arms in the order of the query, as ``means`` lists them; contexts likewise."""
     world = random_world(1, arms=3, contexts=2)
-    stage = world.environment
+    environment = world.environment
 
-    assert stage.arms == ((0,), (1,), (2,))
-    assert stage.contexts == ((0, 0), (0, 1), (1, 0), (1, 1))
-    for i, context in enumerate(stage.contexts):
-        for j, arm in enumerate(stage.arms):
-            assert stage.means[i, j] == world.mean(arm, context)
+    assert environment.arms == ((0,), (1,), (2,))
+    assert environment.contexts == ((0, 0), (0, 1), (1, 0), (1, 1))
+    for i, context in enumerate(environment.contexts):
+        for j, arm in enumerate(environment.arms):
+            assert environment.means[i, j] == world.mean(arm, context)
     assert world.shares.sum() == pytest.approx(1)
 
 
 def test_a_world_without_contexts_has_one_place() -> None:
-    stage = random_world(0, arms=2, contexts=0).environment
+    environment = random_world(0, arms=2, contexts=0).environment
 
-    assert (stage.contexts, stage.means.shape) == (((),), (1, 2))
+    assert (environment.contexts, environment.means.shape) == (((),), (1, 2))
 
 
 def test_a_world_pays_0_or_1_under_arms_chosen_in_time() -> None:
@@ -78,16 +78,16 @@ def test_a_world_pays_0_or_1_under_arms_chosen_in_time() -> None:
 def test_what_rounds_show_has_the_law_of_the_model() -> None:
     """``P(w | do(x), c, y)`` weighed with the reward's chance is ``P(w | do(x), c)``."""
     world = paper_world()
-    stage = world.make_environment(["I1", "elsewhere"])
+    environment = world.make_environment(["I1", "elsewhere"])
     law = world.model.effect(outcomes="I1", treatments=("X1", "X2"), context=("U1", "U2"))
 
-    assert stage.side_observation is not None
-    assert (stage.side_observation.variables, stage.side_observation.levels) == (
+    assert environment.side_observation is not None
+    assert (environment.side_observation.variables, environment.side_observation.levels) == (
         ("I1",),
         ((0, 1),),
     )
-    chances = np.diff(stage.side_observation.ends, axis=-1, prepend=0.0)
-    pays = stage.means[..., None]
+    chances = np.diff(environment.side_observation.ends, axis=-1, prepend=0.0)
+    pays = environment.means[..., None]
     found = pays * chances[:, :, 1] + (1 - pays) * chances[:, :, 0]
     expected = law.align(("U1", "U2", "X1", "X2", "I1")).reshape(4, 4, 2)
     np.testing.assert_allclose(found, expected, atol=1e-12)
@@ -106,9 +106,9 @@ def test_what_a_world_does_not_have_it_does_not_show() -> None:
 def test_an_arm_that_always_pays_shows_something_all_the_same() -> None:
     tables = {"X": ([], 0.5), "W": (["X"], [0.2, 0.7]), "Y": (["X", "W"], [[1, 1], [0.5, 1]])}
     world = World(Model.of(tables), parse_query("Y | do(X)"))  # type: ignore[arg-type]
-    shows = world.make_environment(["W"]).side_observation
+    observation = world.make_environment(["W"]).side_observation
 
-    assert shows is not None
-    assert np.isfinite(shows.ends).all()
-    assert shows.observe(0, 0, 1.0, 0.79) == {"W": 0}
-    assert shows.observe(0, 0, 1.0, 0.81) == {"W": 1}
+    assert observation is not None
+    assert np.isfinite(observation.ends).all()
+    assert observation.observe(0, 0, 1.0, 0.79) == {"W": 0}
+    assert observation.observe(0, 0, 1.0, 0.81) == {"W": 1}

@@ -90,10 +90,10 @@ def test_the_logged_mean_of_an_arm(arm: tuple[int, int], mean: float) -> None:
 
 def preferred(world: World, table: BoundTable) -> list[tuple[object, ...]]:
     """The arm with the highest estimate in each context."""
-    stage = world.environment
+    environment = world.environment
     return [
-        max(stage.arms, key=lambda arm, at=c: table[arm, at].lower)  # type: ignore[misc]
-        for c in stage.contexts
+        max(environment.arms, key=lambda arm, at=c: table[arm, at].lower)  # type: ignore[misc]
+        for c in environment.contexts
     ]
 
 
@@ -158,12 +158,12 @@ def test_the_suite_has_valid_bounds_and_linear_means() -> None:
     """Means are linear in the context, as disjoint LinUCB assumes, so regret can be small."""
     names = set()
     for world in make_suite():
-        bounds, stage = exact_bounds(world), world.environment
+        bounds, environment = exact_bounds(world), world.environment
         for key, mean in world.means().items():
             assert bounds[key].lower - 1e-9 <= mean <= bounds[key].upper + 1e-9
-        x = np.array([[1.0, *map(float, context)] for context in stage.contexts])  # type: ignore[arg-type]
-        fitted = x @ np.linalg.lstsq(x, stage.means, rcond=None)[0]
-        assert np.abs(fitted - stage.means).max() < 1e-9
+        x = np.array([[1.0, *map(float, context)] for context in environment.contexts])  # type: ignore[arg-type]
+        fitted = x @ np.linalg.lstsq(x, environment.means, rcond=None)[0]
+        assert np.abs(fitted - environment.means).max() < 1e-9
         names.add(world.name)
     assert len(names) == 12
 

@@ -77,11 +77,13 @@ class Regret:
         """The same runs for some of the policies, compared with another ``first``."""
         policies = (first, *others)
         places = [self._find_policy(policy) for policy in policies]
-        players = self.settings.get("policies")
-        told = (
-            {name: players[name] for name in policies} if isinstance(players, Mapping) else {}
+        described = self.settings.get("policies")
+        kept = (
+            {name: described[name] for name in policies}
+            if isinstance(described, Mapping)
+            else {}
         )
-        settings = {**self.settings, "policies": told}
+        settings = {**self.settings, "policies": kept}
         return Regret(
             policies,
             self.at,
