@@ -2,11 +2,10 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from boundit.bounds.contrasts.shared import find_shared
 
 from boundit.bandit.theory import count_ruled_out
 from boundit.bounds.contrasts.chain_differences import SharedChain
-from boundit.bounds.contrasts.table import collect_contrasts
+from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.contrasts.type_differences import SharedTypes
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.plan import plan_bounds
