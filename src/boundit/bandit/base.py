@@ -41,11 +41,11 @@ class Statistics(Protocol):
     """What an algorithm has learned and nothing else; ``BasePolicy`` owns one."""
 
     def settings(self) -> Record:
-        """Give the options of learning, as JSON keeps them; for ``BasePolicy.state``."""
+        """Give the options of learning, as JSON keeps them; called by ``BasePolicy.state``."""
         ...
 
     def fresh(self, spec: BanditSpec) -> Self:
-        """Make empty statistics of the same settings; for ``BasePolicy.fresh``."""
+        """Make empty statistics of the same settings; called by ``BasePolicy.fresh``."""
         ...
 
     def join(self, other: Self, shared: Self) -> Self:
@@ -221,7 +221,7 @@ class BasePolicy(ABC, Generic[S]):
         horizon: int | None = None,
         seed: int | None = None,
     ) -> Self:
-        """A new policy with the same settings and nothing learned.
+        """Make a new policy with the same settings and nothing learned.
 
         Arms, context names and horizon fill what is unbound; a seed replaces the old one.
         """
@@ -241,7 +241,10 @@ class BasePolicy(ABC, Generic[S]):
         seeds: Seeds,
         observation_uniforms: Floats | None = None,
     ) -> Places | None:
-        """Play whole runs in compiled code; own features are asked once for each pair."""
+        """Play whole runs in compiled code; own features are asked once for each pair.
+
+        ``Policy.play`` says what it takes and gives. Called by ``Chunk._play_compiled``.
+        """
         narrows = (
             environment.side_observation is not None and self.monitor.narrowing is not None
         )
@@ -253,7 +256,7 @@ class BasePolicy(ABC, Generic[S]):
         return layout and self.play_batch(layout, runs)
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
-        """A new policy that has learned what both have; ``since`` is what they share."""
+        """Make a new policy that has learned what both have; ``since`` is what they share."""
         for found in (other, since):
             if found is not None and type(found) is not type(self):
                 raise CannotMerge(f"a {type(self).__name__} and a {type(found).__name__}")
@@ -282,7 +285,7 @@ class BasePolicy(ABC, Generic[S]):
             return deepcopy(self)
 
     def state(self) -> State:
-        """Everything but functions, as an object that JSON keeps exactly."""
+        """Write everything but functions as an object that JSON keeps exactly."""
         with self._lock:
             body = {
                 "options": {**self.options(), **self.statistics.settings()},

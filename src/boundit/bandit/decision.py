@@ -161,7 +161,7 @@ class Decision:
     def _values(self) -> dict[str, object]:
         """Give all that it says, by the names of the constructor.
 
-        Called when two are compared, copied or shown.
+        Called by ``Decision.__eq__``, ``Decision.__reduce__`` and ``Decision.__repr__``.
         """
         return {
             "id": self.id,

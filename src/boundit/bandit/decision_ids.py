@@ -36,7 +36,7 @@ class DecisionIds:
 
     @classmethod
     def _mark_fork(cls) -> None:
-        """Note that this process was forked off; called by the system after a fork."""
+        """Note that this process was forked off; the system calls it after a fork."""
         cls._here = object()
 
     def __reduce__(self) -> tuple[type["DecisionIds"], tuple[()]]:

@@ -6,12 +6,12 @@ from boundit.bandit.errors import BadOption
 
 
 def read_positive(name: str, value: float) -> float:
-    """Read a number above 0, such as ``sigma``; called by constructors of policies."""
+    """Read a number above 0, such as sigma; called by ``UCB.__init__`` and others."""
     return _read_number(name, value, "a number above 0", above=0.0)
 
 
 def read_not_negative(name: str, value: float) -> float:
-    """Read a number that is 0 or more, such as ``alpha``; for constructors of policies."""
+    """Read a number that is 0 or more; called by ``LinUCB.__init__`` for its alpha."""
     return _read_number(name, value, "a number, 0 or more", above=-math.ulp(0.0))
 
 
@@ -23,7 +23,7 @@ def read_chance(name: str, value: float) -> float:
 
 
 def read_flag(name: str, value: bool) -> bool:  # noqa: FBT001, it is the value to judge
-    """Read a yes or no, such as ``floor``; called by constructors of policies."""
+    """Read a yes or no, such as floor; called by ``LinUCB.__init__`` and others."""
     if not isinstance(value, bool):
         raise BadOption(name, "True or False", value)
     return value
@@ -32,7 +32,7 @@ def read_flag(name: str, value: bool) -> bool:  # noqa: FBT001, it is the value 
 def read_horizon(horizon: int | None) -> int | None:
     """Read a horizon: a whole number of rounds, or None for not yet known.
 
-    Called by the constructors of ``UCB`` and ``OAM``.
+    Called by ``UCB.__init__`` and ``OAM.__init__``.
     """
     if horizon is None:
         return None
@@ -42,7 +42,7 @@ def read_horizon(horizon: int | None) -> int | None:
 
 
 def read_whole_number(name: str, value: int) -> int:
-    """Read a whole number that is 0 or more, such as the seed of ``TS`` or ``LinTS``."""
+    """Read a whole number that is 0 or more; called by ``TS.__init__`` for its seed."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise BadOption(name, "a whole number, 0 or more", value)
     return value

@@ -69,7 +69,7 @@ class Policy(Protocol):
         horizon: int | None = None,
         seed: int | None = None,
     ) -> Self:
-        """A new policy with the same settings and nothing learned.
+        """Make a new policy with the same settings and nothing learned.
 
         Arms, context names and horizon fill what is unbound; a seed replaces the old one.
         """
@@ -95,14 +95,14 @@ class Policy(Protocol):
         ...
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
-        """A new policy that has learned what both have.
+        """Make a new policy that has learned what both have.
 
         ``since`` is what both were copies of when they parted, nothing learned if None.
         """
         ...
 
     def state(self) -> State:
-        """Everything, as an object that JSON keeps exactly."""
+        """Write everything as an object that JSON keeps exactly."""
         ...
 
     @classmethod

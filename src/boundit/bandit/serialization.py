@@ -23,7 +23,7 @@ _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, B
 def encode_values(values: Iterable[object]) -> list[object]:
     """Write an arm or a context so that JSON keeps the types of its values.
 
-    Called by ``Decision.record`` and by the statistics, for every pair they know.
+    Called by ``Decision.record``, and by ``ArmCounts.to_record`` for every pair it knows.
 
     >>> encode_values(("A", 1, True))
     ['A', 1, True]
@@ -33,7 +33,7 @@ def encode_values(values: Iterable[object]) -> list[object]:
 
 
 def decode_values(record: Iterable[object]) -> tuple[object, ...]:
-    """Read an arm or a context back; called where ``encode_values`` wrote one."""
+    """Read an arm or a context back; called by ``ArmCounts.from_record`` for every pair."""
     found: tuple[object, ...] = decode(Arm, record)
     return found
 

@@ -177,7 +177,7 @@ class BanditSpec:
     def require_arm(self, arm: Arm) -> None:
         """Refuse an arm of the wrong length, and ``"1"`` where ``1`` was meant.
 
-        Called by ``BanditSpec.read_arms``, and by ``BasePolicy.learn`` for an arm not held.
+        Called by ``BanditSpec.read_arms`` and ``BasePolicy._require_passed``.
         """
         if not self.arm_levels:
             return

@@ -110,13 +110,13 @@ class BatchLayout:
     def make_arrays(self, runs: BatchRuns) -> BatchArrays:
         """Put what runs are played on together for kernels.
 
-        Called by the ``play_batch`` of every policy but OAM.
+        Called by ``LinUCB.play_batch``, ``UCB.play_batch`` and those of all others but OAM.
         """
         return BatchArrays(self.starts, self.means, self.places, runs.contexts, runs.uniforms)
 
     @property
-    def words(self) -> Seeds:
-        """What the draws of ``TS.play_batch`` and ``LinTS.play_batch`` know contexts by."""
+    def context_hashes(self) -> Seeds:
+        """The numbers that draws of ``TS.play_batch`` and ``LinTS.play_batch`` depend on."""
         return np.array([hash_context(context) for context in self.contexts])
 
     @property

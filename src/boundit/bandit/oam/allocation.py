@@ -67,7 +67,7 @@ def allocate(
     the constraints. It costs at most a millionth more than necessary, where rounding allows
     (a few millionths in one case of a thousand); ``least_cost`` proves how much.
 
-    Called by ``oam_rate``.
+    Called by ``compute_oam_rate``.
 
     Two arms that tell nothing of each other: the worse one needs :math:`f / \Delta^2` pulls.
 

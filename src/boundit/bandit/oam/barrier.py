@@ -238,8 +238,8 @@ def _step_inside(
 ) -> tuple[_PullsPoint, float]:
     """Go along the step as far as the constraints keep a twentieth of their room.
 
-    What is known is concave, so it stays above the chord to a point that was too far. Called
-    by ``solve_barrier``.
+    What is known is concave, so it stays above the chord to a point that was too far.
+    Called by ``solve_barrier``.
     """
     length = min(1.0, 0.99 * _find_reach(here.u, step))
     for _ in range(_MOST_STEPS):

@@ -59,7 +59,7 @@ class CandidateArms:
     def padded_row(self, i: int) -> tuple[Floats, int]:
         """Give the features of one arm as the kernels of linear policies read them.
 
-        Called by ``RidgeModels.take`` if such a policy learns what ``OAM`` decided.
+        Called by ``RidgeModels.take`` if such a policy learns what OAM decided.
         """
         return pad_rows(self.x[i]), 0
 

@@ -32,7 +32,7 @@ from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 _FURTHER_DRAWS = 999
-Luck: TypeAlias = tuple[np.uint64, int, np.uint64]
+DrawSeed: TypeAlias = tuple[np.uint64, int, np.uint64]
 """What the draws of a decision hang on: the seed, the rewards learned, the context."""
 
 
@@ -72,7 +72,7 @@ class LinTS(BasePolicy[RidgeModels]):
     ) -> None:
         self._scale = read_not_negative("scale", scale)
         self._seed = read_whole_number("seed", seed)
-        self._word = wrap_seed(seed)
+        self._wrapped_seed = wrap_seed(seed)
         self._propensities = read_flag("propensities", propensities)
         settings = RidgeSettings(ridge, shared, features, warm_start)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
@@ -100,7 +100,7 @@ class LinTS(BasePolicy[RidgeModels]):
             ridge.stack.n_features,
             self._scale,
             self.statistics.how.shared,
-            layout.words,
+            layout.context_hashes,
             runs.seeds,
             layout.make_arrays(runs),
         )
@@ -109,17 +109,21 @@ class LinTS(BasePolicy[RidgeModels]):
         """Draw a mean for every arm and take the highest; called by ``BasePolicy.decide``."""
         rows, shared = self.statistics.sight(context, ranked_arms), self.statistics.how.shared
         d, x, score_table = rows.n_features, rows.x, rows.sheet
-        luck = self._word, self.n_learned, hash_context(context)
+        draw_seed = self._wrapped_seed, self.n_learned, hash_context(context)
         models, beliefs = self.statistics.stack_of(d).models, self._propensities and not shared
-        found = decide_lin_ts(*luck, models, x, score_table, d, self._scale, shared, beliefs)
-        return Scores(ranked_arms, found, score_table, rows, self._find_propensity(luck, rows))
+        found = decide_lin_ts(
+            *draw_seed, models, x, score_table, d, self._scale, shared, beliefs
+        )
+        return Scores(
+            ranked_arms, found, score_table, rows, self._find_propensity(draw_seed, rows)
+        )
 
     def _find_propensity(
-        self, luck: Luck, rows: ContextFeatures
+        self, draw_seed: DrawSeed, rows: ContextFeatures
     ) -> Callable[[Scores], float] | None:
         """Say how a propensity is worked out, from the models as they are now.
 
-        Called by ``LinTS.choose``; what it gives is called by ``Scores.propensity``.
+        Called by ``LinTS.choose``; the scores work it out when it is read.
         """
         if not self._propensities:
             return None
@@ -127,7 +131,7 @@ class LinTS(BasePolicy[RidgeModels]):
             return _integrate_propensity
         stack, slot = self.statistics.stack_of(rows.n_features), int(rows.sheet[0, STATISTICS])
         model = stack.models[slot : slot + stack.block].copy()
-        return partial(_count_wins, luck, model, rows, self._scale)
+        return partial(_count_wins, draw_seed, model, rows, self._scale)
 
     def take(self, decision: Decision, reward: float) -> None:
         """Let a model learn one reward; called by ``BasePolicy.learn``."""
@@ -151,7 +155,7 @@ def _integrate_propensity(scores: Scores) -> float:
 
 
 def _count_wins(
-    luck: Luck, model: Floats, rows: ContextFeatures, scale: float, scores: Scores
+    draw_seed: DrawSeed, model: Floats, rows: ContextFeatures, scale: float, scores: Scores
 ) -> float:
     """Count the share of wins in this and further draws from one model.
 
@@ -160,5 +164,5 @@ def _count_wins(
     score_table, d = scores.score_table, rows.n_features
     score_table[:, STATISTICS] = 0
     return estimate_win_probability(
-        *luck, model, rows.x, score_table, d, scale, scores.winner, _FURTHER_DRAWS
+        *draw_seed, model, rows.x, score_table, d, scale, scores.winner, _FURTHER_DRAWS
     )

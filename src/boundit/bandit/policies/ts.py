@@ -52,7 +52,7 @@ class TS(BasePolicy[ArmCounts]):
         living: float = LIVING,
     ) -> None:
         self._seed = read_whole_number("seed", seed)
-        self._word = wrap_seed(seed)
+        self._wrapped_seed = wrap_seed(seed)
         self._propensities = read_flag("propensities", propensities)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
@@ -62,13 +62,13 @@ class TS(BasePolicy[ArmCounts]):
         """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
         low, high = self.spec.reward_range
         arrays = layout.make_arrays(runs)
-        return play_ts(layout.score_table, layout.words, low, high, runs.seeds, arrays)
+        return play_ts(layout.score_table, layout.context_hashes, low, high, runs.seeds, arrays)
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
         """Draw a mean for every arm and take the highest; called by ``BasePolicy.decide``."""
         score_table = self.statistics.sheet(context, ranked_arms)
         found = decide_ts(
-            self._word,
+            self._wrapped_seed,
             self.n_learned,
             hash_context(context),
             self.statistics.rows,
@@ -79,7 +79,7 @@ class TS(BasePolicy[ArmCounts]):
         return Scores(ranked_arms, found, score_table, propensity=propensity)
 
     def _compute_propensity(self, scores: Scores) -> float:
-        """Integrate the winner's chance; called by ``Scores.propensity`` when it is read."""
+        """Integrate the winner's chance when it is read; used by ``TS.choose``."""
         low, high = self.spec.reward_range
         return compute_win_probability(
             tabulate_beta_densities(scores.score_table, low, high), scores.winner

@@ -68,7 +68,7 @@ class PriorBounds:
 
         For the arms a policy holds this is worked out once for each context of the table, and
         once for all others, so a decision need not look at arms that cannot win. Called by
-        ``BoundMonitor.rank``, ``BatchLayout.of`` and ``MatchingStatistics.list_pairs``.
+        ``BoundMonitor.rank``, ``BatchLayout.of`` and ``MatchingStatistics._list_pairs``.
         """
         if not held:
             return self._rank_anew(arms, context)

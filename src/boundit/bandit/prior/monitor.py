@@ -43,7 +43,10 @@ class BoundMonitor:
     def of(
         cls, prior: BoundTable | None, *, watch: bool | Watch, living: float
     ) -> "BoundMonitor":
-        """Read the options about bounds that every policy's constructor shares."""
+        """Read the options about bounds that all policies share.
+
+        Called by ``LinUCB.__init__`` and the constructors of the others.
+        """
         if not isinstance(watch, bool | Watch):
             raise BadOption("watch", "True, False or a Watch", watch)
         chosen = watch if isinstance(watch, Watch) else Watch() if watch else None
@@ -73,7 +76,7 @@ class BoundMonitor:
         return RankedArms((min(owed)[2],)) if owed else found
 
     def describe(self) -> str:
-        """Say in a few words what bounds there are; called when a policy is shown."""
+        """Say in a few words what bounds there are; called by ``BasePolicy.__repr__``."""
         table = self.prior.table
         bounds = "no bounds" if table is None else f"{len(table.bounds)} bounds"
         if self.refutation:

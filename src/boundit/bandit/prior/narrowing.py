@@ -238,7 +238,7 @@ class NarrowingBounds:
 def _lay_out_plan(table: BoundTable, pairs: Mapping[Key, int], error: float) -> NarrowingPlan:
     """Lay out what the plans of a table say, for compiled code.
 
-    Called when ``NarrowingBounds`` are made.
+    Called by ``NarrowingBounds.__init__``.
     """
     cells, level, members = [0], list[float](), [0]
     pair, at = list[int](), list[int]()
@@ -283,7 +283,10 @@ def _group_by_pool(plan: Living) -> dict[Pool, list[Key]]:
 
 
 def _make_unseen_ends(table: BoundTable, pairs: Mapping[Key, int], size: int) -> NarrowedEnds:
-    """Make the ends of pairs before anything was seen: the table's own."""
+    """Make the ends of pairs before anything was seen: the table's own.
+
+    Called by ``NarrowingBounds.__init__``.
+    """
     ends = [table[key] for key in pairs]
     return NarrowedEnds(
         np.zeros(size, np.int64),
@@ -297,7 +300,7 @@ def _make_unseen_ends(table: BoundTable, pairs: Mapping[Key, int], size: int) ->
 def _list_contexts(
     plans: Sequence[Living], pools: Sequence[Mapping[Pool, int]]
 ) -> list[tuple[Context, ...]]:
-    """List the contexts that each pool has pairs in; for ``NarrowingBounds``."""
+    """List the contexts that each pool has pairs in; called by ``NarrowingBounds.__init__``."""
     found: list[dict[Context, None]] = [{} for numbers in pools for _ in numbers]
     for plan, numbers in zip(plans, pools, strict=True):
         for (_, context), pool in plan.pools.items():
