@@ -12,7 +12,7 @@ THREE = [
 ]
 
 
-def test_arms_come_by_decreasing_cap_and_are_shown_in_order() -> None:
+def test_arms_come_by_decreasing_cap_and_in_call_order() -> None:
     ranked_arms = RankedArms.of(THREE)
 
     assert list(ranked_arms) == [THREE[1], THREE[2], THREE[0]]
@@ -20,7 +20,7 @@ def test_arms_come_by_decreasing_cap_and_are_shown_in_order() -> None:
     assert ranked_arms.in_call_order == ((2, ("A",)), (0, ("B",)), (1, ("C",)))
 
 
-def test_a_blank_sheet_has_ends_and_places() -> None:
+def test_a_blank_table_has_ends_and_places() -> None:
     blank = RankedArms.of(THREE).blank_table
 
     assert blank[:, UPPER].tolist() == [0.6, 0.6, 0.3]

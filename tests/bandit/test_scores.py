@@ -27,7 +27,7 @@ def contests(draw: st.DrawFn) -> tuple[RankedArms, list[float], list[float]]:
 
 
 @given(contests(), st.data())
-def test_what_a_kernel_found_is_told_in_the_order_of_the_call(
+def test_scores_are_given_in_the_order_of_the_call(
     case: tuple[RankedArms, list[float], list[float]], data: st.DataObject
 ) -> None:
     ranked_arms, free, final = case

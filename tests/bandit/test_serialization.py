@@ -17,7 +17,7 @@ from boundit.terms.bound_errors import CannotSave
 STATE = seal_state("UCB", {"options": {"horizon": 5}})
 
 
-def test_what_was_sealed_is_opened() -> None:
+def test_a_sealed_state_opens() -> None:
     assert (STATE["format"], STATE["version"], STATE["policy"]) == (FORMAT, VERSION, "UCB")
     with open_state("UCB", json.loads(json.dumps(STATE))) as body:
         assert body == {"options": {"horizon": 5}}

@@ -30,7 +30,7 @@ def make_spec(**given: object) -> BanditSpec:
     return BanditSpec.of(**{**options, **given})  # type: ignore[arg-type]
 
 
-def test_the_prior_tells_what_was_not_given() -> None:
+def test_the_prior_fills_what_was_not_given() -> None:
     found = make_spec(prior=TABLE)
 
     assert found.arms == (("A",), ("B",))

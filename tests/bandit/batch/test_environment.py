@@ -8,7 +8,7 @@ from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
 MEANS = np.array([[0.2, 0.6], [0.9, 0.1]])
 
 
-def test_an_arm_pays_whoever_has_luck_below_its_mean() -> None:
+def test_an_arm_pays_where_the_uniform_lies_below_its_mean() -> None:
     environment = FiniteEnvironment(((0,), (1,)), (("A",), ("B",)), MEANS)
     contexts, pulls = np.array([[0, 0, 1], [1, 1, 0]]), np.array([[0, 1, 0], [1, 0, 1]])
     uniforms = np.array([[0.3, 0.3, 0.3], [0.05, 0.95, 0.6]])

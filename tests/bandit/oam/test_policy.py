@@ -81,7 +81,7 @@ def test_whole_runs_are_those_of_single_calls(
     assert_plays_alike(policy.fresh(arms=all_policies.ARMS, context=["U1", "U2"]))
 
 
-def test_a_stage_whose_features_are_refused_is_not_played_whole() -> None:
+def test_an_environment_whose_features_are_refused_is_not_played_in_batches() -> None:
     def own(_: Context, arm: Arm) -> list[float]:
         return [1.0] * (1 + (arm == (1, 1)))
 

@@ -99,7 +99,7 @@ def test_the_allocation_is_worked_out_on_a_geometric_schedule() -> None:
     assert set(statistics.allocation) == set(statistics.find_pairs(PriorBounds()).keys)
 
 
-def test_two_books_add_up() -> None:
+def test_two_statistics_add_up() -> None:
     shared = filled(10)
     one, two = (shared.restore(shared.to_record(), SPEC) for _ in range(2))
     both = shared.restore(shared.to_record(), SPEC)
@@ -127,7 +127,7 @@ def test_nothing_joined_with_nothing_is_nothing() -> None:
     assert empty.join(empty, empty).rows is None
 
 
-def test_a_record_gives_the_book_back() -> None:
+def test_a_record_gives_the_statistics_back() -> None:
     statistics = filled(30)
     statistics.count_exploration(PriorBounds(), CONSTANTS)
 
@@ -141,7 +141,7 @@ def test_a_record_gives_the_book_back() -> None:
         statistics.restore({**statistics.to_record(), "moment": [1.0]}, SPEC)
 
 
-def test_what_a_context_offers_is_looked_at_once() -> None:
+def test_candidates_of_a_context_are_found_once() -> None:
     statistics, prior = filled(20), PriorBounds()
     ranked_arms = prior.rank(SPEC.arms, (1,), held=True)
 

@@ -67,7 +67,7 @@ def test_whole_runs_are_those_of_single_calls(prior: BoundTable | None) -> None:
     assert_plays_alike(TS(seed=4, propensities=False, **options))
 
 
-def test_a_watched_policy_and_a_strange_stage_are_not_played_whole() -> None:
+def test_a_watched_policy_and_a_strange_environment_are_not_played_in_batches() -> None:
     runs = draw_runs(1, 3)
 
     assert TS(prior=table(0.1), watch=True).play(ENVIRONMENT, *runs) is None
@@ -112,7 +112,7 @@ def test_an_arm_whose_upper_end_lies_below_another_is_never_played() -> None:
         assert decision.propensity == 1.0
 
 
-def test_a_retry_gives_the_same_arm_and_learning_changes_the_luck() -> None:
+def test_a_retry_gives_the_same_arm_and_learning_changes_the_draws() -> None:
     policy = TS(arms=range(5), context=["U1", "U2"], seed=9)
     draws = set()
     for i in range(20):

@@ -74,7 +74,7 @@ def test_the_error_is_shared_by_plans_pools_and_cells() -> None:
     assert two.claims.level.tolist() == pytest.approx([0.01 / 2] * 2 + [0.01 / 16] * 16)
 
 
-def test_two_cells_are_one_coin() -> None:
+def test_two_cells_have_one_proportion() -> None:
     two_cells = Living(
         ("W",),
         ((0, 1),),

@@ -30,7 +30,7 @@ def test_evidence_is_the_average_likelihood_ratio(total: float, n: int, m: float
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.floats(0.05, 0.9))
-def test_evidence_against_a_coin_is_a_fair_game(wins: int, losses: int, m: float) -> None:
+def test_evidence_is_a_martingale_for_binary_rewards(wins: int, losses: int, m: float) -> None:
     """Its expectation after one more draw of a 0/1 reward of mean m is what it was."""
     n = wins + losses
     now = math.exp(log_evidence_above(wins, n, m))
