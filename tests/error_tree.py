@@ -12,7 +12,8 @@ HEAD = """# Errors
 
 With this page you can catch exactly what you mean to. Every error boundit raises is a
 `bd.BounditError` with a message of one line: what is wrong, where, what would work. The facts
-stay on the error as attributes. The command line prints the line and exits with 2.
+stay on the error as attributes; `option` names the option of the call that it is about, where
+it is about one. The command line prints the line, with options as its flags, and exits with 2.
 
 ```text
 """

@@ -42,7 +42,8 @@ def test_an_error_is_about_the_option_it_names_first_unless_told() -> None:
 
 
 def test_errors_are_copied_with_their_message() -> None:
-    error = BounditError("cut it with ", Option("bins", {"Age": [SOME]}))
+    error = BounditError("cut it with ", Option("bins", {"Age": [SOME]}), Option("domain"))
 
     for twin in (copy.copy(error), pickle.loads(pickle.dumps(error))):
         assert (str(twin), twin.message, twin.option) == (str(error), error.message, "bins")
+        assert str(twin.message) == str(error)

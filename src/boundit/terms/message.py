@@ -40,7 +40,9 @@ class Option:
     value: object = UNSAID
 
     def __str__(self) -> str:
-        return self.name if self.value is UNSAID else f"{self.name}={self.value!r}"
+        # Not by identity: a copy of an error has a copy of it.
+        named = isinstance(self.value, Placeholder) and self.value == UNSAID
+        return self.name if named else f"{self.name}={self.value!r}"
 
 
 class Message:
