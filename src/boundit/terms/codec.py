@@ -85,7 +85,7 @@ class _Codec:
 def encode(value: object, kind: object = None) -> Any:
     """Write a value for JSON, by its own type or by the one that is given.
 
-    Called by the ``to_record`` methods; ``CannotSave`` where JSON has no form for it.
+    Called by ``BoundTable.record`` and by what else is kept; what JSON has no form for is refused.
     """
     return _find_codec(type(value) if kind is None else kind).write(value)
 
@@ -97,7 +97,7 @@ def decode(kind: object, record: object, *, error: Refusal = ValueError) -> Any:
 def decode(kind: object, record: object, *, error: Refusal = ValueError) -> Any:
     """Read what ``encode`` wrote of this type; ``error`` makes the error of what does not fit.
 
-    Called by the ``from_record`` methods, with their own error class.
+    Called by ``BoundTable.from_record`` and its like, with their own error class.
     """
     try:
         return _find_codec(kind).read(record)
@@ -138,7 +138,7 @@ def _make_class(origin: type, kind: Any) -> _Codec:
 
 
 def _make_object(kind: Any) -> _Codec:
-    """Make the codec of a dataclass: an object of its fields. Called by ``_find_codec``.
+    """Make the codec of a dataclass: an object of its fields. Called by ``_make_class``.
 
     A field that does not count when values are compared is no part of the record.
     """
@@ -176,7 +176,7 @@ def _make_object(kind: Any) -> _Codec:
 
 
 def _make_tuple(origin: Any, kind: Any) -> _Codec:
-    """Make the codec of a tuple or a named tuple. Called by ``_find_codec``."""
+    """Make the codec of a tuple or a named tuple. Called by ``_make_class``."""
     if hasattr(origin, "_fields"):
         hints = get_type_hints(origin)
         return _make_fixed(origin._make, [hints[name] for name in origin._fields])
@@ -189,7 +189,7 @@ def _make_tuple(origin: Any, kind: Any) -> _Codec:
 
 
 def _make_sequence(kind: Any, part: _Codec) -> _Codec:
-    """Make the codec of any number of values of one type. Called by ``_find_codec``."""
+    """Make the codec of any number of values of one type. Called by ``_make_class``."""
 
     def write(value: Any) -> list[object]:
         if not isinstance(value, kind):
@@ -225,7 +225,7 @@ def _make_fixed(make: Callable[[Any], object], kinds: Sequence[object]) -> _Code
 
 
 def _make_mapping(key: Any, value: Any) -> _Codec:
-    """Make the codec of a mapping: an object, or a list of entries. Called by ``_find_codec``.
+    """Make the codec of a mapping: an object, or a list of entries. Called by ``_make_class``.
 
     A key that is a tuple of a fixed length lies flat in its entry.
     """
@@ -299,7 +299,7 @@ def _make_literal(values: tuple[object, ...]) -> _Codec:
 def _write_level(value: object) -> object:
     """Write one level of a variable so that JSON keeps its type.
 
-    Used by ``_find_codec`` for what is annotated as ``object``.
+    It is the codec of what is annotated as an object.
     """
     match value:
         case None | bool() | int() | str():
@@ -317,7 +317,7 @@ def _write_level(value: object) -> object:
 
 
 def _read_level(record: object) -> object:
-    """Read one level back. Used by ``_find_codec`` for what is annotated as ``object``."""
+    """Read one level back, where something is annotated as an object."""
     if isinstance(record, list):
         raise _refuse("a level", record)
     if not isinstance(record, dict):
@@ -334,7 +334,7 @@ def _read_level(record: object) -> object:
 
 
 def _write_number(value: Any) -> float | str:
-    """Write a number; JSON has no infinity. Used by ``_find_codec`` for ``float``.
+    """Write a number, the codec of a float; JSON has no infinity.
 
     A whole number stays one, as Python lets it stand for a float.
     """
@@ -346,7 +346,7 @@ def _write_number(value: Any) -> float | str:
 
 
 def _read_number(record: object) -> float:
-    """Read a number, an infinite one too. Used by ``_find_codec`` for ``float``."""
+    """Read a number, an infinite one too: the codec of a float."""
     if isinstance(record, str) and record in _INFINITE:
         return float(record)
     if isinstance(record, bool) or not isinstance(record, int | float):
@@ -357,7 +357,7 @@ def _read_number(record: object) -> float:
 def _write_exactly(kind: type, value: Any) -> object:
     """Write what JSON has itself: a truth, a whole number, text or nothing.
 
-    Used by ``_find_codec`` for such types, and by ``_make_mapping`` for names.
+    It is the codec of such types; called by ``_make_mapping`` for names.
     """
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise CannotSave(value)
@@ -365,21 +365,21 @@ def _write_exactly(kind: type, value: Any) -> object:
 
 
 def _read_exactly(kind: type, name: str, record: object) -> object:
-    """Read what JSON has itself. Used by ``_find_codec`` for ``bool``, ``int`` and ``str``."""
+    """Read what JSON has itself: the codec of truths, whole numbers, text and nothing."""
     if type(record) is not kind:
         raise _refuse(name, record)
     return record
 
 
 def _write_interval(value: Any) -> object:
-    """Write both ends of an interval. Used by ``_find_codec`` for ``Interval``."""
+    """Write both ends of an interval, as a list of two."""
     if not isinstance(value, Interval):
         raise CannotSave(value)
     return [_write_number(value.lower), _write_number(value.upper)]
 
 
 def _read_interval(record: object) -> Interval:
-    """Read both ends of an interval. Used by ``_find_codec`` for ``Interval``."""
+    """Read both ends of an interval, and refuse ends that cross."""
     ends = _ENDS.read(record)
     try:
         return Interval(*ends)

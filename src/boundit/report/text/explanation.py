@@ -21,7 +21,7 @@ def render_blocks(
 ) -> tuple[ExplanationBlock, ...]:
     """Render an explanation for a page, each line as ``draw`` writes it.
 
-    Called by ``groups`` for every row of a table.
+    Called by ``group_rows`` for every row of a table.
     """
     return tuple(
         ExplanationBlock(kind, tuple(map(draw, lines)))

@@ -14,7 +14,7 @@ _DIGITS = 3
 def format_level(value: object) -> str:
     r"""Write a level for people, with what cannot be printed escaped.
 
-    Called by ``label_values``, ``name_context`` and ``make_bounds_section``.
+    Called by ``label_values``, ``_join_pairs`` and ``make_bounds_section``.
 
     >>> format_level("new\n"), format_level(0), format_level("")
     ('new\\n', '0', "''")

@@ -32,7 +32,7 @@ _LONGEST, _DEEPEST = 4000, 40
 def draw_line(line: Line) -> str:
     """Write words and formulas as HTML.
 
-    Called for every line of a page: by ``groups``, ``page`` and the sections of it.
+    Called for every line of a page: by ``group_rows``, ``render_page`` and the sections.
 
     >>> from boundit.terms.formula import Sentence
     >>> draw_line(Sentence.of("half of ", Term("P", (Variable("Y"),))))
