@@ -12,6 +12,7 @@ from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
 from boundit.counts.table import CountTable
 from boundit.terms.explanation import format_count
+from boundit.terms.formula import Line, Sentence, Term, Variable
 from boundit.terms.names import Nodes
 from boundit.terms.rounding import ROUNDING
 
@@ -42,7 +43,7 @@ class Explainer:
         """A share of the reward's range as a reward."""
         return float(self.low + (self.high - self.low) * share)
 
-    def cells(self, which: int, place: Place, ends: Ends, *, upper: bool) -> tuple[str, ...]:
+    def cells(self, which: int, place: Place, ends: Ends, *, upper: bool) -> tuple[Line, ...]:
         """The numbers that a candidate's end was made from, a line each."""
         if not self._tells:
             return ()
@@ -61,30 +62,28 @@ class Explainer:
         here = dict(zip(self.axes, place, strict=True))
         lines, needs = [], self._needs[which]
         for levels, share in self.rules[which].list_cells(self.evaluator, place):
-            where = ", ".join(self._at(name, i) for name, i in levels.items())
+            where = ", ".join(str(self._at(name, i)) for name, i in levels.items())
             read = {n: i for n, i in (here | levels).items() if n in needs}
             rows = format_count(float(self._marginal(frozenset(read)).at(read)))
             worth = "never logged" if np.isnan(share) else f"{self.scaled(share):.4g}"
             lines.append(f"{where or 'value'}: {worth} ({rows})")
         return tuple(lines)
 
-    def _proved(self, proof: EndProof) -> tuple[str, ...]:
+    def _proved(self, proof: EndProof) -> tuple[Line, ...]:
         """An end as a sum of observed probabilities, on the scale from 0 to 1."""
-        lines = [f"{proof.constant:.4g}"] if abs(proof.constant) > ROUNDING else []
+        lines: list[Line] = [f"{proof.constant:.4g}"] if abs(proof.constant) > ROUNDING else []
         for times, cell, value in proof.terms:
-            of = ", ".join(self._at(n, i) for n, i in cell.items() if n in proof.of)
-            given = ", ".join(self._at(n, i) for n, i in cell.items() if n not in proof.of)
-            shown = f"P({of}{' | ' * bool(given)}{given})"
-            lines.append(
-                f"{'-' if times < 0 else '+'} {abs(times):.4g} x {shown} = {value:.4g}"
-            )
+            of = tuple(self._at(n, i) for n, i in cell.items() if n in proof.of)
+            given = tuple(self._at(n, i) for n, i in cell.items() if n not in proof.of)
+            factor = f"{'-' if times < 0 else '+'} {abs(times):.4g} x "
+            lines.append(Sentence.of(factor, Term("P", of, given), f" = {value:.4g}"))
         return tuple(lines)
 
     def _worst(self, worst: WorstPopulation) -> tuple[str, ...]:
         """Who there would be more of, or fewer, than the log shows."""
         lines = []
         for kind in worst.kinds:
-            who = ", ".join(self._at(name, i) for name, i in kind.levels.items())
+            who = ", ".join(str(self._at(name, i)) for name, i in kind.levels.items())
             shares = f"{kind.share:.4g} of everyone, {kind.logged:.4g} of the log"
             lines.append(f"attained when {who}: {shares}{kind.stopped}")
         return (*lines, f"and {worst.n_more} kinds more") if worst.n_more else tuple(lines)
@@ -95,8 +94,11 @@ class Explainer:
             self._marginals[names] = self.log.marginalize(names)
         return self._marginals[names]
 
-    def _at(self, name: str, place: int) -> str:
-        """A variable at a level; of the reward one of the ends of its range."""
+    def _at(self, name: str, place: int) -> Variable:
+        """Write a variable at a level; of the reward one of the ends of its range.
+
+        Called by ``Explainer._read``, ``Explainer._proved`` and ``Explainer._worst``.
+        """
         if name == self.log.reward:
-            return f"{name}={self.scaled(float(place)):g}"
-        return f"{name}={self.log.levels[name][place]!r}"
+            return Variable(name, value=f"{self.scaled(float(place)):g}", bare=True)
+        return Variable(name, value=repr(self.log.levels[name][place]), bare=True)

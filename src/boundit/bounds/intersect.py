@@ -22,6 +22,7 @@ from boundit.counts.table import CountTable
 from boundit.terms.bound import Bound, Key
 from boundit.terms.errors import BounditError, shorten
 from boundit.terms.explanation import RANGE
+from boundit.terms.formula import Line
 from boundit.terms.message import Note
 from boundit.terms.rounding import ROUNDING
 
@@ -192,7 +193,7 @@ class _RowWriter:
 
     def cells(
         self, which: int, place: tuple[int, ...], best: Intersection, *, upper: bool
-    ) -> tuple[str, ...]:
+    ) -> tuple[Line, ...]:
         """List the numbers behind an end; the range has none. Called by ``bound``."""
         if which == 0:
             return ()

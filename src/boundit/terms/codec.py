@@ -85,7 +85,7 @@ class _Codec:
 def encode(value: object, kind: object = None) -> Any:
     """Write a value for JSON, by its own type or by the one that is given.
 
-    Called by ``BoundTable.record`` and by what else is kept; what JSON has no form for is refused.
+    Called by ``BoundTable.record`` and its like; refuses what JSON has no form for.
     """
     return _find_codec(type(value) if kind is None else kind).write(value)
 

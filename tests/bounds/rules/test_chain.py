@@ -116,7 +116,7 @@ def test_the_rule_says_the_claim_from_the_outside_in_and_why() -> None:
     found = chain.record()
 
     assert found.name == "conditioning on I1"
-    assert found.claim == (
+    assert str(found.claim) == (
         "P(Y | do(X1, X2), U1, U2) lies between min/max over I1 of P(Y | I1, U1, X1, X2, S=1)"
     )
     assert found.steps == chain.reward.steps

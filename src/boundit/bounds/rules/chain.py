@@ -22,19 +22,21 @@ import numpy as np
 from boundit.bounds.binary_reward import HEADS
 from boundit.bounds.numbers import Ends, Numbers, values_of
 from boundit.bounds.proof import Place
+from boundit.bounds.rules.claims import sum_over, take_extremes
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats
 from boundit.estimand.criteria.relevance import shortlist
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.render import write_text
+from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
+from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names
 
 MOST_SETS = 200
@@ -102,13 +104,14 @@ class Chain(BoundRule):
 
         Called by ``BoundPlan.of`` once per rule.
         """
-        shown = write_links(self.links, write_text(self.reward.expression))
-        verb = "is" if all(link.weights for link in self.links) else "lies between"
+        shown = write_links(self.links, make_sentence(self.reward.expression))
+        verb = " is " if all(link.weights for link in self.links) else " lies between "
         steps = list(self.reward.steps)
         for link in self.links:
             if link.weights:
                 steps += [f"for {link.variable}: {step}" for step in link.weights.steps]
-        return RuleRecord(self.name, f"{self.query} {verb} {shown}", tuple(steps))
+        claim = Sentence.of(self.query.formula, verb, shown)
+        return RuleRecord(self.name, claim, tuple(steps))
 
     def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Go backwards from the reward: expect what is known, else take the worst.
@@ -159,18 +162,16 @@ def name_links(links: Sequence[ChainLink]) -> str:
     return f"sequence {everyone}, unknown {', '.join(unknown)}"
 
 
-def write_links(links: Sequence[ChainLink], shown: str) -> str:
+def write_links(links: Sequence[ChainLink], shown: Sentence) -> Sentence:
     """Write what is done over the links around what is written of their end.
 
     Used by ``Chain.record``.
     """
     for link in reversed(links):
         if link.weights is None:
-            shown = f"min/max over {link.variable} of {shown}"
+            shown = take_extremes([link.variable], shown)
         else:
-            shown = (
-                f"sum over {link.variable} of {write_text(link.weights.expression)} x ({shown})"
-            )
+            shown = sum_over([link.variable], make_sentence(link.weights.expression), shown)
     return shown
 
 

@@ -12,17 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from boundit.bounds.numbers import Ends, Numbers
+from boundit.bounds.rules.claims import divide
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.render import write_text
+from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.derivation import Recovery
 from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
+from boundit.terms.formula import Group, Over, Part, Sentence, Variable
 from boundit.terms.names import Nodes, join_names, sort_names
 
 NAME = "c-component factorization"
@@ -58,20 +60,20 @@ class Factorization(BoundRule):
 
         Called by ``BoundPlan.of`` once per rule.
         """
-        shown = " ".join(
-            f"[{write_text(answer.expression)}]"
-            if answer.expression is not None
-            else "[0 to 1]"
-            for _, answer in self.factors
-        )
-        over = f"sum over {', '.join(self.summed)} of " if self.summed else ""
-        below = f" / {write_text(self.base)}" if self.base is not None else ""
+        summed = tuple(Variable(name, bare=True) for name in self.summed)
+        parts: list[Part] = [Over("sum", summed)] if summed else []
+        for _, answer in self.factors:
+            known = answer.expression
+            inside = ("0 to 1",) if known is None else make_sentence(known).parts
+            parts.append(Group(inside, square=True))
+        shown = Sentence(tuple(part for one in parts for part in (" ", one))[1:])
+        claim = Sentence.of(self.query.formula, " lies within ", divide(shown, self.base))
         said = tuple(
             f"Q[{join_names(part)}]: {step}"
             for part, answer in self.factors
             for step in answer.steps
         )
-        return RuleRecord(NAME, f"{self.query} lies within {over}{shown}{below}", said)
+        return RuleRecord(NAME, claim, said)
 
     def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Multiply the ends of the factors, sum, divide and clip (eq. 7).

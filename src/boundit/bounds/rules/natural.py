@@ -23,6 +23,7 @@ from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import Place, WorstPopulation
+from boundit.bounds.rules.claims import write_population_law, write_reweighting
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
@@ -32,6 +33,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
+from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
 
 
@@ -69,15 +71,14 @@ class NaturalReweighted(BoundRule):
         Called by ``BoundPlan.of`` once per rule.
         """
         y, law = self.outcome, self.block.reweighting
-        arms, bar = (
-            join_names(self.chosen),
-            f" | {join_names(self.block.given)}" * bool(self.block.given),
-        )
-        by = f"r({join_names(law.steering)})" if law.steering else "r"
-        claim = (
-            f"{self.query} lies between P*({y}, {arms}{bar}) and that plus "
-            f"1 - P*({arms}{bar}), where P*(v) = P(v | S=1) {by} is the population's law and r "
-            f"any that fits: {law.statement}"
+        arms, chosen = join_names(self.chosen), sort_names(self.chosen)
+        claim = Sentence.of(
+            self.query.formula,
+            " lies between ",
+            write_population_law((y, *chosen), self.block.given),
+            " and that plus 1 - ",
+            write_population_law(chosen, self.block.given),
+            write_reweighting([law.steering], law.statement),
         )
         return RuleRecord(f"natural bounds on {arms}, reweighted", claim, self.block.steps)
 

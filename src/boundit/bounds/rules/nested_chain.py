@@ -29,6 +29,7 @@ from boundit.bounds.rules.chain import (
     backwards,
     name_links,
 )
+from boundit.bounds.rules.claims import enclose, sum_over, take_extremes
 from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
 from boundit.bounds.rules.response_program import (
     ProgramEnds,
@@ -40,11 +41,12 @@ from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.render import write_text
+from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lighten
 from boundit.estimand.recovery.solver import Solver
 from boundit.terms.bound import RuleRecord
+from boundit.terms.formula import Line, Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
 
 MOST_STAGED = 24
@@ -129,7 +131,8 @@ class NestedChain(BoundRule):
         name = [name_links(self.links)] if self.links else []
         name += [name_links(self.inner.links)] if isinstance(self.inner, NestedChain) else []
         name += [_called(self.core)] if isinstance(self.core, ResponseProgram) else []
-        return RuleRecord(", then ".join(name), f"{self.query} lies between {shown}", steps)
+        claim = Sentence.of(self.query.formula, " lies between ", shown)
+        return RuleRecord(", then ".join(name), claim, steps)
 
     def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Bracket the core at every value of its own axes, then go backwards to the query's.
@@ -210,26 +213,26 @@ def _called(program: ResponseProgram) -> str:
     return f"program over {join_names(program.inside)}{across}"
 
 
-def _said(stage: NestedChain) -> tuple[str, tuple[str, ...]]:
+def _said(stage: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
     """Write the claim and the steps of a stage and of what is within it."""
     inner = stage.inner
     if isinstance(inner, NestedChain):
         shown, steps = _said(inner)
     elif isinstance(inner, KnownFormula):
-        shown, steps = write_text(inner.expression), inner.steps
+        shown, steps = make_sentence(inner.expression), inner.steps
     else:
         every = f" at every {join_names(inner.varied)}" if inner.varied else ""
-        shown = f"the least and the greatest {stage.asked} that agree with "
-        shown, steps = f"{shown}{write_text(inner.law)}{every}", inner.steps
+        law, steps = make_sentence(inner.law), inner.steps
+        asked = Sentence.of("the least and the greatest ", stage.asked.formula)
+        shown = Sentence.of(asked, " that agree with ", law, every)
     for link in reversed(stage.links):
         if link.weights is None:
-            shown = f"min/max over {link.variable} of ({shown})"
+            shown = take_extremes([link.variable], enclose(shown))
         else:
-            shown = (
-                f"sum over {link.variable} of {write_text(link.weights.expression)} x ({shown})"
-            )
+            shown = sum_over([link.variable], make_sentence(link.weights.expression), shown)
             steps += tuple(f"for {link.variable}: {step}" for step in link.weights.steps)
-    return shown, (f"by the do-calculus the question is {stage.asked}", *steps)
+    question = Sentence.of("by the do-calculus the question is ", stage.asked.formula)
+    return shown, (question, *steps)
 
 
 def staged(

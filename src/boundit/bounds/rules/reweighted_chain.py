@@ -23,14 +23,21 @@ from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import Place, WorstPopulation
 from boundit.bounds.rules.chain import Chain, ChainLink, KnownFormula, least
+from boundit.bounds.rules.claims import (
+    sum_over,
+    take_extremes,
+    write_population_law,
+    write_reweighting,
+)
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.render import write_text
+from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord
-from boundit.terms.names import Nodes, join_names
+from boundit.terms.formula import Sentence
+from boundit.terms.names import Nodes, join_names, sort_names
 
 
 @dataclass(frozen=True)
@@ -98,39 +105,35 @@ class ReweightedChain(BoundRule):
         Called by ``BoundPlan.of`` once per rule.
         """
         shown, steps = self._write_links()
-        verb = "lies between" if self.unknown else "is"
+        verb = " lies between " if self.unknown else " is "
         laws = dict.fromkeys(self.reweightings)
         for each in laws:
             others = each.variables - each.steering
             if others and each.steering:
                 known, hidden = join_names(each.steering), join_names(others)
                 steps.append(f"Rule 1: given {known}, selection tells nothing of {hidden}")
-        by = " or ".join(dict.fromkeys(f"r({join_names(each.steering)})" for each in laws))
         stated = "; ".join(dict.fromkeys(each.statement for each in laws))
-        claim = (
-            f"{self.query} {verb} {shown}, where P*(v) = P(v | S=1) {by} is the population's "
-            f"law and r any that fits: {stated}"
-        )
+        weights = write_reweighting([each.steering for each in laws], stated)
+        claim = Sentence.of(self.query.formula, verb, shown, weights)
         return RuleRecord(self.name, claim, tuple(steps))
 
-    def _write_links(self) -> tuple[str, list[str]]:
+    def _write_links(self) -> tuple[Sentence, list[str]]:
         """Write what is done over every link and block, and the steps, from the inside out."""
-        shown = write_text(self.reward.expression) if self.reward else ""
+        shown = make_sentence(self.reward.expression) if self.reward else None
         steps = list(self.reward.steps) if self.reward else []
         for link in reversed(self.links):
             if isinstance(link, ReweightedBlock):
-                bar = f" | {join_names(link.given)}" if link.given else ""
-                drawn = join_names(link.variables)
-                law = f"P*({drawn}{bar})"
-                shown = f"sum over {drawn} of {law} x ({shown})" if shown else law
+                drawn = sort_names(link.variables)
+                law = Sentence.of(write_population_law(drawn, link.given))
+                shown = sum_over(drawn, law, shown) if shown else law
                 steps += link.steps
             elif link.weights is None:
-                shown = f"min/max over {link.variable} of {shown}"
+                shown = take_extremes([link.variable], shown or Sentence(()))
             else:
-                law = write_text(link.weights.expression)
-                shown = f"sum over {link.variable} of {law} x ({shown})"
+                law = make_sentence(link.weights.expression)
+                shown = sum_over([link.variable], law, shown or Sentence(()))
                 steps += [f"for {link.variable}: {step}" for step in link.weights.steps]
-        return shown, steps
+        return shown or Sentence(()), steps
 
     def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Go backwards from the reward, over a block by linear programs.

@@ -20,6 +20,7 @@ import numpy as np
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import LEFT_OUT, UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import Place, WorstPopulation
+from boundit.bounds.rules.claims import write_population_law, write_reweighting
 from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
 from boundit.bounds.rules.response_program import ProgramLayout, ResponseProgram
 from boundit.bounds.rules.reweighted_type_program import PopulationProgram, ReweightedProgram
@@ -35,8 +36,9 @@ from boundit.estimand.recovery.solver import Solver
 from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
+from boundit.terms.formula import Sentence
 from boundit.terms.message import Note
-from boundit.terms.names import Nodes, join_names
+from boundit.terms.names import Nodes, join_names, sort_names
 
 MOST_PROGRAMS = 2
 """How many of these programs are tried, those across the most instruments first."""
@@ -93,13 +95,15 @@ class TypesReweighted(BoundRule):
         inside, law = self.program.inside, self.reweighting
         varied, felt = self.program.varied, self.given.union(self.program.varied)
         across = f" across {join_names(varied)}" if varied else ""
-        shown = f"P*({join_names(inside)}{' | ' * bool(felt)}{join_names(felt)})"
         every = f" at every {join_names(varied)}" if varied else ""
-        by = f"r({join_names(law.steering)})" if law.steering else "r"
-        claim = (
-            f"{self.query} lies between the least and the greatest {self.program.asked} that "
-            f"agree with {shown}{every}, where P*(v) = P(v | S=1) {by} is the population's law "
-            f"and r any that fits: {law.statement}"
+        claim = Sentence.of(
+            self.query.formula,
+            " lies between the least and the greatest ",
+            self.program.asked.formula,
+            " that agree with ",
+            write_population_law(sort_names(inside), felt),
+            every,
+            write_reweighting([law.steering], law.statement),
         )
         steps = [*self.program.steps]
         if law.steering and (others := law.variables - law.steering):

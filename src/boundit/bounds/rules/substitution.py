@@ -14,14 +14,16 @@ import numpy as np
 
 from boundit.bounds.binary_reward import HEADS
 from boundit.bounds.numbers import Ends, Numbers
+from boundit.bounds.rules.claims import divide, take_extremes
 from boundit.bounds.rules.factorization import quotient
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.estimand.criteria.substitutes import Substitute
 from boundit.estimand.language.expression import Expression
-from boundit.estimand.language.render import write_text
+from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord
+from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
 
 
@@ -54,12 +56,13 @@ class Substitution(BoundRule):
         Called by ``BoundPlan.of`` once per rule.
         """
         acted = join_names(self.substitute.variables)
-        below = f" / {write_text(self.base)}" if self.base is not None else ""
-        shown = f"{write_text(self.substitute.formula)}{below}"
-        verb = f"lies between min/max over {acted} of" if acted else "is"
+        shown = divide(make_sentence(self.substitute.formula), self.base)
+        if acted:
+            shown = take_extremes(sort_names(self.substitute.variables), shown)
+        verb = " lies between " if acted else " is "
         return RuleRecord(
             f"substitute {acted}" if acted else "adjustment",
-            f"{self.query} {verb} {shown}",
+            Sentence.of(self.query.formula, verb, shown),
             tuple(map(str, self.substitute.reasons)),
         )
 

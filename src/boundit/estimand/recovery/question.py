@@ -13,6 +13,7 @@ from boundit.estimand.recovery.derivation import SeparationFact, Step
 from boundit.graph.boundary import find_boundary, find_causes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
+from boundit.terms.formula import Term, Variable, name_variables
 from boundit.terms.names import Nodes, sort_names, write_name
 
 
@@ -25,11 +26,16 @@ class Question:
     context: Nodes = frozenset()
     selected: bool = False
 
+    @property
+    def formula(self) -> Term:
+        """The question as a formula, to stand in a sentence."""
+        done = (Term("do", name_variables(self.treatments)),) if self.treatments else ()
+        selected = (Variable("S", value="1"),) if self.selected else ()
+        given = (*done, *name_variables(self.context), *selected)
+        return Term("P", name_variables(self.outcomes), given)
+
     def __str__(self) -> str:
-        bar = [f"do({_write_names(self.treatments)})"] if self.treatments else []
-        bar += [_write_names(self.context)] if self.context else []
-        bar += ["S=1"] if self.selected else []
-        return f"P({_write_names(self.outcomes)}{' | ' * bool(bar)}{', '.join(bar)})"
+        return str(self.formula)
 
     @property
     def variables(self) -> Nodes:
