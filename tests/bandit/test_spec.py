@@ -95,12 +95,6 @@ def test_numbers_of_any_kind_are_rewards(reward: float) -> None:
     assert make_spec(prior=TABLE).read_reward(reward, "7") == float(reward)
 
 
-def test_the_unit_scale() -> None:
-    found = make_spec(prior=TABLE)
-
-    assert [found.scale_to_unit(x) for x in (-1, 4, 9, -np.inf, np.inf)] == [0, 0.5, 1, 0, 1]
-
-
 def test_what_is_unbound_is_filled_and_nothing_else() -> None:
     found = make_spec(arms=["A"]).fill(["B"], ["Age"])
 

@@ -163,9 +163,7 @@ class BasePolicy(ABC, Generic[S]):
             if cells:
                 self.monitor.narrow(decision.context, decision.arm, cells)
             if self.monitor.watch:
-                self.monitor.watch_reward(
-                    context, decision.arm, self.spec.scale_to_unit(number)
-                )
+                self.monitor.watch_reward(context, decision.arm, number)
 
     def _require_passed(self, decision: Decision) -> None:
         """Refuse a decision on an arm not held, unless it was passed to ``decide``.

@@ -222,14 +222,6 @@ class BanditSpec:
             raise BadReward(reward, self.reward_range, where)
         return number
 
-    def scale_to_unit(self, number: float) -> float:
-        """Bring a reward to the scale from 0 to 1; what lies outside is clipped.
-
-        Called by ``BasePolicy.learn`` for the watch over the bounds.
-        """
-        low, high = self.reward_range
-        return min(max((number - low) / (high - low), 0.0), 1.0)
-
     def __reduce__(self) -> tuple[type["BanditSpec"], tuple[object, ...]]:
         # A copy remembers no contexts: another thread may be adding some.
         parts = self.arms, self.arm_levels, self.context, self.context_levels

@@ -35,6 +35,17 @@ def test_a_contradiction_drops_the_table_and_is_logged(
     assert monitor.refutation.n < 20
 
 
+def test_evidence_is_kept_on_the_scale_from_0_to_1() -> None:
+    rows = [{"Ad": ad, "lower": 0.0, "upper": 5.0} for ad in "AB"]
+    table = BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], reward_range=(-1, 9))
+    monitor = BoundMonitor(table, Watch())
+
+    for reward in (-1.0, 4.0, 9.0):
+        monitor.watch_reward((), ("A",), reward)
+
+    assert monitor.evidence[(), ("A",)] == (3, 1.5)
+
+
 def test_unwatched_nothing_is_kept() -> None:
     monitor = earning(BoundMonitor(bounds(0.5), None), 50)
 

@@ -113,13 +113,16 @@ class BoundMonitor:
         else:
             self.prior.forget(found)
 
-    def watch_reward(self, context: Context, arm: Arm, unit_reward: float) -> None:
-        """Hold one reward, on the scale from 0 to 1, against the bound it should obey.
+    def watch_reward(self, context: Context, arm: Arm, reward: float) -> None:
+        """Hold one reward against the bound it should obey.
 
         Called by ``BasePolicy.learn`` where the bounds are watched.
         """
-        if self.watch and self.prior.is_bounded(arm, context):
-            self.evidence.add(context, arm, unit_reward)
+        table = self.prior.binding
+        if self.watch and table and self.prior.is_bounded(arm, context):
+            low, high = table.reward_range
+            # Evidence is kept on the scale from 0 to 1.
+            self.evidence.add(context, arm, min(max((reward - low) / (high - low), 0.0), 1.0))
             self._judge(context, arm)
 
     def refresh(self, table: BoundTable) -> None:
