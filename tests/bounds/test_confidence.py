@@ -59,8 +59,8 @@ def test_terms_are_found_in_every_corner_of_a_formula() -> None:
 def test_the_error_is_shared_by_cells_and_unseen_cells_cost_nothing() -> None:
     """Two seen cells of three: each gets half of the term's share."""
     table = read_log({"X": [0, 0, 1, 1], "Y": [0, 1, 1, 1]}).count(["X"], reward="Y")
-    coin = BinaryReward(table.add_levels({"X": [2]}), "Y", 0, 1)
-    numbers = ConfidentNumbers(coin, (), {P(Y, X): frozenset()}, confidence=0.9)
+    source = BinaryReward(table.add_levels({"X": [2]}), "Y", 0, 1)
+    numbers = ConfidentNumbers(source, (), {P(Y, X): frozenset()}, confidence=0.9)
     low, high = numbers.between(P(Y, X), ("X", "Y"))
     expected = bound_share(np.array([1.0, 2.0]), np.array([2.0, 2.0]), 0.1 / 2)
 
@@ -72,13 +72,13 @@ def test_the_error_is_shared_by_cells_and_unseen_cells_cost_nothing() -> None:
 def test_a_row_of_which_only_the_extremes_matter_costs_as_much_as_one_cell() -> None:
     """Four cells of (X, Z); over Z only the least and the greatest are taken."""
     rows = {"X": [0, 0, 1, 1], "Z": [0, 1, 0, 1], "Y": [0, 1, 1, 1]}
-    coin = BinaryReward(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
+    source = BinaryReward(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
     term = P(Y, X | Z)
 
-    sparing = ConfidentNumbers(coin, (), {term: Z}, confidence=0.9).between(
+    sparing = ConfidentNumbers(source, (), {term: Z}, confidence=0.9).between(
         term, ("X", "Z", "Y")
     )
-    every = ConfidentNumbers(coin, (), {term: frozenset()}, confidence=0.9)
+    every = ConfidentNumbers(source, (), {term: frozenset()}, confidence=0.9)
     one = np.array(1.0)
 
     assert sparing[0][1, 1, 1] == pytest.approx(bound_share(one, one, 0.1 / 2)[0])
@@ -109,10 +109,10 @@ class Reading:
 def test_formulas_take_the_worst_case_of_their_terms() -> None:
     rng = np.random.default_rng(1)
     rows = {name: rng.integers(0, 2, 300).tolist() for name in "XYZ"}
-    coin = BinaryReward(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
+    source = BinaryReward(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
     formula = Sum(Z, Product((P(Y, X | Z), P(Z))))
     numbers = ConfidentNumbers(
-        coin, (), dict.fromkeys(collect_terms([formula]), frozenset[str]()), confidence=0.9
+        source, (), dict.fromkeys(collect_terms([formula]), frozenset[str]()), confidence=0.9
     )
     (y_low, y_high), (z_low, z_high) = (
         numbers.find_interval(P(Y, X | Z)),
@@ -165,7 +165,7 @@ def test_numeric_rewards_get_intervals_for_means() -> None:
 
 
 def test_a_0_1_reward_with_a_wider_range_is_a_mean_and_not_a_share() -> None:
-    """Y is 1 in all 30 rows of each arm, of a range up to 2: the coin is tossed at one half."""
+    """Y is 1 in all 30 rows of each arm, of a range up to 2: each mean is one half."""
     log = {"X": [0, 1] * 30, "Y": [1] * 60}
     table = derive_bounds(parse("X -> Y"), "Y | do(X)", log, reward_range=(0, 2))
     n = np.array(30.0)

@@ -63,11 +63,11 @@ def cases(seed: int, n: int) -> Iterator[Case]:
 
 def test_on_the_papers_graph_i1_is_learned_for_each_x1() -> None:
     world = paper_world()
-    felt, reason = find_pooling(world.graph, world.query, ["I1"])
+    shared_by, reason = find_pooling(world.graph, world.query, ["I1"])
 
     (plan, *_) = plans_of(world.model, world.query)
 
-    assert felt == {"X1"}
+    assert shared_by == {"X1"}
     assert reason.startswith("P(I1 | do(X1)) is learned online; Rule 3: drop do(X2)")
     assert (plan.variables, plan.levels) == (("I1",), ((0, 1),))
     assert set(plan.pools.values()) == {(0,), (1,)}

@@ -82,10 +82,10 @@ def test_association_that_turns_around_is_not_steady() -> None:
 
 
 def test_strength_is_1_where_one_tells_the_other_and_0_by_chance() -> None:
-    told = measure_any_association(lay_out([[[5000, 0], [0, 5000]]]))
+    perfect = measure_any_association(lay_out([[[5000, 0], [0, 5000]]]))
     nothing = measure_any_association(lay_out([[[2500, 2500], [2500, 2500]]]))
 
-    assert told.find_strength() == pytest.approx(1, abs=1e-3)
+    assert perfect.find_strength() == pytest.approx(1, abs=1e-3)
     assert nothing.find_strength() == 0
 
 

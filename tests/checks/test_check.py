@@ -98,7 +98,7 @@ def test_passes_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(once.caveats) == sorted(often.caveats)
 
 
-def test_nulls_are_left_out_where_they_matter_and_told() -> None:
+def test_nulls_are_left_out_where_they_matter_and_named() -> None:
     rows = draw_chain_rows(300, 6)
     gone = {**rows, "Z": [None] * 50 + rows["Z"][50:]}
     report = check(CHAIN, gone)
@@ -200,7 +200,7 @@ def test_a_level_that_is_no_chance_is_refused(level: object) -> None:
         check(CHAIN, draw_chain_rows(50, 1), level=level)  # type: ignore[arg-type]
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     heard: list[tuple[int, int]] = []
     check(paper_world().graph, paper_world().log(500, seed=0), told=lambda *x: heard.append(x))
 

@@ -86,13 +86,13 @@ def _make_plan(
     numbers: Numbers,
 ) -> Living:
     """Make the plan of one chain; called by ``make_living_plans``."""
-    felt, reason = find_pooling(graph, query, chain.variables)
+    shared_by, reason = find_pooling(graph, query, chain.variables)
     ends = _read_ends(chain, query, levels, reward_range, numbers)
     names = query.treatments + query.context
     return Living(
         chain.variables,
         tuple(tuple(levels[name]) for name in chain.variables),
-        {key: _find_pool(names, key, felt) for key in ends},
+        {key: _find_pool(names, key, shared_by) for key in ends},
         ends,
         reason,
     )
@@ -107,8 +107,8 @@ def find_pooling(
 
     >>> from boundit.estimand.query import parse_query
     >>> graph = CausalGraph.of(directed=[("X", "W"), ("W", "Y"), ("X2", "Y"), ("C", "Y")])
-    >>> felt, reason = find_pooling(graph, parse_query("Y | do(X, X2)"), ["W"])
-    >>> sorted(felt), reason
+    >>> shared_by, reason = find_pooling(graph, parse_query("Y | do(X, X2)"), ["W"])
+    >>> sorted(shared_by), reason
     (['X'], 'P(W | do(X)) is learned online; Rule 3: drop do(X2)')
     """
     asked = Question(
@@ -148,7 +148,7 @@ def _read_ends(
     }
 
 
-def _find_pool(names: Sequence[str], key: Key, felt: Nodes) -> Pool:
+def _find_pool(names: Sequence[str], key: Key, shared_by: Nodes) -> Pool:
     """Find the pool whose counts a pair shares; called by ``_make_plan``."""
     arm, context = key
-    return tuple(v for name, v in zip(names, arm + context, strict=True) if name in felt)
+    return tuple(v for name, v in zip(names, arm + context, strict=True) if name in shared_by)

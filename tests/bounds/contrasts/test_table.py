@@ -44,16 +44,16 @@ def test_with_the_selection_rate_the_papers_better_arm_is_certain() -> None:
     """
     world = paper_world()
     free = derive_with_contrasts(world.model, world.query, NOTHING)
-    told = derive_with_contrasts(world.model, world.query, RATE)
+    informed = derive_with_contrasts(world.model, world.query, RATE)
     pruned = {
         name: sum(len(table.dominated(context)) for context in table.contexts)
-        for name, table in {"free": free, "told": told}.items()
+        for name, table in {"free": free, "informed": informed}.items()
     }
 
-    assert told.contrast((0, 0), (1, 0), (0, 0)) == pytest.approx(-0.0000923, abs=1e-6)
-    assert all((1, 1) not in told.dominated(context) for context in told.contexts)
-    assert all((0, x2) in told.dominated(c) for c in told.contexts for x2 in (0, 1))
-    assert pruned == {"free": 8, "told": 12}
+    assert informed.contrast((0, 0), (1, 0), (0, 0)) == pytest.approx(-0.0000923, abs=1e-6)
+    assert all((1, 1) not in informed.dominated(context) for context in informed.contexts)
+    assert all((0, x2) in informed.dominated(c) for c in informed.contexts for x2 in (0, 1))
+    assert pruned == {"free": 8, "informed": 12}
     assert count_ruled_out(free, world.means()) == 8
     assert not any(replace(free, contrasts={}).dominated(c) for c in free.contexts)
 

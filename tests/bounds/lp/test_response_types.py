@@ -27,7 +27,7 @@ def make_watched(**outside: int) -> TypeScenario:
 
 
 def test_the_bow_has_six_runs_and_the_instrument_fourteen() -> None:
-    """Of 8 and 16 joint types: a function is asked only where some scene asks for it."""
+    """Of 8 and 16 joint types: a function is asked only where some scenario asks for it."""
     treated = TypeScenario({"X": 1}, make_nodes("Y"))
     bow = list_response_types(BOW, [make_watched(), treated])
     instrument = list_response_types((X, Y), [make_watched(Z=0), make_watched(Z=1), treated])
@@ -51,11 +51,11 @@ def test_runs_agree_with_themselves_wherever_the_arguments_agree() -> None:
     assert len({tuple(column) for column in found.runs.reshape(6, -1).T}) == found.n_types
 
 
-def test_what_does_not_matter_in_a_scene_is_merged() -> None:
+def test_what_does_not_matter_in_a_scenario_is_merged() -> None:
     chain = TypedVariable("X", 2), TypedVariable("M", 2, ("X",)), TypedVariable("Y", 2, ("M",))
-    scenes = [TypeScenario({"X": 1}, make_nodes("M", "Y"))]
-    whole = list_response_types(chain, scenes)
-    merged = list_response_types(chain, scenes, shown={0: make_nodes("Y")})
+    scenarios = [TypeScenario({"X": 1}, make_nodes("M", "Y"))]
+    whole = list_response_types(chain, scenarios)
+    merged = list_response_types(chain, scenarios, shown={0: make_nodes("Y")})
 
     assert whole is not None
     assert merged is not None
@@ -82,9 +82,11 @@ def test_no_variables_have_one_assignment() -> None:
 
 
 def list_full_runs(
-    variables: Sequence[TypedVariable], scenes: Sequence[TypeScenario], levels: dict[str, int]
+    variables: Sequence[TypedVariable],
+    scenarios: Sequence[TypeScenario],
+    levels: dict[str, int],
 ) -> list[list[dict[str, int]]]:
-    """Every joint response type, whole functions of all arguments, run through the scenes."""
+    """Every joint type, whole functions of all arguments, run through the scenarios."""
     tables = [
         [
             dict(zip(product(*(range(levels[a]) for a in v.arguments)), values, strict=True))
@@ -97,10 +99,10 @@ def list_full_runs(
     found = []
     for functions in product(*tables):
         runs = []
-        for scene in scenes:
-            at = dict(scene.values)
+        for scenario in scenarios:
+            at = dict(scenario.values)
             for variable, function in zip(variables, functions, strict=True):
-                if variable.name not in at and variable.name in scene.followed:
+                if variable.name not in at and variable.name in scenario.followed:
                     at[variable.name] = function[tuple(at[a] for a in variable.arguments)]
             runs.append(at)
         found.append(runs)
@@ -122,27 +124,27 @@ def test_reduced_programs_have_the_ends_of_the_full_ones() -> None:
     for rng in default_rng(5).spawn(12):
         variables, levels = draw_variables(rng)
         inside = make_nodes("X", "M", "Y")
-        scenes = [TypeScenario({"Z": z}, inside) for z in range(levels["Z"])]
+        scenarios = [TypeScenario({"Z": z}, inside) for z in range(levels["Z"])]
         target = TypeScenario({"X": 1, "Z": 0}, make_nodes("M", "Y"))
-        full = list_full_runs(variables, [*scenes, target], levels)
+        full = list_full_runs(variables, [*scenarios, target], levels)
         weights = rng.dirichlet(np.ones(len(full)))
         names, shape = ["X", "M", "Y"], [levels[v] for v in "XMY"]
         cells = np.array(
             [
                 [np.ravel_multi_index([run[s][v] for v in names], shape) for run in full]
-                for s in range(len(scenes))
+                for s in range(len(scenarios))
             ]
         )
         heads = np.array([run[-1]["Y"] for run in full], dtype=float)
-        found = list_response_types(variables, [*scenes, target])
+        found = list_response_types(variables, [*scenarios, target])
         assert found is not None
         assert found.n_types <= len(full)
-        ours = np.array([found.find_cells(s, names) for s in range(len(scenes))])
+        ours = np.array([found.find_cells(s, names) for s in range(len(scenarios))])
         size = int(np.prod(shape))
         law = encode_one_hot(cells, size) @ weights
         matrix = encode_one_hot(ours, size)
         program = Program(SparseMatrix.from_dense(matrix), lower=law, upper=law)
-        cost = (found.find_cells(len(scenes), ["Y"]) == 1).astype(float)
+        cost = (found.find_cells(len(scenarios), ["Y"]) == 1).astype(float)
         oracle = {
             sign: linprog(sign * heads, A_eq=encode_one_hot(cells, size), b_eq=law).fun * sign
             for sign in (1, -1)
@@ -152,5 +154,5 @@ def test_reduced_programs_have_the_ends_of_the_full_ones() -> None:
 
 
 def encode_one_hot(cells: np.ndarray, size: int) -> Floats:
-    """A row for every scene and cell: who is in it."""
+    """A row for every scenario and cell: who is in it."""
     return np.vstack([(row == np.arange(size)[:, None]).astype(float) for row in cells])

@@ -24,12 +24,12 @@ def test_what_steers_selection_is_its_markov_blanket_among_the_variables() -> No
 def test_it_reads_the_others_given_the_steering_variables() -> None:
     graph = parse("X -> M -> Y; M -> [S]")
     plain = Reweighting.from_graph(graph, make_nodes("X", "M"), SelectionFacts())
-    told = Reweighting.from_graph(graph, make_nodes("X", "M"), RATE, [make_nodes("Y")])
+    informed = Reweighting.from_graph(graph, make_nodes("X", "M"), RATE, [make_nodes("Y")])
 
     assert plain.axes == ("M", "X")
     assert plain.formulas == (P(make_nodes("X"), make_nodes("M")),)
-    assert told.variables == make_nodes("X", "M", "Y")
-    assert told.formulas == (
+    assert informed.variables == make_nodes("X", "M", "Y")
+    assert informed.formulas == (
         P(make_nodes("X", "Y"), make_nodes("M")),
         P(make_nodes("M")),
         P(make_nodes("Y"), logged=False),

@@ -117,15 +117,15 @@ class TypeDifferences:
 
         Called by ``TypeDifferences._bound_pair`` once for contexts that are alike to it.
         """
-        scenes = list(range(len(self.layout.outer)))
-        runs = self.layout.types(pair, scenes, MOST_COLUMNS)
+        scenarios = list(range(len(self.layout.outer)))
+        runs = self.layout.types(pair, scenarios, MOST_COLUMNS)
         if runs is None or (self.populated and self.populated.are_many):
             return np.inf
         if self.populated:
             return ReweightedProgram(
                 self.populated, self.layout, runs, fixed, self.budget
             ).lead()
-        search = ArmProgram(self.layout, runs, scenes)
+        search = ArmProgram(self.layout, runs, scenarios)
         f = self.layout.fixed.index(fixed)
         low, high = self.layout.law(self.numbers)
         search.at(low[f].ravel(), high[f].ravel())
