@@ -2,12 +2,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from boundit.cli.numbers import Ends, Number, read_rate
+from boundit.cli.numbers import Number, RangeOfNumbers, read_rate
 
 
 @click.command()
 @click.option("--limit", type=Number(1))
-@click.option("--range", "pair", type=Ends())
+@click.option("--range", "pair", type=RangeOfNumbers())
 @click.option("--rate", "share", type=read_rate)
 def told(limit: float | None, pair: object, share: object) -> None:
     click.echo(f"{limit} {pair} {share}")

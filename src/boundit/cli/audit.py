@@ -67,8 +67,8 @@ def _audit_bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT00
     """Audit bounds from exact laws; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.soundness import audit_bounds  # noqa: PLC0415, keeps --help quick
 
-    with show_progress("models") as told:
-        report = audit_bounds(models, seed=seed, told=lambda done: told(done, models))
+    with show_progress("models") as advance:
+        report = audit_bounds(models, seed=seed, told=lambda done: advance(done, models))
     if as_json:
         print_json(_make_record(report))
     else:
@@ -80,8 +80,8 @@ def _audit_formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
     """Audit recovered formulas; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.formulas import audit_formulas  # noqa: PLC0415
 
-    with show_progress("questions") as told:
-        report = audit_formulas(models, seed=seed, told=lambda done: told(done, models))
+    with show_progress("questions") as advance:
+        report = audit_formulas(models, seed=seed, told=lambda done: advance(done, models))
     if as_json:
         print_json(asdict(report))
     else:
@@ -108,9 +108,9 @@ def _audit_coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
     """Audit confident bounds on finite logs; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.coverage import SIZES, measure_coverage  # noqa: PLC0415
 
-    with show_progress("logs") as told:
+    with show_progress("logs") as advance:
         logs = 2 * len(SIZES) * models
-        found = measure_coverage(models, seed=seed, told=lambda done: told(done, logs))
+        found = measure_coverage(models, seed=seed, told=lambda done: advance(done, logs))
     if as_json:
         print_json([asdict(entry) for entry in found])
         return all(entry.is_enough for entry in found)
@@ -131,8 +131,8 @@ def _audit_sharpness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FB
     from boundit.studies.audits.sharpness import SUITE, measure_sharpness  # noqa: PLC0415
 
     of = len(SUITE) * models
-    with show_progress("models") as told:
-        report = measure_sharpness(models, seed=seed, told=lambda done: told(done, of))
+    with show_progress("models") as advance:
+        report = measure_sharpness(models, seed=seed, told=lambda done: advance(done, of))
     if as_json:
         ends = [asdict(end) | {"gap": end.gap} for end in report.ends]
         print_json(
@@ -169,8 +169,8 @@ def _audit_openness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
     """Audit whether rows could have a bound; False on a miss. Called by ``audit``."""
     from boundit.studies.audits.openness import audit_openness  # noqa: PLC0415
 
-    with show_progress("models") as told:
-        report = audit_openness(models, seed=seed, told=lambda done: told(done, models))
+    with show_progress("models") as advance:
+        report = audit_openness(models, seed=seed, told=lambda done: advance(done, models))
     if as_json:
         print_json(asdict(report) | {"share_shown": report.share_shown})
     else:

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from boundit.cli.flags import write_with_flags
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
-from boundit.cli.numbers import Ends, Number, read_rate
+from boundit.cli.numbers import Number, RangeOfNumbers, read_rate
 from boundit.cli.options import graph_argument, json_option
 from boundit.cli.outputs import (
     OutputFile,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--reward-range",
-    type=Ends(),
+    type=RangeOfNumbers(),
     metavar="LOW HIGH",
     help="What the reward can be; only a 0/1 reward needs none.",
 )

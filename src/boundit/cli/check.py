@@ -52,8 +52,10 @@ def check(
     """
     from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
 
-    with show_progress("statements") as told:
-        report = _spell_options(run(graph, log.open().log, level=level, seed=seed, told=told))
+    with show_progress("statements") as advance:
+        report = _spell_options(
+            run(graph, log.open().log, level=level, seed=seed, told=advance)
+        )
     if as_json:
         print_json(_make_record(report))
     else:

@@ -19,7 +19,7 @@ class Number(click.FloatRange):
         return number
 
 
-class Ends(click.Tuple):
+class RangeOfNumbers(click.Tuple):
     """Two finite numbers, the lower first."""
 
     def __init__(self) -> None:

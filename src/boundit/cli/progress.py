@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-Told: TypeAlias = Callable[[int, int], None]
+Advance: TypeAlias = Callable[[int, int], None]
 """Hears how much is done, and of how much."""
 
 
 @contextmanager
-def show_progress(label: str) -> Iterator[Told]:
+def show_progress(label: str) -> Iterator[Advance]:
     """Show a bar while the body runs; the body says how far it is.
 
-    >>> with show_progress("runs") as told:
-    ...     told(1, 10)
+    >>> with show_progress("runs") as advance:
+    ...     advance(1, 10)
     """
     if not sys.stderr.isatty():
         yield lambda _, __: None

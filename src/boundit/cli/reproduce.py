@@ -65,9 +65,9 @@ def reproduce(
     from boundit.studies.paper.reproduction import reproduce_paper  # noqa: PLC0415, keeps --help quick
     from boundit.studies.paper.reproduction_page import write_reproduction  # noqa: PLC0415
 
-    with show_progress("runs") as told:
+    with show_progress("runs") as advance:
         found = reproduce_paper(
-            points=points, runs=runs, rounds=rounds, seed=seed, quick=quick, told=told
+            points=points, runs=runs, rounds=rounds, seed=seed, quick=quick, told=advance
         )
     size = f"--runs {runs} --rounds {rounds} --points {points} --seed {seed}"
     command = f"boundit reproduce {size}"

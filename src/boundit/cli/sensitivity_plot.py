@@ -25,10 +25,10 @@ def derive_ladders(derive: "Callable[..., BoundTable]") -> "tuple[Ladder, ...]":
     from boundit.bounds.sensitivity import sensitivity_curve  # noqa: PLC0415
     from boundit.report.records import Ladder  # noqa: PLC0415
 
-    with show_progress("limits") as told:
+    with show_progress("limits") as advance:
 
         def bounded(limit: float) -> "BoundTable":
-            told(len(LIMITS) - LIMITS.index(limit), len(LIMITS))
+            advance(len(LIMITS) - LIMITS.index(limit), len(LIMITS))
             return derive(sensitivity=limit)
 
         curve = sensitivity_curve(bounded, LIMITS)

@@ -171,7 +171,7 @@ def _play(
 
     offline = OfflineTables.from_world(world, points=log_points or 30_000, seed=seed)
     players = pick_policies(names, offline, exact=log_points is None)
-    with show_progress("runs") as told:
+    with show_progress("runs") as advance:
         return play(
             world,
             players,
@@ -179,7 +179,7 @@ def _play(
             runs=runs,
             seed=seed,
             workers=workers,
-            told=lambda done: told(done, runs),
+            told=lambda done: advance(done, runs),
         )
 
 
@@ -192,8 +192,8 @@ def _run_study(
     """
     from boundit.studies.online.catalogue import STUDIES, run_study  # noqa: PLC0415
 
-    with show_progress(study) as told:
-        found, curves = run_study(study, runs=runs, rounds=rounds, seed=seed, told=told)
+    with show_progress(study) as advance:
+        found, curves = run_study(study, runs=runs, rounds=rounds, seed=seed, told=advance)
     return found, curves, runs or STUDIES[study][1].runs
 
 

@@ -10,7 +10,7 @@
     ├── NotInGraph                 an influence that the graph denies
     └── SelectionNotBinary
     NeverSelected                  no row can be logged
-    TooLarge                       an exact answer of too many numbers
+    ModelTooLarge                  an exact answer of too many numbers
     RewardNotBinary                a world that does not pay 0 or 1
     NothingToSimulate              no rounds, runs or policies
     PulledElsewhere                a policy that plays arms the world does not have
