@@ -19,14 +19,14 @@ it is about one. The command line prints the line, with options as its flags, an
 """
 
 
-def page() -> str:
+def write_page() -> str:
     """Write the page."""
     for _, name, _ in pkgutil.walk_packages(boundit.__path__, "boundit."):
         importlib.import_module(name)
-    return HEAD + "\n".join(["BounditError", *_below(BounditError, "")]) + "\n```\n"
+    return HEAD + "\n".join(["BounditError", *_list_below(BounditError, "")]) + "\n```\n"
 
 
-def _below(error: type[Exception], lead: str) -> list[str]:
+def _list_below(error: type[Exception], lead: str) -> list[str]:
     lines: list[str] = []
     ours = [e for e in error.__subclasses__() if e.__module__.startswith("boundit.")]
     below = sorted(ours, key=lambda e: (e.__name__, e.__module__))
@@ -34,9 +34,9 @@ def _below(error: type[Exception], lead: str) -> list[str]:
         last = i == len(below) - 1
         said = str(one.__doc__).splitlines()[0].rstrip(".")
         lines.append(f"{lead}{'└── ' if last else '├── '}{one.__name__}: {said}")
-        lines += _below(one, lead + ("    " if last else "│   "))
+        lines += _list_below(one, lead + ("    " if last else "│   "))
     return lines
 
 
 if __name__ == "__main__":
-    click.echo(page(), nl=False)
+    click.echo(write_page(), nl=False)

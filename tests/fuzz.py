@@ -52,7 +52,7 @@ PARSERS: tuple[tuple[Parser, Callable[..., str], tuple[str, ...]], ...] = (
 )
 
 
-def scrambled(rng: random.Random, seeds: tuple[str, ...]) -> str:
+def scramble(rng: random.Random, seeds: tuple[str, ...]) -> str:
     """Spoil one of the seeds in a few places."""
     text = rng.choice(seeds)
     for _ in range(rng.choice((0, 1, 1, 2, 3, 6))):
@@ -88,7 +88,7 @@ def fuzz(n_inputs: int, *, seed: int, progress: bool = False) -> Counter[str]:
     rng, endings, started = random.Random(seed), Counter[str](), time.monotonic()
     for i in range(n_inputs):
         parser, write, own = PARSERS[i % len(PARSERS)]
-        text = scrambled(rng, SEEDS if rng.random() < 0.2 else own)
+        text = scramble(rng, SEEDS if rng.random() < 0.2 else own)
         try:
             endings[try_one(text, parser, write)] += 1
         except Exception as error:

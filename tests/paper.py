@@ -66,7 +66,7 @@ ROUNDING = 0.0005
 """Table 1 has three decimals."""
 
 
-def rows_in_order(*names: str) -> list[dict[str, int]]:
+def list_rows(*names: str) -> list[dict[str, int]]:
     """Count through the binary values of ``names``, the last one fastest.
 
     Table 1 numbers its rows and does not say which row is which; every order is a reading.
@@ -74,5 +74,5 @@ def rows_in_order(*names: str) -> list[dict[str, int]]:
     return [dict(zip(names, bits, strict=True)) for bits in product((0, 1), repeat=len(names))]
 
 
-TABLE_1_ROWS = rows_in_order("X1", "X2", "U1", "U2")
+TABLE_1_ROWS = list_rows("X1", "X2", "U1", "U2")
 """Our reading of the index of Table 1 (D-4)."""

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 import boundit
-from tests.error_tree import page
+from tests.error_tree import write_page
 
 ROOT = Path(__file__).parents[1]
 MODULES = [
@@ -40,7 +40,7 @@ def test_all_is_exactly_what_can_be_imported() -> None:
 
 
 def test_the_error_tree_is_drawn_whole() -> None:
-    assert (ROOT / "docs" / "errors.md").read_text(encoding="utf-8") == page()
+    assert (ROOT / "docs" / "errors.md").read_text(encoding="utf-8") == write_page()
 
 
 def test_declared_packages_are_those_in_use() -> None:

@@ -6,22 +6,22 @@
 import shutil
 from pathlib import Path
 
-from tools.reference import cli_page, python_page
+from tools.reference import write_cli_page, write_python_page
 
 ROOT = Path(__file__).parents[1]
-STAGE = ROOT / "build" / "docs"
+TARGET = ROOT / "build" / "docs"
 
 
-def stage(target: Path) -> None:
+def assemble_pages(target: Path) -> None:
     """Copy docs/ to ``target`` and write the reference beside it."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(
         ROOT / "docs", target, ignore=shutil.ignore_patterns("*.py", "__pycache__", ".*")
     )
     (target / "reference").mkdir()
-    for name, text in (("python.md", python_page()), ("cli.md", cli_page())):
+    for name, text in (("python.md", write_python_page()), ("cli.md", write_cli_page())):
         (target / "reference" / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    stage(STAGE)
+    assemble_pages(TARGET)

@@ -52,11 +52,11 @@ EXAMPLE = InContext(outcomes=OUTCOME, treatments=ARM, context=CONTEXT)
 CHAIN = Model.of({"X": ([], 0.5), "M": (["X"], [0.2, 0.8]), "Y": (["M"], [0.1, 0.9])})
 
 
-def drawn(graph: CausalGraph) -> Model:
+def draw_binary_model(graph: CausalGraph) -> Model:
     return draw_model(graph, np.random.default_rng(7), levels=(2,))
 
 
-def factors_of(graph: CausalGraph, outcomes: Nodes, treatments: Nodes) -> list[Nodes]:
+def list_factors(graph: CausalGraph, outcomes: Nodes, treatments: Nodes) -> list[Nodes]:
     return list(factorize(graph, outcomes=outcomes, treatments=treatments).parts)
 
 
@@ -64,7 +64,7 @@ def test_the_example_sums_over_the_mediator() -> None:
     """D-1. Eq. (11): D holds I1 too, and Q[Y] Q[U1] Q[U2] is not the effect for either i1."""
     model, asked = make_paper_model(), OUTCOME | CONTEXT
     effect = model.intervene(ARM, asked)
-    factors = factors_of(FIGURE_2, asked, ARM)
+    factors = list_factors(FIGURE_2, asked, ARM)
 
     assert factorize(FIGURE_2, outcomes=asked, treatments=ARM).summed == make_nodes("I1")
     assert asked == EXAMPLE_RELEVANT
@@ -122,7 +122,7 @@ def test_a_causal_path_through_another_treatment_may_stay_open() -> None:
         "outcomes": make_nodes("Y"),
         "covariates": make_nodes(),
     }
-    model = drawn(graph)
+    model = draw_binary_model(graph)
 
     assert open_walk(graph, "X1", "Y", given=()) == ("X1", "->", "X2", "->", "Y")
     assert adjusts(graph, **sets)
@@ -134,7 +134,7 @@ def test_a_causal_path_through_another_treatment_may_stay_open() -> None:
 def test_the_criterion_with_measured_covariates_has_another_formula() -> None:
     """D-10. Theorem 1 cites the criterion of 2018, whose formula is not eq. (3)."""
     graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
-    model = drawn(graph)
+    model = draw_binary_model(graph)
 
     def gap(external: Nodes) -> float:
         formula = write_adjustment(graph, covariates="Z", **X_TO_Y, external=external)
@@ -150,7 +150,7 @@ def test_the_criterion_with_measured_covariates_has_another_formula() -> None:
 def test_an_effect_may_be_recoverable_though_nothing_adjusts() -> None:
     """D-11. Theorem 1 is necessary for recovery by adjustment, not for recovery."""
     graph = parse("X -> M -> Y; X <-> Y; A -> [S]")
-    model = drawn(graph)
+    model = draw_binary_model(graph)
 
     formula = recover_sets(graph, **X_TO_Y).expression
 
@@ -172,7 +172,7 @@ def test_c_components_are_maximal() -> None:
 def test_a_conditional_effect_can_be_known_when_the_joint_is_not() -> None:
     """D-13. The "if and only if" below eq. (6): given z selection tells nothing of y."""
     graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
-    model, x, y, z = drawn(graph), make_nodes("X"), make_nodes("Y"), make_nodes("Z")
+    model, x, y, z = draw_binary_model(graph), make_nodes("X"), make_nodes("Y"), make_nodes("Z")
 
     conditional = recover_sets(graph, outcomes=y, treatments=x, context=z)
     joint = recover_sets(graph, outcomes=y | z, treatments=x)
@@ -188,7 +188,7 @@ def test_on_its_own_example_the_upper_sum_passes_one() -> None:
     """D-14. Theorem 3 on Figure 2: the lower end is 0, the upper 2 / P(u1), 5 for u1 = 1."""
     model, asked = make_paper_model(), OUTCOME | CONTEXT
     least, largest = list[NamedArray](), list[NamedArray]()
-    for part in factors_of(FIGURE_2, asked, ARM):
+    for part in list_factors(FIGURE_2, asked, ARM):
         formula = recover_factor(part, FIGURE_2).expression
         axes, shape = tuple(sorted(part)), [2] * len(part)
         unknown = NamedArray(axes, np.zeros(shape)), NamedArray(axes, np.ones(shape))
@@ -262,7 +262,7 @@ def test_a_context_that_causes_an_arm_leaves_the_joint_effect_unadjusted() -> No
 
 def test_on_its_own_example_the_printed_method_has_no_bound() -> None:
     """D-20. Figure 2: two factors of three are lost and FindRSI finds nothing, so [0, 1]."""
-    factors = factors_of(FIGURE_2, OUTCOME | CONTEXT, ARM)
+    factors = list_factors(FIGURE_2, OUTCOME | CONTEXT, ARM)
 
     recovered = {part for part in factors if recover_factor(part, FIGURE_2)}
 
@@ -276,7 +276,7 @@ def test_on_its_own_example_the_printed_method_has_no_bound() -> None:
 def test_a_recovered_point_from_a_finite_log_misses() -> None:
     """D-21. Algorithm 1, line 17: L = U = an estimate, which is the effect in few logs."""
     graph = parse("X -> Y; A -> [S]")
-    model, rng = drawn(graph), np.random.default_rng(1)
+    model, rng = draw_binary_model(graph), np.random.default_rng(1)
     truth = float(model.effect(**X_TO_Y).at({"X": 1, "Y": 1}))
     formula = recover_sets(graph, **X_TO_Y).expression
     assert formula is not None

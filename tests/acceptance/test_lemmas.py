@@ -30,25 +30,29 @@ NOISE = 0.25
 """The variance proxy of rewards from 0 to 1, for which OAM plays unless told otherwise."""
 
 
-def bounds(*ends: tuple[float, float]) -> BoundTable:
+def make_bounds(*ends: tuple[float, float]) -> BoundTable:
     rows = [{"A": i, "lower": low, "upper": high} for i, (low, high) in enumerate(ends)]
     return BoundTable.from_rows(rows, outcome="Y", treatments=["A"], reward_range=(0, 1))
 
 
-def played(
+def play(
     policy: UCB | OAM, means: Sequence[float], rounds: int, runs: int
 ) -> tuple[Places, Floats]:
     """Arms and rewards of whole runs without context, runs x rounds."""
-    stage = FiniteEnvironment(((),), tuple((i,) for i in range(len(means))), np.array([means]))
+    environment = FiniteEnvironment(
+        ((),), tuple((i,) for i in range(len(means))), np.array([means])
+    )
     luck = np.random.default_rng(7).random((runs, rounds))
-    nobody, seeds = np.zeros((runs, rounds), np.int64), np.zeros(runs, np.uint64)
-    player = policy.fresh(arms=stage.arms, context=(), horizon=rounds)
-    pulls = player.play(stage, nobody, luck, seeds)
+    contexts, seeds = np.zeros((runs, rounds), np.int64), np.zeros(runs, np.uint64)
+    fresh = policy.fresh(arms=environment.arms, context=(), horizon=rounds)
+    pulls = fresh.play(environment, contexts, luck, seeds)
     assert pulls is not None
-    return pulls, stage.compute_rewards(nobody, luck, pulls)
+    return pulls, environment.compute_rewards(contexts, luck, pulls)
 
 
-def left(radius2: Floats, grown: Floats, delta: float, *, with_volume: bool = True) -> float:
+def measure_share_outside(
+    radius2: Floats, grown: Floats, delta: float, *, with_volume: bool = True
+) -> float:
     """The share of runs that ever leave the ellipsoid; runs x rounds."""
     limit = 2 * math.log(1 / delta) + (grown if with_volume else 0.0)
     return float((radius2 > limit).any(axis=1).mean())
@@ -76,11 +80,11 @@ def test_the_coefficients_leave_the_ellipsoid_in_at_most_delta_of_the_runs() -> 
         grown[:, t] = np.linalg.slogdet(seen)[1]
 
     for delta in (0.05, 0.2):
-        assert 0.3 * delta < left(radius2, grown, delta) <= delta
-        assert left(radius2, grown, delta, with_volume=False) > 2 * delta
+        assert 0.3 * delta < measure_share_outside(radius2, grown, delta) <= delta
+        assert measure_share_outside(radius2, grown, delta, with_volume=False) > 2 * delta
 
 
-class Split(NamedTuple):
+class RegretSplit(NamedTuple):
     """What OAM regretted in each run, by branch, and whether an estimate left its band."""
 
     exploiting: Floats
@@ -90,7 +94,7 @@ class Split(NamedTuple):
     pulls: Floats
 
 
-def matching(
+def make_oam(
     n_arms: int, prior: BoundTable | None = None, *, sigma2: float | None = None
 ) -> OAM:
     """OAM for arms that tell nothing of each other: unit vectors."""
@@ -98,17 +102,17 @@ def matching(
     return OAM(prior=prior, sigma2=sigma2, features=lambda _, arm: units[int(str(arm[0]))])
 
 
-def split(
+def split_regret(
     means: Sequence[float],
     prior: BoundTable | None = None,
     *,
     rounds: int,
     runs: int,
     sigma2: float = NOISE,
-) -> Split:
+) -> RegretSplit:
     """Play unit vectors, and tell by Algorithm 5, line 4, which rounds exploit."""
     n, f = len(means), compute_width(float(rounds), 1 / rounds, len(means), 0.0, sigma2)
-    pulls, rewards = played(matching(n, prior, sigma2=sigma2), means, rounds, runs)
+    pulls, rewards = play(make_oam(n, prior, sigma2=sigma2), means, rounds, runs)
     pulled = pulls[:, :, None] == np.arange(n)
     # Statistics before each round; the start pulls every arm once (D-32).
     counts = (pulled.cumsum(axis=1) - pulled)[:, n:]
@@ -121,7 +125,9 @@ def split(
     lost = (max(means) - np.array(means))[pulls]
     exploiting = (lost[:, n:] * exploits).sum(axis=1)
     total = pulled.sum(axis=1).astype(np.float64)
-    return Split(exploiting, lost.sum(axis=1) - exploiting, off, float(exploits.mean()), total)
+    return RegretSplit(
+        exploiting, lost.sum(axis=1) - exploiting, off, float(exploits.mean()), total
+    )
 
 
 def test_exploiting_costs_next_to_nothing_while_estimates_stay_in_their_bands() -> None:
@@ -129,19 +135,21 @@ def test_exploiting_costs_next_to_nothing_while_estimates_stay_in_their_bands() 
 
     With a tenth of the noise's variance the estimates leave their bands, and it grows fast.
     """
-    means, prior = (0.6, 0.5, 0.3), bounds((0.2, 1), (0.2, 0.7), (0.2, 0.55))
-    short, long = (split(means, prior, rounds=n, runs=60) for n in (300, 3_000))
+    means, prior = (0.6, 0.5, 0.3), make_bounds((0.2, 1), (0.2, 0.7), (0.2, 0.55))
+    short, long = (split_regret(means, prior, rounds=n, runs=60) for n in (300, 3_000))
 
     for found in (short, long):
         assert found.off.mean() < 0.1
         assert found.exploiting[~found.off].mean() < 0.1
     assert long.share > 5 * short.share > 0
-    rash = [split(means, prior, rounds=n, runs=60, sigma2=NOISE / 10) for n in (300, 3_000)]
+    rash = [
+        split_regret(means, prior, rounds=n, runs=60, sigma2=NOISE / 10) for n in (300, 3_000)
+    ]
     assert rash[0].off.mean() > 0.9
     assert rash[1].exploiting.mean() > 3 * rash[0].exploiting.mean() > 3
 
 
-def exploited(rng: np.random.Generator, *, drop: bool) -> tuple[bool, bool] | None:
+def draw_exploiting_round(rng: np.random.Generator, *, drop: bool) -> tuple[bool, bool] | None:
     """Draw a round of Lemma 7's event: whether it pulls the arm of the highest estimate.
 
     And whether the upper end of the arm pulled lies below the best mean. None if the event does
@@ -159,8 +167,8 @@ def exploited(rng: np.random.Generator, *, drop: bool) -> tuple[bool, bool] | No
     if (np.abs(found - means) >= allowed).any():
         return None
     ones, f = np.ones(means.size), 4.0
-    visit = ContextArms(found, allowed**2 / f, 0 * ones, ones, ones, lower, upper)
-    choice = choose(visit, float(least), f, 1.0, 0.0)
+    arms = ContextArms(found, allowed**2 / f, 0 * ones, ones, ones, lower, upper)
+    choice = choose(arms, float(least), f, 1.0, 0.0)
     assert choice.branch == EXPLOIT
     return choice.place == int(found.argmax()), bool(upper[choice.place] < means.max())
 
@@ -168,8 +176,12 @@ def exploited(rng: np.random.Generator, *, drop: bool) -> tuple[bool, bool] | No
 def test_clipping_does_not_change_the_arm_that_is_exploited() -> None:
     """D-42. Lemma 7's proof needs it; it holds once arms that the bounds rule out are gone."""
     rng = np.random.default_rng(0)
-    without = [r for _ in range(8_000) if (r := exploited(rng, drop=True)) is not None]
-    printed = [r for _ in range(8_000) if (r := exploited(rng, drop=False)) is not None]
+    without = [
+        r for _ in range(8_000) if (r := draw_exploiting_round(rng, drop=True)) is not None
+    ]
+    printed = [
+        r for _ in range(8_000) if (r := draw_exploiting_round(rng, drop=False)) is not None
+    ]
 
     assert len(without) > 2_000 < len(printed)
     assert all(highest for highest, _ in without)
@@ -177,7 +189,7 @@ def test_clipping_does_not_change_the_arm_that_is_exploited() -> None:
     assert any(below for _, below in without)
 
 
-def rate(means: Sequence[float], prior: BoundTable | None = None) -> float:
+def measure_rate(means: Sequence[float], prior: BoundTable | None = None) -> float:
     keys: list[Key] = [((i,), ()) for i in range(len(means))]
     units = dict(zip(keys, np.eye(len(means)).tolist(), strict=True))
     return NOISE * compute_oam_rate(units, dict(zip(keys, means, strict=True)), prior)
@@ -190,13 +202,13 @@ def test_exploring_costs_the_optimal_value_and_a_little_more() -> None:
     """
     means = (0.9, 0.5, 0.7)
     for rounds in (1_000, 5_000):
-        found = split(means, rounds=rounds, runs=40)
+        found = split_regret(means, rounds=rounds, runs=40)
         asked = (
             compute_width(float(rounds), 1 / rounds, 3, 0.0, NOISE)
             / (0.9 - np.array(means[1:])) ** 2
         )
 
-        assert 1 < found.exploring.mean() / (rate(means) * math.log(rounds)) < 1.6
+        assert 1 < found.exploring.mean() / (measure_rate(means) * math.log(rounds)) < 1.6
         assert found.exploiting.mean() < 0.01 * found.exploring.mean()
         assert np.all(found.pulls.mean(axis=0)[1:] > 0.9 * asked)
         assert np.all(found.pulls.mean(axis=0)[1:] < 1.6 * asked)
@@ -204,14 +216,18 @@ def test_exploring_costs_the_optimal_value_and_a_little_more() -> None:
 
 def test_an_arm_below_the_best_mean_is_explored_unless_a_lower_end_tells() -> None:
     """D-43. Lemma 8 with bounds: V is 0, and OAM-PCB pulls the arm as if there were none."""
-    means, told, untold = (0.9, 0.5), bounds((0.7, 1), (0, 0.6)), bounds((0, 1), (0, 0.6))
-    assert rate(means, untold) == rate(means, told) == 0.0
+    means, told, untold = (
+        (0.9, 0.5),
+        make_bounds((0.7, 1), (0, 0.6)),
+        make_bounds((0, 1), (0, 0.6)),
+    )
+    assert measure_rate(means, untold) == measure_rate(means, told) == 0.0
 
     for rounds in (1_000, 5_000):
-        bounded = split(means, untold, rounds=rounds, runs=40)
-        assert bounded.exploring.mean() > rate(means) * math.log(rounds) > 8
-        assert np.array_equal(bounded.pulls, split(means, rounds=rounds, runs=40).pulls)
-    assert not played(matching(2, told), means, 1_000, runs=5)[0].any()
+        bounded = split_regret(means, untold, rounds=rounds, runs=40)
+        assert bounded.exploring.mean() > measure_rate(means) * math.log(rounds) > 8
+        assert np.array_equal(bounded.pulls, split_regret(means, rounds=rounds, runs=40).pulls)
+    assert not play(make_oam(2, told), means, 1_000, runs=5)[0].any()
 
 
 def test_exact_bounds_of_the_flipped_world_leave_oam_as_it_is() -> None:
@@ -229,7 +245,7 @@ def test_exact_bounds_of_the_flipped_world_leave_oam_as_it_is() -> None:
     assert np.array_equal(*found.curves)
 
 
-def falling(pulls: Places, rewards: Floats, arm: int, wide: float) -> Floats:
+def compute_index(pulls: Places, rewards: Floats, arm: int, wide: float) -> Floats:
     """The index of an arm after each of its pulls, runs x rounds; infinite at other rounds."""
     here = pulls == arm
     counts = here.cumsum(axis=1)
@@ -245,11 +261,11 @@ def test_on_the_good_event_a_worse_arm_is_not_pulled_again(delta: float) -> None
     So it is for every u of the event at once. Off the event an arm is pulled that its bound
     rules out.
     """
-    means, prior = (0.8, 0.4, 0.5), bounds((0.3, 1), (0.1, 0.9), (0.1, 0.6))
-    pulls, rewards = played(UCB(delta=delta, sigma=0.5, prior=prior), means, 1_000, runs=400)
+    means, prior = (0.8, 0.4, 0.5), make_bounds((0.3, 1), (0.1, 0.9), (0.1, 0.6))
+    pulls, rewards = play(UCB(delta=delta, sigma=0.5, prior=prior), means, 1_000, runs=400)
     wide = 0.5 * math.sqrt(2 * math.log(1 / delta))
-    good = (falling(pulls, rewards, 0, wide) > 0.8).all(axis=1)
-    often = (falling(pulls, rewards, 1, wide) < 0.8).sum(axis=1)
+    good = (compute_index(pulls, rewards, 0, wide) > 0.8).all(axis=1)
+    often = (compute_index(pulls, rewards, 1, wide) < 0.8).sum(axis=1)
 
     assert (often[good] <= 1).all()
     assert (pulls[good] != 2).all()
@@ -263,14 +279,14 @@ def test_on_the_good_event_a_worse_arm_is_not_pulled_again(delta: float) -> None
 
 def test_the_printed_count_holds_in_every_run() -> None:
     """Lemma 9 with the u of eq. (45): 3 + 16 log(T) / gap^2, noise of variance proxy 1."""
-    pulls, _ = played(UCB(), (0.9, 0.2, 0.3), 2_000, runs=100)
+    pulls, _ = play(UCB(), (0.9, 0.2, 0.3), 2_000, runs=100)
 
     for arm, gap in ((1, 0.7), (2, 0.6)):
         count = (pulls == arm).sum(axis=1)
         assert 30 < count.max() <= 3 + 16 * math.log(2_000) / gap**2
 
 
-def failed(rounds: int, delta: float, gap: float, u: int) -> float:
+def measure_failures(rounds: int, delta: float, gap: float, u: int) -> float:
     """How often the good event fails, for normal rewards, whatever is pulled."""
     rng, runs = np.random.default_rng(11), 4_000
     best = rng.normal(size=(runs, rounds)).cumsum(axis=1) / np.arange(1, rounds + 1)
@@ -291,6 +307,6 @@ def test_the_good_event_fails_as_rarely_as_promised_if_u_is_large_enough() -> No
         promised = rounds * delta + math.exp(-u * (c * gap) ** 2 / 2)
         assert u <= rounds
         assert promised < 0.6
-        assert failed(rounds, delta, gap, u) <= promised
+        assert measure_failures(rounds, delta, gap, u) <= promised
 
-    assert failed(50, 0.0002, 1.0, u=1) > 0.99 > 50 * 0.0002 + math.exp(-(0.9**2) / 2)
+    assert measure_failures(50, 0.0002, 1.0, u=1) > 0.99 > 50 * 0.0002 + math.exp(-(0.9**2) / 2)

@@ -29,19 +29,19 @@ WARM = [f"LinUCB_{of}-{rows}" for of in ("CP", "Biased") for rows in (100, "coun
 
 
 @cache
-def paper() -> Regret:
+def play_paper_world() -> Regret:
     """LinUCB without bounds, with those of the exact law, and from an estimate of the log."""
     names = ["LinUCB", "LinUCB-PCB", *(f"LinUCB_CP-{rows}" for rows in (1, 100, "counts"))]
-    return played(PAPER, names, runs=100)
+    return play(PAPER, names, runs=100)
 
 
 @cache
-def flipped() -> Regret:
+def play_flipped_world() -> Regret:
     """The same where bias flips the best arm."""
-    return played(FLIPPED, ["LinUCB", "LinUCB-PCB", *WARM], runs=20)
+    return play(FLIPPED, ["LinUCB", "LinUCB-PCB", *WARM], runs=20)
 
 
-def played(world: World, names: list[str], runs: int) -> Regret:
+def play(world: World, names: list[str], runs: int) -> Regret:
     policies = pick_policies(names, OfflineTables.from_world(world), exact=True)
     return simulate(world, policies, rounds=ROUNDS, runs=runs)
 
@@ -73,14 +73,14 @@ def test_an_arm_ruled_out_is_not_pulled_while_the_best_has_its_due(
 
 def test_bounds_lower_the_regret_of_linucb_on_the_papers_model() -> None:
     """Figure 4 (LinUCB-PCB below LinUCB) holds; 2,000 runs say by how much, 100 that it is."""
-    line = paper().only("LinUCB", "LinUCB-PCB").summary()[1]
+    line = play_paper_world().only("LinUCB", "LinUCB-PCB").summary()[1]
 
     assert 5 < line.less_lower < line.less < line.less_upper < 100
 
 
 def test_a_hundred_simulations_say_little() -> None:
     """The online experiment (D-40): regret is heavy-tailed, 100 runs leave a wide margin."""
-    line, final = paper().summary()[0], paper().final("LinUCB")
+    line, final = play_paper_world().summary()[0], play_paper_world().final("LinUCB")
 
     assert line.median_upper < line.mean
     assert final.std() > 0.6 * final.mean()
@@ -92,7 +92,7 @@ def test_the_outcome_of_a_warm_start_hangs_on_its_weight() -> None:
 
     With one row there is no telling. The paper says that it does worse than LinUCB.
     """
-    lines = {line.policy: line for line in paper().summary(correction="holm")}
+    lines = {line.policy: line for line in play_paper_world().summary(correction="holm")}
 
     assert lines["LinUCB_CP-100"].less > 0 > lines["LinUCB_CP-counts"].less
     assert lines["LinUCB_CP-100"].p < 0.05 > lines["LinUCB_CP-counts"].p
@@ -101,7 +101,7 @@ def test_the_outcome_of_a_warm_start_hangs_on_its_weight() -> None:
 
 def test_where_bias_flips_the_best_arm_naive_warm_starts_are_worse_and_bounds_are_not() -> None:
     """The paper's warning holds here, beyond any margin, from 100 rows a cell on."""
-    lines = {line.policy: line for line in flipped().summary(correction="holm")}
+    lines = {line.policy: line for line in play_flipped_world().summary(correction="holm")}
 
     for name in WARM:
         assert lines[name].less_upper < -100
@@ -111,7 +111,7 @@ def test_where_bias_flips_the_best_arm_naive_warm_starts_are_worse_and_bounds_ar
 
 def test_a_full_warm_start_of_the_flipped_world_regrets_in_every_round() -> None:
     """With the log's own counts the wrong arm is played to the end: regret is linear."""
-    curve = flipped().only("LinUCB_CP-counts").bands()[0]
+    curve = play_flipped_world().only("LinUCB_CP-counts").bands()[0]
     half = len(curve.at) // 2
 
     assert curve.mean[-1] > 1.7 * curve.mean[half]

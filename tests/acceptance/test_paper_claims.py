@@ -26,7 +26,7 @@ from tests.paper import (
     ROUNDING,
     TABLE_1,
     TABLE_1_ROWS,
-    rows_in_order,
+    list_rows,
 )
 
 EFFECT = make_paper_model().effect(outcomes=OUTCOME, treatments=ARM, context=CONTEXT)
@@ -34,24 +34,24 @@ LOG = make_paper_model().log()
 CP = evaluate(P(OUTCOME, ARM | CONTEXT), LOG)
 
 
-def column(name: str) -> Floats:
+def list_column(name: str) -> Floats:
     return np.array([getattr(row, name) for row in TABLE_1])
 
 
-def at(numbers: NamedArray, rows: list[dict[str, int]]) -> Floats:
+def read_row(numbers: NamedArray, rows: list[dict[str, int]]) -> Floats:
     """The chance of Y = 1 in each row of the table."""
     ones = numbers.at({"Y": 1})
     return np.array([float(ones.at({v: row[v] for v in ones.axes})) for row in rows])
 
 
-def distance(some: Floats, others: Floats) -> float:
+def measure_distance(some: Floats, others: Floats) -> float:
     return float(np.sqrt(((some - others) ** 2).mean()))
 
 
-def missed(effect: Floats) -> list[int]:
+def list_missed(effect: Floats) -> list[int]:
     """The numbers of the rows whose printed bound does not hold the effect."""
-    below = effect < column("lower") - ROUNDING
-    above = effect > column("upper") + ROUNDING
+    below = effect < list_column("lower") - ROUNDING
+    above = effect > list_column("upper") + ROUNDING
     return [int(i) + 1 for i in np.flatnonzero(below | above)]
 
 
@@ -71,17 +71,17 @@ def test_a_recovered_conditional_effect_is_the_effect() -> None:
 
 def test_one_column_of_the_table_is_what_the_probabilities_imply() -> None:
     """D-4. In the order x1, x2, u1, u2, CP differs from the exact log by sampling alone."""
-    exact = at(CP, TABLE_1_ROWS)
+    exact = read_row(CP, TABLE_1_ROWS)
     cells = LOG.marginalize(ARM | CONTEXT)
     rows = [
         float(cells.at(row)) * GENERATED * make_paper_model().selection_rate()
         for row in TABLE_1_ROWS
     ]
 
-    errors = (column("cp") - exact) / np.sqrt(exact * (1 - exact) / rows)
+    errors = (list_column("cp") - exact) / np.sqrt(exact * (1 - exact) / rows)
 
     assert np.abs(errors).max() < 3
-    assert distance(column("cp"), exact) == pytest.approx(0.026, abs=1e-3)
+    assert measure_distance(list_column("cp"), exact) == pytest.approx(0.026, abs=1e-3)
 
 
 def test_the_other_columns_do_not_follow_the_context() -> None:
@@ -91,28 +91,28 @@ def test_the_other_columns_do_not_follow_the_context() -> None:
     sets = {"covariates": CONTEXT, "treatments": ARM, "outcomes": OUTCOME}
     eq_2 = evaluate(write_adjustment(make_paper_model().graph, **sets), LOG)
 
-    assert distance(column("truth"), at(population, TABLE_1_ROWS)) < 0.01
-    assert distance(column("truth"), at(EFFECT, TABLE_1_ROWS)) > 0.09
-    assert distance(column("biased"), at(logged, TABLE_1_ROWS)) < 0.02
-    assert distance(column("biased"), at(eq_2, TABLE_1_ROWS)) > 0.05
+    assert measure_distance(list_column("truth"), read_row(population, TABLE_1_ROWS)) < 0.01
+    assert measure_distance(list_column("truth"), read_row(EFFECT, TABLE_1_ROWS)) > 0.09
+    assert measure_distance(list_column("biased"), read_row(logged, TABLE_1_ROWS)) < 0.02
+    assert measure_distance(list_column("biased"), read_row(eq_2, TABLE_1_ROWS)) > 0.05
 
 
 def test_four_printed_bounds_miss_the_effect() -> None:
     """D-4. All hold the printed Truth; rows 3, 4, 7 and 8 miss what the probabilities imply."""
-    assert missed(column("truth")) == []
-    assert missed(at(EFFECT, TABLE_1_ROWS)) == [3, 4, 7, 8]
+    assert list_missed(list_column("truth")) == []
+    assert list_missed(read_row(EFFECT, TABLE_1_ROWS)) == [3, 4, 7, 8]
 
 
 def test_no_order_of_the_rows_makes_the_columns_agree() -> None:
     """D-4. Where CP fits to 0.08, four bounds or more miss; where none does, CP is 0.19 off."""
-    readings = [rows_in_order(*names) for names in permutations(("X1", "X2", "U1", "U2"))]
+    readings = [list_rows(*names) for names in permutations(("X1", "X2", "U1", "U2"))]
     for rows in readings:
-        worst = float(np.abs(column("cp") - at(CP, rows)).max())
+        worst = float(np.abs(list_column("cp") - read_row(CP, rows)).max())
         if worst < 0.15:
-            assert len(missed(at(EFFECT, rows))) >= 4
-        if not missed(at(EFFECT, rows)):
+            assert len(list_missed(read_row(EFFECT, rows))) >= 4
+        if not list_missed(read_row(EFFECT, rows)):
             assert worst > 0.18
-    assert any(not missed(at(EFFECT, rows)) for rows in readings)
+    assert any(not list_missed(read_row(EFFECT, rows)) for rows in readings)
 
 
 def test_fewer_rows_are_logged_than_the_text_says() -> None:
@@ -124,14 +124,14 @@ def test_fewer_rows_are_logged_than_the_text_says() -> None:
     assert (LOGGED - rate * GENERATED) / spread > 8
 
 
-def features(rows: list[dict[str, int]]) -> Floats:
+def make_features(rows: list[dict[str, int]]) -> Floats:
     """Section Online Bandit Learning: the concatenation of context and arm."""
     return np.array([[row[v] for v in ("U1", "U2", "X1", "X2")] for row in rows], dtype=float)
 
 
 def test_the_example_is_linear_only_with_a_constant_feature() -> None:
     """D-23. At context (0, 0) arm (0, 0) has the zero vector, and the mean 0.254."""
-    x, means = features(TABLE_1_ROWS), at(EFFECT, TABLE_1_ROWS)
+    x, means = make_features(TABLE_1_ROWS), read_row(EFFECT, TABLE_1_ROWS)
     with_one = np.column_stack([np.ones(16), x])
 
     def misfit(inputs: Floats) -> float:
@@ -146,7 +146,7 @@ def test_the_example_is_linear_only_with_a_constant_feature() -> None:
 
 def test_the_sum_of_squared_widths_passes_its_bound_when_features_are_long() -> None:
     """D-26. Lemma 3 asks for lambda >= max(1, L^2); Algorithm 4 has lambda = 1, and L = 2."""
-    longest = features(TABLE_1_ROWS)[-1]
+    longest = make_features(TABLE_1_ROWS)[-1]
     ratio = np.linalg.det(np.eye(4) + np.outer(longest, longest))
 
     assert np.linalg.norm(longest) == 2
@@ -155,7 +155,7 @@ def test_the_sum_of_squared_widths_passes_its_bound_when_features_are_long() -> 
 
 def test_the_largest_norm_is_that_of_an_arm_no_valid_bound_rules_out() -> None:
     """D-27. L = 2 comes from the best arm of context (1, 1): Theorem 5 gains nothing here."""
-    x, means = features(TABLE_1_ROWS), at(EFFECT, TABLE_1_ROWS)
+    x, means = make_features(TABLE_1_ROWS), read_row(EFFECT, TABLE_1_ROWS)
     here = [i for i, row in enumerate(TABLE_1_ROWS) if row["U1"] == row["U2"] == 1]
 
     best = max(here, key=lambda i: means[i])
@@ -163,7 +163,7 @@ def test_the_largest_norm_is_that_of_an_arm_no_valid_bound_rules_out() -> None:
     assert np.linalg.norm(x[best]) == np.linalg.norm(x, axis=1).max()
 
 
-def pulls(
+def count_pulls(
     means: tuple[float, ...],
     caps: tuple[float, ...],
     *,
@@ -194,19 +194,19 @@ NO_CAP = float("inf")
 def test_ties_at_the_cap_go_to_the_uncapped_index() -> None:
     """D-5. With U = 1 for all, that is LinUCB; with ties by the arms' order it is not."""
     means, loose = (0.05, 0.5, 0.4), (1.0, 1.0, 1.0)
-    plain = pulls(means, (NO_CAP,) * 3, alpha=2, rounds=50)
+    plain = count_pulls(means, (NO_CAP,) * 3, alpha=2, rounds=50)
 
-    assert np.array_equal(pulls(means, loose, alpha=2, rounds=50), plain)
-    by_order = pulls(means, loose, alpha=2, rounds=50, first_arm_wins_ties=True)
+    assert np.array_equal(count_pulls(means, loose, alpha=2, rounds=50), plain)
+    by_order = count_pulls(means, loose, alpha=2, rounds=50, first_arm_wins_ties=True)
     assert not np.array_equal(by_order, plain)
 
 
 def test_an_arm_ruled_out_by_its_bound_is_pulled_after_bad_luck() -> None:
     """D-28. Lemma 6: the best arm of mean 0.5 fails once, and the arm capped at 0.4 is next."""
-    taken = pulls((0.5, 0.3), (1.0, 0.4), alpha=0.5, rounds=2)
+    taken = count_pulls((0.5, 0.3), (1.0, 0.4), alpha=0.5, rounds=2)
 
     assert taken[:, 1].mean() == pytest.approx(0.5, abs=0.03)
-    optimistic = pulls((0.5, 0.3), (1.0, 0.4), alpha=3, rounds=2)
+    optimistic = count_pulls((0.5, 0.3), (1.0, 0.4), alpha=3, rounds=2)
     assert not optimistic[:, 1].any()
 
 
@@ -215,8 +215,8 @@ def test_a_valid_bound_that_rules_an_arm_out_can_raise_the_regret() -> None:
     means = (0.5, 0.499, 0.05)
     gaps = 0.5 - np.array(means)
 
-    without = pulls(means, (NO_CAP, NO_CAP, NO_CAP), alpha=2, rounds=200) @ gaps
-    bounded = pulls(means, (NO_CAP, 0.4995, NO_CAP), alpha=2, rounds=200) @ gaps
+    without = count_pulls(means, (NO_CAP, NO_CAP, NO_CAP), alpha=2, rounds=200) @ gaps
+    bounded = count_pulls(means, (NO_CAP, 0.4995, NO_CAP), alpha=2, rounds=200) @ gaps
 
     assert without.mean() == pytest.approx(4.24, abs=0.08)
     assert bounded.mean() == pytest.approx(5.06, abs=0.08)

@@ -16,10 +16,10 @@ class Block(NamedTuple):
     text: str
 
 
-def named(page: Path) -> str:
+def name_page(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-def blocks(page: Path) -> Iterator[Block]:
+def read_blocks(page: Path) -> Iterator[Block]:
     for _, language, text in _FENCE.findall(page.read_text(encoding="utf-8")):
         yield Block(language, text)

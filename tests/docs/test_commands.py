@@ -19,10 +19,10 @@ from typing import NamedTuple
 import pytest
 
 from boundit.cli.main import app, main
-from tests.docs.pages import DOCS, PAGES, ROOT, Block, blocks, named
+from tests.docs.pages import DOCS, PAGES, ROOT, Block, name_page, read_blocks
 
 RUN_OR_DATA = {"console", "python", "sh", "text", "dot", "dagitty", "json", "csv"}
-TALKING = [page for page in PAGES if any(b.language == "console" for b in blocks(page))]
+TALKING = [page for page in PAGES if any(b.language == "console" for b in read_blocks(page))]
 TARGETS = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 
 
@@ -41,7 +41,7 @@ class Shell:
     def run(self, line: str) -> str:
         match shlex.split(line):
             case ["boundit", *arguments]:
-                return self._boundit(arguments)
+                return self._run_boundit(arguments)
             case ["cd", directory]:
                 self._monkeypatch.chdir(directory)
                 return ""
@@ -56,7 +56,7 @@ class Shell:
             case _:
                 raise AssertionError(f"pages may not use {line!r}: teach it to this Shell")
 
-    def _boundit(self, arguments: list[str]) -> str:
+    def _run_boundit(self, arguments: list[str]) -> str:
         screen = StringIO()
         with (
             contextlib.redirect_stdout(screen),
@@ -69,7 +69,7 @@ class Shell:
         return screen.getvalue()
 
 
-def commands(block: Block) -> Iterator[Command]:
+def read_commands(block: Block) -> Iterator[Command]:
     first, *parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
     assert not first.strip(), f"a console block opens with '$ ', not {first!r}"
     for part in parts:
@@ -88,9 +88,14 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
     return Shell(monkeypatch)
 
 
-@pytest.mark.parametrize("page", TALKING, ids=named)
+@pytest.mark.parametrize("page", TALKING, ids=name_page)
 def test_every_command_prints_what_the_page_says(page: Path, shell: Shell) -> None:
-    told = [command for b in blocks(page) if b.language == "console" for command in commands(b)]
+    told = [
+        command
+        for b in read_blocks(page)
+        if b.language == "console"
+        for command in read_commands(b)
+    ]
     for command, later in zip(told, [*told[1:], None], strict=True):
         got = shell.run(command.line)
         if command.expected.strip():
@@ -102,9 +107,9 @@ def test_every_command_prints_what_the_page_says(page: Path, shell: Shell) -> No
             assert shell.code == 0, f"$ {command.line}\n{got}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@pytest.mark.parametrize("page", PAGES, ids=name_page)
 def test_every_block_is_run_or_is_no_code(page: Path) -> None:
-    for block in blocks(page):
+    for block in read_blocks(page):
         assert block.language in RUN_OR_DATA, block
         if block.language == "python":
             assert block.text.startswith(">>> "), block.text
@@ -112,9 +117,9 @@ def test_every_block_is_run_or_is_no_code(page: Path) -> None:
             assert not re.search(r"^\$ ", block.text, flags=re.MULTILINE), block.text
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@pytest.mark.parametrize("page", PAGES, ids=name_page)
 def test_long_commands_make_sense(page: Path) -> None:
-    for block in blocks(page):
+    for block in read_blocks(page):
         for line in block.text.splitlines() if block.language == "sh" else ():
             match shlex.split(line, comments=True):
                 case ["make", target]:
@@ -130,7 +135,7 @@ def test_long_commands_make_sense(page: Path) -> None:
 def test_a_wrong_output_is_noticed(shell: Shell) -> None:
     """The checks above can fail."""
     block = Block("console", "$ boundit --version\nboundit 99\n$ echo $?\n0\n")
-    version, code = commands(block)
+    version, code = read_commands(block)
 
     assert not OutputChecker().check_output(version.expected, shell.run(version.line), ELLIPSIS)
     assert shell.run(code.line) == code.expected

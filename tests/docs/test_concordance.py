@@ -30,20 +30,20 @@ class Row(NamedTuple):
     test: str
 
 
-def table() -> list[Row]:
+def read_table() -> list[Row]:
     lines = [line for line in PAGE.read_text().splitlines() if line.startswith("|")]
     assert lines[0] == "| Place | What it says | Function | Test |"
     return [Row(*(cell.strip() for cell in line.strip("|").split("|"))) for line in lines[2:]]
 
 
-def quoted(cell: str) -> list[str]:
+def read_quoted(cell: str) -> list[str]:
     """The names in a cell that has nothing but names between backticks."""
     assert re.fullmatch(r"`[^`]+`(, `[^`]+`)*", cell), cell
     return re.findall(r"`([^`]+)`", cell)
 
 
 @cache
-def names_in(path: Path) -> frozenset[str]:
+def list_tests(path: Path) -> frozenset[str]:
     """The names of a file's tests; it is read, not imported."""
     return frozenset(
         node.name
@@ -52,33 +52,33 @@ def names_in(path: Path) -> frozenset[str]:
     )
 
 
-def missing_test(name: str) -> bool:
+def is_missing(name: str) -> bool:
     path, _, test = name.partition("::")
-    return not (ROOT / path).is_file() or test not in names_in(ROOT / path)
+    return not (ROOT / path).is_file() or test not in list_tests(ROOT / path)
 
 
 def test_every_place_has_one_row() -> None:
-    places = [row.place for row in table()]
+    places = [row.place for row in read_table()]
 
     assert sorted(places) == sorted(PLACES)
 
 
-@pytest.mark.parametrize("row", table(), ids=lambda row: row.place)
+@pytest.mark.parametrize("row", read_table(), ids=lambda row: row.place)
 def test_a_row_names_what_exists(row: Row) -> None:
     assert row.says
-    for name in quoted(row.function):
+    for name in read_quoted(row.function):
         assert callable(resolve_name(name))
-    assert [name for name in quoted(row.test) if missing_test(name)] == []
+    assert [name for name in read_quoted(row.test) if is_missing(name)] == []
 
 
 def test_a_missing_name_is_noticed() -> None:
     """The checks above can fail."""
     here = "tests/docs/test_concordance.py"
 
-    assert not missing_test(f"{here}::test_every_place_has_one_row")
-    assert missing_test(f"{here}::test_of_nothing")
-    assert missing_test("tests/docs/test_of_nothing.py::test_every_place_has_one_row")
+    assert not is_missing(f"{here}::test_every_place_has_one_row")
+    assert is_missing(f"{here}::test_of_nothing")
+    assert is_missing("tests/docs/test_of_nothing.py::test_every_place_has_one_row")
     with pytest.raises(AttributeError):
         resolve_name("boundit.estimand.recovery.factorize.factorise")
     with pytest.raises(AssertionError):
-        quoted("factorize")
+        read_quoted("factorize")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.docs.test_concordance import ROOT, missing_test
+from tests.docs.test_concordance import ROOT, is_missing
 
 PAGE = ROOT / "docs" / "paper" / "deviations.md"
 PARTS = ("Place.", "The text.", "What is true.", "Our reading.", "Shown by")
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
         return " ".join(self.body.partition("- **Shown by**")[2].split())
 
 
-def entries() -> list[Entry]:
+def read_entries() -> list[Entry]:
     _, *sections = re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)
     found = []
     for section in sections:
@@ -39,24 +39,24 @@ def entries() -> list[Entry]:
 
 
 def test_numbers_are_consecutive_and_titles_differ() -> None:
-    found = entries()
+    found = read_entries()
 
     assert [entry.number for entry in found] == list(range(1, len(found) + 1))
     assert len({entry.title for entry in found}) == len(found)
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"D-{entry.number}")
+@pytest.mark.parametrize("entry", read_entries(), ids=lambda entry: f"D-{entry.number}")
 def test_an_entry_has_its_parts_and_its_tests_exist(entry: Entry) -> None:
     assert entry.parts == list(PARTS)
     if re.fullmatch(r"nothing to run: [^/]+\.", entry.shown_by):
         return
     named = re.findall(r"`([^`]+)`", entry.shown_by)
     assert entry.shown_by == ", ".join(f"`{name}`" for name in named) + "."
-    assert [name for name in named if missing_test(name)] == []
+    assert [name for name in named if is_missing(name)] == []
 
 
 def test_every_mention_anywhere_is_of_an_entry() -> None:
-    known = {entry.number for entry in entries()}
+    known = {entry.number for entry in read_entries()}
     files = [
         path
         for folder in ("src", "tests", "docs")
@@ -67,7 +67,7 @@ def test_every_mention_anywhere_is_of_an_entry() -> None:
     unknown = {
         str(path.relative_to(ROOT)): numbers
         for path in files
-        if (numbers := {int(n) for n in MENTION.findall(read(path))} - known)
+        if (numbers := {int(n) for n in MENTION.findall(parse_entry(path))} - known)
     }
 
     assert unknown == {}
@@ -75,11 +75,13 @@ def test_every_mention_anywhere_is_of_an_entry() -> None:
 
 def test_a_test_that_speaks_for_an_entry_is_named_in_it() -> None:
     """Acceptance tests open their docstring with the entry's number."""
-    shown = {entry.number: entry.shown_by for entry in entries()}
+    shown = {entry.number: entry.shown_by for entry in read_entries()}
     for path in (ROOT / "tests" / "acceptance").glob("test_*.py"):
-        for name, number in re.findall(r'def (test_\w+)\(.*\n    """D-(\d+)\.', read(path)):
+        for name, number in re.findall(
+            r'def (test_\w+)\(.*\n    """D-(\d+)\.', parse_entry(path)
+        ):
             assert f"{path.relative_to(ROOT)}::{name}" in shown[int(number)]
 
 
-def read(path: Path) -> str:
+def parse_entry(path: Path) -> str:
     return path.read_text(encoding="utf-8")

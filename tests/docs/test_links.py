@@ -7,9 +7,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from tools.docs import stage
+from tools.docs import assemble_pages
 
-from tests.docs.pages import PAGES, ROOT, named
+from tests.docs.pages import PAGES, ROOT, name_page
 
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
@@ -19,16 +19,16 @@ CODE_OR_MATH = re.compile(r"`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("site") / "docs"
-    stage(target)
+    assemble_pages(target)
     return target
 
 
-def links(page: Path) -> Iterator[str]:
+def list_links(page: Path) -> Iterator[str]:
     text = CODE_OR_MATH.sub("code", FENCED.sub("", page.read_text(encoding="utf-8")))
     yield from (link for link in LINK.findall(text) if "://" not in link)
 
 
-def anchors(page: Path) -> set[str]:
+def list_anchors(page: Path) -> set[str]:
     """The names of headings, as the site and code hosts make them."""
     text = FENCED.sub("", page.read_text(encoding="utf-8"))
     heads = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
@@ -36,25 +36,25 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"\s", "-", head) for head in plain}
 
 
-def broken(page: Path) -> list[str]:
+def find_broken(page: Path) -> list[str]:
     found = []
-    for link in links(page):
+    for link in list_links(page):
         path, _, anchor = unquote(link).partition("#")
         target = (page.parent / path).resolve() if path else page
-        if not target.exists() or (anchor and anchor not in anchors(target)):
+        if not target.exists() or (anchor and anchor not in list_anchors(target)):
             found.append(link)
     return found
 
 
-def pages_of(nav: object) -> Iterator[str]:
+def list_pages(nav: object) -> Iterator[str]:
     match nav:
         case str():
             yield nav
         case list():
             for entry in nav:
-                yield from pages_of(entry)
+                yield from list_pages(entry)
         case dict():
-            yield from pages_of(list(nav.values()))
+            yield from list_pages(list(nav.values()))
         case _:
             raise TypeError(nav)
 
@@ -63,17 +63,17 @@ def test_every_link_of_the_site_leads_somewhere(site: Path) -> None:
     pages = sorted(site.rglob("*.md"))
 
     assert len(pages) > len(PAGES)
-    assert {page.name: found for page in pages if (found := broken(page))} == {}
+    assert {page.name: found for page in pages if (found := find_broken(page))} == {}
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:
-    assert broken(ROOT / "README.md") == []
+    assert find_broken(ROOT / "README.md") == []
 
 
 def test_navigation_names_every_page_once(site: Path) -> None:
     """Decisions are reached from their list."""
     config = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))
-    named_there = list(pages_of(config["project"]["nav"]))
+    named_there = list(list_pages(config["project"]["nav"]))
     there = {page.relative_to(site).as_posix() for page in site.rglob("*.md")}
 
     assert len(set(named_there)) == len(named_there)
@@ -83,7 +83,7 @@ def test_navigation_names_every_page_once(site: Path) -> None:
     } == set()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@pytest.mark.parametrize("page", PAGES, ids=name_page)
 def test_every_page_opens_with_one_title(page: Path) -> None:
     text = FENCED.sub("", page.read_text(encoding="utf-8"))
 
@@ -96,4 +96,4 @@ def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# A title\n[a](#a-title) [b](#b) [c](c.md) [d](https://d.e)\n")
 
-    assert broken(page) == ["#b", "c.md"]
+    assert find_broken(page) == ["#b", "c.md"]

@@ -3,14 +3,14 @@
 import re
 
 import click
-from tools.reference import as_markdown, cli_page, python_page
+from tools.reference import convert_to_markdown, write_cli_page, write_python_page
 
 import boundit
 from boundit.cli.main import app
 
 
 def test_every_public_name_has_an_entry_with_words() -> None:
-    page = re.sub(r"```.*?```", "", python_page(), flags=re.DOTALL)
+    page = re.sub(r"```.*?```", "", write_python_page(), flags=re.DOTALL)
     entry = re.compile(r"^### `(\w+)`\n(.*?)(?=^##+ |\Z)", re.DOTALL | re.MULTILINE)
     entries = dict(entry.findall(page))
 
@@ -19,11 +19,13 @@ def test_every_public_name_has_an_entry_with_words() -> None:
 
 
 def test_no_address_of_the_machine_is_shown() -> None:
-    assert " at 0x" not in python_page()
+    assert " at 0x" not in write_python_page()
 
 
 def test_code_and_examples_become_markdown() -> None:
-    page = as_markdown("Add ``a``.\n\n>>> 1\n1\n\nParameters\n----------\na\n    A ``b``.\n")
+    page = convert_to_markdown(
+        "Add ``a``.\n\n>>> 1\n1\n\nParameters\n----------\na\n    A ``b``.\n"
+    )
 
     assert page == (
         "Add `a`.\n\n```python\n>>> 1\n1\n```\n\n**Parameters**\n\n- `a`:\n  A `b`.\n"
@@ -31,7 +33,7 @@ def test_code_and_examples_become_markdown() -> None:
 
 
 def test_every_command_is_there_as_help_prints_it() -> None:
-    page = cli_page()
+    page = write_cli_page()
     for name, command in app.commands.items():
         assert f"## `boundit {name}`" in page
         if isinstance(command, click.Group):

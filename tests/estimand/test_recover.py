@@ -15,7 +15,7 @@ from boundit.graph.text import parse
 from boundit.terms.errors import MalformedQuery, OverlappingRoles, UnknownNode
 from boundit.terms.names import Nodes, make_nodes
 from tests.estimand.truth import Case, gap, labelled, random_cases, recover_sets
-from tests.oracles.do_search import derivable
+from tests.oracles.do_search import is_derivable
 from tests.paper import ARM, CONTEXT, FIGURE_2, OUTCOME
 
 
@@ -107,7 +107,7 @@ def test_graphs_of_the_literature(name: str) -> None:
     graph = case.graph
     answer = recovered(case)
 
-    assert bool(answer) == derivable(
+    assert bool(answer) == is_derivable(
         graph.directed,
         graph.bidirected,
         graph.selection,

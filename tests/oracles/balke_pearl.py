@@ -3,7 +3,7 @@
 from boundit.counts.named_array import Floats
 
 
-def balke_pearl(p: Floats) -> tuple[list[float], list[float]]:
+def solve_balke_pearl(p: Floats) -> tuple[list[float], list[float]]:
     """The bounds of Balke and Pearl (1997) on P(y=1 | do(x)), from ``p[y, x, z]``."""
     lower = [
         max(

@@ -10,13 +10,13 @@ import pytest
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from tests.oracles.do_search import Term, _Search, all_derivable, derivable, derivation
+from tests.oracles.do_search import Term, _Search, derive, derive_all, is_derivable
 
 VERDICTS = Path(__file__).parents[1] / "verdicts"
 Pairs = list[tuple[str, str]]
 
 
-def edges(text: str) -> Pairs:
+def parse_edges(text: str) -> Pairs:
     """Read ``"XY AB"`` as the edges X to Y and A to B."""
     return [(edge[0], edge[1]) for edge in text.split()]
 
@@ -57,23 +57,29 @@ SELECTED = {
 @pytest.mark.parametrize("claim", PLAIN)
 def test_plain_textbook_graphs(claim: str) -> None:
     directed, bidirected, (y, do, given), answer = PLAIN[claim]
-    assert derivable(edges(directed), edges(bidirected), None, y, do, list(given)) is answer
+    assert (
+        is_derivable(parse_edges(directed), parse_edges(bidirected), None, y, do, list(given))
+        is answer
+    )
 
 
 @pytest.mark.parametrize("claim", SELECTED)
 def test_selected_textbook_graphs(claim: str) -> None:
     directed, bidirected, (y, do, given), answer = SELECTED[claim]
-    assert derivable(edges(directed), edges(bidirected), "S", y, do, list(given)) is answer
+    assert (
+        is_derivable(parse_edges(directed), parse_edges(bidirected), "S", y, do, list(given))
+        is answer
+    )
 
 
 def test_an_unbiased_table_of_the_common_cause_undoes_the_selection() -> None:
-    graph = edges("ZX ZY ZS XY")
-    assert not derivable(graph, [], "S", "Y", "X", [])
-    assert derivable(graph, [], "S", "Y", "X", [], external=["Z"])
+    graph = parse_edges("ZX ZY ZS XY")
+    assert not is_derivable(graph, [], "S", "Y", "X", [])
+    assert is_derivable(graph, [], "S", "Y", "X", [], external=["Z"])
 
 
 def test_a_derivation_begins_with_data_and_ends_with_the_query() -> None:
-    steps = derivation(edges("ZX ZY ZS XY"), [], "S", "Y", "X", [], external=["Z"])
+    steps = derive(parse_edges("ZX ZY ZS XY"), [], "S", "Y", "X", [], external=["Z"])
     assert {step for step in steps if step.endswith("data")} == {
         "P(X,Y,Z|S) : data",
         "P(Z) : data",
@@ -82,11 +88,11 @@ def test_a_derivation_begins_with_data_and_ends_with_the_query() -> None:
 
 
 def test_one_search_answers_what_single_queries_ask() -> None:
-    directed, bidirected = edges("AB BC AC CS"), edges("AC BD")
-    terms = all_derivable(directed, bidirected, "S", ["A"])
+    directed, bidirected = parse_edges("AB BC AC CS"), parse_edges("AC BD")
+    terms = derive_all(directed, bidirected, "S", ["A"])
     for y, x, z in ("CBA", "CAB", "BAC", "DBA", "DCB", "CBD"):
         query = Term(frozenset(y), frozenset(z), frozenset(x), selected=False)
-        assert derivable(directed, bidirected, "S", y, x, z, ["A"]) is (query in terms)
+        assert is_derivable(directed, bidirected, "S", y, x, z, ["A"]) is (query in terms)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -102,12 +108,15 @@ def test_its_separation_is_the_package_s(seed: int) -> None:
     cut = graph.without_edges_into(no_into).without_edges_out_of(no_out_of)
     for start, end in pairs:
         for given in range(32):
-            if not given & search.mask([start, end]):
-                reached = search.connected(
-                    search.mask([start]), given, search.mask(no_into), search.mask(no_out_of)
+            if not given & search.make_mask([start, end]):
+                reached = search.find_connected(
+                    search.make_mask([start]),
+                    given,
+                    search.make_mask(no_into),
+                    search.make_mask(no_out_of),
                 )
-                walk = open_walk(cut, [start], [end], given=search.listed(given))
-                assert bool(reached & search.mask([end])) is (walk is not None)
+                walk = open_walk(cut, [start], [end], given=search.list_names(given))
+                assert bool(reached & search.make_mask([end])) is (walk is not None)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +127,7 @@ def test_it_gives_the_labelled_verdicts(kind: str) -> None:
     lines = (VERDICTS / f"{kind}.jsonl").read_text().splitlines()
     for line in map(json.loads, lines):
         query = line["query"]
-        found = derivable(
+        found = is_derivable(
             line["directed"],
             line["bidirected"],
             line.get("selection"),

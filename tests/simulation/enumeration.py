@@ -9,7 +9,9 @@ from boundit.simulation.model import Model
 State = dict[str, int]
 
 
-def states(model: Model, do: Mapping[str, int] | None = None) -> Iterator[tuple[State, float]]:
+def list_states(
+    model: Model, do: Mapping[str, int] | None = None
+) -> Iterator[tuple[State, float]]:
     """Every state with its probability when ``do`` are set by hand (truncated product)."""
     fixed = dict(do or {})
     nodes = sorted(model.tables)
@@ -27,18 +29,18 @@ def states(model: Model, do: Mapping[str, int] | None = None) -> Iterator[tuple[
         yield state, chance
 
 
-def probability(
+def compute_probability(
     model: Model, event: Mapping[str, int], do: Mapping[str, int] | None = None
 ) -> float:
     """``P(event | do)``."""
     return sum(
         chance
-        for state, chance in states(model, do)
+        for state, chance in list_states(model, do)
         if all(state[node] == value for node, value in event.items())
     )
 
 
-def points(array: NamedArray) -> Iterator[tuple[State, float]]:
+def list_points(array: NamedArray) -> Iterator[tuple[State, float]]:
     """Every cell of an array with its number."""
     for values in product(*map(range, array.values.shape)):
         yield dict(zip(array.axes, values, strict=True)), float(array.values[values])

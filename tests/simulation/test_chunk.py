@@ -15,7 +15,7 @@ from boundit.simulation.chunk import Chunk, Stopped
 from boundit.simulation.model import Model
 from boundit.simulation.world import World
 from boundit.simulation.worlds import paper_world
-from tests.simulation.seeds import policy_seed
+from tests.simulation.seeds import derive_policy_seed
 
 if TYPE_CHECKING:
     from boundit.bandit.policy import Policy
@@ -81,7 +81,7 @@ def test_a_policy_that_can_plays_whole_runs() -> None:
     assert policy.environment is world.environment
     assert policy.contexts is chunk.contexts
     assert policy.uniforms is chunk.uniforms
-    assert policy.seeds.tolist() == [policy_seed("it", run=r, seed=7) for r in (2, 3, 4)]  # type: ignore[attr-defined]
+    assert policy.seeds.tolist() == [derive_policy_seed("it", run=r, seed=7) for r in (2, 3, 4)]  # type: ignore[attr-defined]
     assert policy.given["horizon"] == 30
 
 
@@ -106,11 +106,11 @@ def test_observed_rounds_narrow_bounds_and_change_no_other_policy(policy: str) -
     """Contexts and rewards are the same, and what is seen is what a plain loop would see."""
     world = paper_world()
     bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
-    player: Policy = LinUCB(prior=bounds) if policy == "compiled" else UCB(prior=bounds)
+    chosen: Policy = LinUCB(prior=bounds) if policy == "compiled" else UCB(prior=bounds)
     seen, blind = (
         Chunk.draw(world, 3, range(2), 400, observed=observed) for observed in (True, False)
     )
-    told, untold = (chunk.play("it", player, Event()) for chunk in (seen, blind))
+    told, untold = (chunk.play("it", chosen, Event()) for chunk in (seen, blind))
 
     assert np.array_equal(seen.contexts, blind.contexts)
     assert np.array_equal(seen.uniforms, blind.uniforms)
@@ -120,7 +120,7 @@ def test_observed_rounds_narrow_bounds_and_change_no_other_policy(policy: str) -
     assert np.array_equal(one, two)
     observation = world.make_environment(["I1"]).side_observation
     assert observation is not None
-    plain = player.fresh(horizon=400)
+    plain = chosen.fresh(horizon=400)
     for t in range(400):
         context = int(seen.contexts[0, t])
         decision = plain.decide(world.environment.contexts[context])

@@ -20,7 +20,7 @@ from boundit.simulation.tables import TableSpec
 from boundit.terms.errors import OverlappingRoles, SelectionHasChildren, UnknownNode
 from boundit.terms.names import make_nodes
 from tests.simulation.c_factors import c_factor
-from tests.simulation.enumeration import points, probability
+from tests.simulation.enumeration import compute_probability, list_points
 
 BOW = CausalGraph.of(directed=[("X", "Y")], bidirected=[("X", "Y")])
 BOW_TABLES: dict[str, TableSpec] = {
@@ -45,17 +45,19 @@ UNSELECTED = small_models(selection=False)
 
 @pytest.mark.parametrize("model", SELECTED + UNSELECTED)
 def test_the_law_is_that_of_every_state_counted(model: Model) -> None:
-    for at, value in points(model.law()):
-        assert value == pytest.approx(probability(model, at), abs=CLOSE)
+    for at, value in list_points(model.law()):
+        assert value == pytest.approx(compute_probability(model, at), abs=CLOSE)
 
 
 @pytest.mark.parametrize("model", SELECTED)
 def test_the_log_is_the_law_given_selection(model: Model) -> None:
-    rate = probability(model, {"S": 1})
+    rate = compute_probability(model, {"S": 1})
 
     assert model.selection_rate() == pytest.approx(rate, abs=CLOSE)
-    for at, value in points(model.log()):
-        assert value == pytest.approx(probability(model, at | {"S": 1}) / rate, abs=CLOSE)
+    for at, value in list_points(model.log()):
+        assert value == pytest.approx(
+            compute_probability(model, at | {"S": 1}) / rate, abs=CLOSE
+        )
 
 
 @pytest.mark.parametrize("model", UNSELECTED)
@@ -67,9 +69,11 @@ def test_without_selection_the_log_is_the_population(model: Model) -> None:
 @pytest.mark.parametrize("model", SELECTED + UNSELECTED)
 def test_an_intervention_drops_the_tables_of_what_is_set(model: Model) -> None:
     """The truncated factorisation."""
-    for at, value in points(model.intervene({"V1", "V3"}, names={"V2"})):
+    for at, value in list_points(model.intervene({"V1", "V3"}, names={"V2"})):
         do = {"V1": at["V1"], "V3": at["V3"]}
-        assert value == pytest.approx(probability(model, {"V2": at["V2"]}, do), abs=CLOSE)
+        assert value == pytest.approx(
+            compute_probability(model, {"V2": at["V2"]}, do), abs=CLOSE
+        )
 
 
 @pytest.mark.parametrize("model", SELECTED + UNSELECTED)
@@ -77,11 +81,11 @@ def test_an_effect_conditions_after_it_intervenes(model: Model) -> None:
     effect = model.effect(outcomes="V1", treatments="V2", context="V3")
 
     assert effect.names == {"V1", "V2", "V3"}
-    for at, value in points(effect):
+    for at, value in list_points(effect):
         do, context = {"V2": at["V2"]}, {"V3": at["V3"]}
-        truth = probability(model, context | {"V1": at["V1"]}, do) / probability(
-            model, context, do
-        )
+        truth = compute_probability(
+            model, context | {"V1": at["V1"]}, do
+        ) / compute_probability(model, context, do)
         assert value == pytest.approx(truth, abs=CLOSE)
 
 
@@ -91,10 +95,10 @@ def test_a_c_factor_is_the_law_when_all_else_is_set(model: Model, inside: set[st
     """Q[C](v) = P(c | do(v without c)), whatever the nodes it does not read are set to."""
     factor = c_factor(model, inside)
 
-    for at, value in points(factor):
+    for at, value in list_points(factor):
         event = {node: level for node, level in at.items() if node in inside}
         do = {node: at.get(node, 0) for node in model.graph.nodes if node not in inside}
-        assert value == pytest.approx(probability(model, event, do), abs=CLOSE)
+        assert value == pytest.approx(compute_probability(model, event, do), abs=CLOSE)
 
 
 @pytest.mark.parametrize("model", SELECTED)
@@ -184,7 +188,7 @@ def test_sampled_rows_come_as_often_as_the_law_says(model: Model) -> None:
 
     assert set(rows) == model.graph.observed
     assert n_logged / n == pytest.approx(rate, abs=5 * np.sqrt(rate / n))
-    for at, value in points(log):
+    for at, value in list_points(log):
         share = np.all([rows[node] == level for node, level in at.items()], axis=0).mean()
         assert share == pytest.approx(value, abs=5 * np.sqrt(value / n_logged) + 1e-4)
 

@@ -24,7 +24,7 @@ from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit.simulation.worlds import paper_world, random_world
 from boundit.terms.bound_table import BoundTable
-from tests.simulation.seeds import policy_seed
+from tests.simulation.seeds import derive_policy_seed
 
 WORLD = paper_world()
 
@@ -39,18 +39,18 @@ def plainly(name: str, policy: Policy, *, rounds: int, run: int, seed: int) -> l
     who, uniforms = rng.random(rounds), rng.random(rounds)
     law = WORLD.model.law(("U1", "U2")).align(("U1", "U2")).ravel().cumsum()
     arms = [(x1, x2) for x1 in (0, 1) for x2 in (0, 1)]
-    player = policy.fresh(
+    fresh = policy.fresh(
         arms=arms,
         context=("U1", "U2"),
         horizon=rounds,
-        seed=policy_seed(name, run=run, seed=seed),
+        seed=derive_policy_seed(name, run=run, seed=seed),
     )
     total, found = 0.0, []
     for t in range(rounds):
         u1, u2 = divmod(sum(who[t] >= end for end in law[:-1]), 2)
-        decision = player.decide((u1, u2))
+        decision = fresh.decide((u1, u2))
         mean = WORLD.mean(decision.arm, (u1, u2))
-        player.learn(decision, float(uniforms[t] < mean))
+        fresh.learn(decision, float(uniforms[t] < mean))
         total += max(WORLD.mean(arm, (u1, u2)) for arm in arms) - mean
         found.append(total)
     return found
@@ -79,7 +79,7 @@ def test_neither_workers_nor_chunks_matter(monkeypatch: pytest.MonkeyPatch) -> N
     policies: dict[str, Policy] = {"LinUCB": LinUCB(), "TS": TS(propensities=False)}
     one = simulate(WORLD, policies, rounds=50, runs=7, workers=1)
     many = simulate(WORLD, policies, rounds=50, runs=7, workers=5)
-    monkeypatch.setattr(engine, "AT_ONCE", 1)
+    monkeypatch.setattr(engine, "CHUNK_ROUNDS", 1)
     small = simulate(WORLD, policies, rounds=50, runs=7, workers=2)
 
     assert np.array_equal(one.curves, many.curves)

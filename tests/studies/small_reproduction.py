@@ -6,5 +6,5 @@ from boundit.studies.paper.reproduction import Reproduction, reproduce_paper
 
 
 @cache
-def small() -> Reproduction:
+def reproduce_small() -> Reproduction:
     return reproduce_paper(points=2_000, runs=3, rounds=150, seed=4)

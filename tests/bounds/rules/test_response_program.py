@@ -22,7 +22,7 @@ from boundit.estimand.language.expression import Expression
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from tests.bounds.programs import models, numbers, solved, specs, truth
-from tests.oracles.balke_pearl import balke_pearl
+from tests.oracles.balke_pearl import solve_balke_pearl
 
 if TYPE_CHECKING:
     from boundit.simulation.tables import TableSpec
@@ -61,7 +61,7 @@ def test_the_instrument_has_the_bounds_of_balke_and_pearl(drawn: str) -> None:
             if (law.marginalize("Z").values == 0).any():
                 continue
             found = solved(specs(model.graph)[0], law)
-            lower, upper = balke_pearl(law.condition_on("Z").align(("Y", "X", "Z")))
+            lower, upper = solve_balke_pearl(law.condition_on("Z").align(("Y", "X", "Z")))
 
             assert np.allclose(found.lower, lower, atol=1e-8)
             assert np.allclose(found.upper, upper, atol=1e-8)
@@ -99,7 +99,7 @@ def test_with_covariates_every_stratum_is_a_bow_or_an_instrument_of_its_own() ->
         law = model.law()
         found, coarse = solved(across, law), solved(alone, law)
         for c in range(2):
-            lower, upper = balke_pearl(
+            lower, upper = solve_balke_pearl(
                 law.condition_on(("Z", "C")).at({"C": c}).align(("Y", "X", "Z"))
             )
             assert np.allclose(found.lower[c], lower, atol=1e-8)

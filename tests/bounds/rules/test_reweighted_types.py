@@ -19,7 +19,7 @@ from boundit.simulation.model import Model
 from boundit.terms.names import make_nodes
 from tests.bounds.exact import as_log
 from tests.bounds.programs import models
-from tests.oracles.balke_pearl import balke_pearl, is_instrumental
+from tests.oracles.balke_pearl import is_instrumental, solve_balke_pearl
 
 RATE = SelectionFacts((0.5, 0.5))
 INSTRUMENT = "Z -> X -> Y; X <-> Y; X -> [S]; Y -> [S]"
@@ -138,7 +138,7 @@ def swept(model: Model, rate: float) -> tuple[Floats, Floats]:
         population = logged * weights[None, :, None]
         p = population / population.sum(axis=(0, 1))
         if is_instrumental(p):
-            low, high = balke_pearl(p)
+            low, high = solve_balke_pearl(p)
             lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)
     return lowest, highest
 
@@ -185,7 +185,7 @@ def test_everyone_logged_gives_the_bounds_of_balke_and_pearl() -> None:
     """A limit of 1 says that nobody was left out: r is one."""
     for model in models(BY_ARM, 5, default_rng(4)):
         logged = model.log()
-        low, high = balke_pearl(logged.condition_on("Z").align(("Y", "X", "Z")))
+        low, high = solve_balke_pearl(logged.condition_on("Z").align(("Y", "X", "Z")))
         if not is_instrumental(logged.condition_on("Z").align(("Y", "X", "Z"))):
             continue
         table = derive_bounds(

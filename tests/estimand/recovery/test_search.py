@@ -7,7 +7,7 @@ from boundit.estimand.recovery.search import search
 from boundit.graph.text import parse
 from boundit.terms.names import make_nodes
 from tests.estimand.truth import gap, random_cases
-from tests.oracles.do_search import derivable
+from tests.oracles.do_search import is_derivable
 
 Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")
 
@@ -21,7 +21,7 @@ def test_it_agrees_with_an_independent_search(tables: int) -> None:
         asked = Question(case.outcomes, case.treatments, case.context)
         answer = search(graph, asked, case.external)
 
-        assert bool(answer) == derivable(
+        assert bool(answer) == is_derivable(
             graph.directed,
             graph.bidirected,
             graph.selection,

@@ -17,13 +17,13 @@ from boundit.terms.bound_table import BoundTable
 
 
 @cache
-def found() -> OpenReport:
+def audit_small() -> OpenReport:
     return audit_openness(8, seed=4)
 
 
 def test_rivals_show_rows_to_be_open_and_are_what_they_are_said_to_be() -> None:
     """A share of ``boundit audit --of openness``, with and without confounding."""
-    report = found()
+    report = audit_small()
 
     assert report
     assert report.models == 8
@@ -34,7 +34,7 @@ def test_rivals_show_rows_to_be_open_and_are_what_they_are_said_to_be() -> None:
 
 
 def test_rows_that_are_not_shown_open_are_told_with_how_far_rivals_came() -> None:
-    report = found()
+    report = audit_small()
 
     assert report.shown + sum(row.rows for row in report.doubtful) == report.left_open
     for row in report.doubtful:

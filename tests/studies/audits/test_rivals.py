@@ -10,11 +10,11 @@ from boundit.studies.audits.rivals import SAME, ModelSurface, Rival, split_hidde
 from boundit.terms.names import Nodes, sort_names
 
 
-def model_of(graph: str, seed: int = 0) -> Model:
+def draw_binary_model(graph: str, seed: int = 0) -> Model:
     return draw_model(parse(graph), default_rng(seed), levels=(2,))
 
 
-def ends(
+def find_both_ends(
     model: Model, query: str, at: dict[str, int], *tables: Nodes, near: float = 1e-3
 ) -> tuple[Rival, Rival]:
     surface, asked = ModelSurface(model, tables), parse_query(query)
@@ -25,7 +25,7 @@ def ends(
     return low, high
 
 
-def effect(model: Model, query: EffectQuery, at: dict[str, int]) -> float:
+def compute_effect(model: Model, query: EffectQuery, at: dict[str, int]) -> float:
     found = model.effect(
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     )
@@ -44,11 +44,15 @@ def effect(model: Model, query: EffectQuery, at: dict[str, int]) -> float:
 )
 def test_rivals_show_the_same_log_and_opposite_effects(graph: str, seed: int) -> None:
     """Selection by the reward: nothing is known of it, confounded or not."""
-    model, query = model_of(graph, seed), parse_query("Y | do(X)")
+    model, query = draw_binary_model(graph, seed), parse_query("Y | do(X)")
 
-    for end, rival in zip((0.0, 1.0), ends(model, "Y | do(X)", {"X": 1}), strict=True):
+    for end, rival in zip(
+        (0.0, 1.0), find_both_ends(model, "Y | do(X)", {"X": 1}), strict=True
+    ):
         assert abs(rival.effect - end) < 1e-3
-        assert effect(rival.model, query, {"X": 1}) == pytest.approx(rival.effect, abs=1e-9)
+        assert compute_effect(rival.model, query, {"X": 1}) == pytest.approx(
+            rival.effect, abs=1e-9
+        )
         ratio = rival.model.log().values / model.log().values
         assert np.abs(ratio - 1).max() < 10 * SAME
         assert rival.model.graph == model.graph
@@ -68,28 +72,28 @@ def test_what_the_log_determines_does_not_move(
     graph: str, query: str, at: dict[str, int]
 ) -> None:
     """Recovered effects: adjustment, the front door, selection by the arm or the context."""
-    model = model_of(graph)
-    truth = effect(model, parse_query(query), at)
+    model = draw_binary_model(graph)
+    truth = compute_effect(model, parse_query(query), at)
 
-    for rival in ends(split_hidden_levels(model, default_rng(0)), query, at):
+    for rival in find_both_ends(split_hidden_levels(model, default_rng(0)), query, at):
         assert rival.effect == pytest.approx(truth, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rivals_of_the_bow_come_to_the_natural_bounds_and_not_beyond(seed: int) -> None:
     """Manski: ``P(y, x) <= P(y | do(x)) <= 1 - P(y', x)``, and both ends can be so."""
-    model = split_hidden_levels(model_of("X -> Y; X <-> Y", seed), default_rng(seed))
+    model = split_hidden_levels(draw_binary_model("X -> Y; X <-> Y", seed), default_rng(seed))
     law = model.law()
     natural = [float(law.at({"X": 1, "Y": 1})), 1 - float(law.at({"X": 1, "Y": 0}))]
 
-    low, high = ends(model, "Y | do(X)", {"X": 1}, near=1e-9)
+    low, high = find_both_ends(model, "Y | do(X)", {"X": 1}, near=1e-9)
 
     assert natural[0] - 1e-9 <= low.effect < natural[0] + 1e-3
     assert natural[1] - 1e-3 < high.effect <= natural[1] + 1e-9
 
 
 def test_an_unbiased_table_keeps_rivals_from_moving_what_it_shows() -> None:
-    model = model_of("Z -> Y; Y -> [S]; Z -> [S]")
+    model = draw_binary_model("Z -> Y; Y -> [S]; Z -> [S]")
     query = EffectQuery(("Y",))
 
     free, held = ModelSurface(model), ModelSurface(model, [frozenset("Y")])
@@ -101,9 +105,9 @@ def test_an_unbiased_table_keeps_rivals_from_moving_what_it_shows() -> None:
 
 def test_rivals_show_the_unbiased_tables_too() -> None:
     """The chance of the reward moves in each stratum while the strata stay as large."""
-    model = model_of("Z -> Y; Y -> [S]; Z -> [S]")
+    model = draw_binary_model("Z -> Y; Y -> [S]; Z -> [S]")
 
-    for rival in ends(model, "Y | do(Z)", {"Z": 1}, frozenset("Z")):
+    for rival in find_both_ends(model, "Y | do(Z)", {"Z": 1}, frozenset("Z")):
         assert min(rival.effect, 1 - rival.effect) < 1e-3
         assert rival.model.law("Z").measure_gap(model.law("Z")) < 10 * SAME
 
@@ -114,10 +118,10 @@ def test_two_independent_causes_of_a_selecting_reward_pin_it_down() -> None:
     The population is ``P(v | S=1) r(y)``: one unknown, and independence of X and Z is an
     equation in it.
     """
-    model = model_of("X -> Y; Z -> Y; Y -> [S]", 2)
-    truth = effect(model, parse_query("Y | do(X)"), {"X": 1})
+    model = draw_binary_model("X -> Y; Z -> Y; Y -> [S]", 2)
+    truth = compute_effect(model, parse_query("Y | do(X)"), {"X": 1})
 
-    for rival in ends(model, "Y | do(X)", {"X": 1}):
+    for rival in find_both_ends(model, "Y | do(X)", {"X": 1}):
         assert rival.effect == pytest.approx(truth, abs=1e-6)
 
 
@@ -138,7 +142,7 @@ def test_wider_hidden_causes_change_nothing_that_can_be_seen_or_done(seed: int) 
 
 def test_twice_the_levels_are_felt() -> None:
     """Copies that nobody feels would leave the climb where it was."""
-    wide = split_hidden_levels(model_of("X -> Y; X <-> Y"), default_rng(0))
+    wide = split_hidden_levels(draw_binary_model("X -> Y; X <-> Y"), default_rng(0))
 
     felt = [
         node
@@ -151,7 +155,7 @@ def test_twice_the_levels_are_felt() -> None:
 
 def test_a_surface_of_many_hidden_levels_is_too_large_to_search() -> None:
     arcs = [f"V{i} <-> V{j}" for i in range(6) for j in range(i)]
-    model = model_of("; ".join(arcs))
+    model = draw_binary_model("; ".join(arcs))
 
     assert ModelSurface(model).is_large
-    assert not ModelSurface(model_of("X -> Y; X <-> Y")).is_large
+    assert not ModelSurface(draw_binary_model("X -> Y; X <-> Y")).is_large

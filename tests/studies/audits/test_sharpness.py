@@ -76,13 +76,19 @@ def test_where_the_search_finds_nothing_the_true_model_stands(
         assert lower.found == upper.found
 
 
-def end(gap: float, agreed: int, known: str = NOTHING, side: str = "upper") -> EndGap:
+def make_end(gap: float, agreed: int, known: str = NOTHING, side: str = "upper") -> EndGap:
     found = 0.7 - gap if side == "upper" else 0.7 + gap
     return EndGap("bow", known, 0, "X=1", side, "range", 0.7, found, agreed)
 
 
 def test_gaps_are_summed_up_by_case_and_knowledge() -> None:
-    ends = [end(0.2, 4), end(0.1, 3), end(0.0, 8), end(0.05, 1, RATE), end(0.15, 8, RATE)]
+    ends = [
+        make_end(0.2, 4),
+        make_end(0.1, 3),
+        make_end(0.0, 8),
+        make_end(0.05, 1, RATE),
+        make_end(0.15, 8, RATE),
+    ]
     nothing, rate = SharpnessReport(0, 100, ends=ends).summarize()
 
     assert (nothing.ends, nothing.sharp, nothing.settled) == (3, 1, 1)
@@ -93,7 +99,7 @@ def test_gaps_are_summed_up_by_case_and_knowledge() -> None:
 
 @pytest.mark.parametrize("side", ["lower", "upper"])
 def test_a_gap_is_negative_only_beyond_the_end(side: str) -> None:
-    inside, beyond = end(0.1, 8, side=side), end(-0.1, 8, side=side)
+    inside, beyond = make_end(0.1, 8, side=side), make_end(-0.1, 8, side=side)
 
     assert inside.gap == pytest.approx(0.1)
     assert SharpnessReport(0, 100, ends=[inside])

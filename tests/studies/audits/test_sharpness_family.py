@@ -15,7 +15,7 @@ GRAPHS = (
 )
 
 
-def drawn(family: ModelFamily, n: int = 3) -> Floats:
+def draw_logits(family: ModelFamily, n: int = 3) -> Floats:
     return default_rng(0).normal(size=(n, family.size))
 
 
@@ -37,7 +37,7 @@ def test_a_clique_of_bidirected_edges_is_one_hidden_cause(
 @pytest.mark.parametrize("text", GRAPHS)
 def test_any_logits_are_a_model_of_the_graph_and_answer_as_it_does(text: str) -> None:
     family = ModelFamily(parse(text), levels=3)
-    tables = family.make_tables(drawn(family))
+    tables = family.make_tables(draw_logits(family))
     graph = family.graph
     chosen = family.make_log_law().evaluate(tables)[0]
     held = {"X": 1, "Y": 0} | ({"W": 1} if "W" in graph.nodes else {})
@@ -54,7 +54,7 @@ def test_any_logits_are_a_model_of_the_graph_and_answer_as_it_does(text: str) ->
 @pytest.mark.parametrize("text", GRAPHS)
 def test_slopes_are_those_of_small_steps(text: str) -> None:
     family = ModelFamily(parse(text), levels=2)
-    logits = drawn(family, 1)[0]
+    logits = draw_logits(family, 1)[0]
 
     def value(total: TableProduct, at: Floats) -> Floats:
         values, _ = total.evaluate(family.make_tables(at[None]))
@@ -71,7 +71,7 @@ def test_slopes_are_those_of_small_steps(text: str) -> None:
 def test_more_hidden_levels_can_tell_the_same_story() -> None:
     graph = parse(GRAPHS[2])
     small, large = ModelFamily(graph, levels=2), ModelFamily(graph, levels=6)
-    logits = drawn(small, 1)[0]
+    logits = draw_logits(small, 1)[0]
 
     one = small.make_model(small.make_tables(logits))
     other = large.make_model(large.make_tables(logits[large.find_sources(small)]))
@@ -84,7 +84,7 @@ def test_more_hidden_levels_can_tell_the_same_story() -> None:
 
 def test_logits_are_kept_within_a_span_without_changing_chances() -> None:
     family = ModelFamily(parse("X -> Y; X <-> Y"), levels=3)
-    logits = 5 * drawn(family)
+    logits = 5 * draw_logits(family)
 
     kept = family.clip_logits(logits, 1e3)
 

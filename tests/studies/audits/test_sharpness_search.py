@@ -19,11 +19,13 @@ QUERY = parse_query("Y | do(X)")
 SIGNS = (-1, 1)
 
 
-def drawn_model(text: str, seed: int) -> Model:
+def draw_binary_model(text: str, seed: int) -> Model:
     return draw_model(parse(text), default_rng(seed), levels=(2,), floor=0.1)
 
 
-def found(model: Model, log: NamedArray, rate: float | None, sign: int, arm: int) -> float:
+def search_effect(
+    model: Model, log: NamedArray, rate: float | None, sign: int, arm: int
+) -> float:
     family = ModelFamily(model.graph, levels=6)
     starts = default_rng(1).normal(size=(6, family.size))
     answer = find_furthest(
@@ -36,11 +38,11 @@ def found(model: Model, log: NamedArray, rate: float | None, sign: int, arm: int
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_bow_reaches_manskis_bounds(seed: int) -> None:
-    model = drawn_model("X -> Y; X <-> Y", seed)
+    model = draw_binary_model("X -> Y; X <-> Y", seed)
     law = model.log()
     won, lost = law.values[1, 1], law.values[1, 0]
 
-    least, most = (found(model, law, 1.0, sign, arm=1) for sign in SIGNS)
+    least, most = (search_effect(model, law, 1.0, sign, arm=1) for sign in SIGNS)
 
     assert least == pytest.approx(won, abs=1e-5)
     assert most == pytest.approx(1 - lost, abs=1e-5)
@@ -49,16 +51,16 @@ def test_the_bow_reaches_manskis_bounds(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_the_instrument_reaches_a_program_over_all_sixteen_types(seed: int) -> None:
     """Balke and Pearl's bounds, by a linear program of the test's own."""
-    model = drawn_model("Z -> X -> Y; X <-> Y", seed)
+    model = draw_binary_model("Z -> X -> Y; X <-> Y", seed)
     law = model.log()
     shown = law.condition_on("Z").align(["Z", "X", "Y"])
 
-    ends = [found(model, law, 1.0, sign, arm=0) for sign in SIGNS]
+    ends = [search_effect(model, law, 1.0, sign, arm=0) for sign in SIGNS]
 
-    assert ends == pytest.approx(balke_pearl(shown, arm=0), abs=1e-5)
+    assert ends == pytest.approx(solve_balke_pearl(shown, arm=0), abs=1e-5)
 
 
-def balke_pearl(shown: Floats, arm: int) -> list[float]:
+def solve_balke_pearl(shown: Floats, arm: int) -> list[float]:
     types = list(product(product((0, 1), repeat=2), repeat=2))
     rows = [
         [float(of_x[z] == x and of_y[x] == y) for of_x, of_y in types]
@@ -71,16 +73,16 @@ def balke_pearl(shown: Floats, arm: int) -> list[float]:
 @pytest.mark.parametrize("rate_known", [False, True])
 def test_a_front_door_reaches_a_sweep_of_its_one_unknown(rate_known: bool) -> None:
     """Everyone is the log times r(M), of which one ratio is unknown; r is at least P(S=1)."""
-    model = drawn_model("X -> M -> Y; X <-> Y; M -> [S]", 3)
+    model = draw_binary_model("X -> M -> Y; X <-> Y; M -> [S]", 3)
     log, rate = model.log(), model.selection_rate() if rate_known else None
 
-    ends = [found(model, log, rate, sign, arm=1) for sign in SIGNS]
+    ends = [search_effect(model, log, rate, sign, arm=1) for sign in SIGNS]
 
-    swept = front_doors(log.align(["X", "M", "Y"]), rate or 0.0)
+    swept = list_front_door_effects(log.align(["X", "M", "Y"]), rate or 0.0)
     assert ends == pytest.approx([min(swept), max(swept)], abs=1e-3)
 
 
-def front_doors(log: Floats, rate: float) -> list[float]:
+def list_front_door_effects(log: Floats, rate: float) -> list[float]:
     effects = []
     for ratio in np.exp(np.linspace(-14, 14, 3_000)):
         r = np.array([1, ratio])
@@ -96,7 +98,7 @@ def front_doors(log: Floats, rate: float) -> list[float]:
 
 def test_a_context_is_conditioned_on_however_rare_it_can_be() -> None:
     """Selected on W, its law is free; given W, Manski's bounds hold and are reached."""
-    model = drawn_model("W -> X -> Y; W -> Y; X <-> Y; W -> [S]", 5)
+    model = draw_binary_model("W -> X -> Y; W -> Y; X <-> Y; W -> [S]", 5)
     family = ModelFamily(model.graph, levels=6)
     query, at = parse_query("Y | do(X), W"), {"X": 0, "W": 1}
     starts = default_rng(1).normal(size=(6, family.size))
@@ -112,7 +114,7 @@ def test_a_context_is_conditioned_on_however_rare_it_can_be() -> None:
 
 
 def test_only_models_that_show_the_log_count() -> None:
-    model, other = (drawn_model("X -> Y; Y -> [S]", seed) for seed in (0, 1))
+    model, other = (draw_binary_model("X -> Y; Y -> [S]", seed) for seed in (0, 1))
     family = ModelFamily(model.graph, levels=2)
 
     def aim(rate: float | None) -> SearchTarget:

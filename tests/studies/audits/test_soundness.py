@@ -7,13 +7,13 @@ from boundit.studies.audits.soundness import RATE_KNOWN, AuditReport, ProfileTal
 
 
 @cache
-def found() -> AuditReport:
+def audit_small() -> AuditReport:
     return audit_bounds(16, seed=3)
 
 
 def test_no_sound_bound_misses_and_the_same_seed_finds_the_same() -> None:
     """Exact laws of random models in, both profiles judged."""
-    one, other = found(), audit_bounds(16, seed=3)
+    one, other = audit_small(), audit_bounds(16, seed=3)
 
     assert one == other
     assert one
@@ -63,7 +63,7 @@ def test_an_interrupt_keeps_what_is_done() -> None:
 
 
 def test_ends_are_counted_by_rule_and_rows_by_whether_the_outcome_steers_selection() -> None:
-    tally = found().tallies["sound"]
+    tally = audit_small().tallies["sound"]
 
     assert sum(tally.by_rule.values()) == 2 * tally.rows
     assert {"exact recovery", "range"} <= tally.by_rule.keys()

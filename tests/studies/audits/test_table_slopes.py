@@ -8,7 +8,7 @@ from boundit.studies.audits.table_slopes import LawSlopes, ModelPoints
 from boundit.terms.names import sort_names
 
 
-def drawn(seed: int) -> Model:
+def draw_selected_model(seed: int) -> Model:
     rng = default_rng(seed)
     return draw_model(draw_graph(4, rng, selection=True), rng, levels=(2, 3))
 
@@ -16,7 +16,7 @@ def drawn(seed: int) -> Model:
 @pytest.mark.parametrize("seed", range(8))
 def test_a_law_is_the_one_that_the_model_gives(seed: int) -> None:
     """The log, the population, and an effect: three ways to look at the same tables."""
-    model = drawn(seed)
+    model = draw_selected_model(seed)
     points = ModelPoints(model.tables)
     y, x, c = sort_names(model.graph.observed)[:3]
     at = {x: 1, c: 0}
@@ -35,7 +35,7 @@ def test_a_law_is_the_one_that_the_model_gives(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_slopes_are_what_a_small_move_does(seed: int) -> None:
     """The identity of the module's docstring, against differences on both sides."""
-    model = drawn(seed)
+    model = draw_selected_model(seed)
     points, move = ModelPoints(model.tables), 1e-6
     start = points.to_point(model.tables)
     y, x, c = sort_names(model.graph.observed)[:3]
@@ -55,7 +55,7 @@ def test_slopes_are_what_a_small_move_does(seed: int) -> None:
 
 
 def test_a_point_holds_the_tables_and_rows_are_scaled() -> None:
-    model = drawn(1)
+    model = draw_selected_model(1)
     points = ModelPoints(model.tables)
     start = points.to_point(model.tables)
 

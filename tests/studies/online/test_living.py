@@ -51,7 +51,7 @@ def test_cells_that_are_wrong_are_found_to_miss(exact: BoundTable) -> None:
 def test_living_bounds_regret_less_on_the_same_luck() -> None:
     study = run_living_study(runs=8, rounds=3_000)
 
-    assert list(study.regret.policies) == list(make_living_policies(*[paper_table()] * 2))
+    assert list(study.regret.policies) == list(make_living_policies(*[make_open_table()] * 2))
     ends = dict(
         zip(study.regret.policies, study.regret.curves[:, :, -1].mean(axis=1), strict=True)
     )
@@ -62,6 +62,6 @@ def test_living_bounds_regret_less_on_the_same_luck() -> None:
     assert study.record()["living"] == {"missed": study.missed, "followed": 8, "error": 0.05}
 
 
-def paper_table() -> BoundTable:
+def make_open_table() -> BoundTable:
     rows = [{"X": x, "lower": 0.0, "upper": 1.0} for x in (0, 1)]
     return BoundTable.from_rows(rows, outcome="Y", treatments=["X"], reward_range=(0, 1))

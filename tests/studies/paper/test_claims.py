@@ -11,11 +11,11 @@ from boundit.studies.paper.claims import (
     judge_paper_claims,
     make_substitute_world,
 )
-from tests.studies.small_reproduction import small
+from tests.studies.small_reproduction import reproduce_small
 
 
-def claim(place: str) -> JudgedClaim:
-    (found,) = [claim for claim in small().claims if claim.place == place]
+def find_claim(place: str) -> JudgedClaim:
+    (found,) = [claim for claim in reproduce_small().claims if claim.place == place]
     return found
 
 
@@ -34,21 +34,21 @@ def claim(place: str) -> JudgedClaim:
 def test_what_does_not_hang_on_luck_is_judged_as_the_deviations_say(
     place: str, judgement: str
 ) -> None:
-    assert claim(place).judgement == judgement
+    assert find_claim(place).judgement == judgement
 
 
 def test_every_claim_names_a_number() -> None:
-    for claim in small().claims:
+    for claim in reproduce_small().claims:
         assert any(sign.isdigit() for sign in claim.shown) or "found" in claim.shown
 
 
 def test_the_substitute_misses_by_far() -> None:
     assert make_substitute_world().mean(arm=1) == pytest.approx(0.9)
-    assert "[0.5, 0.5] beside the truth 0.9" in claim("Theorem 4").shown
+    assert "[0.5, 0.5] beside the truth 0.9" in find_claim("Theorem 4").shown
 
 
 def test_a_table_without_a_miss_would_hold() -> None:
-    found = small()
+    found = reproduce_small()
     right = [
         replace(row, printed=row.printed._replace(lower=0.0, upper=1.0, truth=row.truth))
         for row in found.offline.rows

@@ -1,8 +1,8 @@
-from tests.studies.small_reproduction import small
+from tests.studies.small_reproduction import reproduce_small
 
 
 def test_every_part_of_the_paper_is_there() -> None:
-    found = small()
+    found = reproduce_small()
 
     assert len(found.offline.rows) == 16
     assert found.online.paper.regret.runs == found.online.flip.regret.runs == 3

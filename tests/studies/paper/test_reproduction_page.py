@@ -11,11 +11,11 @@ from boundit.studies.paper.reproduction_page import (
     write_reproduction,
 )
 from boundit.terms.bound_errors import CannotWrite
-from tests.studies.small_reproduction import small
+from tests.studies.small_reproduction import reproduce_small
 
 
 def test_the_page_has_every_part_and_says_what_made_it() -> None:
-    page = make_reproduction_page(small(), command="boundit reproduce --seed 4")
+    page = make_reproduction_page(reproduce_small(), command="boundit reproduce --seed 4")
 
     for part in ("What the paper claims", "The offline table", "cumulative regret", "OAM-PCB"):
         assert part in page
@@ -24,7 +24,7 @@ def test_the_page_has_every_part_and_says_what_made_it() -> None:
 
 
 def test_every_figure_of_curves_says_what_its_bands_are() -> None:
-    page = make_reproduction_page(small(), command="x")
+    page = make_reproduction_page(reproduce_small(), command="x")
 
     band = "Bands are pointwise 95 % intervals of the paired difference from LinUCB"
     assert page.count(band) == 4
@@ -32,7 +32,7 @@ def test_every_figure_of_curves_says_what_its_bands_are() -> None:
 
 def test_a_caption_says_no_more_than_the_figure_shows(tmp_path: Path) -> None:
     """One policy and a single run have no bands, in a saved figure neither."""
-    regret = small().online.paper.regret
+    regret = reproduce_small().online.paper.regret
     alone = replace(regret, curves=regret.curves[:, :1])
 
     assert "paired difference from UCB" in regret.only("UCB", "TS").caption
@@ -44,13 +44,13 @@ def test_a_caption_says_no_more_than_the_figure_shows(tmp_path: Path) -> None:
 
 
 def test_the_same_numbers_give_the_same_page() -> None:
-    assert make_reproduction_page(small(), command="x") == make_reproduction_page(
-        small(), command="x"
+    assert make_reproduction_page(reproduce_small(), command="x") == make_reproduction_page(
+        reproduce_small(), command="x"
     )
 
 
 def test_the_figures_lie_beside_the_page(tmp_path: Path) -> None:
-    written = write_reproduction(small(), tmp_path / "a" / "b", command="x")
+    written = write_reproduction(reproduce_small(), tmp_path / "a" / "b", command="x")
 
     beside = {path.name for path in written.parent.iterdir()}
     assert beside == {"report.html"} | {
@@ -62,4 +62,4 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(CannotWrite, match="cannot write"):
-        write_reproduction(small(), tmp_path / "file" / "x", command="x")
+        write_reproduction(reproduce_small(), tmp_path / "file" / "x", command="x")

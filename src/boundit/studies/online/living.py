@@ -140,19 +140,21 @@ def _replay_run(
     Called by ``count_runs_that_miss`` for every run.
     """
     ends = NarrowingBounds(table, error)
-    stage, visitors = chunk.world.make_environment(ends.variables), chunk.contexts[i]
-    if stage.side_observation is None:
+    environment, contexts = chunk.world.make_environment(ends.variables), chunk.contexts[i]
+    if environment.side_observation is None:
         return ends
-    rewards = stage.compute_rewards(visitors, chunk.uniforms[i], pulls[i]).astype(np.int64)
-    chances = stage.side_observation.ends[visitors, pulls[i], rewards]
+    rewards = environment.compute_rewards(contexts, chunk.uniforms[i], pulls[i]).astype(
+        np.int64
+    )
+    chances = environment.side_observation.ends[contexts, pulls[i], rewards]
     cells = (chunk.observation_uniforms[i][:, None] >= chances).sum(axis=1)
-    names = stage.side_observation.variables
+    names = environment.side_observation.variables
     read = [
         ends.read_cells(dict(zip(names, cell, strict=True)))
-        for cell in stage.side_observation.cells
+        for cell in environment.side_observation.cells
     ]
-    for c, arm, cell in zip(visitors.tolist(), pulls[i].tolist(), cells.tolist(), strict=True):
-        came = ends.learn_cells(stage.arms[arm], stage.contexts[c], read[cell])
+    for c, arm, cell in zip(contexts.tolist(), pulls[i].tolist(), cells.tolist(), strict=True):
+        came = ends.learn_cells(environment.arms[arm], environment.contexts[c], read[cell])
         if isinstance(came, Living):
             return came
     return ends
