@@ -58,7 +58,7 @@ class Coverage:
     def share(self) -> float:
         """The share of logs whose whole table holds.
 
-        Used by ``_coverage`` of the command line.
+        Used by ``_audit_coverage`` of the command line.
         """
         return self.held / self.logs if self.logs else 0.0
 
@@ -66,7 +66,7 @@ class Coverage:
     def is_enough(self) -> bool:
         """Whether the share is what was promised, or below it by chance at most.
 
-        Used by ``_coverage`` of the command line.
+        Used by ``_audit_coverage`` of the command line.
         """
         return self.share >= self.confidence - 3 * self.error
 
@@ -74,7 +74,7 @@ class Coverage:
     def error(self) -> float:
         """The Monte Carlo standard error of that share.
 
-        Used by ``Coverage.is_enough`` and ``_coverage`` of the command line.
+        Used by ``Coverage.is_enough`` and ``_audit_coverage`` of the command line.
         """
         return float(np.sqrt(self.share * (1 - self.share) / self.logs)) if self.logs else 0.0
 
@@ -89,7 +89,8 @@ def measure_coverage(
 ) -> list[Coverage]:
     """Draw ``logs`` logs of each size from the paper's model, and as many from random models.
 
-    ``told`` is called with how many logs are done. Called by ``_coverage`` of the command line.
+    ``told`` is called with how many logs are done. Called by ``_audit_coverage`` of the command
+    line.
 
     >>> [c.held == c.logs for c in measure_coverage(3, sizes=(200,))]
     [True, True]

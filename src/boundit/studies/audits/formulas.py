@@ -35,7 +35,7 @@ def audit_formulas(
 
     Graphs have three to seven variables of two or three levels; two in three are selected, one
     in three has external tables. Questions have one or two outcomes, up to two treatments and
-    two conditions. Called by ``_formulas`` of the command line.
+    two conditions. Called by ``_audit_formulas`` of the command line.
 
     >>> report = audit_formulas(30)
     >>> report.questions, report.wrong

@@ -84,7 +84,7 @@ class OpenReport:
     def share_shown(self) -> float:
         """The share of open rows that are shown to be open.
 
-        Used by ``_openness`` of the command line.
+        Used by ``_audit_openness`` of the command line.
         """
         return self.shown / self.left_open if self.left_open else 1.0
 
@@ -95,7 +95,7 @@ def audit_openness(
     """Bound random problems by profile ``sound``, and look for rivals where it says nothing.
 
     The problems are those of ``boundit.studies.audits.soundness``. A Ctrl-C ends it with what
-    is done. Called by ``_openness`` of the command line.
+    is done. Called by ``_audit_openness`` of the command line.
 
     >>> report = audit_openness(6, seed=4)
     >>> report.left_open, report.shown, report.wrong

@@ -139,7 +139,7 @@ class SharpnessReport:
     def summarize(self) -> list[SharpnessRow]:
         """Sum up, one row for each case and what is known, in the order of the suite.
 
-        Called by ``_sharpness`` and ``_print_sharpness`` of the command line.
+        Called by ``_audit_sharpness`` and ``_print_sharpness`` of the command line.
         """
         groups: dict[tuple[str, str], list[EndGap]] = {}
         for end in self.ends:
@@ -168,7 +168,7 @@ def measure_sharpness(
     """Hold the bounds of ``models`` random models of each graph against the search.
 
     ``told`` is called with how many models are done. A Ctrl-C ends it with what is done. Called
-    by ``_sharpness`` of the command line.
+    by ``_audit_sharpness`` of the command line.
 
     >>> report = measure_sharpness(1, suite=SUITE[:1])
     >>> [(row.case, row.ends, row.sharp) for row in report.summarize()]

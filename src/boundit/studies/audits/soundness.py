@@ -51,7 +51,7 @@ class ProfileTally:
     def misses(self) -> int:
         """Intervals and differences that leave the truth out.
 
-        Used by ``AuditReport.__bool__`` and ``_print`` of the command line.
+        Used by ``AuditReport.__bool__`` and ``_print_bounds`` of the command line.
         """
         return self.missed_rows + self.missed_contrasts
 
@@ -59,7 +59,7 @@ class ProfileTally:
     def mean_width(self) -> float:
         """The mean width of all intervals, trivial ones included.
 
-        Used by ``_record`` and ``_print`` of the command line.
+        Used by ``_make_record`` and ``_print_bounds`` of the command line.
         """
         return self.width / self.rows if self.rows else 0.0
 
@@ -67,7 +67,7 @@ class ProfileTally:
     def share_useful(self) -> float:
         """The share of intervals that say more than the reward's range.
 
-        Used by ``_record`` and ``_print`` of the command line.
+        Used by ``_make_record`` and ``_print_bounds`` of the command line.
         """
         return 1 - self.trivial / self.rows if self.rows else 0.0
 
@@ -75,7 +75,7 @@ class ProfileTally:
     def share_useful_unsteered(self) -> float:
         """That share where the outcome has no edge of its own to the selection node.
 
-        Used by ``_record`` and ``_print`` of the command line.
+        Used by ``_make_record`` and ``_print_bounds`` of the command line.
         """
         useful = self.rows - self.trivial - self.steered_useful
         return useful / (self.rows - self.steered) if self.rows > self.steered else 0.0
@@ -103,7 +103,7 @@ def audit_bounds(
     """Bound ``models`` random problems by both profiles and count what misses.
 
     ``told`` is called with how many models are done. A Ctrl-C ends the audit with what is done.
-    Called by ``_bounds`` of the command line.
+    Called by ``_audit_bounds`` of the command line.
 
     >>> report = audit_bounds(20)
     >>> report.models, report.tallies["sound"].missed_rows

@@ -125,7 +125,7 @@ def run_study(
 ) -> tuple[StudyResult, Regret | None]:
     """Run a study by name, at its own size unless told: its result and its regret curves.
 
-    Called by ``_studied`` of the command line, once for ``boundit simulate --study``.
+    Called by ``_run_study`` of the command line.
     """
     play, size = STUDIES[name]
     return play(StudySize(runs or size.runs, rounds or size.rounds, seed), told)

@@ -65,7 +65,7 @@ class OfflineTables:
     ) -> "OfflineTables":
         """Draw a log of so many points, keep what is selected, bound and estimate.
 
-        Called by ``play_world`` and by the command line's ``_played``.
+        Called by ``play_world`` and by the command line's ``_play``.
         """
         asked, log = (world.graph, world.query), world.log(points, seed=seed)
         domain = {
@@ -107,7 +107,7 @@ def pick_policies(
 ) -> dict[str, Policy]:
     """Make the policies of these names, in their order.
 
-    They have bounds of the exact law, or of the log. Called by the command line's ``_played``,
+    They have bounds of the exact law, or of the log. Called by the command line's ``_play``,
     with the names a user gave.
     """
     prior = offline.exact if exact else offline.logged

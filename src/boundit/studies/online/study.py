@@ -49,7 +49,7 @@ class WorldRegret:
     def record(self) -> dict[str, object]:
         """The summaries, as an object for JSON.
 
-        Called by ``_record`` and ``simulate`` of the command line.
+        Called by ``_make_record`` and ``simulate`` of the command line.
         """
         return {"regret": self.regret.record(), "oam": self.oam.record()}
 

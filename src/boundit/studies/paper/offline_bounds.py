@@ -46,7 +46,7 @@ class OfflineRow:
         """Whether the printed interval, read to its three digits, leaves the truth out.
 
         Used by ``_judge_offline_table``, ``make_reproduction_page`` and the command line's
-        ``_print``.
+        ``_print_reproduction``.
         """
         low, high = self.printed.lower - DIGIT, self.printed.upper + DIGIT
         return not low <= self.truth <= high
