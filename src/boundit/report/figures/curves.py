@@ -38,7 +38,7 @@ def draw_curves(
 
     ``note`` is written below them: what is averaged, what the bands are.
 
-    Called by ``Regret.plot``, ``write_curve_svgs`` and ``_draw_curves`` of the paper's reproduction.
+    Called by ``Regret.plot``, ``write_curve_svgs`` and ``_draw_curves``.
     """
     if not curves:
         raise NothingToDraw("no curves were given")
