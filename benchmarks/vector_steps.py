@@ -27,8 +27,7 @@ from boundit.bandit.kernels.score_table import (
     UPPER,
 )
 from boundit.bandit.kernels.simd import pad_rows
-from boundit.bandit.learned.ridge import Ridge
-from boundit.bandit.learned.ridge_stack import RidgeStack
+from boundit.bandit.learned.ridge import Ridge, RidgeStack
 
 TURNS = 15
 SIZES = ((8, 4, 4, 10, 15_000), (16, 20, 50, 2, 5000), (64, 20, 50, 1, 3000))
@@ -134,7 +133,7 @@ def make_input(d: int, arms: int, contexts: int, runs: int, rounds: int) -> dict
     rng = np.random.default_rng(d)
     stack = RidgeStack(d, room=arms)
     for _ in range(arms):
-        stack.push(Ridge.untried(d, 1.0))
+        stack.push(Ridge.make_untrained(d, 1.0))
     arm = np.tile(np.arange(arms), contexts)
     table = np.zeros((arm.size, COLUMNS))
     table[:, STATISTICS], table[:, POSITION] = arm * stack.block, arm

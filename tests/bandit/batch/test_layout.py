@@ -94,8 +94,8 @@ def test_rows_and_starts_are_those_of_the_models(shared: bool) -> None:
         for i, ranked in enumerate(ranked_arms):
             slot = int(found.score_table[4 * c + i, STATISTICS])
             assert rows[c, i, :5].tolist() == [1.0, *CONTEXTS[c], *ranked.arm]
-            theta = models.model(ranked.arm, 5).theta
-            assert found.stack.at(slot).theta.tolist() == theta.tolist()
+            theta = models.get_model(ranked.arm, 5).theta
+            assert found.stack.get_model(slot).theta.tolist() == theta.tolist()
 
 
 def lay_out(table: object) -> BatchLayout:

@@ -14,8 +14,7 @@ from boundit.bandit.kernels.rng import branch_stream, open_stream
 from boundit.bandit.kernels.score_table import LIN_TS_MEAN, LIN_TS_SPREAD, SCORE
 from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.kernels.truncated_draws import draw_normal_pair, truncate_normal_draw
-from boundit.bandit.learned.ridge import Ridge
-from boundit.bandit.learned.ridge_stack import RidgeStack
+from boundit.bandit.learned.ridge import Ridge, RidgeStack
 from tests.bandit.score_tables import make_score_table
 
 SEED = np.uint64(7)

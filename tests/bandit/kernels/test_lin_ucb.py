@@ -11,8 +11,7 @@ from boundit.bandit.kernels.lin_ucb import decide_lin_ucb
 from boundit.bandit.kernels.score_table import FREE_SCORE, LIN_UCB_VERSION, SCORE
 from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.features import Features
-from boundit.bandit.learned.ridge import Ridge
-from boundit.bandit.learned.ridge_stack import RidgeStack
+from boundit.bandit.learned.ridge import Ridge, RidgeStack
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.policies.lin_ucb import LinUCB
 from tests.bandit.all_policies import ARMS, CONTEXTS, table
@@ -76,7 +75,7 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
     stack = RidgeStack(d)
     grams, moments = [], []
     for _ in range(n):
-        slot = stack.push(Ridge.untried(d, 1.0))
+        slot = stack.push(Ridge.make_untrained(d, 1.0))
         rows, y = rng.integers(0, 3, (rng.integers(0, 5), d)).astype(float), rng.random(4)
         for x, reward in zip(rows, y, strict=False):
             stack.learn(slot, pad_rows(x), 0, float(reward))
@@ -110,7 +109,7 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
 def test_what_is_scored_is_not_scored_again() -> None:
     """A score is kept until its model learns: here a wrong one is kept on purpose."""
     stack = RidgeStack(1)
-    slot, x = stack.push(Ridge.untried(1, 1.0)), np.array([1.0] + [0.0] * 7)
+    slot, x = stack.push(Ridge.make_untrained(1, 1.0)), np.array([1.0] + [0.0] * 7)
     table = make_score_table([slot], [0], -np.inf, np.inf)
     table[0, FREE_SCORE], table[0, LIN_UCB_VERSION] = 7.0, 0.0
 

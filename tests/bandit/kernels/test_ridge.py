@@ -15,8 +15,7 @@ from boundit.bandit.kernels.ridge import (
     predict_mean,
 )
 from boundit.bandit.kernels.simd import pad_rows
-from boundit.bandit.learned.ridge import Ridge
-from boundit.bandit.learned.ridge_stack import RidgeStack
+from boundit.bandit.learned.ridge import Ridge, RidgeStack
 
 
 @compile_kernel
@@ -37,14 +36,14 @@ def dot_alone(one: Floats, two: Floats) -> float:
 def test_rows_are_learned_as_numpy_learns_them(d: int, seed: int) -> None:
     """Sherman and Morrison, and the estimate as inverse(A) b; the model before is untouched."""
     rng, stack = np.random.default_rng(seed), RidgeStack(d)
-    first, slot = (stack.push(Ridge.untried(d, 1.0)) for _ in range(2))
+    first, slot = (stack.push(Ridge.make_untrained(d, 1.0)) for _ in range(2))
     p, gram, b = stack.width, np.eye(d), np.zeros(d)
     for n in range(1, 7):
         x, reward = rng.normal(size=(2, d)), rng.random()
         learn_row(stack.models, slot, pad_rows(x).ravel(), p, d, reward)
         gram, b = gram + np.outer(x[1], x[1]), b + reward * x[1]
 
-        model, at = stack.at(slot), rng.normal(size=(3, d))
+        model, at = stack.get_model(slot), rng.normal(size=(3, d))
         np.testing.assert_allclose(model.A, gram)
         assert model.b == pytest.approx(b)
         assert model.inverse == pytest.approx(np.linalg.inv(gram), abs=1e-10)
@@ -54,8 +53,8 @@ def test_rows_are_learned_as_numpy_learns_them(d: int, seed: int) -> None:
         assert wide == pytest.approx(np.sqrt(at[1] @ np.linalg.solve(gram, at[1])))
         assert stack.models[slot + locate_version(p)] == n
     assert (model.inverse == model.inverse.T).all()
-    assert (stack.at(first).inverse == np.eye(d)).all()
-    assert not stack.at(first).theta.any()
+    assert (stack.get_model(first).inverse == np.eye(d)).all()
+    assert not stack.get_model(first).theta.any()
     assert np.count_nonzero(stack.models[slot:]) <= 2 * (d * d + d) + 1
 
 

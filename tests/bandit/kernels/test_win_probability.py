@@ -120,21 +120,21 @@ POINTS = [
 def test_points_win_where_they_are_and_ties_go_to_the_first(
     cuts: list[list[float]], expected: list[float]
 ) -> None:
-    sheet = make_table([(0.0, 0.0)] * len(cuts), cuts)
-    assert compute_all(tabulate_beta_densities(sheet, 0.0, 1.0)) == pytest.approx(
+    table = make_table([(0.0, 0.0)] * len(cuts), cuts)
+    assert compute_all(tabulate_beta_densities(table, 0.0, 1.0)) == pytest.approx(
         expected, abs=1e-9
     )
 
-    turned = sheet[::-1].copy()
+    turned = table[::-1].copy()
     backwards = compute_all(tabulate_beta_densities(turned, 0.0, 1.0))[::-1]
     assert backwards == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_normal_without_spread_is_a_point_within_its_bound() -> None:
     own = [(0.3, 0.0), (9.0, 0.0), (9.0, 0.0)]
-    sheet = make_table(own, [[0.0, 1.0], [0.0, 0.2], [0.0, 0.4]])
+    table = make_table(own, [[0.0, 1.0], [0.0, 0.2], [0.0, 0.4]])
 
-    assert compute_all(tabulate_normal_densities(sheet)) == [0.0, 0.0, 1.0]
+    assert compute_all(tabulate_normal_densities(table)) == [0.0, 0.0, 1.0]
 
 
 @settings(deadline=None, max_examples=150)

@@ -23,23 +23,23 @@ def test_parts_add_up_to_the_whole(
     two: list[tuple[object, ...]],
 ) -> None:
     base, left, right, whole = (
-        _tally(p) for p in (before, before + one, before + two, [*before, *one, *two])
+        _count(p) for p in (before, before + one, before + two, [*before, *one, *two])
     )
 
     joined = left.join(right, base)
 
     assert sorted(joined.to_record()) == sorted(whole.to_record())
     for context in ((), (1,)):
-        assert joined.plays(context) == whole.plays(context)
+        assert joined.count_rounds(context) == whole.count_rounds(context)
 
 
 @given(plays)
 def test_a_record_is_read_back(events: list[tuple[object, ...]]) -> None:
-    tally = _tally(events)
+    counts = _count(events)
 
-    twin = ArmCounts().restore(json.loads(json.dumps(tally.to_record())), BanditSpec())
+    twin = ArmCounts().restore(json.loads(json.dumps(counts.to_record())), BanditSpec())
 
-    assert twin.to_record() == tally.to_record()
+    assert twin.to_record() == counts.to_record()
 
 
 @pytest.mark.parametrize(
@@ -55,32 +55,34 @@ def test_an_unplayed_pair_is_empty() -> None:
     assert ArmCount(4, 1.0).mean == 0.25
 
 
-def _tally(events: list[tuple[object, ...]]) -> ArmCounts:
-    tally = ArmCounts()
+def _count(events: list[tuple[object, ...]]) -> ArmCounts:
+    counts = ArmCounts()
     for context, arm, reward in events:
-        tally.add(context, arm, float(reward))  # type: ignore[arg-type]
-    return tally
+        counts.add(context, arm, float(reward))  # type: ignore[arg-type]
+    return counts
 
 
-def slots(tally: ArmCounts, context: Context, lineup: RankedArms) -> list[int]:
-    return [int(slot) for slot in tally.sheet(context, lineup)[:, STATISTICS]]
+def slots(counts: ArmCounts, context: Context, ranked_arms: RankedArms) -> list[int]:
+    return [int(slot) for slot in counts.make_score_table(context, ranked_arms)[:, STATISTICS]]
 
 
 def test_slots_tell_where_the_cells_are_as_more_come() -> None:
     """Slot 0 stands for what was never played; arrays grow past their first size."""
-    tally = ArmCounts()
-    lineup = RankedArms.of([RankedArm((i,), 0, 1, i) for i in range(12)])
-    assert slots(tally, (), lineup) == [0] * 12
+    counts = ArmCounts()
+    ranked_arms = RankedArms.of([RankedArm((i,), 0, 1, i) for i in range(12)])
+    assert slots(counts, (), ranked_arms) == [0] * 12
 
     for i in range(12):
-        tally.add((), (i,), i / 10)
-        assert tally.sheet((), lineup) is tally.sheet((), lineup)
-        cells = tally.rows[slots(tally, (), lineup)]
+        counts.add((), (i,), i / 10)
+        assert counts.make_score_table((), ranked_arms) is counts.make_score_table(
+            (), ranked_arms
+        )
+        cells = counts.rows[slots(counts, (), ranked_arms)]
         assert cells[:, 1].tolist() == [j / 10 if j <= i else 0.0 for j in range(12)]
-        assert cells[:, 0].tolist() == tally.counts((), lineup).tolist()
+        assert cells[:, 0].tolist() == counts.count_plays((), ranked_arms).tolist()
         assert cells[:, 0].tolist() == [float(j <= i) for j in range(12)]
 
     other = RankedArms.of([RankedArm((3,), 0, 1, 0)])
-    assert tally.rows[slots(tally, (), other), 1].tolist() == [0.3]
-    assert slots(tally, (1,), other) == [0]
-    assert copy.deepcopy(tally).to_record() == tally.to_record()
+    assert counts.rows[slots(counts, (), other), 1].tolist() == [0.3]
+    assert slots(counts, (1,), other) == [0]
+    assert copy.deepcopy(counts).to_record() == counts.to_record()

@@ -12,39 +12,40 @@ from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm
 from tests.bandit.all_policies import table
 
-SCENE = BanditSpec(((0,), (1,)), ((0, 1),), ("U",), ((0, 1),))
+SPEC = BanditSpec(((0,), (1,)), ((0, 1),), ("U",), ((0, 1),))
 
 
-def learn(book: RidgeModels, arm: Arm, x: Vector) -> None:
-    book.take(Decision("", arm, (), tuple(x.tolist()), {}), 1.0)
+def learn(models: RidgeModels, arm: Arm, x: Vector) -> None:
+    models.take(Decision("", arm, (), tuple(x.tolist()), {}), 1.0)
 
 
 def test_a_model_for_each_arm_or_one_for_all() -> None:
     x = np.array([1.0, 0.0, 1.0])
     apart, together = (
-        RidgeModels(SCENE, RidgeSettings(shared=shared)) for shared in (False, True)
+        RidgeModels(SPEC, RidgeSettings(shared=shared)) for shared in (False, True)
     )
-    for book in (apart, together):
-        learn(book, (1,), x)
+    for models in (apart, together):
+        learn(models, (1,), x)
 
-    assert apart.model((0,), 3).mean(x) == 0.0
-    assert together.model((0,), 3).mean(x) == together.model((1,), 3).mean(x) > 0
+    assert x @ apart.get_model((0,), 3).theta == 0.0
+    assert x @ together.get_model((0,), 3).theta == x @ together.get_model((1,), 3).theta > 0
 
 
 def test_features_keep_their_length() -> None:
-    book = RidgeModels(
-        SCENE, RidgeSettings(features=lambda context, _: [1.0] * (1 + len(context)))
+    models = RidgeModels(
+        SPEC, RidgeSettings(features=lambda context, _: [1.0] * (1 + len(context)))
     )
-    learn(book, (0,), book.vector((), (0,)))
+    learn(models, (0,), models.encoding.encode((), (0,)))
+    ranked_arms = PriorBounds().rank(SPEC.arms, (5,), held=True)
 
     with pytest.raises(BadFeatures, match="are 2 numbers, and this policy learns 1"):
-        book.vector((5,), (0,))
+        models.get_features((5,), ranked_arms)
 
 
 def test_other_ways_of_learning_do_not_add_up() -> None:
     with pytest.raises(CannotMerge, match="other features, ridge or warm start"):
-        RidgeModels(SCENE, RidgeSettings(ridge=2.0)).join(
-            RidgeModels(SCENE, RidgeSettings()), RidgeModels(SCENE, RidgeSettings())
+        RidgeModels(SPEC, RidgeSettings(ridge=2.0)).join(
+            RidgeModels(SPEC, RidgeSettings()), RidgeModels(SPEC, RidgeSettings())
         )
 
 
@@ -63,73 +64,81 @@ def test_a_function_must_be_given_again() -> None:
     how = RidgeSettings(features=lambda *_: [1.0])
 
     with pytest.raises(DamagedState, match="give its function again, features="):
-        RidgeSettings.given(how.to_record(), None, "LinUCB")
-    assert RidgeSettings(**RidgeSettings.given(how.to_record(), how.features, "LinUCB")) == how
+        RidgeSettings.restore_options(how.to_record(), None, "LinUCB")
+    assert (
+        RidgeSettings(**RidgeSettings.restore_options(how.to_record(), how.features, "LinUCB"))
+        == how
+    )
     with pytest.raises(DamagedState, match="its features were: none"):
-        RidgeSettings.given(RidgeSettings().to_record(), how.features, "LinUCB")
+        RidgeSettings.restore_options(RidgeSettings().to_record(), how.features, "LinUCB")
 
 
 def test_a_record_is_read_back() -> None:
     how = RidgeSettings(2.0, True, None, WarmStart(table(0.0), 3))
-    book = RidgeModels(SCENE, how)
-    learn(book, (1,), np.array([1.0, 0.0, 1.0]))
+    models = RidgeModels(SPEC, how)
+    learn(models, (1,), np.array([1.0, 0.0, 1.0]))
 
-    assert RidgeSettings(**RidgeSettings.given(how.to_record(), None, "LinUCB")) == how
-    assert book.restore(book.to_record(), SCENE).to_record() == book.to_record()
+    assert (
+        RidgeSettings(**RidgeSettings.restore_options(how.to_record(), None, "LinUCB")) == how
+    )
+    assert models.restore(models.to_record(), SPEC).to_record() == models.to_record()
     with pytest.raises(ValueError, match="do not fit"):
-        book.restore([[None, [[1.0]], [1.0, 2.0], [[1.0]], [1.0]]], SCENE)
+        models.restore([[None, [[1.0]], [1.0, 2.0], [[1.0]], [1.0]]], SPEC)
 
 
 def test_arms_without_an_estimate_start_alike_and_part_when_learned() -> None:
     """Arms that come and go take no room until something is learned of them."""
-    book, x = RidgeModels(SCENE, RidgeSettings(ridge=2.0)), np.array([1.0, 0.0, 1.0])
-    slots = {book.slot((i,), 3) for i in range(100)}
+    models, x = RidgeModels(SPEC, RidgeSettings(ridge=2.0)), np.array([1.0, 0.0, 1.0])
+    slots = {models.find_slot((i,), 3) for i in range(100)}
 
-    learn(book, (1,), x)
+    learn(models, (1,), x)
 
     assert slots == {0}
-    assert book.stack is not None
-    assert book.slot((1,), 3) == book.stack.block
-    assert book.model((0,), 3).b.tolist() == [0.0, 0.0, 0.0]
+    assert models.stack is not None
+    assert models.find_slot((1,), 3) == models.stack.block
+    assert models.get_model((0,), 3).b.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_until_a_reward_features_may_change_their_length() -> None:
-    book = RidgeModels(SCENE, RidgeSettings(features=lambda context, _: [1.0] * len(context)))
-    lineup = PriorBounds().rank(SCENE.arms, (), held=True)
+    models = RidgeModels(SPEC, RidgeSettings(features=lambda context, _: [1.0] * len(context)))
+    ranked_arms = PriorBounds().rank(SPEC.arms, (), held=True)
 
-    first = book.sight((5, 5), lineup)
-    again = book.sight((5, 5, 5), lineup), book.sight((5, 5), lineup)
+    first = models.get_features((5, 5), ranked_arms)
+    again = (
+        models.get_features((5, 5, 5), ranked_arms),
+        models.get_features((5, 5), ranked_arms),
+    )
 
-    assert [sight.n_features for sight in (first, *again)] == [2, 3, 2]
-    assert book.stack is not None
-    assert book.stack.n_features == 2
-    learn(book, (0,), np.ones(2))
+    assert [features.n_features for features in (first, *again)] == [2, 3, 2]
+    assert models.stack is not None
+    assert models.stack.n_features == 2
+    learn(models, (0,), np.ones(2))
     with pytest.raises(BadFeatures, match="are 3 numbers, and this policy learns 2"):
-        book.sight((5, 5, 5), lineup)
+        models.get_features((5, 5, 5), ranked_arms)
 
 
 def test_models_of_other_lengths_are_no_record() -> None:
-    book = RidgeModels(SCENE, RidgeSettings())
+    models = RidgeModels(SPEC, RidgeSettings())
     one = [[1.0]], [1.0], [[1.0]], [1.0]
     two = [[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], [[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0]
 
     with pytest.raises(ValueError, match="do not fit"):
-        book.restore([[[0], *one], [[1], *two]], SCENE)
+        models.restore([[[0], *one], [[1], *two]], SPEC)
 
 
 def test_a_context_met_before_is_pointed_to_the_models_that_are_there_now() -> None:
     """Nobody named the variables, so a context may be of any length until one is learned."""
-    book = RidgeModels(BanditSpec(((0,), (1,)), ((0, 1),)), RidgeSettings())
-    lineup = PriorBounds().rank(((0,), (1,)), (), held=True)
-    first = book.sight((5,), lineup)
-    book.sight((5, 5), lineup)
+    models = RidgeModels(BanditSpec(((0,), (1,)), ((0, 1),)), RidgeSettings())
+    ranked_arms = PriorBounds().rank(((0,), (1,)), (), held=True)
+    first = models.get_features((5,), ranked_arms)
+    models.get_features((5, 5), ranked_arms)
 
-    again = book.sight((5,), lineup)
+    again = models.get_features((5,), ranked_arms)
 
     assert again is first
-    assert again.stack is book.stack
-    assert book.stack is not None
-    assert book.stack.size == 1
+    assert again.stack is models.stack
+    assert models.stack is not None
+    assert models.stack.size == 1
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -157,6 +166,6 @@ def test_a_row_of_another_policy_is_read_by_its_features() -> None:
     decision = one.decide()
     two.learn(decision, 1.0)
 
-    assert two.statistics.model((0,), 2).b.tolist() == [1.0, 2.0]
+    assert two.statistics.get_model((0,), 2).b.tolist() == [1.0, 2.0]
     with pytest.raises(BadFeatures, match="are 2 numbers, and this policy learns 1"):
         three.learn(decision, 1.0)

@@ -19,17 +19,17 @@ COUNTED = replace(
     POINTS,
     bounds={k: replace(b, n=1 + i % 4) for i, (k, b) in enumerate(POINTS.bounds.items())},
 )
-SCENE = BanditSpec.of(prior=POINTS, arms=None, context=None, reward_range=None)
+SPEC = BanditSpec.of(prior=POINTS, arms=None, context=None, reward_range=None)
 
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_pseudo_row_is_worth_one_reward_of_that_size(shared: bool) -> None:
     warm = LinUCB(prior=table(None), shared=shared, warm_start=WarmStart(POINTS, rows=3))
     taught = LinUCB(prior=table(None), shared=shared)
-    encoding = FeatureEncoding.of(SCENE)
+    encoding = FeatureEncoding.of(SPEC)
     for arm in ARMS:
         for context in CONTEXTS:
-            x = tuple(encoding.vector(context, arm).tolist())
+            x = tuple(encoding.encode(context, arm).tolist())
             for i in range(3):
                 told = Decision(f"{arm} {context} {i}", arm, context, x, {})
                 taught.learn(told, mean(arm, context))
@@ -41,14 +41,14 @@ def test_a_pseudo_row_is_worth_one_reward_of_that_size(shared: bool) -> None:
 
 
 def test_full_counts_weigh_each_cell_by_its_rows() -> None:
-    model = WarmStart(COUNTED, "counts").start(FeatureEncoding.of(SCENE), (1, 1), 5, 1.0)
+    model = WarmStart(COUNTED, "counts").start(FeatureEncoding.of(SPEC), (1, 1), 5, 1.0)
 
     rows = [bound.n for (arm, _), bound in COUNTED.bounds.items() if arm == (1, 1)]
     assert model.A[0, 0] == 1 + sum(rows)
 
 
 def test_cells_without_a_point_are_left_out() -> None:
-    unknown = WarmStart(table(0.1), 5).start(FeatureEncoding.of(SCENE), None, 5, 2.0)
+    unknown = WarmStart(table(0.1), 5).start(FeatureEncoding.of(SPEC), None, 5, 2.0)
 
     np.testing.assert_array_equal(unknown.A, 2 * np.eye(5))
 
@@ -63,9 +63,9 @@ def test_it_comes_back_with_the_state_and_counts_once_when_merged() -> None:
 
     assert LinUCB.from_state(policy.state()).state() == policy.state()
     for arm in ARMS:
-        whole = policy.statistics.model(arm, 5)
-        np.testing.assert_allclose(merged.statistics.model(arm, 5).A, whole.A, atol=1e-9)
-        np.testing.assert_allclose(merged.statistics.model(arm, 5).b, whole.b, atol=1e-9)
+        whole = policy.statistics.get_model(arm, 5)
+        np.testing.assert_allclose(merged.statistics.get_model(arm, 5).A, whole.A, atol=1e-9)
+        np.testing.assert_allclose(merged.statistics.get_model(arm, 5).b, whole.b, atol=1e-9)
 
 
 @pytest.mark.parametrize(

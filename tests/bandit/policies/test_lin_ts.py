@@ -31,16 +31,16 @@ def draws(base: LinTS, runs: int, *, propensities: bool = False) -> list[Decisio
 @pytest.mark.parametrize("shared", [False, True])
 def test_draws_have_the_mean_and_covariance_of_the_belief(shared: bool) -> None:
     base = learned(shared=shared, prior=None)
-    rows = np.array([base.statistics.vector((1, 0), arm) for arm in ARMS])
-    models = [base.statistics.model(arm, 5) for arm in ARMS]
+    rows = np.array([base.statistics.encoding.encode((1, 0), arm) for arm in ARMS])
+    models = [base.statistics.get_model(arm, 5) for arm in ARMS]
 
     found = np.array([[d.index[arm] for arm in ARMS] for d in draws(base, 1500)])
 
-    expected = [model.mean(x) for model, x in zip(models, rows, strict=True)]
+    expected = [x @ model.theta for model, x in zip(models, rows, strict=True)]
     np.testing.assert_allclose(found.mean(axis=0), expected, atol=0.04)
     cov = 0.25 * rows @ models[0].inverse @ rows.T
     if not shared:
-        cov = np.diag([0.25 * m.spread(x) ** 2 for m, x in zip(models, rows, strict=True)])
+        cov = np.diag([0.25 * x @ m.inverse @ x for m, x in zip(models, rows, strict=True)])
     np.testing.assert_allclose(np.cov(found.T), cov, atol=0.02)
 
 

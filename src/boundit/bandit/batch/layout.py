@@ -12,8 +12,8 @@ from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places, Seeds
 from boundit.bandit.kernels.lin_ucb_narrowing import NarrowingLayout
 from boundit.bandit.kernels.rng import hash_context
 from boundit.bandit.kernels.score_table import POSITION, STATISTICS
+from boundit.bandit.learned.ridge import RidgeStack
 from boundit.bandit.learned.ridge_models import RidgeModels
-from boundit.bandit.learned.ridge_stack import RidgeStack
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.prior.narrowing import NarrowingBounds
 from boundit.bandit.ranked_arms import RankedArms
@@ -162,16 +162,16 @@ def lay_out_ridge(models: RidgeModels, layout: BatchLayout) -> RidgeLayout | Non
     """
     try:
         pairs = zip(layout.contexts, layout.ranked_arms, strict=True)
-        rows = [models.sight(context, arms) for context, arms in pairs]
+        rows = [models.get_features(context, arms) for context, arms in pairs]
     except BadFeatures:
         return None
     sizes = {row.n_features for row in rows}
     if len(sizes) > 1:
         return None
-    (d,), shared = sizes, models.how.shared
+    (d,), shared = sizes, models.ridge_settings.shared
     stack = RidgeStack(d, room=len(layout.arms))
     for arm in layout.arms[:1] if shared else layout.arms:
-        stack.push(models.model(arm, d))
+        stack.push(models.get_model(arm, d))
     score_table = layout.score_table.copy()
     score_table[:, STATISTICS] = 0 if shared else score_table[:, POSITION] * stack.block
     return RidgeLayout(stack, np.concatenate([row.x for row in rows]), score_table)

@@ -30,112 +30,147 @@ _EMPTY = ArmCount()
 
 @final
 class ArmCounts:
-    """A count and a sum for every pair that was played, in one array with a slot for each.
+    """A count and a sum for every pair that was played, in one array with a row for each.
 
-    Slot 0 stays empty: it stands for whatever was never played.
+    Row 0 stays empty: it stands for whatever was never played.
 
-    >>> tally = ArmCounts()
-    >>> tally.add((), ("A",), 1.0)
-    >>> tally[(), ("A",)], tally.plays(())
+    >>> counts = ArmCounts()
+    >>> counts.add((), ("A",), 1.0)
+    >>> counts[(), ("A",)], counts.count_rounds(())
     (ArmCount(n=1, total=1.0), 1)
     """
 
     def __init__(self) -> None:
         self.rows: Floats = np.zeros((8, 2))
-        self._slots: dict[tuple[Context, Arm], int] = {}
-        self._plays: dict[Context, int] = {}
-        self._arms: dict[Context, int] = {}
-        self._sheets: dict[Context, tuple[RankedArms, int, Floats]] = {}
+        self._row_of: dict[tuple[Context, Arm], int] = {}
+        self._rounds: dict[Context, int] = {}
+        self._n_arms: dict[Context, int] = {}
+        self._score_tables: dict[Context, tuple[RankedArms, int, Floats]] = {}
 
     def __getitem__(self, pair: tuple[Context, Arm]) -> ArmCount:
-        slot = self._slots.get(pair)
-        if not slot:
+        row = self._row_of.get(pair)
+        if not row:
             return _EMPTY
-        n, total = self.rows[slot].tolist()
+        n, total = self.rows[row].tolist()
         return ArmCount(int(n), total)
 
     def __iter__(self) -> Iterator[tuple[Context, Arm]]:
-        return iter(self._slots)
+        return iter(self._row_of)
 
-    def sheet(self, context: Context, lineup: RankedArms) -> Floats:
-        """The sheet of some arms in one context, with the slots of their cells."""
-        played = self._arms.get(context, 0)
-        known = self._sheets.get(context)
-        if known and known[0] is lineup and known[1] == played:
+    def make_score_table(self, context: Context, ranked_arms: RankedArms) -> Floats:
+        """Make the score table of some arms in one context, with the row that counts each.
+
+        Called by ``UCB.choose``, ``KLUCB.choose`` and ``TS.choose`` for every visitor; the same
+        arms get the same table until another arm of the context is played.
+        """
+        played = self._n_arms.get(context, 0)
+        known = self._score_tables.get(context)
+        if known and known[0] is ranked_arms and known[1] == played:
             return known[2]
-        sheet = lineup.blank_table.copy()
-        sheet[:, STATISTICS] = [self._slots.get((context, e.arm), 0) for e in lineup]
+        score_table = ranked_arms.blank_table.copy()
+        score_table[:, STATISTICS] = [
+            self._row_of.get((context, e.arm), 0) for e in ranked_arms
+        ]
         if played:
-            self._sheets[context] = lineup, played, sheet
-        return sheet
+            self._score_tables[context] = ranked_arms, played, score_table
+        return score_table
 
-    def counts(self, context: Context, lineup: RankedArms) -> Floats:
-        """How often some arms were played in one context."""
-        slots = self.sheet(context, lineup)[:, STATISTICS].astype(np.int64)
-        return np.ascontiguousarray(self.rows[slots, 0])
+    def count_plays(self, context: Context, ranked_arms: RankedArms) -> Floats:
+        """Count how often some arms were played in one context.
 
-    def plays(self, context: Context) -> int:
-        """How many rewards came from this context, whatever the arm."""
-        return self._plays.get(context, 0)
+        Called by ``MatchingStatistics.choose`` for every visitor.
+        """
+        rows = self.make_score_table(context, ranked_arms)[:, STATISTICS].astype(np.int64)
+        return np.ascontiguousarray(self.rows[rows, 0])
+
+    def count_rounds(self, context: Context) -> int:
+        """Count the rewards that came from this context, whatever the arm.
+
+        Called by ``KLUCB.choose``, whose index grows with them.
+        """
+        return self._rounds.get(context, 0)
 
     def add(self, context: Context, arm: Arm, reward: float) -> None:
-        """Take in one reward."""
-        self._put(context, arm, ArmCount(1, reward))
+        """Take in one reward.
+
+        Called by ``UCB.take``, ``KLUCB.take``, ``TS.take`` and ``MatchingStatistics.add``.
+        """
+        self._add_count(context, arm, ArmCount(1, reward))
 
     def join(self, other: "ArmCounts", shared: "ArmCounts") -> "ArmCounts":
-        """Put two tallies together; what is in ``shared`` is in both and counts once."""
+        """Put two together; what is in ``shared`` is in both and counts once.
+
+        Called by ``BasePolicy.merged`` and ``MatchingStatistics.join``.
+        """
         result = ArmCounts()
         for pair in dict.fromkeys((*self, *other)):
             one, two, base = self[pair], other[pair], shared[pair]
-            cell = ArmCount(one.n + two.n - base.n, one.total + two.total - base.total)
-            result._put(pair[0], pair[1], cell)
+            count = ArmCount(one.n + two.n - base.n, one.total + two.total - base.total)
+            result._add_count(pair[0], pair[1], count)
         return result
 
     def to_record(self) -> list[list[object]]:
-        """Spell it for JSON."""
+        """Write it for JSON.
+
+        Called by ``BasePolicy.state`` and ``MatchingStatistics.to_record``.
+        """
         return [
-            [encode_values(context), encode_values(arm), cell.n, cell.total]
+            [encode_values(context), encode_values(arm), count.n, count.total]
             for context, arm in self
-            for cell in (self[context, arm],)
+            for count in (self[context, arm],)
         ]
 
     def settings(self) -> Record:
-        """There are none."""
+        """Give no options, as counting has none; called by ``BasePolicy.state``."""
         return {}
 
-    def fresh(self, scene: BanditSpec) -> "ArmCounts":  # noqa: ARG002, pairs are pairs
-        """An empty one."""
+    def fresh(self, spec: BanditSpec) -> "ArmCounts":  # noqa: ARG002, pairs are pairs
+        """Make an empty one; called by ``BasePolicy.fresh``."""
         return ArmCounts()
 
-    def restore(self, record: list[list[object]], scene: BanditSpec) -> "ArmCounts":  # noqa: ARG002
-        """Read back what ``record`` wrote."""
+    def restore(self, record: list[list[object]], spec: BanditSpec) -> "ArmCounts":  # noqa: ARG002
+        """Read what ``to_record`` wrote; called by ``BasePolicy.restore``."""
         return ArmCounts.from_record(record)
 
     @classmethod
     def from_record(cls, record: list[list[object]]) -> "ArmCounts":
-        """Read back what ``record`` wrote."""
-        tally = cls()
+        """Read what ``to_record`` wrote.
+
+        Called by ``ArmCounts.restore`` and ``MatchingStatistics.restore``.
+        """
+        counts = cls()
         for context, arm, n, total in record:
             if not (isinstance(context, list) and isinstance(arm, list) and isinstance(n, int)):
                 raise TypeError("a cell is no cell")
             if n < 1 or not isinstance(total, int | float):
                 raise ValueError("a cell has no count or sum")
-            tally._put(decode_values(context), decode_values(arm), ArmCount(n, float(total)))
-        return tally
+            counts._add_count(
+                decode_values(context), decode_values(arm), ArmCount(n, float(total))
+            )
+        return counts
 
-    def _put(self, context: Context, arm: Arm, cell: ArmCount) -> None:
-        slot = self._slots.get((context, arm)) or self._new_slot(context, arm)
-        self.rows[slot, 0] += cell.n
-        self.rows[slot, 1] += cell.total
-        self._plays[context] = self.plays(context) + cell.n
+    def _add_count(self, context: Context, arm: Arm, count: ArmCount) -> None:
+        """Add a count to that of a pair.
 
-    def _new_slot(self, context: Context, arm: Arm) -> int:
-        slot = len(self._slots) + 1
-        if slot == len(self.rows):
+        Called by ``ArmCounts.add`` for one reward, by ``ArmCounts.join`` and
+        ``ArmCounts.from_record`` for many.
+        """
+        row = self._row_of.get((context, arm)) or self._make_row(context, arm)
+        self.rows[row, 0] += count.n
+        self.rows[row, 1] += count.total
+        self._rounds[context] = self.count_rounds(context) + count.n
+
+    def _make_row(self, context: Context, arm: Arm) -> int:
+        """Give a pair that was never played a row of its own, with more room if there is none.
+
+        Called by ``ArmCounts._add_count``.
+        """
+        row = len(self._row_of) + 1
+        if row == len(self.rows):
             self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
-        self._slots[context, arm] = slot
-        self._arms[context] = self._arms.get(context, 0) + 1
-        return slot
+        self._row_of[context, arm] = row
+        self._n_arms[context] = self._n_arms.get(context, 0) + 1
+        return row
 
     def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "_sheets": {}}
+        return {**vars(self), "_score_tables": {}}

@@ -10,7 +10,7 @@ from boundit.bandit.kernels.arrays import Floats
 from boundit.bandit.kernels.score_table import LIN_UCB_VERSION, STATISTICS
 from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.features import FeatureEncoding
-from boundit.bandit.learned.ridge_stack import RidgeStack
+from boundit.bandit.learned.ridge import RidgeStack
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.terms.bound import Context
 
@@ -20,32 +20,51 @@ _NUMBERS = 2**19
 
 @final
 class ContextFeatures:
-    """The arms of one context, ready for a kernel: padded rows, and the sheet to write on."""
+    """The arms of one context, ready for a kernel: padded rows, and the score table."""
 
-    __slots__ = ("_rows", "lineup", "n_features", "n_learned", "sheet", "stack", "width", "x")
+    __slots__ = (
+        "_rows",
+        "n_features",
+        "n_learned",
+        "ranked_arms",
+        "score_table",
+        "stack",
+        "width",
+        "x",
+    )
 
-    def __init__(self, lineup: RankedArms, x: Floats, n_features: int) -> None:
-        self.lineup, self.x, self.n_features = lineup, x, n_features
-        self.width = x.size // len(lineup)
-        self.sheet = lineup.blank_table.copy()
+    def __init__(self, ranked_arms: RankedArms, x: Floats, n_features: int) -> None:
+        self.ranked_arms, self.x, self.n_features = ranked_arms, x, n_features
+        self.width = x.size // len(ranked_arms)
+        self.score_table = ranked_arms.blank_table.copy()
         self.stack: RidgeStack | None = None
         self.n_learned = -1
         self._rows: dict[int, tuple[float, ...]] = {}
 
-    def point(self, stack: RidgeStack, slots: Floats | list[int], n_learned: int) -> None:
-        """Tell where the models lie, which is known until another arm is learned of."""
-        self.sheet[:, STATISTICS], self.sheet[:, LIN_UCB_VERSION] = slots, -1.0
+    def point_at(self, stack: RidgeStack, slots: Floats | list[int], n_learned: int) -> None:
+        """Write down where the models lie, which is known until another arm is learned of.
+
+        Called by ``RidgeModels.get_features`` where it is not known any more.
+        """
+        self.score_table[:, STATISTICS], self.score_table[:, LIN_UCB_VERSION] = slots, -1.0
         self.stack, self.n_learned = stack, n_learned
 
-    def points(self, lineup: RankedArms, stack: RidgeStack, n_learned: int) -> bool:
-        """Tell whether its slots are those of these arms, as much being learned."""
-        return self.lineup is lineup and self.stack is stack and self.n_learned == n_learned
+    def has_slots_of(self, ranked_arms: RankedArms, stack: RidgeStack, n_learned: int) -> bool:
+        """Tell whether its slots are those of these arms, as much being learned.
+
+        Called by ``RidgeModels.get_features``, which then takes them over for another context.
+        """
+        return (
+            self.ranked_arms is ranked_arms
+            and self.stack is stack
+            and self.n_learned == n_learned
+        )
 
     def row(self, i: int) -> tuple[float, ...]:
-        """The features of one arm, as a decision keeps them."""
+        """Give the features of one arm, for a decision; called by ``Scores.features``."""
         if i not in self._rows:
-            at = i * self.width
-            self._rows[i] = tuple(self.x[at : at + self.n_features].tolist())
+            start = i * self.width
+            self._rows[i] = tuple(self.x[start : start + self.n_features].tolist())
         return self._rows[i]
 
     def padded_row(self, i: int) -> tuple[Floats, int]:
@@ -57,9 +76,9 @@ class ContextFeatures:
 
 
 class _FeatureTemplate(NamedTuple):
-    """Rows of a lineup's arms, to be copied, with room for the numbers of a context."""
+    """Rows of ranked arms, to be copied, with room for the numbers of a context."""
 
-    lineup: RankedArms
+    ranked_arms: RankedArms
     x: Floats
     n_shared: int
     n_features: int
@@ -67,7 +86,7 @@ class _FeatureTemplate(NamedTuple):
 
 @final
 class FeatureCache:
-    """Sights of contexts met before, as long as there is room; a copy starts with none.
+    """Features of contexts met before, as long as there is room; a copy starts with none.
 
     A user's own function of context and arm is asked each time: it may know more than they.
     """
@@ -75,51 +94,72 @@ class FeatureCache:
     def __init__(self, encoding: FeatureEncoding) -> None:
         self.encoding = encoding
         self._known: dict[Context, ContextFeatures] = {}
-        self._form: _FeatureTemplate | None = None
+        self._template: _FeatureTemplate | None = None
 
-    def of(self, context: Context, lineup: RankedArms) -> ContextFeatures:
-        """Look at the arms of a context; what is known of it already is not worked out anew."""
+    def get(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
+        """Get the features of the arms of a context; those it knows are not worked out anew.
+
+        Called by ``RidgeModels.get_features`` for every visitor.
+        """
         known = self._known.get(context)
-        if known is not None and known.lineup is lineup:
+        if known is not None and known.ranked_arms is ranked_arms:
             return known
-        if self.encoding.own is not None:
-            return self._own(context, lineup)
-        if known is not None and known.lineup.arms == lineup.arms:
-            sight = ContextFeatures(lineup, known.x, known.n_features)
+        if self.encoding.user_features is not None:
+            return self._ask_user(context, ranked_arms)
+        if known is not None and known.ranked_arms.arms == ranked_arms.arms:
+            features = ContextFeatures(ranked_arms, known.x, known.n_features)
         else:
-            sight = self._written(context, lineup)
-        if len(self._known) * max(sight.x.size, 64) >= _NUMBERS:
+            features = self._write_context(context, ranked_arms)
+        if len(self._known) * max(features.x.size, 64) >= _NUMBERS:
             self._known.clear()
-        self._known[context] = sight
-        return sight
+        self._known[context] = features
+        return features
 
-    def _written(self, context: Context, lineup: RankedArms) -> ContextFeatures:
-        """Write the context into the rows of its arms, which are otherwise always the same."""
-        shared = self.encoding.of_context(context, lineup[0].arm)
-        form = self._form
-        if form is None or form.lineup is not lineup or form.n_shared != len(shared):
-            self._form = form = self._formed(lineup, len(shared))
-        x = form.x.copy()
+    def _write_context(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
+        """Write the context into the rows of its arms, which are otherwise always the same.
+
+        Called by ``FeatureCache.get`` for a context not met before.
+        """
+        shared = self.encoding.encode_context(context, ranked_arms[0].arm)
+        template = self._template
+        if (
+            template is None
+            or template.ranked_arms is not ranked_arms
+            or template.n_shared != len(shared)
+        ):
+            self._template = template = self._make_template(ranked_arms, len(shared))
+        x = template.x.copy()
         x[:, 1 : 1 + len(shared)] = shared
-        return ContextFeatures(lineup, x.reshape(-1), form.n_features)
+        return ContextFeatures(ranked_arms, x.reshape(-1), template.n_features)
 
-    def _formed(self, lineup: RankedArms, n_shared: int) -> "_FeatureTemplate":
-        """Leave room for so many numbers between the constant and those of the arms."""
-        rows = [[1.0, *[0.0] * n_shared, *self.encoding.of_arm(e.arm)] for e in lineup]
-        _require_one_length(lineup, lambda i: len(rows[i]) - n_shared - 1)
-        return _FeatureTemplate(lineup, pad_rows(np.array(rows)), n_shared, len(rows[0]))
+    def _make_template(self, ranked_arms: RankedArms, n_shared: int) -> "_FeatureTemplate":
+        """Leave room for so many numbers between the constant and those of the arms.
 
-    def _own(self, context: Context, lineup: RankedArms) -> ContextFeatures:
-        rows = [self.encoding.vector(context, entrant.arm) for entrant in lineup]
-        _require_one_length(lineup, lambda i: rows[i].size)
-        return ContextFeatures(lineup, pad_rows(np.array(rows)).reshape(-1), rows[0].size)
+        Called by ``FeatureCache._write_context`` when the arms are others than last time.
+        """
+        rows = [[1.0, *[0.0] * n_shared, *self.encoding.encode_arm(e.arm)] for e in ranked_arms]
+        _require_one_length(ranked_arms, lambda i: len(rows[i]) - n_shared - 1)
+        return _FeatureTemplate(ranked_arms, pad_rows(np.array(rows)), n_shared, len(rows[0]))
+
+    def _ask_user(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
+        """Ask the user's own function for the features of every arm.
+
+        Called by ``FeatureCache.get`` for every visitor where there is such a function.
+        """
+        rows = [self.encoding.encode(context, ranked.arm) for ranked in ranked_arms]
+        _require_one_length(ranked_arms, lambda i: rows[i].size)
+        return ContextFeatures(ranked_arms, pad_rows(np.array(rows)).reshape(-1), rows[0].size)
 
     def __reduce__(self) -> tuple[type["FeatureCache"], tuple[FeatureEncoding]]:
         return FeatureCache, (self.encoding,)
 
 
-def _require_one_length(lineup: RankedArms, size: Callable[[int], int]) -> None:
-    for i, entrant in enumerate(lineup):
+def _require_one_length(ranked_arms: RankedArms, size: Callable[[int], int]) -> None:
+    """Refuse arms whose features differ in number, naming one of them.
+
+    Called by ``FeatureCache._make_template`` and ``FeatureCache._ask_user``.
+    """
+    for i, ranked in enumerate(ranked_arms):
         if size(i) != size(0):
-            reason = f"are {size(i)} numbers, and those of arm {lineup[0].arm!r} {size(0)}"
-            raise BadFeatures(entrant.arm, reason)
+            reason = f"are {size(i)} numbers, and those of arm {ranked_arms[0].arm!r} {size(0)}"
+            raise BadFeatures(ranked.arm, reason)

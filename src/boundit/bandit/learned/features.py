@@ -19,7 +19,7 @@ Features: TypeAlias = Callable[[Context, Arm], Sequence[float]]
 LARGEST = 1e6
 """The largest feature: beyond, what is learned drowns in rounding."""
 _TOO_LARGE = f"are larger than {LARGEST:,.0f}; bring them to a size of about 1"
-Words: TypeAlias = tuple[str, ...]
+TextLevels: TypeAlias = tuple[str, ...]
 """The sorted domain of a variable that is text; empty for a number."""
 
 
@@ -28,52 +28,72 @@ Words: TypeAlias = tuple[str, ...]
 class FeatureEncoding:
     """Numbers and booleans as they are, text one-hot over its sorted domain without the first.
 
-    >>> scene = BanditSpec((("a",), ("b",), ("c",)), (("a", "b", "c"),), ("Age",), ((),))
-    >>> FeatureEncoding.of(scene).vector((30,), ("c",)).tolist()
+    >>> spec = BanditSpec((("a",), ("b",), ("c",)), (("a", "b", "c"),), ("Age",), ((),))
+    >>> FeatureEncoding.of(spec).encode((30,), ("c",)).tolist()
     [1.0, 30.0, 0.0, 1.0]
     """
 
-    context_words: tuple[Words, ...]
-    arm_words: tuple[Words, ...]
-    own: Features | None = None
+    context_levels: tuple[TextLevels, ...]
+    arm_levels: tuple[TextLevels, ...]
+    user_features: Features | None = None
 
     @classmethod
-    def of(cls, scene: BanditSpec, own: Features | None = None) -> "FeatureEncoding":
-        """Encode as the scene's levels tell, or by the user's own function."""
+    def of(cls, spec: BanditSpec, user_features: Features | None = None) -> "FeatureEncoding":
+        """Encode as the spec's levels tell, or by the user's own function.
+
+        Called by ``RidgeModels.__init__`` and ``MatchingStatistics.__init__``.
+        """
         return cls(
-            tuple(map(_words, scene.context_levels)), tuple(map(_words, scene.arm_levels)), own
+            tuple(map(_sort_text_levels, spec.context_levels)),
+            tuple(map(_sort_text_levels, spec.arm_levels)),
+            user_features,
         )
 
-    def vector(self, context: Context, arm: Arm) -> Vector:
-        """Write the features of one arm in one context, or say why there are none."""
-        if self.own is not None:
-            return as_vector(self.own(context, arm), arm)
-        return np.array([1.0, *self.of_context(context, arm), *self.of_arm(arm)])
+    def encode(self, context: Context, arm: Arm) -> Vector:
+        """Write the features of one arm in one context, or say why there are none.
 
-    def of_context(self, context: Context, arm: Arm) -> list[float]:
-        """Write the part that is the same for all arms; errors name one of them."""
+        Called by ``FeatureCache._ask_user`` where users have features of their own, by
+        ``WarmStart.start`` for every estimate, and by OAM for every pair.
+        """
+        if self.user_features is not None:
+            return read_vector(self.user_features(context, arm), arm)
+        return np.array([1.0, *self.encode_context(context, arm), *self.encode_arm(arm)])
+
+    def encode_context(self, context: Context, arm: Arm) -> list[float]:
+        """Write the part that is the same for all arms; errors name one of them.
+
+        Called by ``FeatureCache._write_context`` for a context not met before.
+        """
         numbers: list[float] = []
-        for value, words in zip(context, self.context_words or repeat(()), strict=False):
-            numbers += _encoded(value, words, arm, "the context")
+        for value, levels in zip(context, self.context_levels or repeat(()), strict=False):
+            numbers += _encode_value(value, levels, arm, "the context")
         return numbers
 
-    def of_arm(self, arm: Arm) -> list[float]:
-        """Write the part that is the same in all contexts."""
+    def encode_arm(self, arm: Arm) -> list[float]:
+        """Write the part that is the same in all contexts.
+
+        Called by ``FeatureCache._make_template`` once for many contexts.
+        """
         numbers: list[float] = []
-        for value, words in zip(arm, self.arm_words or repeat(()), strict=False):
-            numbers += _encoded(value, words, arm, "the arm")
+        for value, levels in zip(arm, self.arm_levels or repeat(()), strict=False):
+            numbers += _encode_value(value, levels, arm, "the arm")
         return numbers
 
 
-def as_vector(given: object, arm: Arm) -> Vector:
-    """Take a feature vector: finite numbers, at least one, in one row."""
+def read_vector(given: object, arm: Arm) -> Vector:
+    """Read a feature vector: finite numbers, at least one, in one row.
+
+    Called by ``FeatureEncoding.encode`` for what a user's function gives, and by
+    ``RidgeModels.take`` and ``OAM.take`` for the features of a decision that was made
+    elsewhere.
+    """
     try:
         x = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise BadFeatures(arm, "are no numbers; give one finite number for each") from None
     if x.ndim != 1 or not x.size:
         raise BadFeatures(arm, f"have shape {x.shape}; give one row of numbers")
-    if not all_moderate(x):
+    if not is_moderate(x):
         if not np.isfinite(x).all():
             raise BadFeatures(arm, "are not all finite")
         raise BadFeatures(arm, _TOO_LARGE)
@@ -81,8 +101,11 @@ def as_vector(given: object, arm: Arm) -> Vector:
 
 
 @compile_kernel
-def all_moderate(x: Vector) -> bool:
-    """Tell whether every number is one, and of a size that squares survive."""
+def is_moderate(x: Vector) -> bool:
+    """Tell whether every number is one, and of a size that squares survive.
+
+    Called by ``read_vector``; compiled, since NumPy takes longer for so few.
+    """
     for number in x:  # noqa: SIM110, a loop is what compiles
         if not abs(number) <= LARGEST:
             return False
@@ -90,25 +113,36 @@ def all_moderate(x: Vector) -> bool:
 
 
 def require_length(x: Vector, n_features: int | None, arm: Arm) -> None:
-    """Refuse a vector of another length than those before it."""
+    """Refuse a vector of another length than those before it.
+
+    Called by ``RidgeModels.require_known_length``, and by OAM's statistics.
+    """
     if n_features is not None and x.size != n_features:
         raise BadFeatures(arm, f"are {x.size} numbers, and this policy learns {n_features}")
 
 
-def _words(levels: Levels) -> Words:
+def _sort_text_levels(levels: Levels) -> TextLevels:
+    """Sort the levels of a variable that are text.
+
+    Called by ``FeatureEncoding.of`` for every variable.
+    """
     return tuple(sorted({level for level in levels if isinstance(level, str)}))
 
 
-def _encoded(value: Value, words: Words, arm: Arm, where: str) -> list[float]:
-    if words and value in words:
-        return [float(value == word) for word in words[1:]]
-    if not words and isinstance(value, int | float):
+def _encode_value(value: Value, levels: TextLevels, arm: Arm, where: str) -> list[float]:
+    """Write one value as numbers, or say that it is outside of its domain.
+
+    Called by ``FeatureEncoding.encode_context`` and ``FeatureEncoding.encode_arm``.
+    """
+    if levels and value in levels:
+        return [float(value == level) for level in levels[1:]]
+    if not levels and isinstance(value, int | float):
         if not abs(value) <= LARGEST:
             raise BadFeatures(arm, _TOO_LARGE)
         return [float(value)]
     reason = (
-        f"{where} has {value!r}, and its domain has {', '.join(words)}"
-        if words
+        f"{where} has {value!r}, and its domain has {', '.join(levels)}"
+        if levels
         else f"{where} has {value!r}, which is no number and of no known domain"
     )
     raise BadFeatures(arm, f"cannot be written: {reason}; declare it, or give features=")

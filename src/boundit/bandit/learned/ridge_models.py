@@ -15,11 +15,10 @@ from boundit.bandit.learned.features import (
     FeatureEncoding,
     Features,
     Vector,
-    as_vector,
+    read_vector,
     require_length,
 )
-from boundit.bandit.learned.ridge import Ridge
-from boundit.bandit.learned.ridge_stack import RidgeStack
+from boundit.bandit.learned.ridge import Ridge, RidgeStack
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.options import read_flag, read_positive
 from boundit.bandit.ranked_arms import RankedArms
@@ -47,7 +46,10 @@ class RidgeSettings:
             raise BadOption("warm_start", "a WarmStart", self.warm_start)
 
     def to_record(self) -> Record:
-        """Spell it as a JSON object; a function cannot be spelled, only that there was one."""
+        """Write it as a JSON object; of a function only that there was one.
+
+        Called by ``RidgeModels.settings``.
+        """
         return {
             "ridge": self.ridge,
             "shared": self.shared,
@@ -56,8 +58,11 @@ class RidgeSettings:
         }
 
     @staticmethod
-    def given(options: Record, features: Features | None, policy: str) -> Record:
-        """Options as a policy takes them, of a record; the function must be given again."""
+    def restore_options(options: Record, features: Features | None, policy: str) -> Record:
+        """Read a policy's options from a record; the function must be given again.
+
+        Called by ``LinUCB.from_state`` and ``LinTS.from_state``.
+        """
         if options["features"] != (features is not None):
             wanted = "give its function again, features=" if options["features"] else "none"
             raise DamagedState(policy, f"its features were: {wanted}")
@@ -69,149 +74,183 @@ class RidgeSettings:
 class RidgeModels:
     """The models of a linear policy, and the features they are asked about."""
 
-    def __init__(self, scene: BanditSpec, how: RidgeSettings) -> None:
-        self.how = how
-        self.encoding = FeatureEncoding.of(scene, how.features)
+    def __init__(self, spec: BanditSpec, settings: RidgeSettings) -> None:
+        self.ridge_settings = settings
+        self.encoding = FeatureEncoding.of(spec, settings.features)
         self.stack: RidgeStack | None = None
-        self.learned: dict[Arm | None, int] = {}
-        self._starts: dict[Arm | None, int] = {}
-        self._cold: int | None = None
-        self._sights = FeatureCache(self.encoding)
+        self.learned_slots: dict[Arm | None, int] = {}
+        self._start_slots: dict[Arm | None, int] = {}
+        self._untrained_slot: int | None = None
+        self._cache = FeatureCache(self.encoding)
         self._last: ContextFeatures | None = None
 
-    def sight(self, context: Context, lineup: RankedArms) -> ContextFeatures:
-        """Look at the arms of a context, each with the slot of its model."""
-        sight = self._sights.of(context, lineup)
-        if sight.stack is not self.stack or sight.n_learned != len(self.learned):
-            d = sight.n_features
-            self.require(sight.x[:d], lineup[0].arm)
-            stack, last = self.stack_of(d), self._last
-            if last is None or not last.points(lineup, stack, len(self.learned)):
-                slots = [self.slot(entrant.arm, d) for entrant in lineup]
-                sight.point(stack, slots, len(self.learned))
+    def get_features(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
+        """Get the features of a context's arms, each with the slot of its model.
+
+        Called by ``LinUCB.choose`` and ``LinTS.choose`` for every visitor, and by
+        ``lay_out_ridge`` for every context of whole runs.
+        """
+        features = self._cache.get(context, ranked_arms)
+        if features.stack is not self.stack or features.n_learned != len(self.learned_slots):
+            d = features.n_features
+            self.require_known_length(features.x[:d], ranked_arms[0].arm)
+            stack, last, n = self.get_stack(d), self._last, len(self.learned_slots)
+            if last is None or not last.has_slots_of(ranked_arms, stack, n):
+                slots = [self.find_slot(ranked.arm, d) for ranked in ranked_arms]
+                features.point_at(stack, slots, n)
             else:
-                sight.point(stack, last.sheet[:, STATISTICS], len(self.learned))
-            self._last = sight
-        return sight
+                features.point_at(stack, last.score_table[:, STATISTICS], n)
+            self._last = features
+        return features
 
-    def vector(self, context: Context, arm: Arm) -> Vector:
-        """Write the features of an arm in a context, as long as those learned from before."""
-        x = self.encoding.vector(context, arm)
-        self.require(x, arm)
-        return x
+    def require_known_length(self, x: Vector, arm: Arm) -> None:
+        """Refuse features of another length than those learned from before.
 
-    def require(self, x: Vector, arm: Arm) -> None:
-        """Refuse features of another length than those learned from before."""
+        Called by ``RidgeModels.get_features`` and ``RidgeModels.take``.
+        """
         require_length(x, self.n_features, arm)
 
     @property
     def n_features(self) -> int | None:
-        """How many features were learned from, once there was a reward."""
-        return self.stack.n_features if self.stack is not None and self.learned else None
+        """The number of features learned from, once there was a reward."""
+        return self.stack.n_features if self.stack is not None and self.learned_slots else None
 
-    def model(self, arm: Arm, n_features: int) -> Ridge:
-        """What is known of an arm; it changes as the arm is learned."""
-        return self.stack_of(n_features).at(self.slot(arm, n_features))
+    def get_model(self, arm: Arm, n_features: int) -> Ridge:
+        """Get what is known of an arm; it changes as the arm is learned.
 
-    def slot(self, arm: Arm, n_features: int) -> int:
-        """Where the model of an arm lies: what was learned of it, or what it starts from.
-
-        Arms that nobody estimated all start alike, and from one slot.
+        Called by ``RidgeModels.take`` for the first reward of an arm, and by ``lay_out_ridge``.
         """
-        key, warm = None if self.how.shared else arm, self.how.warm_start
-        stack = self.stack_of(n_features)
-        if key in self.learned:
-            return self.learned[key]
-        if warm and (key is None or key in warm.arms):
-            if key not in self._starts:
-                self._starts[key] = stack.push(self.start(key, n_features))
-            return self._starts[key]
-        if self._cold is None:
-            self._cold = stack.push(Ridge.untried(n_features, self.how.ridge))
-        return self._cold
+        return self.get_stack(n_features).get_model(self.find_slot(arm, n_features))
 
-    def start(self, key: Arm | None, n_features: int) -> Ridge:
-        """What is known before the first reward."""
-        warm, ridge = self.how.warm_start, self.how.ridge
+    def find_slot(self, arm: Arm, n_features: int) -> int:
+        """Find where the model of an arm lies: what was learned of it, or what it starts from.
+
+        Arms that nobody estimated all start alike, and from one slot. Called by
+        ``RidgeModels.get_features`` and ``RidgeModels.get_model``.
+        """
+        key, warm = None if self.ridge_settings.shared else arm, self.ridge_settings.warm_start
+        stack = self.get_stack(n_features)
+        if key in self.learned_slots:
+            return self.learned_slots[key]
+        if warm and (key is None or key in warm.arms):
+            if key not in self._start_slots:
+                self._start_slots[key] = stack.push(self.make_start_model(key, n_features))
+            return self._start_slots[key]
+        if self._untrained_slot is None:
+            self._untrained_slot = stack.push(
+                Ridge.make_untrained(n_features, self.ridge_settings.ridge)
+            )
+        return self._untrained_slot
+
+    def make_start_model(self, key: Arm | None, n_features: int) -> Ridge:
+        """Make what is known before the first reward.
+
+        Called by ``RidgeModels.find_slot`` for a warm start, and by ``RidgeModels.join`` for
+        what two policies have in common.
+        """
+        warm, ridge = self.ridge_settings.warm_start, self.ridge_settings.ridge
         if warm is None:
-            return Ridge.untried(n_features, ridge)
+            return Ridge.make_untrained(n_features, ridge)
         return warm.start(self.encoding, key, n_features, ridge)
 
-    def stack_of(self, n_features: int) -> RidgeStack:
-        """Where the models lie; before the first reward features may still change length."""
+    def get_stack(self, n_features: int) -> RidgeStack:
+        """Get where the models lie; before the first reward features may still change length.
+
+        Called by ``LinUCB.choose`` and ``LinTS.choose``, and wherever a model is put or read.
+        """
         if self.stack is None or self.stack.n_features != n_features:
-            self.stack, self._starts, self._cold = RidgeStack(n_features), {}, None
+            self.stack = RidgeStack(n_features)
+            self._start_slots, self._untrained_slot = {}, None
         return self.stack
 
     def take(self, decision: Decision, reward: float) -> None:
-        """Take in what a decision earned; features of another length are refused."""
+        """Take in what a decision earned; features of another length are refused.
+
+        Called by ``LinUCB.take`` and ``LinTS.take`` for every reward. The row of a decision
+        that was made here is at hand; of another it is read from its features.
+        """
         stack, rows = self.stack, decision.reasons.rows
         if stack and rows and rows.n_features == stack.n_features:
-            x, at = rows.padded_row(decision.reasons.winner)
+            x, row = rows.padded_row(decision.reasons.winner)
         else:
-            features = as_vector(decision.features, decision.arm)
-            self.require(features, decision.arm)
-            stack, x, at = self.stack_of(features.size), pad_rows(features), 0
-        key = None if self.how.shared else decision.arm
-        slot = self.learned.get(key)
+            features = read_vector(decision.features, decision.arm)
+            self.require_known_length(features, decision.arm)
+            stack, x, row = self.get_stack(features.size), pad_rows(features), 0
+        key = None if self.ridge_settings.shared else decision.arm
+        slot = self.learned_slots.get(key)
         if slot is None:
-            slot = stack.push(self.model(decision.arm, stack.n_features))
-            self.learned[key] = slot
-        stack.learn(slot, x, at, reward)
+            slot = stack.push(self.get_model(decision.arm, stack.n_features))
+            self.learned_slots[key] = slot
+        stack.learn(slot, x, row, reward)
 
     def settings(self) -> Record:
-        """How it learns."""
-        return self.how.to_record()
+        """Give the options of learning, as JSON keeps them; called by ``BasePolicy.state``."""
+        return self.ridge_settings.to_record()
 
-    def fresh(self, scene: BanditSpec) -> "RidgeModels":
-        """The same kind, nothing learned."""
-        return RidgeModels(scene, self.how)
+    def fresh(self, spec: BanditSpec) -> "RidgeModels":
+        """Make one of the same settings, nothing learned; called by ``BasePolicy.fresh``."""
+        return RidgeModels(spec, self.ridge_settings)
 
     def join(self, other: "RidgeModels", shared: "RidgeModels") -> "RidgeModels":
-        """Put two together; what ``shared`` knew, or the start, is in both and counts once."""
-        if self.how != other.how:
+        """Put two together; what ``shared`` knew, or the start, is in both and counts once.
+
+        Called by ``BasePolicy.merged``.
+        """
+        if self.ridge_settings != other.ridge_settings:
             raise CannotMerge("the two policies learn with other features, ridge or warm start")
         result, size = copy(self), self.n_features or other.n_features or 0
         result.forget()
-        for key in dict.fromkeys((*self.learned, *other.learned)):
-            base = shared.known(key) or self.start(key, size)
-            one, two = self.known(key) or base, other.known(key) or base
-            result.put(key, Ridge.of(one.A + two.A - base.A, one.b + two.b - base.b))
+        for key in dict.fromkeys((*self.learned_slots, *other.learned_slots)):
+            base = shared.get_learned(key) or self.make_start_model(key, size)
+            one, two = self.get_learned(key) or base, other.get_learned(key) or base
+            result.add_model(
+                key, Ridge.from_statistics(one.A + two.A - base.A, one.b + two.b - base.b)
+            )
         return result
 
     def to_record(self) -> list[list[object]]:
-        """Spell it for JSON; the inverse too, so that a restored policy goes on bit for bit."""
+        """Write it for JSON; the inverse too, so that a restored policy goes on bit for bit.
+
+        Called by ``BasePolicy.state``.
+        """
         return [
             [
                 None if key is None else encode_values(key),
                 *(part.tolist() for part in (model.A, model.b, model.inverse, model.theta)),
             ]
-            for key in self.learned
-            if (model := self.known(key))
+            for key in self.learned_slots
+            if (model := self.get_learned(key))
         ]
 
-    def restore(self, record: list[list[object]], scene: BanditSpec) -> "RidgeModels":
-        """Read back what ``record`` wrote."""
-        result = self.fresh(scene)
+    def restore(self, record: list[list[object]], spec: BanditSpec) -> "RidgeModels":
+        """Read what ``to_record`` wrote; called by ``BasePolicy.restore``."""
+        result = self.fresh(spec)
         for key, *parts in record:
             model = Ridge(*(np.array(part, dtype=np.float64) for part in parts))
             size = result.n_features or model.b.size
             shapes = [part.shape for part in (model.A, model.b, model.inverse, model.theta)]
             if shapes != [(size, size), (size,), (size, size), (size,)]:
                 raise ValueError("the matrices of a model do not fit each other")
-            result.put(decode_values(key) if isinstance(key, list) else None, model)
+            result.add_model(decode_values(key) if isinstance(key, list) else None, model)
         return result
 
-    def known(self, key: Arm | None) -> Ridge | None:
-        """What was learned of an arm, or of all."""
-        slot = self.learned.get(key)
-        return None if slot is None or self.stack is None else self.stack.at(slot)
+    def get_learned(self, key: Arm | None) -> Ridge | None:
+        """Get what was learned of an arm, or of all; None before the first reward.
 
-    def put(self, key: Arm | None, model: Ridge) -> None:
-        """Take over what was learned elsewhere."""
-        self.learned[key] = self.stack_of(model.b.size).push(model)
+        Called by ``RidgeModels.join`` and ``RidgeModels.to_record``.
+        """
+        slot = self.learned_slots.get(key)
+        return None if slot is None or self.stack is None else self.stack.get_model(slot)
+
+    def add_model(self, key: Arm | None, model: Ridge) -> None:
+        """Take over what was learned elsewhere.
+
+        Called by ``RidgeModels.join`` and ``RidgeModels.restore`` for every model.
+        """
+        self.learned_slots[key] = self.get_stack(model.b.size).push(model)
 
     def forget(self) -> None:
-        """Be as if nothing was learned."""
-        self.stack, self.learned, self._starts, self._cold = None, {}, {}, None
-        self._sights, self._last = FeatureCache(self.encoding), None
+        """Be as if nothing was learned; called by ``RidgeModels.join`` for its result."""
+        self.stack, self.learned_slots = None, {}
+        self._start_slots, self._untrained_slot = {}, None
+        self._cache, self._last = FeatureCache(self.encoding), None

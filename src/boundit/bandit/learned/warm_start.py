@@ -47,22 +47,25 @@ class WarmStart:
     def start(
         self, encoding: FeatureEncoding, arm: Arm | None, n_features: int, ridge: float
     ) -> Ridge:
-        """What the estimates say of one arm, or of all when ``arm`` is None."""
+        """Make a model of what the estimates say of one arm, or of all when ``arm`` is None.
+
+        Called by ``RidgeModels.make_start_model``.
+        """
         gram, moments = ridge * np.eye(n_features), np.zeros(n_features)
         for (played, context), bound in self.estimates.bounds.items():
             if arm not in (None, played) or bound.lower_estimate != bound.upper_estimate:
                 continue
             weight = bound.n if self.rows == "counts" else self.rows
-            x = encoding.vector(context, played)
+            x = encoding.encode(context, played)
             gram += weight * np.outer(x, x)
             moments += weight * bound.lower_estimate * x
-        return Ridge.of(gram, moments)
+        return Ridge.from_statistics(gram, moments)
 
     def to_record(self) -> Record:
-        """Spell it as a JSON object."""
+        """Write it as a JSON object; called by ``RidgeSettings.to_record``."""
         return {"estimates": self.estimates.record(), "rows": self.rows}
 
     @classmethod
     def from_record(cls, record: Record) -> "WarmStart":
-        """Read back what ``record`` wrote."""
+        """Read what ``to_record`` wrote; called by ``RidgeSettings.restore_options``."""
         return cls(BoundTable.from_record(record["estimates"]), record["rows"])

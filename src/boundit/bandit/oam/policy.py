@@ -10,7 +10,7 @@ from boundit.bandit.decision import Decision
 from boundit.bandit.errors import BadOption, DamagedState
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
-from boundit.bandit.learned.features import Features, as_vector
+from boundit.bandit.learned.features import Features, read_vector
 from boundit.bandit.oam.allocation import SMALLEST_GAP
 from boundit.bandit.oam.batch import play_oam
 from boundit.bandit.oam.candidates import CandidateArms
@@ -138,7 +138,7 @@ class OAM(BasePolicy[MatchingStatistics]):
 
         Called by ``BasePolicy.learn``.
         """
-        statistics, x = self.statistics, as_vector(decision.features, decision.arm)
+        statistics, x = self.statistics, read_vector(decision.features, decision.arm)
         statistics.require_known_length(x, decision.arm)
         constants, prior = self._get_constants(), self.monitor.prior
         explored = self._has_explored(decision)

@@ -55,7 +55,7 @@ class MatchingStatistics:
 
         Called by ``MatchingStatistics.find_candidates`` and ``MatchingStatistics._list_pairs``.
         """
-        x = self.encoding.vector(context, arm)
+        x = self.encoding.encode(context, arm)
         self.require_known_length(x, arm)
         return x
 
@@ -105,7 +105,7 @@ class MatchingStatistics:
         """Choose among the candidates (lines 3 to 25); called by ``OAM._match``."""
         pairs, size = self.find_pairs(prior), candidates.n_features
         arms = (
-            self.counts.counts(context, candidates.kept),
+            self.counts.count_plays(context, candidates.kept),
             candidates.find_needs(context, self.allocation),
             candidates.lower,
             candidates.upper,

@@ -58,7 +58,10 @@ class KLUCB(BasePolicy[ArmCounts]):
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
         """Take the arm with the highest capped index; called by ``BasePolicy.decide``."""
         counts, (low, high) = self.statistics, self.spec.reward_range
-        score_table, t = counts.sheet(context, ranked_arms), counts.plays(context) + 1.0
+        score_table, t = (
+            counts.make_score_table(context, ranked_arms),
+            counts.count_rounds(context) + 1.0,
+        )
         found = decide_kl_ucb(counts.rows, score_table, t, self._c, low, high)
         return Scores(ranked_arms, found, score_table)
 

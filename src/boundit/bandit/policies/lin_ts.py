@@ -85,7 +85,7 @@ class LinTS(BasePolicy[RidgeModels]):
     ) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit."""
         return cls.restore(
-            state, lambda options: RidgeSettings.given(options, features, "LinTS")
+            state, lambda options: RidgeSettings.restore_options(options, features, "LinTS")
         )
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
@@ -99,7 +99,7 @@ class LinTS(BasePolicy[RidgeModels]):
             ridge.score_table,
             ridge.stack.n_features,
             self._scale,
-            self.statistics.how.shared,
+            self.statistics.ridge_settings.shared,
             layout.context_hashes,
             runs.seeds,
             layout.make_arrays(runs),
@@ -107,10 +107,11 @@ class LinTS(BasePolicy[RidgeModels]):
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
         """Draw a mean for every arm and take the highest; called by ``BasePolicy.decide``."""
-        rows, shared = self.statistics.sight(context, ranked_arms), self.statistics.how.shared
-        d, x, score_table = rows.n_features, rows.x, rows.sheet
+        shared = self.statistics.ridge_settings.shared
+        rows = self.statistics.get_features(context, ranked_arms)
+        d, x, score_table = rows.n_features, rows.x, rows.score_table
         draw_seed = self._wrapped_seed, self.n_learned, hash_context(context)
-        models, beliefs = self.statistics.stack_of(d).models, self._propensities and not shared
+        models, beliefs = self.statistics.get_stack(d).models, self._propensities and not shared
         found = decide_lin_ts(
             *draw_seed, models, x, score_table, d, self._scale, shared, beliefs
         )
@@ -127,9 +128,12 @@ class LinTS(BasePolicy[RidgeModels]):
         """
         if not self._propensities:
             return None
-        if not self.statistics.how.shared:
+        if not self.statistics.ridge_settings.shared:
             return _integrate_propensity
-        stack, slot = self.statistics.stack_of(rows.n_features), int(rows.sheet[0, STATISTICS])
+        stack, slot = (
+            self.statistics.get_stack(rows.n_features),
+            int(rows.score_table[0, STATISTICS]),
+        )
         model = stack.models[slot : slot + stack.block].copy()
         return partial(_count_wins, draw_seed, model, rows, self._scale)
 

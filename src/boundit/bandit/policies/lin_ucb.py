@@ -76,7 +76,7 @@ class LinUCB(BasePolicy[RidgeModels]):
     ) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit."""
         return cls.restore(
-            state, lambda options: RidgeSettings.given(options, features, "LinUCB")
+            state, lambda options: RidgeSettings.restore_options(options, features, "LinUCB")
         )
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
@@ -98,9 +98,9 @@ class LinUCB(BasePolicy[RidgeModels]):
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
         """Take the arm with the highest capped index; called by ``BasePolicy.decide``."""
-        rows = self.statistics.sight(context, ranked_arms)
-        d, x, score_table = rows.n_features, rows.x, rows.sheet
-        models = self.statistics.stack_of(d).models
+        rows = self.statistics.get_features(context, ranked_arms)
+        d, x, score_table = rows.n_features, rows.x, rows.score_table
+        models = self.statistics.get_stack(d).models
         found = decide_lin_ucb(models, x, score_table, d, self._alpha, self._floor)
         return Scores(ranked_arms, found, score_table, rows)
 

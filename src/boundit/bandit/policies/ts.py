@@ -66,7 +66,7 @@ class TS(BasePolicy[ArmCounts]):
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
         """Draw a mean for every arm and take the highest; called by ``BasePolicy.decide``."""
-        score_table = self.statistics.sheet(context, ranked_arms)
+        score_table = self.statistics.make_score_table(context, ranked_arms)
         found = decide_ts(
             self._wrapped_seed,
             self.n_learned,

@@ -64,7 +64,7 @@ class UCB(BasePolicy[ArmCounts]):
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
         """Take the arm with the highest clipped index; called by ``BasePolicy.decide``."""
-        score_table = self.statistics.sheet(context, ranked_arms)
+        score_table = self.statistics.make_score_table(context, ranked_arms)
         found = decide_ucb(self.statistics.rows, score_table, self._width)
         return Scores(ranked_arms, found, score_table)
 
