@@ -128,7 +128,21 @@ Line: TypeAlias = str | Sentence
 """One line of an explanation: words alone, or with formulas among them."""
 
 
-def name_variables(names: Iterable[str]) -> tuple[Variable, ...]:
+def join_line(*parts: Part | Sentence) -> Line:
+    """Put parts one after another; words alone stay words.
+
+    Called by ``Step.sentence``, and by rules that say of each step what it is about.
+
+    >>> join_line("for Z: ", "it may be seen")
+    'for Z: it may be seen'
+    """
+    whole = Sentence.of(*parts)
+    if all(isinstance(part, str) for part in whole.parts):
+        return str(whole)
+    return whole
+
+
+def name_variables(names: Iterable[str], *, bare: bool = False) -> tuple[Variable, ...]:
     """List variables in their order, as arguments of a formula.
 
     Called wherever a formula over a set of variables is made.
@@ -136,7 +150,18 @@ def name_variables(names: Iterable[str]) -> tuple[Variable, ...]:
     >>> print(Term("Q", name_variables({"X10", "X2"})))
     Q[X2, X10]
     """
-    return tuple(Variable(name) for name in sort_names(names))
+    return tuple(Variable(name, bare=bare) for name in sort_names(names))
+
+
+def make_factor(names: Iterable[str]) -> Term:
+    """Make the c-factor of some variables, as it stands in a step.
+
+    Called by ``identify`` and ``Factorization.record`` among others.
+
+    >>> print(make_factor({"Y", "I1"}))
+    Q[I1, Y]
+    """
+    return Term("Q", name_variables(names, bare=True))
 
 
 def _write(parts: Iterable[Part]) -> str:

@@ -31,7 +31,7 @@ def test_factors_that_steer_selection_are_known_up_to_a_constant() -> None:
 
     assert not recover_factor(Y, graph)
     answer = recover_among_selected(graph, asked, recover_factor)
-    assert "up to a constant" in answer.steps[-1].reason
+    assert "up to a constant" in str(answer.steps[-1].reason)
 
 
 def test_a_dirty_component_gives_up_its_outer_part() -> None:

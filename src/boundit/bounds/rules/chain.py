@@ -36,7 +36,7 @@ from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
-from boundit.terms.formula import Sentence
+from boundit.terms.formula import Line, Sentence, join_line
 from boundit.terms.names import Nodes, join_names
 
 MOST_SETS = 200
@@ -48,7 +48,7 @@ class KnownFormula:
     """A formula and why it holds."""
 
     expression: Expression
-    steps: tuple[str, ...]
+    steps: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,9 @@ class Chain(BoundRule):
         steps = list(self.reward.steps)
         for link in self.links:
             if link.weights:
-                steps += [f"for {link.variable}: {step}" for step in link.weights.steps]
+                steps += [
+                    join_line(f"for {link.variable}: ", step) for step in link.weights.steps
+                ]
         claim = Sentence.of(self.query.formula, verb, shown)
         return RuleRecord(self.name, claim, tuple(steps))
 
@@ -249,7 +251,9 @@ class ChainSearch:
             self._known[key] = (
                 None
                 if found.expression is None
-                else KnownFormula(simplify(found.expression), tuple(map(str, found.steps)))
+                else KnownFormula(
+                    simplify(found.expression), tuple(step.sentence for step in found.steps)
+                )
             )
         return self._known[key]
 

@@ -24,8 +24,8 @@ from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
-from boundit.terms.formula import Group, Over, Part, Sentence, Variable
-from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.formula import Group, Over, Part, Sentence, Variable, make_factor
+from boundit.terms.names import Nodes, sort_names
 
 NAME = "c-component factorization"
 
@@ -69,7 +69,7 @@ class Factorization(BoundRule):
         shown = Sentence(tuple(part for one in parts for part in (" ", one))[1:])
         claim = Sentence.of(self.query.formula, " lies within ", divide(shown, self.base))
         said = tuple(
-            f"Q[{join_names(part)}]: {step}"
+            Sentence.of(make_factor(part), ": ", step.sentence)
             for part, answer in self.factors
             for step in answer.steps
         )

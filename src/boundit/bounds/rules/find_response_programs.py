@@ -30,6 +30,7 @@ from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.formula import Line, Sentence, make_factor
 from boundit.terms.names import Nodes, join_names, sort_names
 
 MOST_SUBSETS = 3
@@ -141,7 +142,7 @@ def _program(
         wanted,
         tuple(found[len(pieces) :]),
         tuple(sort_names(frozenset[str]().union(*kept))),
-        (*map(str, law.steps), *_words(around, outer, wanted)),
+        (*(step.sentence for step in law.steps), *_words(around, outer, wanted)),
     )
 
 
@@ -189,10 +190,11 @@ class _LawWriter:
         return divide(upto, sum_out(frozenset((node,)), upto))
 
 
-def _words(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[str, ...]:
-    stops = f"Identify stops for Q[{join_names(wanted)}] within {join_names(around)}"
-    scenes = f" at every value of {join_names(outer)}" if outer else ""
+def _words(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[Line, ...]:
+    """Say where Identify stops, and what types reproduce instead. Called by ``_program``."""
+    names = join_names(around)
+    every = f" at every value of {join_names(outer)}" if outer else ""
     return (
-        stops,
-        f"response types of {join_names(around)} reproduce Q[{join_names(around)}]{scenes}",
+        Sentence.of("Identify stops for ", make_factor(wanted), f" within {names}"),
+        Sentence.of(f"response types of {names} reproduce ", make_factor(around), every),
     )

@@ -18,7 +18,8 @@ from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lighten, may_observe_treatments
 from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.formula import Sentence, Term, name_variables
+from boundit.terms.names import Nodes, sort_names
 
 MOST_CHAINS = 6
 """How many chains are kept: those with the fewest unknown variables, then the shortest."""
@@ -101,8 +102,9 @@ class ReweightedChainSearch:
         if not may_observe_treatments(self.graph, light):
             return None
         given = find_boundary(self.graph, members, given=light.treatments | light.context)
-        shown = f"P({join_names(members)}{' | ' * bool(given)}{join_names(given)})"
-        steps = (*map(str, moves), f"Rule 2: {asked} is {shown} of the population")
+        law_of = (name_variables(members, bare=True), name_variables(given, bare=True))
+        seen = Sentence.of("Rule 2: ", asked.formula, " is ", Term("P", *law_of))
+        steps = (*(move.sentence for move in moves), Sentence.of(seen, " of the population"))
         steering = find_boundary(
             self.graph, str(self.graph.selection), given=self.graph.observed
         )

@@ -46,7 +46,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lighten
 from boundit.estimand.recovery.solver import Solver
 from boundit.terms.bound import RuleRecord
-from boundit.terms.formula import Line, Sentence
+from boundit.terms.formula import Line, Sentence, join_line
 from boundit.terms.names import Nodes, join_names, sort_names
 
 MOST_STAGED = 24
@@ -230,7 +230,9 @@ def _said(stage: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
             shown = take_extremes([link.variable], enclose(shown))
         else:
             shown = sum_over([link.variable], make_sentence(link.weights.expression), shown)
-            steps += tuple(f"for {link.variable}: {step}" for step in link.weights.steps)
+            steps += tuple(
+                join_line(f"for {link.variable}: ", step) for step in link.weights.steps
+            )
     question = Sentence.of("by the do-calculus the question is ", stage.asked.formula)
     return shown, (question, *steps)
 

@@ -36,7 +36,7 @@ from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord
-from boundit.terms.formula import Sentence
+from boundit.terms.formula import Line, Sentence, join_line
 from boundit.terms.names import Nodes, join_names, sort_names
 
 
@@ -117,7 +117,7 @@ class ReweightedChain(BoundRule):
         claim = Sentence.of(self.query.formula, verb, shown, weights)
         return RuleRecord(self.name, claim, tuple(steps))
 
-    def _write_links(self) -> tuple[Sentence, list[str]]:
+    def _write_links(self) -> tuple[Sentence, list[Line]]:
         """Write what is done over every link and block, and the steps, from the inside out."""
         shown = make_sentence(self.reward.expression) if self.reward else None
         steps = list(self.reward.steps) if self.reward else []
@@ -132,7 +132,9 @@ class ReweightedChain(BoundRule):
             else:
                 law = make_sentence(link.weights.expression)
                 shown = sum_over([link.variable], law, shown or Sentence(()))
-                steps += [f"for {link.variable}: {step}" for step in link.weights.steps]
+                steps += [
+                    join_line(f"for {link.variable}: ", step) for step in link.weights.steps
+                ]
         return shown or Sentence(()), steps
 
     def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:

@@ -21,7 +21,8 @@ from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, join_names
+from boundit.terms.formula import Sentence, make_factor
+from boundit.terms.names import Nodes
 
 FactorSolver = Callable[[Nodes, CausalGraph], Recovery]
 NAME = "c-factors"
@@ -56,7 +57,8 @@ def recover_by_factors(graph: CausalGraph, asked: Question, solve: FactorSolver)
         steps += answer.steps
         if answer.expression is None:
             return Recovery(
-                None, (*steps, Step(None, f"Q[{join_names(factor)}] is missing", NAME))
+                None,
+                (*steps, Step(None, Sentence.of(make_factor(factor), " is missing"), NAME)),
             )
         parts.append(answer.expression)
     return Recovery(_assemble(multiply(*parts), group, asked), tuple(steps))
@@ -83,9 +85,11 @@ def recover_among_selected(
         law, remaining = _divide_clean(graph, wanted)
         felt = asked.outcomes | group.summed
         if not _is_all_but_constants(remaining, wanted, felt):
-            reason = f"the logged rows do not give Q[{join_names(wanted)}] up to a constant"
+            reason = Sentence.of(
+                "the logged rows do not give ", make_factor(wanted), " up to a constant"
+            )
             return Recovery(None, (*steps, Step(None, reason, NAME)))
-        steps.append(Step(None, f"Q[{join_names(wanted)}] up to a constant", NAME))
+        steps.append(Step(None, Sentence.of(make_factor(wanted), " up to a constant"), NAME))
         parts.append(law.write_formula())
         # The constant is one to the outcomes alone, so it must be divided away.
         group = replace(group, conditioned=True)
@@ -159,5 +163,5 @@ def _make_opening_step(group: _Group, asked: Question) -> Step:
 
     Used by ``recover_by_factors`` and ``recover_among_selected``.
     """
-    shown = ", ".join(f"Q[{join_names(c)}]" for c in group.factors)
-    return Step(None, f"{asked} needs {shown}", NAME)
+    factors = [part for c in group.factors for part in (", ", make_factor(c))][1:]
+    return Step(None, Sentence.of(asked.formula, " needs ", *factors), NAME)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from boundit.estimand.language import render
 from boundit.estimand.language.expression import Expression
+from boundit.terms.formula import Line, join_line
 from boundit.terms.names import Nodes, sort_names, write_name
 
 
@@ -37,13 +38,18 @@ class Step:
     """
 
     line: int | None
-    reason: str
+    reason: Line
     algorithm: str = "Algorithm 2"
     fact: SeparationFact | None = field(default=None, compare=False, repr=False)
 
-    def __str__(self) -> str:
+    @property
+    def sentence(self) -> Line:
+        """The step as a line of an explanation, formulas kept where it has any."""
         place = self.algorithm if self.line is None else f"{self.algorithm}, line {self.line}"
-        return f"{place}: {self.reason}"
+        return join_line(f"{place}: ", self.reason)
+
+    def __str__(self) -> str:
+        return str(self.sentence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ J. Tian and J. Pearl, On the identification of causal effects, R-290-L, 2003.
 from boundit.estimand.language.law import Law
 from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.formula import Sentence, make_factor
 from boundit.terms.names import Nodes, join_names
 
 NAME = "Identify"
@@ -34,8 +35,9 @@ def identify(target: Nodes, within: Nodes, known: Law, graph: CausalGraph) -> Re
     inside = graph.induced(within)
     ancestors = inside.ancestors(target)
     if ancestors == target:
-        reason = f"sum {join_names(within - target)} out of Q[{join_names(within)}]"
-        steps = (Step(1, reason, NAME),) if within > target else ()
+        words = f"sum {join_names(within - target)} out of "
+        summed = Step(1, Sentence.of(words, make_factor(within)), NAME)
+        steps = (summed,) if within > target else ()
         return Recovery(known.marginalize(target).write_formula(), steps)
     if ancestors == within:
         reason = (

@@ -22,6 +22,7 @@ from boundit.estimand.recovery.bit_graph import BitGraph, list_bits
 from boundit.estimand.recovery.derivation import Recovery, SeparationFact, Step
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.formula import Sentence, Term
 from boundit.terms.names import Nodes, sort_names
 
 
@@ -265,16 +266,16 @@ class _DoCalculusSearch:
         shown = self.write_atom(atom)
         if move == _DATA:
             source = "the log" if atom.given & self.graph.selection else "a table"
-            return Step(None, f"{shown} from {source}", "data")
+            return Step(None, Sentence.of(shown, f" from {source}"), "data")
         if len(premises) == 1:
             fact = self.state_fact(atom, premises[0])
-            return Step(None, f"{shown} = {self.write_atom(premises[0])}", move, fact)
-        both = " and ".join(map(self.write_atom, premises))
+            same = Sentence.of(shown, " = ", self.write_atom(premises[0]))
+            return Step(None, same, move, fact)
+        first, second = map(self.write_atom, premises)
         verb = "sum over" if move == _SUM else "divide by the sum over"
-        variable = premises[1].of
-        return Step(
-            None, f"{shown}: {verb} {self.graph.names[variable]} of {both}", "chain rule"
-        )
+        words = f": {verb} {self.graph.names[premises[1].of]} of "
+        reason = Sentence.of(shown, words, first, " and ", second)
+        return Step(None, reason, "chain rule")
 
     def state_fact(self, made: _Atom, premise: _Atom) -> SeparationFact:
         """State the separation by which one rule leads from one atom to another.
@@ -297,8 +298,8 @@ class _DoCalculusSearch:
             read(1 << made.of), read(bit), read(do | given), read(into), read(out_of)
         )
 
-    def write_atom(self, atom: _Atom) -> str:
+    def write_atom(self, atom: _Atom) -> Term:
         """Spell an atom as a question. Used by ``_DoCalculusSearch.make_step``."""
         read = self.graph.read
         selected = bool(atom.given & self.graph.selection)
-        return str(Question(read(1 << atom.of), read(atom.do), read(atom.given), selected))
+        return Question(read(1 << atom.of), read(atom.do), read(atom.given), selected).formula

@@ -29,6 +29,7 @@ from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separators import find_separator, minimal_separator, nearest_separator
+from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
 
 _DEPTH = 2
@@ -156,7 +157,8 @@ class Solver:
         keeps its answers.
         """
         if (walk := find_selection_walk(self.graph, asked)) is not None:
-            reason = f"{asked} is not the same given S=1 [{' '.join(walk)}]"
+            differs = f" is not the same given S=1 [{' '.join(walk)}]"
+            reason = Sentence.of(asked.formula, differs)
             fact = state_rule_1(self.graph, asked, walk)
             return Recovery(None, (Step(None, reason, "Rule 1", fact),))
         light, steps = self._light(replace(asked, selected=True))
@@ -223,7 +225,11 @@ class Solver:
             )
             if joint.expression is not None:
                 whole = sum_out(asked.outcomes, joint.expression)
-                step = Step(None, f"{asked} by Bayes' rule, dividing by {node}", "chain rule")
+                step = Step(
+                    None,
+                    Sentence.of(asked.formula, f" by Bayes' rule, dividing by {node}"),
+                    "chain rule",
+                )
                 return Recovery(divide(joint.expression, whole), (step, *joint.steps))
         return Recovery(None)
 
@@ -251,4 +257,5 @@ def _say_same(graph: CausalGraph, asked: Question) -> Step:
     Used by ``Solver._read_off_log`` and ``Solver._answer_among_selected``.
     """
     fact = state_rule_1(graph, asked)
-    return Step(None, f"{asked} is the same given S=1", "Rule 1", fact)
+    reason = Sentence.of(asked.formula, " is the same given S=1")
+    return Step(None, reason, "Rule 1", fact)
