@@ -28,15 +28,15 @@ def list_worst(
         (block,) = chains[0].blocks
         known = numbers(model.log())
         expectation = Expectation(Populations(block.reweighting, known), block)
-        end = expectation.find_greatest(np.arange(2.0), {"X": 1})
-        assert expectation.worst is not None
+        end, worst = expectation.solve_greatest(np.arange(2.0), {"X": 1})
+        assert worst is not None
         law = model.log().align(("X", "Y"))
-        shares = {kind.levels["Y"]: kind.share for kind in expectation.worst.kinds}
-        if set(expectation.worst.kinds[0].levels) == {"Y"}:
+        shares = {kind.levels["Y"]: kind.share for kind in worst.kinds}
+        if set(worst.kinds[0].levels) == {"Y"}:
             weights = [shares[y] / law[:, y].sum() for y in (0, 1)]
             joint = law[1] * weights
             assert joint[1] / joint.sum() == pytest.approx(end, abs=1e-7)
-        found.append((end, expectation.worst))
+        found.append((end, worst))
     return found
 
 
@@ -67,8 +67,7 @@ def test_of_many_kinds_the_furthest_are_shown() -> None:
         (block,) = chains[0].blocks
         known = numbers(model.log())
         expectation = Expectation(Populations(block.reweighting, known), block)
-        expectation.find_greatest(np.arange(2.0), {"X": 1, "A": 0, "B": 0})
-        worst = expectation.worst
+        _, worst = expectation.solve_greatest(np.arange(2.0), {"X": 1, "A": 0, "B": 0})
         assert worst is not None
         assert len(worst.kinds) == MOST_KINDS
         assert worst.n_more == 16 - MOST_KINDS

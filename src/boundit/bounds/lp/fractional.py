@@ -8,7 +8,7 @@ prove, not those the solver says.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
@@ -36,13 +36,19 @@ class NormedProgram:
     least: float
 
 
+class AttainedEnd(NamedTuple):
+    """An end, and the population that attains it where there is one to show."""
+
+    end: float
+    population: "WorstPopulation | None" = None
+
+
 @final
 class Expectation:
     """What functions of a block can be on average, at each value of what it is given.
 
-    ``late`` says that some search ran out of time. ``worst`` is the population that attains the
-    last end found, and ``worsts`` are those of all ends of ``find_ends``, by place and by
-    whether the end is the upper one.
+    ``late`` says that some search ran out of time. ``worsts`` are the populations that attain
+    the ends of ``find_ends``, by place and by whether the end is the upper one.
     """
 
     def __init__(
@@ -50,7 +56,6 @@ class Expectation:
     ) -> None:
         self.populations, self.block, self.budget = populations, block, budget
         self.late = False
-        self.worst: WorstPopulation | None = None
         self.worsts: dict[tuple[Place, bool], WorstPopulation | None] = {}
         self._programs: dict[tuple[int, ...], NormedProgram] = {}
 
@@ -70,10 +75,11 @@ class Expectation:
         least, most = (np.empty(self.find_shape(low.shape, outer)) for _ in range(2))
         for place in np.ndindex(*least.shape):
             given = self.select_given(place, outer)
-            least[place] = -self.find_greatest(-look_up(low, place), given)
-            self.worsts[place, False] = self.worst
-            most[place] = self.find_greatest(look_up(high, place), given)
-            self.worsts[place, True] = self.worst
+            lower = self.solve_greatest(-look_up(low, place), given)
+            upper = self.solve_greatest(look_up(high, place), given)
+            least[place], most[place] = -lower.end, upper.end
+            self.worsts[place, False] = lower.population
+            self.worsts[place, True] = upper.population
         return least, most
 
     def find_shape(self, shape: Sequence[int], outer: Sequence[str]) -> tuple[int, ...]:
@@ -98,32 +104,38 @@ class Expectation:
     def find_greatest(self, values: Floats, given: Mapping[str, int]) -> float:
         """Find the greatest mean of a function of the block, given some values.
 
-        ``worst`` is then the population in which it is so. Called by ``Expectation.find_ends``
-        at every place, with the sign changed for the least mean.
+        Called by ``ChainDifferences._find_block_mean`` and ``RatioDifference.find_greatest``.
+        """
+        return self.solve_greatest(values, given).end
+
+    def solve_greatest(self, values: Floats, given: Mapping[str, int]) -> AttainedEnd:
+        """Find the greatest mean of a function of the block, and who there is where it is so.
+
+        Called by ``Expectation.find_ends`` and ``NaturalReweighted.ends`` at every place, with
+        the sign changed for the least mean.
         """
         low, high = float(values.min()), float(values.max())
-        self.worst = None
         if low == high or not self.populations.has_logged(given):
-            return high  # what nobody may have, nobody's law is read off
+            return AttainedEnd(high)  # what nobody may have, nobody's law is read off
         made = self._make_program(given)
         if made.least < RARE:
-            return high
+            return AttainedEnd(high)
         objective = self.write_form(values, made.values, made.layout)
         end, found = certify_greatest(
             made.program, objective, least=made.least, seconds=self.budget.left()
         )
         self.late |= self.budget.is_over()
         if found.status is SolveStatus.EMPTY:  # the facts contradict each other
-            return high
-        self.worst = find_worst_population(self.populations, found)
-        return min(max(end, low), high)
+            return AttainedEnd(high)
+        worst = find_worst_population(self.populations, found)
+        return AttainedEnd(min(max(end, low), high), worst)
 
     def write_form(
         self, values: Floats, given: Mapping[str, int], layout: MassLayout
     ) -> Floats:
         """Write the sum of masses times a function of the block, where some values are met.
 
-        Called by ``Expectation.find_greatest`` and ``RatioDifference.__init__`` for objectives.
+        Called by ``Expectation.solve_greatest`` and ``RatioDifference.__init__``.
         """
         return self.populations.write_form(self.weigh_cells(values, given), layout)
 
@@ -142,7 +154,7 @@ class Expectation:
     def _make_program(self, values: Mapping[str, int]) -> NormedProgram:
         """Make the program in which the mass of some values is one, once for each values.
 
-        Called by ``Expectation.find_greatest``.
+        Called by ``Expectation.solve_greatest``.
         """
         key = tuple(values[name] for name in sorted(values))
         if key not in self._programs:

@@ -173,7 +173,7 @@ class Populations:
     def has_logged(self, values: Mapping[str, int]) -> bool:
         """Tell whether some values were logged, so that they surely happen among everyone.
 
-        Called by ``Expectation.find_greatest``: nothing is said of what nobody may have.
+        Called by ``Expectation.solve_greatest``: nothing is said of what nobody may have.
         """
         low = self._cell_shares[0]
         if not self.reweighting.shares.of:
@@ -322,7 +322,7 @@ def certify_greatest(
     ``objective <= y_0 unit + left``. What is left over is rounding, and is at most its greatest
     coefficient times ``sums``, for the total is one, masses add up to it, and cells to no more.
     In the ratio it is divided by the mass that was set to one, of which everyone has ``least``.
-    Called by ``Expectation.find_greatest``, ``RatioDifference._bound_piece`` and
+    Called by ``Expectation.solve_greatest``, ``RatioDifference._bound_piece`` and
     ``ReweightedProgram._look`` for every search.
     """
     with np.errstate(invalid="ignore"):  # an end that does not bind is infinite

@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 
 from boundit.bounds.binary_reward import HEADS
-from boundit.bounds.lp.fractional import Expectation
+from boundit.bounds.lp.fractional import AttainedEnd, Expectation
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import UNFINISHED, Ends, Numbers
@@ -94,10 +94,7 @@ class NaturalReweighted(BoundRule):
         )
         if expectation.populations.are_many:
             return Ends(np.zeros_like(lower), np.ones_like(upper))
-        known = dict[tuple[tuple[str, int], ...], tuple[float, float]]()
-        worsts = dict[
-            tuple[tuple[str, int], ...], tuple[WorstPopulation | None, WorstPopulation | None]
-        ]()
+        known = dict[tuple[tuple[str, int], ...], tuple[AttainedEnd, AttainedEnd]]()
         proofs = dict[tuple[Place, bool], WorstPopulation | None]()
         for place in np.ndindex(*lower.shape):
             at = dict(zip(self.axes, place, strict=True))
@@ -105,12 +102,11 @@ class NaturalReweighted(BoundRule):
             key = tuple(sorted((given | {name: at[name] for name in self.chosen}).items()))
             if key not in known:
                 low, high = self._values(at, numbers)
-                least = -expectation.find_greatest(-low, given)
-                first = expectation.worst
-                known[key] = least, expectation.find_greatest(high, given)
-                worsts[key] = first, expectation.worst
-            lower[place], upper[place] = known[key]
-            proofs[place, False], proofs[place, True] = worsts[key]
+                solve = expectation.solve_greatest
+                known[key] = solve(-low, given), solve(high, given)
+            least, most = known[key]
+            lower[place], upper[place] = -least.end, most.end
+            proofs[place, False], proofs[place, True] = least.population, most.population
         notes = (UNFINISHED,) if expectation.late else ()
         return Ends(
             lower, upper, proof=lambda place, end: proofs.get((place, end)), notes=notes
