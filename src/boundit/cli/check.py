@@ -53,9 +53,8 @@ def check(
     from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
 
     with show_progress("statements") as advance:
-        report = _spell_options(
-            run(graph, log.open().log, level=level, seed=seed, told=advance)
-        )
+        found = run(graph, log.open().log, level=level, seed=seed, told=advance)
+    report = _spell_options(found)
     if as_json:
         print_json(_make_record(report))
     else:

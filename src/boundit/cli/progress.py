@@ -13,6 +13,8 @@ Advance: TypeAlias = Callable[[int, int], None]
 def show_progress(label: str) -> Iterator[Advance]:
     """Show a bar while the body runs; the body says how far it is.
 
+    Entered by every command that may take longer than a second.
+
     >>> with show_progress("runs") as advance:
     ...     advance(1, 10)
     """
