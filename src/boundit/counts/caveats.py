@@ -28,7 +28,7 @@ def warn_of_dropped_rows(nulls: Mapping[str, int], rows: float) -> tuple[str, ..
 
 
 def warn_of_averages(reward: str, weight: str) -> tuple[str, ...]:
-    """A mean that stands for many rows looks like as many equal rewards: no spread at all.
+    """Warn that a mean of many rows looks like as many equal rewards: no spread at all.
 
     Called by ``_warn_if_averaged``.
     """

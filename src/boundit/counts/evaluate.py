@@ -73,7 +73,7 @@ class CountSource(Protocol):
         """How many levels each has. Used by ``Evaluator`` to check that tables agree."""
 
     def marginalize(self, names: Nodes) -> NamedArray:
-        """The numbers by some of the variables. Called by ``Evaluator._marginalize``."""
+        """Add up the numbers by some of the variables. Called by ``Evaluator._marginalize``."""
 
 
 def evaluate(
@@ -111,7 +111,7 @@ class Evaluator:
         return _Evaluation(self, sort_names(find_variables(expression))).compute(expression)
 
     def compute_term(self, term: P) -> NamedArray:
-        """``P(of | given)`` from the table that it speaks of; nan where nothing was seen.
+        """Compute ``P(of | given)`` from the table it speaks of; nan where nothing was seen.
 
         Called by ``_Evaluation.compute_node`` for every term of a formula.
         """
@@ -164,7 +164,7 @@ class _Evaluation:
         return NamedArray(tuple(a for a in self.axes if a in free), values.squeeze(bound))
 
     def compute_once(self, node: Expression) -> tuple[Nodes, Floats]:
-        """The free variables of a node and its numbers, one axis for every variable.
+        """Compute a node once: its free variables and its numbers, one axis for every variable.
 
         Called by ``_Evaluation.compute``, then for parts by ``_Evaluation.compute_node``.
         """

@@ -1,4 +1,4 @@
-"""The door of this room: files, frames or columns in, a ``Log`` out."""
+"""Open a log: files, frames or columns in, a ``Log`` out."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

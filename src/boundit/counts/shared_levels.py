@@ -27,10 +27,10 @@ def share_levels(
     >>> print(other.caveats[0])
     X is never 'B' in the log, only in the dict of columns: a slip for 'b'? If it is right, declare it with domain=
     """  # noqa: E501
-    told = {name: tuple(levels) for name, levels in (declared or {}).items()}
-    tables = [_widen(table, told) for table in (log, *others)]
+    extra = {name: tuple(levels) for name, levels in (declared or {}).items()}
+    tables = [_widen(table, extra) for table in (log, *others)]
     levels = join_domains(tables)
-    noted = [tables[0], *(_note_strange_levels(table, log, told) for table in others)]
+    noted = [tables[0], *(_note_strange_levels(table, log, extra) for table in others)]
     return tuple(_widen(table, levels) for table in noted)
 
 

@@ -246,7 +246,7 @@ def merge_cells(
 def find_distinct(
     codes: Codes, shape: Sequence[int]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """For each distinct line its first place, for each line which distinct one it is.
+    """Find for each distinct line its first place, for each line which distinct one it is.
 
     Called by ``merge_cells`` and ``ColumnSource.group``.
     """

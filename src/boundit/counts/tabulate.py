@@ -68,10 +68,10 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
     pairs = zip(asked.variables, cells.keys, strict=True)
     keys = {name: _encode_key(name, column, asked.cuts.get(name)) for name, column in pairs}
     _check_size(keys, len(cells["lines"]))
-    heads = _count_rows(cells, asked)
+    rows = _count_rows(cells, asked)
     for name, (levels, codes) in keys.items():
-        _check_category(name, levels, _count_known(codes, heads, levels), asked)
-    complete, nulls = _find_complete(cells, keys, heads, asked)
+        _check_category(name, levels, _count_known(codes, rows, levels), asked)
+    complete, nulls = _find_complete(cells, keys, rows, asked)
     n, reward = _weigh_cells(cells, asked)
     kept = complete & (n > 0)
     total = float(n[kept].sum())
@@ -114,7 +114,7 @@ def _encode_key(
 
 
 def _count_rows(cells: Cells, asked: Request) -> Floats:
-    """How many rows each cell stands for. Called by ``tabulate`` and ``_collect_notes``."""
+    """Count the rows each cell stands for. Called by ``tabulate`` and ``_collect_notes``."""
     return cells["weight" if asked.weight and not asked.exact else "lines"]
 
 
@@ -172,39 +172,39 @@ def _check_category(name: str, levels: Levels, rows: int, asked: Request) -> Non
         raise Continuous(name, len(known), rows=rows, numeric=numeric)
 
 
-def _count_known(codes: Codes, heads: Floats, levels: Levels) -> int:
-    """How many rows have a value at all. Called by ``tabulate`` for every key."""
-    return int(heads.sum() - (heads[codes == len(levels) - 1].sum() if None in levels else 0))
+def _count_known(codes: Codes, rows: Floats, levels: Levels) -> int:
+    """Count the rows that have a value at all. Called by ``tabulate`` for every key."""
+    return int(rows.sum() - (rows[codes == len(levels) - 1].sum() if None in levels else 0))
 
 
 def _find_complete(
-    cells: Cells, keys: Keys, heads: Floats, asked: Request
+    cells: Cells, keys: Keys, rows: Floats, asked: Request
 ) -> tuple[NDArray[np.bool_], dict[str, int]]:
-    """Which cells have a value in every key, and how many rows lack one, by variable.
+    """Find which cells have a value in every key, and how many rows lack one, by variable.
 
     Called by ``tabulate``.
     """
-    complete, nulls = np.ones(len(heads), dtype=np.bool_), dict[str, int]()
+    complete, nulls = np.ones(len(rows), dtype=np.bool_), dict[str, int]()
     for name, (levels, codes) in keys.items():
         if None in levels and asked.nulls != "level":
             gone = codes == levels.index(None)
             complete &= ~gone
-            nulls[name] = int(heads[gone].sum())
+            nulls[name] = int(rows[gone].sum())
     if asked.reward:
         valid = "rewarded_weight" if asked.weight and not asked.exact else "rewarded"
-        if lost := int((heads - np.nan_to_num(cells[valid])).sum()):
+        if lost := int((rows - np.nan_to_num(cells[valid])).sum()):
             nulls[asked.reward] = lost
     if nulls and asked.nulls != "drop":
         name = next(iter(nulls))
         drop, keep = Option("nulls", "drop"), Message(" or ", Option("nulls", "level"))
         other = "; a reward cannot be a level" if name == asked.reward else keep
         fix = Message("drop such rows with ", drop, other)
-        raise HasNulls(name, nulls[name], int(heads.sum()), fix)
+        raise HasNulls(name, nulls[name], int(rows.sum()), fix)
     return complete, nulls
 
 
 def _weigh_cells(cells: Cells, asked: Request) -> tuple[Floats, dict[str, Floats]]:
-    """The weight of each cell's rows, and the sums and range of their reward.
+    """Find the weight of each cell's rows, and the sums and range of their reward.
 
     Called by ``tabulate``.
     """
@@ -257,7 +257,7 @@ def _collect_notes(
 
 
 def _find_always_one(cells: Cells, asked: Request) -> list[str]:
-    """The flags that are 1 in every row, of a log whose graph marks none of them.
+    """Find the flags that are 1 in every row, of a log whose graph marks none of them.
 
     Called by ``_collect_notes``.
     """

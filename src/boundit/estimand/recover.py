@@ -1,4 +1,4 @@
-"""The door to recovery: what can be known exactly of ``P(y | do(x), c)``, and by which steps.
+"""Recovery: what can be known exactly of ``P(y | do(x), c)``, and by which steps.
 
 One way: the structured ways of ``Solver``, made compact; where they fail and no theorem says
 that they had to, a search of the whole do-calculus; then the formula in its simplest form.
@@ -20,7 +20,7 @@ from boundit.graph.read import require_graph
 from boundit.terms.errors import OverlappingRoles
 from boundit.terms.names import Names, Nodes
 
-SEARCHED = 7
+SEARCH_LIMIT = 7
 """Up to how many relevant variables the whole do-calculus is searched: about 0.2 s."""
 
 _ID = "ID and IDC are complete (Shpitser and Pearl 2006)"
@@ -102,7 +102,7 @@ def _search_rules(graph: CausalGraph, light: Question, tables: Sequence[Nodes]) 
     Called by ``recover`` where the structured ways failed and nothing proves that they had to.
     """
     relevant = graph.ancestors(light.variables) | graph.selecting()
-    if len(relevant & graph.observed) > SEARCHED:
+    if len(relevant & graph.observed) > SEARCH_LIMIT:
         reason = f"the graph is too large to search: {len(relevant)} nodes bear on the question"
         return Recovery(None, (Step(None, reason, "search"),))
     return search(graph.induced(relevant), light, tables)

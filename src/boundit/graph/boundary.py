@@ -33,26 +33,32 @@ def find_boundary(
     opening = find_causes(graph, given, closed=closed, into=into, out_of=out_of)
     # An open walk between two nodes never leaves the causes of the two and of what is given.
     inside = find_causes(graph, start, closed=opening, into=into, out_of=out_of)
-    links, by_head, by_tail = graph.links, set[str](), set(start)
-    queue = [(node, False) for node in start]
+    links, found = graph.links, set(start)
+    # Nobody enters a node twice the same way, nor by an edge that is cut.
+    by_head, by_tail = set(into), set(start | out_of)
+    queue = list(dict.fromkeys(start, False).items())
     while queue:
         here, head = queue.pop()
-        parents, children, siblings = find_exits(
-            links[here], head=head, known=here in given, opening=here in opening
-        )
+        parents, children, siblings = links[here]
+        if here in given or (head and here not in opening):
+            parents, children, siblings = find_exits(
+                links[here], head=head, known=here in given
+            )
         if here in into:
             parents = siblings = ()
         if here in out_of:
             children = ()
         for other in parents:
-            if other not in by_tail and other not in out_of:
+            if other not in by_tail:
                 by_tail.add(other)
+                found.add(other)
                 queue.append((other, False))
         for other in children + siblings:
-            if other not in by_head and other in inside and other not in into:
+            if other not in by_head and other in inside:
                 by_head.add(other)
+                found.add(other)
                 queue.append((other, True))
-    return given & (by_head | by_tail)
+    return given & found
 
 
 def find_causes(
@@ -63,7 +69,7 @@ def find_causes(
     into: Nodes = frozenset(),
     out_of: Nodes = frozenset(),
 ) -> Nodes:
-    """``An(of)`` without the edges into and out of these, and ``closed``, which is ancestral.
+    """Find ``An(of)`` without the edges into and out of these, and the ancestral ``closed``.
 
     Called by ``find_boundary`` and ``_find_by_rule_3``.
 

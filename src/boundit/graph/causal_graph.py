@@ -139,24 +139,24 @@ class CausalGraph:
         return asked
 
     def ancestors(self, of: Names) -> Nodes:
-        """``An(of)``, the nodes themselves included."""
+        """Find ``An(of)``, the nodes themselves included."""
         return self._close(self.require(of), 0)
 
     def descendants(self, of: Names) -> Nodes:
-        """``De(of)``, the nodes themselves included."""
+        """Find ``De(of)``, the nodes themselves included."""
         return self._close(self.require(of), 1)
 
     def parents(self, of: Names) -> Nodes:
-        """``Pa(of)``: the direct causes of the set that lie outside it."""
+        """Find ``Pa(of)``: the direct causes of the set that lie outside it."""
         asked = self.require(of)
         return frozenset().union(*(self.links[n].parents for n in asked)) - asked
 
     def selecting(self) -> Nodes:
-        """``An(S)``: whatever has a say in who was logged; empty without selection."""
+        """Find ``An(S)``: whatever has a say in who was logged; empty without selection."""
         return self._close(frozenset((self.selection,)), 0) if self.selection else frozenset()
 
     def components(self) -> tuple[Nodes, ...]:
-        """The c-components, the selection node's included, in the causal order of their heads.
+        """List the c-components, with the selection node, in causal order of their heads.
 
         >>> chain = [("X", "M"), ("M", "Y")]
         >>> front_door = CausalGraph.of(directed=chain, bidirected=[("X", "Y")])
@@ -172,7 +172,7 @@ class CausalGraph:
         return tuple(found)
 
     def induced(self, kept: Names) -> Self:
-        """``G_kept``: these nodes and the edges among them."""
+        """Make ``G_kept``: these nodes and the edges among them."""
         inside = self.require(kept)
         return self._make_part(
             inside,
@@ -182,7 +182,7 @@ class CausalGraph:
         )
 
     def without_edges_into(self, targets: Names) -> Self:
-        """``G`` with the edges into ``targets`` cut, bidirected ones too (the overline)."""
+        """Make ``G`` with the edges into ``targets`` cut, bidirected too (the overline)."""
         cut = self.require(targets)
         return self._make_part(
             self.nodes,
@@ -192,7 +192,7 @@ class CausalGraph:
         )
 
     def without_edges_out_of(self, sources: Names) -> Self:
-        """``G`` with the edges out of ``sources`` cut (the underline)."""
+        """Make ``G`` with the edges out of ``sources`` cut (the underline)."""
         cut = self.require(sources)
         return self._make_part(
             self.nodes,
@@ -202,7 +202,7 @@ class CausalGraph:
         )
 
     def without_edges(self, edges: Iterable[Edge]) -> Self:
-        """``G`` without these directed edges."""
+        """Make ``G`` without these directed edges."""
         kept = self.directed - frozenset(edges)
         return self._make_part(self.nodes, kept, self.bidirected, self.selection)
 
@@ -210,7 +210,7 @@ class CausalGraph:
         return write_text(self.nodes, self.directed, self.bidirected, self.selection)
 
     def _close(self, start: Nodes, kind: int) -> Nodes:
-        """Everything reached from ``start`` along one kind of link.
+        """Collect everything reached from ``start`` along one kind of link.
 
         Called by ``CausalGraph.ancestors``, ``CausalGraph.descendants``,
         ``CausalGraph.selecting`` and ``CausalGraph.components``.

@@ -34,7 +34,7 @@ def find_proper_causal_nodes(
 def find_proper_causal_effects(
     graph: CausalGraph, *, treatments: Names, outcomes: Names
 ) -> Nodes:
-    """``Dpcp``: whatever nodes on proper causal paths cause by ways free of treatments.
+    """Find ``Dpcp``: what nodes on proper causal paths cause by ways free of treatments.
 
     Called by ``adjusts`` and ``_prepare_search``.
 
@@ -53,7 +53,7 @@ def find_proper_causal_effects(
 def make_back_door_graph(
     graph: CausalGraph, *, treatments: Names, outcomes: Names
 ) -> CausalGraph:
-    """``G_pbd``: the graph without the first edge of every proper causal path.
+    """Make ``G_pbd``: the graph without the first edge of every proper causal path.
 
     Called by ``_list_claims`` and ``_prepare_search``.
 

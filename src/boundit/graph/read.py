@@ -1,4 +1,4 @@
-"""The doors for graphs: text of any known format, files, and back."""
+"""Graphs from text of any known format and from files, and back to text."""
 
 import re
 from collections.abc import Callable

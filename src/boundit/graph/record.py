@@ -116,7 +116,7 @@ def _read_name(item: object) -> str:
 
 
 def _list_names(question: object) -> Iterator[str]:
-    """Every name in a question, however its lists are nested.
+    """List every name in a question, however its lists are nested.
 
     Called by ``from_record``, for nodes that only the question names.
     """

@@ -51,41 +51,41 @@ def open_walk(
     queue = deque((node, False) for node in by_tail)
     while queue:
         node, head = queue.popleft()
-        parents, children, siblings = find_exits(
-            links[node], head=head, known=node in known, opening=node in opening
-        )
-        for neighbours, edge, reached in (
-            (parents, "<-", by_tail),
-            (children, "->", by_head),
-            (siblings, "<->", by_head),
+        parents, children, siblings = links[node]
+        if node in known or (head and node not in opening):
+            parents, children, siblings = find_exits(
+                links[node], head=head, known=node in known
+            )
+        for neighbours, edge, tail, reached in (
+            (parents, "<-", True, by_tail),
+            (children, "->", False, by_head),
+            (siblings, "<->", False, by_head),
         ):
             for other in neighbours:
-                if other in reached:
+                if other in reached or (tail and other in known):
                     continue
                 reached[other] = (node, head, edge)
                 if other in goal:
-                    return _retrace(other, edge != "<-", by_head, by_tail)
-                queue.append((other, edge != "<-"))
+                    return _retrace(other, not tail, by_head, by_tail)
+                queue.append((other, not tail))
     return None
 
 
 def find_exits(
-    links: Links, *, head: bool, known: bool, opening: bool
+    links: Links, *, head: bool, known: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Find the parents, children and siblings to which an open walk may leave a node.
+    """Find the parents, children and siblings to which a walk may leave a node that limits it.
 
-    The walk came in by an arrowhead (``head``) or by a tail; the node is given (``known``) or
-    causes something given (``opening``). Called by ``open_walk``, ``find_boundary`` and
-    ``_find_reached`` at every node they come to.
+    Such a node is given (``known``), or was entered by an arrowhead (``head``) and causes
+    nothing given; others may be left by any edge. Called by ``open_walk``, ``find_boundary``
+    and ``_find_reached`` at every node of this kind.
     """
     parents, children, siblings = links
     if known:
         # Only a collider lets the walk go on.
         return (parents, (), siblings) if head else ((), (), ())
-    if head and not opening:
-        # An arrowhead again would make a collider that causes nothing given.
-        return (), children, ()
-    return parents, children, siblings
+    # An arrowhead again would make a collider that causes nothing given.
+    return (), children, ()
 
 
 def _check_disjoint(one: Nodes, role: str, other: Nodes, other_role: str) -> None:

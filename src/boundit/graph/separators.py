@@ -303,9 +303,11 @@ def _find_reached(
     queue = deque((node, False) for node in start)
     while queue:
         node, head = queue.pop()
-        parents, children, siblings = find_exits(
-            links[node], head=head, known=node in blocked, opening=node in opening
-        )
+        parents, children, siblings = links[node]
+        if node in blocked or (head and node not in opening):
+            parents, children, siblings = find_exits(
+                links[node], head=head, known=node in blocked
+            )
         for other in parents:
             if other not in by_tail and other in inside:
                 by_tail.add(other)

@@ -44,7 +44,7 @@ class BitGraph:
         return frozenset(self.names[i] for i in list_bits(mask & ~self.selection))
 
     def _find_ancestors(self, of: int, cut_into: int, cut_out_of: int = 0) -> int:
-        """``An(of)`` in the graph without the edges into and out of these.
+        """Find ``An(of)`` in the graph without the edges into and out of these.
 
         Called by ``BitGraph._find_connected``. The search asks ``ancestors``, which keeps them.
         """

@@ -1,4 +1,4 @@
-"""Conditional effects: only the c-factors that the outcomes feel have to be known.
+"""Conditional effects: only the c-factors that bear on the outcomes have to be known.
 
 ``P(y | do(x), c)`` is ``F(y)`` divided by its sum over y, where ``F`` multiplies c-factors. A
 factor that shares no varying variable with the outcomes, directly or through other factors, is
@@ -30,7 +30,7 @@ NAME = "c-factors"
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The factors the outcomes feel, what is summed in them, and whether they need a norm."""
+    """The factors that bear on the outcomes, what is summed, and whether to norm them."""
 
     factors: tuple[Nodes, ...]
     summed: Nodes
@@ -38,7 +38,7 @@ class _Group:
 
 
 def recover_by_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) -> Recovery:
-    """Recover each factor that the outcomes feel, and put them together.
+    """Recover each factor that bears on the outcomes, and put them together.
 
     Called by ``Solver._try_ways`` and ``ExternalTable.answer`` when doing is not seeing.
 
@@ -83,8 +83,8 @@ def recover_among_selected(
     wanted = frozenset[str]().union(*left)
     if wanted:
         law, remaining = _divide_clean(graph, wanted)
-        felt = asked.outcomes | group.summed
-        if not _is_all_but_constants(remaining, wanted, felt):
+        connected = asked.outcomes | group.summed
+        if not _is_all_but_constants(remaining, wanted, connected):
             reason = Sentence.of(
                 "the logged rows do not give ", make_factor(wanted), " up to a constant"
             )
@@ -105,11 +105,11 @@ def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
     whole = factorize(graph, outcomes=asked.outcomes | known, treatments=asked.treatments)
     varying = whole.relevant - known
     scopes = [(part, (part | graph.parents(part)) & varying) for part in whole.parts]
-    felt, grown = asked.outcomes, True
+    connected, grown = asked.outcomes, True
     while grown:
-        reach = frozenset[str]().union(*(scope for _, scope in scopes if scope & felt))
-        grown, felt = not reach <= felt, felt | reach
-    factors = tuple(c for c, scope in scopes if scope & felt)
+        reach = frozenset[str]().union(*(scope for _, scope in scopes if scope & connected))
+        grown, connected = not reach <= connected, connected | reach
+    factors = tuple(c for c, scope in scopes if scope & connected)
     inside = frozenset[str]().union(*factors)
     return _Group(factors, (inside & varying) - asked.outcomes, bool(inside & known))
 
@@ -145,14 +145,14 @@ def _divide_clean(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]:
         law, graph = law.divide_by(gone), graph.induced(graph.nodes - gone)
 
 
-def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, felt: Nodes) -> bool:
-    """Tell whether what is left is the wanted factors times what the outcomes do not feel.
+def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, connected: Nodes) -> bool:
+    """Tell whether what is left is the wanted factors, times constants.
 
     Called by ``recover_among_selected`` on what is left of the graph.
     """
     for component in graph.components():
         if not component <= wanted and (
-            component & wanted or (component | graph.parents(component)) & felt
+            component & wanted or (component | graph.parents(component)) & connected
         ):
             return False
     return wanted <= graph.nodes

@@ -43,7 +43,7 @@ class Question:
         return self.outcomes | self.treatments | self.context
 
     def list_known(self, graph: CausalGraph) -> Nodes:
-        """What is given: the context, and that the row was selected if it was.
+        """List what is given: the context, and that the row was selected if it was.
 
         Called by ``_find_needed_factors`` and by the rules here, as in
         ``may_observe_treatments``.
@@ -85,7 +85,7 @@ def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:
 
 
 def lighten(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, ...]]:
-    """Drop what the outcomes do not feel, and turn conditions into interventions.
+    """Drop what does not bear on the outcomes, and turn conditions into interventions.
 
     Called by ``recover``, ``Solver`` and ``ExternalTable.answer`` before anything else is
     tried.

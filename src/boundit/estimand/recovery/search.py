@@ -116,7 +116,7 @@ class _DoCalculusSearch:
         return not missing
 
     def list_data(self) -> Iterator[_Move]:
-        """What the log shows of each variable given any others, and what the tables show.
+        """List what the log shows of each variable given any others, and what the tables show.
 
         Called by ``_DoCalculusSearch.reach`` to begin with.
         """
@@ -145,7 +145,7 @@ class _DoCalculusSearch:
         yield from self.list_swaps(atom)
 
     def list_edits(self, atom: _Atom) -> Iterator[tuple[_Atom, str, float]]:
-        """Rules 1 to 3 for one variable, forwards and backwards.
+        """Apply Rules 1 to 3 to one variable, forwards and backwards.
 
         Called by ``_DoCalculusSearch.list_moves``.
         """
@@ -171,7 +171,7 @@ class _DoCalculusSearch:
                     yield _Atom(of, do | bit, given), "Rule 3", _IDLE
 
     def may_use_rule_1(self, rest: _Atom, i: int) -> bool:
-        """Whether a condition on node i changes nothing.
+        """Tell whether a condition on node i changes nothing.
 
         Called by ``_DoCalculusSearch.list_edits``.
         """
@@ -179,7 +179,7 @@ class _DoCalculusSearch:
         return not self.graph.connected(of, do | given, do, 0) >> i & 1
 
     def may_use_rule_2(self, rest: _Atom, i: int) -> bool:
-        """Whether seeing node i and setting it are the same.
+        """Tell whether seeing node i and setting it are the same.
 
         Called by ``_DoCalculusSearch.list_edits``.
         """
@@ -187,7 +187,7 @@ class _DoCalculusSearch:
         return not self.graph.connected(of, do | given, do, 1 << i) >> i & 1
 
     def may_use_rule_3(self, rest: _Atom, i: int) -> bool:
-        """Whether setting node i changes nothing.
+        """Tell whether setting node i changes nothing.
 
         Called by ``_DoCalculusSearch.list_edits``.
         """

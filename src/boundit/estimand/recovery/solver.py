@@ -234,7 +234,7 @@ class Solver:
         return Recovery(None)
 
     def _list_separators(self, asked: Question) -> Iterator[Nodes]:
-        """Sets that part the outcomes from S: few, the likeliest first, each once.
+        """List sets that part the outcomes from S: few, the likeliest first, each once.
 
         Called by ``Solver._sum_over_separators``.
         """
