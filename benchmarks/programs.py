@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 
 from benchmarks.clock import seconds
 from boundit.bounds.numbers import PlugInNumbers
-from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
-from boundit.bounds.rules.response_program import ProgramLayout, ResponseProgram, solve
+from boundit.bounds.rules.find_response_programs import SearchBudget, find_response_programs
+from boundit.bounds.rules.response_program import ProgramLayout, ResponseProgram, solve_program
 from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
@@ -34,7 +34,7 @@ def run() -> None:
         spec, numbers = _instrument(k)
         layout = ProgramLayout(spec, numbers.levels)
         columns = _columns(layout)
-        ours = seconds(partial(solve, layout, numbers, TimeBudget(None)))
+        ours = seconds(partial(solve_program, layout, numbers, TimeBudget(None)))
         theirs = seconds(partial(_from_scratch, layout, numbers)) if columns else None
         ratio = "-" if theirs is None else f"{theirs / ours:.1f}x"
         shown = f"{columns:,}" if columns else "parted"
@@ -43,7 +43,9 @@ def run() -> None:
 
 def _instrument(k: int) -> tuple[ResponseProgram, PlugInNumbers]:
     """The instrument with random laws, ``k`` levels of Z and X."""
-    found = confounded(INSTRUMENT, ASKED, Solver(INSTRUMENT), SearchBudget(INSTRUMENT))
+    found = find_response_programs(
+        INSTRUMENT, ASKED, Solver(INSTRUMENT), SearchBudget(INSTRUMENT)
+    )
     spec = max(found, key=lambda one: len(one.varied))
     model = draw_model(INSTRUMENT, np.random.default_rng(k), levels=(k,))
     law = model.log().align(("Z", "X", "Y"))
@@ -54,18 +56,18 @@ def _instrument(k: int) -> tuple[ResponseProgram, PlugInNumbers]:
 
 def _columns(layout: ProgramLayout) -> int:
     """How many columns the program of one arm has; 0 if it is parted."""
-    types = layout.types(layout.arms[:1], range(len(layout.outer)), layout.most)
+    types = layout.list_types(layout.arms[:1], range(len(layout.outer)), layout.most)
     return 0 if types is None else types.n_types
 
 
 def _from_scratch(layout: ProgramLayout, numbers: PlugInNumbers) -> None:
     """Solve the same columns anew for both ends of every arm."""
-    law, inside = layout.law(numbers)[0][0], layout.spec.inside
+    law, inside = layout.read_law(numbers)[0][0], layout.spec.inside
     for arm in layout.arms:
-        types = layout.types([arm], range(len(layout.outer)), layout.most)
+        types = layout.list_types([arm], range(len(layout.outer)), layout.most)
         assert types is not None
-        cells = [types.find_cells(scene, inside) for scene in range(len(layout.outer))]
-        rows = [(scene == cell) for scene in cells for cell in range(law.shape[1])]
+        cells = [types.find_cells(scenario, inside) for scenario in range(len(layout.outer))]
+        rows = [(scenario == cell) for scenario in cells for cell in range(law.shape[1])]
         aimed = (types.find_cells(len(layout.outer), ["Y"]) == 1).astype(float)
         for sign in (1, -1):
             linprog(sign * aimed, A_eq=np.array(rows, float), b_eq=law.ravel(), method="highs")

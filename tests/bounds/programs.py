@@ -6,12 +6,12 @@ import numpy as np
 from numpy.random import Generator
 
 from boundit.bounds.numbers import PlugInNumbers
-from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
+from boundit.bounds.rules.find_response_programs import SearchBudget, find_response_programs
 from boundit.bounds.rules.response_program import (
     ProgramEnds,
     ProgramLayout,
     ResponseProgram,
-    solve,
+    solve_program,
 )
 from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
@@ -28,7 +28,7 @@ from boundit.terms.names import make_nodes
 def specs(graph: CausalGraph, x: str = "X", c: str = "") -> list[ResponseProgram]:
     """The programs for ``P(Y | do(x), c)``."""
     asked = Question(make_nodes("Y"), frozenset(x.split()), frozenset(c.split()))
-    return list(confounded(graph, asked, Solver(graph), SearchBudget(graph)))
+    return list(find_response_programs(graph, asked, Solver(graph), SearchBudget(graph)))
 
 
 def numbers(law: NamedArray) -> PlugInNumbers:
@@ -38,7 +38,7 @@ def numbers(law: NamedArray) -> PlugInNumbers:
 
 def solved(spec: ResponseProgram, law: NamedArray) -> ProgramEnds:
     found = numbers(law)
-    return solve(ProgramLayout(spec, found.levels), found, TimeBudget(None))
+    return solve_program(ProgramLayout(spec, found.levels), found, TimeBudget(None))
 
 
 def models(

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundit.bounds.binary_reward import HEADS, BinaryReward
+from boundit.bounds.binary_reward import SUCCESS, BinaryReward
 from boundit.counts.read import read_log
 
 REWARDS = st.lists(st.tuples(st.integers(0, 1), st.floats(-2, 5)), min_size=1, max_size=20)
@@ -34,7 +34,7 @@ def test_a_reward_of_0_and_1_is_its_own_coin() -> None:
 
     assert coin.names == {"X", "Y"}
     assert coin.n_levels == {"X": 2, "Y": 2}
-    assert coin.marginalize(frozenset("Y")).values[HEADS] == 2
+    assert coin.marginalize(frozenset("Y")).values[SUCCESS] == 2
 
 
 def test_a_table_without_the_reward_is_as_it_is() -> None:

@@ -61,7 +61,7 @@ def test_the_error_is_shared_by_cells_and_unseen_cells_cost_nothing() -> None:
     table = read_log({"X": [0, 0, 1, 1], "Y": [0, 1, 1, 1]}).count(["X"], reward="Y")
     source = BinaryReward(table.add_levels({"X": [2]}), "Y", 0, 1)
     numbers = ConfidentNumbers(source, (), {P(Y, X): frozenset()}, confidence=0.9)
-    low, high = numbers.between(P(Y, X), ("X", "Y"))
+    low, high = numbers.read_ends(P(Y, X), ("X", "Y"))
     expected = bound_share(np.array([1.0, 2.0]), np.array([2.0, 2.0]), 0.1 / 2)
 
     assert low[:2, 1] == pytest.approx(expected[0])
@@ -75,14 +75,14 @@ def test_a_row_of_which_only_the_extremes_matter_costs_as_much_as_one_cell() -> 
     source = BinaryReward(read_log(rows).count(["X", "Z"], reward="Y"), "Y", 0, 1)
     term = P(Y, X | Z)
 
-    sparing = ConfidentNumbers(source, (), {term: Z}, confidence=0.9).between(
+    sparing = ConfidentNumbers(source, (), {term: Z}, confidence=0.9).read_ends(
         term, ("X", "Z", "Y")
     )
     every = ConfidentNumbers(source, (), {term: frozenset()}, confidence=0.9)
     one = np.array(1.0)
 
     assert sparing[0][1, 1, 1] == pytest.approx(bound_share(one, one, 0.1 / 2)[0])
-    assert every.between(term, ("X", "Z", "Y"))[0][1, 1, 1] == pytest.approx(
+    assert every.read_ends(term, ("X", "Z", "Y"))[0][1, 1, 1] == pytest.approx(
         bound_share(one, one, 0.1 / 4)[0]
     )
 
@@ -118,7 +118,7 @@ def test_formulas_take_the_worst_case_of_their_terms() -> None:
         numbers.find_interval(P(Y, X | Z)),
         numbers.find_interval(P(Z)),
     )
-    low, high = numbers.between(formula, ("X", "Y"))
+    low, high = numbers.read_ends(formula, ("X", "Y"))
     order = ("X", "Y", "Z")
     by_hand = [
         (of_y.align(order) * of_z.align(order)).sum(axis=2)

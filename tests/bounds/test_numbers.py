@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from boundit.bounds.numbers import values_of
+from boundit.bounds.numbers import evaluate_formula
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.expression import P
@@ -15,7 +15,7 @@ LAW = NamedArray(
 
 
 def test_a_variable_of_which_any_value_will_do_is_averaged_over_what_was_seen() -> None:
-    found = values_of(P(Y, X | W), Evaluator(LAW), ("X", "Y"))
+    found = evaluate_formula(P(Y, X | W), Evaluator(LAW), ("X", "Y"))
 
     assert found.axes == ("X", "Y")
     assert found.at({"Y": 1}).values == pytest.approx([0.625, 0.25])
@@ -23,5 +23,5 @@ def test_a_variable_of_which_any_value_will_do_is_averaged_over_what_was_seen() 
         ("X", "W", "Y"), np.where(np.arange(2)[:, None, None] == 0, LAW.values, 0)
     )
     assert np.isnan(
-        values_of(P(Y, X | W), Evaluator(nowhere), ("X", "Y")).at({"X": 1}).values
+        evaluate_formula(P(Y, X | W), Evaluator(nowhere), ("X", "Y")).at({"X": 1}).values
     ).all()

@@ -30,7 +30,7 @@ def levels_of(model: Model) -> dict[str, tuple[Value, ...]]:
 
 
 def plans_of(model: Model, query: EffectQuery) -> tuple[Living, ...]:
-    chains = ChainSearch(model.graph, query).chains(longest=2)
+    chains = ChainSearch(model.graph, query).find_chains(longest=2)
     return make_living_plans(
         chains, model.graph, query, levels_of(model), (0.0, 1.0), lambda _: plug_in(model)
     )
@@ -151,7 +151,7 @@ def test_fed_with_true_frequencies_the_living_ends_hold_the_truth() -> None:
 
 def chain_of(world_query: EffectQuery, *variables: str, longest: int = 2) -> Chain:
     world = paper_world()
-    for chain in ChainSearch(world.graph, world_query).chains(longest=longest):
+    for chain in ChainSearch(world.graph, world_query).find_chains(longest=longest):
         if set(chain.variables) == set(variables):
             return chain
     raise LookupError(variables)
@@ -183,7 +183,7 @@ def test_plans_are_few_and_small() -> None:
 
 def test_ends_are_on_the_rewards_scale() -> None:
     world = paper_world()
-    chains = list(ChainSearch(world.graph, world.query).chains(longest=1))
+    chains = list(ChainSearch(world.graph, world.query).find_chains(longest=1))
 
     def plan(reward_range: tuple[float, float]) -> Living:
         (found,) = make_living_plans(

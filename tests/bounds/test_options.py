@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from boundit.bounds.options import InvalidLimit, check_limits, external_logs
+from boundit.bounds.options import InvalidLimit, check_limits, open_external_logs
 from boundit.counts.read import read_log
 from boundit.graph.text import parse
 
@@ -36,12 +36,12 @@ def test_limits_that_make_no_sense_are_refused(change: dict[str, object]) -> Non
 )
 def test_one_table_where_a_list_was_meant_is_refused(alone: object) -> None:
     with pytest.raises(InvalidLimit, match="external must be a list of tables"):
-        external_logs(GRAPH, alone)  # type: ignore[arg-type]
+        open_external_logs(GRAPH, alone)  # type: ignore[arg-type]
 
 
 def test_a_table_of_other_things_is_refused() -> None:
     with pytest.raises(InvalidLimit, match="the dict of columns, given as external=, has Q"):
-        external_logs(GRAPH, [{"X": [0]}, {"Q": [0]}])
-    assert [log.columns for log in external_logs(GRAPH, ({"X": [0], "Q": [1]},))] == [
+        open_external_logs(GRAPH, [{"X": [0]}, {"Q": [0]}])
+    assert [log.columns for log in open_external_logs(GRAPH, ({"X": [0], "Q": [1]},))] == [
         ("X", "Q")
     ]

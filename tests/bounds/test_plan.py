@@ -55,7 +55,7 @@ def test_what_fewer_tables_give_is_tried_beside_what_all_give() -> None:
 
 
 def test_rules_of_one_name_are_numbered_and_equal_claims_are_one() -> None:
-    one = next(ChainSearch(FIGURE_2, QUERY).chains(longest=3))
+    one = next(ChainSearch(FIGURE_2, QUERY).find_chains(longest=3))
     other = replace(one, reward=KnownFormula(P(make_nodes("Y")), ()))
 
     assert names(BoundPlan.of(FIGURE_2, QUERY, "sound", [one, other, one])) == [

@@ -1,6 +1,6 @@
 import pytest
 
-from boundit.bounds.request import NotABanditQuestion, bandit_query, coin_graph
+from boundit.bounds.request import NotABanditQuestion, hide_reward, read_bandit_query
 from boundit.estimand.query import parse_query
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
@@ -12,7 +12,7 @@ GRAPH = parse("Z -> X -> Y; Z -> Y; n -> Y")
 
 
 def test_text_and_a_query_ask_the_same() -> None:
-    assert bandit_query(GRAPH, "Y | do(X), Z") == bandit_query(
+    assert read_bandit_query(GRAPH, "Y | do(X), Z") == read_bandit_query(
         GRAPH, parse_query("Y | do(X), Z")
     )
 
@@ -33,13 +33,13 @@ def test_a_question_without_arms_and_contexts_is_refused(
     asked: str, error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error, match=said):
-        bandit_query(GRAPH, asked)
+        read_bandit_query(GRAPH, asked)
 
 
 def test_a_coin_causes_nothing_and_follows_what_the_reward_followed() -> None:
     for case in questions(40, 9):
         graph, y = case.model.graph, case.query.outcomes[0]
-        drawn = coin_graph(graph, y)
+        drawn = hide_reward(graph, y)
 
         assert drawn.nodes == graph.nodes
         assert drawn.selection == graph.selection

@@ -16,7 +16,7 @@ class SteppedClock:
 
 
 def test_no_limit_is_never_over() -> None:
-    assert FOR_EVER.left() is None
+    assert FOR_EVER.count_seconds() is None
     assert not FOR_EVER.is_over()
 
 
@@ -30,9 +30,9 @@ def test_seconds_run_from_the_first_question(monkeypatch: pytest.MonkeyPatch) ->
     budget = TimeBudget(2.0)
 
     clock.now = 100.0
-    assert budget.left() == 2.0
+    assert budget.count_seconds() == 2.0
     clock.now = 101.5
-    assert budget.left() == 0.5
+    assert budget.count_seconds() == 0.5
     clock.now = 103.0
-    assert budget.left() == 0.0
+    assert budget.count_seconds() == 0.0
     assert budget.is_over()

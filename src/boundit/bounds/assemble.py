@@ -14,8 +14,7 @@ from boundit.bounds.numbers import Numbers, PlugInNumbers
 from boundit.bounds.online import make_living_plans
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.plan_counts import PlanCounts
-from boundit.bounds.reward import is_binary
-from boundit.bounds.reward import reward_range as settle_range
+from boundit.bounds.reward import is_binary, settle_reward_range
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.time_budget import TimeBudget
@@ -101,7 +100,9 @@ class BoundEvidence:
         Called by ``assemble``.
         """
         (outcome,) = plan.query.outcomes
-        low, high = settle_range([table for table in counts.tables if table.reward], declared)
+        low, high = settle_reward_range(
+            [table for table in counts.tables if table.reward], declared
+        )
         unit = (low, high) == (0.0, 1.0)
         log, *external = (
             BinaryReward(

@@ -7,7 +7,7 @@ bounds; their profile and a caveat say what they neglect.
 from boundit.bounds.assemble import assemble
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.plan_counts import count_for
-from boundit.bounds.request import bandit_query
+from boundit.bounds.request import read_bandit_query
 from boundit.bounds.rules.chain import Chain, KnownFormula
 from boundit.counts.read import read_log
 from boundit.estimand.criteria.adjustment_sets import find_adjustment
@@ -28,10 +28,10 @@ def condition_only(
     reward_range: tuple[float, float] | None = None,
 ) -> BoundTable:
     """Estimate each arm by its logged mean in each context (CP): neglects both biases."""
-    asked = bandit_query(graph, query)
+    asked = read_bandit_query(graph, query)
     given = frozenset(asked.treatments + asked.context)
     formula = P(frozenset(asked.outcomes), given, logged=graph.selection is not None)
-    return _estimated(graph, asked, log, formula, CP, "neither bias is corrected", reward_range)
+    return _estimate(graph, asked, log, formula, CP, "neither bias is corrected", reward_range)
 
 
 def adjust_for_confounding_only(
@@ -46,20 +46,20 @@ def adjust_for_confounding_only(
     It speaks of the arm alone: the context plays no part. Where no set of covariates satisfies
     Definition 2 the range is all there is.
     """
-    asked = bandit_query(graph, query)
+    asked = read_bandit_query(graph, query)
     everyone = graph.induced(graph.observed)
     found = find_adjustment(everyone, treatments=asked.treatments, outcomes=asked.outcomes)
     if found is None:
-        return _estimated(graph, asked, log, None, BIASED, "no covariates adjust", reward_range)
+        return _estimate(graph, asked, log, None, BIASED, "no covariates adjust", reward_range)
     logged, z = graph.selection is not None, found.covariates
     given = frozenset(asked.treatments) | z
     inner = P(frozenset(asked.outcomes), given, logged=logged)
     formula = Sum(z, Product((inner, P(z, logged=logged)))) if z else inner
     why = f"adjusted for {join_names(z) or 'nothing'}; selection is not corrected"
-    return _estimated(graph, asked, log, formula, BIASED, why, reward_range)
+    return _estimate(graph, asked, log, formula, BIASED, why, reward_range)
 
 
-def _estimated(
+def _estimate(
     graph: CausalGraph,
     query: EffectQuery,
     log: object,

@@ -14,7 +14,7 @@ from boundit.counts.named_array import NamedArray
 from boundit.counts.table import CountTable
 from boundit.terms.names import Nodes
 
-HEADS = 1
+SUCCESS = 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -144,10 +144,10 @@ class ConfidentNumbers:
         self._shares = {t: (1 - confidence) * size / total for t, size in sizes.items()}
         self._terms: dict[P, tuple[NamedArray, NamedArray]] = {}
 
-    def between(self, expression: Expression, wanted: Sequence[str]) -> EndPair:
+    def read_ends(self, expression: Expression, wanted: Sequence[str]) -> EndPair:
         """Find both ends of a formula over ``wanted``; the best, of values that may be any.
 
-        Called by ``Populations._add_table`` and every rule, as ``Numbers.between``.
+        Called by ``Populations._add_table`` and every rule, as ``Numbers.read_ends``.
         """
         order = tuple(sort_names(find_variables(expression)))
         free, pair = _IntervalArithmetic(self, order).evaluate(expression)
@@ -240,7 +240,7 @@ class _IntervalArithmetic:
     def evaluate(self, node: Expression) -> tuple[Nodes, EndPair]:
         """Evaluate a formula: the variables it depends on, and both its ends.
 
-        Called by ``ConfidentNumbers.between``.
+        Called by ``ConfidentNumbers.read_ends``.
         """
         match node:
             case P(of, given):

@@ -6,10 +6,10 @@ from typing import get_args
 
 from boundit.bounds.assemble import assemble
 from boundit.bounds.confidence import NoConfidence, require_confidence
-from boundit.bounds.options import check_limits, external_logs
+from boundit.bounds.options import check_limits, open_external_logs
 from boundit.bounds.plan import BoundPlan, Profile, plan_bounds
 from boundit.bounds.plan_counts import count_for
-from boundit.bounds.request import bandit_query, coin_graph
+from boundit.bounds.request import hide_reward, read_bandit_query
 from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.read import read_log
@@ -83,14 +83,14 @@ def derive_bounds(
     """
     if profile not in get_args(Profile):
         raise UnknownProfile(profile)
-    asked = bandit_query(graph, query)
+    asked = read_bandit_query(graph, query)
     if profile == "paper":
         confidence = None
     require_confidence(confidence)
     check_limits(max_condition=max_condition, time_limit=time_limit, domain=domain)
     facts = SelectionFacts.from_options(selection_rate=selection_rate, sensitivity=sensitivity)
     facts.require_in(graph)
-    opened, others = read_log(log), external_logs(graph, external)
+    opened, others = read_log(log), open_external_logs(graph, external)
     if confidence is not None and all(table.exact for table in (opened, *others)):
         none = Option("confidence", None)
         raise NoConfidence("an exact law has no sampling error; pass ", none)
@@ -104,7 +104,7 @@ def derive_bounds(
         facts=facts,
     )
     (outcome,) = asked.outcomes
-    hidden = coin_graph(graph, outcome)
+    hidden = hide_reward(graph, outcome)
     plan = make_plan(graph if may_be_binary(reward_range) else hidden)
     counts = count_for(plan, opened, others, domain)
     if reward_range is not None and plan.graph is not hidden and not counts.have_binary_reward:

@@ -37,68 +37,71 @@ class Explainer:
         self._needs = [rule.needs for rule in rules]
         self._marginals: dict[Nodes, NamedArray] = {}
         rows = np.prod([len(log.levels[axis]) for axis in axes])
-        self._tells = rows <= MOST_EXPLAINED
+        self._is_small = rows <= MOST_EXPLAINED
 
-    def scaled(self, share: float) -> float:
+    def scale(self, share: float) -> float:
         """A share of the reward's range as a reward."""
         return float(self.low + (self.high - self.low) * share)
 
-    def cells(self, which: int, place: Place, ends: Ends, *, upper: bool) -> tuple[Line, ...]:
+    def list_numbers(
+        self, which: int, place: Place, ends: Ends, *, upper: bool
+    ) -> tuple[Line, ...]:
         """The numbers that a candidate's end was made from, a line each."""
-        if not self._tells:
+        if not self._is_small:
             return ()
         if ends.proof is not None:
             match ends.proof(place, upper):
                 case EndProof() as proof:
-                    return self._proved(proof)
+                    return self._write_proof(proof)
                 case WorstPopulation() as worst:
-                    return self._worst(worst)
+                    return self._write_population(worst)
                 case None:
                     return ()
-        return self._read(which, place)
+        return self._list_read(which, place)
 
-    def _read(self, which: int, place: Place) -> tuple[str, ...]:
+    def _list_read(self, which: int, place: Place) -> tuple[str, ...]:
         """Where, how much, and of how many rows."""
         here = dict(zip(self.axes, place, strict=True))
         lines, needs = [], self._needs[which]
         for levels, share in self.rules[which].list_cells(self.evaluator, place):
-            where = ", ".join(str(self._at(name, i)) for name, i in levels.items())
+            where = ", ".join(str(self._write_level(name, i)) for name, i in levels.items())
             read = {n: i for n, i in (here | levels).items() if n in needs}
-            rows = format_count(float(self._marginal(frozenset(read)).at(read)))
-            worth = "never logged" if np.isnan(share) else f"{self.scaled(share):.4g}"
+            rows = format_count(float(self._count_by(frozenset(read)).at(read)))
+            worth = "never logged" if np.isnan(share) else f"{self.scale(share):.4g}"
             lines.append(f"{where or 'value'}: {worth} ({rows})")
         return tuple(lines)
 
-    def _proved(self, proof: EndProof) -> tuple[Line, ...]:
+    def _write_proof(self, proof: EndProof) -> tuple[Line, ...]:
         """An end as a sum of observed probabilities, on the scale from 0 to 1."""
         lines: list[Line] = [f"{proof.constant:.4g}"] if abs(proof.constant) > ROUNDING else []
         for times, cell, value in proof.terms:
-            of = tuple(self._at(n, i) for n, i in cell.items() if n in proof.of)
-            given = tuple(self._at(n, i) for n, i in cell.items() if n not in proof.of)
+            of = tuple(self._write_level(n, i) for n, i in cell.items() if n in proof.of)
+            given = tuple(self._write_level(n, i) for n, i in cell.items() if n not in proof.of)
             factor = f"{'-' if times < 0 else '+'} {abs(times):.4g} x "
             lines.append(Sentence.of(factor, Term("P", of, given), f" = {value:.4g}"))
         return tuple(lines)
 
-    def _worst(self, worst: WorstPopulation) -> tuple[str, ...]:
+    def _write_population(self, worst: WorstPopulation) -> tuple[str, ...]:
         """Who there would be more of, or fewer, than the log shows."""
         lines = []
         for kind in worst.kinds:
-            who = ", ".join(str(self._at(name, i)) for name, i in kind.levels.items())
+            who = ", ".join(str(self._write_level(name, i)) for name, i in kind.levels.items())
             shares = f"{kind.share:.4g} of everyone, {kind.logged:.4g} of the log"
             lines.append(f"attained when {who}: {shares}{kind.stopped}")
         return (*lines, f"and {worst.n_more} kinds more") if worst.n_more else tuple(lines)
 
-    def _marginal(self, names: Nodes) -> NamedArray:
+    def _count_by(self, names: Nodes) -> NamedArray:
         """Count by some variables, once however many rows ask."""
         if names not in self._marginals:
             self._marginals[names] = self.log.marginalize(names)
         return self._marginals[names]
 
-    def _at(self, name: str, place: int) -> Variable:
+    def _write_level(self, name: str, place: int) -> Variable:
         """Write a variable at a level; of the reward one of the ends of its range.
 
-        Called by ``Explainer._read``, ``Explainer._proved`` and ``Explainer._worst``.
+        Called by ``Explainer._list_read``, ``Explainer._write_proof`` and
+        ``Explainer._write_population``.
         """
         if name == self.log.reward:
-            return Variable(name, value=f"{self.scaled(float(place)):g}", bare=True)
+            return Variable(name, value=f"{self.scale(float(place)):g}", bare=True)
         return Variable(name, value=repr(self.log.levels[name][place]), bare=True)

@@ -65,7 +65,7 @@ class Intersection:
     crossed: NDArray[np.bool_]
     all_ends: Sequence[Ends] = ()
 
-    def empty(self, which: int) -> NDArray[np.bool_]:
+    def find_empty(self, which: int) -> NDArray[np.bool_]:
         """Where a rule says that no model of the graph fits the numbers."""
         found = self.all_ends[which].empty
         return np.zeros(self.lower.shape, dtype=bool) if found is None else found
@@ -108,7 +108,9 @@ def intersect_rules(
     writer = _RowWriter(explainer, names, axes, len(plan.query.treatments))
     numbers = np.broadcast_to(log.marginalize(axes).align(axes), shape)
     bounds = {
-        writer.key(place): writer.bound(place, best, estimates, float(numbers[place]))
+        writer.read_key(place): writer.write_bound(
+            place, best, estimates, float(numbers[place])
+        )
         for place in product(*map(range, shape))
     }
     return bounds, best.notes
@@ -128,7 +130,7 @@ def _intersect_ends(
     the estimates, and again with a confidence.
     """
     all_ends = [Ends(np.zeros(shape), np.ones(shape))]
-    all_ends += [rule.ends(numbers, budget) for rule in rules]
+    all_ends += [rule.find_ends(numbers, budget) for rule in rules]
     lowers = np.stack([ends.lower for ends in all_ends])
     uppers = np.stack([ends.upper for ends in all_ends])
     low_by, high_by = lowers.argmax(axis=0), uppers.argmin(axis=0)
@@ -156,13 +158,13 @@ class _RowWriter:
     ) -> None:
         self.explainer, self.names, self.axes, self.n_arms = explainer, names, axes, n_arms
 
-    def key(self, place: tuple[int, ...]) -> Key:
+    def read_key(self, place: tuple[int, ...]) -> Key:
         """Look up the arm and the context at a place; called by ``intersect_rules``."""
         levels = self.explainer.log.levels
         values = tuple(levels[a][i] for a, i in zip(self.axes, place, strict=True))
         return values[: self.n_arms], values[self.n_arms :]
 
-    def bound(
+    def write_bound(
         self, place: tuple[int, ...], best: Intersection, estimates: Intersection, n: float
     ) -> Bound:
         """Write one row with its marks; called by ``intersect_rules`` for every place."""
@@ -174,30 +176,30 @@ class _RowWriter:
         marks += tuple(
             NO_FIT.format(self.names[which])
             for which in range(len(best.all_ends))
-            if best.empty(which)[place]
+            if best.find_empty(which)[place]
         )
         low_by, high_by = int(best.low_by[place]), int(best.high_by[place])
-        scaled = self.explainer.scaled
+        scale = self.explainer.scale
         return Bound(
-            lower=scaled(best.lower[place]),
-            upper=scaled(best.upper[place]),
-            lower_estimate=scaled(estimates.lower[place]),
-            upper_estimate=scaled(estimates.upper[place]),
+            lower=scale(best.lower[place]),
+            upper=scale(best.upper[place]),
+            lower_estimate=scale(estimates.lower[place]),
+            upper_estimate=scale(estimates.upper[place]),
             n=n,
             lower_rule=self.names[low_by],
             upper_rule=self.names[high_by],
-            lower_cells=self.cells(low_by, place, best, upper=False),
-            upper_cells=self.cells(high_by, place, best, upper=True),
+            lower_cells=self.list_cells(low_by, place, best, upper=False),
+            upper_cells=self.list_cells(high_by, place, best, upper=True),
             marks=marks,
         )
 
-    def cells(
+    def list_cells(
         self, which: int, place: tuple[int, ...], best: Intersection, *, upper: bool
     ) -> tuple[Line, ...]:
         """List the numbers behind an end; the range has none. Called by ``bound``."""
         if which == 0:
             return ()
-        return self.explainer.cells(which - 1, place, best.all_ends[which], upper=upper)
+        return self.explainer.list_numbers(which - 1, place, best.all_ends[which], upper=upper)
 
 
 def _refuse_empty(
@@ -210,7 +212,7 @@ def _refuse_empty(
     found = [
         f"{_write_row(place, log, axes)} (by {planned.record.name!r})"
         for which, planned in enumerate(plan.rules, start=1)
-        for place in map(tuple, np.argwhere(best.empty(which)))
+        for place in map(tuple, np.argwhere(best.find_empty(which)))
     ]
     if found:
         raise NoModelFits(found)

@@ -42,7 +42,7 @@ class Numbers(Protocol):
     def levels(self) -> Mapping[str, int]:
         """How many levels each variable has."""
 
-    def between(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
+    def read_ends(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
         """Both ends of a formula over the ``wanted`` axes; 0 and 1 where nothing is known."""
 
 
@@ -53,13 +53,13 @@ class PlugInNumbers:
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.levels = evaluator, evaluator.levels
 
-    def between(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
+    def read_ends(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
         """Both ends are the estimate; what was never seen is anything from 0 to 1."""
-        found = values_of(expression, self.evaluator, wanted).align(wanted)
+        found = evaluate_formula(expression, self.evaluator, wanted).align(wanted)
         return np.nan_to_num(found, nan=0.0), np.nan_to_num(found, nan=1.0)
 
 
-def values_of(
+def evaluate_formula(
     expression: Expression, evaluator: Evaluator, wanted: Sequence[str]
 ) -> NamedArray:
     """Evaluate a formula; over variables of which any value will do, take the mean."""

@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.binary_reward import SUCCESS
 from boundit.bounds.confidence import collect_terms
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.rules.chain import Chain
@@ -137,10 +137,10 @@ def _read_ends(
     lowest, highest = reward_range
 
     def scaled(unit: Floats) -> Floats:
-        whole = np.broadcast_to(unit[..., HEADS].clip(0, 1), shape)
+        whole = np.broadcast_to(unit[..., SUCCESS].clip(0, 1), shape)
         return lowest + (highest - lowest) * whole.reshape(prod(shape[: len(names)]), -1)
 
-    low, high = map(scaled, numbers.between(chain.reward.expression, (*order, outcome)))
+    low, high = map(scaled, numbers.read_ends(chain.reward.expression, (*order, outcome)))
     values = product(*(levels[name] for name in names))
     return {
         (found[:n], found[n:]): tuple(map(Interval, below.tolist(), above.tolist()))

@@ -40,7 +40,7 @@ def check_limits(*, max_condition: object, time_limit: object, domain: object) -
         )
 
 
-def external_logs(graph: CausalGraph, sources: Iterable[object]) -> list[Log]:
+def open_external_logs(graph: CausalGraph, sources: Iterable[object]) -> list[Log]:
     """Open the unselected tables; each must speak of the graph."""
     alone = isinstance(sources, str | PathLike | Mapping | Log) or hasattr(sources, "columns")
     if alone or not isinstance(sources, Iterable):

@@ -6,11 +6,11 @@ from itertools import combinations
 from typing import Literal, TypeAlias
 
 from boundit.bounds.rules.chain import MOST_SETS, ChainSearch
-from boundit.bounds.rules.factorization import Factorization, factorization
+from boundit.bounds.rules.factorization import Factorization, factorize_effect
 from boundit.bounds.rules.find_reweighted import ReweightedChainSearch
-from boundit.bounds.rules.natural import natural_reweighted
-from boundit.bounds.rules.nested_chain import staged
-from boundit.bounds.rules.reweighted_types import types_reweighted
+from boundit.bounds.rules.natural import find_natural_bounds
+from boundit.bounds.rules.nested_chain import find_nested_chains
+from boundit.bounds.rules.reweighted_types import find_reweighted_types
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.rules.substitution import Substitution
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
@@ -69,7 +69,7 @@ class BoundPlan:
         """
         planned = list[PlannedRule]()
         for rule in rules:
-            record = rule.record()
+            record = rule.write_record()
             same = [p.record for p in planned if p.record.name.split(" #")[0] == record.name]
             if all(other.claim != record.claim for other in same):
                 name = record.name + (f" #{len(same) + 1}" if same else "")
@@ -165,14 +165,18 @@ def _find_rules(
     Called by ``plan_sound`` for each choice of tables.
     """
     search = ChainSearch(graph, query, tables)
-    chains = list(search.chains(longest=max_condition, budget=budget))
+    chains = list(search.find_chains(longest=max_condition, budget=budget))
     sums = _find_sums(graph, query, tables)
     has_formula = any(all(link.weights for link in chain.links) for chain in chains)
-    nested = [] if has_formula else list(staged(search, longest=max_condition, budget=budget))
-    types = [] if has_formula else types_reweighted(graph, query, facts, tables)
+    nested = (
+        []
+        if has_formula
+        else list(find_nested_chains(search, longest=max_condition, budget=budget))
+    )
+    types = [] if has_formula else find_reweighted_types(graph, query, facts, tables)
     reweighting = ReweightedChainSearch(graph, query, facts, tables)
-    reweighted = reweighting.chains(longest=max_condition, budget=budget)
-    natural = natural_reweighted(graph, query, facts, tables)
+    reweighted = reweighting.find_chains(longest=max_condition, budget=budget)
+    natural = find_natural_bounds(graph, query, facts, tables)
     return chains, sums, nested, reweighted, [natural] if natural else [], types
 
 
@@ -202,7 +206,7 @@ def plan_paper(
         max_sets=MOST_SETS,
     )
     substitutions = [Substitution(query, substitute, base) for substitute in found]
-    rules = [factorization(graph, query, base), *substitutions]
+    rules = [factorize_effect(graph, query, base), *substitutions]
     return BoundPlan.of(graph, query, "paper", rules, *notes)
 
 
@@ -229,7 +233,7 @@ def _find_sums(
         if found.expression is None:
             return []
         base = simplify(found.expression)
-    sums = factorization(graph, query, base)
+    sums = factorize_effect(graph, query, base)
     (outcome,) = query.outcomes
     known = any(outcome in part and answer for part, answer in sums.factors)
     return [sums] if known else []

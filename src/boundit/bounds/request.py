@@ -14,7 +14,7 @@ class NotABanditQuestion(InvalidQuery):
     """A query that no arm and context answer."""
 
 
-def bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
+def read_bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
     """Check that a query asks for one reward, under arms, in contexts known beforehand."""
     require_graph(graph)
     asked = query if isinstance(query, EffectQuery) else parse_query(query)
@@ -36,14 +36,14 @@ def bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
     return asked
 
 
-def coin_graph(graph: CausalGraph, outcome: str) -> CausalGraph:
+def hide_reward(graph: CausalGraph, outcome: str) -> CausalGraph:
     """Redraw the graph for a coin tossed by a reward that is no 0/1 variable.
 
     The coin follows the reward and causes nothing; the reward itself is then hidden. Where the
     reward causes nothing either, the graph stays as it is.
 
     >>> from boundit.graph.text import parse
-    >>> print(coin_graph(parse("X -> Y -> [S]"), "Y"))
+    >>> print(hide_reward(parse("X -> Y -> [S]"), "Y"))
     X -> [S]; X -> Y; [S] <-> Y
     """
     if not graph.links[outcome].children:

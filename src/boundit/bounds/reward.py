@@ -44,11 +44,11 @@ class NoRange(BounditError):
         )
 
 
-def reward_range(
+def settle_reward_range(
     tables: Sequence[CountTable], declared: tuple[float, float] | None
 ) -> tuple[float, float]:
     """Settle the range of the reward that these tables add up."""
-    low, high = _declared(declared) if declared is not None else (0.0, 1.0)
+    low, high = _read_range(declared) if declared is not None else (0.0, 1.0)
     for table in tables:
         if table.reward is None or table.lowest is None or table.highest is None:
             continue
@@ -67,7 +67,7 @@ def may_be_binary(declared: tuple[float, float] | None) -> bool:
     With another range a reward of two values still counts as the chance of a success, which
     causes nothing of what the reward causes. Called by ``derive_bounds`` before it plans.
     """
-    return declared is None or _declared(declared) == (0, 1)
+    return declared is None or _read_range(declared) == (0, 1)
 
 
 def is_binary(table: CountTable) -> bool:
@@ -79,7 +79,7 @@ def is_binary(table: CountTable) -> bool:
     return bool(inside and np.array_equal(squares, sums))
 
 
-def _declared(given: tuple[float, float]) -> tuple[float, float]:
+def _read_range(given: tuple[float, float]) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in given)
     except (TypeError, ValueError):

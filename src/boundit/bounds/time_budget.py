@@ -12,10 +12,10 @@ class TimeBudget:
         self._seconds = seconds
         self._end: float | None = None
 
-    def left(self) -> float | None:
+    def count_seconds(self) -> float | None:
         """Tell how many seconds are left; None when there is no limit.
 
-        Called by ``ArmProgram.ends`` and others before each linear program.
+        Called by ``ArmProgram.find_ends`` and others before each linear program.
         """
         if self._seconds is None:
             return None
@@ -26,9 +26,9 @@ class TimeBudget:
     def is_over(self) -> bool:
         """Tell whether no time is left; what was found until then holds.
 
-        Called by ``ChainSearch.chains`` before each set of variables.
+        Called by ``ChainSearch.find_chains`` before each set of variables.
         """
-        return self.left() == 0.0
+        return self.count_seconds() == 0.0
 
 
 FOR_EVER = TimeBudget(None)

@@ -78,7 +78,7 @@ def read_graph(path: str | PathLike[str]) -> CausalGraph:
 def require_graph(graph: object) -> CausalGraph:
     """Return a graph as it is; anything else is refused with what would make one of it.
 
-    Called by ``recover``, ``check`` and, before bounds, ``bandit_query``.
+    Called by ``recover``, ``check`` and, before bounds, ``read_bandit_query``.
     """
     if isinstance(graph, CausalGraph):
         return graph

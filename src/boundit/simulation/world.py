@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
-from boundit.bounds.request import bandit_query
+from boundit.bounds.request import read_bandit_query
 from boundit.counts.log import Log
 from boundit.counts.named_array import NamedArray
 from boundit.counts.read import read_log
@@ -35,7 +35,7 @@ class World:
     name: str = "a world"
 
     def __post_init__(self) -> None:
-        (outcome,) = bandit_query(self.model.graph, self.query).outcomes
+        (outcome,) = read_bandit_query(self.model.graph, self.query).outcomes
         if (n := self.model.n_levels[outcome]) != 2:
             raise RewardNotBinary(outcome, n)
 

@@ -25,9 +25,9 @@ NOTHING, RATE = SelectionFacts(), SelectionFacts((0.47625, 0.47625))
 def share_chains(
     graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, *, plain: int = 1
 ) -> list[SharedChain]:
-    blocks = ReweightedChainSearch(graph, query, facts).chains(longest=2)
+    blocks = ReweightedChainSearch(graph, query, facts).find_chains(longest=2)
     found = [SharedChain.from_graph(graph, query, chain) for chain in blocks]
-    rest = ChainSearch(graph, query).chains(longest=plain)
+    rest = ChainSearch(graph, query).find_chains(longest=plain)
     return [*found, *(SharedChain.from_graph(graph, query, chain) for chain in rest)]
 
 

@@ -41,7 +41,7 @@ def test_arms_that_share_an_unknown_law_differ_less_than_their_intervals() -> No
     query = parse_query("Y | do(X)")
     (chain,) = (
         chain
-        for chain in ChainSearch(model.graph, query).chains(longest=1)
+        for chain in ChainSearch(model.graph, query).find_chains(longest=1)
         if chain.variables == ("W",)
     )
     shared = SharedChain.from_graph(model.graph, query, chain)
@@ -64,7 +64,7 @@ def test_an_arm_that_changes_nothing_is_as_good_as_another() -> None:
     )
     query = parse_query("Y | do(X)")
     found = derive_with_contrasts(model, query, NOTHING)
-    chain = next(c for c in ChainSearch(model.graph, query).chains(longest=1) if c.links)
+    chain = next(c for c in ChainSearch(model.graph, query).find_chains(longest=1) if c.links)
     shared = SharedChain.from_graph(model.graph, query, chain)
     numbers = make_confident(World(model, query), chain.formulas, 500)
 
@@ -95,7 +95,7 @@ def test_with_counts_contrasts_hold_too() -> None:
     """Section 3.6: the masses of cells lie between their shares, for both arms the same."""
     world = paper_world()
     mean = truth(world.model, world.query)
-    for chain in ReweightedChainSearch(world.graph, world.query, RATE).chains(longest=2):
+    for chain in ReweightedChainSearch(world.graph, world.query, RATE).find_chains(longest=2):
         numbers = make_confident(world, chain.formulas, 20_000)
         shared = SharedChain.from_graph(world.graph, world.query, chain)
         proved = ChainDifferences(shared, numbers, world.query)

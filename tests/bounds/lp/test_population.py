@@ -115,7 +115,7 @@ class Between:
     high: Floats
     levels: Mapping[str, int] = field(default_factory=lambda: {"M": 2, "X": 3})
 
-    def between(self, _: Expression, __: Sequence[str]) -> tuple[Floats, Floats]:
+    def read_ends(self, _: Expression, __: Sequence[str]) -> tuple[Floats, Floats]:
         return self.low, self.high
 
 

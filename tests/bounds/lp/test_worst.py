@@ -22,9 +22,9 @@ def list_worst(
     """The greatest P(Y=1 | X=1) of some models, and the population in which it is so."""
     found = []
     for model in models(text, 6, default_rng(1)):
-        chains = ReweightedChainSearch(model.graph, parse_query("Y | do(X)"), facts).chains(
-            longest=0
-        )
+        chains = ReweightedChainSearch(
+            model.graph, parse_query("Y | do(X)"), facts
+        ).find_chains(longest=0)
         (block,) = chains[0].blocks
         known = numbers(model.log())
         expectation = Expectation(Populations(block.reweighting, known), block)
@@ -63,7 +63,7 @@ def test_of_many_kinds_the_furthest_are_shown() -> None:
     for model in models(text, 2, default_rng(2)):
         facts = SelectionFacts((0.2, 0.2))
         asked = parse_query("Y | do(X), A, B")
-        chains = ReweightedChainSearch(model.graph, asked, facts).chains(longest=0)
+        chains = ReweightedChainSearch(model.graph, asked, facts).find_chains(longest=0)
         (block,) = chains[0].blocks
         known = numbers(model.log())
         expectation = Expectation(Populations(block.reweighting, known), block)

@@ -14,7 +14,7 @@ from boundit.bounds.rules.chain import (
     ChainLink,
     ChainSearch,
     KnownFormula,
-    least,
+    find_least_mean,
 )
 from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator, evaluate
@@ -31,7 +31,7 @@ QUERY = parse_query("Y | do(X1, X2), U1, U2")
 
 def test_figure_2_is_bracketed_by_its_mediator_and_nothing_shorter() -> None:
     """Theory 3.2 on the paper's example: I1 separates the reward from selection."""
-    chains = list(ChainSearch(FIGURE_2, QUERY).chains(longest=3))
+    chains = list(ChainSearch(FIGURE_2, QUERY).find_chains(longest=3))
 
     assert [chain.name for chain in chains] == ["conditioning on I1"]
     assert chains[0].links[0].weights is None
@@ -39,14 +39,16 @@ def test_figure_2_is_bracketed_by_its_mediator_and_nothing_shorter() -> None:
 
 def test_an_unbiased_table_over_the_mediator_and_its_causes_makes_it_a_point() -> None:
     table = make_nodes("I1", "X1", "U1")
-    names = [chain.name for chain in ChainSearch(FIGURE_2, QUERY, [table]).chains(longest=3)]
+    names = [
+        chain.name for chain in ChainSearch(FIGURE_2, QUERY, [table]).find_chains(longest=3)
+    ]
 
     assert "exact recovery" in names or "recovery through I1" in names
 
 
 def test_chains_come_shortest_first_and_their_names_tell_what_is_known() -> None:
     graph = parse("A -> X -> M -> Y; A -> Y; M -> [S]; A <-> M")
-    chains = list(ChainSearch(graph, parse_query("Y | do(X)")).chains(longest=2))
+    chains = list(ChainSearch(graph, parse_query("Y | do(X)")).find_chains(longest=2))
 
     sizes = [len(chain.links) for chain in chains]
     assert sizes == sorted(sizes)
@@ -55,7 +57,7 @@ def test_chains_come_shortest_first_and_their_names_tell_what_is_known() -> None
 
 def test_orders_that_know_the_same_weights_are_tried_once() -> None:
     for asked in questions(25, 8):
-        chains = list(ChainSearch(asked.model.graph, asked.query).chains(longest=3))
+        chains = list(ChainSearch(asked.model.graph, asked.query).find_chains(longest=3))
         keys = [
             (
                 frozenset(chain.variables),
@@ -73,21 +75,23 @@ def test_orders_that_know_the_same_weights_are_tried_once() -> None:
 def test_what_cannot_matter_is_left_out() -> None:
     graph = parse("X -> Y -> Late; Far; X -> [S]")
 
-    assert ChainSearch(graph, parse_query("Y | do(X)")).pool(3) == []
+    assert ChainSearch(graph, parse_query("Y | do(X)")).choose_variables(3) == []
 
 
 def test_a_wide_graph_is_searched_by_relevance_not_by_every_subset() -> None:
     edges = "; ".join(f"W{i} -> X; W{i} -> Y; W{i} -> [S]" for i in range(60))
     graph = parse(f"X -> Y; {edges}; M -> Y; X -> M -> [S]")
     began = time.monotonic()
-    pool = ChainSearch(graph, parse_query("Y | do(X)")).pool(3)
+    pool = ChainSearch(graph, parse_query("Y | do(X)")).choose_variables(3)
 
     assert sum(comb(len(pool), size) for size in range(4)) <= MOST_SETS
     assert time.monotonic() - began < 5
 
 
 def test_a_deadline_in_the_past_leaves_nothing() -> None:
-    assert list(ChainSearch(FIGURE_2, QUERY).chains(longest=3, budget=TimeBudget(0.0))) == []
+    assert (
+        list(ChainSearch(FIGURE_2, QUERY).find_chains(longest=3, budget=TimeBudget(0.0))) == []
+    )
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -96,7 +100,7 @@ def test_every_known_factor_is_what_the_model_says(seed: int) -> None:
     for asked in questions(20, seed):
         model, query = asked.model, asked.query
         tables = [] if model.graph.selection else [model.law()]
-        for chain in ChainSearch(model.graph, query).chains(longest=2):
+        for chain in ChainSearch(model.graph, query).find_chains(longest=2):
             given = query.context
             for known, node in (
                 *((k.weights, k.variable) for k in chain.links),
@@ -112,8 +116,8 @@ def test_every_known_factor_is_what_the_model_says(seed: int) -> None:
 
 
 def test_the_rule_says_the_claim_from_the_outside_in_and_why() -> None:
-    (chain,) = ChainSearch(FIGURE_2, QUERY).chains(longest=1)
-    found = chain.record()
+    (chain,) = ChainSearch(FIGURE_2, QUERY).find_chains(longest=1)
+    found = chain.write_record()
 
     assert found.name == "conditioning on I1"
     assert str(found.claim) == (
@@ -140,14 +144,14 @@ def numbers() -> PlugInNumbers:
 
 def test_unknown_weights_leave_the_least_and_the_greatest() -> None:
     """A cell never logged counts as anything from 0 to 1."""
-    found = Chain(ASKED, (ChainLink("W", None),), REWARD).ends(numbers())
+    found = Chain(ASKED, (ChainLink("W", None),), REWARD).find_ends(numbers())
 
     assert found.lower == pytest.approx([0.5, 0.0])
     assert found.upper == pytest.approx([0.75, 1.0])
 
 
 def test_known_weights_give_the_expectation_and_a_cell_of_no_weight_costs_nothing() -> None:
-    found = Chain(ASKED, (ChainLink("W", WEIGHTS),), REWARD).ends(numbers())
+    found = Chain(ASKED, (ChainLink("W", WEIGHTS),), REWARD).find_ends(numbers())
 
     assert found.lower == pytest.approx([4 / 6, 0.25])
     assert found.upper == pytest.approx([4 / 6, 0.25])
@@ -156,7 +160,7 @@ def test_known_weights_give_the_expectation_and_a_cell_of_no_weight_costs_nothin
 def test_weights_that_are_undefined_fall_back_to_the_worst() -> None:
     law = NamedArray(("X", "Y"), np.array([[0.4, 0.6], [0.0, 0.0]]))
     never = PlugInNumbers(Evaluator(law, [law]))
-    found = Chain(ASKED, (), KnownFormula(P(Y, X), ())).ends(never)
+    found = Chain(ASKED, (), KnownFormula(P(Y, X), ())).find_ends(never)
 
     assert found.lower.tolist() == [0.6, 0.0]
     assert found.upper.tolist() == [0.6, 1.0]
@@ -175,15 +179,15 @@ def test_the_least_expectation_is_that_of_the_linear_program(data: st.DataObject
         values, A_eq=np.ones((1, n)), b_eq=[1], bounds=list(zip(low, high, strict=True))
     )
 
-    assert float(least(low, high, values)) == pytest.approx(peer.fun, abs=1e-7)
+    assert float(find_least_mean(low, high, values)) == pytest.approx(peer.fun, abs=1e-7)
 
 
 def test_bounds_without_a_law_between_them_still_give_an_average() -> None:
     """Plug-in weights that do not sum to one, as inconsistent tables can give."""
     values = np.array([0.2, 0.8])
 
-    assert 0.2 <= least(np.array([0.7, 0.7]), np.array([0.7, 0.7]), values) <= 0.8
-    assert 0.2 <= least(np.array([0.1, 0.1]), np.array([0.1, 0.1]), values) <= 0.8
+    assert 0.2 <= find_least_mean(np.array([0.7, 0.7]), np.array([0.7, 0.7]), values) <= 0.8
+    assert 0.2 <= find_least_mean(np.array([0.1, 0.1]), np.array([0.1, 0.1]), values) <= 0.8
 
 
 def test_the_cells_behind_a_row_are_listed_with_their_levels() -> None:
@@ -196,7 +200,7 @@ def test_the_cells_behind_a_row_are_listed_with_their_levels() -> None:
 
 
 def test_conditioning_reads_what_it_conditions_on_and_takes_extremes_over_it() -> None:
-    (chain,) = ChainSearch(FIGURE_2, QUERY).chains(longest=1)
+    (chain,) = ChainSearch(FIGURE_2, QUERY).find_chains(longest=1)
 
     assert chain.needs == {"I1", "U1", "X1", "X2", "Y"}
     assert chain.extremes == {"I1"}

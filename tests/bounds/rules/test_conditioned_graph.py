@@ -2,7 +2,7 @@
 
 import pytest
 
-from boundit.bounds.rules.conditioned_graph import ConditionedGraph, given
+from boundit.bounds.rules.conditioned_graph import ConditionedGraph, condition_graph
 from boundit.graph.text import parse
 from boundit.terms.names import make_nodes
 
@@ -14,13 +14,13 @@ def drawn(
 ) -> ConditionedGraph:
     roles = {"known": known, "varied": varied, "done": done}
     sets = {role: frozenset(names.split()) for role, names in roles.items()}
-    found = given(parse(text), inside=frozenset(inside.split()), **sets)
+    found = condition_graph(parse(text), inside=frozenset(inside.split()), **sets)
     assert found is not None
     return found
 
 
 def felt(found: ConditionedGraph) -> dict[str, list[str]]:
-    return {name: sorted(found.felt[name]) for name in sorted(found.felt)}
+    return {name: sorted(found.influences[name]) for name in sorted(found.influences)}
 
 
 @pytest.mark.parametrize("arcs", ["X <-> Y", "Z <-> X <-> Y"])
@@ -56,7 +56,9 @@ def test_nothing_inside_may_act_on_what_is_given() -> None:
     graph = parse("X -> W; X -> Y")
 
     assert (
-        given(graph, inside=make_nodes("X", "Y"), known=make_nodes("W"), varied=NONE, done=NONE)
+        condition_graph(
+            graph, inside=make_nodes("X", "Y"), known=make_nodes("W"), varied=NONE, done=NONE
+        )
         is None
     )
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.numbers import PlugInNumbers
-from boundit.bounds.rules.factorization import factorization, quotient
+from boundit.bounds.rules.factorization import divide_ends, factorize_effect
 from boundit.counts.evaluate import Evaluator
 from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query
@@ -14,12 +14,12 @@ from tests.paper import FIGURE_2
 def test_the_worked_example_loses_the_factors_of_the_reward_and_of_u1() -> None:
     """Eq. 11, with I1 where it belongs: Q[I1, Y] and Q[U1] are lost, Q[U2] is not."""
     query = parse_query("Y | do(X1, X2), U1, U2")
-    found = factorization(FIGURE_2, query, P(frozenset({"U1", "U2"})))
+    found = factorize_effect(FIGURE_2, query, P(frozenset({"U1", "U2"})))
 
     lost = {part for part, answer in found.factors if not answer}
     assert lost == {frozenset({"I1", "Y"}), frozenset({"U1"})}
     assert found.summed == ("I1",)
-    assert "[0 to 1]" in str(found.record().claim)
+    assert "[0 to 1]" in str(found.write_record().claim)
 
 
 def test_a_sum_of_recovered_factors_is_the_effect() -> None:
@@ -35,7 +35,9 @@ def test_a_sum_of_recovered_factors_is_the_effect() -> None:
     )
     query = parse_query("Y | do(X)")
     law = model.law()
-    found = factorization(model.graph, query, None).ends(PlugInNumbers(Evaluator(law, [law])))
+    found = factorize_effect(model.graph, query, None).find_ends(
+        PlugInNumbers(Evaluator(law, [law]))
+    )
 
     truth = model.effect(outcomes="Y", treatments="X").at({"Y": 1}).values
     assert found.lower == pytest.approx(truth)
@@ -53,17 +55,17 @@ def test_a_lost_factor_makes_the_lower_end_0_and_the_sum_is_clipped() -> None:
             "S": (["M"], [0.2, 0.7]),
         },
     )
-    found = factorization(model.graph, parse_query("Y | do(X)"), None)
+    found = factorize_effect(model.graph, parse_query("Y | do(X)"), None)
     numbers = PlugInNumbers(Evaluator(model.log()))
 
-    assert found.ends(numbers).lower.tolist() == [0, 0]
-    assert found.ends(numbers).upper.tolist() == [1, 1]
+    assert found.find_ends(numbers).lower.tolist() == [0, 0]
+    assert found.find_ends(numbers).upper.tolist() == [1, 1]
 
 
 def test_what_is_divided_by_nothing_is_unknown() -> None:
     zero = np.zeros(1)
-    ends = quotient(np.array([0.2]), np.array([0.4]), zero, zero)
+    ends = divide_ends(np.array([0.2]), np.array([0.4]), zero, zero)
 
     assert (ends.lower.tolist(), ends.upper.tolist()) == ([0.0], [1.0])
-    ends = quotient(np.array([0.2]), np.array([0.4]), np.array([0.5]), np.array([0.8]))
+    ends = divide_ends(np.array([0.2]), np.array([0.4]), np.array([0.5]), np.array([0.8]))
     assert (ends.lower.tolist(), ends.upper.tolist()) == ([0.25], [0.8])

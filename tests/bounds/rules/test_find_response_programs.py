@@ -2,7 +2,11 @@
 
 import pytest
 
-from boundit.bounds.rules.find_response_programs import MOST_BETWEEN, SearchBudget, confounded
+from boundit.bounds.rules.find_response_programs import (
+    MOST_BETWEEN,
+    SearchBudget,
+    find_response_programs,
+)
 from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.estimand.language.render import write_text
 from boundit.estimand.recovery.question import Question
@@ -17,7 +21,7 @@ def programs(
     graph = parse(drawn)
     asked = Question(make_nodes("Y"), frozenset(x.split()), frozenset(c.split()))
     solver = Solver(graph, [frozenset(table.split()) for table in tables])
-    return list(confounded(graph, asked, solver, SearchBudget(graph, work)))
+    return list(find_response_programs(graph, asked, solver, SearchBudget(graph, work)))
 
 
 def shown(found: list[ResponseProgram]) -> list[tuple[str, str]]:

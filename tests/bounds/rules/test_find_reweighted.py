@@ -13,7 +13,7 @@ NOTHING = SelectionFacts()
 
 
 def found(graph: str, query: str, *tables: Nodes) -> list[ReweightedChain]:
-    return ReweightedChainSearch(parse(graph), parse_query(query), NOTHING, tables).chains(
+    return ReweightedChainSearch(parse(graph), parse_query(query), NOTHING, tables).find_chains(
         longest=3
     )
 
@@ -21,9 +21,9 @@ def found(graph: str, query: str, *tables: Nodes) -> list[ReweightedChain]:
 def test_the_paper_reweights_the_mediator_or_the_reward() -> None:
     """Figure 2: I1 steers selection, and its law depends on X1 alone."""
     world = paper_world()
-    chains = ReweightedChainSearch(world.graph, world.query, SelectionFacts((0.4, 0.4))).chains(
-        longest=3
-    )
+    chains = ReweightedChainSearch(
+        world.graph, world.query, SelectionFacts((0.4, 0.4))
+    ).find_chains(longest=3)
     by_mediator, by_reward = chains
     (block,) = by_mediator.blocks
 
@@ -31,7 +31,7 @@ def test_the_paper_reweights_the_mediator_or_the_reward() -> None:
     assert by_reward.reward is None
     assert block.given == make_nodes("X1")
     assert block.reweighting.steering == make_nodes("I1")
-    assert by_mediator.record().steps[-2:] == (
+    assert by_mediator.write_record().steps[-2:] == (
         "Rule 2: P(I1 | do(X1, X2), U1, U2) is P(I1 | X1) of the population",
         "Rule 1: given I1, selection tells nothing of X1",
     )
@@ -86,12 +86,12 @@ def test_a_search_that_is_late_ends_with_what_it_has() -> None:
     world = paper_world()
     reweighter = ReweightedChainSearch(world.graph, world.query, NOTHING)
 
-    assert reweighter.chains(longest=3, budget=TimeBudget(0.0)) == []
+    assert reweighter.find_chains(longest=3, budget=TimeBudget(0.0)) == []
 
 
 def test_chains_draw_no_variable_twice_and_are_few() -> None:
     for asked in questions(40, 3, selection=True):
-        chains = ReweightedChainSearch(asked.model.graph, asked.query, NOTHING).chains(
+        chains = ReweightedChainSearch(asked.model.graph, asked.query, NOTHING).find_chains(
             longest=2
         )
         assert len(chains) <= 2 * MOST_CHAINS
@@ -104,6 +104,8 @@ def test_chains_draw_no_variable_twice_and_are_few() -> None:
 
 def test_a_reweighting_reads_what_steers_selection() -> None:
     query = parse_query("Y | do(X1, X2), U1, U2")
-    for chain in ReweightedChainSearch(FIGURE_2, query, SelectionFacts()).chains(longest=1):
+    for chain in ReweightedChainSearch(FIGURE_2, query, SelectionFacts()).find_chains(
+        longest=1
+    ):
         assert chain.range_variables == {"I1"}
         assert all(not law.facts for law in chain.reweightings)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.derive import derive_bounds
-from boundit.bounds.rules.natural import natural_reweighted
+from boundit.bounds.rules.natural import find_natural_bounds
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
@@ -64,7 +64,7 @@ def test_a_log_of_everyone_gives_the_natural_bounds() -> None:
 def test_only_confounded_arms_are_taken_as_they_came() -> None:
     graph = parse("X -> Y; X <-> Y; A -> Y; B -> A; B -> Y; X -> [S]")
 
-    found = natural_reweighted(graph, parse_query("Y | do(X, A), B"), RATE, ())
+    found = find_natural_bounds(graph, parse_query("Y | do(X, A), B"), RATE, ())
 
     assert found is not None
     assert found.chosen == {"X"}
@@ -82,14 +82,14 @@ def test_only_confounded_arms_are_taken_as_they_came() -> None:
 def test_it_is_left_to_other_rules_where_one_bias_is_missing(
     text: str, facts: SelectionFacts
 ) -> None:
-    assert natural_reweighted(parse(text), parse_query("Y | do(X)"), facts, ()) is None
+    assert find_natural_bounds(parse(text), parse_query("Y | do(X)"), facts, ()) is None
 
 
 def test_an_unselected_table_serves_as_well() -> None:
     graph = parse("X -> Y; X <-> Y; X -> [S]")
-    found = natural_reweighted(
+    found = find_natural_bounds(
         graph, parse_query("Y | do(X)"), NOTHING_KNOWN, (frozenset("X"),)
     )
 
     assert found is not None
-    assert "unselected table" in str(found.record().claim)
+    assert "unselected table" in str(found.write_record().claim)

@@ -9,7 +9,7 @@ from boundit.bounds.intersect import NoModelFits
 from boundit.bounds.numbers import LEFT_OUT, UNFINISHED
 from boundit.bounds.rules import response_program
 from boundit.bounds.rules.chain import ChainSearch, KnownFormula
-from boundit.bounds.rules.nested_chain import MOST_STAGED, NestedChain, staged
+from boundit.bounds.rules.nested_chain import MOST_NESTED, NestedChain, find_nested_chains
 from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.estimand.query import parse_query
@@ -23,11 +23,11 @@ def rules(
     drawn: str, query: str = "Y | do(X)", *, longest: int = 3, budget: TimeBudget = FOR_EVER
 ) -> list[NestedChain]:
     planner = ChainSearch(parse(drawn), parse_query(query))
-    return list(staged(planner, longest=longest, budget=budget))
+    return list(find_nested_chains(planner, longest=longest, budget=budget))
 
 
 def names(found: list[NestedChain]) -> list[str]:
-    return [rule.record().name for rule in found]
+    return [rule.write_record().name for rule in found]
 
 
 def test_a_front_door_whose_mediator_is_selected_goes_on_without_its_arm() -> None:
@@ -37,7 +37,7 @@ def test_a_front_door_whose_mediator_is_selected_goes_on_without_its_arm() -> No
     assert str(found.asked) == "P(Y | do(M))"
     assert isinstance(found.core, KnownFormula)
     assert found.n_unknown == 2
-    rule = found.record()
+    rule = found.write_record()
     assert rule.name == "conditioning on M, then conditioning on X"
     assert str(rule.claim) == (
         "P(Y | do(X)) lies between min/max over M of (min/max over X of (P(Y | M, X, S=1)))"
@@ -56,7 +56,7 @@ def test_weights_that_are_known_are_used() -> None:
 
     assert "recovery through W, then natural bounds of X, Y" in names(found)
     stage = next(s for s in found if s.links and s.links[0].weights)
-    rule = stage.record()
+    rule = stage.write_record()
     assert "sum over W of P(W) x (" in str(rule.claim)
     assert stage.formulas[-1] == stage.links[0].weights.expression  # type: ignore[union-attr]
 
@@ -66,7 +66,7 @@ def test_a_program_says_what_it_agrees_with() -> None:
 
     assert isinstance(across.core, ResponseProgram)
     assert names([across, alone]) == ["program over X, Y across Z", "natural bounds of X, Y"]
-    rule = across.record()
+    rule = across.write_record()
     assert str(rule.claim).endswith("that agree with P(X, Y | Z) at every Z")
     assert not any(str(step).startswith("by the do-calculus") for step in rule.steps)
 
@@ -75,7 +75,9 @@ def test_a_context_that_tells_nothing_is_said_to_go() -> None:
     query = "Y | do(X), Z"
     (first, *_) = rules("Z -> X -> Y; X <-> Y", query)
 
-    assert str(first.record().steps[0]) == "by the do-calculus the question is P(Y | do(X))"
+    assert (
+        str(first.write_record().steps[0]) == "by the do-calculus the question is P(Y | do(X))"
+    )
 
 
 def test_variables_that_the_light_question_does_not_name_are_no_links() -> None:
@@ -89,7 +91,7 @@ def test_there_is_an_end_to_the_list_and_to_the_time() -> None:
     many = "; ".join(f"W{i} -> X; W{i} -> Y" for i in range(6))
     drawn = f"X -> Y; X <-> Y; {many}"
 
-    assert len(rules(drawn)) < MOST_STAGED + 10
+    assert len(rules(drawn)) < MOST_NESTED + 10
     assert rules(drawn, budget=TimeBudget(0.0)) == []
 
 
@@ -138,13 +140,13 @@ def test_a_row_says_which_probabilities_prove_its_ends() -> None:
 def test_programs_left_out_or_stopped_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     (model,) = models("Z -> X -> M -> Y; X <-> Y <-> M", 1, default_rng(3))
     query = parse_query("Y | do(X)")
-    first = next(staged(ChainSearch(model.graph, query), longest=0))
+    first = next(find_nested_chains(ChainSearch(model.graph, query), longest=0))
     known = numbers(model.law())
 
-    hurried = first.ends(known, TimeBudget(0.0))
+    hurried = first.find_ends(known, TimeBudget(0.0))
     assert hurried.notes == (UNFINISHED,)
     monkeypatch.setattr(response_program, "MOST_WORK", 0)
-    left_out = first.ends(known)
+    left_out = first.find_ends(known)
     assert left_out.notes == (LEFT_OUT,)
     truth = model.effect(outcomes="Y", treatments="X").at({"Y": 1}).values
     for ends in (hurried, left_out):

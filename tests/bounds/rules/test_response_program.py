@@ -13,8 +13,8 @@ from boundit.bounds.rules.response_program import (
     ArmProgram,
     ProgramEnds,
     ProgramLayout,
-    natural,
-    solve,
+    solve_natural,
+    solve_program,
 )
 from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.named_array import Floats, NamedArray
@@ -43,10 +43,10 @@ def test_the_bow_has_manskis_natural_bounds() -> None:
         assert np.allclose(found.upper, 1 - joint[:, 0], atol=1e-12)
         layout = ProgramLayout(spec, known.levels)
         for arm in layout.arms:
-            (part,) = layout.parts(arm) or []
+            (part,) = layout.split_scenarios(arm) or []
             search = ArmProgram(layout, *part)
-            search.at(*(end[0, [0]].ravel() for end in layout.law(known)))
-            least, most = search.ends(np.ones(1), np.ones(1), TimeBudget(None))
+            search.set_law(*(end[0, [0]].ravel() for end in layout.read_law(known)))
+            least, most = search.find_ends(np.ones(1), np.ones(1), TimeBudget(None))
             assert least.bound == pytest.approx(found.lower[arm["X"]], abs=1e-9)
             assert most.bound == pytest.approx(found.upper[arm["X"]], abs=1e-9)
 
@@ -148,10 +148,10 @@ def test_some_model_of_the_graph_attains_each_end(drawn: str) -> None:
         known = numbers(law)
         layout, found = ProgramLayout(spec, known.levels), solved(spec, law)
         for arm in layout.arms:
-            (part,) = layout.parts(arm) or []
+            (part,) = layout.split_scenarios(arm) or []
             search = ArmProgram(layout, *part)
-            search.at(*(end[0].ravel() for end in layout.law(known)))
-            ends = search.ends(np.ones(1), np.ones(1), TimeBudget(None))
+            search.set_law(*(end[0].ravel() for end in layout.read_law(known)))
+            ends = search.find_ends(np.ones(1), np.ones(1), TimeBudget(None))
             for best, end in zip(ends, (found.lower, found.upper), strict=True):
                 made = model_of(search, best.point, model, arm["X"])
                 assert np.allclose(made.law().values, law.values, atol=1e-7)
@@ -162,7 +162,7 @@ def test_some_model_of_the_graph_attains_each_end(drawn: str) -> None:
 def model_of(search: ArmProgram, point: Floats, like: Model, arm: int) -> Model:
     """The model in which a hidden cause chooses the run: X by Z, Y by X."""
     x, y = search.runs.runs
-    n_types, n_scenes = len(point), len(search.scenes)
+    n_types, n_scenes = len(point), len(search.scenarios)
     n_x = like.n_levels["X"]
     tables: dict[str, TableSpec] = {
         "Type": ([], np.maximum(point, 0) / np.maximum(point, 0).sum())
@@ -222,8 +222,8 @@ def test_parted_scenes_hold_too_and_are_wider() -> None:
         known = numbers(law)
         whole = solved(spec, law)
         layout = ProgramLayout(spec, known.levels, most=60)
-        assert len(layout.parts({"X": 0}) or []) > 1
-        parted = solve(layout, known, TimeBudget(None))
+        assert len(layout.split_scenarios({"X": 0}) or []) > 1
+        parted = solve_program(layout, known, TimeBudget(None))
 
         assert not parted.left_out
         assert (parted.lower <= whole.lower + 1e-9).all()
@@ -235,7 +235,7 @@ def test_parted_scenes_hold_too_and_are_wider() -> None:
 def test_too_many_types_for_one_scene_leave_the_program_out() -> None:
     (model,) = models(INSTRUMENT, 1, default_rng(8))
     known = numbers(model.law())
-    found = solve(
+    found = solve_program(
         ProgramLayout(specs(model.graph)[0], known.levels, most=3), known, TimeBudget(None)
     )
 
@@ -249,10 +249,10 @@ def test_time_that_is_over_leaves_ends_that_hold() -> None:
     spec = specs(model.graph)[0]
     known, value = numbers(model.law()), truth(model, spec)
     budget = TimeBudget(0.0)
-    found = solve(ProgramLayout(spec, known.levels), known, budget)
+    found = solve_program(ProgramLayout(spec, known.levels), known, budget)
 
-    assert budget.left() == 0.0
-    assert TimeBudget(None).left() is None
+    assert budget.count_seconds() == 0.0
+    assert TimeBudget(None).count_seconds() is None
     assert (found.lower <= value).all()
     assert (value <= found.upper).all()
     assert found.unfinished
@@ -276,21 +276,21 @@ def test_natural_bounds_use_what_the_other_cells_leave() -> None:
     class Wide:
         levels = {"X": 2, "Y": 2}  # noqa: RUF012
 
-        def between(self, _: object, __: object) -> tuple[Floats, Floats]:
+        def read_ends(self, _: object, __: object) -> tuple[Floats, Floats]:
             low = np.array([[0.1, 0.1], [0.1, 0.0]])
             return low, np.array([[0.2, 0.2], [0.2, 1.0]])
 
     (spec,) = specs(parse(BOW))
-    found: ProgramEnds = natural(ProgramLayout(spec, Wide.levels), Wide())
+    found: ProgramEnds = solve_natural(ProgramLayout(spec, Wide.levels), Wide())
 
     assert found.lower == pytest.approx([0.1, 0.4])
     assert found.upper == pytest.approx([0.9, 0.9])
     layout = ProgramLayout(spec, Wide.levels)
     for arm in layout.arms:
-        (part,) = layout.parts(arm) or []
+        (part,) = layout.split_scenarios(arm) or []
         search = ArmProgram(layout, *part)
-        search.at(*(end.ravel() for end in layout.law(Wide())))
-        ends = search.ends(np.ones(1), np.ones(1), TimeBudget(None))
+        search.set_law(*(end.ravel() for end in layout.read_law(Wide())))
+        ends = search.find_ends(np.ones(1), np.ones(1), TimeBudget(None))
         assert ends[0].bound == pytest.approx(found.lower[arm["X"]])
         assert ends[1].bound == pytest.approx(found.upper[arm["X"]])
 
@@ -303,8 +303,8 @@ class Blurred:
         self.both = numbers(one), numbers(other)
         self.levels = self.both[0].levels
 
-    def between(self, formula: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
-        ends = [known.between(formula, wanted) for known in self.both]
+    def read_ends(self, formula: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
+        ends = [known.read_ends(formula, wanted) for known in self.both]
         return np.minimum(*(low for low, _ in ends)), np.maximum(*(high for _, high in ends))
 
 
@@ -315,7 +315,9 @@ def test_intervals_around_two_models_hold_the_truth_of_both(drawn: str) -> None:
     for one, other in zip(pairs[::2], pairs[1::2], strict=True):
         blurred = Blurred(one.law(), other.law())
         for spec in specs(one.graph):
-            found = solve(ProgramLayout(spec, blurred.levels), blurred, TimeBudget(None))
+            found = solve_program(
+                ProgramLayout(spec, blurred.levels), blurred, TimeBudget(None)
+            )
             for model in (one, other):
                 value = truth(model, spec)
                 assert (found.lower <= value + 1e-9).all()
@@ -332,7 +334,7 @@ def test_the_law_has_a_row_for_every_condition_and_scene_that_sums_to_one() -> N
     for model in models("C -> X -> Y; C -> Y; Z -> X; X <-> Y", 5, default_rng(0), (2, 3)):
         known = numbers(model.law())
         spec = specs(model.graph, c="C")[0]
-        low, high = ProgramLayout(spec, known.levels).law(known)
+        low, high = ProgramLayout(spec, known.levels).read_law(known)
 
         n = model.n_levels
         assert low.shape == (n["C"], n["Z"], n["X"] * 2)
@@ -345,7 +347,7 @@ def test_known_factors_weigh_the_target() -> None:
     known = numbers(model.law())
     layout = ProgramLayout(specs(model.graph)[0], known.levels)
 
-    low, high = layout.weights(known)
+    low, high = layout.read_weights(known)
 
     assert layout.target == ("M", "Y")
     assert layout.known == [{"M": 0}, {"M": 1}]
@@ -360,8 +362,8 @@ def test_scenes_are_parted_until_there_is_room_and_work_has_a_limit(
     (spec, _) = specs(parse("Z -> X -> Y; X <-> Y"))
     layout = ProgramLayout(spec, {"X": 2, "Y": 2, "Z": 2})
 
-    assert len(layout.parts({"X": 0}) or []) == 1
+    assert len(layout.split_scenarios({"X": 0}) or []) == 1
     layout = ProgramLayout(spec, {"X": 2, "Y": 2, "Z": 2}, most=13)
-    assert [scenes for _, scenes in layout.parts({"X": 0}) or []] == [[0], [1]]
+    assert [scenarios for _, scenarios in layout.split_scenarios({"X": 0}) or []] == [[0], [1]]
     monkeypatch.setattr(response_program, "MOST_WORK", 100)
-    assert layout.parts({"X": 0}) is None
+    assert layout.split_scenarios({"X": 0}) is None

@@ -8,7 +8,7 @@ from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.rules.chain import ChainLink, ChainSearch, KnownFormula
 from boundit.bounds.rules.find_reweighted import ReweightedChainSearch
-from boundit.bounds.rules.reweighted_chain import ReweightedChain, drawn_by
+from boundit.bounds.rules.reweighted_chain import ReweightedChain, list_drawn
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import P
@@ -45,11 +45,11 @@ def test_a_chain_says_what_it_draws_reads_and_does_not_know() -> None:
         P(make_nodes("M")),
         P(make_nodes("Z")),
     )
-    assert [drawn_by(link) for link in found.links] == [("U",), ("M",), ("Z",)]
+    assert [list_drawn(link) for link in found.links] == [("U",), ("M",), ("Z",)]
 
 
 def test_a_rule_is_written_from_the_outside_in() -> None:
-    written = chain().record()
+    written = chain().write_record()
 
     assert str(written.claim) == (
         "P(Y | do(X)) lies between min/max over U of sum over M of P*(M | X) x "
@@ -70,7 +70,7 @@ def test_the_last_block_can_be_the_reward() -> None:
 
     assert found.formulas == (P(make_nodes("X"), make_nodes("Y")),)
     assert found.n_unknown == 1
-    assert str(found.record().claim) == (
+    assert str(found.write_record().claim) == (
         "P(Y | do(X)) is P*(Y | X), where P*(v) = P(v | S=1) r(Y) is the population's law and "
         "r any that fits: nothing is known of r"
     )
@@ -90,8 +90,8 @@ def bounded(
     axes = query.treatments + query.context
     shape = [numbers.levels[axis] for axis in axes]
     lower, upper = np.zeros(shape), np.ones(shape)
-    for chain in ReweightedChainSearch(graph, query, facts, tables).chains(longest=3):
-        ends = chain.ends(numbers)
+    for chain in ReweightedChainSearch(graph, query, facts, tables).find_chains(longest=3):
+        ends = chain.find_ends(numbers)
         lower, upper = np.maximum(lower, ends.lower), np.minimum(upper, ends.upper)
     return Ends(lower, upper)
 
@@ -132,10 +132,10 @@ def test_with_nothing_known_it_is_within_the_conditioning_bound() -> None:
     free = bounded(world.graph, world.query, numbers)
     (chain,) = (
         chain
-        for chain in ChainSearch(world.graph, world.query).chains(longest=1)
+        for chain in ChainSearch(world.graph, world.query).find_chains(longest=1)
         if chain.variables == ("I1",)
     )
-    plain = chain.ends(numbers)
+    plain = chain.find_ends(numbers)
 
     assert (free.lower >= plain.lower - 1e-8).all()
     assert (free.upper <= plain.upper + 1e-8).all()
@@ -205,7 +205,9 @@ def test_with_counts_programs_are_feasible_and_hold(rows: int) -> None:
     world = paper_world()
     mean = truth(world.model, world.query)
     for facts in true_facts(world.model):
-        for chain in ReweightedChainSearch(world.graph, world.query, facts).chains(longest=2):
+        for chain in ReweightedChainSearch(world.graph, world.query, facts).find_chains(
+            longest=2
+        ):
             table = world.log(rows, 7).count(sorted(world.graph.observed - {"Y"}), reward="Y")
             numbers = ConfidentNumbers(
                 BinaryReward(table, "Y", 0, 1),
@@ -213,7 +215,7 @@ def test_with_counts_programs_are_feasible_and_hold(rows: int) -> None:
                 dict.fromkeys(collect_terms(chain.formulas), frozenset[str]()),
                 confidence=0.95,
             )
-            ends = chain.ends(numbers)
+            ends = chain.find_ends(numbers)
 
             assert all(Populations(b.reweighting, numbers).may_exist() for b in chain.blocks)
             assert (ends.lower <= mean).all()

@@ -9,7 +9,7 @@ from numpy.random import default_rng
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.numbers import LEFT_OUT, UNFINISHED
 from boundit.bounds.rules import reweighted_types
-from boundit.bounds.rules.reweighted_types import TypesReweighted, types_reweighted
+from boundit.bounds.rules.reweighted_types import ReweightedTypes, find_reweighted_types
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.counts.named_array import Floats
 from boundit.counts.read import read_log
@@ -27,9 +27,9 @@ INSTRUMENT = "Z -> X -> Y; X <-> Y; X -> [S]; Y -> [S]"
 
 def found_in(
     text: str, asked: str = "Y | do(X)", facts: SelectionFacts = RATE, tables: str = ""
-) -> list[TypesReweighted]:
+) -> list[ReweightedTypes]:
     held = [make_nodes(*table) for table in tables.split()]
-    return types_reweighted(parse(text), parse_query(asked), facts, held)
+    return find_reweighted_types(parse(text), parse_query(asked), facts, held)
 
 
 def test_an_instrument_is_varied_and_its_chance_is_unknown_under_selection() -> None:
@@ -75,7 +75,7 @@ def test_an_instrument_says_something_where_nothing_is_known() -> None:
 
 def test_the_rule_says_what_is_reproduced_and_what_is_known_of_selection() -> None:
     (found,) = found_in(INSTRUMENT)
-    rule = found.record()
+    rule = found.write_record()
 
     assert rule.name == "program over X, Y across Z, reweighted"
     assert "agree with P*(X, Y | Z) at every Z" in str(rule.claim)

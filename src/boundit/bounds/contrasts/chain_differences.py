@@ -21,8 +21,8 @@ from boundit.bounds.contrasts.shared_unknown import ArmPlace, find_differing
 from boundit.bounds.lp.fractional import look_up, look_up_each
 from boundit.bounds.lp.reweighting import ReweightedBlock
 from boundit.bounds.numbers import Numbers
-from boundit.bounds.rules.chain import Chain, ChainLink, least
-from boundit.bounds.rules.reweighted_chain import ReweightedChain, ReweightedWalk, drawn_by
+from boundit.bounds.rules.chain import Chain, ChainLink, find_least_mean
+from boundit.bounds.rules.reweighted_chain import ChainEvaluation, ReweightedChain, list_drawn
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import find_free_variables
@@ -52,7 +52,7 @@ class SharedChain:
         of_links = list[Nodes]()
         for link in chain.links:
             of_links.append(_find_treatments(graph, link, treatments, known))
-            known |= frozenset(drawn_by(link))
+            known |= frozenset(list_drawn(link))
         reward = chain.reward
         of_reward = find_free_variables(reward.expression) & treatments if reward else Nodes()
         return cls(chain, tuple(of_links), of_reward)
@@ -113,15 +113,15 @@ class ChainDifferences:
         (outcome,) = query.outcomes
         self._shared, self._treatments = shared, query.treatments
         axes = query.treatments + query.context
-        self._walk = walk = ReweightedWalk.along(
+        self._walk = walk = ChainEvaluation.from_chain(
             shared.chain, numbers, outcome=outcome, axes=axes, budget=budget
         )
         self._shape = [numbers.levels[axis] for axis in axes]
         self._weights: dict[int, tuple[Floats, Floats]] = {}
         # The ends once every link is drawn, then once all but the last are, and so on.
-        self._ends = [walk.rewards()]
+        self._ends = [walk.find_reward_ends()]
         for place in reversed(range(len(walk.links))):
-            self._ends.append(walk.back(place, *self._ends[-1]))
+            self._ends.append(walk.average_over(place, *self._ends[-1]))
 
     def find_greatest(self, one: ArmPlace, others: Sequence[ArmPlace]) -> Floats:
         """Bound an arm's mean less each of some others', in every context.
@@ -157,23 +157,23 @@ class ChainDifferences:
 
         Called by ``ChainDifferences.find_greatest`` where the arms share the law.
         """
-        link, outer = self._walk.links[place], self._walk.before(place)
+        link, outer = self._walk.links[place], self._walk.list_axes_before(place)
         if isinstance(link, ReweightedBlock):
             return np.stack([self._find_block_mean(place, each, arm) for each in values])
         if link.weights is None:
             return np.asarray(values.max(axis=-1))
         if place not in self._weights:
             order = (*outer, link.variable)
-            self._weights[place] = self._walk.numbers.between(link.weights.expression, order)
+            self._weights[place] = self._walk.numbers.read_ends(link.weights.expression, order)
         low, high = self._weights[place]
-        return -least(look_up(low, arm), look_up(high, arm), -values)
+        return -find_least_mean(look_up(low, arm), look_up(high, arm), -values)
 
     def _find_block_mean(self, place: int, values: Floats, arm: ArmPlace) -> Floats:
         """Take the greatest mean over a reweighted block whose law is that of an arm.
 
         Called by ``ChainDifferences._find_mean`` for each difference.
         """
-        expectation, outer = self._walk.expectations[place], self._walk.before(place)
+        expectation, outer = self._walk.expectations[place], self._walk.list_axes_before(place)
         rest = outer[len(arm) :]
         if expectation.populations.are_many:
             return np.asarray(values.max(axis=tuple(range(len(rest), values.ndim))))
@@ -188,7 +188,7 @@ class ChainDifferences:
 
         Called by ``ChainDifferences.find_greatest`` for each of the other arms.
         """
-        expectation, outer = self._walk.expectations[place], self._walk.before(place)
+        expectation, outer = self._walk.expectations[place], self._walk.list_axes_before(place)
         rest = outer[len(one) :]
         low, high = self._ends[step]
         upper, lower = np.broadcast_arrays(look_up(high, one), look_up(low, other))

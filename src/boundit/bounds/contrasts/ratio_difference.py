@@ -108,7 +108,7 @@ class RatioDifference:
 
         Called by ``RatioDifference.find_greatest`` for the whole range and for each half.
         """
-        program, seconds = self._program, self._expectation.budget.left()
+        program, seconds = self._program, self._expectation.budget.count_seconds()
         for row, end in enumerate((start, stop), self._piece_rows):
             program.set_coefficient(row, self._n_masses + 1, -end)
         search = partial(

@@ -23,7 +23,7 @@ from boundit.bounds.numbers import Numbers
 from boundit.bounds.rules.chain import Chain
 from boundit.bounds.rules.nested_chain import NestedChain
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
-from boundit.bounds.rules.reweighted_types import TypesReweighted
+from boundit.bounds.rules.reweighted_types import ReweightedTypes
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
@@ -53,7 +53,7 @@ def find_shared(rule: BoundRule, graph: CausalGraph) -> SharedUnknown | None:
             return SharedChain.from_graph(graph, rule.query, rule)
         case NestedChain() if program := rule.shared_program:
             return SharedTypes(program)
-        case TypesReweighted():
+        case ReweightedTypes():
             return SharedTypes(rule)
         case _:
             return None

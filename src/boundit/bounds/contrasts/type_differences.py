@@ -21,7 +21,7 @@ from boundit.bounds.rules.response_program import (
     ResponseProgram,
 )
 from boundit.bounds.rules.reweighted_type_program import ReweightedProgram
-from boundit.bounds.rules.reweighted_types import TypesReweighted
+from boundit.bounds.rules.reweighted_types import ReweightedTypes
 from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import EffectQuery
@@ -35,7 +35,7 @@ MOST_COLUMNS = 2_000
 class SharedTypes:
     """A program that arms share, on the log or on what it is reweighted to."""
 
-    program: ResponseProgram | TypesReweighted
+    program: ResponseProgram | ReweightedTypes
 
     @property
     def spec(self) -> ResponseProgram:
@@ -73,7 +73,7 @@ class TypeDifferences:
         self.layout = ProgramLayout(self.spec, numbers.levels, most=MOST_COLUMNS)
         self.numbers, self.budget = numbers, budget
         found = shared.program
-        self.populated = found.populate(numbers) if isinstance(found, TypesReweighted) else None
+        self.populated = found.populate(numbers) if isinstance(found, ReweightedTypes) else None
 
     def find_greatest(self, one: ArmPlace, others: Sequence[ArmPlace]) -> Floats:
         """Bound an arm's mean less each of some others', in every context.
@@ -118,18 +118,18 @@ class TypeDifferences:
         Called by ``TypeDifferences._bound_pair`` once for contexts that are alike to it.
         """
         scenarios = list(range(len(self.layout.outer)))
-        runs = self.layout.types(pair, scenarios, MOST_COLUMNS)
+        runs = self.layout.list_types(pair, scenarios, MOST_COLUMNS)
         if runs is None or (self.populated and self.populated.are_many):
             return np.inf
         if self.populated:
             return ReweightedProgram(
                 self.populated, self.layout, runs, fixed, self.budget
-            ).lead()
+            ).find_lead()
         search = ArmProgram(self.layout, runs, scenarios)
         f = self.layout.fixed.index(fixed)
-        low, high = self.layout.law(self.numbers)
-        search.at(low[f].ravel(), high[f].ravel())
+        low, high = self.layout.read_law(self.numbers)
+        search.set_law(low[f].ravel(), high[f].ravel())
         first, second = (self.layout.arms.index(arm) for arm in pair)
-        least, most = self.layout.weights(self.numbers)
-        found = search.lead(most[f, first], least[f, second], self.budget)
+        least, most = self.layout.read_weights(self.numbers)
+        found = search.find_lead(most[f, first], least[f, second], self.budget)
         return np.inf if found.status is SolveStatus.EMPTY else found.bound

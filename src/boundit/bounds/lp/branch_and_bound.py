@@ -77,8 +77,8 @@ def search_boxes(
 ) -> BoxBound | None:
     """Find an end that holds for every chance in a box; None when nothing fits anywhere.
 
-    At most about ``most`` boxes are solved. Called by ``ReweightedProgram._greatest`` for each
-    end of an arm.
+    At most about ``most`` boxes are solved. Called by
+    ``ReweightedProgram._find_greatest`` for each end of an arm.
 
     The greatest ``p (1 - p)``, by programs that know no more than that each factor is at most
     its upper end:

@@ -65,8 +65,8 @@ class Expectation:
         """Find the least mean of ``low`` and the greatest of ``high``.
 
         Both have the axes ``outer`` and then those of the block, of length 1 where nothing
-        depends on one; the block's are taken away. Called by ``ReweightedWalk.back`` for each
-        block of a chain.
+        depends on one; the block's are taken away. Called by
+        ``ChainEvaluation.average_over`` for each block of a chain.
         """
         low, high = np.broadcast_arrays(low, high)
         inner = tuple(range(len(outer), low.ndim))
@@ -97,7 +97,7 @@ class Expectation:
     def select_given(self, place: Sequence[int], outer: Sequence[str]) -> dict[str, int]:
         """Select the values that the block is given at a place.
 
-        Called by ``Expectation.find_ends`` and ``NaturalReweighted.ends`` at each place.
+        Called by ``Expectation.find_ends`` and ``NaturalBounds.find_ends`` at each place.
         """
         return {a: i for a, i in zip(outer, place, strict=True) if a in self.block.given}
 
@@ -122,7 +122,7 @@ class Expectation:
             return AttainedEnd(high)
         objective = self.write_form(values, made.values, made.layout)
         end, found = certify_greatest(
-            made.program, objective, least=made.least, seconds=self.budget.left()
+            made.program, objective, least=made.least, seconds=self.budget.count_seconds()
         )
         self.late |= self.budget.is_over()
         if found.status is SolveStatus.EMPTY:  # the facts contradict each other

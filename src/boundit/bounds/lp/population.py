@@ -72,7 +72,7 @@ class ProgramRows:
     def copy(self) -> "ProgramRows":
         """Take a copy, to which other rows can be added.
 
-        Called by ``ReweightedProgram._look`` for each box.
+        Called by ``ReweightedProgram._solve_box`` for each box.
         """
         return ProgramRows(self.n_columns, [*self.rows])
 
@@ -195,7 +195,7 @@ class Populations:
         for table in law.tables:
             if table >= values.keys():
                 names = sort_names(table)
-                low, _ = self._numbers.between(P(table, logged=False), names)
+                low, _ = self._numbers.read_ends(P(table, logged=False), names)
                 full = np.broadcast_to(low, [self.levels[name] for name in names])
                 where = tuple(values.get(name, slice(None)) for name in names)
                 known.append(float(full[where].sum()))
@@ -245,7 +245,7 @@ class Populations:
         if not shares.of:
             ones = np.ones((self._n_steering, 1))
             return ones, ones
-        low, high = self._numbers.between(shares, self.axes)
+        low, high = self._numbers.read_ends(shares, self.axes)
         size = (self._n_steering, -1)
         full = np.broadcast_to(low, self.shape), np.broadcast_to(high, self.shape)
         return full[0].reshape(size), full[1].reshape(size)
@@ -254,7 +254,7 @@ class Populations:
     def logged_shares(self) -> tuple[Floats, Floats]:
         """Both ends of how often each steering value was logged."""
         names = sort_names(self.reweighting.steering)
-        low, high = self._numbers.between(P(frozenset(names)), names)
+        low, high = self._numbers.read_ends(P(frozenset(names)), names)
         shape = self.shape[: len(names)]
         return np.broadcast_to(low, shape).ravel(), np.broadcast_to(high, shape).ravel()
 
@@ -294,7 +294,7 @@ class Populations:
         """
         names = sort_names(table)
         shape = [self._numbers.levels[name] for name in names]
-        pair = self._numbers.between(P(table, logged=False), names)
+        pair = self._numbers.read_ends(P(table, logged=False), names)
         low, high = (np.broadcast_to(end, shape) for end in pair)
         for place in np.ndindex(*shape):
             form = self.write_form(
@@ -323,7 +323,7 @@ def certify_greatest(
     coefficient times ``sums``, for the total is one, masses add up to it, and cells to no more.
     In the ratio it is divided by the mass that was set to one, of which everyone has ``least``.
     Called by ``Expectation.solve_greatest``, ``RatioDifference._bound_piece`` and
-    ``ReweightedProgram._look`` for every search.
+    ``ReweightedProgram._solve_box`` for every search.
     """
     with np.errstate(invalid="ignore"):  # an end that does not bind is infinite
         found = program.maximise(objective, seconds=seconds)

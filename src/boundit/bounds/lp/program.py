@@ -121,7 +121,7 @@ class Program:
     def set_ends(self, lower: Floats, upper: Floats) -> None:
         """Change both ends of every row.
 
-        Called by ``ArmProgram.at`` when other numbers were observed for the same cells.
+        Called by ``ArmProgram.set_law`` when other numbers were observed for the same cells.
         """
         self.lower, self.upper = lower, upper
         # The stubs of highspy leave out some of its methods.
@@ -141,7 +141,7 @@ class Program:
     def minimise(self, cost: Floats, *, seconds: float | None = None) -> Optimum:
         """Find the least ``cost q``, for at most so many ``seconds``.
 
-        Called by ``ArmProgram.ends`` for lower ends and by ``Program.maximise``.
+        Called by ``ArmProgram.find_ends`` for lower ends and by ``Program.maximise``.
         """
         self._solver.changeColsCost(len(self._all_columns), self._all_columns, cost)
         clock = np.inf if seconds is None else self._solver.getRunTime() + max(seconds, 0.0)
@@ -161,7 +161,7 @@ class Program:
     def maximise(self, cost: Floats, *, seconds: float | None = None) -> Optimum:
         """Find the greatest ``cost q``; its ``multipliers`` are those of the greatest.
 
-        Called by ``certify_greatest`` and ``ArmProgram.ends`` for upper ends.
+        Called by ``certify_greatest`` and ``ArmProgram.find_ends`` for upper ends.
         """
         found = self.minimise(-cost, seconds=seconds)
         sign = 1.0 if found.status is SolveStatus.EMPTY else -1.0

@@ -74,7 +74,7 @@ def list_response_types(
     """List the runs that joint types make; None when there are more than ``most``.
 
     ``variables`` come causes first. Of a scenario in ``shown`` only these variables matter in
-    the end, and runs that agree there are one. Called by ``ProgramLayout.types`` for the
+    the end, and runs that agree there are one. Called by ``ProgramLayout.list_types`` for the
     columns of a program.
 
     >>> bow = TypedVariable("X", 2), TypedVariable("Y", 2, ("X",))

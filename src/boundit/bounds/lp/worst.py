@@ -17,7 +17,7 @@ LEAST, MOST = ", the least allowed", ", the most allowed"
 def find_worst_population(populations: Populations, found: Optimum) -> WorstPopulation | None:
     """Read the population off the answer of a program; None where there is none to show.
 
-    Called by ``Expectation.solve_greatest`` and ``ReweightedProgram._greatest`` with what
+    Called by ``Expectation.solve_greatest`` and ``ReweightedProgram._find_greatest`` with what
     attained an end, so that an explanation can say who there would be more of.
     """
     law = populations.reweighting

@@ -19,8 +19,8 @@ from typing import final
 
 import numpy as np
 
-from boundit.bounds.binary_reward import HEADS
-from boundit.bounds.numbers import Ends, Numbers, values_of
+from boundit.bounds.binary_reward import SUCCESS
+from boundit.bounds.numbers import Ends, Numbers, evaluate_formula
 from boundit.bounds.proof import Place
 from boundit.bounds.rules.claims import sum_over, take_extremes
 from boundit.bounds.rules.rule import BoundRule
@@ -99,7 +99,7 @@ class Chain(BoundRule):
         """All its variables when none of the weights is known, as in a conditioning bound."""
         return frozenset() if any(link.weights for link in self.links) else self.range_variables
 
-    def record(self) -> RuleRecord:
+    def write_record(self) -> RuleRecord:
         """Write what it claims, from the outside in, and why every known factor is known.
 
         Called by ``BoundPlan.of`` once per rule.
@@ -115,7 +115,7 @@ class Chain(BoundRule):
         claim = Sentence.of(self.query.formula, verb, shown)
         return RuleRecord(self.name, claim, tuple(steps))
 
-    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+    def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Go backwards from the reward: expect what is known, else take the worst.
 
         The induction: if ``L <= P(y | do(x), c, w_<=j) <= U`` then the expectation of L over
@@ -125,9 +125,9 @@ class Chain(BoundRule):
         """
         del budget  # it solves no program
         order = (*self.axes, *self.variables, self.outcome)
-        low, high = numbers.between(self.reward.expression, order)
-        ends = Ends(low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1))
-        return backwards(self.links, ends, numbers, axes=self.axes)
+        low, high = numbers.read_ends(self.reward.expression, order)
+        ends = Ends(low[..., SUCCESS].clip(0, 1), high[..., SUCCESS].clip(0, 1))
+        return average_over_links(self.links, ends, numbers, axes=self.axes)
 
     def list_cells(
         self, evaluator: Evaluator, place: Place
@@ -138,9 +138,9 @@ class Chain(BoundRule):
         """
         order = (*self.axes, *self.variables)
         wanted = (*order, self.outcome)
-        found = values_of(self.reward.expression, evaluator, wanted).align(wanted)
+        found = evaluate_formula(self.reward.expression, evaluator, wanted).align(wanted)
         shape = [evaluator.levels[name] for name in order]
-        at = np.broadcast_to(found[..., HEADS], shape)[place]
+        at = np.broadcast_to(found[..., SUCCESS], shape)[place]
         return [
             (dict(zip(self.variables, index, strict=True)), float(value))
             for index, value in np.ndenumerate(at)
@@ -150,7 +150,7 @@ class Chain(BoundRule):
 def name_links(links: Sequence[ChainLink]) -> str:
     """Say what a chain of these links is called in tables.
 
-    Used by ``Chain.name`` and, for each part, by ``NestedChain.record``.
+    Used by ``Chain.name`` and, for each part, by ``NestedChain.write_record``.
     """
     unknown = [link.variable for link in links if link.weights is None]
     known = [link.variable for link in links if link.weights is not None]
@@ -167,7 +167,7 @@ def name_links(links: Sequence[ChainLink]) -> str:
 def write_links(links: Sequence[ChainLink], shown: Sentence) -> Sentence:
     """Write what is done over the links around what is written of their end.
 
-    Used by ``Chain.record``.
+    Used by ``Chain.write_record``.
     """
     for link in reversed(links):
         if link.weights is None:
@@ -191,20 +191,20 @@ class ChainSearch:
         self._solver = Solver(graph, self.tables)
         self._known: dict[tuple[str, Nodes], KnownFormula | None] = {}
 
-    def chains(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> Iterator[Chain]:
+    def find_chains(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> Iterator[Chain]:
         """Yield every chain of at most ``longest`` variables, shortest first.
 
         Of orders that know the same weights only the first is kept. What was
         yielded before the ``budget`` is spent holds all the same.
         """
-        pool = self.pool(longest)
+        pool = self.choose_variables(longest)
         for size in range(min(longest, len(pool)) + 1):
             for chosen in combinations(pool, size):
                 if budget.is_over():
                     return
-                yield from self._over(chosen)
+                yield from self._find_over(chosen)
 
-    def pool(self, longest: int) -> list[str]:
+    def choose_variables(self, longest: int) -> list[str]:
         """The variables that can matter: causes of what is asked, treated or selected."""
         named = self.y | self.x | self.c
         selection = {self.graph.selection} - {None}
@@ -219,17 +219,17 @@ class ChainSearch:
             max_sets=MOST_SETS,
         )
 
-    def _over(self, chosen: tuple[str, ...]) -> Iterator[Chain]:
-        reward = self.law(min(self.y), frozenset(chosen))
+    def _find_over(self, chosen: tuple[str, ...]) -> Iterator[Chain]:
+        reward = self.recover_law(min(self.y), frozenset(chosen))
         if reward is not None:
-            yield from (Chain(self.query, links, reward) for links in self.orders(chosen))
+            yield from (Chain(self.query, links, reward) for links in self.find_orders(chosen))
 
-    def orders(self, chosen: tuple[str, ...]) -> Iterator[tuple[ChainLink, ...]]:
+    def find_orders(self, chosen: tuple[str, ...]) -> Iterator[tuple[ChainLink, ...]]:
         """Yield the orders of some variables that know different weights."""
         seen = set[tuple[tuple[str, Nodes], ...]]()
         for order in permutations(chosen):
             links = tuple(
-                ChainLink(node, self.law(node, frozenset(order[:i])))
+                ChainLink(node, self.recover_law(node, frozenset(order[:i])))
                 for i, node in enumerate(order)
             )
             # Neighbouring unknowns may change places: the least over both is the same.
@@ -242,7 +242,7 @@ class ChainSearch:
                 seen.add(known)
                 yield links
 
-    def law(self, node: str, before: Nodes) -> KnownFormula | None:
+    def recover_law(self, node: str, before: Nodes) -> KnownFormula | None:
         """Recover ``P(node | do(x), c, before)``; None when it is not found."""
         key = (node, before)
         if key not in self._known:
@@ -258,7 +258,7 @@ class ChainSearch:
         return self._known[key]
 
 
-def backwards(
+def average_over_links(
     links: Sequence[ChainLink], ends: Ends, numbers: Numbers, *, axes: Sequence[str]
 ) -> Ends:
     """Take the links away, the last first, from ends over ``axes`` and all of them."""
@@ -269,19 +269,19 @@ def backwards(
         if link.weights is None:
             lower, upper = lower.min(axis=place), upper.max(axis=place)
         else:
-            weights = numbers.between(link.weights.expression, order[: place + 1])
-            lower, upper = least(*weights, lower), -least(*weights, -upper)
+            weights = numbers.read_ends(link.weights.expression, order[: place + 1])
+            lower, upper = find_least_mean(*weights, lower), -find_least_mean(*weights, -upper)
     shape = [numbers.levels[axis] for axis in axes]
     return Ends(np.broadcast_to(lower, shape), np.broadcast_to(upper, shape))
 
 
-def least(low: Floats, high: Floats, values: Floats) -> Floats:
+def find_least_mean(low: Floats, high: Floats, values: Floats) -> Floats:
     """Find the least expectation of ``values``, along the last axis, over laws between bounds.
 
     Every level gets its least weight, and what is left goes to the smallest values first.
 
     >>> low, high = np.array([0.2, 0.1, 0.0]), np.array([0.6, 1.0, 1.0])
-    >>> float(least(low, high, np.array([0.0, 1.0, 0.5])).round(3))
+    >>> float(find_least_mean(low, high, np.array([0.0, 1.0, 0.5])).round(3))
     0.25
     """
     low, high, values = np.broadcast_arrays(low.clip(0, 1), high.clip(0, 1), values)

@@ -15,7 +15,7 @@ from boundit.terms.names import Nodes, sort_names
 def take_extremes(names: Iterable[str], inside: Sentence) -> Sentence:
     """Write that the least and the greatest over some variables are taken.
 
-    Called by ``Substitution.record``, and by ``write_links`` for links of unknown weight.
+    Called by ``Substitution.write_record``, and by ``write_links`` for links of unknown weight.
 
     >>> print(take_extremes(["W"], Sentence.of("...")))
     min/max over W of ...
@@ -26,7 +26,7 @@ def take_extremes(names: Iterable[str], inside: Sentence) -> Sentence:
 def sum_over(names: Iterable[str], law: Sentence, inside: Sentence) -> Sentence:
     """Write that the mean over a law of some variables is taken.
 
-    Called by ``write_links`` and ``ReweightedChain.record`` for links of known weight.
+    Called by ``write_links`` and ``ReweightedChain.write_record`` for links of known weight.
     """
     over = Over("sum", _list_variables(names))
     return Sentence.of(over, " ", law, " ", Sign("x"), " ", enclose(inside))
@@ -35,7 +35,7 @@ def sum_over(names: Iterable[str], law: Sentence, inside: Sentence) -> Sentence:
 def divide(formula: Sentence, base: Expression | None) -> Sentence:
     """Write a formula, divided by the law of the context where there is one.
 
-    Called by ``Substitution.record`` and ``Factorization.record``.
+    Called by ``Substitution.write_record`` and ``Factorization.write_record``.
     """
     if base is None:
         return formula
@@ -43,7 +43,7 @@ def divide(formula: Sentence, base: Expression | None) -> Sentence:
 
 
 def enclose(inside: Sentence) -> Sentence:
-    """Put what others follow in brackets. Called by ``sum_over`` and ``_said``."""
+    """Put what others follow in brackets. Called by ``sum_over`` and ``_write_claim``."""
     if any(isinstance(part, str) and part.strip() for part in inside.parts):
         return Sentence.of("(", inside, ")")
     return Sentence.of(Group(inside.parts))
@@ -52,7 +52,7 @@ def enclose(inside: Sentence) -> Sentence:
 def write_population_law(of: Iterable[str], given: Nodes) -> Term:
     """Write the law of some variables in the population, ``P*(of | given)``.
 
-    Called by the rules that reweight the log, ``NaturalReweighted.record`` for one.
+    Called by the rules that reweight the log, ``NaturalBounds.write_record`` for one.
 
     >>> print(write_population_law(["Y", "X"], frozenset("Z")))
     P*(Y, X | Z)
@@ -63,7 +63,7 @@ def write_population_law(of: Iterable[str], given: Nodes) -> Term:
 def write_reweighting(steering: Iterable[Nodes], statement: str) -> Sentence:
     """Write what the law of the population is, and what is known of its weights.
 
-    Called by the rules that reweight the log, ``NaturalReweighted.record`` for one.
+    Called by the rules that reweight the log, ``NaturalBounds.write_record`` for one.
 
     >>> print(write_reweighting([frozenset("Z")], "r >= 0.5"))
     , where P*(v) = P(v | S=1) r(Z) is the population's law and r any that fits: r >= 0.5

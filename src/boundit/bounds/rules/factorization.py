@@ -55,7 +55,7 @@ class Factorization(BoundRule):
         """How many factors could not be recovered."""
         return sum(answer.expression is None for _, answer in self.factors)
 
-    def record(self) -> RuleRecord:
+    def write_record(self) -> RuleRecord:
         """Write what it claims and which factors are lost.
 
         Called by ``BoundPlan.of`` once per rule.
@@ -75,7 +75,7 @@ class Factorization(BoundRule):
         )
         return RuleRecord(NAME, claim, said)
 
-    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+    def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Multiply the ends of the factors, sum, divide and clip (eq. 7).
 
         Called by ``intersect_rules`` once for each kind of numbers.
@@ -87,7 +87,7 @@ class Factorization(BoundRule):
             if answer.expression is None:
                 lower = lower * 0
                 continue
-            low, high = numbers.between(answer.expression, (*order, self.outcome))
+            low, high = numbers.read_ends(answer.expression, (*order, self.outcome))
             lower, upper = (
                 lower * low[..., -1],
                 upper * high[..., -1],
@@ -95,11 +95,11 @@ class Factorization(BoundRule):
         over = tuple(range(len(self.axes), len(order)))
         least = most = np.ones(())
         if self.base is not None:
-            least, most = numbers.between(self.base, self.axes)
-        return quotient(lower.sum(axis=over), upper.sum(axis=over), least, most)
+            least, most = numbers.read_ends(self.base, self.axes)
+        return divide_ends(lower.sum(axis=over), upper.sum(axis=over), least, most)
 
 
-def quotient(lower: Floats, upper: Floats, least: Floats, most: Floats) -> Ends:
+def divide_ends(lower: Floats, upper: Floats, least: Floats, most: Floats) -> Ends:
     """Divide ends by a number between two others and clip; what is undefined is unknown."""
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = lower / most, upper / least
@@ -109,7 +109,7 @@ def quotient(lower: Floats, upper: Floats, least: Floats, most: Floats) -> Ends:
     )
 
 
-def factorization(
+def factorize_effect(
     graph: CausalGraph, query: EffectQuery, base: Expression | None
 ) -> Factorization:
     """Decompose ``P(y, c | do(x))`` and recover what can be (Algorithm 1, lines 6 to 9)."""

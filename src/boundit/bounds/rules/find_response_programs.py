@@ -4,8 +4,8 @@ When ``P(y | do(x), b)`` has no formula because hidden causes join a treatment t
 take variables ``E`` around them whose joint law ``P(e | b, z)`` is recovered, at every value of
 some instruments ``z``. In the graph of ``E`` given the rest, Identify stops for some c-factors
 of the question, within c-components ``T``. Hidden causes choose a response type for every
-variable of ``T``; the unknown law of types must reproduce ``Q[T]`` in every scene, that is for
-every value of what acts on ``T`` from outside, and the question is linear in it:
+variable of ``T``; the unknown law of types must reproduce ``Q[T]`` in every scenario, that is
+for every value of what acts on ``T`` from outside, and the question is linear in it:
 
 .. math:: P(y \mid do(x), b) = \sum_{d \setminus y} \prod_i Q[D_i] \; Q[wanted]
 
@@ -14,12 +14,12 @@ are not used, so a program is an outer bound; sharp when ``T`` is a bidirected c
 no other factor is lost.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import final
 
-from boundit.bounds.rules.conditioned_graph import ConditionedGraph, given
+from boundit.bounds.rules.conditioned_graph import ConditionedGraph, condition_graph
 from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.expression import Expression
@@ -54,7 +54,7 @@ class SearchBudget:
         return self.left >= 0
 
 
-def confounded(
+def find_response_programs(
     graph: CausalGraph, asked: Question, solver: Solver, effort: SearchBudget
 ) -> Iterator[ResponseProgram]:
     """Yield the programs for a question that is as light as can be, each once.
@@ -65,7 +65,7 @@ def confounded(
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; X <-> Y")
     >>> asked = Question(frozenset("Y"), frozenset("X"))
-    >>> for found in confounded(graph, asked, Solver(graph), SearchBudget(graph)):
+    >>> for found in find_response_programs(graph, asked, Solver(graph), SearchBudget(graph)):
     ...     print(found.inside, found.arguments, found.varied)
     ('X', 'Y') (('Z',), ('X',)) ('Z',)
     ('X', 'Y') ((), ('X',)) ()
@@ -73,10 +73,10 @@ def confounded(
     for n_done in reversed(range(len(asked.treatments))):
         found = dict[object, ResponseProgram]()
         for done in map(frozenset, combinations(sort_names(asked.treatments), n_done)):
-            for middle, varied in _choices(graph, asked, done):
+            for middle, varied in _list_choices(graph, asked, done):
                 if not effort.spend():
                     break
-                program = _program(graph, asked, done, middle, varied, solver)
+                program = _make_program(graph, asked, done, middle, varied, solver)
                 if program is not None:
                     found.setdefault((program.inside, program.arguments, done), program)
         yield from found.values()
@@ -84,7 +84,9 @@ def confounded(
             return
 
 
-def _choices(graph: CausalGraph, asked: Question, done: Nodes) -> Iterator[tuple[Nodes, Nodes]]:
+def _list_choices(
+    graph: CausalGraph, asked: Question, done: Nodes
+) -> Iterator[tuple[Nodes, Nodes]]:
     """Which variables to put inside, and which to vary; what is in neither is hidden."""
     cut = graph.induced(graph.observed).without_edges_into(done)
     left = asked.treatments - done
@@ -99,7 +101,7 @@ def _choices(graph: CausalGraph, asked: Question, done: Nodes) -> Iterator[tuple
                     yield middle, chosen
 
 
-def _program(
+def _make_program(
     graph: CausalGraph,
     asked: Question,
     done: Nodes,
@@ -107,55 +109,75 @@ def _program(
     varied: Nodes,
     solver: Solver,
 ) -> ResponseProgram | None:
+    """Make the program over some variables inside and some varied; None where there is none.
+
+    Called by ``find_response_programs`` for each choice. What turns out not to act on the
+    variables with types is not varied.
+    """
     inside = asked.outcomes | (asked.treatments - done) | middle
-    left = given(graph, inside=inside, known=asked.context, varied=varied, done=done)
-    if left is None:
-        return None
-    parts = _parts(left, asked)
-    if parts is None:
+    left = condition_graph(graph, inside=inside, known=asked.context, varied=varied, done=done)
+    parts = None if left is None else _split_factors(left, asked)
+    if left is None or parts is None:
         return None
     lost, kept = parts
-    around = frozenset[str]().union(*(_hedge(left.graph, part) for part in lost))
-    used = frozenset[str]().union(*(left.felt[v] for v in around))
+    around = _join(_find_hedge(left.graph, part) for part in lost)
+    used = _join(left.influences[v] for v in around)
     if used != varied:
-        return _program(graph, asked, done, middle, used, solver)
+        return _make_program(graph, asked, done, middle, used, solver)
     law = solver.solve(Question(inside, done, asked.context | varied))
     if law.expression is None:
         return None
-    reader = _LawWriter(solver, law.expression, inside, done, asked.context | varied)
+    writer = _LawWriter(solver, law.expression, inside, done, asked.context | varied)
     pieces = left.graph.induced(around).components()
-    answers = [recover_factor(part, left.graph, reader.law) for part in (*pieces, *kept)]
-    formulas = [answer.expression for answer in answers]
-    if any(formula is None for formula in formulas):
+    found = _recover_all((*pieces, *kept), left.graph, writer)
+    if found is None:
         return None
-    found = [simplify(formula) for formula in formulas if formula is not None]
-    wanted = frozenset[str]().union(*lost)
     order = tuple(v for v in left.graph.order if v in around)
-    arguments = {v: sort_names(left.graph.parents(v) | left.felt[v]) for v in order}
-    outer = frozenset[str]().union(*arguments.values()) - around
+    arguments = {v: sort_names(left.graph.parents(v) | left.influences[v]) for v in order}
+    outer = _join(map(frozenset, arguments.values())) - around
+    whole = law.expression if around == inside else multiply(*found[: len(pieces)])
     return ResponseProgram(
         asked,
         order,
         tuple(tuple(arguments[v]) for v in order),
         tuple(sort_names(outer)),
-        simplify(law.expression if around == inside else multiply(*found[: len(pieces)])),
-        wanted,
+        simplify(whole),
+        _join(lost),
         tuple(found[len(pieces) :]),
-        tuple(sort_names(frozenset[str]().union(*kept))),
-        (*(step.sentence for step in law.steps), *_words(around, outer, wanted)),
+        tuple(sort_names(_join(kept))),
+        (*(step.sentence for step in law.steps), *_write_steps(around, outer, _join(lost))),
     )
 
 
-def _parts(left: ConditionedGraph, asked: Question) -> tuple[list[Nodes], list[Nodes]] | None:
+def _join(sets: Iterable[Nodes]) -> Nodes:
+    """Join sets of variables; called by ``_make_program``."""
+    return frozenset[str]().union(*sets)
+
+
+def _recover_all(
+    parts: Iterable[Nodes], graph: CausalGraph, writer: "_LawWriter"
+) -> list[Expression] | None:
+    """Recover the c-factors of all parts; None when one is lost.
+
+    Called by ``_make_program``.
+    """
+    answers = [recover_factor(part, graph, writer.write_law).expression for part in parts]
+    found = [simplify(answer) for answer in answers if answer is not None]
+    return found if len(found) == len(answers) else None
+
+
+def _split_factors(
+    left: ConditionedGraph, asked: Question
+) -> tuple[list[Nodes], list[Nodes]] | None:
     """Part the c-factors of the question into lost and kept; None when no program applies."""
     whole = factorize(left.graph, outcomes=asked.outcomes, treatments=asked.treatments)
-    if any(left.felt[v] for v in whole.relevant):
+    if any(left.influences[v] for v in whole.relevant):
         return None
-    lost = [part for part in whole.parts if _hedge(left.graph, part) != part]
+    lost = [part for part in whole.parts if _find_hedge(left.graph, part) != part]
     return (lost, [part for part in whole.parts if part not in lost]) if lost else None
 
 
-def _hedge(graph: CausalGraph, target: Nodes) -> Nodes:
+def _find_hedge(graph: CausalGraph, target: Nodes) -> Nodes:
     """The smallest set Identify comes to: the target itself, or where it stops."""
     within = graph.nodes
     while True:
@@ -176,11 +198,11 @@ class _LawWriter:
     done: Nodes
     known: Nodes
 
-    def law(self, graph: CausalGraph, late: object = ()) -> Law:  # noqa: ARG002
+    def write_law(self, graph: CausalGraph, late: object = ()) -> Law:  # noqa: ARG002
         order = graph.order
-        return Law(order, lambda node: self.conditional(node, order))
+        return Law(order, lambda node: self.write_conditional(node, order))
 
-    def conditional(self, node: str, order: tuple[str, ...]) -> Expression:
+    def write_conditional(self, node: str, order: tuple[str, ...]) -> Expression:
         before = frozenset(order[: order.index(node)])
         asked = Question(frozenset((node,)), self.done, self.known | before)
         found = self.solver.solve(asked)
@@ -190,8 +212,11 @@ class _LawWriter:
         return divide(upto, sum_out(frozenset((node,)), upto))
 
 
-def _words(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[Line, ...]:
-    """Say where Identify stops, and what types reproduce instead. Called by ``_program``."""
+def _write_steps(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[Line, ...]:
+    """Say where Identify stops, and what types reproduce instead.
+
+    Called by ``_make_program``.
+    """
     names = join_names(around)
     every = f" at every value of {join_names(outer)}" if outer else ""
     return (

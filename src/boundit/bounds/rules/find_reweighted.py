@@ -40,63 +40,66 @@ class ReweightedChainSearch:
         (self.y,) = query.outcomes
         self.x, self.c = frozenset(query.treatments), frozenset(query.context)
         self.tables = tuple(sorted({t for t in tables if t}, key=sort_names))
-        self._planner = ChainSearch(graph, query, self.tables)
+        self._chain_search = ChainSearch(graph, query, self.tables)
         self._blocks: dict[tuple[Nodes, Nodes], ReweightedBlock | None] = {}
 
-    def chains(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> list[ReweightedChain]:
+    def find_chains(
+        self, *, longest: int, budget: TimeBudget = FOR_EVER
+    ) -> list[ReweightedChain]:
         """List the most promising chains of at most ``longest`` variables."""
-        if self.graph.selection is None or self._planner.law(self.y, frozenset()):
+        if self.graph.selection is None or self._chain_search.recover_law(self.y, frozenset()):
             return []  # nothing to reweight, or nothing left to learn by it
         found: dict[tuple[object, ...], ReweightedChain] = {}
-        pool = self._planner.pool(longest)
+        pool = self._chain_search.choose_variables(longest)
         for size in range(min(longest, len(pool)) + 1):
             for order in permutations(pool, size):
                 if budget.is_over():
-                    return self._best(found.values())
-                for chain in self._over(order):
-                    found.setdefault(_key(chain), chain)
-        return self._best(found.values())
+                    return self._choose_best(found.values())
+                for chain in self._find_over(order):
+                    found.setdefault(_make_key(chain), chain)
+        return self._choose_best(found.values())
 
-    def _over(self, order: tuple[str, ...]) -> Iterator[ReweightedChain]:
+    def _find_over(self, order: tuple[str, ...]) -> Iterator[ReweightedChain]:
         """Yield the chains over variables in this order, one for each block that may be."""
-        reward = self._planner.law(self.y, frozenset(order))
+        reward = self._chain_search.recover_law(self.y, frozenset(order))
         if reward is None:
-            if block := self._block((self.y,), frozenset(order)):
-                yield ReweightedChain(self.query, (*self._links(order, ()), block), None)
+            if block := self._find_block((self.y,), frozenset(order)):
+                yield ReweightedChain(self.query, (*self._draw_links(order, ()), block), None)
             return
         for start, end in combinations(range(len(order) + 1), 2):
             before, inside, after = order[:start], order[start:end], order[end:]
             if all(
-                self._planner.law(v, frozenset(order[: start + i]))
+                self._chain_search.recover_law(v, frozenset(order[: start + i]))
                 for i, v in enumerate(inside)
             ):
                 continue  # recovered, so it needs no reweighting
-            if block := self._block(inside, frozenset(before)):
-                rest = self._links(after, before + inside)
-                links = (*self._links(before, ()), block, *rest)
+            if block := self._find_block(inside, frozenset(before)):
+                rest = self._draw_links(after, before + inside)
+                links = (*self._draw_links(before, ()), block, *rest)
                 yield ReweightedChain(self.query, links, reward)
 
-    def _links(
+    def _draw_links(
         self, order: tuple[str, ...], earlier: tuple[str, ...]
     ) -> tuple[ChainLink | ReweightedBlock, ...]:
         """Draw variables one by one: by a known law, a reweighted one, or an unknown one."""
         return tuple(
-            self._link(node, frozenset(earlier + order[:i])) for i, node in enumerate(order)
+            self._draw_link(node, frozenset(earlier + order[:i]))
+            for i, node in enumerate(order)
         )
 
-    def _link(self, node: str, before: Nodes) -> ChainLink | ReweightedBlock:
-        known = self._planner.law(node, before)
-        block = self._block((node,), before) if known is None else None
+    def _draw_link(self, node: str, before: Nodes) -> ChainLink | ReweightedBlock:
+        known = self._chain_search.recover_law(node, before)
+        block = self._find_block((node,), before) if known is None else None
         return block or ChainLink(node, known)
 
-    def _block(self, members: tuple[str, ...], before: Nodes) -> ReweightedBlock | None:
+    def _find_block(self, members: tuple[str, ...], before: Nodes) -> ReweightedBlock | None:
         """Read ``P(members | do(x), c, before)`` as a conditional of the population."""
         key = (frozenset(members), before)
         if key not in self._blocks:
-            self._blocks[key] = self._seen(*key)
+            self._blocks[key] = self._make_block(*key)
         return self._blocks[key]
 
-    def _seen(self, members: Nodes, before: Nodes) -> ReweightedBlock | None:
+    def _make_block(self, members: Nodes, before: Nodes) -> ReweightedBlock | None:
         asked = Question(members, self.x, self.c | before)
         light, moves = lighten(self.graph, asked)
         if not may_observe_treatments(self.graph, light):
@@ -113,35 +116,35 @@ class ReweightedChainSearch:
         )
         return ReweightedBlock(tuple(sort_names(members)), given, law, steps)
 
-    def _best(self, found: Iterable[ReweightedChain]) -> list[ReweightedChain]:
+    def _choose_best(self, found: Iterable[ReweightedChain]) -> list[ReweightedChain]:
         """Keep the chains that know most, of fewest variables, each in its variants."""
         kept = list[ReweightedChain]()
-        for chain in sorted(found, key=_size):
-            if len(kept) < MOST_CHAINS and not any(_spares(one, chain) for one in kept):
+        for chain in sorted(found, key=_rank_chain):
+            if len(kept) < MOST_CHAINS and not any(_is_leaner(one, chain) for one in kept):
                 kept.append(chain)
-        return [variant for chain in kept for variant in self._variants(chain)]
+        return [variant for chain in kept for variant in self._list_variants(chain)]
 
-    def _variants(self, chain: ReweightedChain) -> Iterator[ReweightedChain]:
+    def _list_variants(self, chain: ReweightedChain) -> Iterator[ReweightedChain]:
         """Reweight by all that steers selection, and by what shields each block from it.
 
         The first is sharper, and reads more cells; the second serves where some were not seen.
         """
         yield chain
         local = tuple(
-            self._local(link) if isinstance(link, ReweightedBlock) else link
+            self._localize(link) if isinstance(link, ReweightedBlock) else link
             for link in chain.links
         )
         if local != chain.links:
             yield replace(chain, links=local)
 
-    def _local(self, block: ReweightedBlock) -> ReweightedBlock:
+    def _localize(self, block: ReweightedBlock) -> ReweightedBlock:
         own = frozenset(block.variables) | block.given
         law = Reweighting.from_graph(self.graph, own, self.facts)
         fewer = len(law.steering) <= len(block.reweighting.steering)
         return replace(block, reweighting=law) if fewer else block
 
 
-def _key(chain: ReweightedChain) -> tuple[object, ...]:
+def _make_key(chain: ReweightedChain) -> tuple[object, ...]:
     """What makes two chains one: neighbours on a side of the blocks may change places."""
     known = (
         link.variable for link in chain.links if isinstance(link, ChainLink) and link.weights
@@ -150,13 +153,13 @@ def _key(chain: ReweightedChain) -> tuple[object, ...]:
     return frozenset(chain.variables), frozenset(known), blocks, chain.reward is None
 
 
-def _size(chain: ReweightedChain) -> tuple[int, int, int, bool]:
+def _rank_chain(chain: ReweightedChain) -> tuple[int, int, int, bool]:
     """Sort the best first; of two alike, the one whose reward the log shows."""
     sizes = len(chain.unknown), len(chain.variables), len(chain.blocks)
     return *sizes, chain.reward is None
 
 
-def _spares(one: ReweightedChain, other: ReweightedChain) -> bool:
+def _is_leaner(one: ReweightedChain, other: ReweightedChain) -> bool:
     """Tell whether ``one`` does with fewer variables what ``other`` does."""
     fewer = frozenset(one.variables) < frozenset(other.variables)
     return fewer and len(one.unknown) <= len(other.unknown)

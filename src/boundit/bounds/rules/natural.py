@@ -17,7 +17,7 @@ from itertools import combinations
 
 import numpy as np
 
-from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.binary_reward import SUCCESS
 from boundit.bounds.lp.fractional import AttainedEnd, Expectation
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
@@ -38,7 +38,7 @@ from boundit.terms.names import Nodes, join_names, sort_names
 
 
 @dataclass(frozen=True)
-class NaturalReweighted(BoundRule):
+class NaturalBounds(BoundRule):
     """Which arms are taken as they came, and the law of these and the reward given the rest."""
 
     query: EffectQuery
@@ -65,7 +65,7 @@ class NaturalReweighted(BoundRule):
         """What it supposes of selection."""
         return (self.block.reweighting,)
 
-    def record(self) -> RuleRecord:
+    def write_record(self) -> RuleRecord:
         """Write what it claims and why.
 
         Called by ``BoundPlan.of`` once per rule.
@@ -82,7 +82,7 @@ class NaturalReweighted(BoundRule):
         )
         return RuleRecord(f"natural bounds on {arms}, reweighted", claim, self.block.steps)
 
-    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+    def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Bound every arm and context by two linear programs each.
 
         Called by ``intersect_rules`` once for each kind of numbers.
@@ -101,7 +101,7 @@ class NaturalReweighted(BoundRule):
             given = expectation.select_given(place, self.axes)
             key = tuple(sorted((given | {name: at[name] for name in self.chosen}).items()))
             if key not in known:
-                low, high = self._values(at, numbers)
+                low, high = self._weigh_cells(at, numbers)
                 solve = expectation.solve_greatest
                 known[key] = solve(-low, given), solve(high, given)
             least, most = known[key]
@@ -112,28 +112,28 @@ class NaturalReweighted(BoundRule):
             lower, upper, proof=lambda place, end: proofs.get((place, end)), notes=notes
         )
 
-    def _values(self, at: dict[str, int], numbers: Numbers) -> tuple[Floats, Floats]:
+    def _weigh_cells(self, at: dict[str, int], numbers: Numbers) -> tuple[Floats, Floats]:
         """Tell what each cell adds to the lower end and to the upper one."""
         names = self.block.variables
         shape = [2 if name == self.outcome else numbers.levels[name] for name in names]
         low, high = np.zeros(shape), np.ones(shape)
         own = [slice(None) if name == self.outcome else at[name] for name in names]
         reward = np.zeros(2)
-        reward[HEADS] = 1.0
+        reward[SUCCESS] = 1.0
         low[tuple(own)] = high[tuple(own)] = reward
         return low, high
 
 
-def natural_reweighted(
+def find_natural_bounds(
     graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, tables: Sequence[Nodes]
-) -> NaturalReweighted | None:
+) -> NaturalBounds | None:
     """Find the fewest arms to take as they came; None if no arm is confounded with the reward.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
     >>> bow = parse("X -> Y; X <-> Y; A -> Y; X -> [S]")
     >>> asked = parse_query("Y | do(X, A)")
-    >>> found = natural_reweighted(bow, asked, SelectionFacts((0.5, 0.5)), ())
+    >>> found = find_natural_bounds(bow, asked, SelectionFacts((0.5, 0.5)), ())
     >>> sorted(found.chosen), sorted(found.block.given)
     (['X'], ['A'])
     """
@@ -143,25 +143,27 @@ def natural_reweighted(
     for size in range(len(x) + 1):
         for arms in map(frozenset, combinations(sort_names(x), size)):
             rest = c | (x - arms)
-            if not (graph.descendants(arms) & rest if arms else ()) and _seen(
+            if not (graph.descendants(arms) & rest if arms else ()) and _may_be_seen(
                 graph, y, x - arms, done=arms, given=c
             ):
-                return _over(graph, query, arms, facts, tables) if arms else None
+                return _make_rule(graph, query, arms, facts, tables) if arms else None
     return None
 
 
-def _seen(graph: CausalGraph, y: Nodes, seen: Nodes, *, done: Nodes, given: Nodes) -> bool:
+def _may_be_seen(
+    graph: CausalGraph, y: Nodes, seen: Nodes, *, done: Nodes, given: Nodes
+) -> bool:
     """Rule 2: the other arms may be seen instead of set."""
     return not seen & find_boundary(graph, y, given=seen | done | given, into=done, out_of=seen)
 
 
-def _over(
+def _make_rule(
     graph: CausalGraph,
     query: EffectQuery,
     arms: Nodes,
     facts: SelectionFacts,
     tables: Sequence[Nodes],
-) -> NaturalReweighted:
+) -> NaturalBounds:
     """Make the rule that takes some arms as they came; the others are given."""
     members = arms.union(query.outcomes)
     given = frozenset(query.context + query.treatments) - arms
@@ -177,4 +179,4 @@ def _over(
         )
         steps.append(f"Rule 1: {shields}")
     block = ReweightedBlock(tuple(sort_names(members)), felt, law, tuple(steps))
-    return NaturalReweighted(query, arms, block)
+    return NaturalBounds(query, arms, block)

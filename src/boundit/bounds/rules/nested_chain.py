@@ -19,23 +19,23 @@ from typing import assert_never, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.binary_reward import SUCCESS
 from boundit.bounds.numbers import LEFT_OUT, UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import EndProof, Place
 from boundit.bounds.rules.chain import (
     ChainLink,
     ChainSearch,
     KnownFormula,
-    backwards,
+    average_over_links,
     name_links,
 )
 from boundit.bounds.rules.claims import enclose, sum_over, take_extremes
-from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
+from boundit.bounds.rules.find_response_programs import SearchBudget, find_response_programs
 from boundit.bounds.rules.response_program import (
     ProgramEnds,
     ProgramLayout,
     ResponseProgram,
-    solve,
+    solve_program,
 )
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
@@ -49,7 +49,7 @@ from boundit.terms.bound import RuleRecord
 from boundit.terms.formula import Line, Sentence, join_line
 from boundit.terms.names import Nodes, join_names, sort_names
 
-MOST_STAGED = 24
+MOST_NESTED = 24
 """How many of these rules are tried, those with the fewest variables first."""
 _CHAINS = 6  # what looking for chains within costs, counted in programs
 
@@ -120,28 +120,28 @@ class NestedChain(BoundRule):
             return None
         return core
 
-    def record(self) -> RuleRecord:
+    def write_record(self) -> RuleRecord:
         """Write what it claims, from the outside in, and why.
 
         Called by ``BoundPlan.of`` once per rule.
         """
-        shown, steps = _said(self)
-        if not self.links and self.asked == _whole(self.query):
+        shown, steps = _write_claim(self)
+        if not self.links and self.asked == _make_question(self.query):
             steps = steps[1:]  # nothing became lighter
         name = [name_links(self.links)] if self.links else []
         name += [name_links(self.inner.links)] if isinstance(self.inner, NestedChain) else []
-        name += [_called(self.core)] if isinstance(self.core, ResponseProgram) else []
+        name += [_name_program(self.core)] if isinstance(self.core, ResponseProgram) else []
         claim = Sentence.of(self.query.formula, " lies between ", shown)
         return RuleRecord(", then ".join(name), claim, steps)
 
-    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+    def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Bracket the core at every value of its own axes, then go backwards to the query's.
 
         Called by ``intersect_rules`` once for each kind of numbers.
         """
-        return self.ends_over(self.axes, numbers, budget)
+        return self.find_ends_over(self.axes, numbers, budget)
 
-    def ends_over(self, axes: Sequence[str], numbers: Numbers, budget: TimeBudget) -> Ends:
+    def find_ends_over(self, axes: Sequence[str], numbers: Numbers, budget: TimeBudget) -> Ends:
         """Find the ends over some axes; those of a chain within are not the query's.
 
         Called by ``ends``, and by itself for the chain within.
@@ -149,22 +149,24 @@ class NestedChain(BoundRule):
         order = (*axes, *(link.variable for link in self.links))
         match self.inner:
             case ResponseProgram() as program:
-                return self._program_ends(program, axes, numbers, budget)
+                return self._find_program_ends(program, axes, numbers, budget)
             case KnownFormula(expression, _):
-                low, high = numbers.between(expression, (*order, self.outcome))
-                ends = Ends(low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1))
-                return backwards(self.links, ends, numbers, axes=axes)
+                low, high = numbers.read_ends(expression, (*order, self.outcome))
+                ends = Ends(low[..., SUCCESS].clip(0, 1), high[..., SUCCESS].clip(0, 1))
+                return average_over_links(self.links, ends, numbers, axes=axes)
             case NestedChain() as chain:
                 own = sort_names(self.asked.treatments | self.asked.context)
-                within = chain.ends_over(own, numbers, budget)
-                ends = Ends(_moved(within.lower, own, order), _moved(within.upper, own, order))
-                empty = self._reached(within.empty, own, axes, numbers)
-                back = backwards(self.links, ends, numbers, axes=axes)
+                within = chain.find_ends_over(own, numbers, budget)
+                ends = Ends(
+                    _move_axes(within.lower, own, order), _move_axes(within.upper, own, order)
+                )
+                empty = self._spread_empty(within.empty, own, axes, numbers)
+                back = average_over_links(self.links, ends, numbers, axes=axes)
                 return Ends(back.lower, back.upper, empty, None, within.notes)
             case _:
                 assert_never(self.inner)
 
-    def _program_ends(
+    def _find_program_ends(
         self,
         program: ResponseProgram,
         axes: Sequence[str],
@@ -173,18 +175,18 @@ class NestedChain(BoundRule):
     ) -> Ends:
         """Solve the program at the end of the chain and take its ends back."""
         order = (*axes, *(link.variable for link in self.links))
-        found = solve(ProgramLayout(program, numbers.levels), numbers, budget)
+        found = solve_program(ProgramLayout(program, numbers.levels), numbers, budget)
         ends = Ends(
-            _moved(found.lower, found.axes, order),
-            _moved(found.upper, found.axes, order),
+            _move_axes(found.lower, found.axes, order),
+            _move_axes(found.upper, found.axes, order),
         )
-        back = backwards(self.links, ends, numbers, axes=axes)
+        back = average_over_links(self.links, ends, numbers, axes=axes)
         notes = [UNFINISHED] * found.unfinished + [LEFT_OUT] * found.left_out
-        proof = None if self.links else partial(_proof, found, tuple(axes))
-        empty = self._reached(found.empty, found.axes, axes, numbers)
+        proof = None if self.links else partial(_look_up_proof, found, tuple(axes))
+        empty = self._spread_empty(found.empty, found.axes, axes, numbers)
         return Ends(back.lower, back.upper, empty, proof, tuple(notes))
 
-    def _reached(
+    def _spread_empty(
         self,
         empty: NDArray[np.bool_] | None,
         own: Sequence[str],
@@ -195,29 +197,29 @@ class NestedChain(BoundRule):
         if empty is None or not empty.any():
             return None
         order = (*axes, *(link.variable for link in self.links))
-        moved = _moved(empty.astype(np.float64), own, order)
+        moved = _move_axes(empty.astype(np.float64), own, order)
         over = tuple(range(len(axes), len(order)))
         shape = [numbers.levels[axis] for axis in axes]
         return np.broadcast_to(moved.max(axis=over) > 0, shape)
 
 
-def _whole(query: EffectQuery) -> Question:
+def _make_question(query: EffectQuery) -> Question:
     treatments, context = frozenset(query.treatments), frozenset(query.context)
     return Question(frozenset(query.outcomes), treatments, context)
 
 
-def _called(program: ResponseProgram) -> str:
+def _name_program(program: ResponseProgram) -> str:
     if program.is_natural:
         return f"natural bounds of {join_names(program.inside)}"
     across = f" across {join_names(program.varied)}" if program.varied else ""
     return f"program over {join_names(program.inside)}{across}"
 
 
-def _said(stage: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
+def _write_claim(stage: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
     """Write the claim and the steps of a stage and of what is within it."""
     inner = stage.inner
     if isinstance(inner, NestedChain):
-        shown, steps = _said(inner)
+        shown, steps = _write_claim(inner)
     elif isinstance(inner, KnownFormula):
         shown, steps = make_sentence(inner.expression), inner.steps
     else:
@@ -237,7 +239,7 @@ def _said(stage: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
     return shown, (question, *steps)
 
 
-def staged(
+def find_nested_chains(
     planner: ChainSearch, *, longest: int, budget: TimeBudget = FOR_EVER
 ) -> Iterator[NestedChain]:
     """Yield the rules for a question without a formula, those of fewest variables first.
@@ -246,37 +248,38 @@ def staged(
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
     >>> front_door = parse("X -> M -> Y; X <-> Y; M -> [S]")
-    >>> for found in staged(ChainSearch(front_door, parse_query("Y | do(X)")), longest=2):
+    >>> search = ChainSearch(front_door, parse_query("Y | do(X)"))
+    >>> for found in find_nested_chains(search, longest=2):
     ...     print([link.variable for link in found.all_links], found.asked)
     ['M', 'X'] P(Y | do(M))
     """
     search = _NestedSearch(planner)
     found = 0
-    for links, light in _open_ends(planner, longest):
-        if found >= MOST_STAGED or budget.is_over():
+    for links, light in _find_open_ends(planner, longest):
+        if found >= MOST_NESTED or budget.is_over():
             return
-        inner: list[ResponseProgram | NestedChain] = [*search.programs(light)]
+        inner: list[ResponseProgram | NestedChain] = [*search.find_programs(light)]
         if not planner.x <= light.treatments:
-            inner += search.chains(light, longest - len(links))
+            inner += search.find_chains(light, longest - len(links))
         found += len(inner)
         yield from (NestedChain(planner.query, links, light, each) for each in inner)
 
 
-def _open_ends(
+def _find_open_ends(
     planner: ChainSearch, longest: int
 ) -> Iterator[tuple[tuple[ChainLink, ...], Question]]:
     """Chains whose last factor has no formula, and the light question that it is."""
-    pool = planner.pool(longest)
+    pool = planner.choose_variables(longest)
     for size in range(min(longest, len(pool)) + 1):
         for chosen in combinations(pool, size):
             given = frozenset(chosen)
-            if planner.law(min(planner.y), given) is not None:
+            if planner.recover_law(min(planner.y), given) is not None:
                 continue
             whole = Question(planner.y, planner.x, planner.c | given)
             light, _ = lighten(planner.graph, whole)
             # A variable that the light question does not name adds nothing.
             if given <= light.variables:
-                for links in planner.orders(chosen):
+                for links in planner.find_orders(chosen):
                     yield links, light
 
 
@@ -291,21 +294,23 @@ class _NestedSearch:
         self._programs: dict[Question, list[ResponseProgram]] = {}
         self._chains: dict[tuple[Question, int], list[NestedChain]] = {}
 
-    def programs(self, light: Question) -> list[ResponseProgram]:
+    def find_programs(self, light: Question) -> list[ResponseProgram]:
         """The programs for a light question."""
         if light not in self._programs:
             graph = self.planner.graph
-            self._programs[light] = [*confounded(graph, light, self._solver, self._effort)]
+            self._programs[light] = [
+                *find_response_programs(graph, light, self._solver, self._effort)
+            ]
         return self._programs[light]
 
-    def chains(self, light: Question, longest: int) -> list[NestedChain]:
+    def find_chains(self, light: Question, longest: int) -> list[NestedChain]:
         """Chains for the light question that use a treatment it has lost."""
         if (light, longest) not in self._chains:
-            found = self._within(light, longest) if self._effort.spend(_CHAINS) else ()
+            found = self._search_within(light, longest) if self._effort.spend(_CHAINS) else ()
             self._chains[light, longest] = [*found]
         return self._chains[light, longest]
 
-    def _within(self, light: Question, longest: int) -> Iterator[NestedChain]:
+    def _search_within(self, light: Question, longest: int) -> Iterator[NestedChain]:
         planner, lost = self.planner, self.planner.x - light.variables
         treatments, context = (
             tuple(sort_names(light.treatments)),
@@ -313,18 +318,18 @@ class _NestedSearch:
         )
         asked = EffectQuery(tuple(light.outcomes), treatments, context)
         inner = ChainSearch(planner.graph, asked, planner.tables)
-        for chain in inner.chains(longest=longest):
+        for chain in inner.find_chains(longest=longest):
             if lost.intersection(chain.variables):
                 yield NestedChain(planner.query, chain.links, light, chain.reward)
-        for links, lighter in _open_ends(inner, longest):
+        for links, lighter in _find_open_ends(inner, longest):
             if lost & frozenset(link.variable for link in links):
                 yield from (
                     NestedChain(planner.query, links, lighter, each)
-                    for each in self.programs(lighter)
+                    for each in self.find_programs(lighter)
                 )
 
 
-def _proof(
+def _look_up_proof(
     found: ProgramEnds,
     axes: tuple[str, ...],
     place: Place,
@@ -334,5 +339,5 @@ def _proof(
     return found.proofs.get((tuple(levels[axis] for axis in found.axes), upper))
 
 
-def _moved(values: Floats, axes: Sequence[str], order: Sequence[str]) -> Floats:
+def _move_axes(values: Floats, axes: Sequence[str], order: Sequence[str]) -> Floats:
     return NamedArray(tuple(axes), values).align(order)

@@ -1,9 +1,9 @@
 """A response-type program on numbers: both ends for every arm and condition, with proofs.
 
-The matrix says which runs fall in which cell of which scene; it is the same for every value of
-the conditions, so each search starts from the last one's answer. Where there would be too many
-columns the scenes are parted, and the best end of the parts is kept: dropping scenes drops
-constraints, so every part holds.
+The matrix says which runs fall in which cell of which scenario; it is the same for every value
+of the conditions, so each search starts from the last one's answer. Where there would be too
+many columns the scenarios are split, and the best end of the parts is kept: dropping scenarios
+drops constraints, so every part holds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.binary_reward import SUCCESS
 from boundit.bounds.lp.program import Optimum, Program, SolveStatus, SparseMatrix
 from boundit.bounds.lp.response_types import (
     MOST_TYPES,
@@ -47,8 +47,8 @@ class ResponseProgram:
     """A program: the variables with types, what they respond to, and what must be reproduced.
 
     ``inside`` is ``T``, causes first, ``law`` is ``Q[T]``. ``varied`` are the variables outside
-    whose every value is a scene. ``followed`` are those of ``inside`` that the target follows,
-    ``weights`` the known factors and ``summed`` their variables.
+    whose every value is a scenario. ``followed`` are those of ``inside`` that the target
+    follows, ``weights`` the known factors and ``summed`` their variables.
     """
 
     asked: Question
@@ -63,7 +63,7 @@ class ResponseProgram:
 
     @property
     def set_by_hand(self) -> tuple[str, ...]:
-        """The treatments that are inside or varied: the target sets them, scenes do not."""
+        """The treatments that are inside or varied: the target sets them, scenarios do not."""
         return tuple(sort_names(self.asked.treatments.intersection(self.inside + self.varied)))
 
     @property
@@ -90,14 +90,14 @@ class TargetCells(NamedTuple):
     cell: Codes
     pays: NDArray[np.bool_]
 
-    def worth(self, weights: Floats) -> Floats:
+    def weigh(self, weights: Floats) -> Floats:
         """What each column is worth when the cells of the target weigh so much."""
         return np.where(self.pays, weights[self.cell], 0.0)
 
 
 @final
 class ProgramLayout:
-    """The scenes, cells, conditions and arms of one program, and the numbers at each."""
+    """The scenarios, cells, conditions and arms of one program, and the numbers at each."""
 
     def __init__(
         self, spec: ResponseProgram, levels: Mapping[str, int], *, most: int = MOST_TYPES
@@ -107,25 +107,25 @@ class ProgramLayout:
             TypedVariable(name, levels[name], arguments)
             for name, arguments in zip(spec.inside, spec.arguments, strict=True)
         ]
-        self.outer = list(list_assignments(self.of(spec.varied)))
-        self.inner = list(list_assignments(self.of(spec.inside)))
-        self.fixed = list(list_assignments(self.of(spec.fixed)))
-        self.arms = list(list_assignments(self.of(spec.set_by_hand)))
+        self.outer = list(list_assignments(self.count_levels(spec.varied)))
+        self.inner = list(list_assignments(self.count_levels(spec.inside)))
+        self.fixed = list(list_assignments(self.count_levels(spec.fixed)))
+        self.arms = list(list_assignments(self.count_levels(spec.set_by_hand)))
 
-    def law(self, numbers: Numbers) -> tuple[Floats, Floats]:
-        """Both ends of ``Q[T]``: by the fixed values, by scene, by cell."""
+    def read_law(self, numbers: Numbers) -> tuple[Floats, Floats]:
+        """Both ends of ``Q[T]``: by the fixed values, by scenario, by cell."""
         spec = self.spec
-        low, high = self.between(numbers, spec.law, spec.fixed + spec.varied + spec.inside)
+        low, high = self.read_formula(numbers, spec.law, spec.fixed + spec.varied + spec.inside)
         shape = (len(self.fixed), len(self.outer), len(self.inner))
         return low.reshape(shape), np.maximum(low, high).reshape(shape)
 
-    def weights(self, numbers: Numbers) -> tuple[Floats, Floats]:
+    def read_weights(self, numbers: Numbers) -> tuple[Floats, Floats]:
         """Both ends of the known factors: by the fixed values, by arm, by ``target``."""
         spec = self.spec
         order = spec.fixed + spec.set_by_hand + self.target
-        low = high = np.ones(tuple(self.of(order).values()))
+        low = high = np.ones(tuple(self.count_levels(order).values()))
         for factor in spec.weights:
-            ends = self.between(numbers, factor, order)
+            ends = self.read_formula(numbers, factor, order)
             low, high = low * ends[0], high * ends[1]
         shape = (len(self.fixed), len(self.arms), -1)
         return low.reshape(shape), high.reshape(shape)
@@ -137,28 +137,31 @@ class ProgramLayout:
         followed = tuple(v for v in spec.inside if v in spec.followed)
         return spec.summed + followed if spec.weights else ()
 
-    def parts(self, arm: Cell) -> list[tuple[ResponseTypes, list[int]]] | None:
-        """Part the scenes until every part has few enough columns; None when that is no use."""
+    def split_scenarios(self, arm: Cell) -> list[tuple[ResponseTypes, list[int]]] | None:
+        """Split the scenarios until every part has few enough columns; None if that fails.
+
+        Called by ``solve_program`` for each arm.
+        """
         waiting, done = [list(range(len(self.outer)))], list[tuple[ResponseTypes, list[int]]]()
         n_searches = 2 * len(self.arms) * len(self.fixed)
         while waiting:
-            scenes = waiting.pop()
+            scenarios = waiting.pop()
             room = min(self.most, MOST_WORK // max(n_searches * (len(done) + 1), 1) - _SETUP)
-            runs = self.types([arm], scenes, room) if room > 0 else None
+            runs = self.list_types([arm], scenarios, room) if room > 0 else None
             if runs is not None:
-                done.append((runs, scenes))
-            elif len(scenes) == 1:
+                done.append((runs, scenarios))
+            elif len(scenarios) == 1:
                 return None
             else:
-                half = len(scenes) // 2
-                waiting += [scenes[half:], scenes[:half]]
+                half = len(scenarios) // 2
+                waiting += [scenarios[half:], scenarios[:half]]
         return done
 
-    def types(
-        self, arms: Sequence[Cell], scenes: Sequence[int], most: int
+    def list_types(
+        self, arms: Sequence[Cell], scenarios: Sequence[int], most: int
     ) -> ResponseTypes | None:
-        """The runs that show in some scenes and in the targets of some arms."""
-        watched = [TypeScenario(self.outer[s], frozenset(self.spec.inside)) for s in scenes]
+        """The runs that show in some scenarios and in the targets of some arms."""
+        watched = [TypeScenario(self.outer[s], frozenset(self.spec.inside)) for s in scenarios]
         aimed = [
             TypeScenario({**arm, **k}, self.spec.followed) for arm in arms for k in self.known
         ]
@@ -166,39 +169,41 @@ class ProgramLayout:
         shown = dict.fromkeys(after, self.spec.asked.outcomes) if not self.target else {}
         return list_response_types(self.inside, [*watched, *aimed], shown=shown, most=most)
 
-    def heads(self, runs: ResponseTypes, first: int) -> list[TargetCells]:
-        """What pays in the target whose scenes begin at ``first``."""
+    def find_successes(self, runs: ResponseTypes, first: int) -> list[TargetCells]:
+        """What pays in the target whose scenarios begin at ``first``."""
         (outcome,) = self.spec.asked.outcomes
         found = []
         for i, known in enumerate(self.known):
-            scene, code = first + i, np.zeros(runs.n_types, dtype=np.int64)
+            scenario, code = first + i, np.zeros(runs.n_types, dtype=np.int64)
             for name in self.target:
-                level = known[name] if name in known else runs.find_cells(scene, [name])
+                level = known[name] if name in known else runs.find_cells(scenario, [name])
                 code = code * self.levels[name] + level
             pays = np.ones(runs.n_types, dtype=bool)
             if outcome not in known:
-                pays = runs.find_cells(scene, [outcome]) == HEADS
+                pays = runs.find_cells(scenario, [outcome]) == SUCCESS
             found.append(TargetCells(code, pays))
         return found
 
     @property
     def known(self) -> list[dict[str, int]]:
         """Every value of the variables of known factors; of the outcome only heads."""
-        found = list_assignments(self.of(self.spec.summed))
+        found = list_assignments(self.count_levels(self.spec.summed))
         return [
-            k for k in found if all(k[y] == HEADS for y in self.spec.asked.outcomes & k.keys())
+            k
+            for k in found
+            if all(k[y] == SUCCESS for y in self.spec.asked.outcomes & k.keys())
         ]
 
-    def of(self, names: Sequence[str]) -> dict[str, int]:
+    def count_levels(self, names: Sequence[str]) -> dict[str, int]:
         """How many levels these have."""
         return {name: self.levels[name] for name in names}
 
-    def between(
+    def read_formula(
         self, numbers: Numbers, formula: Expression, order: Sequence[str]
     ) -> tuple[Floats, Floats]:
         """Both ends of a formula at every level of ``order``."""
-        shape = tuple(self.of(order).values())
-        low, high = numbers.between(formula, order)
+        shape = tuple(self.count_levels(order).values())
+        low, high = numbers.read_ends(formula, order)
         return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
 
 
@@ -223,37 +228,37 @@ class ProgramEnds:
             return
         if least.bound > self.lower[place] + ROUNDING:
             self.lower[place] = least.bound
-            self.proofs[place, False] = search.proof(least.multipliers, upper=False)
+            self.proofs[place, False] = search.write_proof(least.multipliers, upper=False)
         if most.bound < self.upper[place] - ROUNDING:
             self.upper[place] = most.bound
-            self.proofs[place, True] = search.proof(most.multipliers, upper=True)
+            self.proofs[place, True] = search.write_proof(most.multipliers, upper=True)
 
 
-def solve(layout: ProgramLayout, numbers: Numbers, budget: TimeBudget) -> ProgramEnds:
+def solve_program(layout: ProgramLayout, numbers: Numbers, budget: TimeBudget) -> ProgramEnds:
     """Find both ends at every value of the axes."""
     if layout.spec.is_natural:
-        return natural(layout, numbers)
+        return solve_natural(layout, numbers)
     axes = layout.spec.fixed + layout.spec.set_by_hand
-    shape = tuple(layout.of(axes).values())
+    shape = tuple(layout.count_levels(axes).values())
     found = ProgramEnds(axes, np.zeros(shape), np.ones(shape), np.zeros(shape, dtype=bool))
-    low, high = layout.law(numbers)
-    weights = layout.weights(numbers)
+    low, high = layout.read_law(numbers)
+    weights = layout.read_weights(numbers)
     for a, arm in enumerate(layout.arms):
-        parts = layout.parts(arm)
+        parts = layout.split_scenarios(arm)
         if parts is None:
             found.left_out = True
             return found
-        for runs, scenes in parts:
-            search = ArmProgram(layout, runs, scenes)
+        for runs, scenarios in parts:
+            search = ArmProgram(layout, runs, scenarios)
             for f, fixed in enumerate(layout.fixed):
-                search.at(low[f, scenes].ravel(), high[f, scenes].ravel())
+                search.set_law(low[f, scenarios].ravel(), high[f, scenarios].ravel())
                 place = tuple((fixed | arm)[axis] for axis in axes)
-                ends = search.ends(weights[0][f, a], weights[1][f, a], budget)
+                ends = search.find_ends(weights[0][f, a], weights[1][f, a], budget)
                 found.keep(place, *ends, search)
     return found
 
 
-def natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
+def solve_natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
     """Manski's natural bounds, which need no search.
 
     ``P(x, y=1)`` is the least: those who chose ``x`` and won. Those who chose ``x`` and
@@ -261,11 +266,11 @@ def natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
     """
     spec = layout.spec
     axes = spec.fixed + spec.set_by_hand
-    low, high = layout.between(numbers, spec.law, (*axes, *spec.asked.outcomes))
+    low, high = layout.read_formula(numbers, spec.law, (*axes, *spec.asked.outcomes))
     # What the other cells leave over counts too, when each is known up to an interval.
     over = tuple(range(len(spec.fixed), low.ndim))
     low = np.maximum(low, 1 - (high.sum(axis=over, keepdims=True) - high))
-    won, lost = low[..., HEADS], low[..., 1 - HEADS]
+    won, lost = low[..., SUCCESS], low[..., 1 - SUCCESS]
     found = ProgramEnds(axes, won.copy(), 1 - lost, np.zeros(won.shape, dtype=bool))
     for place in np.ndindex(won.shape) if won.size <= MOST_PROVED else ():
         arm = dict(zip(spec.set_by_hand, place[len(spec.fixed) :], strict=True))
@@ -275,7 +280,7 @@ def natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
         ):
             cell = {
                 **arm,
-                **dict.fromkeys(spec.asked.outcomes, 1 - HEADS if upper else HEADS),
+                **dict.fromkeys(spec.asked.outcomes, 1 - SUCCESS if upper else SUCCESS),
             }
             found.proofs[place, upper] = EndProof(
                 frozenset(spec.inside), constant, ((times, cell, float(end[place])),)
@@ -285,62 +290,66 @@ def natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
 
 @final
 class ArmProgram:
-    """The two programs of one arm and some scenes: one for each end, so that both stay warm.
+    """The two programs of one arm and some scenarios: one for each end, so that both stay warm.
 
     Its runs may have the target of a second arm after that of the first.
     """
 
     def __init__(
-        self, whole: ProgramLayout, runs: ResponseTypes, scenes: Sequence[int]
+        self, whole: ProgramLayout, runs: ResponseTypes, scenarios: Sequence[int]
     ) -> None:
-        self.whole, self.runs, self.scenes = whole, runs, scenes
+        self.whole, self.runs, self.scenarios = whole, runs, scenarios
         n_cells, n_types = len(whole.inner), runs.n_types
         cells = [
-            s * n_cells + runs.find_cells(s, whole.spec.inside) for s in range(len(scenes))
+            s * n_cells + runs.find_cells(s, whole.spec.inside) for s in range(len(scenarios))
         ]
-        n_rows = len(scenes) * n_cells + 1
+        n_rows = len(scenarios) * n_cells + 1
         everyone = np.full(n_types, n_rows - 1)
         rows = np.concatenate([*cells, everyone])
-        columns = np.tile(np.arange(n_types), len(scenes) + 1)
+        columns = np.tile(np.arange(n_types), len(scenarios) + 1)
         matrix = SparseMatrix(rows, columns, np.ones(len(rows)), (n_rows, n_types))
         anything = np.zeros(n_rows), np.ones(n_rows)
         self.programs = [
             Program(matrix, lower=anything[0], upper=anything[1]) for _ in range(2)
         ]
-        self.heads = whole.heads(runs, len(scenes))
+        self.successes = whole.find_successes(runs, len(scenarios))
 
-    def at(self, low: Floats, high: Floats) -> None:
-        """Put in what the cells of the scenes are, and that all types together are one."""
+    def set_law(self, low: Floats, high: Floats) -> None:
+        """Put in what the cells of the scenarios are, and that all types together are one."""
         self.low, self.high = np.append(low, 1.0), np.append(high, 1.0)
         for program in self.programs:
             program.set_ends(self.low, self.high)
 
-    def ends(self, low: Floats, high: Floats, budget: TimeBudget) -> tuple[Optimum, Optimum]:
+    def find_ends(
+        self, low: Floats, high: Floats, budget: TimeBudget
+    ) -> tuple[Optimum, Optimum]:
         """Search both ends, with these weights of the target's cells."""
         costs = [np.zeros(self.runs.n_types), np.zeros(self.runs.n_types)]
-        for heads in self.heads:
-            costs[0] += heads.worth(low)
-            costs[1] += heads.worth(high)
+        for heads in self.successes:
+            costs[0] += heads.weigh(low)
+            costs[1] += heads.weigh(high)
         least, most = self.programs
         return (
-            least.minimise(costs[0], seconds=budget.left()),
-            most.maximise(costs[1], seconds=budget.left()),
+            least.minimise(costs[0], seconds=budget.count_seconds()),
+            most.maximise(costs[1], seconds=budget.count_seconds()),
         )
 
-    def lead(self, first: Floats, second: Floats, budget: TimeBudget) -> Optimum:
+    def find_lead(self, first: Floats, second: Floats, budget: TimeBudget) -> Optimum:
         """Search the greatest difference of two targets, with the weights of each."""
         gain = np.zeros(self.runs.n_types)
-        for heads in self.heads:
-            gain += heads.worth(first)
-        for heads in self.whole.heads(self.runs, len(self.scenes) + len(self.heads)):
-            gain -= heads.worth(second)
-        return self.programs[1].maximise(gain, seconds=budget.left())
+        for heads in self.successes:
+            gain += heads.weigh(first)
+        for heads in self.whole.find_successes(
+            self.runs, len(self.scenarios) + len(self.successes)
+        ):
+            gain -= heads.weigh(second)
+        return self.programs[1].maximise(gain, seconds=budget.count_seconds())
 
-    def proof(self, multipliers: Floats, *, upper: bool) -> EndProof:
+    def write_proof(self, multipliers: Floats, *, upper: bool) -> EndProof:
         """Write an end as a sum; of cells that sum to one, as few as can be are named."""
         n_cells = len(self.whole.inner)
         constant, terms = float(multipliers[-1]), list[tuple[float, Cell, float]]()
-        for i, scene in enumerate(self.scenes):
+        for i, scenario in enumerate(self.scenarios):
             rows = slice(i * n_cells, (i + 1) * n_cells)
             y, low, high = multipliers[rows], self.low[rows], self.high[rows]
             if np.array_equal(low, high):
@@ -348,7 +357,7 @@ class ArmProgram:
                 common = float(values[counts.argmax()])
                 y, constant = y - common, constant + common * float(low.sum())
             for cell in np.flatnonzero(np.abs(y) > ROUNDING):
-                where = {**self.whole.outer[scene], **self.whole.inner[cell]}
+                where = {**self.whole.outer[scenario], **self.whole.inner[cell]}
                 used = high[cell] if (y[cell] > 0) == upper else low[cell]
                 terms.append((float(y[cell]), where, float(used)))
         return EndProof(frozenset(self.whole.spec.inside), constant, tuple(terms))

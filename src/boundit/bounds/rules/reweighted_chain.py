@@ -16,13 +16,13 @@ from functools import partial
 
 import numpy as np
 
-from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.binary_reward import SUCCESS
 from boundit.bounds.lp.fractional import Expectation
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import Place, WorstPopulation
-from boundit.bounds.rules.chain import Chain, ChainLink, KnownFormula, least
+from boundit.bounds.rules.chain import Chain, ChainLink, KnownFormula, find_least_mean
 from boundit.bounds.rules.claims import (
     sum_over,
     take_extremes,
@@ -56,7 +56,7 @@ class ReweightedChain(BoundRule):
     @property
     def variables(self) -> tuple[str, ...]:
         """The variables in their order, the reward among them when it is a block."""
-        return tuple(name for link in self.links for name in drawn_by(link))
+        return tuple(name for link in self.links for name in list_drawn(link))
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
@@ -99,7 +99,7 @@ class ReweightedChain(BoundRule):
         """What each block supposes of selection."""
         return tuple(block.reweighting for block in self.blocks)
 
-    def record(self) -> RuleRecord:
+    def write_record(self) -> RuleRecord:
         """Write what it claims, from the outside in, and why each part of it holds.
 
         Called by ``BoundPlan.of`` once per rule.
@@ -137,33 +137,33 @@ class ReweightedChain(BoundRule):
                 ]
         return shown or Sentence(()), steps
 
-    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+    def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Go backwards from the reward, over a block by linear programs.
 
         Called by ``intersect_rules`` once for each kind of numbers.
         """
-        walk = ReweightedWalk.along(
+        walk = ChainEvaluation.from_chain(
             self, numbers, outcome=self.outcome, axes=self.axes, budget=budget
         )
-        lower, upper = walk.rewards()
+        lower, upper = walk.find_reward_ends()
         for place in reversed(range(len(walk.links))):
-            lower, upper = walk.back(place, lower, upper)
+            lower, upper = walk.average_over(place, lower, upper)
         shape = [numbers.levels[axis] for axis in self.axes]
         late = any(expectation.late for expectation in walk.expectations.values())
         notes = (UNFINISHED,) if late else ()
         ends = np.broadcast_to(lower, shape), np.broadcast_to(upper, shape)
         alone = len(walk.links) == 1
-        proof = partial(_worst, walk.expectations[0], lower.shape) if alone else None
+        proof = partial(_look_up_worst, walk.expectations[0], lower.shape) if alone else None
         return Ends(*ends, proof=proof, notes=notes)
 
 
-def drawn_by(link: ChainLink | ReweightedBlock) -> tuple[str, ...]:
+def list_drawn(link: ChainLink | ReweightedBlock) -> tuple[str, ...]:
     """The variables that a link draws."""
     return link.variables if isinstance(link, ReweightedBlock) else (link.variable,)
 
 
 @dataclass(frozen=True, eq=False)
-class ReweightedWalk:
+class ChainEvaluation:
     """A chain with its numbers, and the axes that its arrays begin with."""
 
     chain: Chain | ReweightedChain
@@ -173,7 +173,7 @@ class ReweightedWalk:
     expectations: Mapping[int, Expectation]
 
     @classmethod
-    def along(
+    def from_chain(
         cls,
         chain: Chain | ReweightedChain,
         numbers: Numbers,
@@ -181,7 +181,7 @@ class ReweightedWalk:
         outcome: str,
         axes: Sequence[str],
         budget: TimeBudget = FOR_EVER,
-    ) -> "ReweightedWalk":
+    ) -> "ChainEvaluation":
         """Prepare the programs of a chain's blocks."""
         expectations = {
             place: Expectation(Populations(link.reweighting, numbers), link, budget)
@@ -195,33 +195,33 @@ class ReweightedWalk:
         """The parts of the chain in their order."""
         return self.chain.links
 
-    def before(self, place: int) -> tuple[str, ...]:
+    def list_axes_before(self, place: int) -> tuple[str, ...]:
         """The axes of what is known when the link at a place is drawn."""
-        earlier = (name for link in self.links[:place] for name in drawn_by(link))
+        earlier = (name for link in self.links[:place] for name in list_drawn(link))
         return *self.axes, *earlier
 
-    def rewards(self) -> tuple[Floats, Floats]:
+    def find_reward_ends(self) -> tuple[Floats, Floats]:
         """Both ends of the mean reward once every link is drawn."""
-        order = self.before(len(self.links))
+        order = self.list_axes_before(len(self.links))
         if self.chain.reward is None:
             tossed = np.arange(2.0).reshape([1] * (len(order) - 1) + [2])
             return tossed, tossed
         formula = self.chain.reward.expression
-        low, high = self.numbers.between(formula, (*order, self.outcome))
-        return low[..., HEADS].clip(0, 1), high[..., HEADS].clip(0, 1)
+        low, high = self.numbers.read_ends(formula, (*order, self.outcome))
+        return low[..., SUCCESS].clip(0, 1), high[..., SUCCESS].clip(0, 1)
 
-    def back(self, place: int, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    def average_over(self, place: int, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Take the least mean of ``low`` and the greatest of ``high`` over one link."""
-        link, outer = self.links[place], self.before(place)
+        link, outer = self.links[place], self.list_axes_before(place)
         if isinstance(link, ReweightedBlock):
             return self.expectations[place].find_ends(low, high, outer)
         if link.weights is None:
             return low.min(axis=-1), high.max(axis=-1)
-        weights = self.numbers.between(link.weights.expression, (*outer, link.variable))
-        return least(*weights, low), -least(*weights, -high)
+        weights = self.numbers.read_ends(link.weights.expression, (*outer, link.variable))
+        return find_least_mean(*weights, low), -find_least_mean(*weights, -high)
 
 
-def _worst(
+def _look_up_worst(
     expectation: Expectation,
     shape: Place,
     place: Place,

@@ -14,7 +14,7 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.binary_reward import SUCCESS
 from boundit.bounds.lp.branch_and_bound import BoxBound, ProbabilityBox, search_boxes
 from boundit.bounds.lp.population import RARE, Populations, ProgramRows, certify_greatest
 from boundit.bounds.lp.population import MassLayout as Masses
@@ -60,7 +60,7 @@ class PopulationProgram:
 
 
 @dataclass(frozen=True, eq=False)
-class _Columns:
+class _MixedColumns:
     """The columns of both kinds: forms of masses and of types, each as long as all of them."""
 
     masses: Masses
@@ -70,10 +70,10 @@ class _Columns:
     def n(self) -> int:
         return self.masses.n_columns + self.n_types
 
-    def of_masses(self, form: Floats) -> Floats:
+    def widen_masses(self, form: Floats) -> Floats:
         return np.concatenate([form, np.zeros(self.n_types)])
 
-    def of_types(self, shares: Floats) -> Floats:
+    def widen_types(self, shares: Floats) -> Floats:
         return np.concatenate([np.zeros(self.masses.n_columns), shares])
 
 
@@ -98,37 +98,39 @@ class ReweightedProgram:
         self.worst: WorstPopulation | None = None
         cells = populations.weigh_cells(self.at)
         masses = populations.lay_out(cells)
-        self.columns = _Columns(masses, runs.n_types)
+        self.columns = _MixedColumns(masses, runs.n_types)
         unit = populations.write_form(cells, masses)
         self.rows = ProgramRows(self.columns.n)
         for form, lower, upper in populations.write_rows(masses, unit).rows:
-            self.rows.add(self.columns.of_masses(form), lower, upper)
-        everyone = self.columns.of_types(np.ones(runs.n_types))
-        self.rows.add(everyone - self.columns.of_masses(unit), 0.0, 0.0)
+            self.rows.add(self.columns.widen_masses(form), lower, upper)
+        everyone = self.columns.widen_types(np.ones(runs.n_types))
+        self.rows.add(everyone - self.columns.widen_masses(unit), 0.0, 0.0)
 
-    def ends(self) -> tuple[End, End]:
+    def find_ends(self) -> tuple[End, End]:
         """Search both ends of what the arm earns."""
-        pays, found = self._pays(0), []
+        pays, found = self._find_successes(0), []
         for sign in (-1.0, 1.0):
             self.worst = None
-            end = sign * self._greatest(sign * pays)
+            end = sign * self._find_greatest(sign * pays)
             found.append((min(max(end, 0.0), 1.0), self.worst))
         return found[0], found[1]
 
-    def lead(self) -> float:
+    def find_lead(self) -> float:
         """Search how much more the first arm can earn than the second."""
-        return self._greatest(self._pays(0) - self._pays(1))
+        return self._find_greatest(self._find_successes(0) - self._find_successes(1))
 
-    def _pays(self, arm: int) -> Floats:
+    def _find_successes(self, arm: int) -> Floats:
         (outcome,) = self.layout.spec.asked.outcomes
-        scene = len(self.layout.outer) + arm
-        return np.asarray(self.runs.find_cells(scene, [outcome]) == HEADS, dtype=np.float64)
+        scenario = len(self.layout.outer) + arm
+        return np.asarray(
+            self.runs.find_cells(scenario, [outcome]) == SUCCESS, dtype=np.float64
+        )
 
-    def _greatest(self, gain: Floats) -> float:
+    def _find_greatest(self, gain: Floats) -> float:
         """Find the greatest mean of what types gain; infinite where nothing is known."""
         if not self.populations.has_logged(self.at) or self.least < RARE:
             return inf
-        look = partial(self._look, self.columns.of_types(gain))
+        look = partial(self._solve_box, self.columns.widen_types(gain))
         found = search_boxes(self.box, look, is_late=self._is_late)
         if found is None:  # by chance, or the facts contradict each other
             return inf
@@ -139,33 +141,36 @@ class ReweightedProgram:
 
     @cached_property
     def cells(self) -> list[tuple[Floats, Floats]]:
-        """For each scene the masses of its cells, and the types that run into them."""
-        return [self._forms(scene) for scene in range(len(self.layout.outer))]
+        """For each scenario the masses of its cells, and the types that run into them."""
+        return [self._write_forms(scenario) for scenario in range(len(self.layout.outer))]
 
-    def _forms(self, scene: int) -> tuple[Floats, Floats]:
-        """The mass of every cell of a scene, and the types that run into it; a row a cell."""
-        layout, outer = self.layout, self.layout.outer[scene]
+    def _write_forms(self, scenario: int) -> tuple[Floats, Floats]:
+        """Write the mass of every cell of a scenario, and the types that run into it.
+
+        Called by ``ReweightedProgram.cells`` for each scenario; a row is a cell.
+        """
+        layout, outer = self.layout, self.layout.outer[scenario]
         masses = [
             self.populations.write_form(
                 self.populations.weigh_cells({**self.at, **outer, **inner}), self.columns.masses
             )
             for inner in layout.inner
         ]
-        reached = self.runs.find_cells(scene, layout.spec.inside)
+        reached = self.runs.find_cells(scenario, layout.spec.inside)
         types = reached[None, :] == np.arange(len(layout.inner))[:, None]
         return (
-            np.array([self.columns.of_masses(form) for form in masses]),
-            np.array([self.columns.of_types(row) for row in types.astype(np.float64)]),
+            np.array([self.columns.widen_masses(form) for form in masses]),
+            np.array([self.columns.widen_types(row) for row in types.astype(np.float64)]),
         )
 
     @cached_property
     def box(self) -> ProbabilityBox:
-        """Between which ends the chance of each scene is: by a formula, and by the facts."""
+        """Between which ends the chance of each scenario is: by a formula, and by the facts."""
         if len(self.cells) == 1:
             return ProbabilityBox(np.ones(1), np.ones(1))
-        low, high = self._told()
+        low, high = self._read_chances()
         program = self.rows.make_program()
-        for scene, (masses, _) in enumerate(self.cells):
+        for scenario, (masses, _) in enumerate(self.cells):
             chance = masses.sum(axis=0)
             for end, sign in ((low, -1.0), (high, 1.0)):
                 found, answer = certify_greatest(
@@ -173,12 +178,12 @@ class ReweightedProgram:
                 )
                 if answer.status is not SolveStatus.EMPTY:
                     keep = max if sign < 0 else min
-                    end[scene] = keep(end[scene], sign * found)
+                    end[scenario] = keep(end[scenario], sign * found)
         return ProbabilityBox(
             low.clip(0.0, 1.0), np.maximum(low, high).clip(0.0, 1.0)
         ).tighten()
 
-    def _told(self) -> tuple[Floats, Floats]:
+    def _read_chances(self) -> tuple[Floats, Floats]:
         """What a formula says of the chances; anything where there is none."""
         if self.chances is None:
             return np.zeros(len(self.cells)), np.ones(len(self.cells))
@@ -186,11 +191,11 @@ class ReweightedProgram:
         shape = [self.numbers.levels[name] for name in order]
         low, high = (
             np.broadcast_to(end, shape)[tuple(self.at.values())].ravel()
-            for end in self.numbers.between(self.chances, order)
+            for end in self.numbers.read_ends(self.chances, order)
         )
         return low - ROUNDING, high + ROUNDING
 
-    def _look(self, aim: Floats, box: ProbabilityBox) -> BoxBound | None:
+    def _solve_box(self, aim: Floats, box: ProbabilityBox) -> BoxBound | None:
         """Solve the program of a box of chances."""
         rows = self.rows.copy()
         for (masses, types), low, high in zip(self.cells, *box, strict=True):
@@ -200,7 +205,7 @@ class ReweightedProgram:
                     continue
                 rows.add(mass - low * share, 0.0, inf)
                 rows.add(mass - high * share, -inf, 0.0)
-        seconds = self.budget.left()
+        seconds = self.budget.count_seconds()
         end, answer = certify_greatest(
             rows.make_program(), aim, least=self.least, seconds=seconds, sums=_SUMS
         )
@@ -216,6 +221,6 @@ class ReweightedProgram:
         return BoxBound(end, chances, np.array(off), answer)
 
     def _is_late(self) -> bool:
-        left = self.budget.left()
+        left = self.budget.count_seconds()
         self.late |= left == 0.0
         return self.late

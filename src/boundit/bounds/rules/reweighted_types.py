@@ -1,10 +1,11 @@
 r"""Where both biases meet and an instrument helps: response types on a reweighted log.
 
 Something unseen moves arm and reward, and rows were selected. In the *population* a program
-over response types would do (``confounded``): its weights reproduce ``P(e | z, f)`` at every
-value ``z`` of the instruments, where ``f`` is what has one value in the whole program. The
-population is the log reweighted by an unknown ``r`` (``population``), so that law is unknown
-too, but not free. With ``W_z(e)`` the types that run into the cell ``e`` when ``z`` comes in,
+over response types would do (``find_response_programs``): its weights reproduce
+``P(e | z, f)`` at every value ``z`` of the instruments, where ``f`` is what has one value in
+the whole program. The population is the log reweighted by an unknown ``r`` (``Populations``),
+so that law is unknown too, but not free. With ``W_z(e)`` the types that run into the cell ``e``
+when ``z`` comes in,
 
 .. math:: P^*(e, z \mid f) = P^*(z \mid f)\; W_z(e)
 
@@ -21,7 +22,7 @@ from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import LEFT_OUT, UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import Place, WorstPopulation
 from boundit.bounds.rules.claims import write_population_law, write_reweighting
-from boundit.bounds.rules.find_response_programs import SearchBudget, confounded
+from boundit.bounds.rules.find_response_programs import SearchBudget, find_response_programs
 from boundit.bounds.rules.response_program import ProgramLayout, ResponseProgram
 from boundit.bounds.rules.reweighted_type_program import PopulationProgram, ReweightedProgram
 from boundit.bounds.rules.rule import BoundRule
@@ -49,7 +50,7 @@ MOST_SEARCHES = 400
 
 
 @dataclass(frozen=True)
-class TypesReweighted(BoundRule):
+class ReweightedTypes(BoundRule):
     """A program of the population, and the reweighting that leads there.
 
     ``given`` is ``f``: what the law of the variables with types is given, besides ``varied``.
@@ -87,7 +88,7 @@ class TypesReweighted(BoundRule):
         """Make the populations of its reweighting on numbers."""
         return PopulationProgram(self.reweighting, self.given, self.chances, numbers)
 
-    def record(self) -> RuleRecord:
+    def write_record(self) -> RuleRecord:
         """Write what it claims and why.
 
         Called by ``BoundPlan.of`` once per rule.
@@ -113,7 +114,7 @@ class TypesReweighted(BoundRule):
             f"program over {join_names(inside)}{across}, reweighted", claim, tuple(steps)
         )
 
-    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+    def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Bound every arm and context.
 
         Called by ``intersect_rules`` once for each kind of numbers.
@@ -121,20 +122,20 @@ class TypesReweighted(BoundRule):
         spec, populated = self.program, self.populate(numbers)
         layout = ProgramLayout(spec, numbers.levels, most=MOST_COLUMNS)
         own = spec.fixed + spec.set_by_hand
-        shape = tuple(layout.of(own).values())
+        shape = tuple(layout.count_levels(own).values())
         ends, notes = (np.zeros(shape), np.ones(shape)), dict[Note, None]()
         proofs = dict[tuple[Place, bool], WorstPopulation | None]()
-        scenes = list(range(len(layout.outer)))
+        scenarios = list(range(len(layout.outer)))
         many = populated.are_many or 2 * ends[0].size > MOST_SEARCHES
         for arm in layout.arms:
-            runs = None if many else layout.types([arm], scenes, MOST_COLUMNS)
+            runs = None if many else layout.list_types([arm], scenarios, MOST_COLUMNS)
             if runs is None:
                 notes[LEFT_OUT] = None
                 break
             for fixed in layout.fixed:
                 program = ReweightedProgram(populated, layout, runs, fixed, budget)
                 place = tuple((fixed | arm)[axis] for axis in own)
-                for upper, (value, attained) in enumerate(program.ends()):
+                for upper, (value, attained) in enumerate(program.find_ends()):
                     ends[upper][place] = value
                     proofs[place, bool(upper)] = attained
                 if program.late:
@@ -151,31 +152,31 @@ class TypesReweighted(BoundRule):
         return Ends(low, high, proof=why, notes=tuple(notes))
 
 
-def types_reweighted(
+def find_reweighted_types(
     graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, tables: Sequence[Nodes]
-) -> list[TypesReweighted]:
+) -> list[ReweightedTypes]:
     """Find the programs of the population that say more than natural bounds.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; X <-> Y; Y -> [S]")
     >>> facts = SelectionFacts((0.5, 0.5))
-    >>> for found in types_reweighted(graph, parse_query("Y | do(X)"), facts, ()):
+    >>> for found in find_reweighted_types(graph, parse_query("Y | do(X)"), facts, ()):
     ...     print(found.program.inside, found.program.varied)
     ('X', 'Y') ('Z',)
     """
     if graph.selection is None:
         return []
-    found = sorted(_programs(graph, query), key=_rank)
+    found = sorted(_find_programs(graph, query), key=_rank_program)
     return [
-        _reweighted(graph, query, program, given, facts, tables)
+        _make_rule(graph, query, program, given, facts, tables)
         for program, given in found[:MOST_PROGRAMS]
         # An instrument limits the reweighting even where nothing else is known of it.
         if facts or tables or program.varied
     ]
 
 
-def _programs(
+def _find_programs(
     graph: CausalGraph, query: EffectQuery
 ) -> Iterator[tuple[ResponseProgram, Nodes]]:
     """Yield the programs of an unselected log whose law is one that the log could show."""
@@ -183,26 +184,26 @@ def _programs(
     y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
     light, _ = lighten(everyone, Question(y, x, c))
     solver, effort = Solver(everyone), SearchBudget(everyone)
-    for program in confounded(everyone, light, solver, effort):
+    for program in find_response_programs(everyone, light, solver, effort):
         law, inside = program.law, frozenset(program.inside)
         plain = not program.weights and not program.is_natural
         if plain and isinstance(law, P) and law.of == inside:
             yield program, law.given.difference(program.varied)
 
 
-def _rank(found: tuple[ResponseProgram, Nodes]) -> tuple[int, int]:
+def _rank_program(found: tuple[ResponseProgram, Nodes]) -> tuple[int, int]:
     program, _ = found
     return -len(program.varied), len(program.inside)
 
 
-def _reweighted(
+def _make_rule(
     graph: CausalGraph,
     query: EffectQuery,
     program: ResponseProgram,
     given: Nodes,
     facts: SelectionFacts,
     tables: Sequence[Nodes],
-) -> TypesReweighted:
+) -> ReweightedTypes:
     members, varied = frozenset(program.inside), frozenset(program.varied)
     steering = find_boundary(graph, str(graph.selection), given=graph.observed)
     law = Reweighting.from_graph(graph, members | varied | given | steering, facts, tables)
@@ -210,4 +211,4 @@ def _reweighted(
         Solver(graph, tables).solve(Question(varied, frozenset(), given)) if varied else None
     )
     chances = simplify(known.expression) if known and known.expression else None
-    return TypesReweighted(query, program, given, law, chances)
+    return ReweightedTypes(query, program, given, law, chances)

@@ -34,10 +34,10 @@ class BoundRule(Protocol):
     def n_unknown(self) -> int:
         """How many variables, or factors, have a law of which nothing is known."""
 
-    def record(self) -> RuleRecord:
+    def write_record(self) -> RuleRecord:
         """Write its name, what it claims, and the steps that prove it."""
 
-    def ends(self, numbers: Numbers, budget: TimeBudget) -> Ends:
+    def find_ends(self, numbers: Numbers, budget: TimeBudget) -> Ends:
         """Find a lower and an upper end for every arm and context."""
 
     @property

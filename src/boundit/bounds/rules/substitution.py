@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boundit.bounds.binary_reward import HEADS
+from boundit.bounds.binary_reward import SUCCESS
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.rules.claims import divide, take_extremes
-from boundit.bounds.rules.factorization import quotient
+from boundit.bounds.rules.factorization import divide_ends
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.estimand.criteria.substitutes import Substitute
@@ -50,7 +50,7 @@ class Substitution(BoundRule):
         """How many variables are set in place of the unknown."""
         return len(self.substitute.variables)
 
-    def record(self) -> RuleRecord:
+    def write_record(self) -> RuleRecord:
         """Write what it claims.
 
         Called by ``BoundPlan.of`` once per rule.
@@ -66,18 +66,18 @@ class Substitution(BoundRule):
             tuple(map(str, self.substitute.reasons)),
         )
 
-    def ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
+    def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Take the least and the greatest over the substitute's values (eq. 10).
 
         Called by ``intersect_rules`` once for each kind of numbers.
         """
         del budget  # it solves no program
         order = (*self.axes, *sort_names(self.substitute.variables))
-        low, high = numbers.between(self.substitute.formula, (*order, self.outcome))
+        low, high = numbers.read_ends(self.substitute.formula, (*order, self.outcome))
         least = most = np.ones(())
         if self.base is not None:
-            least, most = numbers.between(self.base, order)
-        ends = quotient(low[..., HEADS], high[..., HEADS], least, most)
+            least, most = numbers.read_ends(self.base, order)
+        ends = divide_ends(low[..., SUCCESS], high[..., SUCCESS], least, most)
         over = tuple(range(len(self.axes), len(order)))
         shape = [numbers.levels[axis] for axis in self.axes]
         return Ends(

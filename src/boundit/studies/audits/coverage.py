@@ -16,7 +16,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 from boundit.bounds.assemble import assemble
 from boundit.bounds.plan import plan_bounds
 from boundit.bounds.plan_counts import PlanCounts
-from boundit.bounds.request import coin_graph
+from boundit.bounds.request import hide_reward
 from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.model import Model
@@ -172,7 +172,7 @@ def bound_log(
     model, query = setting.model, setting.query
     (outcome,) = query.outcomes
     pays = np.array(setting.pay)
-    graph = model.graph if setting.pay == (0.0, 1.0) else coin_graph(model.graph, outcome)
+    graph = model.graph if setting.pay == (0.0, 1.0) else hide_reward(model.graph, outcome)
     plan = plan_bounds(graph, query)
     columns = {name: column.tolist() for name, column in rows.items() if name != outcome}
     log = read_log(columns | {outcome: pays[rows[outcome]].tolist()})
