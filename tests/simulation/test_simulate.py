@@ -86,7 +86,7 @@ def test_neither_workers_nor_chunks_matter(monkeypatch: pytest.MonkeyPatch) -> N
     assert np.array_equal(one.curves, small.curves)
 
 
-def test_all_policies_meet_the_same_visitors_and_luck() -> None:
+def test_all_policies_meet_the_same_contexts_and_chance() -> None:
     """Two equal policies earn alike, and others beside them change nothing."""
     twins = simulate(WORLD, {"a": LinUCB(), "b": LinUCB()}, rounds=80, runs=2, seed=1)
     more = simulate(WORLD, {"c": UCB(), "a": LinUCB()}, rounds=80, runs=2, seed=1)
