@@ -60,7 +60,7 @@ class Statistics(Protocol):
         ...
 
     def restore(self, record: list[list[object]], spec: BanditSpec) -> Self:
-        """Read what ``record`` wrote, with the settings of this one.
+        """Read what ``to_record`` wrote, with the settings of this one.
 
         Called by ``BasePolicy.restore``.
         """

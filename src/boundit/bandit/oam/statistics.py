@@ -213,7 +213,7 @@ class MatchingStatistics:
         }
 
     def restore(self, record: object, spec: BanditSpec) -> "MatchingStatistics":
-        """Read back what ``record`` wrote; called by ``BasePolicy.restore``."""
+        """Read back what ``to_record`` wrote; called by ``BasePolicy.restore``."""
         if not isinstance(record, dict):
             raise TypeError("the statistics are no object")
         result = self.fresh(spec)
