@@ -16,6 +16,8 @@ from boundit.terms.bound import Context
 
 _NUMBERS = 2**19
 """How many numbers may be kept for contexts met before: four megabytes."""
+_NO_MODELS = RidgeStack(1, room=0)
+"""Where features point before they are asked about."""
 
 
 @final
@@ -37,7 +39,7 @@ class ContextFeatures:
         self.ranked_arms, self.x, self.n_features = ranked_arms, x, n_features
         self.width = x.size // len(ranked_arms)
         self.score_table = ranked_arms.blank_table.copy()
-        self.stack: RidgeStack | None = None
+        self.stack = _NO_MODELS
         self.n_learned = -1
         self._rows: dict[int, tuple[float, ...]] = {}
 

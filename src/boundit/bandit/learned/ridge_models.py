@@ -156,7 +156,7 @@ class RidgeModels:
     def get_stack(self, n_features: int) -> RidgeStack:
         """Get where the models lie; before the first reward features may still change length.
 
-        Called by ``LinUCB.choose`` and ``LinTS.choose``, and wherever a model is put or read.
+        Called by ``RidgeModels.get_features``, and wherever a model is put or read.
         """
         if self.stack is None or self.stack.n_features != n_features:
             self.stack = RidgeStack(n_features)

@@ -111,7 +111,7 @@ class LinTS(BasePolicy[RidgeModels]):
         rows = self.statistics.get_features(context, ranked_arms)
         d, x, score_table = rows.n_features, rows.x, rows.score_table
         draw_seed = self._wrapped_seed, self.n_learned, hash_context(context)
-        models, beliefs = self.statistics.get_stack(d).models, self._propensities and not shared
+        models, beliefs = rows.stack.models, self._propensities and not shared
         found = decide_lin_ts(
             *draw_seed, models, x, score_table, d, self._scale, shared, beliefs
         )
@@ -130,10 +130,7 @@ class LinTS(BasePolicy[RidgeModels]):
             return None
         if not self.statistics.ridge_settings.shared:
             return _integrate_propensity
-        stack, slot = (
-            self.statistics.get_stack(rows.n_features),
-            int(rows.score_table[0, STATISTICS]),
-        )
+        stack, slot = rows.stack, int(rows.score_table[0, STATISTICS])
         model = stack.models[slot : slot + stack.block].copy()
         return partial(_count_wins, draw_seed, model, rows, self._scale)
 

@@ -99,9 +99,10 @@ class LinUCB(BasePolicy[RidgeModels]):
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
         """Take the arm with the highest capped index; called by ``BasePolicy.decide``."""
         rows = self.statistics.get_features(context, ranked_arms)
-        d, x, score_table = rows.n_features, rows.x, rows.score_table
-        models = self.statistics.get_stack(d).models
-        found = decide_lin_ucb(models, x, score_table, d, self._alpha, self._floor)
+        d, score_table = rows.n_features, rows.score_table
+        found = decide_lin_ucb(
+            rows.stack.models, rows.x, score_table, d, self._alpha, self._floor
+        )
         return Scores(ranked_arms, found, score_table, rows)
 
     def take(self, decision: Decision, reward: float) -> None:
