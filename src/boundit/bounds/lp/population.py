@@ -115,13 +115,10 @@ class ProgramRows:
         ``Populations.may_exist`` once all rows are there.
         """
         forms, lower, upper = zip(*self.rows, strict=True)
-        rows, ends = (
-            SparseMatrix.from_dense(np.array(forms)),
-            (np.array(lower), np.array(upper)),
-        )
         # Without a ceiling no proof that nothing fits would survive rounding.
         ceiling = np.full(self.n_columns, _HEAVIEST)
-        return Program(rows, lower=ends[0], upper=ends[1], highest=ceiling)
+        rows = SparseMatrix.from_dense(np.array(forms))
+        return Program(rows, lower=np.array(lower), upper=np.array(upper), highest=ceiling)
 
 
 @final
