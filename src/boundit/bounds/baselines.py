@@ -68,6 +68,10 @@ def _estimate(
     why: str,
     reward_range: tuple[float, float] | None,
 ) -> BoundTable:
+    """Bound every arm by one formula, with a caveat that says what it neglects.
+
+    Called by ``condition_only`` and ``adjust_for_confounding_only``.
+    """
     caveat = f"this is a biased estimate, not a bound: {why}"
     rules = []
     if formula is not None:

@@ -1,8 +1,8 @@
-"""Counts with the reward as a coin: heads as often as the reward is high.
+"""Counts with the reward as a 0/1 variable: a success as often as the reward is high.
 
-A reward in [low, high] earns on average what a coin does that shows 1 with chance
-``(reward - low) / (high - low)``. Of a 0/1 reward the coin is the reward itself. So every rule
-can speak of ``P(y = 1 | ...)``, and only sums of rewards need to be counted.
+A reward in [low, high] earns on average what a success or failure does that succeeds with
+chance ``(reward - low) / (high - low)``. A 0/1 reward is its own success. So every rule can
+speak of ``P(y = 1 | ...)``, and only sums of rewards need to be counted.
 """
 
 from collections.abc import Mapping
@@ -32,33 +32,48 @@ class BinaryReward:
 
     @property
     def names(self) -> Nodes:
-        """The variables, the outcome among them."""
+        """The variables, the outcome among them.
+
+        Read by ``ConfidentNumbers._find_source``.
+        """
         own = frozenset(self.table.variables)
         return own | {self.outcome} if self.outcome else own
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each has."""
+        """How many levels each variable has; the outcome has two.
+
+        Read by ``ConfidentNumbers.__init__``.
+        """
         own = {name: len(levels) for name, levels in self.table.levels.items()}
         return own | {self.outcome: 2} if self.outcome else own
 
     def marginalize(self, names: Nodes) -> NamedArray:
-        """The numbers by some of the variables."""
+        """Count by some of the variables; of the outcome, failures and successes.
+
+        Called by ``ConfidentNumbers._compute_interval`` and, through the evaluator, for every
+        formula.
+        """
         if self.outcome is None or self.outcome not in names:
             return self.table.marginalize(names)
         rest = names - {self.outcome}
         n, sums = self.table.marginalize(rest), self.table.sum_rewards(rest)
-        heads = (sums.values - self.low * n.values) / (self.high - self.low)
-        heads = np.clip(heads, 0, n.values)
-        tossed = np.stack([n.values - heads, heads], axis=-1)
-        return NamedArray((*n.axes, self.outcome), tossed)
+        successes = (sums.values - self.low * n.values) / (self.high - self.low)
+        successes = np.clip(successes, 0, n.values)
+        outcomes = np.stack([n.values - successes, successes], axis=-1)
+        return NamedArray((*n.axes, self.outcome), outcomes)
 
     def sum_squares(self, names: Nodes) -> NamedArray:
-        """Sums of squared chances, of tails and of heads, by some of the variables."""
+        """Sum the squared chances of failure and of success by some of the variables.
+
+        Called by ``ConfidentNumbers._compute_interval`` for a reward that is no 0/1 variable.
+        """
         rest = names - {self.outcome}
         n, sums = self.table.marginalize(rest).values, self.table.sum_rewards(rest).values
         squares = self.table.sum_squares(rest)
         low, width = self.low, self.high - self.low
-        heads = (squares.values - 2 * low * sums + low**2 * n) / width**2
-        tails = n - 2 * (sums - low * n) / width + heads
-        return NamedArray((*squares.axes, str(self.outcome)), np.stack([tails, heads], axis=-1))
+        successes = (squares.values - 2 * low * sums + low**2 * n) / width**2
+        failures = n - 2 * (sums - low * n) / width + successes
+        return NamedArray(
+            (*squares.axes, str(self.outcome)), np.stack([failures, successes], axis=-1)
+        )

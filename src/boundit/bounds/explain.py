@@ -40,13 +40,19 @@ class Explainer:
         self._is_small = rows <= MOST_EXPLAINED
 
     def scale(self, share: float) -> float:
-        """A share of the reward's range as a reward."""
+        """Turn a share of the reward's range into a reward.
+
+        Called by ``_RowWriter.write_bound`` for every end.
+        """
         return float(self.low + (self.high - self.low) * share)
 
     def list_numbers(
         self, which: int, place: Place, ends: Ends, *, upper: bool
     ) -> tuple[Line, ...]:
-        """The numbers that a candidate's end was made from, a line each."""
+        """List the numbers that a rule's end was made from, a line each.
+
+        Called by ``_RowWriter.list_cells`` for both ends of every row.
+        """
         if not self._is_small:
             return ()
         if ends.proof is not None:
@@ -60,7 +66,10 @@ class Explainer:
         return self._list_read(which, place)
 
     def _list_read(self, which: int, place: Place) -> tuple[str, ...]:
-        """Where, how much, and of how many rows."""
+        """Write where, how much, and of how many rows.
+
+        Called by ``Explainer.list_numbers`` for ends that come without a proof.
+        """
         here = dict(zip(self.axes, place, strict=True))
         lines, needs = [], self._needs[which]
         for levels, share in self.rules[which].list_cells(self.evaluator, place):
@@ -72,7 +81,10 @@ class Explainer:
         return tuple(lines)
 
     def _write_proof(self, proof: EndProof) -> tuple[Line, ...]:
-        """An end as a sum of observed probabilities, on the scale from 0 to 1."""
+        """Write an end as a sum of observed probabilities, on the scale from 0 to 1.
+
+        Called by ``Explainer.list_numbers``.
+        """
         lines: list[Line] = [f"{proof.constant:.4g}"] if abs(proof.constant) > ROUNDING else []
         for times, cell, value in proof.terms:
             of = tuple(self._write_level(n, i) for n, i in cell.items() if n in proof.of)
@@ -82,7 +94,10 @@ class Explainer:
         return tuple(lines)
 
     def _write_population(self, worst: WorstPopulation) -> tuple[str, ...]:
-        """Who there would be more of, or fewer, than the log shows."""
+        """Write who there would be more of, or fewer, than the log shows.
+
+        Called by ``Explainer.list_numbers``.
+        """
         lines = []
         for kind in worst.kinds:
             who = ", ".join(str(self._write_level(name, i)) for name, i in kind.levels.items())
@@ -91,7 +106,10 @@ class Explainer:
         return (*lines, f"and {worst.n_more} kinds more") if worst.n_more else tuple(lines)
 
     def _count_by(self, names: Nodes) -> NamedArray:
-        """Count by some variables, once however many rows ask."""
+        """Count by some variables, once however many rows ask.
+
+        Called by ``Explainer._list_read``.
+        """
         if names not in self._marginals:
             self._marginals[names] = self.log.marginalize(names)
         return self._marginals[names]

@@ -66,13 +66,19 @@ class Intersection:
     all_ends: Sequence[Ends] = ()
 
     def find_empty(self, which: int) -> NDArray[np.bool_]:
-        """Where a rule says that no model of the graph fits the numbers."""
+        """Find where a rule says that no model of the graph fits the numbers.
+
+        Called by ``_RowWriter.write_bound`` and ``_refuse_empty``.
+        """
         found = self.all_ends[which].empty
         return np.zeros(self.lower.shape, dtype=bool) if found is None else found
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What the rules have to say of the whole table, each once."""
+        """What the rules have to say of the whole table, each once.
+
+        Read by ``intersect_rules``.
+        """
         return tuple(dict.fromkeys(note for ends in self.all_ends for note in ends.notes))
 
 
@@ -88,7 +94,7 @@ def intersect_rules(
     """Intersect the rules for every arm and context, and keep which gave each end.
 
     Rules of a sound plan hold, so that ends which cross can only blame the graph. With the
-    bounds come notes on the whole table. Called by ``assemble`` through ``_bound_rows``.
+    bounds come notes on the whole table. Called by ``_bound_rows``.
     """
     axes = plan.query.treatments + plan.query.context
     shape = [len(log.levels[axis]) for axis in axes]

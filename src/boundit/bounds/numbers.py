@@ -43,7 +43,10 @@ class Numbers(Protocol):
         """How many levels each variable has."""
 
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
-        """Both ends of a formula over the ``wanted`` axes; 0 and 1 where nothing is known."""
+        """Read both ends of a formula over the ``wanted`` axes; 0 and 1 where nothing is known.
+
+        Called by ``Chain.find_ends`` and every other rule.
+        """
 
 
 @final
@@ -54,7 +57,10 @@ class PlugInNumbers:
         self.evaluator, self.levels = evaluator, evaluator.levels
 
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
-        """Both ends are the estimate; what was never seen is anything from 0 to 1."""
+        """Read the estimate as both ends; what was never seen is anything from 0 to 1.
+
+        Called by ``Chain.find_ends`` and every other rule.
+        """
         found = evaluate_formula(expression, self.evaluator, wanted).align(wanted)
         return np.nan_to_num(found, nan=0.0), np.nan_to_num(found, nan=1.0)
 
@@ -62,7 +68,10 @@ class PlugInNumbers:
 def evaluate_formula(
     expression: Expression, evaluator: Evaluator, wanted: Sequence[str]
 ) -> NamedArray:
-    """Evaluate a formula; over variables of which any value will do, take the mean."""
+    """Evaluate a formula; over variables of which any value will do, take the mean.
+
+    Called by ``PlugInNumbers.read_ends`` and ``Chain.list_cells``.
+    """
     found = evaluator(expression)
     idle = tuple(i for i, axis in enumerate(found.axes) if axis not in wanted)
     if not idle:

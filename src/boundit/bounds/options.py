@@ -17,7 +17,10 @@ class InvalidLimit(BounditError):
 
 
 def check_limits(*, max_condition: object, time_limit: object, domain: object) -> None:
-    """Refuse limits that are no numbers, or less than nothing, and a domain without names."""
+    """Refuse limits that are no numbers, or less than nothing, and a domain without names.
+
+    Called by ``derive_bounds``.
+    """
     if (
         not isinstance(max_condition, int)
         or isinstance(max_condition, bool)
@@ -41,7 +44,10 @@ def check_limits(*, max_condition: object, time_limit: object, domain: object) -
 
 
 def open_external_logs(graph: CausalGraph, sources: Iterable[object]) -> list[Log]:
-    """Open the unselected tables; each must speak of the graph."""
+    """Open the unselected tables; each must speak of the graph.
+
+    Called by ``derive_bounds``.
+    """
     alone = isinstance(sources, str | PathLike | Mapping | Log) or hasattr(sources, "columns")
     if alone or not isinstance(sources, Iterable):
         found = type(sources).__name__

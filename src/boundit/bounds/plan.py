@@ -78,12 +78,18 @@ class BoundPlan:
 
     @property
     def is_sound(self) -> bool:
-        """Whether its rules hold, so that what they contradict can only be the graph."""
+        """Whether its rules hold, so that what they contradict can only be the graph.
+
+        Read by ``intersect_rules`` and ``assemble``'s steps.
+        """
         return self.profile == "sound"
 
     @property
     def needs(self) -> Nodes:
-        """The variables whose counts or levels its rules read; arms and contexts always."""
+        """The variables whose counts or levels its rules read; arms and contexts always.
+
+        Read by ``count_for``.
+        """
         own = frozenset(self.query.treatments + self.query.context)
         return own.union(*(planned.rule.needs for planned in self.rules))
 

@@ -25,17 +25,26 @@ class PlanCounts:
 
     @property
     def tables(self) -> tuple[CountTable, ...]:
-        """The log, then the unselected tables."""
+        """The log, then the unselected tables.
+
+        Read by ``BoundEvidence.from_counts``.
+        """
         return (self.log, *self.external)
 
     @property
     def are_exact(self) -> bool:
-        """Whether no table has sampling error; chance comes in with one that was counted."""
+        """Whether no table has sampling error; chance comes in with one that was counted.
+
+        Read by ``BoundEvidence.from_counts``.
+        """
         return all(table.exact for table in self.tables)
 
     @property
     def have_binary_reward(self) -> bool:
-        """Whether every reward added up is 0 or 1."""
+        """Whether every reward added up is 0 or 1.
+
+        Read by ``derive_bounds``.
+        """
         return all(map(is_binary, self.tables))
 
 

@@ -15,7 +15,10 @@ class NotABanditQuestion(InvalidQuery):
 
 
 def read_bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
-    """Check that a query asks for one reward, under arms, in contexts known beforehand."""
+    """Check that a query asks for one reward, under arms, in contexts known beforehand.
+
+    Called by ``derive_bounds`` and the baselines before any row is read.
+    """
     require_graph(graph)
     asked = query if isinstance(query, EffectQuery) else parse_query(query)
     asked.require_in(graph)
@@ -37,10 +40,10 @@ def read_bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQue
 
 
 def hide_reward(graph: CausalGraph, outcome: str) -> CausalGraph:
-    """Redraw the graph for a coin tossed by a reward that is no 0/1 variable.
+    """Redraw the graph for the success that stands for a reward that is no 0/1 variable.
 
-    The coin follows the reward and causes nothing; the reward itself is then hidden. Where the
-    reward causes nothing either, the graph stays as it is.
+    The success follows the reward and causes nothing; the reward itself is then hidden. Where
+    the reward causes nothing either, the graph stays as it is. Called by ``derive_bounds``.
 
     >>> from boundit.graph.text import parse
     >>> print(hide_reward(parse("X -> Y -> [S]"), "Y"))

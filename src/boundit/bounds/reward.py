@@ -47,7 +47,10 @@ class NoRange(BounditError):
 def settle_reward_range(
     tables: Sequence[CountTable], declared: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """Settle the range of the reward that these tables add up."""
+    """Settle the range of the reward that these tables add up.
+
+    Called by ``BoundEvidence.from_counts``.
+    """
     low, high = _read_range(declared) if declared is not None else (0.0, 1.0)
     for table in tables:
         if table.reward is None or table.lowest is None or table.highest is None:
@@ -71,7 +74,10 @@ def may_be_binary(declared: tuple[float, float] | None) -> bool:
 
 
 def is_binary(table: CountTable) -> bool:
-    """Tell whether every reward added up is 0 or 1: only then do sums and squares agree."""
+    """Tell whether every reward added up is 0 or 1: only then do sums and squares agree.
+
+    Called by ``settle_reward_range`` and ``BoundEvidence.from_counts`` for every table.
+    """
     sums, squares, lowest, highest = table.sums, table.squares, table.lowest, table.highest
     if sums is None or squares is None or lowest is None or highest is None:
         return True
@@ -80,6 +86,10 @@ def is_binary(table: CountTable) -> bool:
 
 
 def _read_range(given: tuple[float, float]) -> tuple[float, float]:
+    """Read a declared range as two numbers; anything else is refused.
+
+    Called by ``settle_reward_range`` and ``may_be_binary``.
+    """
     try:
         low, high = (float(end) for end in given)
     except (TypeError, ValueError):

@@ -70,7 +70,10 @@ class Chain(BoundRule):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables in their order."""
+        """The variables in their order.
+
+        Read by ``Chain.find_ends``, and by ``ChainEvaluation`` as its axes.
+        """
         return tuple(link.variable for link in self.links)
 
     @property
@@ -121,7 +124,7 @@ class Chain(BoundRule):
         The induction: if ``L <= P(y | do(x), c, w_<=j) <= U`` then the expectation of L over
         the true law of ``w_j`` is at most that of the middle, and is at least the least
         expectation over all laws that the numbers allow. Where they say nothing, that is the
-        least L. Called by ``intersect_rules`` once for each kind of numbers.
+        least L. Called by ``_intersect_ends`` once for each kind of numbers.
         """
         del budget  # it solves no program
         order = (*self.axes, *self.variables, self.outcome)
@@ -134,7 +137,7 @@ class Chain(BoundRule):
     ) -> list[tuple[dict[str, int], float]]:
         """List the rewards that one row was made from: the levels and the number there.
 
-        Called by ``Explainer`` for every row that the chain gave an end of.
+        Called by ``Explainer._list_read`` for every row that the chain gave an end of.
         """
         order = (*self.axes, *self.variables)
         wanted = (*order, self.outcome)
@@ -194,8 +197,9 @@ class ChainSearch:
     def find_chains(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> Iterator[Chain]:
         """Yield every chain of at most ``longest`` variables, shortest first.
 
-        Of orders that know the same weights only the first is kept. What was
-        yielded before the ``budget`` is spent holds all the same.
+        Of orders that know the same weights only the first is kept. What was yielded before the
+        ``budget`` is spent holds all the same. Called by ``_find_rules`` for each choice of
+        tables.
         """
         pool = self.choose_variables(longest)
         for size in range(min(longest, len(pool)) + 1):
@@ -205,7 +209,10 @@ class ChainSearch:
                 yield from self._find_over(chosen)
 
     def choose_variables(self, longest: int) -> list[str]:
-        """The variables that can matter: causes of what is asked, treated or selected."""
+        """Choose the variables that can matter: causes of what is asked, treated or selected.
+
+        Called by ``ChainSearch.find_chains`` and by the searches for other chains.
+        """
         named = self.y | self.x | self.c
         selection = {self.graph.selection} - {None}
         usable = self.graph.ancestors(named.union(selection)) & self.graph.observed  # type: ignore[arg-type]
@@ -220,12 +227,19 @@ class ChainSearch:
         )
 
     def _find_over(self, chosen: tuple[str, ...]) -> Iterator[Chain]:
+        """Yield the chains over some variables, if the reward given all of them is known.
+
+        Called by ``ChainSearch.find_chains`` for each set of variables.
+        """
         reward = self.recover_law(min(self.y), frozenset(chosen))
         if reward is not None:
             yield from (Chain(self.query, links, reward) for links in self.find_orders(chosen))
 
     def find_orders(self, chosen: tuple[str, ...]) -> Iterator[tuple[ChainLink, ...]]:
-        """Yield the orders of some variables that know different weights."""
+        """Yield the orders of some variables that know different weights.
+
+        Called by ``ChainSearch._find_over`` and ``_find_open_ends``.
+        """
         seen = set[tuple[tuple[str, Nodes], ...]]()
         for order in permutations(chosen):
             links = tuple(
@@ -243,7 +257,10 @@ class ChainSearch:
                 yield links
 
     def recover_law(self, node: str, before: Nodes) -> KnownFormula | None:
-        """Recover ``P(node | do(x), c, before)``; None when it is not found."""
+        """Recover ``P(node | do(x), c, before)``; None when it is not found.
+
+        Called by ``ChainSearch.find_orders`` for every link; each law is looked for once.
+        """
         key = (node, before)
         if key not in self._known:
             asked = Question(frozenset((node,)), self.x, self.c | before)
@@ -261,7 +278,10 @@ class ChainSearch:
 def average_over_links(
     links: Sequence[ChainLink], ends: Ends, numbers: Numbers, *, axes: Sequence[str]
 ) -> Ends:
-    """Take the links away, the last first, from ends over ``axes`` and all of them."""
+    """Take the links away, the last first, from ends over ``axes`` and all of them.
+
+    Called by ``Chain.find_ends`` and ``NestedChain.find_ends_over``.
+    """
     order = (*axes, *(link.variable for link in links))
     lower, upper = ends.lower, ends.upper
     for place in reversed(range(len(axes), len(order))):
@@ -279,6 +299,7 @@ def find_least_mean(low: Floats, high: Floats, values: Floats) -> Floats:
     """Find the least expectation of ``values``, along the last axis, over laws between bounds.
 
     Every level gets its least weight, and what is left goes to the smallest values first.
+    Called by ``average_over_links`` for links whose weights are known.
 
     >>> low, high = np.array([0.2, 0.1, 0.0]), np.array([0.6, 1.0, 1.0])
     >>> float(find_least_mean(low, high, np.array([0.0, 1.0, 0.5])).round(3))

@@ -78,7 +78,7 @@ class Factorization(BoundRule):
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Multiply the ends of the factors, sum, divide and clip (eq. 7).
 
-        Called by ``intersect_rules`` once for each kind of numbers.
+        Called by ``_intersect_ends`` once for each kind of numbers.
         """
         del budget  # it solves no program
         order = (*self.axes, *self.summed)
@@ -91,7 +91,7 @@ class Factorization(BoundRule):
             lower, upper = (
                 lower * low[..., -1],
                 upper * high[..., -1],
-            )  # -1: heads, if it has any
+            )  # -1: success, if it has the outcome
         over = tuple(range(len(self.axes), len(order)))
         least = most = np.ones(())
         if self.base is not None:
@@ -100,7 +100,10 @@ class Factorization(BoundRule):
 
 
 def divide_ends(lower: Floats, upper: Floats, least: Floats, most: Floats) -> Ends:
-    """Divide ends by a number between two others and clip; what is undefined is unknown."""
+    """Divide ends by a number between two others and clip; what is undefined is unknown.
+
+    Called by ``Factorization.find_ends`` and ``Substitution.find_ends``.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = lower / most, upper / least
     return Ends(
@@ -112,7 +115,10 @@ def divide_ends(lower: Floats, upper: Floats, least: Floats, most: Floats) -> En
 def factorize_effect(
     graph: CausalGraph, query: EffectQuery, base: Expression | None
 ) -> Factorization:
-    """Decompose ``P(y, c | do(x))`` and recover what can be (Algorithm 1, lines 6 to 9)."""
+    """Decompose ``P(y, c | do(x))`` and recover what can be (Algorithm 1, lines 6 to 9).
+
+    Called by ``plan_paper`` and ``_find_sums``.
+    """
     wanted = frozenset(query.outcomes + query.context)
     whole = factorize(graph, outcomes=wanted, treatments=frozenset(query.treatments))
     return Factorization(

@@ -49,7 +49,10 @@ class SearchBudget:
         self.left = work // len(graph.nodes)
 
     def spend(self, tries: int = 1) -> bool:
-        """Tell whether so many more programs may be tried."""
+        """Tell whether so many more programs may be tried.
+
+        Called by ``find_response_programs`` before each choice.
+        """
         self.left -= tries
         return self.left >= 0
 
@@ -59,8 +62,9 @@ def find_response_programs(
 ) -> Iterator[ResponseProgram]:
     """Yield the programs for a question that is as light as can be, each once.
 
-    As few treatments as possible are left to nature: those that are set by hand beforehand
-    have one value in a whole program.
+    As few treatments as possible are left to nature: those that are set by hand beforehand have
+    one value in a whole program. Called by ``_NestedSearch.find_programs`` and, on the graph of
+    everyone, by ``_find_programs``.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; X <-> Y")
@@ -87,7 +91,10 @@ def find_response_programs(
 def _list_choices(
     graph: CausalGraph, asked: Question, done: Nodes
 ) -> Iterator[tuple[Nodes, Nodes]]:
-    """Which variables to put inside, and which to vary; what is in neither is hidden."""
+    """Yield which variables to put inside and which to vary; what is in neither is hidden.
+
+    Called by ``find_response_programs``.
+    """
     cut = graph.induced(graph.observed).without_edges_into(done)
     left = asked.treatments - done
     late = cut.descendants(left | asked.outcomes)
@@ -169,7 +176,10 @@ def _recover_all(
 def _split_factors(
     left: ConditionedGraph, asked: Question
 ) -> tuple[list[Nodes], list[Nodes]] | None:
-    """Part the c-factors of the question into lost and kept; None when no program applies."""
+    """Split the c-factors of the question into lost and kept; None when no program applies.
+
+    Called by ``_make_program``.
+    """
     whole = factorize(left.graph, outcomes=asked.outcomes, treatments=asked.treatments)
     if any(left.influences[v] for v in whole.relevant):
         return None
@@ -178,7 +188,10 @@ def _split_factors(
 
 
 def _find_hedge(graph: CausalGraph, target: Nodes) -> Nodes:
-    """The smallest set Identify comes to: the target itself, or where it stops."""
+    """Find the smallest set Identify comes to: the target itself, or where it stops.
+
+    Called by ``_split_factors`` and ``_make_program``.
+    """
     within = graph.nodes
     while True:
         part = graph.induced(graph.induced(within).ancestors(target))
@@ -199,10 +212,18 @@ class _LawWriter:
     known: Nodes
 
     def write_law(self, graph: CausalGraph, late: object = ()) -> Law:  # noqa: ARG002
+        """Write the law of an ancestral part, factor by factor.
+
+        Called by ``recover_factor``, to which ``_recover_all`` gives it.
+        """
         order = graph.order
         return Law(order, lambda node: self.write_conditional(node, order))
 
     def write_conditional(self, node: str, order: tuple[str, ...]) -> Expression:
+        """Write the law of one variable given those before it.
+
+        Called by ``_LawWriter.write_law`` for each variable.
+        """
         before = frozenset(order[: order.index(node)])
         asked = Question(frozenset((node,)), self.done, self.known | before)
         found = self.solver.solve(asked)

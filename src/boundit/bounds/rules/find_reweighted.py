@@ -46,7 +46,10 @@ class ReweightedChainSearch:
     def find_chains(
         self, *, longest: int, budget: TimeBudget = FOR_EVER
     ) -> list[ReweightedChain]:
-        """List the most promising chains of at most ``longest`` variables."""
+        """List the most promising chains of at most ``longest`` variables.
+
+        Called by ``_find_rules`` for each choice of tables.
+        """
         if self.graph.selection is None or self._chain_search.recover_law(self.y, frozenset()):
             return []  # nothing to reweight, or nothing left to learn by it
         found: dict[tuple[object, ...], ReweightedChain] = {}
@@ -60,7 +63,10 @@ class ReweightedChainSearch:
         return self._choose_best(found.values())
 
     def _find_over(self, order: tuple[str, ...]) -> Iterator[ReweightedChain]:
-        """Yield the chains over variables in this order, one for each block that may be."""
+        """Yield the chains over variables in this order, one for each block that may be.
+
+        Called by ``ReweightedChainSearch.find_chains``.
+        """
         reward = self._chain_search.recover_law(self.y, frozenset(order))
         if reward is None:
             if block := self._find_block((self.y,), frozenset(order)):
@@ -81,25 +87,41 @@ class ReweightedChainSearch:
     def _draw_links(
         self, order: tuple[str, ...], earlier: tuple[str, ...]
     ) -> tuple[ChainLink | ReweightedBlock, ...]:
-        """Draw variables one by one: by a known law, a reweighted one, or an unknown one."""
+        """Draw variables one by one: by a known law, a reweighted one, or an unknown one.
+
+        Called by ``ReweightedChainSearch._find_over`` for what comes before and after a block.
+        """
         return tuple(
             self._draw_link(node, frozenset(earlier + order[:i]))
             for i, node in enumerate(order)
         )
 
     def _draw_link(self, node: str, before: Nodes) -> ChainLink | ReweightedBlock:
+        """Draw one variable by its known law, else by a reweighted one, else by none.
+
+        Called by ``ReweightedChainSearch._draw_links``.
+        """
         known = self._chain_search.recover_law(node, before)
         block = self._find_block((node,), before) if known is None else None
         return block or ChainLink(node, known)
 
     def _find_block(self, members: tuple[str, ...], before: Nodes) -> ReweightedBlock | None:
-        """Read ``P(members | do(x), c, before)`` as a conditional of the population."""
+        """Find the block of some variables given others in the population, once.
+
+        It is ``P(members | do(x), c, before)``.
+
+        Called by ``ReweightedChainSearch._find_over`` and ``ReweightedChainSearch._draw_link``.
+        """
         key = (frozenset(members), before)
         if key not in self._blocks:
             self._blocks[key] = self._make_block(*key)
         return self._blocks[key]
 
     def _make_block(self, members: Nodes, before: Nodes) -> ReweightedBlock | None:
+        """Make the block of some variables where actions may be read as conditions; else None.
+
+        Called by ``ReweightedChainSearch._find_block``.
+        """
         asked = Question(members, self.x, self.c | before)
         light, moves = lighten(self.graph, asked)
         if not may_observe_treatments(self.graph, light):
@@ -117,7 +139,10 @@ class ReweightedChainSearch:
         return ReweightedBlock(tuple(sort_names(members)), given, law, steps)
 
     def _choose_best(self, found: Iterable[ReweightedChain]) -> list[ReweightedChain]:
-        """Keep the chains that know most, of fewest variables, each in its variants."""
+        """Keep the chains that know most, of fewest variables, each in its variants.
+
+        Called by ``ReweightedChainSearch.find_chains``.
+        """
         kept = list[ReweightedChain]()
         for chain in sorted(found, key=_rank_chain):
             if len(kept) < MOST_CHAINS and not any(_is_leaner(one, chain) for one in kept):
@@ -128,6 +153,7 @@ class ReweightedChainSearch:
         """Reweight by all that steers selection, and by what shields each block from it.
 
         The first is sharper, and reads more cells; the second serves where some were not seen.
+        Called by ``ReweightedChainSearch._choose_best``.
         """
         yield chain
         local = tuple(
@@ -138,6 +164,10 @@ class ReweightedChainSearch:
             yield replace(chain, links=local)
 
     def _localize(self, block: ReweightedBlock) -> ReweightedBlock:
+        """Reweight a block by what shields its own variables, where that is less.
+
+        Called by ``ReweightedChainSearch._list_variants``.
+        """
         own = frozenset(block.variables) | block.given
         law = Reweighting.from_graph(self.graph, own, self.facts)
         fewer = len(law.steering) <= len(block.reweighting.steering)
@@ -145,7 +175,10 @@ class ReweightedChainSearch:
 
 
 def _make_key(chain: ReweightedChain) -> tuple[object, ...]:
-    """What makes two chains one: neighbours on a side of the blocks may change places."""
+    """Say what makes two chains one: neighbours on a side of the blocks may change places.
+
+    Called by ``ReweightedChainSearch.find_chains``.
+    """
     known = (
         link.variable for link in chain.links if isinstance(link, ChainLink) and link.weights
     )
@@ -154,12 +187,18 @@ def _make_key(chain: ReweightedChain) -> tuple[object, ...]:
 
 
 def _rank_chain(chain: ReweightedChain) -> tuple[int, int, int, bool]:
-    """Sort the best first; of two alike, the one whose reward the log shows."""
+    """Rank the best first; of two alike, the one whose reward the log shows.
+
+    Used by ``ReweightedChainSearch._choose_best``.
+    """
     sizes = len(chain.unknown), len(chain.variables), len(chain.blocks)
     return *sizes, chain.reward is None
 
 
 def _is_leaner(one: ReweightedChain, other: ReweightedChain) -> bool:
-    """Tell whether ``one`` does with fewer variables what ``other`` does."""
+    """Tell whether ``one`` does with fewer variables what ``other`` does.
+
+    Called by ``ReweightedChainSearch._choose_best``.
+    """
     fewer = frozenset(one.variables) < frozenset(other.variables)
     return fewer and len(one.unknown) <= len(other.unknown)

@@ -85,7 +85,7 @@ class NaturalBounds(BoundRule):
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Bound every arm and context by two linear programs each.
 
-        Called by ``intersect_rules`` once for each kind of numbers.
+        Called by ``_intersect_ends`` once for each kind of numbers.
         """
         block = self.block
         expectation = Expectation(Populations(block.reweighting, numbers), block, budget)
@@ -113,7 +113,10 @@ class NaturalBounds(BoundRule):
         )
 
     def _weigh_cells(self, at: dict[str, int], numbers: Numbers) -> tuple[Floats, Floats]:
-        """Tell what each cell adds to the lower end and to the upper one."""
+        """Tell what each cell adds to the lower end and to the upper one.
+
+        Called by ``NaturalBounds.find_ends``.
+        """
         names = self.block.variables
         shape = [2 if name == self.outcome else numbers.levels[name] for name in names]
         low, high = np.zeros(shape), np.ones(shape)
@@ -128,6 +131,8 @@ def find_natural_bounds(
     graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, tables: Sequence[Nodes]
 ) -> NaturalBounds | None:
     """Find the fewest arms to take as they came; None if no arm is confounded with the reward.
+
+    Called by ``_find_rules`` for each choice of tables.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -153,7 +158,10 @@ def find_natural_bounds(
 def _may_be_seen(
     graph: CausalGraph, y: Nodes, seen: Nodes, *, done: Nodes, given: Nodes
 ) -> bool:
-    """Rule 2: the other arms may be seen instead of set."""
+    """Tell whether the other arms may be seen instead of set (Rule 2).
+
+    Called by ``find_natural_bounds``.
+    """
     return not seen & find_boundary(graph, y, given=seen | done | given, into=done, out_of=seen)
 
 
@@ -164,7 +172,10 @@ def _make_rule(
     facts: SelectionFacts,
     tables: Sequence[Nodes],
 ) -> NaturalBounds:
-    """Make the rule that takes some arms as they came; the others are given."""
+    """Make the rule that takes some arms as they came; the others are given.
+
+    Called by ``find_natural_bounds``.
+    """
     members = arms.union(query.outcomes)
     given = frozenset(query.context + query.treatments) - arms
     felt = find_boundary(graph, members, given=given)

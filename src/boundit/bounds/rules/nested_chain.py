@@ -137,7 +137,7 @@ class NestedChain(BoundRule):
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Bracket the core at every value of its own axes, then go backwards to the query's.
 
-        Called by ``intersect_rules`` once for each kind of numbers.
+        Called by ``_intersect_ends`` once for each kind of numbers.
         """
         return self.find_ends_over(self.axes, numbers, budget)
 
@@ -173,7 +173,10 @@ class NestedChain(BoundRule):
         numbers: Numbers,
         budget: TimeBudget,
     ) -> Ends:
-        """Solve the program at the end of the chain and take its ends back."""
+        """Solve the program at the end of the chain and take its ends back.
+
+        Called by ``NestedChain.find_ends_over``.
+        """
         order = (*axes, *(link.variable for link in self.links))
         found = solve_program(ProgramLayout(program, numbers.levels), numbers, budget)
         ends = Ends(
@@ -193,7 +196,10 @@ class NestedChain(BoundRule):
         axes: Sequence[str],
         numbers: Numbers,
     ) -> NDArray[np.bool_] | None:
-        """Tell which rows an empty program is part of."""
+        """Tell which rows an empty program is part of.
+
+        Called by ``NestedChain.find_ends_over`` and ``NestedChain._find_program_ends``.
+        """
         if empty is None or not empty.any():
             return None
         order = (*axes, *(link.variable for link in self.links))
@@ -204,20 +210,31 @@ class NestedChain(BoundRule):
 
 
 def _make_question(query: EffectQuery) -> Question:
+    """Make a question of sets out of a query.
+
+    Called by ``NestedChain.write_record``, to see whether anything became lighter.
+    """
     treatments, context = frozenset(query.treatments), frozenset(query.context)
     return Question(frozenset(query.outcomes), treatments, context)
 
 
 def _name_program(program: ResponseProgram) -> str:
+    """Say what a program is called in tables.
+
+    Called by ``NestedChain.write_record``.
+    """
     if program.is_natural:
         return f"natural bounds of {join_names(program.inside)}"
     across = f" across {join_names(program.varied)}" if program.varied else ""
     return f"program over {join_names(program.inside)}{across}"
 
 
-def _write_claim(stage: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
-    """Write the claim and the steps of a stage and of what is within it."""
-    inner = stage.inner
+def _write_claim(rule: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
+    """Write the claim and the steps of a chain and of what is within it.
+
+    Called by ``NestedChain.write_record``.
+    """
+    inner = rule.inner
     if isinstance(inner, NestedChain):
         shown, steps = _write_claim(inner)
     elif isinstance(inner, KnownFormula):
@@ -225,9 +242,9 @@ def _write_claim(stage: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
     else:
         every = f" at every {join_names(inner.varied)}" if inner.varied else ""
         law, steps = make_sentence(inner.law), inner.steps
-        asked = Sentence.of("the least and the greatest ", stage.asked.formula)
+        asked = Sentence.of("the least and the greatest ", rule.asked.formula)
         shown = Sentence.of(asked, " that agree with ", law, every)
-    for link in reversed(stage.links):
+    for link in reversed(rule.links):
         if link.weights is None:
             shown = take_extremes([link.variable], enclose(shown))
         else:
@@ -235,7 +252,7 @@ def _write_claim(stage: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
             steps += tuple(
                 join_line(f"for {link.variable}: ", step) for step in link.weights.steps
             )
-    question = Sentence.of("by the do-calculus the question is ", stage.asked.formula)
+    question = Sentence.of("by the do-calculus the question is ", rule.asked.formula)
     return shown, (question, *steps)
 
 
@@ -243,6 +260,8 @@ def find_nested_chains(
     planner: ChainSearch, *, longest: int, budget: TimeBudget = FOR_EVER
 ) -> Iterator[NestedChain]:
     """Yield the rules for a question without a formula, those of fewest variables first.
+
+    Called by ``_find_rules`` where no formula is found.
 
     >>> from boundit.bounds.rules.chain import ChainSearch
     >>> from boundit.estimand.query import parse_query
@@ -268,7 +287,10 @@ def find_nested_chains(
 def _find_open_ends(
     planner: ChainSearch, longest: int
 ) -> Iterator[tuple[tuple[ChainLink, ...], Question]]:
-    """Chains whose last factor has no formula, and the light question that it is."""
+    """Yield chains whose last factor has no formula, and the light question that it is.
+
+    Called by ``find_nested_chains`` and ``_NestedSearch._search_within``.
+    """
     pool = planner.choose_variables(longest)
     for size in range(min(longest, len(pool)) + 1):
         for chosen in combinations(pool, size):
@@ -295,7 +317,10 @@ class _NestedSearch:
         self._chains: dict[tuple[Question, int], list[NestedChain]] = {}
 
     def find_programs(self, light: Question) -> list[ResponseProgram]:
-        """The programs for a light question."""
+        """Find the programs for a light question, once.
+
+        Called by ``find_nested_chains``.
+        """
         if light not in self._programs:
             graph = self.planner.graph
             self._programs[light] = [
@@ -304,13 +329,20 @@ class _NestedSearch:
         return self._programs[light]
 
     def find_chains(self, light: Question, longest: int) -> list[NestedChain]:
-        """Chains for the light question that use a treatment it has lost."""
+        """Find the chains for a light question that use a treatment it has lost, once.
+
+        Called by ``find_nested_chains``.
+        """
         if (light, longest) not in self._chains:
             found = self._search_within(light, longest) if self._effort.spend(_CHAINS) else ()
             self._chains[light, longest] = [*found]
         return self._chains[light, longest]
 
     def _search_within(self, light: Question, longest: int) -> Iterator[NestedChain]:
+        """Yield the inner chains that end in a formula, and those that end in a program.
+
+        Called by ``_NestedSearch.find_chains``.
+        """
         planner, lost = self.planner, self.planner.x - light.variables
         treatments, context = (
             tuple(sort_names(light.treatments)),
@@ -335,9 +367,17 @@ def _look_up_proof(
     place: Place,
     upper: bool,  # noqa: FBT001
 ) -> EndProof | None:
+    """Look up how a program proved the end of a row.
+
+    Used by ``NestedChain._find_program_ends`` as the proof of its ends.
+    """
     levels = dict(zip(axes, place, strict=True))
     return found.proofs.get((tuple(levels[axis] for axis in found.axes), upper))
 
 
 def _move_axes(values: Floats, axes: Sequence[str], order: Sequence[str]) -> Floats:
+    """Move an array from its own axes to others, of length 1 where it has none.
+
+    Called by ``NestedChain.find_ends_over`` and ``NestedChain._find_program_ends``.
+    """
     return NamedArray(tuple(axes), values).align(order)

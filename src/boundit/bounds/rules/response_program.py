@@ -91,7 +91,10 @@ class TargetCells(NamedTuple):
     pays: NDArray[np.bool_]
 
     def weigh(self, weights: Floats) -> Floats:
-        """What each column is worth when the cells of the target weigh so much."""
+        """Weigh each column by what the cells of the target weigh.
+
+        Called by ``ArmProgram.find_ends``.
+        """
         return np.where(self.pays, weights[self.cell], 0.0)
 
 
@@ -113,14 +116,20 @@ class ProgramLayout:
         self.arms = list(list_assignments(self.count_levels(spec.set_by_hand)))
 
     def read_law(self, numbers: Numbers) -> tuple[Floats, Floats]:
-        """Both ends of ``Q[T]``: by the fixed values, by scenario, by cell."""
+        """Read both ends of ``Q[T]``: by the fixed values, by scenario, by cell.
+
+        Called by ``solve_program``.
+        """
         spec = self.spec
         low, high = self.read_formula(numbers, spec.law, spec.fixed + spec.varied + spec.inside)
         shape = (len(self.fixed), len(self.outer), len(self.inner))
         return low.reshape(shape), np.maximum(low, high).reshape(shape)
 
     def read_weights(self, numbers: Numbers) -> tuple[Floats, Floats]:
-        """Both ends of the known factors: by the fixed values, by arm, by ``target``."""
+        """Read both ends of the known factors: by the fixed values, by arm, by ``target``.
+
+        Called by ``solve_program``.
+        """
         spec = self.spec
         order = spec.fixed + spec.set_by_hand + self.target
         low = high = np.ones(tuple(self.count_levels(order).values()))
@@ -160,7 +169,10 @@ class ProgramLayout:
     def list_types(
         self, arms: Sequence[Cell], scenarios: Sequence[int], most: int
     ) -> ResponseTypes | None:
-        """The runs that show in some scenarios and in the targets of some arms."""
+        """List the types that differ in some scenarios or in the targets of some arms.
+
+        Called by ``ProgramLayout.split_scenarios`` and ``ReweightedTypes.find_ends``.
+        """
         watched = [TypeScenario(self.outer[s], frozenset(self.spec.inside)) for s in scenarios]
         aimed = [
             TypeScenario({**arm, **k}, self.spec.followed) for arm in arms for k in self.known
@@ -170,7 +182,10 @@ class ProgramLayout:
         return list_response_types(self.inside, [*watched, *aimed], shown=shown, most=most)
 
     def find_successes(self, runs: ResponseTypes, first: int) -> list[TargetCells]:
-        """What pays in the target whose scenarios begin at ``first``."""
+        """Find which types succeed in the target whose scenarios begin at ``first``.
+
+        Called by ``ArmProgram.__init__``.
+        """
         (outcome,) = self.spec.asked.outcomes
         found = []
         for i, known in enumerate(self.known):
@@ -186,7 +201,7 @@ class ProgramLayout:
 
     @property
     def known(self) -> list[dict[str, int]]:
-        """Every value of the variables of known factors; of the outcome only heads."""
+        """Every value of the variables of known factors; of the outcome only success."""
         found = list_assignments(self.count_levels(self.spec.summed))
         return [
             k
@@ -195,13 +210,19 @@ class ProgramLayout:
         ]
 
     def count_levels(self, names: Sequence[str]) -> dict[str, int]:
-        """How many levels these have."""
+        """Count the levels of some variables.
+
+        Called by ``solve_program`` for the shape of its ends.
+        """
         return {name: self.levels[name] for name in names}
 
     def read_formula(
         self, numbers: Numbers, formula: Expression, order: Sequence[str]
     ) -> tuple[Floats, Floats]:
-        """Both ends of a formula at every level of ``order``."""
+        """Read both ends of a formula at every level of ``order``.
+
+        Called by ``ProgramLayout.read_law`` and ``ProgramLayout.read_weights``.
+        """
         shape = tuple(self.count_levels(order).values())
         low, high = numbers.read_ends(formula, order)
         return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
@@ -220,7 +241,10 @@ class ProgramEnds:
     left_out: bool = False
 
     def keep(self, place: Place, least: Optimum, most: Optimum, search: "ArmProgram") -> None:
-        """Take over what is better than what was found so far."""
+        """Take over what is better than what was found so far.
+
+        Called by ``solve_program`` for each place and part.
+        """
         ends = (least.status, most.status)
         self.unfinished |= SolveStatus.UNFINISHED in ends
         if SolveStatus.EMPTY in ends:
@@ -235,7 +259,10 @@ class ProgramEnds:
 
 
 def solve_program(layout: ProgramLayout, numbers: Numbers, budget: TimeBudget) -> ProgramEnds:
-    """Find both ends at every value of the axes."""
+    """Find both ends at every value of the axes.
+
+    Called by ``NestedChain._find_program_ends``.
+    """
     if layout.spec.is_natural:
         return solve_natural(layout, numbers)
     axes = layout.spec.fixed + layout.spec.set_by_hand
@@ -259,10 +286,11 @@ def solve_program(layout: ProgramLayout, numbers: Numbers, budget: TimeBudget) -
 
 
 def solve_natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
-    """Manski's natural bounds, which need no search.
+    """Find Manski's natural bounds, which need no search.
 
-    ``P(x, y=1)`` is the least: those who chose ``x`` and won. Those who chose ``x`` and
-    lost are all that is sure to be lost.
+    ``P(x, y=1)`` is the least: those who chose ``x`` and won. Those who chose ``x`` and lost
+    are all that is sure to be lost. Called by ``solve_program`` where the program comes to
+    them.
     """
     spec = layout.spec
     axes = spec.fixed + spec.set_by_hand
@@ -315,7 +343,10 @@ class ArmProgram:
         self.successes = whole.find_successes(runs, len(scenarios))
 
     def set_law(self, low: Floats, high: Floats) -> None:
-        """Put in what the cells of the scenarios are, and that all types together are one."""
+        """Put in what the cells of the scenarios are, and that all types together are one.
+
+        Called by ``solve_program`` for each value of the conditions.
+        """
         self.low, self.high = np.append(low, 1.0), np.append(high, 1.0)
         for program in self.programs:
             program.set_ends(self.low, self.high)
@@ -323,11 +354,14 @@ class ArmProgram:
     def find_ends(
         self, low: Floats, high: Floats, budget: TimeBudget
     ) -> tuple[Optimum, Optimum]:
-        """Search both ends, with these weights of the target's cells."""
+        """Search both ends, with these weights of the target's cells.
+
+        Called by ``solve_program``.
+        """
         costs = [np.zeros(self.runs.n_types), np.zeros(self.runs.n_types)]
-        for heads in self.successes:
-            costs[0] += heads.weigh(low)
-            costs[1] += heads.weigh(high)
+        for target in self.successes:
+            costs[0] += target.weigh(low)
+            costs[1] += target.weigh(high)
         least, most = self.programs
         return (
             least.minimise(costs[0], seconds=budget.count_seconds()),
@@ -335,18 +369,24 @@ class ArmProgram:
         )
 
     def find_lead(self, first: Floats, second: Floats, budget: TimeBudget) -> Optimum:
-        """Search the greatest difference of two targets, with the weights of each."""
+        """Search the greatest difference of two targets, with the weights of each.
+
+        Called by ``TypeDifferences._solve_pair``.
+        """
         gain = np.zeros(self.runs.n_types)
-        for heads in self.successes:
-            gain += heads.weigh(first)
-        for heads in self.whole.find_successes(
+        for target in self.successes:
+            gain += target.weigh(first)
+        for target in self.whole.find_successes(
             self.runs, len(self.scenarios) + len(self.successes)
         ):
-            gain -= heads.weigh(second)
+            gain -= target.weigh(second)
         return self.programs[1].maximise(gain, seconds=budget.count_seconds())
 
     def write_proof(self, multipliers: Floats, *, upper: bool) -> EndProof:
-        """Write an end as a sum; of cells that sum to one, as few as can be are named."""
+        """Write an end as a sum; of cells that sum to one, as few as can be are named.
+
+        Called by ``ProgramEnds.keep``.
+        """
         n_cells = len(self.whole.inner)
         constant, terms = float(multipliers[-1]), list[tuple[float, Cell, float]]()
         for i, scenario in enumerate(self.scenarios):

@@ -118,7 +118,10 @@ class ReweightedChain(BoundRule):
         return RuleRecord(self.name, claim, tuple(steps))
 
     def _write_links(self) -> tuple[Sentence, list[Line]]:
-        """Write what is done over every link and block, and the steps, from the inside out."""
+        """Write what is done over every link and block, and the steps, from the inside out.
+
+        Called by ``ReweightedChain.write_record``.
+        """
         shown = make_sentence(self.reward.expression) if self.reward else None
         steps = list(self.reward.steps) if self.reward else []
         for link in reversed(self.links):
@@ -140,7 +143,7 @@ class ReweightedChain(BoundRule):
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Go backwards from the reward, over a block by linear programs.
 
-        Called by ``intersect_rules`` once for each kind of numbers.
+        Called by ``_intersect_ends`` once for each kind of numbers.
         """
         walk = ChainEvaluation.from_chain(
             self, numbers, outcome=self.outcome, axes=self.axes, budget=budget
@@ -158,7 +161,10 @@ class ReweightedChain(BoundRule):
 
 
 def list_drawn(link: ChainLink | ReweightedBlock) -> tuple[str, ...]:
-    """The variables that a link draws."""
+    """List the variables that a link draws.
+
+    Called by ``ChainEvaluation.list_axes_before`` and ``ReweightedChain.variables``.
+    """
     return link.variables if isinstance(link, ReweightedBlock) else (link.variable,)
 
 
@@ -182,7 +188,10 @@ class ChainEvaluation:
         axes: Sequence[str],
         budget: TimeBudget = FOR_EVER,
     ) -> "ChainEvaluation":
-        """Prepare the programs of a chain's blocks."""
+        """Prepare the programs of a chain's blocks.
+
+        Called by ``ReweightedChain.find_ends`` and ``ChainDifferences.__init__``.
+        """
         expectations = {
             place: Expectation(Populations(link.reweighting, numbers), link, budget)
             for place, link in enumerate(chain.links)
@@ -196,22 +205,31 @@ class ChainEvaluation:
         return self.chain.links
 
     def list_axes_before(self, place: int) -> tuple[str, ...]:
-        """The axes of what is known when the link at a place is drawn."""
+        """List the axes of what is known when the link at a place is drawn.
+
+        Called by ``ChainEvaluation.average_over``.
+        """
         earlier = (name for link in self.links[:place] for name in list_drawn(link))
         return *self.axes, *earlier
 
     def find_reward_ends(self) -> tuple[Floats, Floats]:
-        """Both ends of the mean reward once every link is drawn."""
+        """Find both ends of the mean reward once every link is drawn.
+
+        Called by ``ReweightedChain.find_ends`` before it goes back.
+        """
         order = self.list_axes_before(len(self.links))
         if self.chain.reward is None:
-            tossed = np.arange(2.0).reshape([1] * (len(order) - 1) + [2])
-            return tossed, tossed
+            rewards = np.arange(2.0).reshape([1] * (len(order) - 1) + [2])
+            return rewards, rewards
         formula = self.chain.reward.expression
         low, high = self.numbers.read_ends(formula, (*order, self.outcome))
         return low[..., SUCCESS].clip(0, 1), high[..., SUCCESS].clip(0, 1)
 
     def average_over(self, place: int, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """Take the least mean of ``low`` and the greatest of ``high`` over one link."""
+        """Take the least mean of ``low`` and the greatest of ``high`` over one link.
+
+        Called by ``ReweightedChain.find_ends`` for each link, the last first.
+        """
         link, outer = self.links[place], self.list_axes_before(place)
         if isinstance(link, ReweightedBlock):
             return self.expectations[place].find_ends(low, high, outer)
@@ -227,6 +245,9 @@ def _look_up_worst(
     place: Place,
     upper: bool,  # noqa: FBT001
 ) -> WorstPopulation | None:
-    """Look up the population of a row; an axis of length 1 holds for every row."""
+    """Look up the population of a row; an axis of length 1 holds for every row.
+
+    Used by ``ReweightedChain.find_ends`` as the proof of its ends.
+    """
     known = tuple(min(i, size - 1) for i, size in zip(place, shape, strict=True))
     return expectation.worsts.get((known, upper))

@@ -68,12 +68,21 @@ class _MixedColumns:
 
     @property
     def n(self) -> int:
+        """How many columns there are of both kinds."""
         return self.masses.n_columns + self.n_types
 
     def widen_masses(self, form: Floats) -> Floats:
+        """Write a form of masses over all columns.
+
+        Called by ``ReweightedProgram.__init__``.
+        """
         return np.concatenate([form, np.zeros(self.n_types)])
 
     def widen_types(self, shares: Floats) -> Floats:
+        """Write a form of types over all columns.
+
+        Called by ``ReweightedProgram.__init__``.
+        """
         return np.concatenate([np.zeros(self.masses.n_columns), shares])
 
 
@@ -107,7 +116,10 @@ class ReweightedProgram:
         self.rows.add(everyone - self.columns.widen_masses(unit), 0.0, 0.0)
 
     def find_ends(self) -> tuple[End, End]:
-        """Search both ends of what the arm earns."""
+        """Search both ends of what the arm earns.
+
+        Called by ``ReweightedTypes.find_ends``.
+        """
         pays, found = self._find_successes(0), []
         for sign in (-1.0, 1.0):
             self.worst = None
@@ -116,10 +128,17 @@ class ReweightedProgram:
         return found[0], found[1]
 
     def find_lead(self) -> float:
-        """Search how much more the first arm can earn than the second."""
+        """Search how much more the first arm can earn than the second.
+
+        Called by ``TypeDifferences._solve_pair``.
+        """
         return self._find_greatest(self._find_successes(0) - self._find_successes(1))
 
     def _find_successes(self, arm: int) -> Floats:
+        """Find which types succeed under the first arm, or the second.
+
+        Called by ``ReweightedProgram.find_ends`` and ``ReweightedProgram.find_lead``.
+        """
         (outcome,) = self.layout.spec.asked.outcomes
         scenario = len(self.layout.outer) + arm
         return np.asarray(
@@ -127,7 +146,10 @@ class ReweightedProgram:
         )
 
     def _find_greatest(self, gain: Floats) -> float:
-        """Find the greatest mean of what types gain; infinite where nothing is known."""
+        """Find the greatest mean of what types gain; infinite where nothing is known.
+
+        Called by ``ReweightedProgram.find_ends`` and ``ReweightedProgram.find_lead``.
+        """
         if not self.populations.has_logged(self.at) or self.least < RARE:
             return inf
         look = partial(self._solve_box, self.columns.widen_types(gain))
@@ -184,7 +206,10 @@ class ReweightedProgram:
         ).tighten()
 
     def _read_chances(self) -> tuple[Floats, Floats]:
-        """What a formula says of the chances; anything where there is none."""
+        """Read what a formula says of the chances; anything where there is none.
+
+        Called by ``ReweightedProgram.box``.
+        """
         if self.chances is None:
             return np.zeros(len(self.cells)), np.ones(len(self.cells))
         order = (*self.at, *self.layout.spec.varied)
@@ -196,7 +221,10 @@ class ReweightedProgram:
         return low - ROUNDING, high + ROUNDING
 
     def _solve_box(self, aim: Floats, box: ProbabilityBox) -> BoxBound | None:
-        """Solve the program of a box of chances."""
+        """Solve the program of a box of chances.
+
+        Used by ``ReweightedProgram._find_greatest`` in its search over boxes.
+        """
         rows = self.rows.copy()
         for (masses, types), low, high in zip(self.cells, *box, strict=True):
             for mass, share in zip(masses, types, strict=True):
@@ -221,6 +249,10 @@ class ReweightedProgram:
         return BoxBound(end, chances, np.array(off), answer)
 
     def _is_late(self) -> bool:
+        """Tell whether time is up, and remember it for a note.
+
+        Called by ``ReweightedProgram._solve_box``.
+        """
         left = self.budget.count_seconds()
         self.late |= left == 0.0
         return self.late

@@ -85,7 +85,10 @@ class ReweightedTypes(BoundRule):
         return (self.reweighting,)
 
     def populate(self, numbers: Numbers) -> PopulationProgram:
-        """Make the populations of its reweighting on numbers."""
+        """Make the populations of its reweighting on numbers.
+
+        Called by ``ReweightedTypes.find_ends`` and ``TypeDifferences.__init__``.
+        """
         return PopulationProgram(self.reweighting, self.given, self.chances, numbers)
 
     def write_record(self) -> RuleRecord:
@@ -117,7 +120,7 @@ class ReweightedTypes(BoundRule):
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Bound every arm and context.
 
-        Called by ``intersect_rules`` once for each kind of numbers.
+        Called by ``_intersect_ends`` once for each kind of numbers.
         """
         spec, populated = self.program, self.populate(numbers)
         layout = ProgramLayout(spec, numbers.levels, most=MOST_COLUMNS)
@@ -157,6 +160,8 @@ def find_reweighted_types(
 ) -> list[ReweightedTypes]:
     """Find the programs of the population that say more than natural bounds.
 
+    Called by ``_find_rules`` where no formula is found.
+
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; X <-> Y; Y -> [S]")
@@ -179,7 +184,10 @@ def find_reweighted_types(
 def _find_programs(
     graph: CausalGraph, query: EffectQuery
 ) -> Iterator[tuple[ResponseProgram, Nodes]]:
-    """Yield the programs of an unselected log whose law is one that the log could show."""
+    """Yield the programs of an unselected log whose law is one that the log could show.
+
+    Called by ``find_reweighted_types``.
+    """
     everyone = graph.induced(graph.observed)
     y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
     light, _ = lighten(everyone, Question(y, x, c))
@@ -192,6 +200,10 @@ def _find_programs(
 
 
 def _rank_program(found: tuple[ResponseProgram, Nodes]) -> tuple[int, int]:
+    """Rank programs by most instruments, then by fewest variables with types.
+
+    Used by ``find_reweighted_types``.
+    """
     program, _ = found
     return -len(program.varied), len(program.inside)
 
@@ -204,6 +216,10 @@ def _make_rule(
     facts: SelectionFacts,
     tables: Sequence[Nodes],
 ) -> ReweightedTypes:
+    """Make the rule of a program on the reweighted log.
+
+    Called by ``find_reweighted_types``.
+    """
     members, varied = frozenset(program.inside), frozenset(program.varied)
     steering = find_boundary(graph, str(graph.selection), given=graph.observed)
     law = Reweighting.from_graph(graph, members | varied | given | steering, facts, tables)

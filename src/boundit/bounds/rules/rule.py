@@ -24,35 +24,59 @@ class BoundRule(Protocol):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads off counts."""
+        """What it reads off counts.
+
+        Read by ``collect_extremes`` and ``choose_rules``.
+        """
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables besides the query's whose every level it takes into account."""
+        """The variables besides the query's whose every level it takes into account.
+
+        Read by ``_note_hidden``.
+        """
 
     @property
     def n_unknown(self) -> int:
-        """How many variables, or factors, have a law of which nothing is known."""
+        """How many variables, or factors, have a law of which nothing is known.
+
+        Read by ``choose_rules``.
+        """
 
     def write_record(self) -> RuleRecord:
-        """Write its name, what it claims, and the steps that prove it."""
+        """Write its name, what it claims, and the steps that prove it.
+
+        Called by ``BoundPlan.of`` once per rule.
+        """
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget) -> Ends:
-        """Find a lower and an upper end for every arm and context."""
+        """Find a lower and an upper end for every arm and context.
+
+        Called by ``_intersect_ends`` once for each kind of numbers.
+        """
 
     @property
     def extremes(self) -> Nodes:
-        """The variables over which it only takes the least and the greatest of one formula."""
+        """The variables over which it only takes the least and the greatest of one formula.
+
+        Read by ``collect_extremes``.
+        """
         return frozenset()
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """What it supposes of selection."""
+        """What it supposes of selection.
+
+        Read by ``_list_stated`` and ``_reweights_freely``.
+        """
         return ()
 
     @property
     def needs(self) -> Nodes:
-        """The variables whose counts or levels it reads."""
+        """The variables whose counts or levels it reads.
+
+        Read by ``BoundPlan.needs`` and ``Explainer``.
+        """
         return self.range_variables.union(*map(find_variables, self.formulas))
 
     @property
@@ -71,7 +95,8 @@ class BoundRule(Protocol):
     ) -> list[tuple[dict[str, int], float]]:
         """List the levels and numbers that the ends at a place were made from.
 
-        Called by ``Explainer`` for every row; a sum over many cells has no short list.
+        A sum over many cells has no short list. Called by ``Explainer._list_read`` for
+        every row.
         """
         del evaluator, place
         return []

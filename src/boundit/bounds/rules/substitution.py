@@ -69,7 +69,7 @@ class Substitution(BoundRule):
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Take the least and the greatest over the substitute's values (eq. 10).
 
-        Called by ``intersect_rules`` once for each kind of numbers.
+        Called by ``_intersect_ends`` once for each kind of numbers.
         """
         del budget  # it solves no program
         order = (*self.axes, *sort_names(self.substitute.variables))
