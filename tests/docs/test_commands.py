@@ -22,7 +22,9 @@ from boundit.cli.main import app, main
 from tests.docs.pages import DOCS, PAGES, ROOT, Block, name_page, read_blocks
 
 RUN_OR_DATA = {"console", "python", "sh", "text", "dot", "dagitty", "json", "csv"}
-TALKING = [page for page in PAGES if any(b.language == "console" for b in read_blocks(page))]
+CONSOLE_PAGES = [
+    page for page in PAGES if any(b.language == "console" for b in read_blocks(page))
+]
 TARGETS = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 
 
@@ -88,15 +90,15 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
     return Shell(monkeypatch)
 
 
-@pytest.mark.parametrize("page", TALKING, ids=name_page)
+@pytest.mark.parametrize("page", CONSOLE_PAGES, ids=name_page)
 def test_every_command_prints_what_the_page_says(page: Path, shell: Shell) -> None:
-    told = [
+    listed = [
         command
         for b in read_blocks(page)
         if b.language == "console"
         for command in read_commands(b)
     ]
-    for command, later in zip(told, [*told[1:], None], strict=True):
+    for command, later in zip(listed, [*listed[1:], None], strict=True):
         got = shell.run(command.line)
         if command.expected.strip():
             same = OutputChecker().check_output(
