@@ -52,7 +52,8 @@ class BinaryReward:
         """Count by some of the variables; of the outcome, failures and successes.
 
         Called by ``ConfidentNumbers._compute_interval`` and, through the evaluator, for every
-        formula.
+        formula. Called by ``ConfidentNumbers._compute_interval`` and, through the evaluator,
+        for every formula.
         """
         if self.outcome is None or self.outcome not in names:
             return self.table.marginalize(names)

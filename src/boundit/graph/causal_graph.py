@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self, TypeAlias
 
-from boundit.graph.notation import write_text
+from boundit.graph.notation import write_statements
 from boundit.graph.order import order_causally
 from boundit.terms.errors import (
     EmptyGraph,
@@ -207,7 +207,7 @@ class CausalGraph:
         return self._make_part(self.nodes, kept, self.bidirected, self.selection)
 
     def __str__(self) -> str:
-        return write_text(self.nodes, self.directed, self.bidirected, self.selection)
+        return write_statements(self.nodes, self.directed, self.bidirected, self.selection)
 
     def _close(self, start: Nodes, kind: int) -> Nodes:
         """Collect everything reached from ``start`` along one kind of link.

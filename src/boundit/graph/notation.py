@@ -5,7 +5,7 @@ from collections.abc import Collection
 from boundit.terms.names import Nodes, sort_names, write_name
 
 
-def write_text(
+def write_statements(
     nodes: Nodes,
     directed: Collection[tuple[str, str]],
     bidirected: Collection[tuple[str, str]],
@@ -15,7 +15,7 @@ def write_text(
 
     Called by ``CausalGraph.__str__``.
 
-    >>> write_text(frozenset("XYZ"), {("X", "Y")}, {("X", "Y")}, "Y")
+    >>> write_statements(frozenset("XYZ"), {("X", "Y")}, {("X", "Y")}, "Y")
     'X -> [Y]; X <-> [Y]; Z'
     """
 
@@ -29,6 +29,6 @@ def write_text(
 
 
 def _sort_edges(edges: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Sort edges by both ends as people number them. Used by ``write_text``."""
+    """Sort edges by both ends as people number them. Used by ``write_statements``."""
     place = {name: i for i, name in enumerate(sort_names({n for edge in edges for n in edge}))}
     return sorted(edges, key=lambda edge: (place[edge[0]], place[edge[1]]))

@@ -8,7 +8,7 @@ from boundit.bounds.rules.find_response_programs import (
     find_response_programs,
 )
 from boundit.bounds.rules.response_program import ResponseProgram
-from boundit.estimand.language.render import write_text
+from boundit.estimand.language.notation import write_text
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse

@@ -1,7 +1,8 @@
 """What people and programs read."""
 
 from boundit.estimand.language.expression import ONE, CFactor, P, Product, Ratio, Sum
-from boundit.estimand.language.render import write_latex, write_text
+from boundit.estimand.language.notation import write_text
+from boundit.estimand.language.render import write_latex
 from boundit.terms.names import make_nodes
 
 X, Y, Z = make_nodes("X"), make_nodes("Y"), make_nodes("Z")

@@ -18,8 +18,7 @@ from boundit.estimand.language.expression import (
     Ratio,
     Sum,
 )
-from boundit.estimand.language.notation import make_sentence
-from boundit.estimand.language.render import write_text
+from boundit.estimand.language.notation import make_sentence, write_text
 from boundit.report.text.mathml import draw_line
 from boundit.terms.formula import Group, Line, Over, Sentence, Sign, Term, Variable
 from boundit.terms.names import make_nodes

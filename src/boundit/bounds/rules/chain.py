@@ -199,7 +199,7 @@ class ChainSearch:
 
         Of orders that know the same weights only the first is kept. What was yielded before the
         ``budget`` is spent holds all the same. Called by ``_find_rules`` for each choice of
-        tables.
+        tables. Called by ``_find_rules`` for each choice of tables.
         """
         pool = self.choose_variables(longest)
         for size in range(min(longest, len(pool)) + 1):

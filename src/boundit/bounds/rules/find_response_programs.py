@@ -64,7 +64,8 @@ def find_response_programs(
 
     As few treatments as possible are left to nature: those that are set by hand beforehand have
     one value in a whole program. Called by ``_NestedSearch.find_programs`` and, on the graph of
-    everyone, by ``_find_programs``.
+    everyone, by ``_find_programs``. Called by ``_NestedSearch.find_programs`` and, on the graph
+    of everyone, by ``_find_programs``.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; X <-> Y")

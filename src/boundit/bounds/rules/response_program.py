@@ -290,7 +290,7 @@ def solve_natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
 
     ``P(x, y=1)`` is the least: those who chose ``x`` and won. Those who chose ``x`` and lost
     are all that is sure to be lost. Called by ``solve_program`` where the program comes to
-    them.
+    them. Called by ``solve_program`` where the program comes to them.
     """
     spec = layout.spec
     axes = spec.fixed + spec.set_by_hand

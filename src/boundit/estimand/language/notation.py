@@ -1,7 +1,7 @@
 """Formulas to stand in sentences: values that text and pages render.
 
-``render`` writes a formula for a terminal or a paper. Here it becomes the parts of a
-``boundit.terms.formula.Sentence``, which tables of bounds carry and pages draw.
+A formula becomes the parts of a ``boundit.terms.formula.Sentence``, which tables of bounds
+carry and pages draw; its text is what a terminal shows.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ _Parts = tuple[Part, ...]
 
 
 def make_sentence(expression: Expression) -> Sentence:
-    """Make a formula that can stand in a sentence; its text is that of ``write_text``.
+    """Make a formula that can stand in a sentence.
 
-    Called by the rules of bounds for their claims.
+    Called by ``write_text``, and by the rules of bounds for their claims.
 
     >>> from boundit.estimand.language.expression import P, Sum
     >>> print(make_sentence(Sum(frozenset("Z"), P(frozenset("Z"), logged=False))))
@@ -25,37 +25,50 @@ def make_sentence(expression: Expression) -> Sentence:
     return Sentence(write_with(expression, _Notation()))
 
 
+def write_text(expression: Expression) -> str:
+    """Write a formula on one line.
+
+    Called by ``Recovery.__str__`` and ``FactorSum.__str__``.
+
+    >>> from boundit.estimand.language.expression import P, Product, Sum
+    >>> z, x, y = frozenset("Z"), frozenset("X"), frozenset("Y")
+    >>> write_text(Sum(z, Product((P(y, x | z), P(z, logged=False)))))
+    'Σ_{Z} P(Y | X, Z, S=1) P(Z)'
+    """
+    return str(make_sentence(expression))
+
+
 class _Notation:
     """How the parts of a formula become values."""
 
     def write_term(
         self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool
     ) -> _Parts:
-        """Make ``P(of | given)``; called by ``_write_part``."""
+        """Make ``P(of | given)``. Called by ``_write_part``."""
         selected = (Variable("S", value="1"),) if logged else ()
         return (Term("P", _make_variables(of), (*_make_variables(given), *selected)),)
 
     def write_factor(self, of: Sequence[Primed]) -> _Parts:
-        """Make ``Q[of]``; called by ``_write_part``."""
+        """Make ``Q[of]``. Called by ``_write_part``."""
         return (Term("Q", _make_variables(of)),)
 
     def write_sum(self, over: Sequence[Primed], body: _Parts) -> _Parts:
-        """Make a sum; called by ``_write_part``."""
+        """Make a sum. Called by ``_write_part``."""
         return (Over("Σ", _make_variables(over)), " ", *body)
 
     def write_product(self, factors: Sequence[_Parts]) -> _Parts:
-        """Make a product; called by ``_write_part``."""
+        """Make a product. Called by ``_write_part``."""
         if not factors:
             return ("1",)
         first, *others = factors
         return (*first, *(part for factor in others for part in (" ", *factor)))
 
     def write_ratio(self, top: _Parts, bottom: _Parts) -> _Parts:
-        """Make a fraction; called by ``_write_part``."""
+        """Make a fraction. Called by ``_write_part``."""
         return (Fraction(top, bottom),)
 
     def write_group(self, body: _Parts) -> _Parts:
-        """Put a factor in brackets; called by ``_write_closed``."""
+        """Put a factor in brackets. Called by ``_write_closed``."""
         return (Group(body),)
 
 

@@ -1,12 +1,12 @@
-r"""Formulas for people: one walk over a formula, and how text and LaTeX spell its parts.
+r"""Formulas for people: one walk over a formula, and how LaTeX spells its parts.
 
 Every term says what it speaks of: ``P(y | x, S=1)`` of the logged rows, ``P(y | x)`` of the
 whole population. A summed variable that hides an outer one of the same name is primed. Another
-output is another ``Script``: ``make_sentence`` has one.
+output is another ``Script``: ``notation`` has one, for text and pages.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar, assert_never
 
 from boundit.estimand.language.expression import (
@@ -18,22 +18,10 @@ from boundit.estimand.language.expression import (
     Sum,
     find_free_variables,
 )
-from boundit.terms.names import Nodes, sort_names, write_name
+from boundit.terms.names import Nodes, sort_names
 
 _SHORT = re.compile(r"[A-Za-z]\d*")
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "#$%&_{}"} | {"\\": r"\backslash "})
-
-
-def write_text(expression: Expression) -> str:
-    """Write a formula on one line, for explanations and wherever formulas are printed.
-
-    Called by ``Recovery.__str__``, and by the rules of bounds for their claims.
-
-    >>> z, x, y = frozenset("Z"), frozenset("X"), frozenset("Y")
-    >>> write_text(Sum(z, Product((P(y, x | z), P(z, logged=False)))))
-    'Σ_{Z} P(Y | X, Z, S=1) P(Z)'
-    """
-    return write_with(expression, _Text())
 
 
 def write_latex(expression: Expression) -> str:
@@ -56,7 +44,7 @@ class Primed(NamedTuple):
 
 
 Shown = TypeVar("Shown")
-"""What an output makes of a part: a string, or pieces of a page."""
+"""What an output makes of a part: a string, or parts of a sentence."""
 
 
 class Script(Protocol[Shown]):
@@ -92,56 +80,21 @@ class Script(Protocol[Shown]):
         ...
 
 
-class _Text:
-    """One line of plain text."""
-
-    def write_term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> str:
-        """Spell ``P(of | given)``. Called by ``_write_part``."""
-        bar = ", ".join([*_write_names(given, write_name), *(["S=1"] if logged else [])])
-        return f"P({self._join_names(of)} | {bar})" if bar else f"P({self._join_names(of)})"
-
-    def write_factor(self, of: Sequence[Primed]) -> str:
-        """Spell ``Q[of]``. Called by ``_write_part``."""
-        return f"Q[{self._join_names(of)}]"
-
-    def write_sum(self, over: Sequence[Primed], body: str) -> str:
-        """Spell a sum. Called by ``_write_part``."""
-        return f"Σ_{{{self._join_names(over)}}} {body}"
-
-    def write_product(self, factors: Sequence[str]) -> str:
-        """Spell a product. Called by ``_write_part``."""
-        return " ".join(factors) or "1"
-
-    def write_ratio(self, top: str, bottom: str) -> str:
-        """Spell a fraction on one line. Called by ``_write_part``."""
-        return f"[{top}] / [{bottom}]"
-
-    def write_group(self, body: str) -> str:
-        """Put a factor in brackets. Called by ``_write_closed``."""
-        return f"({body})"
-
-    def _join_names(self, variables: Sequence[Primed]) -> str:
-        """Spell variables with commas. Called by ``_Text.write_term`` and its like."""
-        return ", ".join(_write_names(variables, write_name))
-
-
 class _Latex:
     """LaTeX, for math mode."""
 
     def write_term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> str:
         """Spell ``P(of | given)``. Called by ``_write_part``."""
-        bar = ", ".join(
-            [*_write_names(given, _write_latex_name), *(["S{=}1"] if logged else [])]
-        )
-        return rf"P({self._join_names(of)} \mid {bar})" if bar else f"P({self._join_names(of)})"
+        bar = ", ".join(filter(None, (_join_names(given), "S{=}1" if logged else "")))
+        return rf"P({_join_names(of)} \mid {bar})" if bar else f"P({_join_names(of)})"
 
     def write_factor(self, of: Sequence[Primed]) -> str:
         """Spell ``Q[of]``. Called by ``_write_part``."""
-        return f"Q[{self._join_names(of)}]"
+        return f"Q[{_join_names(of)}]"
 
     def write_sum(self, over: Sequence[Primed], body: str) -> str:
         """Spell a sum. Called by ``_write_part``."""
-        return rf"\sum_{{{self._join_names(over)}}} {body}"
+        return rf"\sum_{{{_join_names(over)}}} {body}"
 
     def write_product(self, factors: Sequence[str]) -> str:
         """Spell a product. Called by ``_write_part``."""
@@ -155,21 +108,17 @@ class _Latex:
         """Put a factor in brackets that grow. Called by ``_write_closed``."""
         return rf"\left({body}\right)"
 
-    def _join_names(self, variables: Sequence[Primed]) -> str:
-        """Spell variables with commas. Called by ``_Latex.write_term`` and its like."""
-        return ", ".join(_write_names(variables, _write_latex_name))
-
 
 def _write_latex_name(variable: str) -> str:
-    """Set a short name as a letter, others upright. Used by ``_Latex.write_term``."""
+    """Set a short name as a letter, others upright. Called by ``_join_names``."""
     if _SHORT.fullmatch(variable):
         return variable
     return rf"\mathrm{{{variable.translate(_SPECIAL)}}}".replace(" ", r"\ ")
 
 
-def _write_names(variables: Iterable[Primed], name: Callable[[str], str]) -> list[str]:
-    """Spell variables, each with its primes. Used by ``_Text`` and ``_Latex``."""
-    return [name(variable) + "'" * primes for variable, primes in variables]
+def _join_names(variables: Iterable[Primed]) -> str:
+    """Spell variables with their primes, commas between. Called by ``_Latex.write_term``."""
+    return ", ".join(_write_latex_name(name) + "'" * primes for name, primes in variables)
 
 
 _Primes = Mapping[str, int]
@@ -179,7 +128,7 @@ _Primes = Mapping[str, int]
 def write_with(expression: Expression, script: Script[Shown]) -> Shown:
     """Write a formula part by part, in the spelling of one output.
 
-    Called by ``write_text``, ``write_latex`` and ``make_sentence``, with a script each.
+    Called by ``write_latex`` and ``make_sentence``, with a script each.
     """
     return _write_part(expression, dict.fromkeys(find_free_variables(expression), 0), script)
 

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field, replace
 
-from boundit.estimand.language import render
 from boundit.estimand.language.expression import Expression
+from boundit.estimand.language.notation import write_text
+from boundit.estimand.language.render import write_latex
 from boundit.terms.formula import Line, join_line
 from boundit.terms.names import Nodes, sort_names, write_name
 
@@ -77,12 +78,12 @@ class Recovery:
         """Write the formula for a page, or that there is none."""
         if self.expression is None:
             return rf"\text{{{self._say_none()}}}"
-        return render.write_latex(self.expression)
+        return write_latex(self.expression)
 
     def __str__(self) -> str:
         if self.expression is None:
             return self._say_none()
-        shown = render.write_text(self.expression)
+        shown = write_text(self.expression)
         if self.arbitrary:
             shown += f", for any {', '.join(map(write_name, sort_names(self.arbitrary)))}"
         return shown

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from boundit.estimand.language.expression import CFactor, Product, Sum
-from boundit.estimand.language.render import write_text
+from boundit.estimand.language.notation import write_text
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes
 

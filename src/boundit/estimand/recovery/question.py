@@ -207,5 +207,5 @@ def _find_dependences(
 
 
 def _write_names(names: Nodes) -> str:
-    """Spell a set of variables. Used by ``Question.__str__`` and ``_make_first_move``."""
+    """Spell a set of variables. Used by ``_make_first_move``."""
     return ", ".join(map(write_name, sort_names(names)))
