@@ -95,7 +95,7 @@ def _audit_formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
 def _end_audit(done: int, of: int, what: str, *, good: bool) -> bool:
     """Say so when Ctrl-C ended an audit early; a miss that was found until then stays one.
 
-    Called at the end of every audit but that of coverage.
+    Called by ``_audit_bounds`` and the others at their end, but for coverage.
     """
     if done < of:
         click.echo(f"interrupted after {done:,} of {of:,} {what}", err=True)

@@ -64,7 +64,7 @@ class LogFiles:
     def _keep_fitting(
         self, file: str, kinds: "Mapping[str, ColumnKind]", weight: str | None
     ) -> "LogFiles":
-        """Keep the options for which a table has the columns. Called by ``_open_external``."""
+        """Keep the options whose columns a table has. Called by ``LogFiles._open_external``."""
         weights = [column for column in (weight, self.weight) if column in kinds]
         columns = {node: column for node, column in self.columns.items() if column in kinds}
         numbers = {name for name, kind in kinds.items() if kind.may_be_summed}

@@ -61,7 +61,7 @@ def refuse_overwriting(context: click.Context, inputs: Iterable[str]) -> None:
 def notify_written(path: object) -> None:
     """Say where a file is now; on stderr, so that an answer can be piped on.
 
-    Called by every command that writes one.
+    Called by ``bound``, ``simulate`` and ``reproduce`` for every file.
     """
     notify("wrote", str(path))
 
@@ -79,7 +79,7 @@ def notify(what: str, message: str) -> None:
 
 
 def print_json(record: object) -> None:
-    """Print a record as one line of JSON. Called by every command that has --json."""
+    """Print a record as one line of JSON. Called by ``recover`` and such for --json."""
     click.echo(write_json(record))
 
 

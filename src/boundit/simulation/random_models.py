@@ -22,7 +22,8 @@ def draw_graph(
 
     Each pair gets an arrow with chance ``directed``, in an order that is drawn first, and a
     bidirected edge with chance ``bidirected``. The selection node takes part in both, always
-    as an effect, and has at least one cause or hidden companion. Called by the audits.
+    as an effect, and has at least one cause or hidden companion. Called by
+    ``draw_problem`` and ``draw_trial`` for the audits.
 
     >>> graph = draw_graph(4, np.random.default_rng(0), selection=True)
     >>> sorted(graph.observed), graph.selection
@@ -54,7 +55,7 @@ def draw_model(
     table is drawn evenly from all distributions (Dirichlet) and then lifted, so that no chance
     is below ``floor``: every law of the model is positive. With ``zeros``, each chance but one
     of its row is then struck out with this probability; it may happen that none is logged.
-    Called by the audits.
+    Called by ``draw_problem`` and ``draw_trial`` for the audits.
 
     >>> bow = CausalGraph.of(directed=[("X", "Y")], bidirected=[("X", "Y")])
     >>> model = draw_model(bow, np.random.default_rng(0), levels=(2,))

@@ -179,7 +179,7 @@ class Regret:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read what ``save_figure`` wrote; anything else is refused whole."""
+        """Read what ``save`` wrote; anything else is refused whole."""
         head, arrays = regret_file.read_regret(path)
         try:
             return cls(

@@ -38,7 +38,7 @@ class Line:
 
     @property
     def error(self) -> float:
-        """Half of the interval of the mean. Used by the claims of the paper."""
+        """Half of the interval of the mean. Used by ``_judge_theorem6``."""
         return (self.mean_upper - self.mean_lower) / 2
 
     def to_record(self) -> dict[str, object]:

@@ -15,7 +15,7 @@ _KEYS = {"query", "tables", "hidden", "selection", "name"}
 
 
 def read_world(path: str | os.PathLike[str]) -> World:
-    """Read a world from a JSON file. Called by ``boundit simulate --world FILE``.
+    """Read a world from a JSON file. Called by ``_load_world`` for --world.
 
     ``tables`` has for every node its parents and its chances, as ``Model`` takes them: one
     axis for each parent, and the chance of level 1 or the list of all chances at each place.
