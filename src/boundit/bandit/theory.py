@@ -105,7 +105,7 @@ def compute_confidence_radius(
     With probability :math:`1 - \delta` the coefficients lie in it in every round up to
     ``horizon`` :math:`T`, the noise being 1-sub-Gaussian; ``theta_norm`` is :math:`M`, at least
     their length. ``horizon`` is in the radius, so later rounds are not covered (D-25).
-    Called by ``compute_lin_ucb_ceiling``, and by ``_apply_theorem5`` for the ``alpha`` to play.
+    Called by ``compute_lin_ucb_ceiling``, and by ``_apply_theorem5`` for what to play with.
     """
     volume = bound_log_volume(horizon=horizon, n_features=n_features, norm=norm, ridge=ridge)
     return math.sqrt(ridge) * theta_norm + math.sqrt(2 * math.log(1 / delta) + volume)
@@ -210,10 +210,10 @@ def compute_oam_ceiling(
 ) -> float:
     r"""Compute what Theorem 7 prints, :math:`\log(T) \mathcal V(\theta, \mathcal A)`.
 
-    For ``horizon`` :math:`T`. ``_play_world`` of the ceiling study puts it beside simulated
-    regret; as a ceiling it holds in the limit only (D-35). ``sigma2`` is the variance proxy of
-    the noise, 1 in the text and at most 1/4 for rewards in [0, 1]; the value grows with it in
-    proportion.
+    For ``horizon`` :math:`T`. Called by ``_play_world`` of the ceiling study, which puts it
+    beside simulated regret: as a ceiling it holds in the limit only (D-35). ``sigma2`` is the
+    variance proxy of the noise, 1 in the text and at most 1/4 for rewards in [0, 1]; the value
+    grows with it in proportion.
 
     >>> a, b = (("A",), ()), (("B",), ())
     >>> round(compute_oam_ceiling({a: (1, 0), b: (0, 1)}, {a: 0.5, b: 0.25}, horizon=1000), 2)

@@ -19,7 +19,8 @@ def factor(a: Numbers) -> Numbers:
     """Find the lower triangle ``L`` with ``L L' = a`` (Cholesky); reads its lower half only.
 
     A pivot that rounding took below zero counts as infinite: nothing moves in its direction.
-    Called by ``factor_inverse`` of linear Thompson sampling, and in the programs of OAM.
+    Called by ``factor_inverse`` of linear Thompson sampling, and in OAM by ``estimate``,
+    ``_evaluate_point`` and ``_compute_newton_step``.
     """
     n = a.shape[0]
     low = np.zeros((n, n))
@@ -40,8 +41,8 @@ def factor(a: Numbers) -> Numbers:
 def solve_lower(low: Numbers, x: Numbers) -> Numbers:
     """Solve ``L z = x'`` for every row of ``x`` at once; a column of ``z`` for each.
 
-    The squared length of a column is ``x' inverse(a) x``. Called in each round of OAM and at
-    each point that its barrier method looks at.
+    The squared length of a column is ``x' inverse(a) x``. Called by ``estimate`` in each round
+    of OAM, and by ``_evaluate_point`` of its barrier method.
     """
     n, m = x.shape[1], x.shape[0]
     z = np.empty((n, m))
@@ -60,7 +61,7 @@ def solve_lower(low: Numbers, x: Numbers) -> Numbers:
 def solve_cholesky(low: Numbers, b: Numbers) -> Numbers:
     """Solve ``L L' x = b`` for one vector, ``L`` being what ``factor`` gives.
 
-    Called in each round of OAM for its estimate, and for each Newton step of its barrier
+    Called by ``estimate`` in each round of OAM, and by ``_compute_newton_step`` of its barrier
     method.
     """
     n = b.shape[0]
@@ -80,7 +81,7 @@ def solve_cholesky(low: Numbers, b: Numbers) -> Numbers:
 def dot(x: Numbers, y: Numbers) -> float:
     """Add up the products of two vectors, in their order.
 
-    Called by ``orthonormalize``, and all over OAM.
+    Called by ``orthonormalize``, and in OAM by ``estimate``, ``solve_barrier`` and others.
     """
     total = 0.0
     for i in range(x.shape[0]):
@@ -92,7 +93,7 @@ def dot(x: Numbers, y: Numbers) -> float:
 def add_scaled(x: Numbers, share: float, y: Numbers) -> None:
     """Add a share of one vector to another in place: ``x += share y``.
 
-    Called by ``orthonormalize``, and all over OAM.
+    Called by ``orthonormalize``, and in OAM by ``solve_barrier`` and ``solve_allocation``.
     """
     for i in range(x.shape[0]):
         x[i] += share * y[i]
@@ -103,7 +104,8 @@ def orthonormalize(rows: Numbers, least: float) -> Numbers:
     """Find an orthonormal basis of what the rows span, a row each.
 
     Gram and Schmidt with the longest remainder first; one shorter than ``least`` is rounding.
-    Called when OAM's allocation program is reduced to the directions it needs.
+    Called by ``_reduce_dimension`` and ``_scale_and_project`` of OAM's allocation program, and
+    by ``_is_met_without_pulls``.
     """
     rest = rows.copy()
     n_rows, size = rest.shape

@@ -159,8 +159,8 @@ def estimate_win_probability(
 ) -> float:
     """Count how often an arm wins in the draw of a decision, which it won, and in further ones.
 
-    All arms share the first model. Called when somebody reads the propensity of a decision of
-    ``LinTS`` with a shared model.
+    All arms share the first model. Called by ``_count_wins`` when the propensity of a decision
+    is read.
     """
     n = score_table.shape[0]
     p = x.size // n

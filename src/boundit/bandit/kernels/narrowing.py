@@ -148,7 +148,7 @@ def _narrow_ends(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
 def narrow_pool(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
     """Bring the ends of a pool's pairs up to whatever was seen of it.
 
-    Called by ``NarrowingBounds`` for every pool, when counts come from a record or a merge.
+    Called by ``NarrowingBounds.settle`` for every pool, when counts were read or joined.
     """
     came = _narrow_chances(ends, plan.cells[pool], plan.cells[pool + 1], plan.level[pool])
     return came if came == REFUTED else _narrow_ends(ends, plan, pool)
@@ -170,6 +170,6 @@ def learn_cell(ends: NarrowedEnds, plan: NarrowingPlan, pool: int, cell: int) ->
 def learn_cell_from_arrays(pool: int, cell: int, *parts: Floats | Places | float) -> int:
     """Do ``learn_cell`` for Python, which hands arrays over three times as quickly one by one.
 
-    Called by ``NarrowingBounds`` for every reward that comes with an observation.
+    Called by ``NarrowingBounds.learn_cells`` for every reward that comes with an observation.
     """
     return learn_cell(NarrowedEnds(*parts[:5]), NarrowingPlan(*parts[5:]), pool, cell)  # type: ignore[arg-type]

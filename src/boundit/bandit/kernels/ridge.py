@@ -19,7 +19,7 @@ from boundit.bandit.kernels.simd import LANES, subtract_outer, sum_rows
 def locate_estimate(p: int) -> int:
     """Locate the estimate in a block.
 
-    Called by ``predict_mean`` and ``update_model``, and by ``RidgeStack`` to read a model.
+    Called by ``predict_mean``, ``update_model`` and ``RidgeStack._view_parts``.
     """
     return p * p
 
@@ -37,7 +37,7 @@ def locate_version(p: int) -> int:
 def locate_statistics(p: int) -> int:
     """Locate the statistics in a block, ``A`` and then ``b``.
 
-    Called by ``learn_row``, and by ``RidgeStack`` to read a model.
+    Called by ``learn_row`` and ``RidgeStack._view_parts``.
     """
     return p * p + p + LANES
 
@@ -46,7 +46,7 @@ def locate_statistics(p: int) -> int:
 def compute_block_size(p: int) -> int:
     """Compute how many numbers a model is.
 
-    Called by ``RidgeStack`` when one is made.
+    Called by ``RidgeStack.__init__``.
     """
     return 2 * (p * p + p) + LANES
 

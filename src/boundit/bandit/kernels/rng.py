@@ -25,7 +25,7 @@ _WORDS = 1 << 64
 def wrap_seed(seed: int) -> np.uint64:
     """Take a seed of any size into 64 bits.
 
-    Called by ``TS`` and ``LinTS`` when they are made.
+    Called by ``TS.__init__`` and ``LinTS.__init__``.
     """
     return np.uint64(seed % _WORDS)
 
@@ -34,8 +34,8 @@ def wrap_seed(seed: int) -> np.uint64:
 def hash_context(context: Context) -> np.uint64:
     """Name a context by 64 bits; contexts that are equal have the same.
 
-    Called by ``TS.choose`` and ``LinTS.choose`` for every visitor, and by ``BatchLayout`` for
-    every context of whole runs.
+    Called by ``TS.choose`` and ``LinTS.choose`` for every visitor, and by
+    ``BatchLayout.context_hashes`` for every context of whole runs.
 
     >>> len({hash_context((1, "new")), hash_context((True, "new")), hash_context((2, "new"))})
     2

@@ -31,7 +31,7 @@ Write: TypeAlias = Callable[
 def pad_size(n: int) -> int:
     """Give the next multiple of eight: how long a padded row is.
 
-    Called by ``pad_rows``, and by ``RidgeStack`` when one is made.
+    Called by ``pad_rows`` and ``RidgeStack.__init__``.
 
     >>> pad_size(5), pad_size(8), pad_size(9)
     (8, 8, 16)
@@ -42,8 +42,8 @@ def pad_size(n: int) -> int:
 def pad_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Put zeros at the end of rows, up to a multiple of eight.
 
-    Called by ``FeatureCache`` for the features of a context's arms, and by ``RidgeModels.take``
-    for those of a decision that was made elsewhere.
+    Called by ``FeatureCache._make_template`` and ``FeatureCache._ask_user`` for the arms of a
+    context, and by ``RidgeModels.take`` for a decision that was made elsewhere.
     """
     wide = np.zeros((*rows.shape[:-1], pad_size(rows.shape[-1])))
     wide[..., : rows.shape[-1]] = rows

@@ -53,7 +53,7 @@ _TOP, _UNIT, _FIRST, _LAST, _ARM_POSITION = range(4, 9)
 def tabulate_beta_densities(score_table: Floats, low: float, high: float) -> Floats:
     """Tabulate what Thompson sampling draws the arms of a table from, on the scale from 0 to 1.
 
-    Called when somebody reads the propensity of a decision of ``TS``.
+    Called by ``TS._compute_propensity`` when the propensity of a decision is read.
     """
     densities = np.empty((score_table.shape[0], 9))
     for j in range(score_table.shape[0]):
@@ -83,8 +83,7 @@ def _drop_tiny_count(n: float) -> float:
 def tabulate_normal_densities(score_table: Floats) -> Floats:
     """Tabulate what linear Thompson sampling draws the arms of a table from.
 
-    Called when somebody reads the propensity of a decision of ``LinTS`` with a model for each
-    arm.
+    Called by ``_integrate_propensity`` when a propensity is read.
     """
     densities = np.empty((score_table.shape[0], 9))
     for j in range(score_table.shape[0]):
@@ -171,8 +170,8 @@ def _integrate_density(densities: Floats, j: int, first: float, last: float) -> 
 def compute_win_probability(densities: Floats, winner: int) -> float:
     """Compute the chance that an arm's draw is the highest; ties of points go to the first arm.
 
-    Called when somebody reads the propensity of a decision of ``TS``, or of ``LinTS`` with a
-    model for each arm.
+    Called by ``TS._compute_propensity`` and ``_integrate_propensity`` when a propensity is
+    read.
     """
     n, whole, below = (
         densities.shape[0],

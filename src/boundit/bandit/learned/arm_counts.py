@@ -21,7 +21,7 @@ class ArmCount(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """What it earned on average; there must be something."""
+        """What it earned on average; used by ``Watch.refutes`` where there is something."""
         return self.total / self.n
 
 

@@ -53,7 +53,8 @@ class FeatureEncoding:
         """Write the features of one arm in one context, or say why there are none.
 
         Called by ``FeatureCache._ask_user`` where users have features of their own, by
-        ``WarmStart.start`` for every estimate, and by OAM for every pair.
+        ``WarmStart.start`` for every estimate, and by ``MatchingStatistics.encode`` for every
+        pair.
         """
         if self.user_features is not None:
             return read_vector(self.user_features(context, arm), arm)
@@ -115,7 +116,8 @@ def is_moderate(x: Vector) -> bool:
 def require_length(x: Vector, n_features: int | None, arm: Arm) -> None:
     """Refuse a vector of another length than those before it.
 
-    Called by ``RidgeModels.require_known_length``, and by OAM's statistics.
+    Called by ``RidgeModels.require_known_length`` and
+    ``MatchingStatistics.require_known_length``.
     """
     if n_features is not None and x.size != n_features:
         raise BadFeatures(arm, f"are {x.size} numbers, and this policy learns {n_features}")

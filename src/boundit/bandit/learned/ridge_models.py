@@ -112,7 +112,10 @@ class RidgeModels:
 
     @property
     def n_features(self) -> int | None:
-        """The number of features learned from, once there was a reward."""
+        """The number of features learned from, once there was a reward.
+
+        Used by ``RidgeModels.require_known_length``.
+        """
         return self.stack.n_features if self.stack is not None and self.learned_slots else None
 
     def get_model(self, arm: Arm, n_features: int) -> Ridge:

@@ -41,7 +41,7 @@ class WarmStart:
 
     @cached_property
     def arms(self) -> frozenset[Arm]:
-        """The arms it tells anything of."""
+        """The arms it tells anything of; used by ``RidgeModels.find_slot``."""
         return frozenset(self.estimates.arms)
 
     def start(
