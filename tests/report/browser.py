@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-PHONE, DESK = 360, 1280
+PHONE, DESKTOP = 360, 1280
 Scheme = Literal["light", "dark"]
 QUIET = (
     "--no-sandbox",
@@ -52,7 +52,7 @@ def opened(
     browser: Browser,
     file: Path,
     *,
-    width: int = DESK,
+    width: int = DESKTOP,
     scheme: Scheme = "light",
     scripts: bool = True,
 ) -> Iterator[Opened]:

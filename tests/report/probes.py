@@ -5,18 +5,18 @@ OVERLAPS = """(selector) => {
     .filter((e) => e.checkVisibility())
     .map((e) => [e.getBoundingClientRect(), e.textContent, e.closest("svg")]);
   const found = [];
-  for (const [i, [a, words, sheet]] of boxes.entries())
+  for (const [i, [a, words, drawing]] of boxes.entries())
     for (const [b, others, other] of boxes.slice(i + 1))
-      if (sheet === other && a.left < b.right - 1 && b.left < a.right - 1
+      if (drawing === other && a.left < b.right - 1 && b.left < a.right - 1
           && a.top < b.bottom - 3 && b.top < a.bottom - 3) found.push([words, others]);
   return found;
 }"""
 OUTSIDE_THEIR_SHEET = """() => [...document.querySelectorAll("figure svg text")]
   .filter((e) => e.checkVisibility()).filter((text) => {
-    const sheet = text.closest("svg").getBoundingClientRect();
+    const drawing = text.closest("svg").getBoundingClientRect();
     const box = text.getBoundingClientRect();
-    return box.left < sheet.left - 1 || box.right > sheet.right + 1
-      || box.top < sheet.top - 2 || box.bottom > sheet.bottom + 2;
+    return box.left < drawing.left - 1 || box.right > drawing.right + 1
+      || box.top < drawing.top - 2 || box.bottom > drawing.bottom + 2;
   }).map((text) => text.textContent)"""
 CUT_OFF = """(selector) => [...document.querySelectorAll(selector)].filter((e) => {
   const box = e.getBoundingClientRect();

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 
 from boundit.graph.text import parse
 from boundit.report.graph.svg import draw_graph
-from tests.report.browser import DESK, PHONE, Scheme, opened
+from tests.report.browser import DESKTOP, PHONE, Scheme, opened
 from tests.report.probes import OUTSIDE_THEIR_NODE, OVERLAPS, SHOWN
 from tests.strategies import random_graph
 
@@ -17,9 +17,9 @@ from tests.strategies import random_graph
 @pytest.mark.parametrize(
     ("name", "width", "scheme"),
     [
-        *product(("bounds", "everything", "worldly"), (PHONE, DESK), ("light", "dark")),
+        *product(("bounds", "everything", "worldly"), (PHONE, DESKTOP), ("light", "dark")),
         ("large", PHONE, "dark"),
-        ("large", DESK, "light"),
+        ("large", DESKTOP, "light"),
     ],
 )
 def test_pages_fit_say_nothing_and_ask_for_nothing(
@@ -37,16 +37,16 @@ def test_pages_fit_say_nothing_and_ask_for_nothing(
 
 def test_an_explanation_is_one_click_away(browser: Browser, pages: dict[str, Path]) -> None:
     with opened(browser, pages["bounds"], width=PHONE) as found:
-        told = found.page.locator("tr.why .told").nth(2)
-        assert not told.is_visible()
+        explanation = found.page.locator("tr.why .explanation").nth(2)
+        assert not explanation.is_visible()
 
         found.page.locator("tr.why summary").nth(2).click()
 
-        assert told.is_visible()
-        assert "lies in" in told.inner_text()
-        assert "Why it holds:" in told.inner_text()
-        assert told.locator("math munder").count() == 1
-        box = told.bounding_box()
+        assert explanation.is_visible()
+        assert "lies in" in explanation.inner_text()
+        assert "Why it holds:" in explanation.inner_text()
+        assert explanation.locator("math munder").count() == 1
+        box = explanation.bounding_box()
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= PHONE
@@ -61,11 +61,11 @@ def test_the_keyboard_opens_it_too_and_scripts_are_not_needed(
         found.page.locator("tr.why summary").first.focus()
         found.page.keyboard.press("Enter")
 
-        assert found.page.locator("tr.why .told").first.is_visible()
+        assert found.page.locator("tr.why .explanation").first.is_visible()
 
 
 def test_why_stands_in_the_row_it_explains(browser: Browser, pages: dict[str, Path]) -> None:
-    for width in (PHONE, DESK):
+    for width in (PHONE, DESKTOP):
         with opened(browser, pages["bounds"], width=width) as found:
             for i in range(8):
                 row = found.page.locator("tbody.row > tr:first-child").nth(i).bounding_box()
@@ -110,7 +110,7 @@ def test_on_paper_it_is_light_whole_and_within_the_margins(
         assert found.overflow() <= 0
         ground = found.page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert ground == "rgb(253, 253, 252)"
-        assert found.page.locator(".told:visible").count() == 1
+        assert found.page.locator(".explanation:visible").count() == 1
         assert found.page.locator("summary:visible").count() == 0
         assert found.page.locator(".paper-only").is_visible()
         assert found.page.pdf().startswith(b"%PDF")

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.image import imread
 from playwright.sync_api import Browser, Locator
 
-from tests.report.browser import DESK, PHONE, Scheme, opened
+from tests.report.browser import DESKTOP, PHONE, Scheme, opened
 from tests.report.probes import (
     CUT_OFF,
     FAINT,
@@ -22,7 +22,7 @@ from tests.report.probes import (
 
 
 @pytest.mark.parametrize("name", ["everything", "worldly"])
-@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
 def test_words_in_figures_never_overlap_nor_leave_them(
     browser: Browser, pages: dict[str, Path], name: str, width: int
 ) -> None:

@@ -1,7 +1,7 @@
 """Values as JSON keeps them, read back by the types of their fields.
 
 A frozen dataclass becomes an object of its fields, a named tuple a list. What a field holds is
-told by its annotation:
+shown by its annotation:
 
 ==========================  =====================================================
 ``bool``, ``int``, ``str``  itself

@@ -78,7 +78,7 @@ def test_crossed_estimates_are_drawn_inside_the_interval() -> None:
     assert x_of(first.lines[0]) == pytest.approx([0.1, 0.4])
 
 
-def test_panels_of_a_page_are_those_of_the_sheet() -> None:
+def test_panels_of_a_page_are_those_of_the_figure() -> None:
     panels = draw_interval_panels(Whiskers(small_table()))
 
     assert len(panels) == 2
@@ -88,7 +88,7 @@ def test_panels_of_a_page_are_those_of_the_sheet() -> None:
     assert panels == draw_interval_panels(Whiskers(small_table()))
 
 
-def test_on_a_sheet_long_names_are_broken_or_numbered_so_that_they_differ() -> None:
+def test_on_a_figure_long_names_are_broken_or_numbered_so_that_they_differ() -> None:
     def titles(table: BoundTable) -> list[str]:
         return [axes.get_title(loc="left") for axes in draw_intervals(Whiskers(table)).axes]
 
@@ -105,7 +105,7 @@ def test_in_a_page_names_of_contexts_are_whole() -> None:
     assert all(name.count("=") == 6 and "…" not in name for name in names)
 
 
-def test_words_of_a_sheet_stay_on_it_and_apart() -> None:
+def test_words_of_a_figure_stay_on_it_and_apart() -> None:
     table = large_table(arms=50, contexts=1)
     for shown in (Whiskers(table), Whiskers(worldly_table())):
         figure = draw_intervals(shown)

@@ -57,7 +57,7 @@ def test_marks_of_limits_are_many_and_never_touch(top: float) -> None:
     assert all(b.x0 - a.x1 > 2 for a, b in pairwise(boxes))
 
 
-def test_the_sheet_says_what_the_limit_is_and_stays_within_its_edges() -> None:
+def test_the_figure_says_what_the_limit_is_and_stays_within_its_edges() -> None:
     for n in (1, 2, 13):
         figure = draw_sensitivity(ladders(n))
         figure.draw_without_rendering()

@@ -75,7 +75,7 @@ def test_arrows_point_down() -> None:
                 assert cause.bottom < effect.top
 
 
-def test_everything_lies_on_the_sheet() -> None:
+def test_everything_lies_inside_the_drawing() -> None:
     for _, layout in DRAWINGS:
         for box in layout.boxes.values():
             assert box.x - box.width / 2 >= 0

@@ -1,4 +1,4 @@
-"""Words that must fit: shortened, broken into lines, and still told apart."""
+"""Words that must fit: shortened, broken into lines, and still different."""
 
 from collections.abc import Sequence
 
