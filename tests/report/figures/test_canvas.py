@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def example(label: str = "an arm") -> "Figure":
     with use_style():
-        figure = make_figure(300, 120)
+        figure = make_figure(300, 120, arrange=False)
         axes = add_axes(figure, 30, 10, 240, 80)
         draw_grid(axes)
         axes.plot([0, 1], [0, 1], "o-", color=get_light_colour("series-1"), label=label)

@@ -26,7 +26,7 @@ def test_every_context_has_a_panel_and_every_arm_a_line() -> None:
     table = small_table()
     figure = draw_intervals(Whiskers(table))
 
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["U1=0", "U1=1"]
+    assert [part.get_suptitle() for part in figure.subfigs] == ["U1=0", "U1=1"]
     for axes in figure.axes:
         names = [tick.get_text() for tick in axes.get_yticklabels()]
         assert names == ["X1=0, X2=0", "X1=0, X2=1", "X1=1, X2=0", "X1=1, X2=1"]
@@ -90,7 +90,7 @@ def test_panels_of_a_page_are_those_of_the_figure() -> None:
 
 def test_on_a_figure_long_names_are_broken_or_numbered_so_that_they_differ() -> None:
     def titles(table: BoundTable) -> list[str]:
-        return [axes.get_title(loc="left") for axes in draw_intervals(Whiskers(table)).axes]
+        return [part.get_suptitle() for part in draw_intervals(Whiskers(table)).subfigs]
 
     broken, numbered = titles(large_table()), titles(worldly_table())
 

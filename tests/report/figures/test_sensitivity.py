@@ -61,7 +61,7 @@ def test_the_figure_says_what_the_limit_is_and_stays_within_its_edges() -> None:
     for n in (1, 2, 13):
         figure = draw_sensitivity(ladders(n))
         figure.draw_without_rendering()
-        said = " ".join(text.get_text() for text in figure.texts)
+        said = " ".join(figure.get_supxlabel().split())
 
         assert said.startswith(MEANING)
         assert ("first 12 of 13" in said) == (n == 13)
@@ -71,11 +71,11 @@ def test_the_figure_says_what_the_limit_is_and_stays_within_its_edges() -> None:
         )
 
 
-def test_panels_of_long_names_are_told_apart() -> None:
+def test_panels_of_long_names_differ() -> None:
     name = "Angebot 00, ein reichhaltiges Frühstück | Größe="
     given = [Ladder(f"{name}{size}", (1, 2), (0, 0), (1, 1)) for size in ("klein", "groß")]
 
-    titles = [axes.get_title(loc="left") for axes in draw_sensitivity(given).axes]
+    titles = [part.get_suptitle() for part in draw_sensitivity(given).subfigs]
 
     assert titles[0] != titles[1]
     assert all("\n" in title for title in titles)

@@ -49,6 +49,10 @@ _STYLE: dict[str, object] = {
     "axes.titleweight": "bold",
     "axes.titlecolor": get_light_colour("ink"),
     "figure.facecolor": get_light_colour("paper"),
+    "figure.constrained_layout.h_pad": 0.08,
+    "figure.constrained_layout.w_pad": 0.1,
+    "figure.titlesize": 13.0,
+    "figure.titleweight": "bold",
     "grid.color": get_light_colour("rule"),
     "grid.linewidth": 0.8,
     "text.color": get_light_colour("ink"),
@@ -79,36 +83,39 @@ def use_style() -> Iterator[None]:
         yield
 
 
-def make_figure(width: float, height: float) -> "Figure":
+def make_figure(width: float, height: float, *, arrange: bool = True) -> "Figure":
     """Make an empty figure, sizes in pixels of a page.
 
+    Matplotlib finds the room that names and numbers need, unless ``arrange`` is false.
     Called by ``make_figure_with_note``, and by ``draw_interval_panels`` for every panel.
     """
     from matplotlib.figure import Figure  # noqa: PLC0415, an optional package
 
-    return Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
+    size = width / _DPI, height / _DPI
+    return Figure(figsize=size, dpi=_DPI, layout="constrained" if arrange else None)
 
 
-def make_figure_with_note(width: float, height: float, note: str) -> "Figure":
+def make_figure_with_note(
+    width: float, height: float, note: str, *, arrange: bool = True
+) -> "Figure":
     """Make an empty figure with a few words below; ``height`` is what remains above them.
 
     Called by ``draw_intervals``, ``draw_curves`` and ``draw_sensitivity`` for figures in files.
     """
     if not note:
-        return make_figure(width, height)
+        return make_figure(width, height, arrange=arrange)
     lines = wrap_words(note, width - 2 * _EDGE, _NOTE)
     whole = height + _NOTE_LINE * len(lines) + _EDGE
-    figure = make_figure(width, whole)
-    for i, line in enumerate(lines):
-        place = _EDGE / width, 1 - (height + _NOTE_LINE * i) / whole
-        figure.text(*place, line, fontsize=_NOTE, color=get_light_colour("muted"), va="top")
+    figure = make_figure(width, whole, arrange=arrange)
+    below = {"fontsize": _NOTE, "color": get_light_colour("muted"), "ha": "left"}
+    figure.supxlabel("\n".join(lines), x=_EDGE / width, **below)
     return figure
 
 
 def add_axes(figure: "Figure", left: float, top: float, width: float, height: float) -> "Axes":
     """Add axes at a place of a figure, in pixels from its upper left corner.
 
-    Called by ``draw_curves``, and for every panel by ``_add_panel_axes`` and ``_draw_panel``.
+    Called by ``draw_curves``, which places names beside the axes itself.
     """
     wide, high = (size * _DPI for size in figure.get_size_inches())
     box = left / wide, 1 - (top + height) / high, width / wide, height / high

@@ -46,7 +46,7 @@ def draw_curves(
     margin = min(max(estimate_width(_shorten_name(c), 12) for c in curves) + 20, 0.42 * width)
     left = 52.0
     with use_style():
-        figure = make_figure_with_note(width, high + 74, note)
+        figure = make_figure_with_note(width, high + 74, note, arrange=False)
         axes = add_axes(figure, left, 26, width - left - margin, high)
         draw_grid(axes, "y")
         axes.tick_params(labelsize=11)

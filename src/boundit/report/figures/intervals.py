@@ -10,14 +10,13 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from boundit.report.figures.canvas import (
-    add_axes,
     draw_grid,
     make_figure,
     make_figure_with_note,
     use_style,
     write_inline_svg,
 )
-from boundit.report.figures.marks import INNER_TINT, MISSED, Mark
+from boundit.report.figures.marks import INNER_TINT, Mark
 from boundit.report.figures.whiskers import Whiskers
 from boundit.report.palette import get_light_colour
 from boundit.report.records import Panel
@@ -32,31 +31,34 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _WIDTH, _COLUMNS = 340.0, 3
-_LINE, _STEP = 22.0, 8.0
-_TOP, _BOTTOM, _EDGE, _WORD = 6.0, 26.0, 10.0, 44.0
-_NAME, _HEADING, _HEAD_LINE = 11.5, 14.0, 18.0
+_LINE, _STEP, _AXIS, _EDGE = 22.0, 8.0, 40.0, 10.0
+_NAME, _HEADING, _HEAD_LINE = 11.5, 14.0, 24.0
 _WIDEST_NAME = 0.45 * _WIDTH - 12
+_LEGEND_LINE = 26.0
 
 
 def draw_intervals(shown: Whiskers) -> "Figure":
-    """Draw every panel in one figure, with a legend below. Called by ``write_reproduction``."""
+    """Draw every panel in one figure, with a legend above.
+
+    Called by ``write_reproduction``.
+    """
     columns = 2 if len(shown.contexts) == 4 else min(_COLUMNS, len(shown.contexts))
     rows = ceil(len(shown.contexts) / columns)
     named = [name_context(shown.table, context) for context in shown.contexts]
     titles = wrap_headings(named, _WIDTH - 2 * _EDGE, _HEADING)
-    above = 8 + _HEAD_LINE * (1 + max(title.count("\n") for title in titles))
-    high = above + _measure_height(shown)
-    width = columns * _WIDTH
-    lines = ceil(sum(map(_measure_legend_entry, shown.marks)) / (width - 32)) or 1
-    drawn = rows * (high + 14) + 22 * lines + 16
+    above = _HEAD_LINE * (1 + max(title.count("\n") for title in titles))
+    # Entries stand in columns, each as wide as its widest.
+    widest = max(estimate_width(mark.name, 11) + 60 for mark in shown.marks)
+    ncols = max(int(columns * _WIDTH // widest), 1)
+    lines = ceil(len(shown.marks) / ncols)
+    height = rows * (above + _measure_height(shown)) + _LEGEND_LINE * lines
     with use_style():
-        figure = make_figure_with_note(width, drawn, shown.omission)
-        for i, context in enumerate(shown.contexts):
-            left, top = (i % columns) * _WIDTH, (i // columns) * (high + 14) + above
-            axes = _add_panel_axes(figure, shown, left, top)
-            axes.set_title(titles[i], x=_find_panel_edge(shown), pad=8)
-            _draw_panel(axes, shown, context)
-        _draw_legend(figure, shown.marks, drawn, ncols=ceil(len(shown.marks) / lines))
+        figure = make_figure_with_note(columns * _WIDTH, height, shown.omission)
+        parts = figure.subfigures(rows, columns, squeeze=False).flat
+        for part, context, title in zip(parts, shown.contexts, titles, strict=False):
+            part.suptitle(title, x=_EDGE / _WIDTH, ha="left")
+            _draw_panel(part.subplots(), shown, context)
+        _draw_legend(figure, shown.marks, ncols=ncols)
     return figure
 
 
@@ -69,9 +71,10 @@ def draw_interval_panels(shown: Whiskers) -> tuple[Panel, ...]:
     for context in shown.contexts:
         with use_style():
             figure = make_figure(_WIDTH, _measure_height(shown))
-            _draw_panel(_add_panel_axes(figure, shown, 0, 0), shown, context)
+            _draw_panel(figure.subplots(), shown, context)
         name = name_context(shown.table, context)
-        drawn.append(Panel(name, write_inline_svg(figure, title=f"Intervals per arm, {name}")))
+        title = f"Intervals per arm, {name}"
+        drawn.append(Panel(name, write_inline_svg(figure, title=title)))
     return tuple(drawn)
 
 
@@ -80,58 +83,21 @@ def _measure_height(shown: Whiskers) -> float:
 
     Called by ``draw_intervals`` and ``draw_interval_panels``.
     """
-    return _TOP + _BOTTOM + len(shown.arms) * _measure_line(shown)
+    return _AXIS + len(shown.arms) * _measure_line(shown)
 
 
 def _measure_line(shown: Whiskers) -> float:
     """Tell how high the line of one arm is; other intervals need more room.
 
-    Called by ``_measure_height``, ``_add_panel_axes`` and ``_draw_arm``.
+    Called by ``_measure_height`` and ``_draw_arm``.
     """
     return _LINE + _STEP * len(shown.spans)
-
-
-def _add_panel_axes(figure: "Figure", shown: Whiskers, left: float, top: float) -> "Axes":
-    """Add the axes of one panel, names of arms to its left.
-
-    Called by ``draw_intervals`` and ``draw_interval_panels``.
-    """
-    margin, high = _measure_left(shown), len(shown.arms) * _measure_line(shown)
-    return add_axes(
-        figure, left + margin, top + _TOP, _WIDTH - margin - _measure_right(shown), high
-    )
-
-
-def _measure_left(shown: Whiskers) -> float:
-    """Tell how much room the names of arms need.
-
-    Called by ``_add_panel_axes`` and ``_find_panel_edge``.
-    """
-    return max(estimate_width(name, _NAME) for name in _name_arms(shown)) + 12
-
-
-def _measure_right(shown: Whiskers) -> float:
-    """Tell how much room is left for the word beside a miss.
-
-    Called by ``_add_panel_axes`` and ``_find_panel_edge``.
-    """
-    return _WORD if MISSED in shown.marks else _EDGE
-
-
-def _find_panel_edge(shown: Whiskers) -> float:
-    """Find where a panel begins, as a share of its axes.
-
-    Called by ``draw_intervals`` to place titles.
-    """
-    return (_EDGE - _measure_left(shown)) / (
-        _WIDTH - _measure_left(shown) - _measure_right(shown)
-    )
 
 
 def _name_arms(shown: Whiskers) -> tuple[str, ...]:
     """Name the arms so that they fit and differ.
 
-    Called by ``_measure_left`` and ``_draw_panel``.
+    Called by ``_draw_panel``.
     """
     names = [label_values(shown.table.treatments, arm) for arm in shown.arms]
     return shorten_distinctly(names, _WIDEST_NAME, _NAME)
@@ -153,16 +119,15 @@ def _draw_panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
         _draw_arm(axes, shown, arm, context, i)
 
 
-def _draw_legend(figure: "Figure", marks: Sequence[Mark], drawn: float, *, ncols: int) -> None:
-    """Explain the marks below the panels, above the note. Called by ``draw_intervals``."""
+def _draw_legend(figure: "Figure", marks: Sequence[Mark], *, ncols: int) -> None:
+    """Explain the marks above the panels. Called by ``draw_intervals``."""
     figure.legend(
         [_make_line(mark) for mark in marks],
         [mark.name for mark in marks],
-        loc="lower left",
+        loc="outside upper left",
         ncols=ncols,
         frameon=False,
         fontsize=11,
-        bbox_to_anchor=(0, 1 - drawn / figure.bbox.height),
     )
 
 
@@ -278,8 +243,3 @@ def _make_line(mark: Mark, x: Sequence[float] = (), y: Sequence[float] = ()) -> 
         markerfacecolor=get_light_colour("paper") if mark.marker == "D" else "none",
         zorder=5,
     )
-
-
-def _measure_legend_entry(mark: Mark) -> float:
-    """Tell how wide one entry of the legend is. Called by ``draw_intervals``."""
-    return estimate_width(mark.name, 11) + 60

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from boundit.report.errors import NothingToDraw
 from boundit.report.figures.canvas import (
-    add_axes,
     draw_grid,
     make_figure,
     make_figure_with_note,
@@ -33,8 +32,8 @@ MEANING = (
 )
 MOST_ARMS = 12
 _WIDTH, _HEIGHT, _COLUMNS = 300.0, 178.0, 3
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 12.0, 8.0, 40.0
-_HEADING, _LINE = 14.0, 18.0
+_EDGE = 10.0
+_HEADING, _LINE = 14.0, 22.0
 _FAR = 8.0
 """From which ratio of limits on their axis counts factors instead of steps."""
 _ROUND = (1.0, 2.0, 5.0, 3.0, 1.5, 1.25)
@@ -50,16 +49,15 @@ def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
     shown, span = _choose_ladders(ladders), _find_range(ladders)
     columns = min(_COLUMNS, len(shown))
     rows = ceil(len(shown) / columns)
-    names = wrap_headings([ladder.name for ladder in shown], _WIDTH - _LEFT - _RIGHT, _HEADING)
-    above = 8 + _LINE * (1 + max(name.count("\n") for name in names))
-    high = above + _HEIGHT
+    names = wrap_headings([ladder.name for ladder in shown], _WIDTH - 2 * _EDGE, _HEADING)
+    above = _LINE * (1 + max(name.count("\n") for name in names))
     with use_style():
         said = " ".join(filter(None, (MEANING, describe_omission(ladders))))
-        figure = make_figure_with_note(columns * _WIDTH, rows * high, said)
-        for i, ladder in enumerate(shown):
-            left, top = (i % columns) * _WIDTH, (i // columns) * high + above
-            axes = _draw_panel(figure, ladder, left, top, span)
-            axes.set_title(names[i], x=0, pad=7)
+        figure = make_figure_with_note(columns * _WIDTH, rows * (above + _HEIGHT), said)
+        parts = figure.subfigures(rows, columns, squeeze=False).flat
+        for part, ladder, name in zip(parts, shown, names, strict=False):
+            part.suptitle(name, x=_EDGE / _WIDTH, ha="left")
+            _draw_panel(part.subplots(), ladder, span)
     return figure
 
 
@@ -72,7 +70,7 @@ def draw_sensitivity_panels(ladders: Sequence[Ladder]) -> tuple[Panel, ...]:
     for ladder in _choose_ladders(ladders):
         with use_style():
             figure = make_figure(_WIDTH, _HEIGHT)
-            _draw_panel(figure, ladder, 0, 0, span)
+            _draw_panel(figure.subplots(), ladder, span)
         title = f"Bounds of {ladder.name} against the limit G"
         drawn.append(Panel(ladder.name, write_inline_svg(figure, title=title)))
     return tuple(drawn)
@@ -109,15 +107,11 @@ def _find_range(ladders: Sequence[Ladder]) -> tuple[float, float]:
     return low - pad, high + pad
 
 
-def _draw_panel(
-    figure: "Figure", ladder: Ladder, left: float, top: float, span: tuple[float, float]
-) -> "Axes":
+def _draw_panel(axes: "Axes", ladder: Ladder, span: tuple[float, float]) -> None:
     """Draw one arm: its bounds against the limit.
 
     Called by ``draw_sensitivity`` and ``draw_sensitivity_panels``.
     """
-    width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
-    axes = add_axes(figure, left + _LEFT, top + _TOP, width, height)
     draw_grid(axes, "y")
     axes.tick_params(labelsize=_MARK)
     axes.set_ylim(*span)
@@ -130,7 +124,6 @@ def _draw_panel(
     for ends in (ladder.lower, ladder.upper):
         axes.plot(ladder.limits, ends, color=colour, linewidth=2, marker="o", markersize=3.5)
     _mark_limits(axes, [limit for limit in ladder.limits if isfinite(limit)])
-    return axes
 
 
 def _mark_limits(axes: "Axes", limits: Sequence[float]) -> None:

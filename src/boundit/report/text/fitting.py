@@ -80,7 +80,7 @@ def wrap_headings(names: Sequence[str], width: float, size: float) -> tuple[str,
     Called by ``draw_intervals`` and ``draw_sensitivity``.
 
     >>> wrap_headings(["Age=older", "Age=younger, Town=a rather long name"], 90, 10)
-    ('Age=older', '2: Age=younger,\nTown=a…name')
+    ('Age=older\n', '2: Age=younger,\nTown=a…name')
     """
     found = list[str]()
     for i, name in enumerate(names, start=1):
@@ -90,7 +90,9 @@ def wrap_headings(names: Sequence[str], width: float, size: float) -> tuple[str,
             rest = " ".join(lines[_MOST_LINES - 1 :])
             lines = (*lines[: _MOST_LINES - 1], cut_middle(rest, width, size))
         found.append("\n".join(lines))
-    return tuple(found)
+    most = max((heading.count("\n") for heading in found), default=0)
+    # Equally many lines, so that panels below them are equally high.
+    return tuple(heading + "\n" * (most - heading.count("\n")) for heading in found)
 
 
 def _drop_middle(text: str, kept: int) -> str:
