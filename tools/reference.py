@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 import click
 
@@ -39,16 +40,23 @@ _EXAMPLE = re.compile(r"^>>> .*\n(?:.*\S.*\n)*", re.MULTILINE)
 
 
 def write_python_page() -> str:
-    """Write one entry for each name in ``boundit.__all__``, by room."""
+    """Write one entry for each public name of the package and of its rooms, by room."""
     homes: dict[str, list[str]] = {room: [] for room in _CHAPTERS}
-    for name in boundit.__all__:
-        homes.setdefault(getattr(boundit, name).__module__.split(".")[1], []).append(name)
+    for name in list_public_names():
+        homes[attrgetter(name)(boundit).__module__.split(".")[1]].append(name)
     parts = [_PYTHON_HEAD]
     for room, names in homes.items():
         if names:
             parts.append(f"## {_CHAPTERS.get(room, room)}\n")
-            parts += [_write_entry(name, getattr(boundit, name)) for name in names]
+            parts += [_write_entry(name, attrgetter(name)(boundit)) for name in names]
     return "\n".join(parts)
+
+
+def list_public_names() -> list[str]:
+    """List what users import: names of the package, and names of rooms behind a dot."""
+    rooms = [room for room in _CHAPTERS if hasattr(getattr(boundit, room), "__all__")]
+    inner = [f"{room}.{name}" for room in rooms for name in getattr(boundit, room).__all__]
+    return [*boundit.__all__, *inner]
 
 
 def write_cli_page() -> str:

@@ -1,1 +1,5 @@
 """How to act: bounds, features and rewards in, a ``Decision`` out."""
+
+from boundit.terms.public_names import attach_names
+
+__getattr__, __dir__, __all__ = attach_names(__name__, __file__)

@@ -1,0 +1,54 @@
+"""Public names that are listed once, in a package's stub, and loaded when first used.
+
+A type checker reads ``__init__.pyi`` as it is: ``from boundit.graph.read import parse_graph as
+parse_graph``. At run time the same lines say where each name is found, so that importing a
+package imports none of what it offers.
+"""
+
+import ast
+import warnings
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def attach_names(
+    package: str, file: str, *, moved: Mapping[str, str] = _NONE
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its stub.
+
+    ``moved`` are names that now live in a room of the package; they still work, with a
+    warning. The rooms themselves load on first use too. Used by ``boundit`` and its rooms.
+    """
+    folder = Path(file).parent
+    homes = _read_stub(folder / "__init__.pyi", package)
+
+    def find(name: str) -> object:
+        if name in homes:
+            return getattr(import_module(homes[name]), name)
+        if name in moved:
+            said = f"{package}.{name} is now {package}.{moved[name]}.{name}"
+            warnings.warn(said, DeprecationWarning, stacklevel=2)
+            return getattr(import_module(f"{package}.{moved[name]}"), name)
+        if (folder / name / "__init__.py").exists():
+            return import_module(f"{package}.{name}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    names = sorted(homes)
+    return find, lambda: names, names
+
+
+def _read_stub(path: Path, package: str) -> dict[str, str]:
+    """Read which module each name of a stub comes from, rooms of the package apart.
+
+    Called by ``attach_names``.
+    """
+    return {
+        alias.name: node.module
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom) and node.module and node.module != package
+        for alias in node.names
+    }
