@@ -18,7 +18,7 @@ import click
 import numpy as np
 
 from benchmarks.bandit_peers import PEERS, Step
-from benchmarks.c_loop import NoCompiler, compiled
+from benchmarks.c_loop import NoCompiler, compile_loop
 from benchmarks.clock import seconds
 from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.kernels.arrays import Floats, Places
@@ -33,7 +33,7 @@ from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 
 
-class Place(TypedDict):
+class PolicyOptions(TypedDict):
     """Where a policy plays."""
 
     arms: list[tuple[int, int]]
@@ -45,17 +45,17 @@ RUNS, ROUNDS = 100, 15_000
 ALPHA = 1.0
 TURNS = 3
 SHORT_TURNS, TURN = 100, 2e-3
-FOUR_ARMS = Place(arms=[(a, b) for a in (0, 1) for b in (0, 1)], context=["U1", "U2"])
+FOUR_ARMS = PolicyOptions(arms=[(a, b) for a in (0, 1) for b in (0, 1)], context=["U1", "U2"])
 FLAGS = {"gcc -O3": (), "gcc -O3 -march=native": ("-march=native", "-ffp-contract=off")}
 
 
-def best_of(turns: int, *calls: Callable[[], object]) -> list[float]:
+def time_best(turns: int, *calls: Callable[[], object]) -> list[float]:
     """The best time of each call, taken in turns, as load comes and goes."""
     rounds = [[seconds(call, at_least=0.0) for call in calls] for _ in range(turns)]
     return [min(times) for times in zip(*rounds, strict=True)]
 
 
-def paper_stage() -> FiniteEnvironment:
+def make_paper_environment() -> FiniteEnvironment:
     """Four arms in four contexts, five features with the constant."""
     world = paper_world()
     means = world.means()
@@ -66,9 +66,9 @@ def paper_stage() -> FiniteEnvironment:
     )
 
 
-def against_c(
+def compare_with_c(
     label: str,
-    stage: FiniteEnvironment,
+    environment: FiniteEnvironment,
     x: Floats,
     policy: LinUCB,
     caps: Floats,
@@ -77,16 +77,18 @@ def against_c(
 ) -> None:
     """Print decisions per second of whole runs, ours as a share of the loop in C."""
     rng = np.random.default_rng(0)
-    visitors = rng.integers(len(stage.contexts), size=(runs, rounds))
+    visitors = rng.integers(len(environment.contexts), size=(runs, rounds))
     luck, seeds = rng.random((runs, rounds)), np.arange(runs, dtype=np.uint64)
     calls: dict[str, Callable[[], Places | None]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, flags in FLAGS.items():
-            loop = compiled(Path(folder), x, stage.means, caps, alpha=ALPHA, flags=flags)
+            loop = compile_loop(
+                Path(folder), x, environment.means, caps, alpha=ALPHA, flags=flags
+            )
             calls[name] = partial(loop, visitors, luck)
-        calls["LinUCB.play"] = partial(policy.play, stage, visitors, luck, seeds)
+        calls["LinUCB.play"] = partial(policy.play, environment, visitors, luck, seeds)
         pulls = {name: call() for name, call in calls.items()}
-        times = dict(zip(calls, best_of(TURNS, *calls.values()), strict=True))
+        times = dict(zip(calls, time_best(TURNS, *calls.values()), strict=True))
     click.echo(f"\n{label}, {runs} x {rounds:,} rounds")
     for name, spent in times.items():
         share = f"{times['gcc -O3'] / spent:>8.0%}"
@@ -95,15 +97,20 @@ def against_c(
         click.echo(f"{name:<40}{runs * rounds / spent:>14,.0f} a second{share}   {said}")
 
 
-def paper_study() -> None:
+def run_paper_study() -> None:
     """The paper's world, d = 5: the study that a simulation is made of."""
-    stage = paper_stage()
-    x = np.array([[[1.0, *c, *a] for a in stage.arms] for c in stage.contexts])
-    policy, free = LinUCB(arms=stage.arms, alpha=ALPHA), np.full_like(stage.means, np.inf)
-    against_c("the paper's study, 4 arms, d = 5", stage, x, policy, free, RUNS, ROUNDS)
+    environment = make_paper_environment()
+    x = np.array([[[1.0, *c, *a] for a in environment.arms] for c in environment.contexts])
+    policy, free = (
+        LinUCB(arms=environment.arms, alpha=ALPHA),
+        np.full_like(environment.means, np.inf),
+    )
+    compare_with_c(
+        "the paper's study, 4 arms, d = 5", environment, x, policy, free, RUNS, ROUNDS
+    )
 
 
-def large_study(n_arms: int = 100, d: int = 64, n_contexts: int = 400) -> None:
+def run_large_study(n_arms: int = 100, d: int = 64, n_contexts: int = 400) -> None:
     """A hundred arms with features of their own in many contexts.
 
     Between two visits to a context most models have learned, so few scores can be kept. The
@@ -127,20 +134,20 @@ def large_study(n_arms: int = 100, d: int = 64, n_contexts: int = 400) -> None:
     def features(context: Context, arm: Arm) -> Sequence[float]:
         return x[context[0], arm[0]]  # type: ignore[no-any-return]
 
-    stage, label = FiniteEnvironment(contexts, arms, means), f"{n_arms} arms, d = {d}"
+    environment, label = FiniteEnvironment(contexts, arms, means), f"{n_arms} arms, d = {d}"
     plain = LinUCB(arms=arms, alpha=ALPHA, features=features)
-    against_c(f"{label}, {n_contexts} contexts", stage, x, plain, free, 1, 10_000)
+    compare_with_c(f"{label}, {n_contexts} contexts", environment, x, plain, free, 1, 10_000)
     bounded = LinUCB(prior=bounds, alpha=ALPHA, features=features)
     out = np.mean(caps < means.max(axis=1, keepdims=True))
     label = f"{label}, bounds that rule {out:.0%} of the pairs out"
-    against_c(label, stage, x, bounded, caps, 1, 10_000)
+    compare_with_c(label, environment, x, bounded, caps, 1, 10_000)
 
 
-def ours(policy: Policy) -> Step:
+def make_step(policy: Policy) -> Step:
     return lambda context, reward: policy.learn(policy.decide(context), reward)
 
 
-def logged(policy: Policy) -> Step:
+def make_logged_step(policy: Policy) -> Step:
     """Read the propensity too, as whoever keeps a log does."""
 
     def step(context: tuple[int, int], reward: float) -> None:
@@ -151,7 +158,7 @@ def logged(policy: Policy) -> Step:
     return step
 
 
-def per_visit(steps: Sequence[Step]) -> list[float]:
+def time_visits(steps: Sequence[Step]) -> list[float]:
     """Microseconds a visitor: the best of many turns, as short for the slow as the quick."""
     rng = random.Random(0)
     who = [
@@ -168,25 +175,25 @@ def per_visit(steps: Sequence[Step]) -> list[float]:
         min(max(round(TURN / seconds(partial(visit, step, 1))), 1), len(who)) for step in steps
     ]
     turns = [partial(visit, step, n) for step, n in zip(steps, sizes, strict=True)]
-    times = best_of(SHORT_TURNS, *turns)
+    times = time_best(SHORT_TURNS, *turns)
     return [1e6 * spent / n for spent, n in zip(times, sizes, strict=True)]
 
 
-def one_by_one() -> None:
+def compare_visits() -> None:
     """Time decide and learn for one visitor at a time, four arms, d = 5, beside the peers."""
-    steps: dict[str, Step] = {"boundit LinUCB": ours(LinUCB(**FOUR_ARMS, alpha=ALPHA))}
+    steps: dict[str, Step] = {"boundit LinUCB": make_step(LinUCB(**FOUR_ARMS, alpha=ALPHA))}
     for name, make in PEERS.items():
         try:
             steps[name] = make()
         except ModuleNotFoundError as error:
             click.echo(f"  {name} is left out: {error}", err=True)
-    times = per_visit(list(steps.values()))
+    times = time_visits(list(steps.values()))
     click.echo("\ndecide and learn for one visitor, microseconds; peers as multiples")
     for name, spent in zip(steps, times, strict=True):
         click.echo(f"{name:<40}{spent:>14.1f}{spent / times[0]:>11.1f}x")
 
 
-def each_policy() -> None:
+def time_each_policy() -> None:
     """The same for every policy of ours, and with the propensity that a log keeps."""
     kinds: dict[str, Callable[[], Policy]] = {
         "LinUCB": lambda: LinUCB(**FOUR_ARMS),
@@ -199,7 +206,7 @@ def each_policy() -> None:
     }
     click.echo("\nevery policy, microseconds; then with its propensity read")
     for name, make in kinds.items():
-        plain, told = per_visit([ours(make()), logged(make())])
+        plain, told = time_visits([make_step(make()), make_logged_step(make())])
         click.echo(f"{name:<40}{plain:>14.1f}{told:>14.1f}")
 
 
@@ -207,12 +214,12 @@ def run() -> None:
     """Print the tables."""
     click.echo("whole runs of LinUCB; the share is that of the loop in C, gcc -O3")
     try:
-        paper_study()
-        large_study()
+        run_paper_study()
+        run_large_study()
     except NoCompiler:
         click.echo("  there is no gcc, so no loop in C to compare with", err=True)
-    one_by_one()
-    each_policy()
+    compare_visits()
+    time_each_policy()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ class NoCompiler(Exception):
     """There is no gcc."""
 
 
-def compiled(
+def compile_loop(
     folder: Path,
     x: Floats,
     means: Floats,
