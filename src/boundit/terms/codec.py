@@ -116,7 +116,7 @@ def _find_codec(kind: Any) -> _Codec:
         return _SCALARS[kind]
     origin = get_origin(kind) or kind
     if origin in (Union, UnionType):
-        return _make_union([_find_codec(part) for part in get_args(kind)])
+        return _make_union(get_args(kind))
     if origin is Literal:
         return _make_literal(get_args(kind))
     if isinstance(origin, type):
@@ -253,11 +253,16 @@ def _make_mapping(key: Any, value: Any) -> _Codec:
     return _Codec("a list", write, read)
 
 
-def _make_union(parts: Sequence[_Codec]) -> _Codec:
+def _make_union(kinds: Sequence[Any]) -> _Codec:
     """Make the codec of one of several types, the first that fits. Used by ``_find_codec``."""
+    parts = [_find_codec(kind) for kind in kinds]
     name = " or ".join(part.name for part in parts)
+    exact = dict(zip(kinds, parts, strict=True))
+    objects = [part for part in parts if part.name == "an object"] or parts
 
     def write(value: Any) -> object:
+        if (found := exact.get(type(value))) is not None:
+            return found.write(value)
         for part in parts:
             try:
                 return part.write(value)
@@ -267,7 +272,8 @@ def _make_union(parts: Sequence[_Codec]) -> _Codec:
 
     def read(record: Any) -> object:
         misfits = list[_Misfit]()
-        for part in parts:
+        # What cannot be need not be tried: saying why it does not fit takes longest.
+        for part in objects if isinstance(record, dict) else parts:
             try:
                 return part.read(record)
             except _Misfit as misfit:
