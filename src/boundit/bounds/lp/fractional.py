@@ -111,7 +111,8 @@ class Expectation:
     def solve_greatest(self, values: Floats, given: Mapping[str, int]) -> AttainedEnd:
         """Find the greatest mean of a function of the block, and who there is where it is so.
 
-        Called by ``Expectation.find_ends`` and ``NaturalReweighted.ends`` at every place, with
+        Called by ``Expectation.find_ends`` and ``NaturalBounds.find_ends`` at
+        every place, with
         the sign changed for the least mean.
         """
         low, high = float(values.min()), float(values.max())
