@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from boundit.bounds.confidence import NoConfidence
-from boundit.bounds.derive import derive_bounds
+from boundit.bounds.derive import BoundDerivation, derive_bounds
 from boundit.bounds.intersect import CROSSED, NEVER_LOGGED, EndsCross
+from boundit.bounds.plan import BoundPlan
+from boundit.bounds.plan_counts import PlanCounts, count_for
 from boundit.bounds.selection_facts import FactsRefuted, InvalidFact
 from boundit.counts.read import read_log
 from boundit.graph.text import parse
@@ -395,3 +397,23 @@ def test_a_declared_range_whose_middle_selection_may_hide_is_noted() -> None:
     assert any(caveat.startswith(note) for caveat in declared.caveats)
     plain = derive_bounds(graph, "Y | do(X)", log)
     assert not any(caveat.startswith(note) for caveat in plain.caveats)
+
+
+def test_a_derivation_counts_once_for_limits_and_confidences_that_read_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, counted = paper_world(), list[object]()
+    log = world.log(2_000, 1)
+    derivation = BoundDerivation(world.graph, world.query, log)
+
+    def count_and_note(plan: BoundPlan, *sources: object) -> PlanCounts:
+        counted.append(plan)
+        return count_for(plan, *sources)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("boundit.bounds.derive.count_for", count_and_note)
+    tables = [derivation.bound(sensitivity=limit) for limit in (4.0, 2.0)]
+    derivation.bound(sensitivity=2.0, confidence=0.5)
+
+    assert len(counted) == 1
+    for limit, table in zip((4.0, 2.0), tables, strict=True):
+        assert table == derive_bounds(world.graph, world.query, log, sensitivity=limit)

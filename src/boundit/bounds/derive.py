@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import get_args
+from typing import final, get_args
 
 from boundit.bounds.assemble import assemble
 from boundit.bounds.confidence import NoConfidence, require_confidence
 from boundit.bounds.options import check_limits, open_external_logs
 from boundit.bounds.plan import BoundPlan, Profile, plan_bounds
-from boundit.bounds.plan_counts import count_for
+from boundit.bounds.plan_counts import PlanCounts, count_for
 from boundit.bounds.request import hide_reward, read_bandit_query
 from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
@@ -18,7 +18,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
 from boundit.terms.message import ANY, Message, Note, Option
-from boundit.terms.names import join_names
+from boundit.terms.names import Nodes, join_names
 
 
 class UnknownProfile(BounditError):
@@ -81,37 +81,99 @@ def derive_bounds(
         Seconds for the search for rules, and as many again for linear programs; what is found
         until then holds.
     """
-    if profile not in get_args(Profile):
-        raise UnknownProfile(profile)
-    asked = read_bandit_query(graph, query)
-    if profile == "paper":
-        confidence = None
-    require_confidence(confidence)
-    check_limits(max_condition=max_condition, time_limit=time_limit, domain=domain)
-    facts = SelectionFacts.from_options(selection_rate=selection_rate, sensitivity=sensitivity)
-    facts.require_in(graph)
-    opened, others = read_log(log), open_external_logs(graph, external)
-    if confidence is not None and all(table.exact for table in (opened, *others)):
-        none = Option("confidence", None)
-        raise NoConfidence("an exact law has no sampling error; pass ", none)
-    make_plan = partial(
-        plan_bounds,
-        query=asked,
+    derivation = BoundDerivation(
+        graph,
+        query,
+        log,
         profile=profile,
-        tables=[frozenset(other.columns) & graph.observed for other in others],
+        external=external,
+        reward_range=reward_range,
+        domain=domain,
         max_condition=max_condition,
         time_limit=time_limit,
-        facts=facts,
     )
-    (outcome,) = asked.outcomes
-    hidden = hide_reward(graph, outcome)
-    plan = make_plan(graph if may_be_binary(reward_range) else hidden)
-    counts = count_for(plan, opened, others, domain)
-    if reward_range is not None and plan.graph is not hidden and not counts.have_binary_reward:
-        plan = make_plan(hidden)
-        counts = count_for(plan, opened, others, domain)
-    plan = plan.with_notes(*_note_hidden(plan, domain or {}, reward_range))
-    return assemble(plan, counts, reward_range=reward_range, confidence=confidence)
+    return derivation.bound(
+        confidence=confidence, selection_rate=selection_rate, sensitivity=sensitivity
+    )
+
+
+@final
+class BoundDerivation:
+    """A question and its opened logs, whose counts are kept from one table to the next.
+
+    A table under another confidence, sensitivity or selection rate is planned and assembled
+    anew, and reads rows again only where its rules read other columns. Used by
+    ``derive_bounds`` for one table; the options are the same.
+    """
+
+    def __init__(
+        self,
+        graph: CausalGraph,
+        query: EffectQuery | str,
+        log: object,
+        *,
+        profile: Profile = "sound",
+        external: Iterable[object] = (),
+        reward_range: tuple[float, float] | None = None,
+        domain: Mapping[str, Sequence[object]] | None = None,
+        max_condition: int = 3,
+        time_limit: float | None = None,
+    ) -> None:
+        if profile not in get_args(Profile):
+            raise UnknownProfile(profile)
+        self.graph, self.query = graph, read_bandit_query(graph, query)
+        check_limits(max_condition=max_condition, time_limit=time_limit, domain=domain)
+        self.log, self.external = read_log(log), open_external_logs(graph, external)
+        self.profile, self.reward_range, self.domain = profile, reward_range, domain
+        self._plan = partial(
+            plan_bounds,
+            query=self.query,
+            profile=profile,
+            tables=[frozenset(other.columns) & graph.observed for other in self.external],
+            max_condition=max_condition,
+            time_limit=time_limit,
+        )
+        self._counts: dict[tuple[CausalGraph, Nodes], PlanCounts] = {}
+
+    def bound(
+        self,
+        *,
+        confidence: float | None = 0.95,
+        selection_rate: float | tuple[float, float] | None = None,
+        sensitivity: float | None = None,
+    ) -> BoundTable:
+        """Plan, count and assemble one table; the options are those of ``derive_bounds``.
+
+        Called by ``derive_bounds`` once, and by whoever varies these options.
+        """
+        chance = None if self.profile == "paper" else confidence
+        require_confidence(chance)
+        facts = SelectionFacts.from_options(
+            selection_rate=selection_rate, sensitivity=sensitivity
+        )
+        facts.require_in(self.graph)
+        if chance is not None and all(table.exact for table in (self.log, *self.external)):
+            none = Option("confidence", None)
+            raise NoConfidence("an exact law has no sampling error; pass ", none)
+        hidden = hide_reward(self.graph, self.query.outcomes[0])
+        declared = self.reward_range
+        plan = self._plan(self.graph if may_be_binary(declared) else hidden, facts=facts)
+        counts = self._count(plan)
+        if declared is not None and plan.graph is not hidden and not counts.have_binary_reward:
+            plan = self._plan(hidden, facts=facts)
+            counts = self._count(plan)
+        plan = plan.with_notes(*_note_hidden(plan, self.domain or {}, declared))
+        return assemble(plan, counts, reward_range=declared, confidence=chance)
+
+    def _count(self, plan: BoundPlan) -> PlanCounts:
+        """Count what a plan reads, unless a plan before it read the same.
+
+        Called by ``BoundDerivation.bound``.
+        """
+        key = (plan.graph, plan.needs)
+        if key not in self._counts:
+            self._counts[key] = count_for(plan, self.log, self.external, self.domain)
+        return self._counts[key]
 
 
 def _note_hidden(
@@ -119,7 +181,7 @@ def _note_hidden(
 ) -> Iterator[Note]:
     """Warn of what selection may hide, which no rule can then reckon with.
 
-    Called by ``derive_bounds`` once the rows are counted.
+    Called by ``BoundDerivation.bound`` once the rows are counted.
     """
     graph, (outcome,) = plan.graph, plan.query.outcomes
     read = frozenset[str]().union(*(p.rule.range_variables for p in plan.rules))

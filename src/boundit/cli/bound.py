@@ -150,24 +150,23 @@ def bound(
       boundit bound graph.txt 'Click | do(Ad)' counts.csv --weight n --external census.csv
       boundit bound graph.txt 'Click | do(Ad)' log.csv --sensitivity-plot limits.svg
     """
-    from boundit.bounds.derive import derive_bounds  # noqa: PLC0415, keeps --help quick
+    from boundit.bounds.derive import BoundDerivation  # noqa: PLC0415, keeps --help quick
 
     read = log.open(external, external_weight)
     refuse_overwriting(context, read.files)
-    derive = partial(
-        derive_bounds,
+    chance = _choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
+    derivation = BoundDerivation(
         graph,
         query,
         read.log,
         profile=profile,  # type: ignore[arg-type]
-        confidence=_choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact),
         external=read.external,
-        selection_rate=selection_rate,
         reward_range=reward_range,
         domain=domain,
         max_condition=max_condition,
         time_limit=time_limit,
     )
+    derive = partial(derivation.bound, confidence=chance, selection_rate=selection_rate)
     table = derive(sensitivity=sensitivity)
     if out is not None:
         table.save(out)
