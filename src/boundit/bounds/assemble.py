@@ -44,7 +44,7 @@ def assemble(
 
     The last of three steps, after ``plan_bounds`` and ``count_for``; both are left as they
     are, so that it can be called again. ``sparing=False`` shares the error over every cell of
-    every rule, for comparison. Called by ``derive_bounds``.
+    every rule, for comparison. Called by ``BoundDerivation.bound``.
     """
     evidence = BoundEvidence.from_counts(plan, counts, reward_range)
     tried, confident = plan, None

@@ -202,7 +202,10 @@ class _RowWriter:
     def list_cells(
         self, which: int, place: tuple[int, ...], best: Intersection, *, upper: bool
     ) -> tuple[Line, ...]:
-        """List the numbers behind an end; the range has none. Called by ``bound``."""
+        """List the numbers behind an end; the range has none.
+
+        Called by ``_RowWriter.write_bound``.
+        """
         if which == 0:
             return ()
         return self.explainer.list_numbers(which - 1, place, best.all_ends[which], upper=upper)

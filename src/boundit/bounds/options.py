@@ -19,7 +19,7 @@ class InvalidLimit(BounditError):
 def check_limits(*, max_condition: object, time_limit: object, domain: object) -> None:
     """Refuse limits that are no numbers, or less than nothing, and a domain without names.
 
-    Called by ``derive_bounds``.
+    Called by ``BoundDerivation``.
     """
     if (
         not isinstance(max_condition, int)
@@ -46,7 +46,7 @@ def check_limits(*, max_condition: object, time_limit: object, domain: object) -
 def open_external_logs(graph: CausalGraph, sources: Iterable[object]) -> list[Log]:
     """Open the unselected tables; each must speak of the graph.
 
-    Called by ``derive_bounds``.
+    Called by ``BoundDerivation``.
     """
     alone = isinstance(sources, str | PathLike | Mapping | Log) or hasattr(sources, "columns")
     if alone or not isinstance(sources, Iterable):

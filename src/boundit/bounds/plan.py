@@ -80,7 +80,7 @@ class BoundPlan:
     def is_sound(self) -> bool:
         """Whether its rules hold, so that what they contradict can only be the graph.
 
-        Read by ``intersect_rules`` and ``assemble``'s steps.
+        Read by ``intersect_rules`` and ``_bound_contrasts``.
         """
         return self.profile == "sound"
 
@@ -94,7 +94,7 @@ class BoundPlan:
         return own.union(*(planned.rule.needs for planned in self.rules))
 
     def with_notes(self, *notes: Note) -> "BoundPlan":
-        """Add what a reader should know; called by ``derive_bounds`` once rows are counted."""
+        """Add what a reader should know; called by ``BoundDerivation.bound`` after counting."""
         return replace(self, notes=(*self.notes, *notes))
 
 
@@ -111,7 +111,7 @@ def plan_bounds(
     """Choose the rules of a profile for a query; ``tables`` are measured without selection.
 
     The first of three steps: ``count_for`` counts what the plan reads, and ``assemble`` makes
-    a table of both. Called by ``derive_bounds``.
+    a table of both. Called by ``BoundDerivation``.
     """
     if profile == "paper":
         return plan_paper(graph, query, tables, max_condition=max_condition)

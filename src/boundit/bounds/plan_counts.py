@@ -43,7 +43,7 @@ class PlanCounts:
     def have_binary_reward(self) -> bool:
         """Whether every reward added up is 0 or 1.
 
-        Read by ``derive_bounds``.
+        Read by ``BoundDerivation.bound``.
         """
         return all(map(is_binary, self.tables))
 
@@ -57,7 +57,7 @@ def count_for(
     """Count what the rules of a plan read, one pass a log, and give every table its levels.
 
     The second of three steps, between ``plan_bounds`` and ``assemble``. Called by
-    ``derive_bounds``.
+    ``BoundDerivation``.
     """
     (outcome,), declared = plan.query.outcomes, domain or {}
     plan.graph.require(declared)

@@ -17,7 +17,7 @@ class NotABanditQuestion(InvalidQuery):
 def read_bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
     """Check that a query asks for one reward, under arms, in contexts known beforehand.
 
-    Called by ``derive_bounds`` and the baselines before any row is read.
+    Called by ``BoundDerivation`` and the baselines before any row is read.
     """
     require_graph(graph)
     asked = query if isinstance(query, EffectQuery) else parse_query(query)
@@ -43,7 +43,8 @@ def hide_reward(graph: CausalGraph, outcome: str) -> CausalGraph:
     """Redraw the graph for the success that stands for a reward that is no 0/1 variable.
 
     The success follows the reward and causes nothing; the reward itself is then hidden. Where
-    the reward causes nothing either, the graph stays as it is. Called by ``derive_bounds``.
+    the reward causes nothing either, the graph stays as it is. Called by
+    ``BoundDerivation.bound``.
 
     >>> from boundit.graph.text import parse
     >>> print(hide_reward(parse("X -> Y -> [S]"), "Y"))

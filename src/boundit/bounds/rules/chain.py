@@ -72,7 +72,7 @@ class Chain(BoundRule):
     def variables(self) -> tuple[str, ...]:
         """The variables in their order.
 
-        Read by ``Chain.find_ends``, and by ``ChainEvaluation`` as its axes.
+        Read by ``Chain.find_ends``.
         """
         return tuple(link.variable for link in self.links)
 

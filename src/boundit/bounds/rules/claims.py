@@ -26,7 +26,7 @@ def take_extremes(names: Iterable[str], inside: Sentence) -> Sentence:
 def sum_over(names: Iterable[str], law: Sentence, inside: Sentence) -> Sentence:
     """Write that the mean over a law of some variables is taken.
 
-    Called by ``write_links`` and ``ReweightedChain.write_record`` for links of known weight.
+    Called by ``write_links`` and ``ReweightedChain._write_links`` for links of known weight.
     """
     over = Over("sum", _list_variables(names))
     return Sentence.of(over, " ", law, " ", Sign("x"), " ", enclose(inside))

@@ -38,7 +38,7 @@ def condition_graph(
 
     ``known`` stays at one value; of ``varied`` several are compared. All others are hidden.
     None when something inside acts on what is given: its disturbance would depend on it.
-    Called by ``_make_program``.
+    Called by ``_find_scope``.
 
     >>> from boundit.graph.text import parse
     >>> from boundit.terms.names import make_nodes

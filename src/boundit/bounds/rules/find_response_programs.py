@@ -109,18 +109,24 @@ def _list_choices(
                     yield middle, chosen
 
 
-def _make_program(
-    graph: CausalGraph,
-    asked: Question,
-    done: Nodes,
-    middle: Nodes,
-    varied: Nodes,
-    solver: Solver,
-) -> ResponseProgram | None:
-    """Make the program over some variables inside and some varied; None where there is none.
+@dataclass(frozen=True, slots=True)
+class _ProgramScope:
+    """What a program is over: the variables ``around`` the lost c-factors have types."""
 
-    Called by ``find_response_programs`` for each choice. What turns out not to act on the
-    variables with types is not varied.
+    inside: Nodes
+    varied: Nodes
+    left: ConditionedGraph
+    lost: list[Nodes]
+    kept: list[Nodes]
+    around: Nodes
+
+
+def _find_scope(
+    graph: CausalGraph, asked: Question, done: Nodes, middle: Nodes, varied: Nodes
+) -> _ProgramScope | None:
+    """Find which c-factors are lost, and where; what does not influence them is not varied.
+
+    Called by ``_make_program``.
     """
     inside = asked.outcomes | (asked.treatments - done) | middle
     left = condition_graph(graph, inside=inside, known=asked.context, varied=varied, done=done)
@@ -131,34 +137,54 @@ def _make_program(
     around = _join(_find_hedge(left.graph, part) for part in lost)
     used = _join(left.influences[v] for v in around)
     if used != varied:
-        return _make_program(graph, asked, done, middle, used, solver)
-    law = solver.solve(Question(inside, done, asked.context | varied))
+        return _find_scope(graph, asked, done, middle, used)
+    return _ProgramScope(inside, varied, left, lost, kept, around)
+
+
+def _make_program(
+    graph: CausalGraph,
+    asked: Question,
+    done: Nodes,
+    middle: Nodes,
+    varied: Nodes,
+    solver: Solver,
+) -> ResponseProgram | None:
+    """Make the program over some variables inside and some varied; None where there is none.
+
+    Called by ``find_response_programs`` for each choice.
+    """
+    scope = _find_scope(graph, asked, done, middle, varied)
+    if scope is None:
+        return None
+    left, around, known = scope.left, scope.around, asked.context | scope.varied
+    law = solver.solve(Question(scope.inside, done, known))
     if law.expression is None:
         return None
-    writer = _LawWriter(solver, law.expression, inside, done, asked.context | varied)
+    writer = _LawWriter(solver, law.expression, scope.inside, done, known)
     pieces = left.graph.induced(around).components()
-    found = _recover_all((*pieces, *kept), left.graph, writer)
+    found = _recover_all((*pieces, *scope.kept), left.graph, writer)
     if found is None:
         return None
     order = tuple(v for v in left.graph.order if v in around)
     arguments = {v: sort_names(left.graph.parents(v) | left.influences[v]) for v in order}
     outer = _join(map(frozenset, arguments.values())) - around
-    whole = law.expression if around == inside else multiply(*found[: len(pieces)])
+    whole = law.expression if around == scope.inside else multiply(*found[: len(pieces)])
+    wanted = _join(scope.lost)
     return ResponseProgram(
         asked,
         order,
         tuple(tuple(arguments[v]) for v in order),
         tuple(sort_names(outer)),
         simplify(whole),
-        _join(lost),
+        wanted,
         tuple(found[len(pieces) :]),
-        tuple(sort_names(_join(kept))),
-        (*(step.sentence for step in law.steps), *_write_steps(around, outer, _join(lost))),
+        tuple(sort_names(_join(scope.kept))),
+        (*(step.sentence for step in law.steps), *_write_steps(around, outer, wanted)),
     )
 
 
 def _join(sets: Iterable[Nodes]) -> Nodes:
-    """Join sets of variables; called by ``_make_program``."""
+    """Join sets of variables; called by ``_find_scope`` and ``_make_program``."""
     return frozenset[str]().union(*sets)
 
 
@@ -179,7 +205,7 @@ def _split_factors(
 ) -> tuple[list[Nodes], list[Nodes]] | None:
     """Split the c-factors of the question into lost and kept; None when no program applies.
 
-    Called by ``_make_program``.
+    Called by ``_find_scope``.
     """
     whole = factorize(left.graph, outcomes=asked.outcomes, treatments=asked.treatments)
     if any(left.influences[v] for v in whole.relevant):
@@ -191,7 +217,7 @@ def _split_factors(
 def _find_hedge(graph: CausalGraph, target: Nodes) -> Nodes:
     """Find the smallest set Identify comes to: the target itself, or where it stops.
 
-    Called by ``_split_factors`` and ``_make_program``.
+    Called by ``_split_factors`` and ``_find_scope``.
     """
     within = graph.nodes
     while True:
@@ -215,7 +241,7 @@ class _LawWriter:
     def write_law(self, graph: CausalGraph, late: object = ()) -> Law:  # noqa: ARG002
         """Write the law of an ancestral part, factor by factor.
 
-        Called by ``recover_factor``, to which ``_recover_all`` gives it.
+        Called by ``_recover_all``, through the recovery of each factor.
         """
         order = graph.order
         return Law(order, lambda node: self.write_conditional(node, order))

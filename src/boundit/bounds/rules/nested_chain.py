@@ -144,7 +144,7 @@ class NestedChain(BoundRule):
     def find_ends_over(self, axes: Sequence[str], numbers: Numbers, budget: TimeBudget) -> Ends:
         """Find the ends over some axes; those of a chain within are not the query's.
 
-        Called by ``ends``, and by itself for the chain within.
+        Called by ``NestedChain.find_ends``, and by itself for the chain within.
         """
         order = (*axes, *(link.variable for link in self.links))
         match self.inner:
