@@ -11,7 +11,7 @@ from boundit.terms.bound_errors import CannotWrite
 def write_page(path: str | os.PathLike[str], page: str) -> None:
     """Write a page, or any text, as UTF-8.
 
-    Called by ``write``, ``write_report`` and ``write_reproduction``.
+    Called by ``write`` and ``write_reproduction``.
     """
     write_whole(path, page.encode("utf-8"))
 
