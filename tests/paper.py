@@ -9,7 +9,7 @@ from itertools import product
 from typing import NamedTuple
 
 from boundit.graph.text import parse
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 FIGURE_2 = parse("U1 -> X1 -> I1 -> Y; U1 -> Y; U2 -> X2 -> Y; I1 <-> Y; I1 -> [S]")
 """Figure 2, with the dashed node C1 as the bidirected edge between I1 and Y."""

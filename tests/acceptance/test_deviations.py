@@ -24,8 +24,9 @@ from boundit.simulation.elimination import sum_product
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.worlds import make_paper_model
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
 from tests.estimand.truth import recover_sets
+from tests.nodes import make_nodes
 from tests.paper import (
     ARM,
     CONTEXT,

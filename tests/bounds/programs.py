@@ -22,7 +22,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 
 def specs(graph: CausalGraph, x: str = "X", c: str = "") -> list[ResponseProgram]:

@@ -5,7 +5,7 @@ from boundit.bounds.rules.chain import ChainSearch, KnownFormula
 from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 from tests.paper import FIGURE_2
 
 QUERY = parse_query("Y | do(X1, X2), U1, U2")

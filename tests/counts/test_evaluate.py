@@ -20,7 +20,8 @@ from boundit.estimand.language.expression import (
     Ratio,
     Sum,
 )
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
+from tests.nodes import make_nodes
 
 X, Y, Z, M = (make_nodes(name) for name in "XYZM")
 LEVELS = {"X": 2, "Y": 3, "Z": 2}

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,10 +14,13 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.terms.errors import MalformedQuery, OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes, make_nodes
 from tests.estimand.truth import Case, gap, labelled, random_cases, recover_sets
+from tests.nodes import make_nodes
 from tests.oracles.do_search import is_derivable
 from tests.paper import ARM, CONTEXT, FIGURE_2, OUTCOME
+
+if TYPE_CHECKING:
+    from boundit.terms.names import Nodes
 
 
 def recovered(case: Case) -> Recovery:

@@ -13,7 +13,8 @@ from boundit.graph.paths import (
     make_back_door_graph,
 )
 from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
+from tests.nodes import make_nodes
 
 
 def proper_causal_paths(

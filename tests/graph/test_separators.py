@@ -19,7 +19,8 @@ from boundit.graph.separators import (
     nearest_separator,
 )
 from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
+from tests.nodes import make_nodes
 
 
 class Question(NamedTuple):

@@ -15,7 +15,7 @@ from boundit.terms.bound import Bound, Key, RuleRecord
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.formula import Over, Sentence, Variable
 from boundit.terms.interval import Interval
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 RULE = RuleRecord(
     "conditioning on I1",

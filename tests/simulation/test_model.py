@@ -18,7 +18,7 @@ from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.tables import TableSpec
 from boundit.terms.errors import OverlappingRoles, SelectionHasChildren, UnknownNode
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 from tests.simulation.c_factors import c_factor
 from tests.simulation.enumeration import compute_probability, list_points
 

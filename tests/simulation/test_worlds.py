@@ -13,7 +13,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, make_paper_model, make_suite, random_world
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 # Rows of the offline table at u2 = 0, which changes nothing: (x1, x2, u1), then the effect, the
 # logged mean given arm and context, and its least and largest value given I1 too.

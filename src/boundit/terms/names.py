@@ -14,23 +14,12 @@ _RUNS = re.compile(r"(\d+)")
 KEYWORDS = frozenset({"hidden", "do"})
 
 
-def make_nodes(*names: str) -> Nodes:
-    """Collect names into a set.
-
-    Called by searches over sets of variables, and by tests.
-
-    >>> sorted(make_nodes("X", "Y"))
-    ['X', 'Y']
-    """
-    return frozenset(names)
-
-
 def read_nodes(names: Names) -> Nodes:
     """Read a set of variables as a user gives it; a lone string is one name, not its letters.
 
     Called by ``CausalGraph.require`` and other functions that users call.
 
-    >>> read_nodes("X1") == read_nodes(["X1"]) == make_nodes("X1")
+    >>> read_nodes("X1") == read_nodes(["X1"]) == frozenset({"X1"})
     True
     """
     return frozenset((names,)) if isinstance(names, str) else frozenset(names)

@@ -13,7 +13,6 @@ from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.world import World
 from boundit.simulation.worlds import paper_world
-from boundit.terms.names import make_nodes
 from tests.bounds.contrasts.compared import (
     NOTHING,
     RATE,
@@ -24,6 +23,7 @@ from tests.bounds.contrasts.compared import (
 from tests.bounds.exact import questions
 from tests.bounds.reweighted import plug_in, true_facts
 from tests.bounds.rules.test_reweighted_chain import truth
+from tests.nodes import make_nodes
 
 
 def test_arms_that_share_an_unknown_law_differ_less_than_their_intervals() -> None:

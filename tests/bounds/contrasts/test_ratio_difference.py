@@ -13,8 +13,8 @@ from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.terms.names import make_nodes
 from tests.bounds.reweighted import vertices
+from tests.nodes import make_nodes
 
 
 def draw_expectation(

@@ -1,5 +1,5 @@
 from boundit.bounds.contrasts.shared_unknown import find_differing
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 
 def test_arms_differ_in_the_treatments_whose_levels_differ() -> None:

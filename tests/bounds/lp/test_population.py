@@ -16,9 +16,9 @@ from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.terms.names import make_nodes
 from tests.bounds.exact import as_log, questions
 from tests.bounds.reweighted import plug_in, true_facts
+from tests.nodes import make_nodes
 
 GRAPH = parse("X -> M -> Y; M -> [S]")
 # P(m, x) among the logged; the third m was never logged.

@@ -16,7 +16,7 @@ from boundit.bounds.lp.response_types import (
     list_response_types,
 )
 from boundit.counts.named_array import Floats
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 X, Y = TypedVariable("X", 2, ("Z",)), TypedVariable("Y", 2, ("X",))
 BOW = TypedVariable("X", 2), Y

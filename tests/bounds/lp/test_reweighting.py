@@ -2,7 +2,7 @@ from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.estimand.language.expression import P
 from boundit.graph.text import parse
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 RATE = SelectionFacts((0.4, 0.4))
 

@@ -22,8 +22,8 @@ from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.terms.names import make_nodes
 from tests.bounds.exact import questions
+from tests.nodes import make_nodes
 from tests.paper import FIGURE_2
 
 QUERY = parse_query("Y | do(X1, X2), U1, U2")

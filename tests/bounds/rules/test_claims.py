@@ -11,7 +11,7 @@ from boundit.bounds.rules.claims import (
 from boundit.estimand.language.expression import P
 from boundit.estimand.language.notation import make_sentence
 from boundit.terms.formula import Group, Sentence
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 Y, Z = make_sentence(P(make_nodes("Y"))), make_sentence(P(make_nodes("Z"), logged=False))
 

@@ -4,7 +4,7 @@ import pytest
 
 from boundit.bounds.rules.conditioned_graph import ConditionedGraph, condition_graph
 from boundit.graph.text import parse
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 NONE = make_nodes()
 

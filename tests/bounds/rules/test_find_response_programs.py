@@ -12,7 +12,7 @@ from boundit.estimand.language.notation import write_text
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 
 def programs(

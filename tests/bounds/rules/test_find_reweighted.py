@@ -5,8 +5,9 @@ from boundit.bounds.time_budget import TimeBudget
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
 from tests.bounds.exact import questions
+from tests.nodes import make_nodes
 from tests.paper import FIGURE_2
 
 NOTHING = SelectionFacts()

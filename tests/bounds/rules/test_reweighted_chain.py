@@ -16,9 +16,10 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.model import Model
 from boundit.simulation.worlds import paper_world
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
 from tests.bounds.exact import questions
 from tests.bounds.reweighted import plug_in, true_facts
+from tests.nodes import make_nodes
 
 QUERY = parse_query("Y | do(X)")
 LAW = Reweighting(make_nodes("M", "X"), make_nodes("M"), SelectionFacts((0.5, 0.9)))

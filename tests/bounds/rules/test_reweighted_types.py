@@ -16,9 +16,9 @@ from boundit.counts.read import read_log
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.terms.names import make_nodes
 from tests.bounds.exact import as_log
 from tests.bounds.programs import models
+from tests.nodes import make_nodes
 from tests.oracles.balke_pearl import is_instrumental, solve_balke_pearl
 
 RATE = SelectionFacts((0.5, 0.5))

@@ -19,7 +19,8 @@ from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
 from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
+from tests.nodes import make_nodes
 
 LABELS = Path(__file__).parents[2] / "verdicts"
 FIGURE_2 = parse("U1 -> X1 -> I1 -> Y; U1 -> Y; U2 -> X2 -> Y; I1 <-> Y; I1 -> [S]")

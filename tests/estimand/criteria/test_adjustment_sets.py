@@ -11,7 +11,8 @@ from boundit.estimand.criteria.adjustment_sets import find_adjustment, list_adju
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
+from tests.nodes import make_nodes
 
 
 def subsets(names: Nodes) -> Iterator[Nodes]:

@@ -21,7 +21,8 @@ from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
+from tests.nodes import make_nodes
 
 
 class Question(NamedTuple):

@@ -15,7 +15,8 @@ from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
+from tests.nodes import make_nodes
 
 
 class Roles(TypedDict):

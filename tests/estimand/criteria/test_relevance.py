@@ -3,7 +3,7 @@ from math import comb
 
 from boundit.estimand.criteria.relevance import shortlist
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 # A long chain of causes of Y, and a shorter one by which X acts on it; B confounds the two.
 CHAIN = CausalGraph.of(

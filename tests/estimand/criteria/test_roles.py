@@ -3,7 +3,7 @@ import pytest
 from boundit.estimand.criteria.roles import NoOutcome, read_roles
 from boundit.graph.text import parse
 from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 GRAPH = parse("Z -> X -> Y; Y -> [S]")
 

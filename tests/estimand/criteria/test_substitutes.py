@@ -22,8 +22,9 @@ from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.worlds import make_paper_model
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
 from boundit.terms.verdict import Verdict
+from tests.nodes import make_nodes
 
 
 class Roles(TypedDict):

@@ -9,7 +9,7 @@ from boundit.estimand.language.algebra import (
     sum_out,
 )
 from boundit.estimand.language.expression import ONE, P, Product, Sum
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 A, B, C = make_nodes("A"), make_nodes("B"), make_nodes("C")
 

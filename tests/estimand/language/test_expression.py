@@ -10,7 +10,7 @@ from boundit.estimand.language.expression import (
     find_free_variables,
     find_variables,
 )
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 
 def test_a_summed_variable_is_free_outside_its_sum_only() -> None:

@@ -6,8 +6,8 @@ from boundit.counts.evaluate import evaluate
 from boundit.estimand.language.law import order_from_end, write_observed_law
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
+from tests.nodes import make_nodes
 
 CHAIN = parse("X -> M -> Y; Z -> Y")
 

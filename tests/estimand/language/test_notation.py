@@ -3,7 +3,7 @@
 from boundit.estimand.language.expression import ONE, CFactor, P, Product, Ratio, Sum
 from boundit.estimand.language.notation import make_sentence, write_text
 from boundit.terms.formula import Fraction, Over, Term, Variable
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 X, Y, Z = make_nodes("X"), make_nodes("Y"), make_nodes("Z")
 

@@ -5,8 +5,8 @@ from random import Random
 
 from boundit.estimand.language.expression import CFactor, P, Product, Ratio, Sum
 from boundit.estimand.language.record import to_record
-from boundit.terms.names import make_nodes
 from tests.estimand.language.test_simplify import random_formula
+from tests.nodes import make_nodes
 
 X, Y, Z = make_nodes("X"), make_nodes("Y"), make_nodes("Z")
 

@@ -3,7 +3,7 @@
 from boundit.estimand.language.expression import ONE, CFactor, P, Product, Ratio, Sum
 from boundit.estimand.language.notation import write_text
 from boundit.estimand.language.render import write_latex
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 X, Y, Z = make_nodes("X"), make_nodes("Y"), make_nodes("Z")
 ADJUSTED = Sum(Z, Product((P(Y, X | Z), P(Z, logged=False))))

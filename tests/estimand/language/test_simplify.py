@@ -19,7 +19,8 @@ from boundit.estimand.language.expression import (
     find_free_variables,
 )
 from boundit.estimand.language.simplify import simplify
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
+from tests.nodes import make_nodes
 
 A, B, C = make_nodes("A"), make_nodes("B"), make_nodes("C")
 NAMES = "ABC"

@@ -8,8 +8,8 @@ from boundit.estimand.recovery.derivation import Recovery
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
-from boundit.terms.names import make_nodes
 from tests.estimand.truth import gap, random_cases
+from tests.nodes import make_nodes
 
 Y, X = make_nodes("Y"), make_nodes("X")
 

@@ -10,8 +10,8 @@ from boundit.estimand.recovery.question import Question, find_selection_walk, li
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from boundit.terms.names import make_nodes
 from tests.estimand.truth import gap, random_cases
+from tests.nodes import make_nodes
 
 Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")
 

@@ -2,7 +2,7 @@
 
 from boundit.estimand.language.expression import P
 from boundit.estimand.recovery.derivation import Recovery, Step
-from boundit.terms.names import make_nodes
+from tests.nodes import make_nodes
 
 
 def test_a_recovery_without_a_formula_is_false() -> None:

@@ -4,8 +4,8 @@ import numpy as np
 
 from boundit.estimand.recovery.factorize import factorize
 from boundit.simulation.random_models import draw_model
-from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
+from tests.nodes import make_nodes
 from tests.paper import ARM, CONTEXT, FIGURE_2, OUTCOME
 from tests.simulation.c_factors import c_factor
 

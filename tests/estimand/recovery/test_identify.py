@@ -8,8 +8,9 @@ from boundit.estimand.recovery.identify import identify
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from boundit.terms.names import Nodes, make_nodes
+from boundit.terms.names import Nodes
 from tests.estimand.truth import random_cases
+from tests.nodes import make_nodes
 from tests.simulation.c_factors import c_factor
 
 NAPKIN = parse("W -> R -> X -> Y; W <-> X; W <-> Y")

@@ -13,8 +13,8 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
-from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
+from tests.nodes import make_nodes
 
 Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")
 

@@ -7,8 +7,8 @@ from boundit.estimand.recovery.derivation import Step
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from boundit.terms.names import make_nodes
 from tests.estimand.truth import random_cases
+from tests.nodes import make_nodes
 from tests.paper import FIGURE_2
 from tests.simulation.c_factors import c_factor
 

@@ -5,8 +5,8 @@ import pytest
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.search import search
 from boundit.graph.text import parse
-from boundit.terms.names import make_nodes
 from tests.estimand.truth import gap, random_cases
+from tests.nodes import make_nodes
 from tests.oracles.do_search import is_derivable
 
 Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")

@@ -21,8 +21,8 @@ from boundit.estimand.language.expression import (
 from boundit.estimand.language.notation import make_sentence, write_text
 from boundit.report.text.mathml import draw_line
 from boundit.terms.formula import Group, Line, Over, Sentence, Sign, Term, Variable
-from boundit.terms.names import make_nodes
 from tests.estimand.language.test_simplify import random_formula
+from tests.nodes import make_nodes
 from tests.report.examples import RULE
 
 X, Y, Z = make_nodes("X"), make_nodes("Y"), make_nodes("Z")

@@ -41,10 +41,9 @@ def condition_graph(
     Called by ``_find_scope``.
 
     >>> from boundit.graph.text import parse
-    >>> from boundit.terms.names import make_nodes
     >>> graph = parse("Z -> X -> Y; Z <-> X <-> Y")
-    >>> roles = {"known": make_nodes(), "done": make_nodes(), "varied": make_nodes("Z")}
-    >>> found = condition_graph(graph, inside=make_nodes("X", "Y"), **roles)
+    >>> roles = {"known": frozenset(), "done": frozenset(), "varied": frozenset("Z")}
+    >>> found = condition_graph(graph, inside=frozenset("XY"), **roles)
     >>> print(found.graph, {v: sorted(found.influences[v]) for v in "XY"})
     X -> Y; X <-> Y {'X': ['Z'], 'Y': []}
     """

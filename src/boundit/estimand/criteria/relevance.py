@@ -26,11 +26,10 @@ def shortlist(
     on one side and treatments and selection on the other, near either end, then the nearest to
     the outcomes by edges. It is a rule of thumb: what is left out might have served as well.
 
-    >>> from boundit.terms.names import make_nodes
     >>> chain = CausalGraph.of(directed=[("A", "B"), ("B", "Y"), ("X", "Y"), ("B", "X")])
-    >>> y, x, none = make_nodes("Y"), make_nodes("X"), make_nodes()
+    >>> y, x, none = frozenset("Y"), frozenset("X"), frozenset()
     >>> roles = {"outcomes": y, "treatments": x, "context": none}
-    >>> shortlist(chain, make_nodes("A", "B"), **roles, max_size=1, max_sets=2)
+    >>> shortlist(chain, frozenset("AB"), **roles, max_size=1, max_sets=2)
     ['B']
     """
     width = len(usable)

@@ -1,0 +1,8 @@
+"""Sets of variables, as tests write them."""
+
+from boundit.terms.names import Nodes
+
+
+def make_nodes(*names: str) -> Nodes:
+    """Collect names into a set: ``make_nodes("X", "Y")``."""
+    return frozenset(names)
