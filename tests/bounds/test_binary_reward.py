@@ -10,36 +10,36 @@ REWARDS = st.lists(st.tuples(st.integers(0, 1), st.floats(-2, 5)), min_size=1, m
 
 
 @given(REWARDS)
-def test_heads_come_as_often_as_the_reward_is_high(rows: list[tuple[int, float]]) -> None:
+def test_successes_come_as_often_as_the_reward_is_high(rows: list[tuple[int, float]]) -> None:
     columns = {"X": [x for x, _ in rows], "Y": [y for _, y in rows]}
     table = read_log(columns).count(["X"], reward="Y")
-    coin = BinaryReward(table, "Y", -2, 5, binary=False)
-    tossed = coin.marginalize(frozenset({"X", "Y"}))
+    reward = BinaryReward(table, "Y", -2, 5, binary=False)
+    counted = reward.marginalize(frozenset({"X", "Y"}))
 
     for i, x in enumerate(table.levels["X"]):
         chances = np.array([(y + 2) / 7 for value, y in rows if value == x])
-        assert tossed.at({"X": i}).values == pytest.approx(
+        assert counted.at({"X": i}).values == pytest.approx(
             [(1 - chances).sum(), chances.sum()], abs=1e-9
         )
-        squares = coin.sum_squares(frozenset({"X", "Y"})).at({"X": i}).values
+        squares = reward.sum_squares(frozenset({"X", "Y"})).at({"X": i}).values
         assert squares == pytest.approx(
             [((1 - chances) ** 2).sum(), (chances**2).sum()], abs=1e-8
         )
-    assert coin.marginalize(frozenset({"X"})).values.sum() == len(rows)
+    assert reward.marginalize(frozenset({"X"})).values.sum() == len(rows)
 
 
-def test_a_reward_of_0_and_1_is_its_own_coin() -> None:
+def test_a_reward_of_0_and_1_is_its_own_success() -> None:
     table = read_log({"X": [0, 0, 1], "Y": [0, 1, 1]}).count(["X"], reward="Y")
-    coin = BinaryReward(table, "Y", 0, 1)
+    reward = BinaryReward(table, "Y", 0, 1)
 
-    assert coin.names == {"X", "Y"}
-    assert coin.n_levels == {"X": 2, "Y": 2}
-    assert coin.marginalize(frozenset("Y")).values[SUCCESS] == 2
+    assert reward.names == {"X", "Y"}
+    assert reward.n_levels == {"X": 2, "Y": 2}
+    assert reward.marginalize(frozenset("Y")).values[SUCCESS] == 2
 
 
 def test_a_table_without_the_reward_is_as_it_is() -> None:
     table = read_log({"X": [0, 0, 1]}).count(["X"])
-    coin = BinaryReward(table, None, 0, 1)
+    reward = BinaryReward(table, None, 0, 1)
 
-    assert coin.names == {"X"}
-    assert coin.marginalize(frozenset("X")).values.tolist() == [2, 1]
+    assert reward.names == {"X"}
+    assert reward.marginalize(frozenset("X")).values.tolist() == [2, 1]

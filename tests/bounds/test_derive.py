@@ -100,8 +100,8 @@ def test_more_information_never_widens_a_bound(zeros: float) -> None:
         assert np.allclose(upper, again[1])
 
 
-def test_a_reward_with_effects_and_a_wider_range_is_not_taken_for_its_coin() -> None:
-    """Z tells of Y, not of a coin that shows heads half as often as Y is 1."""
+def test_a_reward_with_effects_and_a_wider_range_is_not_taken_for_its_success() -> None:
+    """Z depends on Y, not on a success half as often as Y is 1."""
     model = Model(
         parse("X; Y -> Z; Y -> [S]"),
         {

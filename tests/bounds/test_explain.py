@@ -25,26 +25,28 @@ def explained(graph: str, **facts: float) -> str:
 
 
 def test_a_worst_population_names_levels_rewards_and_the_fact_that_stops_it() -> None:
-    told = explained("Plan -> Paid; Plan -> [S]; Paid -> [S]", selection_rate=0.5)
+    written = explained("Plan -> Paid; Plan -> [S]; Paid -> [S]", selection_rate=0.5)
 
-    assert "attained when Paid=10, Plan='b': 0.2 of everyone, 0.4 of the log, the least" in told
-    assert "attained when Paid=0, Plan='b'" in told
-
-
-def test_natural_bounds_are_told_as_sums() -> None:
-    told = explained("Plan -> Paid; Plan <-> Paid")
-
-    assert "+ 1 x P(Plan='b', Paid=10) = 0.4" in told
+    assert (
+        "attained when Paid=10, Plan='b': 0.2 of everyone, 0.4 of the log, the least" in written
+    )
+    assert "attained when Paid=0, Plan='b'" in written
 
 
-def test_a_reweighted_natural_bound_tells_its_population() -> None:
-    told = explained("Plan -> Paid; Plan <-> Paid; Paid -> [S]", selection_rate=0.5)
+def test_natural_bounds_are_written_as_sums() -> None:
+    written = explained("Plan -> Paid; Plan <-> Paid")
 
-    assert "natural bounds on Plan, reweighted" in told
-    assert "attained when Paid=10, Plan='a': 0.55 of everyone, 0.1 of the log" in told
+    assert "+ 1 x P(Plan='b', Paid=10) = 0.4" in written
+
+
+def test_a_reweighted_natural_bound_names_its_population() -> None:
+    written = explained("Plan -> Paid; Plan <-> Paid; Paid -> [S]", selection_rate=0.5)
+
+    assert "natural bounds on Plan, reweighted" in written
+    assert "attained when Paid=10, Plan='a': 0.55 of everyone, 0.1 of the log" in written
 
 
 def test_plain_numbers_come_with_their_rows() -> None:
-    told = explained("Plan -> Paid; Plan -> [S]")
+    written = explained("Plan -> Paid; Plan -> [S]")
 
-    assert "value: 6.667 (60 rows)" in told
+    assert "value: 6.667 (60 rows)" in written

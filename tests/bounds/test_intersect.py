@@ -141,7 +141,7 @@ def test_a_proof_is_written_as_a_sum_with_the_levels_of_the_log() -> None:
     )
 
 
-def test_notes_of_the_rules_are_told_once() -> None:
+def test_notes_of_the_rules_are_kept_once() -> None:
     ends = Ends(np.zeros(2), np.ones(2), notes=("hurried",))
     plan = planned(FixedRule("one", ends), FixedRule("other", ends))
     evaluator = Evaluator(BinaryReward(COUNTED, "Y", 0, 1))

@@ -36,7 +36,7 @@ def test_a_question_without_arms_and_contexts_is_refused(
         read_bandit_query(GRAPH, asked)
 
 
-def test_a_coin_causes_nothing_and_follows_what_the_reward_followed() -> None:
+def test_a_hidden_reward_causes_nothing_and_follows_what_the_reward_followed() -> None:
     for case in questions(40, 9):
         graph, y = case.model.graph, case.query.outcomes[0]
         drawn = hide_reward(graph, y)
@@ -48,6 +48,6 @@ def test_a_coin_causes_nothing_and_follows_what_the_reward_followed() -> None:
         if not graph.links[y].children:
             assert drawn == graph
         for other in others:
-            # The coin is a noisy copy: what the reward is apart from, the coin is.
+            # The success is a noisy copy: what the reward is apart from, the success is.
             if open_walk(graph, y, other, given=frozenset()) is None:
                 assert open_walk(drawn, y, other, given=frozenset()) is None

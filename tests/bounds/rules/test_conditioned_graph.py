@@ -19,22 +19,22 @@ def drawn(
     return found
 
 
-def felt(found: ConditionedGraph) -> dict[str, list[str]]:
+def influences(found: ConditionedGraph) -> dict[str, list[str]]:
     return {name: sorted(found.influences[name]) for name in sorted(found.influences)}
 
 
 @pytest.mark.parametrize("arcs", ["X <-> Y", "Z <-> X <-> Y"])
 def test_an_instrument_may_share_luck_with_the_arm(arcs: str) -> None:
-    """Section 3.4's example: what X's luck tells of Z becomes a response of X to Z."""
+    """Section 3.4's example: what X's disturbance tells of Z becomes a response of X to Z."""
     found = drawn(f"Z -> X -> Y; {arcs}", "X Y", varied="Z")
 
     assert str(found.graph) == "X -> Y; X <-> Y"
-    assert felt(found) == {"X": ["Z"], "Y": []}
+    assert influences(found) == {"X": ["Z"], "Y": []}
 
 
 def test_what_shares_luck_with_the_outcome_is_no_instrument() -> None:
-    assert felt(drawn("Z -> X -> Y; X <-> Y; Z <-> Y", "X Y", varied="Z"))["Y"] == ["Z"]
-    assert felt(drawn("Z -> X -> Y; X <-> Y; Z -> Y", "X Y", varied="Z"))["Y"] == ["Z"]
+    assert influences(drawn("Z -> X -> Y; X <-> Y; Z <-> Y", "X Y", varied="Z"))["Y"] == ["Z"]
+    assert influences(drawn("Z -> X -> Y; X <-> Y; Z -> Y", "X Y", varied="Z"))["Y"] == ["Z"]
 
 
 def test_a_collider_that_is_given_joins_the_luck_of_its_causes() -> None:
@@ -48,8 +48,8 @@ def test_a_hidden_cause_is_luck_and_a_given_one_is_not() -> None:
     assert str(drawn("W -> X -> Y; W -> Y", "X Y", known="W").graph) == "X -> Y"
 
 
-def test_what_is_set_by_hand_tells_nothing_of_luck() -> None:
-    assert felt(drawn("A -> Y; A <-> Y; X -> Y; X <-> Y", "X Y", done="A"))["Y"] == []
+def test_what_is_set_by_hand_depends_on_no_disturbance() -> None:
+    assert influences(drawn("A -> Y; A <-> Y; X -> Y; X <-> Y", "X Y", done="A"))["Y"] == []
 
 
 def test_nothing_inside_may_act_on_what_is_given() -> None:
@@ -64,13 +64,13 @@ def test_nothing_inside_may_act_on_what_is_given() -> None:
 
 
 def test_what_is_felt_grows_along_those_who_share_luck() -> None:
-    """One law of luck for all values takes nested sets; two that cross are joined."""
+    """One law of disturbance for all values takes nested sets; two that cross are joined."""
     found = drawn("A <-> X <-> Y <-> B; X -> Y", "X Y", varied="A B")
 
-    assert felt(found) == {"X": ["A"], "Y": ["A", "B"]}
+    assert influences(found) == {"X": ["A"], "Y": ["A", "B"]}
 
 
 def test_those_who_share_no_luck_do_not_widen_each_other() -> None:
     found = drawn("A <-> X; Y <-> B; X -> Y", "X Y", varied="A B")
 
-    assert felt(found) == {"X": ["A"], "Y": ["B"]}
+    assert influences(found) == {"X": ["A"], "Y": ["B"]}

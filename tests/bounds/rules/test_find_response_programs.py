@@ -37,7 +37,7 @@ def test_the_bow_has_the_natural_bounds_and_nothing_else() -> None:
     assert bow.fixed == ()
 
 
-def test_an_instrument_gives_a_scene_for_each_of_its_values() -> None:
+def test_an_instrument_gives_a_scenario_for_each_of_its_values() -> None:
     across, alone = programs("Z -> X -> Y; X <-> Y")
 
     assert (across.arguments, across.varied) == ((("Z",), ("X",)), ("Z",))

@@ -22,8 +22,8 @@ from tests.bounds.programs import models, numbers
 def rules(
     drawn: str, query: str = "Y | do(X)", *, longest: int = 3, budget: TimeBudget = FOR_EVER
 ) -> list[NestedChain]:
-    planner = ChainSearch(parse(drawn), parse_query(query))
-    return list(find_nested_chains(planner, longest=longest, budget=budget))
+    search = ChainSearch(parse(drawn), parse_query(query))
+    return list(find_nested_chains(search, longest=longest, budget=budget))
 
 
 def names(found: list[NestedChain]) -> list[str]:
@@ -55,10 +55,9 @@ def test_weights_that_are_known_are_used() -> None:
     found = rules("W -> X -> Y; W -> Y; X <-> Y")
 
     assert "recovery through W, then natural bounds of X, Y" in names(found)
-    stage = next(s for s in found if s.links and s.links[0].weights)
-    rule = stage.write_record()
-    assert "sum over W of P(W) x (" in str(rule.claim)
-    assert stage.formulas[-1] == stage.links[0].weights.expression  # type: ignore[union-attr]
+    rule = next(s for s in found if s.links and s.links[0].weights)
+    assert "sum over W of P(W) x (" in str(rule.write_record().claim)
+    assert rule.formulas[-1] == rule.links[0].weights.expression  # type: ignore[union-attr]
 
 
 def test_a_program_says_what_it_agrees_with() -> None:
@@ -84,7 +83,7 @@ def test_variables_that_the_light_question_does_not_name_are_no_links() -> None:
     for drawn in ("X -> Y; X <-> Y; V -> X", "X -> Y; X <-> Y; Y -> V"):
         found = rules(drawn)
         assert found
-        assert all(not stage.links for stage in found)
+        assert all(not rule.links for rule in found)
 
 
 def test_there_is_an_end_to_the_list_and_to_the_time() -> None:
@@ -137,7 +136,7 @@ def test_a_row_says_which_probabilities_prove_its_ends() -> None:
     assert "Identify stops for Q[Y] within X, Y" in said
 
 
-def test_programs_left_out_or_stopped_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_left_out_or_stopped_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     (model,) = models("Z -> X -> M -> Y; X <-> Y <-> M", 1, default_rng(3))
     query = parse_query("Y | do(X)")
     first = next(find_nested_chains(ChainSearch(model.graph, query), longest=0))
@@ -190,7 +189,7 @@ def test_a_confident_program_that_is_empty_refutes_the_graph() -> None:
         derive_bounds(graph, "Y | do(X)", rows, domain={"X": [0, 1]})
 
 
-def test_numeric_rewards_are_coins_between_the_ends_of_their_range() -> None:
+def test_numeric_rewards_are_scaled_between_the_ends_of_their_range() -> None:
     graph = parse("X -> Y; X <-> Y")
     rows = {"X": [0, 0, 1, 1], "Y": [10, 20, 0, 5]}
     table = derive_bounds(graph, "Y | do(X)", rows, confidence=None, reward_range=(0, 20))

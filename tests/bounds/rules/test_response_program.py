@@ -213,7 +213,7 @@ def added(proof: EndProof) -> float:
     return proof.constant + sum(times * value for times, _, value in proof.terms)
 
 
-def test_parted_scenes_hold_too_and_are_wider() -> None:
+def test_split_scenarios_hold_too_and_are_wider() -> None:
     for model in models(INSTRUMENT, 12, default_rng(7), levels=(2, 3)):
         spec = specs(model.graph)[0]
         if model.n_levels["X"] + model.n_levels["Z"] < 6:
@@ -223,16 +223,16 @@ def test_parted_scenes_hold_too_and_are_wider() -> None:
         whole = solved(spec, law)
         layout = ProgramLayout(spec, known.levels, most=60)
         assert len(layout.split_scenarios({"X": 0}) or []) > 1
-        parted = solve_program(layout, known, TimeBudget(None))
+        split = solve_program(layout, known, TimeBudget(None))
 
-        assert not parted.left_out
-        assert (parted.lower <= whole.lower + 1e-9).all()
-        assert (whole.upper <= parted.upper + 1e-9).all()
-        assert (parted.lower <= value).all()
-        assert (value <= parted.upper).all()
+        assert not split.left_out
+        assert (split.lower <= whole.lower + 1e-9).all()
+        assert (whole.upper <= split.upper + 1e-9).all()
+        assert (split.lower <= value).all()
+        assert (value <= split.upper).all()
 
 
-def test_too_many_types_for_one_scene_leave_the_program_out() -> None:
+def test_too_many_types_for_one_scenario_leave_the_program_out() -> None:
     (model,) = models(INSTRUMENT, 1, default_rng(8))
     known = numbers(model.law())
     found = solve_program(
@@ -330,7 +330,7 @@ def test_intervals_around_two_models_hold_the_truth_of_both(drawn: str) -> None:
 MEDIATED = "X -> M -> Y; X -> Y; X <-> Y"
 
 
-def test_the_law_has_a_row_for_every_condition_and_scene_that_sums_to_one() -> None:
+def test_the_law_has_a_row_for_every_condition_and_scenario_that_sums_to_one() -> None:
     for model in models("C -> X -> Y; C -> Y; Z -> X; X <-> Y", 5, default_rng(0), (2, 3)):
         known = numbers(model.law())
         spec = specs(model.graph, c="C")[0]
@@ -356,7 +356,7 @@ def test_known_factors_weigh_the_target() -> None:
     assert (low == high).all()
 
 
-def test_scenes_are_parted_until_there_is_room_and_work_has_a_limit(
+def test_scenarios_are_split_until_there_is_room_and_work_has_a_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (spec, _) = specs(parse("Z -> X -> Y; X <-> Y"))
