@@ -183,7 +183,7 @@ def model_of(search: ArmProgram, point: Floats, like: Model, arm: int) -> Model:
 
 
 def test_the_instrument_is_tighter_than_the_whole_component() -> None:
-    """Section 3.4: the larger program drops that Z and Y share no luck."""
+    """Section 3.4: the larger program drops that Z and Y share no hidden cause."""
     tighter = 0
     for model in models(LUCKY_INSTRUMENT, 10, default_rng(5)):
         seen, whole, alone = (solved(spec, model.law()) for spec in specs(model.graph))

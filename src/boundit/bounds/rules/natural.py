@@ -178,9 +178,9 @@ def _make_rule(
     """
     members = arms.union(query.outcomes)
     given = frozenset(query.context + query.treatments) - arms
-    felt = find_boundary(graph, members, given=given)
+    relevant = find_boundary(graph, members, given=given)
     steering = find_boundary(graph, str(graph.selection), given=graph.observed)
-    law = Reweighting.from_graph(graph, members | felt | steering, facts, tables)
+    law = Reweighting.from_graph(graph, members | relevant | steering, facts, tables)
     steps = [
         f"whoever got {join_names(arms)} shows what it earns; of the others nothing is known"
     ]
@@ -189,5 +189,5 @@ def _make_rule(
             f"given {join_names(law.steering)}, selection tells nothing of {join_names(others)}"
         )
         steps.append(f"Rule 1: {shields}")
-    block = ReweightedBlock(tuple(sort_names(members)), felt, law, tuple(steps))
+    block = ReweightedBlock(tuple(sort_names(members)), relevant, law, tuple(steps))
     return NaturalBounds(query, arms, block)

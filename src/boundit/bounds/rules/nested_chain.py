@@ -257,7 +257,7 @@ def _write_claim(rule: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
 
 
 def find_nested_chains(
-    planner: ChainSearch, *, longest: int, budget: TimeBudget = FOR_EVER
+    search: ChainSearch, *, longest: int, budget: TimeBudget = FOR_EVER
 ) -> Iterator[NestedChain]:
     """Yield the rules for a question without a formula, those of fewest variables first.
 
@@ -272,47 +272,47 @@ def find_nested_chains(
     ...     print([link.variable for link in found.all_links], found.asked)
     ['M', 'X'] P(Y | do(M))
     """
-    search = _NestedSearch(planner)
+    within = _NestedSearch(search)
     found = 0
-    for links, light in _find_open_ends(planner, longest):
+    for links, light in _find_open_ends(search, longest):
         if found >= MOST_NESTED or budget.is_over():
             return
-        inner: list[ResponseProgram | NestedChain] = [*search.find_programs(light)]
-        if not planner.x <= light.treatments:
-            inner += search.find_chains(light, longest - len(links))
+        inner: list[ResponseProgram | NestedChain] = [*within.find_programs(light)]
+        if not search.x <= light.treatments:
+            inner += within.find_chains(light, longest - len(links))
         found += len(inner)
-        yield from (NestedChain(planner.query, links, light, each) for each in inner)
+        yield from (NestedChain(search.query, links, light, each) for each in inner)
 
 
 def _find_open_ends(
-    planner: ChainSearch, longest: int
+    search: ChainSearch, longest: int
 ) -> Iterator[tuple[tuple[ChainLink, ...], Question]]:
     """Yield chains whose last factor has no formula, and the light question that it is.
 
     Called by ``find_nested_chains`` and ``_NestedSearch._search_within``.
     """
-    pool = planner.choose_variables(longest)
+    pool = search.choose_variables(longest)
     for size in range(min(longest, len(pool)) + 1):
         for chosen in combinations(pool, size):
             given = frozenset(chosen)
-            if planner.recover_law(min(planner.y), given) is not None:
+            if search.recover_law(min(search.y), given) is not None:
                 continue
-            whole = Question(planner.y, planner.x, planner.c | given)
-            light, _ = lighten(planner.graph, whole)
+            whole = Question(search.y, search.x, search.c | given)
+            light, _ = lighten(search.graph, whole)
             # A variable that the light question does not name adds nothing.
             if given <= light.variables:
-                for links in planner.find_orders(chosen):
+                for links in search.find_orders(chosen):
                     yield links, light
 
 
 @final
 class _NestedSearch:
-    """The programs and inner chains of one planner; each light question is looked at once."""
+    """The programs and inner chains of one search; each light question is looked at once."""
 
-    def __init__(self, planner: ChainSearch) -> None:
-        self.planner = planner
-        self._solver = Solver(planner.graph, planner.tables)
-        self._effort = SearchBudget(planner.graph)
+    def __init__(self, search: ChainSearch) -> None:
+        self.search = search
+        self._solver = Solver(search.graph, search.tables)
+        self._effort = SearchBudget(search.graph)
         self._programs: dict[Question, list[ResponseProgram]] = {}
         self._chains: dict[tuple[Question, int], list[NestedChain]] = {}
 
@@ -322,7 +322,7 @@ class _NestedSearch:
         Called by ``find_nested_chains``.
         """
         if light not in self._programs:
-            graph = self.planner.graph
+            graph = self.search.graph
             self._programs[light] = [
                 *find_response_programs(graph, light, self._solver, self._effort)
             ]
@@ -343,20 +343,20 @@ class _NestedSearch:
 
         Called by ``_NestedSearch.find_chains``.
         """
-        planner, lost = self.planner, self.planner.x - light.variables
+        search, lost = self.search, self.search.x - light.variables
         treatments, context = (
             tuple(sort_names(light.treatments)),
             tuple(sort_names(light.context)),
         )
         asked = EffectQuery(tuple(light.outcomes), treatments, context)
-        inner = ChainSearch(planner.graph, asked, planner.tables)
+        inner = ChainSearch(search.graph, asked, search.tables)
         for chain in inner.find_chains(longest=longest):
             if lost.intersection(chain.variables):
-                yield NestedChain(planner.query, chain.links, light, chain.reward)
+                yield NestedChain(search.query, chain.links, light, chain.reward)
         for links, lighter in _find_open_ends(inner, longest):
             if lost & frozenset(link.variable for link in links):
                 yield from (
-                    NestedChain(planner.query, links, lighter, each)
+                    NestedChain(search.query, links, lighter, each)
                     for each in self.find_programs(lighter)
                 )
 

@@ -97,7 +97,7 @@ class ReweightedTypes(BoundRule):
         Called by ``BoundPlan.of`` once per rule.
         """
         inside, law = self.program.inside, self.reweighting
-        varied, felt = self.program.varied, self.given.union(self.program.varied)
+        varied, conditions = self.program.varied, self.given.union(self.program.varied)
         across = f" across {join_names(varied)}" if varied else ""
         every = f" at every {join_names(varied)}" if varied else ""
         claim = Sentence.of(
@@ -105,7 +105,7 @@ class ReweightedTypes(BoundRule):
             " lies between the least and the greatest ",
             self.program.asked.formula,
             " that agree with ",
-            write_population_law(sort_names(inside), felt),
+            write_population_law(sort_names(inside), conditions),
             every,
             write_reweighting([law.steering], law.statement),
         )
