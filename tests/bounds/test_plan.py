@@ -1,10 +1,14 @@
 from dataclasses import replace
+from itertools import chain
 
 from boundit.bounds.plan import MOST_TABLES, BoundPlan, plan_bounds, plan_paper, plan_sound
 from boundit.bounds.rules.chain import ChainSearch, KnownFormula
+from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query
+from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
+from tests.bounds.exact import questions
 from tests.nodes import make_nodes
 from tests.paper import FIGURE_2
 
@@ -107,3 +111,23 @@ def test_a_plan_needs_arms_and_contexts_even_where_no_rule_reads_them() -> None:
 
     assert plan.needs == {"X1", "X2", "U1", "U2"}
     assert plan.with_notes("mind this").notes == ("mind this",)
+
+
+def test_every_separation_that_a_step_names_holds_in_the_graph() -> None:
+    named = 0
+    for asked in questions(40, 5):
+        graph, facts = asked.model.graph, SelectionFacts((0.5, 0.9))
+        tables = [frozenset(asked.query.context)] if asked.query.context else []
+        plans = (
+            plan_sound(
+                graph, asked.query, tables, facts=facts if graph.selection else NOTHING_KNOWN
+            ),
+            plan_paper(graph, asked.query, tables, max_condition=2),
+        )
+        for planned in chain.from_iterable(plan.rules for plan in plans):
+            for step in planned.record.steps:
+                if step.between is not None:
+                    named += 1
+                    cut = graph.without_edges_into(step.into).without_edges_out_of(step.out_of)
+                    assert open_walk(cut, *step.between, given=step.given) is None, step
+    assert named > 100

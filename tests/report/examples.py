@@ -11,7 +11,7 @@ from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.records import Curve, IntervalSeries, PointEstimates
-from boundit.terms.bound import Bound, Key, RuleRecord
+from boundit.terms.bound import Bound, Key, RuleRecord, StepRecord
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.formula import Over, Sentence, Variable
 from boundit.terms.interval import Interval
@@ -27,12 +27,17 @@ RULE = RuleRecord(
         make_sentence(P(make_nodes("Y"), make_nodes("I1", "U1", "X1", "X2"))),
     ),
     (
-        Sentence.of(
-            "Rule 1: ",
-            EffectQuery(("Y",), ("U1", "X1", "X2"), ("I1",)).formula,
-            " is the same given S=1",
+        StepRecord(
+            Sentence.of(
+                "Rule 1: ",
+                EffectQuery(("Y",), ("U1", "X1", "X2"), ("I1",)).formula,
+                " is the same given S=1",
+            ),
+            (("Y",), ("S",)),
+            ("I1", "U1", "X1", "X2"),
+            into=("U1", "X1", "X2"),
         ),
-        "Rule 2: U1, X1 may be seen",
+        StepRecord("Rule 2: U1, X1 may be seen"),
     ),
 )
 CAVEAT = "only levels of I1 that were logged count"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from boundit.terms import bound_file
-from boundit.terms.bound import MEASURES, Bound, Key, RuleRecord
+from boundit.terms.bound import MEASURES, Bound, Key, RuleRecord, StepRecord
 from boundit.terms.bound_errors import (
     DamagedFile,
     MalformedRow,
@@ -52,7 +52,13 @@ def derived() -> BoundTable:
         levels={"T": (moment,), "F": (False, True), "D": (day,), "W": ("x", None)},
         reward_range=(0.0, 1.0),
         bounds=bounds,
-        rules={"r": RuleRecord("r", "it is", ("because",))},
+        rules={
+            "r": RuleRecord(
+                "r",
+                "it is",
+                (StepRecord("because", (("Y",), ("X", "S")), ("Z",), into=("X",)),),
+            )
+        },
         profile="sound",
         confidence=0.95,
         caveats=("mind the gap",),

@@ -2,12 +2,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from boundit.terms.bound import Bound, RuleRecord
+from boundit.terms.bound import Bound, RuleRecord, StepRecord
 from boundit.terms.explanation import explain_bound, format_count
 from boundit.terms.formula import Sentence
 
 RULES = {
-    "by W": RuleRecord("by W", "mu lies between min/max over W of P(Y | W)", ("W blocks S",))
+    "by W": RuleRecord(
+        "by W", "mu lies between min/max over W of P(Y | W)", (StepRecord("W blocks S"),)
+    )
 }
 
 

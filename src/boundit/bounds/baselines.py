@@ -14,6 +14,7 @@ from boundit.estimand.criteria.adjustment_sets import find_adjustment
 from boundit.estimand.language.expression import Expression, P, Product, Sum
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.bound import StepRecord
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import join_names
 
@@ -75,6 +76,6 @@ def _estimate(
     caveat = f"this is a biased estimate, not a bound: {why}"
     rules = []
     if formula is not None:
-        rules = [Chain(query, (), KnownFormula(formula, (why,)), profile)]
+        rules = [Chain(query, (), KnownFormula(formula, (StepRecord(why),)), profile)]
     plan = BoundPlan.of(graph, query, profile, rules, caveat)
     return assemble(plan, count_for(plan, read_log(log)), reward_range=reward_range)

@@ -1,9 +1,9 @@
 """One row of a bound table, and the rule behind an end of it: finished words and numbers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from boundit.terms.formula import Line
+from boundit.terms.formula import Line, Part, Sentence, join_line
 from boundit.terms.interval import EmptyInterval, Interval
 
 Value: TypeAlias = object
@@ -24,12 +24,41 @@ MEASURES = (
 
 
 @dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One step to a claim, and the separation it rests on where there is one.
+
+    The two sets ``between`` which every path is blocked by ``given``, in the graph without the
+    edges ``into`` and ``out_of`` these variables; ``between`` is None for steps of other kinds.
+
+    >>> step = StepRecord("Rule 3: drop do(X)", (("Y",), ("X",)), ("Z",), into=("X",))
+    >>> print(step.prefix("for Y: "))
+    for Y: Rule 3: drop do(X)
+    """
+
+    line: Line
+    between: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    given: tuple[str, ...] = ()
+    into: tuple[str, ...] = ()
+    out_of: tuple[str, ...] = ()
+
+    def prefix(self, *parts: Part | Sentence) -> "StepRecord":
+        """Put words before the line, which say what the step is about.
+
+        Called by ``prefix_steps``, and by ``Factorization.write_record`` for each factor.
+        """
+        return replace(self, line=join_line(*parts, self.line))
+
+    def __str__(self) -> str:
+        return str(self.line)
+
+
+@dataclass(frozen=True, slots=True)
 class RuleRecord:
     """Why a kind of bound holds: its name, the claim with its formula, and the steps to it."""
 
     name: str
     claim: Line
-    steps: tuple[Line, ...] = ()
+    steps: tuple[StepRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

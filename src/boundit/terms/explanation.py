@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from boundit.terms.bound import Arm, Bound, RuleRecord
+from boundit.terms.bound import Arm, Bound, RuleRecord, StepRecord
 from boundit.terms.formula import Line, Sentence
 from boundit.terms.interval import Interval
 from boundit.terms.rounding import ROUNDING
@@ -55,7 +55,7 @@ class EndExplanation:
     rule: str
     claim: Line | None
     numbers: tuple[EndNumbers, ...]
-    steps: tuple[Line, ...]
+    steps: tuple[StepRecord, ...]
 
     @property
     def title(self) -> str:

@@ -16,6 +16,7 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.model import Model
 from boundit.simulation.worlds import paper_world
+from boundit.terms.bound import StepRecord
 from boundit.terms.names import Nodes
 from tests.bounds.exact import questions
 from tests.bounds.reweighted import plug_in, true_facts
@@ -23,12 +24,14 @@ from tests.nodes import make_nodes
 
 QUERY = parse_query("Y | do(X)")
 LAW = Reweighting(make_nodes("M", "X"), make_nodes("M"), SelectionFacts((0.5, 0.9)))
-BLOCK = ReweightedBlock(("M",), make_nodes("X"), LAW, ("it may be seen",))
-REWARD = KnownFormula(P(make_nodes("Y"), make_nodes("X", "M", "U", "Z")), ("Y is known",))
+BLOCK = ReweightedBlock(("M",), make_nodes("X"), LAW, (StepRecord("it may be seen"),))
+REWARD = KnownFormula(
+    P(make_nodes("Y"), make_nodes("X", "M", "U", "Z")), (StepRecord("Y is known"),)
+)
 
 
 def chain() -> ReweightedChain:
-    known = ChainLink("Z", KnownFormula(P(make_nodes("Z")), ("Z is clean",)))
+    known = ChainLink("Z", KnownFormula(P(make_nodes("Z")), (StepRecord("Z is clean"),)))
     return ReweightedChain(QUERY, (ChainLink("U", None), BLOCK, known), REWARD)
 
 
@@ -57,7 +60,7 @@ def test_a_rule_is_written_from_the_outside_in() -> None:
         "(sum over Z of P(Z | S=1) x (P(Y | M, U, X, Z, S=1))), where P*(v) = P(v | S=1) r(M) "
         "is the population's law and r any that fits: r >= 0.5 (selection rate)"
     )
-    assert written.steps == (
+    assert tuple(map(str, written.steps)) == (
         "Y is known",
         "for Z: Z is clean",
         "it may be seen",

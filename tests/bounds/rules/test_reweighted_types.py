@@ -80,7 +80,7 @@ def test_the_rule_says_what_is_reproduced_and_what_is_known_of_selection() -> No
     assert rule.name == "program over X, Y across Z, reweighted"
     assert "agree with P*(X, Y | Z) at every Z" in str(rule.claim)
     assert "r >= 0.5 (selection rate)" in str(rule.claim)
-    assert rule.steps[-1] == "Rule 1: given X, Y, selection tells nothing of Z"
+    assert str(rule.steps[-1]) == "Rule 1: given X, Y, selection tells nothing of Z"
 
 
 BY_ARM = "Z -> X -> Y; X <-> Y; X -> [S]"

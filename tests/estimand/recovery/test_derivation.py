@@ -1,7 +1,8 @@
 """Answers say what they are worth, and no more."""
 
 from boundit.estimand.language.expression import P
-from boundit.estimand.recovery.derivation import Recovery, Step
+from boundit.estimand.recovery.derivation import Recovery, SeparationFact, Step
+from boundit.terms.bound import StepRecord
 from tests.nodes import make_nodes
 
 
@@ -31,3 +32,24 @@ def test_earlier_steps_go_in_front() -> None:
         Step(15, "divide"),
         Step(9, "stop"),
     )
+
+
+def test_a_step_is_kept_with_the_separation_it_rests_on() -> None:
+    fact = SeparationFact(
+        make_nodes("Y"), make_nodes("S"), make_nodes("X", "A"), into=make_nodes("X")
+    )
+
+    assert Step(None, "same", "Rule 1", fact).record == StepRecord(
+        "Rule 1: same", (("Y",), ("S",)), ("A", "X"), into=("X",)
+    )
+    assert Step(5, "sum").record == StepRecord("Algorithm 2, line 5: sum")
+
+
+def test_a_separation_that_failed_or_has_one_side_is_not_kept() -> None:
+    failed = SeparationFact(
+        make_nodes("Y"), make_nodes("S"), make_nodes(), walk=("Y", "->", "S")
+    )
+    lonely = SeparationFact(make_nodes("Y"), make_nodes(), make_nodes("X"))
+
+    assert Step(None, "no", "Rule 1", failed).record.between is None
+    assert Step(None, "same", "Rule 1", lonely).record.between is None

@@ -24,7 +24,7 @@ from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.estimand.language.expression import Expression, P
 from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.formula import Line
+from boundit.terms.bound import StepRecord
 from boundit.terms.names import Nodes, join_names, sort_names
 
 
@@ -103,4 +103,4 @@ class ReweightedBlock:
     variables: tuple[str, ...]
     given: Nodes
     reweighting: Reweighting
-    steps: tuple[Line, ...] = ()
+    steps: tuple[StepRecord, ...] = ()

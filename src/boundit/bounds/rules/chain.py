@@ -35,8 +35,8 @@ from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound import RuleRecord
-from boundit.terms.formula import Line, Sentence, join_line
+from boundit.terms.bound import RuleRecord, StepRecord
+from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names
 
 MOST_SETS = 200
@@ -48,7 +48,14 @@ class KnownFormula:
     """A formula and why it holds."""
 
     expression: Expression
-    steps: tuple[Line, ...]
+    steps: tuple[StepRecord, ...]
+
+    def prefix_steps(self, variable: str) -> tuple[StepRecord, ...]:
+        """Say of each step which variable's law it is about.
+
+        Called by ``Chain.write_record``, ``ReweightedChain._write_links`` and ``_write_claim``.
+        """
+        return tuple(step.prefix(f"for {variable}: ") for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +119,7 @@ class Chain(BoundRule):
         steps = list(self.reward.steps)
         for link in self.links:
             if link.weights:
-                steps += [
-                    join_line(f"for {link.variable}: ", step) for step in link.weights.steps
-                ]
+                steps += link.weights.prefix_steps(link.variable)
         claim = Sentence.of(self.query.formula, verb, shown)
         return RuleRecord(self.name, claim, tuple(steps))
 
@@ -269,7 +274,7 @@ class ChainSearch:
                 None
                 if found.expression is None
                 else KnownFormula(
-                    simplify(found.expression), tuple(step.sentence for step in found.steps)
+                    simplify(found.expression), tuple(step.record for step in found.steps)
                 )
             )
         return self._known[key]

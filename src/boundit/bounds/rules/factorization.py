@@ -69,7 +69,7 @@ class Factorization(BoundRule):
         shown = Sentence(tuple(part for one in parts for part in (" ", one))[1:])
         claim = Sentence.of(self.query.formula, " lies within ", divide(shown, self.base))
         said = tuple(
-            Sentence.of(make_factor(part), ": ", step.sentence)
+            step.record.prefix(make_factor(part), ": ")
             for part, answer in self.factors
             for step in answer.steps
         )

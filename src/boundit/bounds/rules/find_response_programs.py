@@ -30,7 +30,8 @@ from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.formula import Line, Sentence, make_factor
+from boundit.terms.bound import StepRecord
+from boundit.terms.formula import Sentence, make_factor
 from boundit.terms.names import Nodes, join_names, sort_names
 
 MOST_SUBSETS = 3
@@ -179,7 +180,7 @@ def _make_program(
         wanted,
         tuple(found[len(pieces) :]),
         tuple(sort_names(_join(scope.kept))),
-        (*(step.sentence for step in law.steps), *_write_steps(around, outer, wanted)),
+        (*(step.record for step in law.steps), *_write_steps(around, outer, wanted)),
     )
 
 
@@ -260,7 +261,7 @@ class _LawWriter:
         return divide(upto, sum_out(frozenset((node,)), upto))
 
 
-def _write_steps(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[Line, ...]:
+def _write_steps(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[StepRecord, ...]:
     """Say where Identify stops, and what types reproduce instead.
 
     Called by ``_make_program``.
@@ -268,6 +269,8 @@ def _write_steps(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[Line, ...]
     names = join_names(around)
     every = f" at every value of {join_names(outer)}" if outer else ""
     return (
-        Sentence.of("Identify stops for ", make_factor(wanted), f" within {names}"),
-        Sentence.of(f"response types of {names} reproduce ", make_factor(around), every),
+        StepRecord(Sentence.of("Identify stops for ", make_factor(wanted), f" within {names}")),
+        StepRecord(
+            Sentence.of(f"response types of {names} reproduce ", make_factor(around), every)
+        ),
     )

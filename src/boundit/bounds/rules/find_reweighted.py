@@ -15,7 +15,13 @@ from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.question import Question, lighten, may_observe_treatments
+from boundit.estimand.recovery.derivation import Step
+from boundit.estimand.recovery.question import (
+    Question,
+    lighten,
+    may_observe_treatments,
+    state_rule_2,
+)
 from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.formula import Sentence, Term, name_variables
@@ -128,8 +134,9 @@ class ReweightedChainSearch:
             return None
         given = find_boundary(self.graph, members, given=light.treatments | light.context)
         law_of = (name_variables(members, bare=True), name_variables(given, bare=True))
-        seen = Sentence.of("Rule 2: ", asked.formula, " is ", Term("P", *law_of))
-        steps = (*(move.sentence for move in moves), Sentence.of(seen, " of the population"))
+        seen = Sentence.of(asked.formula, " is ", Term("P", *law_of), " of the population")
+        moves += (Step(None, seen, "Rule 2", state_rule_2(self.graph, light)),)
+        steps = tuple(move.record for move in moves)
         steering = find_boundary(
             self.graph, str(self.graph.selection), given=self.graph.observed
         )

@@ -32,7 +32,7 @@ from boundit.estimand.language.expression import Expression
 from boundit.estimand.query import EffectQuery
 from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound import RuleRecord
+from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
 
@@ -181,13 +181,16 @@ def _make_rule(
     relevant = find_boundary(graph, members, given=given)
     steering = find_boundary(graph, str(graph.selection), given=graph.observed)
     law = Reweighting.from_graph(graph, members | relevant | steering, facts, tables)
-    steps = [
+    shown = (
         f"whoever got {join_names(arms)} shows what it earns; of the others nothing is known"
-    ]
+    )
+    steps = [StepRecord(shown)]
     if law.steering and (others := law.variables - law.steering):
         shields = (
             f"given {join_names(law.steering)}, selection tells nothing of {join_names(others)}"
         )
-        steps.append(f"Rule 1: {shields}")
+        sides = (str(graph.selection),), tuple(sort_names(others))
+        shield = tuple(sort_names(law.steering))
+        steps.append(StepRecord(f"Rule 1: {shields}", sides, shield))
     block = ReweightedBlock(tuple(sort_names(members)), relevant, law, tuple(steps))
     return NaturalBounds(query, arms, block)

@@ -45,8 +45,8 @@ from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lighten
 from boundit.estimand.recovery.solver import Solver
-from boundit.terms.bound import RuleRecord
-from boundit.terms.formula import Line, Sentence, join_line
+from boundit.terms.bound import RuleRecord, StepRecord
+from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
 
 MOST_NESTED = 24
@@ -229,7 +229,7 @@ def _name_program(program: ResponseProgram) -> str:
     return f"program over {join_names(program.inside)}{across}"
 
 
-def _write_claim(rule: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
+def _write_claim(rule: NestedChain) -> tuple[Sentence, tuple[StepRecord, ...]]:
     """Write the claim and the steps of a chain and of what is within it.
 
     Called by ``NestedChain.write_record``.
@@ -249,11 +249,9 @@ def _write_claim(rule: NestedChain) -> tuple[Sentence, tuple[Line, ...]]:
             shown = take_extremes([link.variable], enclose(shown))
         else:
             shown = sum_over([link.variable], make_sentence(link.weights.expression), shown)
-            steps += tuple(
-                join_line(f"for {link.variable}: ", step) for step in link.weights.steps
-            )
+            steps += link.weights.prefix_steps(link.variable)
     question = Sentence.of("by the do-calculus the question is ", rule.asked.formula)
-    return shown, (question, *steps)
+    return shown, (StepRecord(question), *steps)
 
 
 def find_nested_chains(

@@ -30,7 +30,7 @@ from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.recovery.question import Question
-from boundit.terms.formula import Line
+from boundit.terms.bound import StepRecord
 from boundit.terms.names import Nodes, sort_names
 from boundit.terms.rounding import ROUNDING
 
@@ -59,7 +59,7 @@ class ResponseProgram:
     followed: Nodes
     weights: tuple[Expression, ...]
     summed: tuple[str, ...]
-    steps: tuple[Line, ...]
+    steps: tuple[StepRecord, ...]
 
     @property
     def set_by_hand(self) -> tuple[str, ...]:

@@ -35,8 +35,8 @@ from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
-from boundit.terms.bound import RuleRecord
-from boundit.terms.formula import Line, Sentence, join_line
+from boundit.terms.bound import RuleRecord, StepRecord
+from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
 
 
@@ -111,13 +111,14 @@ class ReweightedChain(BoundRule):
             others = each.variables - each.steering
             if others and each.steering:
                 known, hidden = join_names(each.steering), join_names(others)
-                steps.append(f"Rule 1: given {known}, selection tells nothing of {hidden}")
+                line = f"Rule 1: given {known}, selection tells nothing of {hidden}"
+                steps.append(StepRecord(line))
         stated = "; ".join(dict.fromkeys(each.statement for each in laws))
         weights = write_reweighting([each.steering for each in laws], stated)
         claim = Sentence.of(self.query.formula, verb, shown, weights)
         return RuleRecord(self.name, claim, tuple(steps))
 
-    def _write_links(self) -> tuple[Sentence, list[Line]]:
+    def _write_links(self) -> tuple[Sentence, list[StepRecord]]:
         """Write what is done over every link and block, and the steps, from the inside out.
 
         Called by ``ReweightedChain.write_record``.
@@ -135,9 +136,7 @@ class ReweightedChain(BoundRule):
             else:
                 law = make_sentence(link.weights.expression)
                 shown = sum_over([link.variable], law, shown or Sentence(()))
-                steps += [
-                    join_line(f"for {link.variable}: ", step) for step in link.weights.steps
-                ]
+                steps += link.weights.prefix_steps(link.variable)
         return shown or Sentence(()), steps
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:

@@ -22,7 +22,7 @@ from boundit.estimand.criteria.substitutes import Substitute
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
-from boundit.terms.bound import RuleRecord
+from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
 
@@ -63,7 +63,7 @@ class Substitution(BoundRule):
         return RuleRecord(
             f"substitute {acted}" if acted else "adjustment",
             Sentence.of(self.query.formula, verb, shown),
-            tuple(map(str, self.substitute.reasons)),
+            tuple(StepRecord(str(reason)) for reason in self.substitute.reasons),
         )
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:

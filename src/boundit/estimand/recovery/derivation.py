@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import write_text
 from boundit.estimand.language.render import write_latex
+from boundit.terms.bound import StepRecord
 from boundit.terms.formula import Line, join_line
 from boundit.terms.names import Nodes, sort_names, write_name
 
@@ -23,6 +24,11 @@ class SeparationFact:
     into: Nodes = frozenset()
     out_of: Nodes = frozenset()
     walk: tuple[str, ...] = ()
+
+    @property
+    def sides(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The two sets it speaks of, each in order. Used by ``Step.record``."""
+        return tuple(sort_names(self.of)), tuple(sort_names(self.others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,18 @@ class Step:
         """The step as a line of an explanation, formulas kept where it has any."""
         place = self.algorithm if self.line is None else f"{self.algorithm}, line {self.line}"
         return join_line(f"{place}: ", self.reason)
+
+    @property
+    def record(self) -> StepRecord:
+        """The step as rules keep it, with its separation; one that failed is left out.
+
+        Used by the rules of bounds, ``ChainSearch.recover_law`` for one.
+        """
+        if self.fact is None or self.fact.walk or not all(self.fact.sides):
+            return StepRecord(self.sentence)
+        sets = (self.fact.given, self.fact.into, self.fact.out_of)
+        given, into, out_of = (tuple(sort_names(names)) for names in sets)
+        return StepRecord(self.sentence, self.fact.sides, given, into, out_of)
 
     def __str__(self) -> str:
         return str(self.sentence)

@@ -189,7 +189,8 @@ def state_rule_1(
 def state_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact:
     """State that all treatments may be observed instead of set.
 
-    Called by ``Solver._read_off_log`` and ``ExternalTable.answer`` for their steps.
+    Called by ``Solver._read_off_log``, ``ExternalTable.answer`` and
+    ``ReweightedChainSearch._make_block`` for their steps.
     """
     known, treatments = asked.list_known(graph), asked.treatments
     return SeparationFact(asked.outcomes, treatments, known, out_of=treatments)

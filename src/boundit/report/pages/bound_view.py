@@ -124,7 +124,7 @@ def list_rules(table: BoundTable) -> tuple[RuleView, ...]:
         RuleView(
             name,
             draw_line(table.rules[name].claim),
-            tuple(map(draw_line, table.rules[name].steps)),
+            tuple(draw_line(step.line) for step in table.rules[name].steps),
             f"{lower[name]:,} lower and {upper[name]:,} upper ends",
         )
         for name in used

@@ -59,4 +59,4 @@ def _list_end(end: EndExplanation) -> Iterator[_Block]:
         yield "numbers", numbers.lines
     if end.steps:
         yield "head", ("Why it holds:",)
-        yield "steps", end.steps
+        yield "steps", tuple(step.line for step in end.steps)
