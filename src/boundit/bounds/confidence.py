@@ -183,7 +183,7 @@ class ConfidentNumbers:
         elif source.outcome in term.given and not source.binary:
             ends = np.zeros_like(n), np.ones_like(n)
         else:
-            seen = self._count_seen(term, below)
+            seen = self._count_seen_rows(term, below)
             alpha = self._shares[term] / max(seen * self._count_outcomes(term), 1)
             if source.outcome in term.of and not source.binary:
                 squares = source.sum_squares(term.of | term.given).align(joint.axes)
@@ -192,7 +192,7 @@ class ConfidentNumbers:
                 ends = bound_share(joint.values, n, alpha)
         return NamedArray(joint.axes, ends[0]), NamedArray(joint.axes, ends[1])
 
-    def _count_seen(self, term: P, below: NamedArray) -> int:
+    def _count_seen_rows(self, term: P, below: NamedArray) -> int:
         """Count the rows of cells that were seen, among which a term's error is split.
 
         Called by ``ConfidentNumbers._compute_interval``.

@@ -63,9 +63,9 @@ class Explainer:
                     return self._write_population(worst)
                 case None:
                     return ()
-        return self._list_read(which, place)
+        return self._list_cell_numbers(which, place)
 
-    def _list_read(self, which: int, place: Place) -> tuple[str, ...]:
+    def _list_cell_numbers(self, which: int, place: Place) -> tuple[str, ...]:
         """Write where, how much, and of how many rows.
 
         Called by ``Explainer.list_numbers`` for ends that come without a proof.
@@ -75,7 +75,7 @@ class Explainer:
         for levels, share in self.rules[which].list_cells(self.evaluator, place):
             where = ", ".join(str(self._write_level(name, i)) for name, i in levels.items())
             read = {n: i for n, i in (here | levels).items() if n in needs}
-            rows = format_count(float(self._count_by(frozenset(read)).at(read)))
+            rows = format_count(float(self._count_log_rows(frozenset(read)).at(read)))
             worth = "never logged" if np.isnan(share) else f"{self.scale(share):.4g}"
             lines.append(f"{where or 'value'}: {worth} ({rows})")
         return tuple(lines)
@@ -105,10 +105,10 @@ class Explainer:
             lines.append(f"attained when {who}: {shares}{kind.stopped}")
         return (*lines, f"and {worst.n_more} kinds more") if worst.n_more else tuple(lines)
 
-    def _count_by(self, names: Nodes) -> NamedArray:
+    def _count_log_rows(self, names: Nodes) -> NamedArray:
         """Count by some variables, once however many rows ask.
 
-        Called by ``Explainer._list_read``.
+        Called by ``Explainer._list_cell_numbers``.
         """
         if names not in self._marginals:
             self._marginals[names] = self.log.marginalize(names)
@@ -117,7 +117,7 @@ class Explainer:
     def _write_level(self, name: str, place: int) -> Variable:
         """Write a variable at a level; of the reward one of the ends of its range.
 
-        Called by ``Explainer._list_read``, ``Explainer._write_proof`` and
+        Called by ``Explainer._list_cell_numbers``, ``Explainer._write_proof`` and
         ``Explainer._write_population``.
         """
         if name == self.log.reward:

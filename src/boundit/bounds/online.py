@@ -51,7 +51,9 @@ def make_living_plans(
         return ()
     terms = collect_terms(chain.reward.expression for chain in chosen)
     numbers = numbers_for(dict.fromkeys(terms, Nodes()))
-    return tuple(_make_plan(c, graph, query, levels, reward_range, numbers) for c in chosen)
+    return tuple(
+        _make_living_plan(c, graph, query, levels, reward_range, numbers) for c in chosen
+    )
 
 
 def choose_chains(
@@ -77,7 +79,7 @@ def choose_chains(
     return sorted(small, key=lambda chain: (n_cells(chain), chain.variables))[:MOST_PLANS]
 
 
-def _make_plan(
+def _make_living_plan(
     chain: Chain,
     graph: CausalGraph,
     query: EffectQuery,
@@ -92,7 +94,7 @@ def _make_plan(
     return Living(
         chain.variables,
         tuple(tuple(levels[name]) for name in chain.variables),
-        {key: _find_pool(names, key, shared_by) for key in ends},
+        {key: _select_pool(names, key, shared_by) for key in ends},
         ends,
         reason,
     )
@@ -103,7 +105,7 @@ def find_pooling(
 ) -> tuple[Nodes, str]:
     """Find on which treatments and contexts the law of some variables depends, and why.
 
-    Called by ``_make_plan``.
+    Called by ``_make_living_plan``.
 
     >>> from boundit.estimand.query import parse_query
     >>> graph = CausalGraph.of(directed=[("X", "W"), ("W", "Y"), ("X2", "Y"), ("C", "Y")])
@@ -128,7 +130,7 @@ def _read_ends(
 ) -> dict[Key, tuple[Interval, ...]]:
     """Read the interval of every cell for every pair; never seen, it is the whole range.
 
-    Called by ``_make_plan``.
+    Called by ``_make_living_plan``.
     """
     (outcome,), n = query.outcomes, len(query.treatments)
     names = query.treatments + query.context
@@ -148,7 +150,7 @@ def _read_ends(
     }
 
 
-def _find_pool(names: Sequence[str], key: Key, shared_by: Nodes) -> Pool:
-    """Find the pool whose counts a pair shares; called by ``_make_plan``."""
+def _select_pool(names: Sequence[str], key: Key, shared_by: Nodes) -> Pool:
+    """Find the pool whose counts a pair shares; called by ``_make_living_plan``."""
     arm, context = key
     return tuple(v for name, v in zip(names, arm + context, strict=True) if name in shared_by)

@@ -49,7 +49,7 @@ def sensitivity_curve(
     for limit in sorted(set(map(float, limits)), reverse=True):
         try:
             table = bounded(limit)
-            wider = table if wider is None else _narrow(table, wider)
+            wider = table if wider is None else _narrow_table(table, wider)
         except (EndsCross, FactsRefuted):
             refuted.append(limit)
             continue
@@ -58,7 +58,7 @@ def sensitivity_curve(
     return SensitivityCurve(tuple(order), tuple(found[g] for g in order), tuple(refuted[::-1]))
 
 
-def _narrow(table: BoundTable, wider: BoundTable) -> BoundTable:
+def _narrow_table(table: BoundTable, wider: BoundTable) -> BoundTable:
     """Keep of each end the better of two tables that both hold.
 
     Called by ``sensitivity_curve`` for each limit and the next larger one.
@@ -71,7 +71,7 @@ def _narrow(table: BoundTable, wider: BoundTable) -> BoundTable:
 
 
 def _keep_better(key: Key, one: Bound, other: Bound) -> Bound:
-    """Keep the better ends of two bounds, and the rule of each; called by ``_narrow``."""
+    """Keep the better ends of two bounds, and the rule of each; called by ``_narrow_table``."""
     if max(one.lower, other.lower) > min(one.upper, other.upper):
         raise EndsCross([f"arm {key[0]} in context {key[1]}"])
     if other.lower > one.lower:

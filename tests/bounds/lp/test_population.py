@@ -103,8 +103,8 @@ def test_too_many_cells_are_noticed() -> None:
     law = NamedArray(("M", "X"), np.full((n, 2), 1 / (2 * n)))
     model = Reweighting.from_graph(GRAPH, make_nodes("M", "X"), SelectionFacts())
 
-    assert Populations(model, PlugInNumbers(Evaluator(law))).are_many
-    assert not make_populations(SelectionFacts()).are_many
+    assert Populations(model, PlugInNumbers(Evaluator(law))).has_too_many_cells
+    assert not make_populations(SelectionFacts()).has_too_many_cells
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def test_the_true_population_is_always_possible(zeros: float) -> None:
         for facts in true_facts(model):
             law = Reweighting.from_graph(model.graph, model.graph.observed, facts, asked.tables)
             found = Populations(law, numbers)
-            if found.are_many:
+            if found.has_too_many_cells:
                 continue
             truth = model.law().align(found.axes)
             assert found.may_exist()

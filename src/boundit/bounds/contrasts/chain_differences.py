@@ -44,9 +44,10 @@ class SharedChain:
     def from_graph(
         cls, graph: CausalGraph, query: EffectQuery, chain: Chain | ReweightedChain
     ) -> "SharedChain":
-        """Ask the graph which arms share which laws.
+        """Find the treatments on which the laws of a chain's links and reward depend.
 
-        Called by ``find_shared`` for every chain that bounds the effect.
+        Arms that agree on these share the law. Called by ``find_shared`` for every chain that
+        bounds the effect.
         """
         treatments, known = frozenset(query.treatments), frozenset(query.context)
         of_links = list[Nodes]()
@@ -58,9 +59,9 @@ class SharedChain:
         return cls(chain, tuple(of_links), of_reward)
 
     def may_share(self, treatments: Nodes) -> bool:
-        """Tell whether any two arms may have an unknown in common.
+        """Tell whether any two arms may share an unknown law along this chain.
 
-        Called by ``_prepare_rules`` once per rule.
+        Called by ``_prepare_rules`` once per rule; without one, differences say nothing new.
         """
         return self.has_block or any(
             treatments - part for part in (*self.link_treatments, self.reward_treatments)
@@ -68,25 +69,34 @@ class SharedChain:
 
     @property
     def has_block(self) -> bool:
-        """Whether the law of some of its variables is reweighted."""
+        """Whether the law of some of the chain's variables is that of a reweighted log.
+
+        Read by ``SharedChain.may_share`` and ``SharedChain.is_programmed``.
+        """
         return isinstance(self.chain, ReweightedChain)
 
     @property
     def is_programmed(self) -> bool:
-        """Whether it makes linear programs; used by ``_choose_rules``."""
+        """Whether comparing arms along this chain takes linear programs, which cost time.
+
+        Read by ``_choose_rules``.
+        """
         return self.has_block
 
     def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> "ChainDifferences":
-        """Make it ready for numbers; called by ``_prepare_rules`` once per rule."""
+        """Read the chain's laws off the numbers, so that its arms can be compared.
+
+        Called by ``_prepare_rules`` once per rule.
+        """
         return ChainDifferences(self, numbers, query, budget=budget)
 
 
 def _find_treatments(
     graph: CausalGraph, link: ChainLink | ReweightedBlock, treatments: Nodes, known: Nodes
 ) -> Nodes:
-    """Find the treatments that the law of a link depends on, given what is ``known`` by then.
+    """Find the treatments that the law of one link depends on, given the ``known`` variables.
 
     Called by ``SharedChain.from_graph`` for each link.
     """
@@ -124,10 +134,10 @@ class ChainDifferences:
             self._ends.append(walk.average_over(place, *self._ends[-1]))
 
     def find_greatest(self, one: ArmPlace, others: Sequence[ArmPlace]) -> Floats:
-        """Bound an arm's mean less each of some others', in every context.
+        """Bound from above one arm's mean reward less that of each other arm, in every context.
 
-        Called by ``_bound_leads`` for every arm and each group of others that differ from it
-        in the same treatments.
+        Called by ``_bound_leads`` for every arm and each group of others that differ from it in
+        the same treatments.
         """
         differ = find_differing(self._treatments, one, others[0])
         found = self._subtract_ends(0, one, others)
@@ -136,30 +146,36 @@ class ChainDifferences:
         for step, place in enumerate(reversed(range(len(self._walk.links)))):
             apart = self._subtract_ends(step + 1, one, others)
             if not differ & self._shared.link_treatments[place]:
-                found = np.minimum(self._find_mean(place, found, one), apart)
+                found = np.minimum(self._find_greatest_mean(place, found, one), apart)
             elif isinstance(self._walk.links[place], ReweightedBlock):
-                leads = [self._find_difference(step, place, one, other) for other in others]
+                leads = [
+                    self._find_greatest_difference(step, place, one, other) for other in others
+                ]
                 found = np.minimum(np.stack(leads), apart)
             else:
                 found = apart
         return np.broadcast_to(found, [len(others), *self._shape[len(one) :]])
 
     def _subtract_ends(self, step: int, one: ArmPlace, others: Sequence[ArmPlace]) -> Floats:
-        """Take the upper end of an arm less the lower ends of others, after some steps back.
+        """Take the upper end of one arm's mean less the lower ends of others' means.
 
-        Called by ``ChainDifferences.find_greatest`` before the first step and after each.
+        ``step`` says how many links from the end of the chain are averaged over already. Called
+        by ``ChainDifferences.find_greatest`` before the first step and after each.
         """
         low, high = self._ends[step]
         return look_up(high, one) - look_up_each(low, others)
 
-    def _find_mean(self, place: int, values: Floats, arm: ArmPlace) -> Floats:
-        """Take the greatest mean over a link whose law is that of an arm.
+    def _find_greatest_mean(self, place: int, values: Floats, arm: ArmPlace) -> Floats:
+        """Find the greatest mean of differences over one link, whose law is that of ``arm``.
 
-        Called by ``ChainDifferences.find_greatest`` where the arms share the law.
+        Called by ``ChainDifferences.find_greatest`` where the compared arms share the law of
+        the link.
         """
         link, outer = self._walk.links[place], self._walk.list_axes_before(place)
         if isinstance(link, ReweightedBlock):
-            return np.stack([self._find_block_mean(place, each, arm) for each in values])
+            return np.stack(
+                [self._find_greatest_block_mean(place, each, arm) for each in values]
+            )
         if link.weights is None:
             return np.asarray(values.max(axis=-1))
         if place not in self._weights:
@@ -168,33 +184,37 @@ class ChainDifferences:
         low, high = self._weights[place]
         return -find_least_mean(look_up(low, arm), look_up(high, arm), -values)
 
-    def _find_block_mean(self, place: int, values: Floats, arm: ArmPlace) -> Floats:
-        """Take the greatest mean over a reweighted block whose law is that of an arm.
+    def _find_greatest_block_mean(self, place: int, values: Floats, arm: ArmPlace) -> Floats:
+        """Find the greatest mean of one arm's lead over a reweighted block, by linear programs.
 
-        Called by ``ChainDifferences._find_mean`` for each difference.
+        Called by ``ChainDifferences._find_greatest_mean`` for the lead over each other arm,
+        where both share the law of the block.
         """
         expectation, outer = self._walk.expectations[place], self._walk.list_axes_before(place)
         rest = outer[len(arm) :]
-        if expectation.populations.are_many:
+        if expectation.populations.has_too_many_cells:
             return np.asarray(values.max(axis=tuple(range(len(rest), values.ndim))))
-        found = np.empty(expectation.find_shape(values.shape, rest))
+        found = np.empty(expectation.find_outer_shape(values.shape, rest))
         for where in np.ndindex(*found.shape):
             given = expectation.select_given((*arm, *where), outer)
             found[where] = expectation.find_greatest(look_up(values, where), given)
         return found
 
-    def _find_difference(self, step: int, place: int, one: ArmPlace, other: ArmPlace) -> Floats:
-        """Take the greatest difference over a block whose law the arms do not share.
+    def _find_greatest_difference(
+        self, step: int, place: int, one: ArmPlace, other: ArmPlace
+    ) -> Floats:
+        """Find the greatest difference of two arms' means over a block of different laws.
 
-        Called by ``ChainDifferences.find_greatest`` for each of the other arms.
+        The population is the same for both. Called by ``ChainDifferences.find_greatest`` for
+        each of the other arms.
         """
         expectation, outer = self._walk.expectations[place], self._walk.list_axes_before(place)
         rest = outer[len(one) :]
         low, high = self._ends[step]
         upper, lower = np.broadcast_arrays(look_up(high, one), look_up(low, other))
-        if expectation.populations.are_many:
+        if expectation.populations.has_too_many_cells:
             return np.full([1] * len(rest), np.inf)
-        found = np.empty(expectation.find_shape(upper.shape, rest))
+        found = np.empty(expectation.find_outer_shape(upper.shape, rest))
         for where in np.ndindex(*found.shape):
             first = BlockMean(
                 look_up(upper, where), expectation.select_given((*one, *where), outer)

@@ -49,7 +49,7 @@ class BlockMean:
 class RatioDifference:
     """How much one mean can exceed another in the same population.
 
-    Made by ``ChainDifferences._find_difference`` for two arms at one place.
+    Made by ``ChainDifferences._find_greatest_difference`` for two arms at one place.
     """
 
     def __init__(self, expectation: Expectation, one: BlockMean, other: BlockMean) -> None:
@@ -72,9 +72,10 @@ class RatioDifference:
         self._program, self._piece_rows = rows.make_program(), len(rows.rows) - 2
 
     def find_greatest(self) -> float:
-        """Find an end that no population passes; infinite where one mean is of nobody.
+        """Find how much the first mean can exceed the second in one population, certified.
 
-        Called by ``ChainDifferences._find_difference``.
+        Infinite where nobody may have the levels that a mean is given. Called by
+        ``ChainDifferences._find_greatest_difference``.
         """
         seen = self._expectation.populations.has_logged
         if not (seen(self.one.given) and seen(self.other.given)) or self._least < RARE:
@@ -86,7 +87,7 @@ class RatioDifference:
             end, start, stop, reached = waiting[0]
             attained = max(attained, reached)
             late = self._expectation.budget.is_over()
-            if end == inf or self._is_near(-end, attained) or stop - start < FINEST or late:
+            if end == inf or self._is_tight(-end, attained) or stop - start < FINEST or late:
                 break
             heapq.heappop(waiting)
             middle = (start + stop) / 2
@@ -95,18 +96,21 @@ class RatioDifference:
         end = waiting[0][0]
         return -end if end < inf else inf
 
-    def _is_near(self, end: float, attained: float) -> bool:
-        """Tell whether more pieces would hardly help.
+    def _is_tight(self, end: float, attained: float) -> bool:
+        """Tell whether the proved end is near enough to an attained difference to stop.
 
-        Called by ``RatioDifference.find_greatest`` before each split.
+        Called by ``RatioDifference.find_greatest`` before each split of the second mean's
+        range.
         """
         certain = end < 0 or attained >= 0
         return end - attained <= (max(ACCURACY, ROUGH * end) if certain else FINEST)
 
     def _bound_piece(self, start: float, stop: float) -> tuple[float, float, float, float]:
-        """Bound the difference while the second mean is in a piece; negative, for the heap.
+        """Bound the difference where the second mean lies between ``start`` and ``stop``.
 
-        Called by ``RatioDifference.find_greatest`` for the whole range and for each half.
+        What comes out is an entry for the heap: the end with its sign changed, both sides of
+        the piece, and the difference that is attained there. Called by
+        ``RatioDifference.find_greatest`` for the whole range and for each half.
         """
         program, seconds = self._program, self._expectation.budget.count_seconds()
         for row, end in enumerate((start, stop), self._piece_rows):
@@ -114,18 +118,18 @@ class RatioDifference:
         search = partial(
             certify_greatest, program, least=self._least, seconds=seconds, sums=_SUMS
         )
-        most, found = search(self._widen(self._below))
+        most, found = search(self._append_two_zeros(self._below))
         heaviest = max(most, _LEAST_MASS) if found.status is SolveStatus.OPTIMAL else inf
         objective = self._top - (self._other - start * self._below) / heaviest
-        end, found = search(self._widen(objective))
+        end, found = search(self._append_two_zeros(objective))
         if found.status is SolveStatus.EMPTY:
             return inf, start, stop, -inf
         return start - end, start, stop, self._read_attained(found)
 
     def _read_attained(self, found: Optimum) -> float:
-        """Read what the difference is at the point that a search found.
+        """Compute the difference of the two means in the population that a program found.
 
-        Called by ``RatioDifference._bound_piece``.
+        Minus infinity where it found none. Called by ``RatioDifference._bound_piece``.
         """
         if found.status is not SolveStatus.OPTIMAL:
             return -inf
@@ -135,9 +139,10 @@ class RatioDifference:
             return -inf
         return float(self._top @ point - self._other @ point / below)
 
-    def _widen(self, form: Floats) -> Floats:
-        """Write a form of masses with the two columns more.
+    def _append_two_zeros(self, form: Floats) -> Floats:
+        """Append zeros for the program's last two columns, the sums of the second mean.
 
-        Called by ``RatioDifference._bound_piece`` for its objectives.
+        Called by ``RatioDifference._bound_piece`` for its objectives, which are sums of masses
+        alone.
         """
         return np.append(form, (0.0, 0.0))

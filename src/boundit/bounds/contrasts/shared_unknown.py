@@ -20,10 +20,10 @@ class GreatestDifferences(Protocol):
     """What one rule proves of the differences of arms."""
 
     def find_greatest(self, one: ArmPlace, others: Sequence[ArmPlace]) -> Floats:
-        """Bound an arm's mean less each of some others', in every context.
+        """Bound from above one arm's mean reward less that of each other arm, in every context.
 
-        The others all differ from it in the same treatments. They are the first axis. Called
-        by ``_bound_leads`` for every arm and group of others.
+        The others all differ from it in the same treatments; they are the first axis of what
+        comes out. Called by ``_bound_leads`` for every arm and group of others.
         """
 
 
@@ -32,18 +32,24 @@ class SharedUnknown(Protocol):
 
     @property
     def is_programmed(self) -> bool:
-        """Whether it makes linear programs, which cost time; used by ``_choose_rules``."""
+        """Whether comparing arms under this rule takes linear programs, which cost time.
+
+        Read by ``_choose_rules``.
+        """
 
     def may_share(self, treatments: Nodes) -> bool:
-        """Tell whether any two arms may have an unknown in common.
+        """Tell whether any two arms may share an unknown law under this rule.
 
-        Called by ``_prepare_rules`` once per rule.
+        Called by ``_prepare_rules`` once per rule; without one, differences say nothing new.
         """
 
     def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> GreatestDifferences:
-        """Make it ready for numbers; called by ``_prepare_rules`` once per rule."""
+        """Read the rule's laws off the numbers, so that arms can be compared under it.
+
+        Called by ``_prepare_rules`` once per rule.
+        """
 
 
 def find_differing(treatments: Sequence[str], one: ArmPlace, other: ArmPlace) -> Nodes:

@@ -44,7 +44,7 @@ _ENDS = ("lower", "upper")
 
 
 def find_shared(rule: BoundRule, graph: CausalGraph) -> SharedUnknown | None:
-    """Find what two arms have in common of a rule; None where each arm stands alone.
+    """Find the unknown that two arms share under a rule; None where they share nothing.
 
     Called by ``_bound_contrasts`` once per rule.
     """
@@ -69,11 +69,12 @@ def collect_contrasts(
     *,
     budget: TimeBudget = FOR_EVER,
 ) -> dict[Pair, float]:
-    """Collect, for every context and two arms, the greatest difference that rules prove.
+    """Collect how much better one arm can be than another, for every context and two arms.
 
-    Kept where it says more than the two intervals apart. Once the ``budget`` is spent no
-    further rule is begun; what was found holds. With very many pairs only rules that need no
-    programs are tried. Called by ``_bound_contrasts`` once per table.
+    A difference is kept where it is smaller than the upper end of the first arm less the lower
+    end of the second. Once the ``budget`` is spent no further rule is begun; what was found
+    holds. With very many pairs only rules that need no programs are tried. Called by
+    ``_bound_contrasts`` once per table.
     """
     arms, contexts = (list(dict.fromkeys(part)) for part in zip(*bounds, strict=True))
     places = list(product(*(range(len(levels[name])) for name in query.treatments)))
@@ -103,9 +104,10 @@ def _prepare_rules(
     *,
     programmed: bool,
 ) -> list[GreatestDifferences]:
-    """Make those rules ready in which arms may share an unknown, while there is time.
+    """Read the laws of those rules off the numbers in which arms may share an unknown.
 
-    Called by ``collect_contrasts`` before any arm is compared.
+    Rules that the ``budget`` leaves no time for are dropped. Called by ``collect_contrasts``
+    before any arm is compared.
     """
     ready = list[GreatestDifferences]()
     for rule in _choose_rules(rules, programmed=programmed):
@@ -122,9 +124,9 @@ def _bound_leads(
     shape: Sequence[int],
     budget: TimeBudget,
 ) -> Floats:
-    """Find the least end that any rule proves of an arm's lead over each arm, by context.
+    """Bound from above the lead of one arm over every arm, by context: the best of all rules.
 
-    Infinite where none says anything. Called by ``collect_contrasts`` for each arm.
+    Infinite where no rule says anything. Called by ``collect_contrasts`` for each arm.
     """
     best = np.full((len(places), *shape), np.inf)
     for others in _group_by_difference(treatments, one, places):
@@ -139,7 +141,10 @@ def _bound_leads(
 def _list_ends(
     arms: Sequence[Arm], contexts: Sequence[Context], bounds: Mapping[Key, Bound]
 ) -> tuple[Floats, Floats]:
-    """List both ends of every arm in every context; called by ``collect_contrasts``."""
+    """List the lower ends and the upper ends of all bounds, as arrays of arm and context.
+
+    Called by ``collect_contrasts``, to see which differences say more than the bounds.
+    """
     rows = [[bounds[arm, where].interval for where in contexts] for arm in arms]
     lower, upper = ([[getattr(i, end) for i in row] for row in rows] for end in _ENDS)
     return np.array(lower), np.array(upper)
@@ -148,9 +153,10 @@ def _list_ends(
 def _group_by_difference(
     treatments: Sequence[str], one: ArmPlace, places: Sequence[ArmPlace]
 ) -> Iterator[list[int]]:
-    """Sort the other arms by the treatments in which they differ from one.
+    """Group the other arms by the treatments in which they differ from one arm.
 
-    Called by ``_bound_leads``, for rules compare an arm with a whole group at once.
+    Arms come out as their numbers among ``places``. Called by ``_bound_leads``, for rules
+    compare an arm with a whole group at once.
     """
     groups = dict[Nodes, list[int]]()
     for number, other in enumerate(places):
@@ -162,8 +168,9 @@ def _group_by_difference(
 def _choose_rules(
     rules: Sequence[SharedUnknown], *, programmed: bool
 ) -> Iterator[SharedUnknown]:
-    """Choose all rules that need no programs; of those that do, the first of each kind.
+    """Choose the rules that compare arms: all without linear programs, and few with them.
 
+    Of those with programs the first of each kind is taken, and none unless ``programmed``.
     Called by ``_prepare_rules``.
     """
     yield from (rule for rule in rules if not rule.is_programmed)

@@ -39,17 +39,23 @@ class SharedTypes:
 
     @property
     def spec(self) -> ResponseProgram:
-        """Which variables have types, and what they reproduce."""
+        """The response-type program itself, whether on the log or on the reweighted log.
+
+        Read by ``SharedTypes.may_share`` and ``TypeDifferences.__init__``.
+        """
         found = self.program
         return found if isinstance(found, ResponseProgram) else found.program
 
     @property
     def is_programmed(self) -> bool:
-        """Always, for it makes linear programs; used by ``_choose_rules``."""
+        """True: comparing arms under this rule takes linear programs.
+
+        Read by ``_choose_rules``.
+        """
         return True
 
     def may_share(self, treatments: Nodes) -> bool:
-        """Tell whether any two arms may have an unknown in common.
+        """Tell whether any two arms share one law of response types.
 
         Called by ``_prepare_rules`` once per rule.
         """
@@ -58,7 +64,10 @@ class SharedTypes:
     def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> "TypeDifferences":
-        """Make it ready for numbers; called by ``_prepare_rules`` once per rule."""
+        """Lay the program out on the numbers, so that arms can be compared under it.
+
+        Called by ``_prepare_rules`` once per rule.
+        """
         return TypeDifferences(self, numbers, query, budget)
 
 
@@ -76,17 +85,17 @@ class TypeDifferences:
         self.populated = found.populate(numbers) if isinstance(found, ReweightedTypes) else None
 
     def find_greatest(self, one: ArmPlace, others: Sequence[ArmPlace]) -> Floats:
-        """Bound an arm's mean less each of some others', in every context.
+        """Bound from above one arm's mean reward less that of each other arm, in every context.
 
-        Called by ``_bound_leads`` for every arm and each group of others that differ from it
-        in the same treatments.
+        Called by ``_bound_leads`` for every arm and each group of others that differ from it in
+        the same treatments.
         """
         return np.stack([self._bound_pair(one, other) for other in others])
 
     def _bound_pair(self, one: ArmPlace, other: ArmPlace) -> Floats:
-        """Bound one arm's mean less another's, in every context.
+        """Bound from above one arm's mean reward less another's, in every context.
 
-        Called by ``TypeDifferences.find_greatest`` for each of the others.
+        Called by ``TypeDifferences.find_greatest`` for each of the other arms.
         """
         arms = [dict(zip(self.query.treatments, arm, strict=True)) for arm in (one, other)]
         shape = [self.numbers.levels[name] for name in self.query.context]
@@ -109,17 +118,23 @@ class TypeDifferences:
 
     @staticmethod
     def _select_levels(at: Cell, names: Sequence[str]) -> dict[str, int]:
-        """Select the levels of some variables; called by ``TypeDifferences._bound_pair``."""
+        """Select the levels of some variables from those of an arm and context.
+
+        Called by ``TypeDifferences._bound_pair`` for what each program sets by hand or holds
+        fixed.
+        """
         return {name: at[name] for name in names}
 
     def _solve_pair(self, pair: list[dict[str, int]], fixed: dict[str, int]) -> float:
-        """Solve the program of two arms for their greatest difference.
+        """Solve the response-type program of two arms for their greatest difference of means.
 
-        Called by ``TypeDifferences._bound_pair`` once for contexts that are alike to it.
+        ``pair`` are the levels each arm sets by hand, ``fixed`` those that both have in common.
+        Infinite where there are too many types. Called by ``TypeDifferences._bound_pair`` once
+        for all contexts with the same levels.
         """
         scenarios = list(range(len(self.layout.outer)))
         runs = self.layout.list_types(pair, scenarios, MOST_COLUMNS)
-        if runs is None or (self.populated and self.populated.are_many):
+        if runs is None or (self.populated and self.populated.has_too_many_cells):
             return np.inf
         if self.populated:
             return ReweightedProgram(

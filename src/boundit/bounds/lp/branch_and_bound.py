@@ -29,9 +29,10 @@ class ProbabilityBox(NamedTuple):
     high: Floats
 
     def split(self, which: int, where: float) -> tuple["ProbabilityBox", "ProbabilityBox"]:
-        """Split the range of one chance near ``where``.
+        """Split a box in two, at ``where`` in the range of the chance number ``which``.
 
-        Called by ``search_boxes`` where the answer breaks the product most.
+        The cut stays clear of the edges of the range. Called by ``search_boxes`` for the box
+        with the greatest end, at the chance whose product the solved program breaks most.
         """
         low, high = float(self.low[which]), float(self.high[which])
         edge = _EDGE * (high - low)
@@ -42,9 +43,10 @@ class ProbabilityBox(NamedTuple):
         return halves[0].tighten(), halves[1].tighten()
 
     def tighten(self) -> "ProbabilityBox":
-        """Narrow each range by the others, since the chances add up to one.
+        """Narrow the range of each chance by the ranges of the others: all add up to one.
 
-        Called by ``ProbabilityBox.split`` and by ``ReweightedProgram.box`` for the first one.
+        Called by ``ProbabilityBox.split`` for both halves and by ``ReweightedProgram.box`` for
+        the first box.
         """
         low = np.maximum(self.low, 1 - (self.high.sum() - self.high))
         high = np.minimum(self.high, 1 - (self.low.sum() - self.low))
@@ -75,10 +77,11 @@ def search_boxes(
     most: int = MOST_BOXES,
     is_late: Callable[[], bool] = lambda: False,
 ) -> BoxBound | None:
-    """Find an end that holds for every chance in a box; None when nothing fits anywhere.
+    """Find the greatest value of a program over a box of chances, by splitting it into boxes.
 
-    At most about ``most`` boxes are solved. Called by
-    ``ReweightedProgram._find_greatest`` for each end of an arm.
+    ``solve`` gives an end that holds in one box; the end that comes out holds for every chance
+    in the whole ``box``. None when no box has a feasible point. At most about ``most`` boxes
+    are solved. Called by ``ReweightedProgram._find_greatest`` for each end of an arm.
 
     The greatest ``p (1 - p)``, by programs that know no more than that each factor is at most
     its upper end:

@@ -62,17 +62,17 @@ class Expectation:
     def find_ends(
         self, low: Floats, high: Floats, outer: Sequence[str]
     ) -> tuple[Floats, Floats]:
-        """Find the least mean of ``low`` and the greatest of ``high``.
+        """Find the least mean of ``low`` and the greatest of ``high`` over a reweighted block.
 
-        Both have the axes ``outer`` and then those of the block, of length 1 where nothing
-        depends on one; the block's are taken away. Called by
+        Both arrays have the axes ``outer`` and then those of the block, of length 1 where
+        nothing depends on one; what comes out has the axes ``outer`` alone. Called by
         ``ChainEvaluation.average_over`` for each block of a chain.
         """
         low, high = np.broadcast_arrays(low, high)
         inner = tuple(range(len(outer), low.ndim))
-        if self.populations.are_many:
+        if self.populations.has_too_many_cells:
             return low.min(axis=inner), high.max(axis=inner)
-        least, most = (np.empty(self.find_shape(low.shape, outer)) for _ in range(2))
+        least, most = (np.empty(self.find_outer_shape(low.shape, outer)) for _ in range(2))
         for place in np.ndindex(*least.shape):
             given = self.select_given(place, outer)
             lower = self.solve_greatest(-look_up(low, place), given)
@@ -82,11 +82,13 @@ class Expectation:
             self.worsts[place, True] = upper.population
         return least, most
 
-    def find_shape(self, shape: Sequence[int], outer: Sequence[str]) -> tuple[int, ...]:
-        """Find how long each outer axis is: 1 where neither function nor law depends on it.
+    def find_outer_shape(self, shape: Sequence[int], outer: Sequence[str]) -> tuple[int, ...]:
+        """Find how long each outer axis of the ends is: 1 where nothing depends on it.
 
-        Called by ``Expectation.find_ends`` and ``ChainDifferences`` before they go through the
-        places.
+        ``shape`` is that of the function whose mean is taken; an axis among those that the
+        block is given has all its levels. Called by ``Expectation.find_ends``,
+        ``ChainDifferences._find_greatest_block_mean`` and
+        ``ChainDifferences._find_greatest_difference`` before they loop over the places.
         """
         levels = self.populations.levels
         return tuple(
@@ -95,30 +97,31 @@ class Expectation:
         )
 
     def select_given(self, place: Sequence[int], outer: Sequence[str]) -> dict[str, int]:
-        """Select the values that the block is given at a place.
+        """Select, of the levels at a place on the axes ``outer``, those the block is given.
 
         Called by ``Expectation.find_ends`` and ``NaturalBounds.find_ends`` at each place.
         """
         return {a: i for a, i in zip(outer, place, strict=True) if a in self.block.given}
 
     def find_greatest(self, values: Floats, given: Mapping[str, int]) -> float:
-        """Find the greatest mean of a function of the block, given some values.
+        """Find the greatest mean of a function of the block, given the levels of others.
 
-        Called by ``ChainDifferences._find_block_mean`` and ``RatioDifference.find_greatest``.
+        ``solve_greatest`` without the population that attains it. Called by
+        ``ChainDifferences._find_greatest_block_mean`` and ``RatioDifference.find_greatest``.
         """
         return self.solve_greatest(values, given).end
 
     def solve_greatest(self, values: Floats, given: Mapping[str, int]) -> AttainedEnd:
-        """Find the greatest mean of a function of the block, and who there is where it is so.
+        """Find the greatest mean of a function of the block, and a population that attains it.
 
-        Called by ``Expectation.find_ends`` and ``NaturalBounds.find_ends`` at
-        every place, with
-        the sign changed for the least mean.
+        ``values`` is the function, one axis for each variable of the block; ``given`` are the
+        levels of the variables the block is given. Called by ``Expectation.find_ends`` and
+        ``NaturalBounds.find_ends`` at every place, with the sign changed for the least mean.
         """
         low, high = float(values.min()), float(values.max())
         if low == high or not self.populations.has_logged(given):
             return AttainedEnd(high)  # what nobody may have, nobody's law is read off
-        made = self._make_program(given)
+        made = self._make_normed_program(given)
         if made.least < RARE:
             return AttainedEnd(high)
         objective = self.write_form(values, made.values, made.layout)
@@ -134,16 +137,18 @@ class Expectation:
     def write_form(
         self, values: Floats, given: Mapping[str, int], layout: MassLayout
     ) -> Floats:
-        """Write the sum of masses times a function of the block, where some values are met.
+        """Write, as coefficients of a program, the sum of ``values`` times the masses of cells.
 
-        Called by ``Expectation.solve_greatest`` and ``RatioDifference.__init__``.
+        Only cells with the ``given`` levels count. This is the numerator of a mean. Called by
+        ``Expectation.solve_greatest`` for its objective and by ``RatioDifference.__init__``.
         """
         return self.populations.write_form(self.weigh_cells(values, given), layout)
 
     def weigh_cells(self, values: Floats, given: Mapping[str, int]) -> Floats:
-        """Weigh the cells that meet some values by a function of the block.
+        """Put a function of the block on the cells of the population with the ``given`` levels.
 
-        Called by ``Expectation.write_form``.
+        What comes out has an axis for every variable of the population, and is zero in other
+        cells. Called by ``Expectation.write_form``.
         """
         axes = self.populations.axes
         order = sorted(range(values.ndim), key=lambda i: axes.index(self.block.variables[i]))
@@ -152,10 +157,11 @@ class Expectation:
         spread = [next(sizes) if axis in names else 1 for axis in axes]
         return self.populations.weigh_cells(given, values.transpose(order).reshape(spread))
 
-    def _make_program(self, values: Mapping[str, int]) -> NormedProgram:
-        """Make the program in which the mass of some values is one, once for each values.
+    def _make_normed_program(self, values: Mapping[str, int]) -> NormedProgram:
+        """Make the program of all populations in which cells with some levels have mass one.
 
-        Called by ``Expectation.solve_greatest``.
+        Each is made once and kept. Called by ``Expectation.solve_greatest``, whose objective is
+        then a mean given these levels.
         """
         key = tuple(values[name] for name in sorted(values))
         if key not in self._programs:
@@ -170,7 +176,7 @@ class Expectation:
 
 
 def look_up(values: Floats, place: Sequence[int]) -> Floats:
-    """Look up a place on the first axes; those of length 1 hold for every place.
+    """Look up the entry at a place on the first axes; one of length 1 holds for every place.
 
     Called by ``Expectation.find_ends`` and ``ChainDifferences``, whose arrays have such axes.
     """

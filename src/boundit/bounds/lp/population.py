@@ -50,13 +50,18 @@ class MassLayout:
 
     @property
     def n_columns(self) -> int:
-        """How many variables the program has."""
+        """The number of variables of the program: the total, the steering masses, the cells.
+
+        Read by ``Populations.write_rows`` and ``Populations._add_cells`` for the length of a
+        row.
+        """
         return 1 + len(self.exact) + int(self.kept.sum())
 
     def find_columns(self, steering: int) -> NDArray[np.intp]:
-        """Find the columns of the cells of one steering value.
+        """Find the columns of a program that hold the cells of one steering value.
 
-        Called by ``Populations._add_cells``.
+        Called by ``Populations._add_cells``, which says that these cells add up to the mass of
+        that value.
         """
         start = 1 + len(self.exact) + int(self.kept[:steering].sum())
         return np.arange(start, start + int(self.kept[steering].sum()))
@@ -70,16 +75,17 @@ class ProgramRows:
     rows: list[tuple[Floats, float, float]] = field(default_factory=list)
 
     def copy(self) -> "ProgramRows":
-        """Take a copy, to which other rows can be added.
+        """Copy the rows gathered so far, so that more can be added to the copy alone.
 
-        Called by ``ReweightedProgram._solve_box`` for each box.
+        Called by ``ReweightedProgram._solve_box``, which adds other rows for each box.
         """
         return ProgramRows(self.n_columns, [*self.rows])
 
     def widen(self, *forms: Floats) -> "ProgramRows":
-        """Make rows with one more column for each form, and a row that says they are equal.
+        """Add a column for each form, and a row that says the column equals the form.
 
-        Called by ``RatioDifference.__init__``, whose pieces then change two numbers alone.
+        What comes out are new rows. Called by ``RatioDifference.__init__``: ranges of the
+        second mean can then be set by two coefficients of these columns.
         """
         n_more = len(forms)
         wider = ProgramRows(self.n_columns + n_more)
@@ -90,17 +96,18 @@ class ProgramRows:
         return wider
 
     def add(self, form: Floats, lower: float, upper: float) -> None:
-        """Say that a form lies between two ends.
+        """Add the row ``lower <= form <= upper``; ``form`` has a coefficient for each column.
 
-        Called by ``Populations.write_rows`` and others, row by row.
+        Called by ``Populations.write_rows``, ``ReweightedProgram._solve_box`` and others, row
+        by row.
         """
         self.rows.append((form, lower, upper))
 
     def add_between(self, form: Floats, of: int, low: float, high: float) -> None:
-        """Say that a form is at least ``low`` and at most ``high`` times a column.
+        """Add rows that keep a form between ``low`` and ``high`` times the column ``of``.
 
-        Called by ``Populations._add_cells``, ``Populations._add_facts`` and
-        ``Populations._add_table``.
+        An end of zero or infinity needs no row. Called by ``Populations._add_cells``,
+        ``Populations._add_facts`` and ``Populations._add_table``.
         """
         for share, lower, upper in ((low, 0.0, inf), (high, -inf, 0.0)):
             if (share > 0) if lower == 0 else (share < inf):
@@ -109,10 +116,11 @@ class ProgramRows:
                 self.add(row, lower, upper)
 
     def make_program(self) -> Program:
-        """Make the program of these rows.
+        """Make the linear program with these rows, ready to be solved for any objective.
 
-        Called by ``Expectation._make_program``, ``RatioDifference.__init__`` and
-        ``Populations.may_exist`` once all rows are there.
+        Called by ``Expectation._make_normed_program``, ``RatioDifference.__init__`` and
+        ``Populations.may_exist`` once all rows are there, and by
+        ``ReweightedProgram._solve_box`` for each box.
         """
         forms, lower, upper = zip(*self.rows, strict=True)
         # Without a ceiling no proof that nothing fits would survive rounding.
@@ -132,15 +140,21 @@ class Populations:
         self._n_steering = prod(numbers.levels[axis] for axis in reweighting.steering)
 
     @property
-    def are_many(self) -> bool:
-        """Whether there are too many cells to make programs: then nothing is said."""
+    def has_too_many_cells(self) -> bool:
+        """Whether the joint table of the variables has more than ``MOST_CELLS`` cells.
+
+        No program is made then, and rules leave their ends as wide as can be. Read by
+        ``Expectation.find_ends``, ``NaturalBounds.find_ends`` and
+        ``PopulationProgram.has_too_many_cells``.
+        """
         return prod(self.shape) > MOST_CELLS
 
     def weigh_cells(self, values: Mapping[str, int], weights: Floats | float = 1.0) -> Floats:
-        """Weigh the cells in which some variables have these values; zero elsewhere.
+        """Weigh the cells in which some variables have these levels; other cells get zero.
 
-        ``weights`` has an axis for every variable, of length 1 where it does not matter.
-        Called by ``Expectation.weigh_cells`` and wherever the mass of some values is meant.
+        ``weights`` has an axis for every variable, of length 1 where it does not matter. Called
+        by ``Expectation.weigh_cells``, ``Expectation._make_normed_program`` and wherever the
+        mass of some levels is meant.
         """
         where = tuple(values.get(axis, slice(None)) for axis in self.axes)
         found = np.zeros(self.shape)
@@ -148,9 +162,12 @@ class Populations:
         return found
 
     def lay_out(self, needed: Floats) -> MassLayout:
-        """Decide which cells are variables: those needed, where shares are not exact.
+        """Decide which cells get a column of their own in a program.
 
-        Called by ``Expectation._make_program`` and others before any form is written.
+        These are the cells where ``needed`` is not zero (all, where tables must be met) and
+        whose share of the steering mass is not known exactly. Called by
+        ``Expectation._make_normed_program``, ``RatioDifference.__init__`` and
+        ``ReweightedProgram.__init__`` before any row is written.
         """
         low, high = self._cell_shares
         exact = (low == high).all(axis=1)
@@ -158,9 +175,10 @@ class Populations:
         return MassLayout(exact, (wanted | bool(self.reweighting.tables)) & ~exact[:, None])
 
     def write_form(self, weights: Floats, layout: MassLayout) -> Floats:
-        """Write a weighted sum of the masses of cells with the columns of a program.
+        """Write a weighted sum of the masses of cells as coefficients of a program's columns.
 
-        Called by ``Expectation.write_form`` for objectives and by ``Populations._add_table``.
+        Called by ``Expectation.write_form`` for objectives and by ``Populations._add_table``
+        for the rows of a table.
         """
         low, _ = self._cell_shares
         spread = weights.reshape(low.shape)
@@ -168,9 +186,11 @@ class Populations:
         return np.concatenate([[0.0], exact, spread[layout.kept]])
 
     def has_logged(self, values: Mapping[str, int]) -> bool:
-        """Tell whether some values were logged, so that they surely happen among everyone.
+        """Tell whether some row with these levels was logged, so that they surely occur.
 
-        Called by ``Expectation.solve_greatest``: nothing is said of what nobody may have.
+        Called by ``Expectation.solve_greatest``, ``RatioDifference.find_greatest`` and
+        ``ReweightedProgram._find_greatest``: a mean given levels that nobody may have is not
+        bounded.
         """
         low = self._cell_shares[0]
         if not self.reweighting.shares.of:
@@ -178,9 +198,11 @@ class Populations:
         return bool((self.weigh_cells(values).reshape(low.shape)[low > 0] > 0).any())
 
     def find_least_share(self, values: Mapping[str, int]) -> float:
-        """Find what part of everyone surely has some values; unknown, what is usual.
+        """Find what part of the population surely has these levels, by facts and tables.
 
-        Called by ``Expectation._make_program``: rounding weighs the more the fewer they are.
+        Where neither says anything, a small share of what the log shows. Called by
+        ``Expectation._make_normed_program``, ``RatioDifference.__init__`` and
+        ``ReweightedProgram.__init__``: rounding errors of a program are divided by this part.
         """
         known = [0.0]
         law, shares = self.reweighting, self._cell_shares[0]
@@ -199,9 +221,11 @@ class Populations:
         return max(known) or _USUAL * float(here.sum(axis=1).max())
 
     def write_rows(self, layout: MassLayout, unit: Floats) -> ProgramRows:
-        """Write down that a form is one, then what all laws have in common.
+        """Write the rows of a program over these populations in which the form ``unit`` is one.
 
-        Called by ``Expectation._make_program`` and ``RatioDifference.__init__``.
+        The rows say that masses add up to the total and fit the log, the facts and the tables.
+        Called by ``Expectation._make_normed_program``, ``RatioDifference.__init__`` and
+        ``ReweightedProgram.__init__``.
         """
         rows = ProgramRows(layout.n_columns)
         rows.add(unit, 1.0, 1.0)
@@ -217,17 +241,18 @@ class Populations:
         return rows
 
     def read_shares(self, point: Floats) -> Floats:
-        """Read how large a part of everyone each steering value is, at a point of a program.
+        """Read what part of everyone each steering value is, at a solution of a program.
 
-        Called by ``find_worst_population``.
+        Called by ``find_worst_population`` to tell who there would be more of than in the log.
         """
         masses = point[1 : 1 + self._n_steering] / point[_TOTAL]
         return np.asarray(masses)
 
     def may_exist(self) -> bool:
-        """Tell whether some law fits log, facts and tables; what is unsure counts as yes.
+        """Tell whether some population fits the log, the facts and the tables together.
 
-        Called by ``require_possible`` before any bound is derived.
+        False only where a program proves that none does. Called by ``require_possible`` before
+        any bound is derived.
         """
         layout = self.lay_out(np.zeros(self.shape))
         total = _make_unit(layout.n_columns, _TOTAL)
@@ -237,7 +262,11 @@ class Populations:
 
     @cached_property
     def _cell_shares(self) -> tuple[Floats, Floats]:
-        """Both ends of every cell's share of its steering mass, one row a steering value."""
+        """Both ends of ``P(others | steering values)`` by the log, a row per steering value.
+
+        Read by ``Populations._add_cells``, ``Populations.lay_out`` and
+        ``Populations.write_form``.
+        """
         shares = self.reweighting.shares
         if not shares.of:
             ones = np.ones((self._n_steering, 1))
@@ -249,16 +278,20 @@ class Populations:
 
     @cached_property
     def logged_shares(self) -> tuple[Floats, Floats]:
-        """Both ends of how often each steering value was logged."""
+        """Both ends of how often each value of the steering variables is in the log.
+
+        Read by ``Populations._add_facts`` and ``find_worst_population``.
+        """
         names = sort_names(self.reweighting.steering)
         low, high = self._numbers.read_ends(P(frozenset(names)), names)
         shape = self.shape[: len(names)]
         return np.broadcast_to(low, shape).ravel(), np.broadcast_to(high, shape).ravel()
 
     def _add_cells(self, rows: ProgramRows, layout: MassLayout, steering: int) -> None:
-        """Say that cells are between shares of their steering mass, and all make it up.
+        """Add the rows that keep cells of one steering value within their shares of its mass.
 
-        Called by ``Populations.write_rows`` for each steering value without exact shares.
+        A last pair of rows says that these cells make up the mass. Called by
+        ``Populations.write_rows`` for each steering value without exact shares.
         """
         own, kept = layout.find_columns(steering), layout.kept[steering]
         low, high = (end[steering] for end in self._cell_shares)
@@ -270,9 +303,10 @@ class Populations:
             rows.add_between(_make_unit(layout.n_columns, int(column)), 1 + steering, *ends)
 
     def _add_facts(self, rows: ProgramRows, facts: SelectionFacts) -> None:
-        """Say how much rarer or more common than logged each steering value may be.
+        """Add the rows that limit how much rarer, or commoner, than logged a kind of row is.
 
-        Called by ``Populations.write_rows`` where something is known of selection.
+        Called by ``Populations.write_rows`` where a selection rate or a sensitivity limit is
+        stated.
         """
         low, high = self.logged_shares
         for m in range(self._n_steering):
@@ -285,7 +319,7 @@ class Populations:
             )
 
     def _add_table(self, rows: ProgramRows, layout: MassLayout, table: Nodes) -> None:
-        """Say that an unselected table shows the masses of its cells.
+        """Add the rows that make the population agree with every cell of an unselected table.
 
         Called by ``Populations.write_rows`` for each table.
         """
@@ -313,7 +347,9 @@ def certify_greatest(
     seconds: float | None = None,
     sums: int = 3,
 ) -> tuple[float, Optimum]:
-    """Find an end that an objective never passes while the first row's form is one.
+    """Maximise an objective over a program's populations; return an end proved by duality.
+
+    In the program the form of the first row is one.
 
     All other rows have ends of zero or none, so with multipliers ``y`` every law has
     ``objective <= y_0 unit + left``. What is left over is rounding, and is at most its greatest
@@ -332,7 +368,10 @@ def certify_greatest(
 
 
 def _make_unit(size: int, place: int) -> Floats:
-    """Make the form that is one column; called by ``Populations`` and ``ProgramRows.widen``."""
+    """Make the row of ``size`` coefficients that is one at a ``place`` and zero elsewhere.
+
+    Called by ``Populations._add_cells``, ``Populations._add_facts`` and ``ProgramRows.widen``.
+    """
     found = np.zeros(size)
     found[place] = 1.0
     return found

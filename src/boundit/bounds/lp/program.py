@@ -54,15 +54,18 @@ class SparseMatrix:
 
     @classmethod
     def from_dense(cls, dense: Floats) -> "SparseMatrix":
-        """Keep what is not zero, column by column; called by ``ProgramRows.make_program``."""
+        """Keep the numbers of a matrix that are not zero, column by column.
+
+        Called by ``ProgramRows.make_program``.
+        """
         columns, rows = np.nonzero(dense.T)
         return cls(rows, columns, dense[rows, columns], (dense.shape[0], dense.shape[1]))
 
     def add_rows(self, multipliers: Floats) -> Floats:
-        """Add up the rows with multipliers: ``y A``.
+        """Add up the rows of the matrix, each times its multiplier: ``y A``.
 
-        Called by ``Program.certify`` and ``certify_greatest`` for what an end's proof leaves
-        over.
+        Called by ``Program.certify`` and ``certify_greatest``, which subtract it from the
+        objective.
         """
         parts = self.values * multipliers[self.rows]
         return np.bincount(self.columns, parts, self.shape[1]).astype(np.float64)
@@ -116,12 +119,13 @@ class Program:
         self._heaviest = float(np.abs(rows.values).max(initial=1.0))
         self._all_rows = np.arange(n_rows, dtype=np.int32)
         self._all_columns = np.arange(n_columns, dtype=np.int32)
-        self._solver = _load(rows, lower, upper, self.highest)
+        self._solver = _load_solver(rows, lower, upper, self.highest)
 
     def set_ends(self, lower: Floats, upper: Floats) -> None:
-        """Change both ends of every row.
+        """Change the lower and upper end of every row, and keep the solver's last basis.
 
-        Called by ``ArmProgram.set_law`` when other numbers were observed for the same cells.
+        Called by ``ArmProgram.set_law`` when the cells have other probabilities, in another
+        context.
         """
         self.lower, self.upper = lower, upper
         # The stubs of highspy leave out some of its methods.
@@ -129,9 +133,10 @@ class Program:
         self._solver.changeRowsBounds(n, self._all_rows, lower, upper)  # type: ignore[attr-defined]
 
     def set_coefficient(self, row: int, column: int, value: float) -> None:
-        """Change a coefficient that is not zero.
+        """Change one coefficient of the matrix that is not zero.
 
-        Called by ``RatioDifference._bound_piece`` for the two rows that differ by piece.
+        Called by ``RatioDifference._bound_piece`` for the two rows that differ from piece to
+        piece.
         """
         place = np.flatnonzero((self.rows.rows == row) & (self.rows.columns == column))
         self.rows.values[place] = value
@@ -139,7 +144,7 @@ class Program:
         self._solver.changeCoeff(row, column, value)
 
     def minimise(self, cost: Floats, *, seconds: float | None = None) -> Optimum:
-        """Find the least ``cost q``, for at most so many ``seconds``.
+        """Find the least ``cost q`` over feasible points ``q``, in at most so many ``seconds``.
 
         Called by ``ArmProgram.find_ends`` for lower ends and by ``Program.maximise``.
         """
@@ -159,9 +164,10 @@ class Program:
         return self._keep_unfinished(cost, solution)
 
     def maximise(self, cost: Floats, *, seconds: float | None = None) -> Optimum:
-        """Find the greatest ``cost q``; its ``multipliers`` are those of the greatest.
+        """Find the greatest ``cost q`` over feasible points ``q``, in so many ``seconds``.
 
-        Called by ``certify_greatest`` and ``ArmProgram.find_ends`` for upper ends.
+        Its ``multipliers`` are those of the greatest. Called by ``certify_greatest`` and by
+        ``ArmProgram.find_ends`` for upper ends.
         """
         found = self.minimise(-cost, seconds=seconds)
         sign = 1.0 if found.status is SolveStatus.EMPTY else -1.0
@@ -193,7 +199,7 @@ class Program:
         return float(parts.sum() + spare.sum() - rounding), y
 
     def _prove_empty(self, cost: Floats) -> Optimum:
-        """Ask the solver's ray for a proof that no point is feasible; without it, go on.
+        """Prove by the solver's dual ray that no point is feasible; else return a loose bound.
 
         Called by ``Program.minimise`` where the solver says that nothing is feasible.
         """
@@ -208,7 +214,7 @@ class Program:
         return Optimum(SolveStatus.UNFINISHED, bound, np.nan, nothing, used)
 
     def _keep_unfinished(self, cost: Floats, solution: highspy.HighsSolution) -> Optimum:
-        """Keep the better of what the solver had by then and of what holds without it.
+        """Return the better bound of two: by the solver's last multipliers, or by all zeros.
 
         Called by ``Program.minimise`` where the solver ran out of time or gave up.
         """
@@ -221,9 +227,10 @@ class Program:
 
 
 def _find_anchor(rows: SparseMatrix) -> tuple[int, Floats] | None:
-    """Find a row that every variable is in, with positive weight: shifting it mends any y.
+    """Find a row in which every variable has a positive coefficient; None without one.
 
-    Called by ``Program.__init__``; ``Program.certify`` does the shifting.
+    Adding a multiple of it mends multipliers that the solver rounded. Called by
+    ``Program.__init__``; ``Program.certify`` adds it.
     """
     n_rows, n_columns = rows.shape
     full = np.bincount(rows.rows[rows.values > 0], minlength=n_rows) == n_columns
@@ -236,8 +243,10 @@ def _find_anchor(rows: SparseMatrix) -> tuple[int, Floats] | None:
     return row, weights
 
 
-def _load(rows: SparseMatrix, lower: Floats, upper: Floats, highest: Floats) -> "highspy.Highs":
-    """Hand the rows to the solver, which keeps its place between searches.
+def _load_solver(
+    rows: SparseMatrix, lower: Floats, upper: Floats, highest: Floats
+) -> "highspy.Highs":
+    """Hand rows and ends to a HiGHS solver, which starts each search where the last one ended.
 
     Called by ``Program.__init__``.
     """

@@ -49,13 +49,18 @@ class ResponseTypes:
 
     @property
     def n_types(self) -> int:
-        """The number of columns."""
+        """The number of distinct runs, which is that of the columns of a program.
+
+        Read by ``ArmProgram.__init__`` and ``ReweightedProgram.__init__``.
+        """
         return int(self.runs.shape[2])
 
     def find_cells(self, scenario: int, names: Sequence[str]) -> Codes:
-        """Find which cell of the table of ``names`` each column is in, in one scenario.
+        """Find the cell of the table of ``names`` that each type runs into in one scenario.
 
-        Called by ``ArmProgram.__init__`` and others for the rows of programs.
+        Cells are numbered row by row. Called by ``ArmProgram.__init__`` and
+        ``ReweightedProgram._write_forms`` for the rows of their programs, and for the outcome
+        by ``ProgramLayout.find_successes``.
         """
         at = {v.name: i for i, v in enumerate(self.variables)}
         code = np.zeros(self.n_types, dtype=np.int64)
@@ -71,7 +76,7 @@ def list_response_types(
     shown: Mapping[int, Nodes] | None = None,
     most: int = MOST_TYPES,
 ) -> ResponseTypes | None:
-    """List the runs that joint types make; None when there are more than ``most``.
+    """List the distinct runs of all joint response types; None for more than ``most``.
 
     ``variables`` come causes first. Of a scenario in ``shown`` only these variables matter in
     the end, and runs that agree there are one. Called by ``ProgramLayout.list_types`` for the
@@ -85,23 +90,25 @@ def list_response_types(
     """
     runs = np.full((len(variables), len(scenarios), 1), -1, dtype=np.int16)
     for i in range(len(variables)):
-        grown = _follow(runs, i, variables, scenarios, most)
+        grown = _add_levels(runs, i, variables, scenarios, most)
         if grown is None:
             return None
         runs = grown
-    return ResponseTypes(tuple(variables), _merge(runs, variables, shown or {}))
+    return ResponseTypes(tuple(variables), _merge_equal_runs(runs, variables, shown or {}))
 
 
-def _follow(
+def _add_levels(
     runs: Levels,
     i: int,
     variables: Sequence[TypedVariable],
     scenarios: Sequence[TypeScenario],
     most: int,
 ) -> Levels | None:
-    """Give the i-th variable its level in every scenario: one column for every way to choose.
+    """Add the level of the i-th variable in every scenario to runs of the variables before it.
 
-    Called by ``list_response_types`` for each variable, causes first.
+    A run becomes several where the variable's response is still free, one for each level. None
+    when there are more than ``most``. Called by ``list_response_types`` for each variable,
+    causes first.
     """
     name, n_levels = variables[i].name, variables[i].n_levels
     outside = _number_outside(variables, i, scenarios)
@@ -111,7 +118,7 @@ def _follow(
             runs[i, s] = scenario.values[name]
         elif name in scenario.followed:
             argument = _encode_argument(runs[:, s], i, variables) * len(scenarios) + outside[s]
-            known = _recall(runs[i], argument, asked)
+            known = _recall_levels(runs[i], argument, asked)
             times = np.where(known < 0, n_levels, 1)
             if int(times.sum()) > most:
                 return None
@@ -127,9 +134,10 @@ def _follow(
 def _number_outside(
     variables: Sequence[TypedVariable], i: int, scenarios: Sequence[TypeScenario]
 ) -> list[int]:
-    """Number what each scenario hands the i-th variable from outside, equal values alike.
+    """Number the scenarios by the values of the i-th variable's arguments outside the program.
 
-    Called by ``_follow``.
+    Scenarios with equal values get one number. Called by ``_add_levels``, for a function gives
+    the same answer to the same arguments.
     """
     before = {variable.name for variable in variables[:i]}
     names = [name for name in variables[i].arguments if name not in before]
@@ -141,9 +149,9 @@ def _number_outside(
 
 
 def _encode_argument(levels: Levels, i: int, variables: Sequence[TypedVariable]) -> Codes:
-    """Write as one number a column at which inside argument the i-th function is asked.
+    """Encode, for each run, the levels of the i-th variable's arguments as one number.
 
-    Called by ``_follow`` in each scenario.
+    Called by ``_add_levels`` in each scenario.
     """
     code = np.zeros(levels.shape[1], dtype=np.int64)
     for place, variable in enumerate(variables[:i]):
@@ -152,10 +160,11 @@ def _encode_argument(levels: Levels, i: int, variables: Sequence[TypedVariable])
     return code
 
 
-def _recall(levels: Levels, argument: Codes, asked: Mapping[int, Codes]) -> Levels:
-    """Find what the function said before of this argument; -1 where it was never asked.
+def _recall_levels(levels: Levels, argument: Codes, asked: Mapping[int, Codes]) -> Levels:
+    """Find the level that each run's function gave to this argument in an earlier scenario.
 
-    Called by ``_follow`` in each scenario.
+    It is -1 where the function was not asked before. Called by ``_add_levels`` in each
+    scenario.
     """
     known = np.full(len(argument), -1, dtype=np.int16)
     for scenario, codes in asked.items():
@@ -163,12 +172,13 @@ def _recall(levels: Levels, argument: Codes, asked: Mapping[int, Codes]) -> Leve
     return known
 
 
-def _merge(
+def _merge_equal_runs(
     runs: Levels, variables: Sequence[TypedVariable], shown: Mapping[int, Nodes]
 ) -> Levels:
-    """Make one column of those that differ in nothing that matters.
+    """Keep one of several runs that differ only in variables that do not matter in the end.
 
-    Called by ``list_response_types`` in the end.
+    ``shown`` says which variables matter in a scenario. Called by ``list_response_types`` once
+    all variables have levels.
     """
     runs = runs.copy()
     for scenario, names in shown.items():
@@ -180,9 +190,9 @@ def _merge(
 
 
 def list_assignments(levels: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """List every combination of levels.
+    """List every combination of levels of some variables, given how many levels each has.
 
-    Called by ``ProgramLayout`` for cells, arms and what is fixed.
+    Called by ``ProgramLayout.__init__`` for scenarios, cells, conditions and arms.
 
     >>> list(list_assignments({"A": 2, "B": 1}))
     [{'A': 0, 'B': 0}, {'A': 1, 'B': 0}]

@@ -49,9 +49,11 @@ class Reweighting:
         facts: SelectionFacts,
         tables: Sequence[Nodes] = (),
     ) -> "Reweighting":
-        """Find what shields selection from some variables and those of the tables.
+        """Find by the graph which of some variables shield selection from all the others.
 
-        Called by ``ReweightedChainSearch`` and others for each rule that reweights.
+        The variables of the tables are taken in. Called by
+        ``ReweightedChainSearch._make_block`` and ``_make_natural_rule``, for each rule that
+        reweights the log.
 
         >>> from boundit.graph.text import parse
         >>> chain = parse("X -> M -> Y; M -> [S]")
@@ -65,22 +67,36 @@ class Reweighting:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The variables in the order of the arrays: the steering ones first."""
+        """The variables in the order of arrays: the steering ones first, each part by name.
+
+        Read by ``Populations.__init__``.
+        """
         return *sort_names(self.steering), *sort_names(self.variables - self.steering)
 
     @property
     def shares(self) -> P:
-        """The law of the others given the steering variables, which the log shows."""
+        """The term ``P(others | steering variables)``, which selection does not change.
+
+        Read by ``Populations._cell_shares`` and ``Reweighting.formulas``.
+        """
         return P(self.variables - self.steering, self.steering)
 
     @property
     def reads_steering(self) -> bool:
-        """Whether it must know how often each steering value was logged."""
+        """Whether the law of the steering variables in the log is needed, by facts or tables.
+
+        Read by ``Reweighting.formulas``, ``Populations.has_logged`` and
+        ``find_worst_population``.
+        """
         return bool(self.steering and (self.facts or (self.tables and not self.shares.of)))
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas it reads off counts."""
+        """The terms whose numbers the reweighting reads off the log and the tables.
+
+        Read by ``NaturalBounds.formulas``, ``ReweightedChain.formulas`` and
+        ``ReweightedTypes.formulas``.
+        """
         found = [self.shares] if self.shares.of else []
         if self.reads_steering:
             found.append(P(self.steering))
@@ -88,7 +104,11 @@ class Reweighting:
 
     @property
     def statement(self) -> str:
-        """The facts and tables that the reweighting must fit, in words."""
+        """The facts and tables that the population must fit, in words.
+
+        Read by ``NaturalBounds.write_record``, ``ReweightedChain.write_record`` and
+        ``ReweightedTypes.write_record`` for what they claim.
+        """
         said = [str(self.facts)] if self.facts else []
         said += [
             f"P({join_names(table)}) is that of an unselected table" for table in self.tables

@@ -15,10 +15,11 @@ LEAST, MOST = ", the least allowed", ", the most allowed"
 
 
 def find_worst_population(populations: Populations, found: Optimum) -> WorstPopulation | None:
-    """Read the population off the answer of a program; None where there is none to show.
+    """Read off a solved program the population that attains an end, as shares of kinds of rows.
 
-    Called by ``Expectation.solve_greatest`` and ``ReweightedProgram._find_greatest`` with what
-    attained an end, so that an explanation can say who there would be more of.
+    None where the program was not solved or the log's shares were not needed. Called by
+    ``Expectation.solve_greatest`` and ``ReweightedProgram._find_greatest``, so that an
+    explanation can say who there would be more of than in the log.
     """
     law = populations.reweighting
     solved = found.status is SolveStatus.OPTIMAL and found.point[0] > 0
@@ -40,10 +41,11 @@ def find_worst_population(populations: Populations, found: Optimum) -> WorstPopu
 
 
 def _name_limit(facts: SelectionFacts, share: float, least: float, most: float) -> str:
-    """Say which fact about selection stops a kind of row from being rarer, or more common.
+    """Say whether a fact about selection stops a kind of row from being rarer, or more common.
 
-    It was logged in a part between ``least`` and ``most``. Called by ``find_worst_population``
-    for each kind.
+    ``share`` is its part of the population; its part of the log is between ``least`` and
+    ``most``. Empty where nothing stops it. Called by ``find_worst_population`` for each kind of
+    row.
     """
     if facts and least > 0 and share <= facts.least_ratio * least + _NEAR:
         return LEAST
@@ -53,8 +55,8 @@ def _name_limit(facts: SelectionFacts, share: float, least: float, most: float) 
 
 
 def _measure_shift(kind: RowKind) -> float:
-    """Measure how far a kind's share of everyone is from its share of the log.
+    """Measure how far the share of a kind of row among everyone is from its share of the log.
 
-    Called by ``find_worst_population`` to show the kinds that moved most.
+    Called by ``find_worst_population``, which shows the kinds of rows that moved most.
     """
     return abs(kind.share - kind.logged)

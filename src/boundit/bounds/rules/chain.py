@@ -142,7 +142,7 @@ class Chain(BoundRule):
     ) -> list[tuple[dict[str, int], float]]:
         """List the rewards that one row was made from: the levels and the number there.
 
-        Called by ``Explainer._list_read`` for every row that the chain gave an end of.
+        Called by ``Explainer._list_cell_numbers`` for every row that the chain gave an end of.
         """
         order = (*self.axes, *self.variables)
         wanted = (*order, self.outcome)

@@ -82,7 +82,7 @@ def find_response_programs(
             for middle, varied in _list_choices(graph, asked, done):
                 if not effort.spend():
                     break
-                program = _make_program(graph, asked, done, middle, varied, solver)
+                program = _make_response_program(graph, asked, done, middle, varied, solver)
                 if program is not None:
                     found.setdefault((program.inside, program.arguments, done), program)
         yield from found.values()
@@ -127,7 +127,7 @@ def _find_scope(
 ) -> _ProgramScope | None:
     """Find which c-factors are lost, and where; what does not influence them is not varied.
 
-    Called by ``_make_program``.
+    Called by ``_make_response_program``.
     """
     inside = asked.outcomes | (asked.treatments - done) | middle
     left = condition_graph(graph, inside=inside, known=asked.context, varied=varied, done=done)
@@ -135,14 +135,14 @@ def _find_scope(
     if left is None or parts is None:
         return None
     lost, kept = parts
-    around = _join(_find_hedge(left.graph, part) for part in lost)
-    used = _join(left.influences[v] for v in around)
+    around = _unite(_find_hedge(left.graph, part) for part in lost)
+    used = _unite(left.influences[v] for v in around)
     if used != varied:
         return _find_scope(graph, asked, done, middle, used)
     return _ProgramScope(inside, varied, left, lost, kept, around)
 
 
-def _make_program(
+def _make_response_program(
     graph: CausalGraph,
     asked: Question,
     done: Nodes,
@@ -168,9 +168,9 @@ def _make_program(
         return None
     order = tuple(v for v in left.graph.order if v in around)
     arguments = {v: sort_names(left.graph.parents(v) | left.influences[v]) for v in order}
-    outer = _join(map(frozenset, arguments.values())) - around
+    outer = _unite(map(frozenset, arguments.values())) - around
     whole = law.expression if around == scope.inside else multiply(*found[: len(pieces)])
-    wanted = _join(scope.lost)
+    wanted = _unite(scope.lost)
     return ResponseProgram(
         asked,
         order,
@@ -179,13 +179,13 @@ def _make_program(
         simplify(whole),
         wanted,
         tuple(found[len(pieces) :]),
-        tuple(sort_names(_join(scope.kept))),
+        tuple(sort_names(_unite(scope.kept))),
         (*(step.record for step in law.steps), *_write_steps(around, outer, wanted)),
     )
 
 
-def _join(sets: Iterable[Nodes]) -> Nodes:
-    """Join sets of variables; called by ``_find_scope`` and ``_make_program``."""
+def _unite(sets: Iterable[Nodes]) -> Nodes:
+    """Join sets of variables; called by ``_find_scope`` and ``_make_response_program``."""
     return frozenset[str]().union(*sets)
 
 
@@ -194,7 +194,7 @@ def _recover_all(
 ) -> list[Expression] | None:
     """Recover the c-factors of all parts; None when one is lost.
 
-    Called by ``_make_program``.
+    Called by ``_make_response_program``.
     """
     answers = [recover_factor(part, graph, writer.write_law).expression for part in parts]
     found = [simplify(answer) for answer in answers if answer is not None]
@@ -264,7 +264,7 @@ class _LawWriter:
 def _write_steps(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[StepRecord, ...]:
     """Say where Identify stops, and what types reproduce instead.
 
-    Called by ``_make_program``.
+    Called by ``_make_response_program``.
     """
     names = join_names(around)
     every = f" at every value of {join_names(outer)}" if outer else ""

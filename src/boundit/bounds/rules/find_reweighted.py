@@ -65,7 +65,7 @@ class ReweightedChainSearch:
                 if budget.is_over():
                     return self._choose_best(found.values())
                 for chain in self._find_over(order):
-                    found.setdefault(_make_key(chain), chain)
+                    found.setdefault(_make_chain_key(chain), chain)
         return self._choose_best(found.values())
 
     def _find_over(self, order: tuple[str, ...]) -> Iterator[ReweightedChain]:
@@ -164,13 +164,13 @@ class ReweightedChainSearch:
         """
         yield chain
         local = tuple(
-            self._localize(link) if isinstance(link, ReweightedBlock) else link
+            self._localize_block(link) if isinstance(link, ReweightedBlock) else link
             for link in chain.links
         )
         if local != chain.links:
             yield replace(chain, links=local)
 
-    def _localize(self, block: ReweightedBlock) -> ReweightedBlock:
+    def _localize_block(self, block: ReweightedBlock) -> ReweightedBlock:
         """Reweight a block by what shields its own variables, where that is less.
 
         Called by ``ReweightedChainSearch._list_variants``.
@@ -181,7 +181,7 @@ class ReweightedChainSearch:
         return replace(block, reweighting=law) if fewer else block
 
 
-def _make_key(chain: ReweightedChain) -> tuple[object, ...]:
+def _make_chain_key(chain: ReweightedChain) -> tuple[object, ...]:
     """Say what makes two chains one: neighbours on a side of the blocks may change places.
 
     Called by ``ReweightedChainSearch.find_chains``.

@@ -92,7 +92,7 @@ class NaturalBounds(BoundRule):
         lower, upper = (
             np.empty([numbers.levels[axis] for axis in self.axes]) for _ in range(2)
         )
-        if expectation.populations.are_many:
+        if expectation.populations.has_too_many_cells:
             return Ends(np.zeros_like(lower), np.ones_like(upper))
         known = dict[tuple[tuple[str, int], ...], tuple[AttainedEnd, AttainedEnd]]()
         proofs = dict[tuple[Place, bool], WorstPopulation | None]()
@@ -151,7 +151,7 @@ def find_natural_bounds(
             if not (graph.descendants(arms) & rest if arms else ()) and _may_be_seen(
                 graph, y, x - arms, done=arms, given=c
             ):
-                return _make_rule(graph, query, arms, facts, tables) if arms else None
+                return _make_natural_rule(graph, query, arms, facts, tables) if arms else None
     return None
 
 
@@ -165,7 +165,7 @@ def _may_be_seen(
     return not seen & find_boundary(graph, y, given=seen | done | given, into=done, out_of=seen)
 
 
-def _make_rule(
+def _make_natural_rule(
     graph: CausalGraph,
     query: EffectQuery,
     arms: Nodes,

@@ -4,7 +4,7 @@ The columns are the masses of a population, all divided by that of ``f``, and th
 response types. At every value ``z`` of the instruments the mass of a cell is the chance of
 ``z`` times the share of the types that run into it. The chances come from a formula, or from
 what is known of selection; where they are known between two ends only, boxes of them are
-searched (``bisection``).
+searched (``search_boxes``).
 """
 
 from dataclasses import dataclass
@@ -54,9 +54,9 @@ class PopulationProgram:
         return Populations(self.reweighting, self.numbers)
 
     @property
-    def are_many(self) -> bool:
+    def has_too_many_cells(self) -> bool:
         """Whether there are too many cells to make programs."""
-        return self.populations.are_many
+        return self.populations.has_too_many_cells
 
 
 @dataclass(frozen=True, eq=False)

@@ -130,7 +130,7 @@ class ReweightedTypes(BoundRule):
         ends, notes = (np.zeros(shape), np.ones(shape)), dict[Note, None]()
         proofs = dict[tuple[Place, bool], WorstPopulation | None]()
         scenarios = list(range(len(layout.outer)))
-        many = populated.are_many or 2 * ends[0].size > MOST_SEARCHES
+        many = populated.has_too_many_cells or 2 * ends[0].size > MOST_SEARCHES
         for arm in layout.arms:
             runs = None if many else layout.list_types([arm], scenarios, MOST_COLUMNS)
             if runs is None:
@@ -175,7 +175,7 @@ def find_reweighted_types(
         return []
     found = sorted(_find_programs(graph, query), key=_rank_program)
     return [
-        _make_rule(graph, query, program, given, facts, tables)
+        _make_types_rule(graph, query, program, given, facts, tables)
         for program, given in found[:MOST_PROGRAMS]
         # An instrument limits the reweighting even where nothing else is known of it.
         if facts or tables or program.varied
@@ -209,7 +209,7 @@ def _rank_program(found: tuple[ResponseProgram, Nodes]) -> tuple[int, int]:
     return -len(program.varied), len(program.inside)
 
 
-def _make_rule(
+def _make_types_rule(
     graph: CausalGraph,
     query: EffectQuery,
     program: ResponseProgram,

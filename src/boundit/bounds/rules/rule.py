@@ -95,7 +95,7 @@ class BoundRule(Protocol):
     ) -> list[tuple[dict[str, int], float]]:
         """List the levels and numbers that the ends at a place were made from.
 
-        A sum over many cells has no short list. Called by ``Explainer._list_read`` for
+        A sum over many cells has no short list. Called by ``Explainer._list_cell_numbers`` for
         every row.
         """
         del evaluator, place
