@@ -3,7 +3,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
-from boundit.checks.association import PooledGroups, measure_any_association, pool
+from boundit.checks.association import PooledGroups, measure_any_association, pool_groups
 from tests.checks.groups import lay_out
 
 
@@ -92,17 +92,17 @@ def test_strength_is_1_where_one_tells_the_other_and_0_by_chance() -> None:
 def test_pooling_leaves_out_levels_too_rare_to_judge() -> None:
     counts = np.full((5, 3, 3), 30)
     counts[:, 2] = 1
-    total = pool(lay_out(counts), least=20)
+    total = pool_groups(lay_out(counts), least=20)
 
     assert total is not None
     assert total.levels == ([0, 1], [0, 1, 2])
     assert (total.expected >= 20).all()
-    assert pool(lay_out([[[1, 2], [2, 1]]]), least=20) is None
+    assert pool_groups(lay_out([[[1, 2], [2, 1]]]), least=20) is None
 
 
 def test_pooling_keeps_the_commonest_of_very_many_levels() -> None:
     counts = np.arange(1, 51)[:, None] * np.full((2, 50, 2), 20)
-    total = pool(lay_out(counts))
+    total = pool_groups(lay_out(counts))
 
     assert total is not None
     assert total.levels[0] == list(range(30, 50))

@@ -1,7 +1,7 @@
 import json
 
 from boundit.checks.check import check
-from boundit.checks.report import CheckReport, Finding, rank
+from boundit.checks.report import CheckReport, Finding, rank_findings
 from boundit.graph.implications import Independence
 from boundit.graph.read import parse_graph
 from boundit.simulation.worlds import paper_world
@@ -61,4 +61,4 @@ def test_nothing_testable_is_said() -> None:
         "the log can test none of the graph's statements"
     )
     assert one.numbers() == ""
-    assert rank([one]) == (one,)
+    assert rank_findings([one]) == (one,)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from boundit.counts.errors import LevelsClash, NotACategory
-from boundit.counts.levels import encode, join_levels, name_bins, sort_levels, to_native
+from boundit.counts.levels import encode_column, join_levels, name_bins, sort_levels, to_native
 
 NOON = dt.datetime(2024, 2, 29, 12)  # noqa: DTZ001 - without a zone on purpose
 
@@ -51,14 +51,14 @@ def test_bins_are_ordered_by_their_edges() -> None:
 
 
 def test_columns_are_coded_by_their_levels() -> None:
-    text, codes = encode("X", ["b", None, "a", "b"])
+    text, codes = encode_column("X", ["b", None, "a", "b"])
 
     assert text == ("a", "b", None)
     assert codes.tolist() == [1, 2, 0, 1]
     masked = np.ma.MaskedArray([3, 1, 9], mask=[False, False, True])
-    assert encode("X", masked)[0] == (1, 3, None)
-    assert encode("X", [1, 1.0, Decimal(1), float("nan"), float("nan")])[0] == (1, None)
-    assert encode("X", np.array([], dtype=np.int64))[0] == ()
+    assert encode_column("X", masked)[0] == (1, 3, None)
+    assert encode_column("X", [1, 1.0, Decimal(1), float("nan"), float("nan")])[0] == (1, None)
+    assert encode_column("X", np.array([], dtype=np.int64))[0] == ()
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_columns_are_coded_by_their_levels() -> None:
 )
 def test_what_is_no_category_is_named(column: list[object], held: str) -> None:
     with pytest.raises(NotACategory, match=f"'X' holds {held}; a category is"):
-        encode("X", column)
+        encode_column("X", column)
 
 
 def test_levels_of_two_tables_join_unless_they_are_of_two_types() -> None:

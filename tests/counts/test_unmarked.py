@@ -2,7 +2,7 @@
 
 import pytest
 
-from boundit.counts.unmarked import ask_by_name, ask_if_always_one, find_suspects
+from boundit.counts.unmarked import ask_by_name, ask_if_always_one, find_possible_selection
 from boundit.graph.text import parse
 
 
@@ -17,7 +17,7 @@ from boundit.graph.text import parse
     ],
 )
 def test_a_suspect_causes_nothing_and_nobody_asks_about_it(text: str, found: set[str]) -> None:
-    assert find_suspects(parse(text), ["Click", "Ad", "Age"]) == found
+    assert find_possible_selection(parse(text), ["Click", "Ad", "Age"]) == found
 
 
 def test_names_alone_are_a_hint_only_where_the_log_has_no_column() -> None:

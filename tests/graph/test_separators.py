@@ -13,8 +13,8 @@ from boundit.graph.separators import (
     find_connected_nodes,
     find_needed_nodes,
     find_separator,
-    list_between,
     list_separators,
+    list_sets_between,
     minimal_separator,
     nearest_separator,
 )
@@ -140,7 +140,7 @@ def test_any_property_can_be_listed_once_ranges_can_be_searched() -> None:
         def find(low: Nodes, high: Nodes, liked: list[Nodes] = liked) -> Nodes | None:
             return next((z for z in liked if low <= z <= high), None)
 
-        listed = list(list_between(make_nodes("A"), make_nodes(*"ABCDE"), find))
+        listed = list(list_sets_between(make_nodes("A"), make_nodes(*"ABCDE"), find))
 
         assert len(listed) == len(set(listed))
         assert set(listed) == set(liked)

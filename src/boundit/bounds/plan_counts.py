@@ -8,7 +8,7 @@ from boundit.bounds.reward import is_binary
 from boundit.counts.log import Log
 from boundit.counts.shared_levels import share_levels
 from boundit.counts.table import CountTable
-from boundit.counts.unmarked import find_suspects
+from boundit.counts.unmarked import find_possible_selection
 from boundit.terms.names import sort_names
 
 
@@ -67,7 +67,7 @@ def count_for(
         wanted,
         reward=outcome,
         selection=plan.graph.selection,
-        unmarked=find_suspects(
+        unmarked=find_possible_selection(
             plan.graph, plan.query.outcomes + plan.query.treatments + plan.query.context
         ),
     )

@@ -8,9 +8,10 @@ mean :math:`e_{ij} = r_i c_j / N` under independence. ``measure_any_association`
 over the groups: Pearson's statistic with the factor that makes its mean *exactly* the degrees
 of freedom, which matters when groups are many and small. It sees an association of whatever
 shape, also one that turns around from group to group, and pays for it with many degrees of
-freedom. ``steady_association`` first adds up the cells of all groups and then measures how far
-the sum is from its mean (the general association statistic of Cochran, Mantel and Haenszel).
-It has few degrees of freedom however many groups there are, and sees what is alike in them.
+freedom. ``PooledGroups.make_statistic`` first adds up the cells of all groups and then measures
+how far the sum is from its mean (the general association statistic of Cochran, Mantel and
+Haenszel). It has few degrees of freedom however many groups there are, and sees what is alike
+in them.
 """
 
 from dataclasses import dataclass
@@ -42,17 +43,19 @@ class Statistic:
     def find_strength(self, excess: float | None = None) -> float:
         """Compute Cramér's V beyond chance: 0 nothing, 1 one variable tells the other.
 
-        With an ``excess``, what V would be if that much were beyond chance. Called by
-        ``find_weakest`` and for the ``strength`` of a finding.
+        With an ``excess``, what V would be if the statistic were that much above its degrees of
+        freedom. Called by ``find_weakest_detectable``, and by ``Finding.strength`` for the
+        number that a report shows.
         """
         beyond = self.value - self.df if excess is None else excess
         return float(np.sqrt(max(beyond, 0.0) / self.weight))
 
 
 def measure_any_association(strata: Strata) -> Statistic:
-    """Measure association of whatever shape, group by group.
+    """Measure association of whatever shape: the sum of Pearson's statistics over the groups.
 
-    Called by ``_answer_by_formula`` and ``_answer_by_shuffles`` for each statement.
+    Called by ``_answer_by_formula`` and ``_answer_by_shuffles`` for each independence that is
+    tested.
     """
     ones, others = strata.sizes
     df = int(((ones - 1) * (others - 1)).sum())
@@ -62,9 +65,10 @@ def measure_any_association(strata: Strata) -> Statistic:
 
 
 def compute_phi_squared(strata: Strata) -> Floats:
-    """Compute Pearson's statistic per row, for each group.
+    """Compute phi squared, Pearson's chi-square divided by the number of rows, of each group.
 
-    Called by ``measure_any_association``, and by ``judge_law`` where rows are shares.
+    Called by ``measure_any_association``, and by ``judge_exact_law`` where shares are tested
+    instead of rows.
     """
     ratio = np.bincount(strata.group, strata.n / strata.expected * strata.n, len(strata))
     return np.asarray(ratio / strata.totals - 1)
@@ -81,34 +85,49 @@ class PooledGroups:
 
     @cached_property
     def levels(self) -> tuple[list[int], list[int]]:
-        """The levels of the two variables that occur."""
+        """The codes of the levels that occur, of the first variable and of the second.
+
+        Read by ``PooledGroups.counts`` and ``PooledGroups.whitener``, which lay out their
+        arrays by them.
+        """
         return np.unique(self.strata.one).tolist(), np.unique(self.strata.other).tolist()
 
     @cached_property
     def margins(self) -> tuple[Floats, Floats]:
-        """Rows of each level in each group, for the two variables."""
+        """The rows of each level (column) in each group (line), of both variables.
+
+        Read by ``PooledGroups.expected`` and ``PooledGroups.whitener``, and by ``draw_tables``,
+        which keeps them in every shuffle.
+        """
         n_groups, (one, other) = len(self.strata), self.strata.n_levels
-        rows = self.strata.ones.to_dense(n_groups, one)[:, self.levels[0]]
-        return rows, self.strata.others.to_dense(n_groups, other)[:, self.levels[1]]
+        rows = self.strata.first_margin.to_dense(n_groups, one)[:, self.levels[0]]
+        return rows, self.strata.second_margin.to_dense(n_groups, other)[:, self.levels[1]]
 
     @cached_property
     def counts(self) -> Floats:
-        """The number of rows in which each pair of levels met."""
+        """The number of rows with each pair of levels, all groups together, as a matrix.
+
+        Read by ``PooledGroups.make_statistic`` and ``_find_strongest_pair``.
+        """
         table = np.zeros(self.strata.n_levels)
         np.add.at(table, (self.strata.one, self.strata.other), self.strata.n)
         return np.asarray(table[np.ix_(*self.levels)])
 
     @cached_property
     def expected(self) -> Floats:
-        """The number there would be, if groups were all that matters."""
+        """The mean count of each pair of levels under independence within every group.
+
+        Read by ``PooledGroups.measure_deviation`` and ``_mark_rarest_level``.
+        """
         rows, columns = self.margins
         return np.asarray(rows.T @ (columns / self.strata.totals[:, None]))
 
     @cached_property
     def whitener(self) -> Floats:
-        """The matrix that turns deviations into independent ones of variance 1.
+        """The matrix that turns deviations of counts into independent ones of variance 1.
 
-        It has a column for each degree of freedom.
+        It has a column for each degree of freedom. Read by ``PooledGroups.measure_deviation``
+        and ``PooledGroups.df``.
         """
         rows, columns = (margin[:, :-1] for margin in self.margins)
         n, (r, c) = self.strata.totals, (rows.shape[1], columns.shape[1])
@@ -126,22 +145,27 @@ class PooledGroups:
 
     @property
     def df(self) -> int:
-        """The number of ways in which the counts can deviate: the degrees of freedom."""
+        """The degrees of freedom: in how many ways the pooled counts can deviate.
+
+        Read by ``PooledGroups.make_statistic``.
+        """
         return int(self.whitener.shape[1])
 
     def measure_deviation(self, counts: Floats) -> Floats:
-        """Measure how far tables of counts are from what is expected; one table or a stack.
+        """Measure how far pooled counts are from the expected ones, as a chi-square statistic.
 
-        Called by ``PooledGroups.make_statistic`` for the log and ``find_chances`` for shuffles.
+        Takes one table of counts or a stack of them. Called by ``PooledGroups.make_statistic``
+        for the log and by ``find_chances`` for shuffles.
         """
         away = (counts - self.expected)[..., :-1, :-1]
         free = away.reshape(*away.shape[:-2], away.shape[-2] * away.shape[-1]) @ self.whitener
         return np.asarray((free * free).sum(axis=-1))
 
     def make_statistic(self) -> Statistic:
-        """Make the statistic of a steady association in the log.
+        """Compute the log's statistic of a steady association, alike in every group.
 
-        Called by ``_answer_by_formula`` and ``_answer_by_shuffles`` where groups are several.
+        Called by ``_answer_by_formula`` and ``_answer_by_shuffles`` where there are several
+        groups.
         """
         fewest = min(self.counts.shape) - 1
         return Statistic(
@@ -150,9 +174,10 @@ class PooledGroups:
 
 
 def _find_spread(margin: Floats, n: Floats) -> Floats:
-    """Find ``diag(m) - m m' / N`` of each group: how the rows of its levels vary together.
+    """Compute ``diag(m) - m m' / N`` of each group: how the counts of its levels vary together.
 
-    Called by ``PooledGroups.whitener`` for both variables.
+    Takes one variable's margin m, and the number of rows N of each group. Called by
+    ``PooledGroups.whitener`` for both variables.
     """
     squares = -margin[:, :, None] * margin[:, None, :] / n[:, None, None]
     each = np.arange(margin.shape[1])
@@ -160,33 +185,39 @@ def _find_spread(margin: Floats, n: Floats) -> Floats:
     return np.asarray(squares)
 
 
-def pool(strata: Strata, least: float = 0.0) -> PooledGroups | None:
-    """Add up the groups over levels common enough to judge; None when too few are.
+def pool_groups(strata: Strata, least: float = 0.0) -> PooledGroups | None:
+    """Add up the tables of all groups over common levels; None when no group is left.
 
-    Every cell of the sum is to have an expected count of ``least``. Called by
-    ``_answer_by_formula``, and by ``find_strongest`` for evidence over all groups.
+    Rare levels are left out until every pooled cell has an expected count of ``least``. Called
+    by ``_answer_by_formula``, and by ``find_evidence`` for an association over all groups.
     """
-    common = _find_common(strata.one, strata.n) & _find_common(strata.other, strata.n)
+    common = _mark_common_levels(strata.one, strata.n) & _mark_common_levels(
+        strata.other, strata.n
+    )
     kept = strata if common.all() else strata.select(common)
     while len(kept):
         total = PooledGroups(kept)
         if (total.expected >= least).all():
             return total
-        kept = kept.select(~_find_rarest(total)[kept.one, kept.other])
+        kept = kept.select(~_mark_rarest_level(total)[kept.one, kept.other])
     return None
 
 
-def _find_common(level: Codes, n: Floats) -> Mask:
-    """Find the cells whose level is among the commonest; called by ``pool``."""
+def _mark_common_levels(level: Codes, n: Floats) -> Mask:
+    """Mark the cells whose level is among the ``MOST_LEVELS`` with the most rows.
+
+    Called by ``pool_groups`` for each of the two variables.
+    """
     rows = np.bincount(level, n)
     last = np.sort(rows)[::-1][:MOST_LEVELS][-1]
     return np.asarray(rows[level] >= last)
 
 
-def _find_rarest(total: PooledGroups) -> Mask:
-    """Find the cells of the level whose smallest cell is smallest, preferring the rarer level.
+def _mark_rarest_level(total: PooledGroups) -> Mask:
+    """Mark the cells of the level with the smallest expected count, so that they are dropped.
 
-    Called by ``pool`` until every cell that is left is common enough.
+    Of the two variables, the one whose level is rarer. Called by ``pool_groups`` until every
+    cell that is left is common enough.
     """
     i, j = np.unravel_index(total.expected.argmin(), total.expected.shape)
     gone = np.zeros(total.strata.n_levels, dtype=np.bool_)

@@ -7,14 +7,19 @@ from math import ceil
 from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.checks.counting import count_statements, find_columns
-from boundit.checks.evidence import Evidence, find_strongest
-from boundit.checks.independence import TestOutcome, correct_by_holm, judge, judge_law
-from boundit.checks.report import CheckReport, Finding, Status, rank
+from boundit.checks.evidence import Evidence, find_evidence
+from boundit.checks.independence import (
+    TestOutcome,
+    correct_by_holm,
+    judge_exact_law,
+    judge_independence,
+)
+from boundit.checks.report import CheckReport, Finding, Status, rank_findings
 from boundit.checks.strata import stratify
 from boundit.counts.errors import TooManyCells
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
-from boundit.counts.unmarked import find_suspects
+from boundit.counts.unmarked import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, implications
 from boundit.graph.read import require_graph
@@ -79,7 +84,7 @@ def check(
     if not isinstance(level, int | float) or not 0 < level < 1:
         raise NoLevel(level)
     opened = read_log(log)
-    statements, untestable = _restate(graph, frozenset(opened.columns))
+    statements, untestable = _restate_in_columns(graph, frozenset(opened.columns))
     streams = dict(zip(statements, SeedSequence(seed).spawn(len(statements)), strict=True))
     runner = _TestRunner(
         level, _choose_draws(len(statements), level), drop_nulls=opened.nulls == "drop"
@@ -87,7 +92,7 @@ def check(
     tested: list[_TestedStatement] = []
     notes: dict[Note, None] = {}
     for served, table in count_statements(
-        opened, statements, graph.selection, find_suspects(graph)
+        opened, statements, graph.selection, find_possible_selection(graph)
     ):
         if isinstance(table, TooManyCells):
             reason = Message(table.message, ".")
@@ -97,7 +102,9 @@ def check(
         for statement in served:
             tested.append(runner.run(statement, table, default_rng(streams[statement])))
             told(len(tested), len(statements))
-    return CheckReport(rank(untestable + _correct(tested, level)), level, seed, tuple(notes))
+    return CheckReport(
+        rank_findings(untestable + _correct_findings(tested, level)), level, seed, tuple(notes)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,25 +127,32 @@ class _TestRunner:
     def run(
         self, statement: Independence, table: CountTable, rng: Generator
     ) -> _TestedStatement:
-        """Test one statement; evidence is kept where it may be needed.
+        """Test one independence on its count table, with evidence if it may be contradicted.
 
         Called by ``check`` for each statement that a table serves.
         """
         strata = stratify(table, statement, drop_nulls=self.drop_nulls)
         exact = table.exact
-        outcome = judge_law(strata) if exact else judge(strata, draws=self.draws, rng=rng)
+        outcome = (
+            judge_exact_law(strata)
+            if exact
+            else judge_independence(strata, draws=self.draws, rng=rng)
+        )
         if outcome is None or outcome.p > self.level:
             return _TestedStatement(statement, outcome)
         steady = outcome.decisive_answer.pattern == "steady"
         return _TestedStatement(
-            statement, outcome, find_strongest(strata, statement, table.levels, steady=steady)
+            statement, outcome, find_evidence(strata, statement, table.levels, steady=steady)
         )
 
 
-def _restate(graph: CausalGraph, columns: Nodes) -> tuple[list[Independence], list[Finding]]:
-    """Restate what the graph says in columns of the log; what cannot be said is untestable.
+def _restate_in_columns(
+    graph: CausalGraph, columns: Nodes
+) -> tuple[list[Independence], list[Finding]]:
+    """Restate the graph's independences so that they only name columns of the log.
 
-    Called by ``check`` before anything is counted.
+    Returns those that can be tested, and a finding "untestable" for each of the others. Called
+    by ``check`` before anything is counted.
     """
     include = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
     found: list[Independence] = []
@@ -162,17 +176,18 @@ def _restate(graph: CausalGraph, columns: Nodes) -> tuple[list[Independence], li
 
 
 def _choose_draws(n_statements: int, level: float) -> int:
-    """Choose so many shuffles that a p-value can be small enough for a contradiction.
+    """Choose how many shuffles a test may draw, so that a contradiction is within reach.
 
-    With room to spare. Called by ``check``.
+    A p-value by shuffles is never below one over their number, which must be small enough after
+    correction for all statements. Called by ``check``.
     """
     return min(MOST_DRAWS, ceil(_RESOLUTION * max(1, n_statements) / level) - 1)
 
 
-def _correct(tested: list[_TestedStatement], level: float) -> list[Finding]:
-    """Correct for the number of tests, and say of each what it came to.
+def _correct_findings(tested: list[_TestedStatement], level: float) -> list[Finding]:
+    """Correct the p-values for the number of tests, and give each tested statement its status.
 
-    Called by ``check`` once all statements are tested.
+    Called by ``check`` once all statements are tested; it returns the findings of the report.
     """
     findings = [
         Finding(m.statement, "untestable", reason=_ONE_SIDED)
@@ -198,9 +213,10 @@ def _correct(tested: list[_TestedStatement], level: float) -> list[Finding]:
 
 
 def _describe_nulls(table: CountTable, runner: _TestRunner) -> list[str]:
-    """Say which columns had nulls, where rows with nulls are dropped.
+    """Say in a line for each column how many rows of a count table have a null in it.
 
-    Called by ``check`` for each table, for its caveats.
+    Nothing is said of a log that does not drop nulls. Called by ``check`` for each table, for
+    the report's caveats.
     """
     if not runner.drop_nulls:
         return []

@@ -18,9 +18,9 @@ SMALL = 2**20
 
 
 def find_columns(statement: Independence) -> Nodes:
-    """Find the columns that a statement needs.
+    """Collect the columns an independence needs: its two variables and those given.
 
-    Called by ``_restate`` for what the log lacks, and by ``group_statements``.
+    Called by ``_restate_in_columns`` to see what the log lacks, and by ``group_statements``.
     """
     return statement.given | {statement.one, statement.other}
 
@@ -54,7 +54,7 @@ def count_statements(
 def _plan_passes(
     log: Log, statements: Sequence[Independence], selection: str | None
 ) -> list[tuple[Nodes, list[Independence]]]:
-    """Plan which columns are counted together, and for which statements.
+    """Plan the passes over the log: which columns each counts, and for which statements.
 
     Called by ``count_statements``.
     """

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boundit.checks.association import PooledGroups, pool
+from boundit.checks.association import PooledGroups, pool_groups
 from boundit.checks.strata import Strata
 from boundit.counts.levels import Levels
 from boundit.counts.named_array import Floats
@@ -29,20 +29,21 @@ class Evidence:
     pooled: bool
 
 
-def find_strongest(
+def find_evidence(
     strata: Strata,
     statement: Independence,
     levels: Mapping[str, Levels],
     *,
     steady: bool,
 ) -> Evidence:
-    """Find the plainest disagreement: in one group, or over all of them if it is steady.
+    """Find the pair of levels that most plainly contradicts an independence, with its counts.
 
-    Called by ``_TestRunner.run`` where the statement may be contradicted.
+    It is looked for in the group that strays furthest or, if the association is ``steady``,
+    over all groups. Called by ``_TestRunner.run`` where the statement may be contradicted.
     """
     ones, others = levels[statement.one], levels[statement.other]
-    if steady and (total := pool(strata)):
-        return _find_over_all(total, ones, others)
+    if steady and (total := pool_groups(strata)):
+        return _find_strongest_pair(total, ones, others)
     group = _find_strongest_group(strata)
     inside = np.where(
         strata.group == group, _measure_surprise(strata.n, strata.expected), -np.inf
@@ -53,7 +54,7 @@ def find_strongest(
         (name, levels[name][code])
         for name, code in zip(names, strata.places[group], strict=True)
     )
-    rows = float(strata.ones.n[strata.ones.line[i]])
+    rows = float(strata.first_margin.n[strata.first_margin.line[i]])
     return Evidence(
         ones[strata.one[i]],
         others[strata.other[i]],
@@ -65,10 +66,10 @@ def find_strongest(
     )
 
 
-def _find_over_all(total: PooledGroups, ones: Levels, others: Levels) -> Evidence:
-    """Find the pair of levels that disagrees most over all groups together.
+def _find_strongest_pair(total: PooledGroups, ones: Levels, others: Levels) -> Evidence:
+    """Find the pair of levels that disagrees most with independence over all groups together.
 
-    Called by ``find_strongest`` for a steady association.
+    Called by ``find_evidence`` for a steady association.
     """
     surprise = _measure_surprise(total.counts, total.expected)
     i, j = np.unravel_index(surprise.argmax(), surprise.shape)
@@ -87,7 +88,7 @@ def _find_over_all(total: PooledGroups, ones: Levels, others: Levels) -> Evidenc
 def _find_strongest_group(strata: Strata) -> int:
     """Find the group whose counts stray furthest beyond chance, by likelihood ratio.
 
-    Called by ``find_strongest``.
+    Called by ``find_evidence`` when the association is not steady.
     """
     ratio = np.bincount(strata.group, strata.n * np.log(strata.n / strata.expected))
     ones, others = strata.sizes
@@ -95,9 +96,9 @@ def _find_strongest_group(strata: Strata) -> int:
 
 
 def _measure_surprise(counts: Floats, expected: Floats) -> Floats:
-    """Measure how unlikely counts are, on the log scale, so that rare cells do not win.
+    """Measure how unlikely the count of each cell is, on the log scale: rare cells do not win.
 
-    Called by ``find_strongest`` to choose a pair of levels.
+    Called by ``find_evidence`` and ``_find_strongest_pair`` to choose a pair of levels.
     """
     ratio = np.divide(counts, expected, out=np.ones_like(counts), where=counts > 0)
     return np.asarray(counts * np.log(ratio) - (counts - expected))

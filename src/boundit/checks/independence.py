@@ -20,10 +20,10 @@ from boundit.checks.association import (
     Statistic,
     compute_phi_squared,
     measure_any_association,
-    pool,
+    pool_groups,
 )
 from boundit.checks.joining import join_rare_levels
-from boundit.checks.power import find_weakest
+from boundit.checks.power import find_weakest_detectable
 from boundit.checks.shuffles import count_cells, find_chances
 from boundit.checks.strata import Strata
 
@@ -62,29 +62,37 @@ class TestOutcome:
 
     @property
     def decisive_answer(self) -> Answer:
-        """The answer with the smallest p-value."""
+        """The answer, by any or by steady association, with the smallest p-value.
+
+        Read by ``TestOutcome.p``, and by ``Finding.row`` and ``Finding.numbers`` for the
+        report.
+        """
         return self.answers[0]
 
     @property
     def p(self) -> float:
-        """The chance of so much association if the statement is true, at most."""
+        """The p-value of the independence: the smallest, times the number of questions asked.
+
+        Read by ``_correct_findings``, which corrects it for the number of statements.
+        """
         return min(1.0, len(self.answers) * self.decisive_answer.p)
 
     def find_detectable(self, level: float, *, any_pattern: bool = False) -> float:
-        """Find the weakest association that 8 logs of 10 would show at this level; inf if none.
+        """Find the weakest association (Cramér's V) that 8 logs of 10 would show; inf if none.
 
-        One that is alike in every group is seen by either question, one of ``any_pattern``
-        only by the first. Called by ``_correct`` for each finding.
+        ``level`` is the false alarm rate of the test. An association that is alike in every
+        group is seen by either question, one of ``any_pattern`` only by the first. Called by
+        ``_correct_findings`` for each finding.
         """
         if self.decisive_answer.pattern == "exact":
             return 0.0
         asked = [a for a in self.answers if a.pattern == "any" or not any_pattern]
         each = level / len(self.answers)
-        return min((find_weakest(a.statistic, each) for a in asked), default=inf)
+        return min((find_weakest_detectable(a.statistic, each) for a in asked), default=inf)
 
 
-def judge(strata: Strata, *, draws: int, rng: Generator) -> TestOutcome | None:
-    """Answer independence in every group at once; None when no group can tell.
+def judge_independence(strata: Strata, *, draws: int, rng: Generator) -> TestOutcome | None:
+    """Test whether two variables are independent in all groups; None when no group can tell.
 
     At most ``draws`` shuffles are made. They are the smallest p-value's resolution, so there
     should be a few times as many as one over the level. Called by ``_TestRunner.run``.
@@ -105,8 +113,8 @@ def judge(strata: Strata, *, draws: int, rng: Generator) -> TestOutcome | None:
     return TestOutcome(tuple(by_p), strata.rows, len(strata))
 
 
-def judge_law(strata: Strata) -> TestOutcome | None:
-    """Judge an exact law, which has no chance in it: it is independent or it is not.
+def judge_exact_law(strata: Strata) -> TestOutcome | None:
+    """Judge independence in an exact law, where p is 1 or 0: there is no chance in it.
 
     Called by ``_TestRunner.run`` for a table of shares.
     """
@@ -121,7 +129,10 @@ def judge_law(strata: Strata) -> TestOutcome | None:
 
 
 def _answer_by_shuffles(total: PooledGroups, draws: int, rng: Generator) -> list[Answer]:
-    """Answer both questions by shuffles; called by ``judge`` where some counts are small."""
+    """Test for any and for steady association with p-values from shuffles of the log.
+
+    Called by ``judge_independence`` where some expected counts are small.
+    """
     statistics = [measure_any_association(total.strata)]
     if len(total.strata) > 1:
         statistics.append(total.make_statistic())
@@ -131,24 +142,31 @@ def _answer_by_shuffles(total: PooledGroups, draws: int, rng: Generator) -> list
 
 
 def _answer_by_formula(strata: Strata) -> list[Answer]:
-    """Answer both questions by chi-square; called by ``judge`` where counts are large."""
+    """Test for any and for steady association with p-values from chi-square.
+
+    Called by ``judge_independence`` where expected counts are large, or cells too many to
+    shuffle.
+    """
     answers = []
     if len(full := join_rare_levels(strata, ENOUGH_OF_MANY)):
         answers.append(_answer_by_chi_square("any", measure_any_association(full)))
-    if len(strata) > 1 and (total := pool(strata, PLENTY)):
+    if len(strata) > 1 and (total := pool_groups(strata, PLENTY)):
         answers.append(_answer_by_chi_square("steady", total.make_statistic()))
     return answers
 
 
 def _answer_by_chi_square(pattern: Pattern, statistic: Statistic) -> Answer:
-    """Answer one question by the tail of chi-square; called by ``_answer_by_formula``."""
+    """Turn one statistic into an answer, its p-value from the tail of chi-square.
+
+    Called by ``_answer_by_formula`` for each pattern of association.
+    """
     return Answer(pattern, statistic, float(chi2.sf(statistic.value, statistic.df)))
 
 
 def correct_by_holm(p_values: list[float]) -> list[float]:
     """Correct p-values for their number, so that all of them hold at once (Holm).
 
-    Called by ``_correct`` for the p-values of all statements.
+    Called by ``_correct_findings`` for the p-values of all statements.
 
     >>> correct_by_holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

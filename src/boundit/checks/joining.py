@@ -18,22 +18,28 @@ def join_rare_levels(strata: Strata, least: float) -> Strata:
     variable has one level left are left out. Called by ``_answer_by_formula``.
     """
     n, n_groups = strata.totals, len(strata)
-    ones, others = strata.ones.find_least(n_groups), strata.others.find_least(n_groups)
+    ones, others = (
+        strata.first_margin.find_rarest(n_groups),
+        strata.second_margin.find_rarest(n_groups),
+    )
     both = np.sqrt(least * n)
     need_one = np.where(others >= both, least * n / others, both)
     need_other = np.where(ones >= both, least * n / ones, both)
     if ((ones >= need_one) & (others >= need_other)).all():
         return strata
-    one, n_ones = number_levels(strata.ones, need_one, strata.n_levels[0])
-    other, n_others = number_levels(strata.others, need_other, strata.n_levels[1])
-    return strata.relevel(one[strata.ones.line], other[strata.others.line], (n_ones, n_others))
+    one, n_ones = number_levels(strata.first_margin, need_one, strata.n_levels[0])
+    other, n_others = number_levels(strata.second_margin, need_other, strata.n_levels[1])
+    return strata.relevel(
+        one[strata.first_margin.line], other[strata.second_margin.line], (n_ones, n_others)
+    )
 
 
 def number_levels(margin: Margin, least: Floats, n_levels: int) -> tuple[Codes, int]:
-    """Give the lines of a margin levels with ``least`` rows each, and say how many there are.
+    """Renumber one variable's levels in each group so that each has ``least`` rows.
 
-    From the rarest on, rare levels are joined to new ones of twice that size; a remainder goes
-    to the last of these, or to the rarest of the levels that are common. Called by
+    Returns the new level of each line of the margin, and how many levels there are. From the
+    rarest on, rare levels are joined to new ones of twice that size; a remainder goes to the
+    last of these, or to the rarest of the levels that are common. Called by
     ``join_rare_levels`` for both variables.
     """
     order = np.lexsort((margin.level, margin.n, margin.group))
@@ -42,14 +48,14 @@ def number_levels(margin: Margin, least: Floats, n_levels: int) -> tuple[Codes, 
     batch = _number_batches(group, np.where(rare, n, 0.0), least)
     homeless = rare & (batch < 0)
     given = np.where(rare, n_levels + batch, level)
-    given[homeless] = _find_first(group[~rare], level[~rare], len(least))[group[homeless]]
+    given[homeless] = _find_first_level(group[~rare], level[~rare], len(least))[group[homeless]]
     back = np.empty_like(given)
     back[order] = given
     return back, n_levels + int(batch.max(initial=0)) + 1
 
 
 def _number_batches(group: Codes, rows: Floats, least: Floats) -> Codes:
-    """Number the batches of each group; -1 where the rows do not fill a single one.
+    """Number the batches that each group's rare levels are joined to; -1 where they fill none.
 
     No line alone fills a batch, so one of twice the size still holds ``least`` rows when a line
     overlaps its start. Called by ``number_levels``.
@@ -65,8 +71,8 @@ def _number_batches(group: Codes, rows: Floats, least: Floats) -> Codes:
     return np.asarray(batch - (remainder & (size < least)[group]))
 
 
-def _find_first(group: Codes, level: Codes, n_groups: int) -> Codes:
-    """Find each group's first level; any where a group has none, and so no other either.
+def _find_first_level(group: Codes, level: Codes, n_groups: int) -> Codes:
+    """Find the first of the common levels of each group; any number where a group has none.
 
     Called by ``number_levels`` for rare levels that fill no batch.
     """

@@ -11,12 +11,13 @@ POWER = 0.8
 """A statement is called able to find what it finds in so large a share of logs."""
 
 
-def find_excess(df: int, level: float, power: float = POWER) -> float:
-    """Find how far beyond chance a chi-square must lie to be found, in this share of logs.
+def find_detectable_excess(df: int, level: float, power: float = POWER) -> float:
+    """Find by how much a chi-square must exceed its degrees of freedom to be found.
 
-    Called by ``find_weakest``.
+    Found means significant at ``level`` in a share ``power`` of logs. Called by
+    ``find_weakest_detectable``.
 
-    >>> round(find_excess(1, 0.05), 2)
+    >>> round(find_detectable_excess(1, 0.05), 2)
     7.85
     """
     limit = chi2.isf(level, df)
@@ -26,15 +27,15 @@ def find_excess(df: int, level: float, power: float = POWER) -> float:
     return float(brentq(lambda away: ncx2.sf(limit, df, away) - power, 0.0, high))
 
 
-def find_weakest(statistic: Statistic, level: float) -> float:
+def find_weakest_detectable(statistic: Statistic, level: float) -> float:
     """Find the weakest association (Cramér's V) seen in 8 logs of 10; inf if V = 1 is not.
 
-    Called by ``TestOutcome.find_detectable`` for each question asked.
+    Called by ``TestOutcome.find_detectable`` for the statistic of each question asked.
 
-    >>> find_weakest(Statistic(0.0, 1, weight=785.0), level=0.05)
+    >>> find_weakest_detectable(Statistic(0.0, 1, weight=785.0), level=0.05)
     0.0999...
-    >>> find_weakest(Statistic(0.0, 1, weight=5.0), level=0.05)
+    >>> find_weakest_detectable(Statistic(0.0, 1, weight=5.0), level=0.05)
     inf
     """
-    found = statistic.find_strength(find_excess(statistic.df, level))
+    found = statistic.find_strength(find_detectable_excess(statistic.df, level))
     return found if found <= 1 else inf

@@ -38,7 +38,11 @@ class Finding:
 
     @property
     def strength(self) -> float | None:
-        """Cramér's V beyond chance: 0 no association, 1 one variable tells the other."""
+        """Cramér's V beyond chance: 0 no association, 1 one variable tells the other.
+
+        None where the statement was not tested. Read by ``Finding.row`` and
+        ``Finding.numbers``.
+        """
         return (
             None
             if self.outcome is None
@@ -47,11 +51,17 @@ class Finding:
 
     @property
     def p(self) -> float | None:
-        """The p-value before correction."""
+        """The p-value before it is corrected for the number of statements; None if untested.
+
+        Read by ``Finding.row`` and ``rank_findings``.
+        """
         return None if self.outcome is None else self.outcome.p
 
     def row(self) -> dict[str, object]:
-        """Write the finding as a flat record; called by ``CheckReport.rows``."""
+        """Write the finding as a flat record for a data frame or JSON.
+
+        Called by ``CheckReport.rows``.
+        """
         answer = None if self.outcome is None else self.outcome.decisive_answer
         return {
             "one": self.statement.one,
@@ -88,7 +98,7 @@ class Finding:
         return write_silence(self.detectable, self.detectable_any)
 
     def numbers(self) -> str:
-        """Write the test in one line, empty when there was none.
+        """Write V, statistic, p-value and rows of the test in one line; empty without a test.
 
         Called by ``Finding.__str__``.
         """
@@ -107,7 +117,10 @@ class Finding:
 
     @property
     def _is_exact(self) -> bool:
-        """Whether the log is an exact law, which leaves nothing to chance."""
+        """Whether the log is an exact law, which leaves nothing to chance.
+
+        Read by ``Finding.explain`` and ``Finding.numbers``, which then speak of no p-value.
+        """
         return self.outcome is not None and self.outcome.decisive_answer.pattern == "exact"
 
     def __str__(self) -> str:
@@ -137,12 +150,18 @@ class CheckReport:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader should know of the rows behind the findings."""
+        """What a reader should know of the rows behind the findings, such as dropped nulls.
+
+        Read by ``CheckReport.__str__`` and by ``_make_record`` of the command line.
+        """
         return tuple(map(str, self.notes))
 
     @cached_property
     def contradictions(self) -> tuple[Finding, ...]:
-        """The findings that speak against the graph."""
+        """The findings that speak against the graph.
+
+        Read by ``CheckReport.__bool__`` and ``CheckReport.verdict``.
+        """
         return self._select("contradicted")
 
     def rows(self) -> list[dict[str, object]]:
@@ -150,7 +169,10 @@ class CheckReport:
         return [finding.row() for finding in self.findings]
 
     def verdict(self) -> str:
-        """Say in a line what came of it."""
+        """Say in a line how many statements were tested, and how many the log contradicts.
+
+        Called by ``CheckReport.__str__``, and by users.
+        """
         if not self.findings:
             return "the graph cannot be contradicted by this log: every pair stays connected"
         tested = len(self.findings) - len(self._select("untestable"))
@@ -165,14 +187,17 @@ class CheckReport:
         return "\n\n".join([self.verdict(), *map(str, self.findings), *notes])
 
     def _select(self, status: Status) -> tuple[Finding, ...]:
-        """Select the findings of one status; called by ``CheckReport.verdict``."""
+        """Select the findings of one status, such as "untestable".
+
+        Called by ``CheckReport.verdict`` and ``CheckReport.contradictions``.
+        """
         return tuple(f for f in self.findings if f.status == status)
 
 
-def rank(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Sort findings: contradictions by p-value, then by how far beyond chance.
+def rank_findings(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Sort findings for a report: contradictions by p-value, then by how far beyond chance.
 
-    Called by ``check`` for its report.
+    Called by ``check`` at its end.
     """
 
     def place(finding: Finding) -> tuple[int, float, float, str]:
@@ -187,5 +212,8 @@ def rank(findings: list[Finding]) -> tuple[Finding, ...]:
 
 
 def _drop_infinity(number: float | None) -> float | None:
-    """Write infinity as None, for JSON has none; called by ``Finding.row``."""
+    """Return a number, but None for infinity, which JSON cannot hold.
+
+    Called by ``Finding.row``.
+    """
     return None if number is None or isinf(number) else number

@@ -32,15 +32,19 @@ class Chance:
 
 
 def count_cells(total: PooledGroups) -> int:
-    """Count the cells that one shuffle draws; called by ``judge`` to see what it costs."""
+    """Count the cells of the tables that one shuffle draws, over all groups.
+
+    Called by ``judge_independence`` to see what shuffling would cost.
+    """
     one, other = total.levels
     return len(total.strata) * (len(one) - 1) * (len(other) - 1)
 
 
 def draw_tables(total: PooledGroups, draws: int, rng: Generator) -> Floats:
-    """Draw tables with the margins of ``total``: axes draw, group, one, other.
+    """Draw tables at random with the log's margins, as if the variables were independent.
 
-    Called by ``find_chances``, batch by batch.
+    The array has axes draw, group, level of the first and of the second variable. Called by
+    ``find_chances``, batch by batch.
     """
     rows, columns = (margin.astype(np.int64) for margin in total.margins)
     (n_groups, r), c = rows.shape, columns.shape[1]
@@ -60,12 +64,12 @@ def draw_tables(total: PooledGroups, draws: int, rng: Generator) -> Floats:
 
 
 def find_chances(total: PooledGroups, most: int, rng: Generator) -> tuple[Chance, ...]:
-    """Find how often chance alone gives any, and steady, association as strong as was seen.
+    """Find how often shuffles show as much association as the log: any, and steady.
 
     With a single group the two are one. Drawing stops early once chance explains both (Besag
     and Clifford's sequential test): with l draws for h that reach what was seen, p is h / l,
-    and with all ``most`` it is (h + 1) / (most + 1). Either way p is at most a with a chance
-    of at most a. Called by ``_answer_by_shuffles``.
+    and with all ``most`` it is (h + 1) / (most + 1). Either way p is at most a with a chance of
+    at most a. Called by ``_answer_by_shuffles``.
     """
     measures = [_make_any_measure(total)]
     if len(total.strata) > 1:
@@ -84,7 +88,10 @@ def find_chances(total: PooledGroups, most: int, rng: Generator) -> tuple[Chance
 
 
 def _read_chance(reached: NDArray[np.bool_], most: int) -> Chance:
-    """Read a p-value off which draws reached the log; called by ``find_chances``."""
+    """Compute a p-value from which shuffles reached the log's statistic, and their number.
+
+    Called by ``find_chances``.
+    """
     hits = np.flatnonzero(reached)
     if len(hits) >= ENOUGH:
         draws = int(hits[ENOUGH - 1]) + 1
@@ -93,7 +100,10 @@ def _read_chance(reached: NDArray[np.bool_], most: int) -> Chance:
 
 
 def _make_any_measure(total: PooledGroups) -> Callable[[Floats], Floats]:
-    """Make what measures any association of drawn tables; called by ``find_chances``."""
+    """Make a function from drawn tables to their statistic of any association.
+
+    Called by ``find_chances`` once per statement, for all batches of shuffles.
+    """
     rows, columns = total.margins
     n = total.strata.totals
     product = rows[:, :, None] * columns[:, None, :]
@@ -105,7 +115,10 @@ def _make_any_measure(total: PooledGroups) -> Callable[[Floats], Floats]:
 
 
 def _lay_out_log(total: PooledGroups) -> Floats:
-    """Lay out the log's own tables as one draw; called by ``find_chances``."""
+    """Lay out the log's own tables in the shape of one shuffle, to be measured the same way.
+
+    Called by ``find_chances``.
+    """
     strata = total.strata
     dense = np.zeros((len(strata), *strata.n_levels))
     dense[strata.group, strata.one, strata.other] = strata.n

@@ -37,20 +37,23 @@ class Margin:
 
     @classmethod
     def from_cells(cls, group: Codes, level: Codes, n: Floats, n_levels: int) -> Self:
-        """Add up the cells of each group and level.
+        """Add up the rows of the cells that share a group and a level of one variable.
 
-        Called by ``Strata.ones`` and ``Strata.others``.
+        Called by ``Strata.first_margin`` and ``Strata.second_margin``.
         """
         seen, line = np.unique(group * n_levels + level, return_inverse=True)
         added = np.bincount(line, n, len(seen))
         return cls(seen // n_levels, seen % n_levels, np.asarray(added, np.float64), line)
 
     def count_levels(self, n_groups: int) -> Codes:
-        """Count the levels of each group; called by ``Strata.sizes``."""
+        """Count the levels that the variable takes in each group.
+
+        Called by ``Strata.sizes``.
+        """
         return np.bincount(self.group, minlength=n_groups)
 
-    def find_least(self, n_groups: int) -> Floats:
-        """Find the rows of each group's rarest level.
+    def find_rarest(self, n_groups: int) -> Floats:
+        """Find for each group how many rows its rarest level has.
 
         Called by ``Strata.least_expected`` and ``join_rare_levels``.
         """
@@ -59,7 +62,7 @@ class Margin:
         return least
 
     def to_dense(self, n_groups: int, n_levels: int) -> Floats:
-        """Write the margin as an array with a column for every level.
+        """Write the margin as an array: a line for every group, a column for every level.
 
         Called by ``PooledGroups.margins``.
         """
@@ -87,45 +90,75 @@ class Strata:
         return len(self.places)
 
     @cached_property
-    def ones(self) -> Margin:
-        """The first variable's rows, by group."""
+    def first_margin(self) -> Margin:
+        """The rows of each level of the first variable, in each group.
+
+        Read by ``Strata.expected`` and ``join_rare_levels``.
+        """
         return Margin.from_cells(self.group, self.one, self.n, self.n_levels[0])
 
     @cached_property
-    def others(self) -> Margin:
-        """The second variable's rows, by group."""
+    def second_margin(self) -> Margin:
+        """The rows of each level of the second variable, in each group.
+
+        Read by ``Strata.expected`` and ``join_rare_levels``.
+        """
         return Margin.from_cells(self.group, self.other, self.n, self.n_levels[1])
 
     @cached_property
     def totals(self) -> Floats:
-        """The rows of each group."""
+        """The number of rows of each group.
+
+        Read by ``Strata.expected``, ``compute_phi_squared`` and ``measure_any_association``.
+        """
         return np.bincount(self.group, self.n, len(self)).astype(np.float64, copy=False)
 
     @cached_property
     def expected(self) -> Floats:
-        """The rows that each cell would have if one variable told nothing of the other."""
-        rows, columns = self.ones.n[self.ones.line], self.others.n[self.others.line]
+        """The rows that each cell would have if the variables were independent in its group.
+
+        Read by ``compute_phi_squared`` and ``find_evidence``.
+        """
+        rows, columns = (
+            self.first_margin.n[self.first_margin.line],
+            self.second_margin.n[self.second_margin.line],
+        )
         return np.asarray(rows * columns / self.totals[self.group])
 
     @cached_property
     def sizes(self) -> tuple[Codes, Codes]:
-        """The number of levels that the two variables have in each group."""
-        return self.ones.count_levels(len(self)), self.others.count_levels(len(self))
+        """The number of levels that the two variables have in each group.
+
+        Read by ``measure_any_association`` for the degrees of freedom.
+        """
+        return self.first_margin.count_levels(len(self)), self.second_margin.count_levels(
+            len(self)
+        )
 
     @cached_property
     def least_expected(self) -> Floats:
-        """The smallest expected count of each group, its empty cells included."""
-        return self.ones.find_least(len(self)) * self.others.find_least(len(self)) / self.totals
+        """The smallest expected count of each group, its empty cells included.
+
+        Read by ``judge_independence`` to choose between chi-square and shuffles.
+        """
+        return (
+            self.first_margin.find_rarest(len(self))
+            * self.second_margin.find_rarest(len(self))
+            / self.totals
+        )
 
     @property
     def rows(self) -> float:
-        """The number of rows that have a say."""
+        """The number of rows in groups where both variables vary, which alone have a say.
+
+        Read by ``judge_independence`` for its outcome.
+        """
         return float(self.n.sum())
 
     def relevel(self, one: Codes, other: Codes, n_levels: tuple[int, int]) -> "Strata":
         """Give each cell new levels, and add up the cells that became one.
 
-        Called by ``join_rare_levels``.
+        Called by ``join_rare_levels`` after rare levels were joined.
         """
         packed = (self.group * n_levels[0] + one) * n_levels[1] + other
         seen, line = np.unique(packed, return_inverse=True)
@@ -136,9 +169,9 @@ class Strata:
         return merged.select(np.ones(len(n), dtype=np.bool_))
 
     def select(self, kept: Mask) -> "Strata":
-        """Keep some cells, and of them the groups in which both variables still vary.
+        """Keep the cells that ``kept`` marks, in groups where both variables still vary.
 
-        Called by ``stratify``, ``pool`` and ``Strata.relevel``.
+        Called by ``stratify``, ``pool_groups`` and ``Strata.relevel``.
         """
         rest = _select_cells(self, kept)
         ones, others = rest.sizes
@@ -149,9 +182,10 @@ class Strata:
 
 
 def stratify(table: CountTable, statement: Independence, *, drop_nulls: bool) -> Strata:
-    """Lay out the rows of a table for one statement; nulls are dropped where it meets them.
+    """Split the rows of a count table into groups alike in the variables given, for one test.
 
-    Called by ``_TestRunner.run``.
+    ``statement`` names the two variables and those given; with ``drop_nulls``, rows with a null
+    in any of them are left out. Called by ``_TestRunner.run``.
     """
     given = sort_names(statement.given)
     names = [*given, statement.one, statement.other]
@@ -166,13 +200,16 @@ def stratify(table: CountTable, statement: Independence, *, drop_nulls: bool) ->
 
 
 def _select_cells(strata: Strata, kept: Mask) -> Strata:
-    """Select cells, whatever becomes of their groups; called by ``Strata.select``."""
+    """Keep the cells that ``kept`` marks, also of groups in which a variable no longer varies.
+
+    Called by ``Strata.select``, which then drops such groups.
+    """
     group, one, other = strata.group[kept], strata.one[kept], strata.other[kept]
     return replace(strata, group=group, one=one, other=other, n=strata.n[kept])
 
 
 def _list_seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
-    """List the seen combinations of ``names``, in their order, and how often each was seen.
+    """List the combinations of values of ``names`` that occur in a table, with their counts.
 
     Called by ``stratify``.
     """
@@ -187,7 +224,10 @@ def _list_seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
 
 
 def _find_complete(codes: Codes, names: list[str], levels: Mapping[str, Levels]) -> Mask:
-    """Find the combinations without a null; called by ``stratify``."""
+    """Mark the combinations of values without a null.
+
+    Called by ``stratify`` where rows with nulls are dropped.
+    """
     complete = np.ones(len(codes), dtype=np.bool_)
     for i, name in enumerate(names):
         if None in levels[name]:

@@ -12,7 +12,7 @@ MEDIUM = 0.3
 
 
 def write_statement(statement: Independence) -> str:
-    """Write an independence so that it can be agreed with or not.
+    """Write an independence as an English sentence that can be agreed with or not.
 
     Called by ``Finding.row`` and ``Finding.__str__``.
 
@@ -25,7 +25,7 @@ def write_statement(statement: Independence) -> str:
 
 
 def write_question(statement: Independence) -> str:
-    """Ask what would make the statement false; whoever says yes should change the graph.
+    """Ask what would make an independence false; whoever says yes should change the graph.
 
     Called by ``Finding.__str__`` for a contradiction.
 
@@ -42,9 +42,9 @@ def write_question(statement: Independence) -> str:
 
 
 def write_evidence(statement: Independence, evidence: Evidence, *, exact: bool = False) -> str:
-    """Write where the log disagrees, in shares of rows; an ``exact`` law has none to count.
+    """Write where the log contradicts an independence: shares of rows, expected and seen.
 
-    Called by ``Finding.explain``.
+    An ``exact`` law has no rows to count. Called by ``Finding.explain``.
     """
     if evidence.where:
         place = ", ".join(f"{name} = {level}" for name, level in evidence.where)
@@ -60,9 +60,10 @@ def write_evidence(statement: Independence, evidence: Evidence, *, exact: bool =
 
 
 def write_silence(steady: float, any_pattern: float) -> str:
-    """Write what a test without a finding could have found, and whether that is much.
+    """Write how weak an association a test without a finding could have found.
 
-    Called by ``Finding.explain``.
+    ``steady`` and ``any_pattern`` are the detectable values of Cramér's V. Called by
+    ``Finding.explain``.
 
     >>> print(write_silence(0.05, 0.05))
     An association of V = 0.05 would be found in 8 logs of 10.
@@ -81,6 +82,9 @@ def write_silence(steady: float, any_pattern: float) -> str:
 
 
 def _join_names(names: frozenset[str]) -> str:
-    """Join names as in a sentence; called by ``write_statement`` and ``write_question``."""
+    """Join variables as in a sentence: "A, B and C".
+
+    Called by ``write_statement`` and ``write_question``.
+    """
     *rest, last = sort_names(names)
     return f"{', '.join(rest)} and {last}" if rest else last

@@ -6,7 +6,7 @@ import click
 
 from boundit.cli.options import graph_argument, json_option, read_names
 from boundit.cli.outputs import notify, print_json
-from boundit.counts.unmarked import ask_by_name, find_suspects
+from boundit.counts.unmarked import ask_by_name, find_possible_selection
 from boundit.graph.implications import implications as testable
 from boundit.graph.read import GraphFormat, format_graph
 from boundit.graph.record import to_record
@@ -48,7 +48,7 @@ def show_graph(graph: "CausalGraph", *, as_json: bool) -> None:
         )
     else:
         click.echo("selection     none: the log is taken for the population")
-        for note in ask_by_name(find_suspects(graph), columns=()):
+        for note in ask_by_name(find_possible_selection(graph), columns=()):
             notify("note", note)
 
 

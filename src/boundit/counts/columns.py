@@ -19,7 +19,7 @@ from boundit.counts.cells import (
     choose_aggregates,
 )
 from boundit.counts.errors import InvalidOption, NotNumeric
-from boundit.counts.levels import encode, to_native
+from boundit.counts.levels import encode_column, to_native
 from boundit.counts.named_array import Floats
 from boundit.counts.table import find_distinct
 
@@ -41,7 +41,7 @@ class ColumnSource:
 
     def group(self, plan: GroupBy) -> Cells:
         """Group in memory. Called by ``Log.count``."""
-        pairs = [encode(name, self._read_key(name, plan)) for name in plan.keys]
+        pairs = [encode_column(name, self._read_key(name, plan)) for name in plan.keys]
         n_rows = len(next(iter(self.columns.values()), ()))
         codes = np.array([codes for _, codes in pairs], dtype=np.int64)
         first, group = find_distinct(
@@ -49,7 +49,7 @@ class ColumnSource:
         )
         numbers = self._derive_columns(plan)
         aggregates = {
-            name: _aggregate(numbers.get(of, np.ones(n_rows)), how, group, len(first))
+            name: _aggregate_by_group(numbers.get(of, np.ones(n_rows)), how, group, len(first))
             for name, (of, how) in choose_aggregates(plan).items()
         }
         keys = [[levels[c] for c in codes[first]] for levels, codes in pairs]
@@ -136,7 +136,9 @@ def _find_kind(values: Sequence[object]) -> ColumnKind:
     return ColumnKind.TEXT if types == {str} else ColumnKind.OBJECTS
 
 
-def _aggregate(numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int) -> Floats:
+def _aggregate_by_group(
+    numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int
+) -> Floats:
     """Add up, count or take the extreme of a column, group by group.
 
     Called by ``ColumnSource.group``.
@@ -157,7 +159,7 @@ def _aggregate(numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int
 def _find_largest(numbers: Floats, group: NDArray[np.intp], n_groups: int) -> Floats:
     """Find the largest number of each group, nan where there is none.
 
-    Called by ``_aggregate``.
+    Called by ``_aggregate_by_group``.
     """
     most = np.full(n_groups, np.nan)
     np.fmax.at(most, group, numbers)

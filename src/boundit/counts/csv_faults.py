@@ -30,7 +30,7 @@ def find_fault(path: str, lines: int = MOST_LINES) -> str | None:
     if path.lower().endswith(".zst"):
         return None
     try:
-        with _open(path) as file:
+        with _open_bytes(path) as file:
             return _compare_with_header(_decode_lines(islice(file, lines)))
     except _NotText as error:
         return f"line {error.line:,} is not UTF-8 text; save the file as UTF-8"
@@ -40,7 +40,7 @@ def find_fault(path: str, lines: int = MOST_LINES) -> str | None:
         return error.strerror or str(error)
 
 
-def _open(path: str) -> BinaryIO | gzip.GzipFile:
+def _open_bytes(path: str) -> BinaryIO | gzip.GzipFile:
     """Open a file, packed by gzip or not. Called by ``find_fault``."""
     return gzip.open(path) if path.lower().endswith(".gz") else Path(path).open("rb")
 

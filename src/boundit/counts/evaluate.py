@@ -14,7 +14,7 @@ from typing import Protocol, assert_never
 
 import numpy as np
 
-from boundit.counts.named_array import Floats, NamedArray, check_levels, divide
+from boundit.counts.named_array import Floats, NamedArray, agree_on_levels, divide
 from boundit.estimand.language.expression import (
     CFactor,
     Expression,
@@ -100,7 +100,7 @@ class Evaluator:
 
     def __init__(self, log: CountSource, external: Iterable[CountSource] = ()) -> None:
         tables = tuple(external)
-        self.levels = check_levels(log, *tables)
+        self.levels = agree_on_levels(log, *tables)
         self._log = log
         self._external = sorted(tables, key=lambda t: prod(t.n_levels.values()))
         self._marginals: dict[tuple[int, Nodes], NamedArray] = {}

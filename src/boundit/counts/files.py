@@ -145,7 +145,7 @@ def find_files(paths: Paths) -> FileSource:
     Called by ``_open_source`` for paths.
     """
     asked = [paths] if isinstance(paths, str | Path) else list(paths)
-    found = [file for path in asked for file in _find(str(path))]
+    found = [file for path in asked for file in _expand_path(str(path))]
     if not found:
         raise NoFiles(str(paths), "the list is empty")
     first = found[0]
@@ -155,7 +155,7 @@ def find_files(paths: Paths) -> FileSource:
     return FileSource(tuple(dict.fromkeys(found)), _is_parquet(first))
 
 
-def _find(path: str) -> list[str]:
+def _expand_path(path: str) -> list[str]:
     """Find the files that one path, directory or pattern stands for.
 
     Called by ``find_files``.
@@ -181,7 +181,7 @@ def _find(path: str) -> list[str]:
 
 def _list_directory(directory: Path) -> list[str]:
     # Engines keep their own notes beside the data, under names such as _SUCCESS or .crc.
-    """List the data files in a directory and below. Called by ``_find``."""
+    """List the data files in a directory and below. Called by ``_expand_path``."""
     files = sorted(
         str(p)
         for p in directory.rglob("*")

@@ -108,7 +108,9 @@ class FrameSource:
         """Prepare the columns, group, and collect. Called by ``FrameSource.group``."""
         keys = [f"key_{i}" for i in range(len(plan.keys))]
         aggregates = choose_aggregates(plan)
-        added = [_aggregate(of, how).alias(name) for name, (of, how) in aggregates.items()]
+        added = [
+            _write_aggregate(of, how).alias(name) for name, (of, how) in aggregates.items()
+        ]
         # Without a key the rows are one group, and some column must say how many there are.
         anchor = [] if keys else [nw.col(next(iter(self.kinds))).alias("all")]
         prepared = self.frame.select(
@@ -210,7 +212,7 @@ def _derive_columns(plan: GroupBy) -> list[nw.Expr]:
     return columns
 
 
-def _aggregate(of: str, how: str) -> nw.Expr:
+def _write_aggregate(of: str, how: str) -> nw.Expr:
     """Express how a column is added up. Called by ``FrameSource._group``."""
     column = nw.col(of) if of else None
     match how, column:

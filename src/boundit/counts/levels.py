@@ -36,7 +36,7 @@ _BIN = re.compile(rf"(?:(<|>=) |\[)({_NUMBER})(?:, {_NUMBER}\))?")
 def to_native(value: object) -> object:
     """Write a value as the plain Python scalar it means; a missing one is None.
 
-    Called by ``encode``, ``join_levels`` and ``CountTable.find_code`` for every value.
+    Called by ``encode_column``, ``join_levels`` and ``CountTable.find_code`` for every value.
 
     >>> [to_native(value) for value in (np.float32(2), Decimal("0.10"), float("nan"), "2")]
     [2, 0.1, None, '2']
@@ -57,7 +57,7 @@ def to_native(value: object) -> object:
         case str():
             return str.__str__(value)
         case _:
-            return _to_other(value)
+            return _to_native_time(value)
 
 
 def _to_number(value: float) -> int | float | None:
@@ -67,7 +67,7 @@ def _to_number(value: float) -> int | float | None:
     return int(value) if value.is_integer() and abs(value) < _EXACT else value
 
 
-def _to_other(value: object) -> object:
+def _to_native_time(value: object) -> object:
     # pandas' NaT passes for a datetime, and its NA compares to nothing.
     """Write dates, times, UUIDs and bytes; anything else is a TypeError.
 
@@ -91,7 +91,7 @@ def _to_other(value: object) -> object:
 def _to_moment(value: dt.datetime) -> dt.date:
     """Write a time stamp in UTC, or as a date where it is midnight without a zone.
 
-    Called by ``_to_other``.
+    Called by ``_to_native_time``.
     """
     if value.tzinfo is not None:
         value = value.astimezone(dt.UTC)
@@ -103,7 +103,7 @@ def _to_moment(value: dt.datetime) -> dt.date:
 def sort_levels(levels: Iterable[object]) -> Levels:
     """Sort distinct levels: numbers, text, dates, times, and a missing value last.
 
-    Called by ``encode`` and ``join_levels``.
+    Called by ``encode_column`` and ``join_levels``.
 
     >>> sort_levels(["b", 10, 9.5, None, "a", True])
     (True, 9.5, 10, 'a', 'b', None)
@@ -141,12 +141,14 @@ def _rank_text(text: str) -> tuple[int, float, str]:
     return 2, -inf if found[1] == "<" else float(found[2]), text
 
 
-def encode(name: str, column: NDArray[np.generic] | Sequence[object]) -> tuple[Levels, Codes]:
+def encode_column(
+    name: str, column: NDArray[np.generic] | Sequence[object]
+) -> tuple[Levels, Codes]:
     """Give every value of a column its place among the column's levels.
 
     Called by ``_encode_key`` and ``ColumnSource.group``.
 
-    >>> encode("X", np.array([1.0, np.nan, 0.0, 1.0]))
+    >>> encode_column("X", np.array([1.0, np.nan, 0.0, 1.0]))
     ((0, 1, None), array([1, 2, 0, 1]))
     """
     if isinstance(column, np.ndarray) and column.dtype.kind in "biufMm":
@@ -165,7 +167,7 @@ def encode(name: str, column: NDArray[np.generic] | Sequence[object]) -> tuple[L
 def _encode_numbers(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
     """Encode an array of numbers, booleans or times; masked values are None.
 
-    Called by ``encode``.
+    Called by ``encode_column``.
     """
     if column.dtype.kind in "Mm":
         column = column.astype(f"{column.dtype.kind}8[us]")
@@ -177,7 +179,7 @@ def _encode_numbers(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
 
 
 def _encode_objects(name: str, column: Iterable[object]) -> tuple[list[object], Codes]:
-    """Encode any other values, or raise NotACategory. Called by ``encode``."""
+    """Encode any other values, or raise NotACategory. Called by ``encode_column``."""
     values = column.tolist() if isinstance(column, np.ndarray) else column
     places: dict[object, int] = {}
     try:

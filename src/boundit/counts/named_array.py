@@ -81,7 +81,7 @@ class NamedArray:
     def n_levels(self) -> Mapping[str, int]:
         """How many levels each variable has.
 
-        Used by ``check_levels``, ``NamedArray.at`` and ``NamedArray.align``.
+        Used by ``agree_on_levels``, ``NamedArray.at`` and ``NamedArray.align``.
         """
         return dict(zip(self.axes, self.values.shape, strict=True))
 
@@ -148,7 +148,7 @@ class NamedArray:
 
         It is nan when either side is nan somewhere.
         """
-        check_levels(self, other)
+        agree_on_levels(self, other)
         axes = tuple(dict.fromkeys(self.axes + other.axes))
         return float(np.abs(self.align(axes) - other.align(axes)).max())
 
@@ -164,10 +164,10 @@ class HasLevels(Protocol):
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each variable has. Used by ``check_levels``."""
+        """How many levels each variable has. Used by ``agree_on_levels``."""
 
 
-def check_levels(*tables: HasLevels) -> dict[str, int]:
+def agree_on_levels(*tables: HasLevels) -> dict[str, int]:
     """Gather every variable's number of levels, or raise LevelsDiffer where two disagree.
 
     Used by ``Evaluator`` and ``NamedArray.measure_gap``.

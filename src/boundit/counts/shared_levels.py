@@ -28,13 +28,15 @@ def share_levels(
     X is never 'B' in the log, only in the dict of columns: a slip for 'b'? If it is right, declare it with domain=
     """  # noqa: E501
     extra = {name: tuple(levels) for name, levels in (declared or {}).items()}
-    tables = [_widen(table, extra) for table in (log, *others)]
+    tables = [_add_relevant_levels(table, extra) for table in (log, *others)]
     levels = join_domains(tables)
     noted = [tables[0], *(_note_strange_levels(table, log, extra) for table in others)]
-    return tuple(_widen(table, levels) for table in noted)
+    return tuple(_add_relevant_levels(table, levels) for table in noted)
 
 
-def _widen(table: CountTable, levels: Mapping[str, Iterable[object]]) -> CountTable:
+def _add_relevant_levels(
+    table: CountTable, levels: Mapping[str, Iterable[object]]
+) -> CountTable:
     """Add the levels that concern a table. Called by ``share_levels``."""
     held = {name: found for name, found in levels.items() if name in table.variables}
     return table.add_levels(held)

@@ -152,7 +152,7 @@ class CountTable:
     def add_levels(self, levels: Mapping[str, Iterable[object]]) -> Self:
         """Add levels to some variables, such as those another table has seen.
 
-        Called by ``_widen``.
+        Called by ``_add_relevant_levels``.
 
         >>> from boundit.counts.read import read_log
         >>> table = read_log({"X": [2, 1]}).count("X").add_levels({"X": [0, 1]})

@@ -23,7 +23,14 @@ from boundit.counts.errors import (
     NotFinite,
     TooManyCells,
 )
-from boundit.counts.levels import Codes, Levels, encode, index_levels, join_levels, name_bins
+from boundit.counts.levels import (
+    Codes,
+    Levels,
+    encode_column,
+    index_levels,
+    join_levels,
+    name_bins,
+)
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable, merge_cells
 from boundit.counts.unmarked import ask_if_always_one
@@ -106,7 +113,7 @@ def _encode_key(
     name: str, column: Column, edges: Sequence[float] | None
 ) -> tuple[Levels, Codes]:
     """Encode one key column, bins by their names. Called by ``tabulate``."""
-    levels, codes = encode(name, column)
+    levels, codes = encode_column(name, column)
     if edges is None:
         return levels, codes
     labels = name_bins(edges)

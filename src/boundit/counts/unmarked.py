@@ -14,15 +14,17 @@ _CALLED = {"s", "included", "kept", "logged", "observed", "recorded", "sampled"}
 _CALLED |= {"selected", "selection"}
 
 
-def find_suspects(graph: CausalGraph, asked: Names = ()) -> Nodes:
+def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
     """Name the nodes of a graph without selection that cause nothing and are not asked about.
 
     Called by ``check``, and by bounds before they count, for nodes to ask about.
 
     >>> from boundit.graph.text import parse
-    >>> sorted(find_suspects(parse("Ad -> Click -> S; Click -> Mail"), asked=["Ad", "Click"]))
+    >>> unmarked = parse("Ad -> Click -> S; Click -> Mail")
+    >>> sorted(find_possible_selection(unmarked, asked=["Ad", "Click"]))
     ['Mail', 'S']
-    >>> sorted(find_suspects(parse("Ad -> Click -> [S]; Click -> Mail"), asked=["Ad", "Click"]))
+    >>> marked = parse("Ad -> Click -> [S]; Click -> Mail")
+    >>> sorted(find_possible_selection(marked, asked=["Ad", "Click"]))
     []
     """
     if graph.selection is not None:
@@ -33,7 +35,7 @@ def find_suspects(graph: CausalGraph, asked: Names = ()) -> Nodes:
 
 def ask_if_always_one(name: str) -> str:
     """Ask about a node whose column is 1 in every row. Called by ``_collect_notes``."""
-    return _write_question(name, "is always 1 in this log")
+    return _ask_if_selection(name, "is always 1 in this log")
 
 
 def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
@@ -46,13 +48,13 @@ def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, 
     """
     called = [name for name in sort_names(names) if name.casefold() in _CALLED]
     return tuple(
-        _write_question(name, "is an ordinary node here")
+        _ask_if_selection(name, "is an ordinary node here")
         for name in called
         if name not in columns
     )
 
 
-def _write_question(name: str, what: str) -> str:
+def _ask_if_selection(name: str, what: str) -> str:
     """Ask whether a node is the selection node.
 
     Used by ``ask_if_always_one`` and ``ask_by_name``.

@@ -128,7 +128,9 @@ class _QueryReader:
         if wrapped:
             self._tokens.expect_mark(")")
         if self._tokens.now.kind != END:
-            self._tokens.now.refuse(f"expected ',' or the end, found {self._tokens.now.shown}")
+            self._tokens.now.refuse(
+                f"expected ',' or the end, found {self._tokens.now.quotation}"
+            )
         return EffectQuery(tuple(outcomes), tuple(treatments), tuple(context))
 
     def _read_condition(self, treatments: list[str], context: list[str]) -> None:

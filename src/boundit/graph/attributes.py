@@ -7,13 +7,13 @@ HIDDEN_WORDS = frozenset({"latent", "unobserved"})
 SELECTED_WORDS = frozenset({"selected"})
 
 
-def is_on(value: object) -> bool:
+def is_flag_set(value: object) -> bool:
     """Read a flag as files write it: true, yes, 1 or the bare word; not false, no, 0.
 
     Used by ``is_hidden``, ``is_selected``, ``_is_two_headed`` and ``from_networkx``.
 
-    >>> is_on("yes"), is_on(True), is_on("False"), is_on(0), is_on(None)
-    (True, True, False, False, False)
+    >>> [is_flag_set(value) for value in ("yes", True, "False", 0, None)]
+    [True, True, False, False, False]
     """
     return value is not None and str(value).strip().casefold() not in _NO
 
@@ -23,9 +23,9 @@ def is_hidden(attributes: Mapping[str, object]) -> bool:
 
     Called by ``_DotReader.read`` and ``from_networkx`` for every node.
     """
-    if "observed" in attributes and not is_on(attributes["observed"]):
+    if "observed" in attributes and not is_flag_set(attributes["observed"]):
         return True
-    return any(is_on(attributes.get(word)) for word in HIDDEN_WORDS)
+    return any(is_flag_set(attributes.get(word)) for word in HIDDEN_WORDS)
 
 
 def is_selected(attributes: Mapping[str, object]) -> bool:
@@ -33,4 +33,4 @@ def is_selected(attributes: Mapping[str, object]) -> bool:
 
     Called by ``_DotReader.read`` and ``from_networkx`` for every node.
     """
-    return any(is_on(attributes.get(word)) for word in SELECTED_WORDS)
+    return any(is_flag_set(attributes.get(word)) for word in SELECTED_WORDS)

@@ -140,11 +140,11 @@ class CausalGraph:
 
     def ancestors(self, of: Names) -> Nodes:
         """Find ``An(of)``, the nodes themselves included."""
-        return self._close(self.require(of), 0)
+        return self._follow_links(self.require(of), 0)
 
     def descendants(self, of: Names) -> Nodes:
         """Find ``De(of)``, the nodes themselves included."""
-        return self._close(self.require(of), 1)
+        return self._follow_links(self.require(of), 1)
 
     def parents(self, of: Names) -> Nodes:
         """Find ``Pa(of)``: the direct causes of the set that lie outside it."""
@@ -153,7 +153,11 @@ class CausalGraph:
 
     def selecting(self) -> Nodes:
         """Find ``An(S)``: whatever has a say in who was logged; empty without selection."""
-        return self._close(frozenset((self.selection,)), 0) if self.selection else frozenset()
+        return (
+            self._follow_links(frozenset((self.selection,)), 0)
+            if self.selection
+            else frozenset()
+        )
 
     def components(self) -> tuple[Nodes, ...]:
         """List the c-components, with the selection node, in causal order of their heads.
@@ -167,7 +171,7 @@ class CausalGraph:
         placed: set[str] = set()
         for node in self.order:
             if node not in placed:
-                found.append(self._close(frozenset((node,)), 2))
+                found.append(self._follow_links(frozenset((node,)), 2))
                 placed |= found[-1]
         return tuple(found)
 
@@ -209,7 +213,7 @@ class CausalGraph:
     def __str__(self) -> str:
         return write_statements(self.nodes, self.directed, self.bidirected, self.selection)
 
-    def _close(self, start: Nodes, kind: int) -> Nodes:
+    def _follow_links(self, start: Nodes, kind: int) -> Nodes:
         """Collect everything reached from ``start`` along one kind of link.
 
         Called by ``CausalGraph.ancestors``, ``CausalGraph.descendants``,

@@ -59,7 +59,9 @@ class _DagittyReader:
         """Read the whole graph into a draft. Called by ``parse_dagitty``."""
         kind = self._tokens.expect("name", "'dag'")
         if kind.text.casefold() != "dag":
-            kind.refuse(f"expected 'dag', found {kind.shown}; only a dag has a causal reading")
+            kind.refuse(
+                f"expected 'dag', found {kind.quotation}; only a dag has a causal reading"
+            )
         if not self._tokens.is_at("{"):
             self._tokens.expect_name("a graph name or '{'")
         self._tokens.expect_mark("{")
@@ -68,7 +70,7 @@ class _DagittyReader:
                 self._read_statement()
         if self._tokens.now.kind != END:
             self._tokens.now.refuse(
-                f"expected one graph, found {self._tokens.now.shown} after it"
+                f"expected one graph, found {self._tokens.now.quotation} after it"
             )
         return self._draft
 

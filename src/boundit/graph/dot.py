@@ -9,7 +9,7 @@ that only concerns looks is passed over.
 import re
 from dataclasses import dataclass, field
 
-from boundit.graph.attributes import is_hidden, is_on, is_selected
+from boundit.graph.attributes import is_flag_set, is_hidden, is_selected
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import BACKWARD, BIDIRECTED, FORWARD, GraphDraft
 from boundit.graph.tokens import END, Token, Tokens, unquote
@@ -85,13 +85,13 @@ class _DotReader:
         """Read the whole graph into a draft. Called by ``parse_dot``."""
         self._take_keyword("strict")
         if not (self._take_keyword("digraph") or self._take_keyword("graph")):
-            self._tokens.now.refuse(f"expected 'digraph', found {self._tokens.now.shown}")
+            self._tokens.now.refuse(f"expected 'digraph', found {self._tokens.now.quotation}")
         if not self._tokens.is_at("{"):
             self._read_name("a graph name or '{'")
         self._read_braces(_Scope(), depth=0)
         if self._tokens.now.kind != END:
             self._tokens.now.refuse(
-                f"expected one graph, found {self._tokens.now.shown} after it"
+                f"expected one graph, found {self._tokens.now.quotation} after it"
             )
         for node, attributes in self._attributes.items():
             if is_hidden(attributes):
@@ -193,7 +193,7 @@ class _DotReader:
         """
         token = self._tokens.now
         if token.kind not in {"name", "quoted", "html"}:
-            token.refuse(f"expected {what}, found {token.shown}")
+            token.refuse(f"expected {what}, found {token.quotation}")
         self._tokens.take()
         name = unquote(token.text) if token.kind == "quoted" else token.text
         while token.kind == "quoted" and self._tokens.take_mark("+"):
@@ -236,7 +236,7 @@ def _is_two_headed(attributes: dict[str, str]) -> bool:
 
     Called by ``_read_arrow``.
     """
-    if is_on(attributes.get("bidirected")):
+    if is_flag_set(attributes.get("bidirected")):
         return True
     ends = (attributes.get("arrowhead"), attributes.get("arrowtail"))
-    return "dir" not in attributes and all(map(is_on, ends))
+    return "dir" not in attributes and all(map(is_flag_set, ends))

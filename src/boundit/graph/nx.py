@@ -6,7 +6,7 @@ directed graph cannot say by itself. networkx is imported only here and only whe
 
 from typing import TYPE_CHECKING
 
-from boundit.graph.attributes import is_hidden, is_on, is_selected
+from boundit.graph.attributes import is_flag_set, is_hidden, is_selected
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import BIDIRECTED, FORWARD, GraphDraft
 from boundit.terms.errors import MissingExtra, NotCausal
@@ -34,7 +34,7 @@ def from_networkx(source: "nx.Graph") -> CausalGraph:
         if is_selected(attributes):
             draft.selections.add(named[node])
     for a, b, attributes in source.edges(data=True):
-        both = is_on(attributes.get("bidirected"))
+        both = is_flag_set(attributes.get("bidirected"))
         if not both and not source.is_directed():
             raise NotCausal(
                 f"edge {named[a]!r} - {named[b]!r} has no direction; "

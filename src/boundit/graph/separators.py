@@ -48,7 +48,7 @@ def find_separator(
     >>> find_separator(chain, "A", "B") is None
     True
     """
-    return _make_task(graph, sources, targets, include, within).find_widest()
+    return _prepare_separator_search(graph, sources, targets, include, within).find_widest()
 
 
 def nearest_separator(
@@ -69,7 +69,7 @@ def nearest_separator(
     >>> sorted(nearest_separator(chain, "X", "Y")), sorted(nearest_separator(chain, "Y", "X"))
     (['A', 'D'], ['B'])
     """
-    return _make_task(graph, sources, targets, include, within).find_nearest()
+    return _prepare_separator_search(graph, sources, targets, include, within).find_nearest()
 
 
 def minimal_separator(
@@ -91,7 +91,7 @@ def minimal_separator(
     >>> sorted(minimal_separator(chain, "X", "Y", include="D", within="B"))
     ['B', 'D']
     """
-    return _make_task(graph, sources, targets, include, within).find_minimal()
+    return _prepare_separator_search(graph, sources, targets, include, within).find_minimal()
 
 
 def find_needed_nodes(
@@ -114,7 +114,7 @@ def find_needed_nodes(
     >>> sorted(find_needed_nodes(chain, "X", "Y", within="A"))
     ['A']
     """
-    return _make_task(graph, sources, targets, include, within).find_needed()
+    return _prepare_separator_search(graph, sources, targets, include, within).find_needed()
 
 
 def list_separators(
@@ -136,12 +136,12 @@ def list_separators(
     >>> [sorted(found) for found in list_separators(chain, "X", "Y")]
     [['A', 'B'], ['A'], ['B']]
     """
-    task = _make_task(graph, sources, targets, include, within)
+    task = _prepare_separator_search(graph, sources, targets, include, within)
 
     def find(forced: Nodes, allowed: Nodes) -> Nodes | None:
         return replace(task, include=forced, within=allowed).find_widest()
 
-    return list_between(task.include, task.within, find)
+    return list_sets_between(task.include, task.within, find)
 
 
 def find_connected_nodes(graph: CausalGraph, sources: Names, *, given: Names = ()) -> Nodes:
@@ -164,7 +164,7 @@ def find_connected_nodes(graph: CausalGraph, sources: Names, *, given: Names = (
     return reached - start - known
 
 
-def list_between(
+def list_sets_between(
     forced: Nodes, allowed: Nodes, find: Callable[[Nodes, Nodes], Nodes | None]
 ) -> Iterator[Nodes]:
     """List every set between two that a property has, given ``find`` to look into a range.
@@ -177,7 +177,7 @@ def list_between(
 
     >>> def with_a(low, high):
     ...     return high if "A" in high else None
-    >>> ["".join(sorted(z)) for z in list_between(frozenset(), frozenset("ABC"), with_a)]
+    >>> ["".join(sorted(z)) for z in list_sets_between(frozenset(), frozenset("ABC"), with_a)]
     ['ABC', 'AB', 'AC', 'A']
     """
     ranges = [iter([(forced, allowed)])]
@@ -192,7 +192,7 @@ def list_between(
 def _split_ranges(forced: Nodes, allowed: Nodes, found: Nodes) -> Iterator[tuple[Nodes, Nodes]]:
     """Split the sets between these two, but for ``found``, into disjoint ranges.
 
-    Called by ``list_between`` for every set it found.
+    Called by ``list_sets_between`` for every set it found.
     """
     free = sort_names(allowed - forced)
     for i in range(len(free) - 1, -1, -1):
@@ -202,7 +202,7 @@ def _split_ranges(forced: Nodes, allowed: Nodes, found: Nodes) -> Iterator[tuple
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _SeparatorSearch:
     """A checked question: ``include`` lies in ``within``, and neither meets the two ends."""
 
     graph: CausalGraph
@@ -252,14 +252,14 @@ class _Task:
     def find_ancestral(self) -> Nodes:
         """Find the ancestors of both ends and of what is included.
 
-        Called by ``_Task.find_widest`` and the three after it.
+        Called by ``_SeparatorSearch.find_widest`` and the three after it.
         """
         return self.graph.ancestors(self.sources | self.targets | self.include)
 
     def keep_nearest(self, inside: Nodes, separator: Nodes) -> Nodes | None:
         """Keep what the sources reach of a separator; None when they reach a target.
 
-        Called by ``_Task.find_widest`` and the three after it.
+        Called by ``_SeparatorSearch.find_widest`` and the three after it.
         """
         reached = _find_reached(
             self.graph, self.sources, separator, inside=inside, opening=inside
@@ -267,9 +267,9 @@ class _Task:
         return None if reached & self.targets else separator & (reached | self.include)
 
 
-def _make_task(
+def _prepare_separator_search(
     graph: CausalGraph, sources: Names, targets: Names, include: Names, within: Names | None
-) -> _Task:
+) -> _SeparatorSearch:
     """Check the names of a question, and put its sets in order.
 
     Called by ``find_separator`` and the other searches, first of all.
@@ -283,7 +283,7 @@ def _make_task(
         if both := one & other:
             raise OverlappingRoles(sort_names(both)[0], role, other_role)
     allowed = graph.observed if within is None else graph.require(read_nodes(within))
-    return _Task(graph, start, goal, forced, (allowed - start - goal) | forced)
+    return _SeparatorSearch(graph, start, goal, forced, (allowed - start - goal) | forced)
 
 
 def _find_reached(
@@ -291,8 +291,8 @@ def _find_reached(
 ) -> Nodes:
     """Collect what walks inside ``inside`` reach when ``blocked`` lets only colliders pass.
 
-    Called by ``_Task.keep_nearest``, ``_Task.find_minimal``, ``_Task.find_needed`` and
-    ``find_connected_nodes``.
+    Called by ``_SeparatorSearch.keep_nearest``, ``_SeparatorSearch.find_minimal``,
+    ``_SeparatorSearch.find_needed`` and ``find_connected_nodes``.
 
     Of the other nodes, only those of ``opening`` may be passed as colliders. Blocked nodes that
     are reached belong to the answer. A node is left at most twice, once for each way in.

@@ -91,4 +91,6 @@ def _expect_stop(tokens: Tokens, otherwise: str) -> None:
     Called by ``_read_statement`` and ``_read_hidden``.
     """
     if tokens.now.kind not in {"stop", END}:
-        tokens.now.refuse(f"expected {otherwise}, ';' or a new line, found {tokens.now.shown}")
+        tokens.now.refuse(
+            f"expected {otherwise}, ';' or a new line, found {tokens.now.quotation}"
+        )

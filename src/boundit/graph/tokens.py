@@ -24,7 +24,7 @@ class Token:
         raise MalformedText(reason, line=self.line, column=self.column)
 
     @property
-    def shown(self) -> str:
+    def quotation(self) -> str:
         """How a message speaks of it.
 
         Used by every reader that refuses a token, as ``_DotReader.read``.
@@ -77,7 +77,7 @@ class Tokens:
     def expect_mark(self, mark: str, where: str = "") -> None:
         """Take this mark or refuse. Called by every reader, as ``_QueryReader.read``."""
         if not self.take_mark(mark):
-            self.now.refuse(f"expected {mark!r}{where}, found {self.now.shown}")
+            self.now.refuse(f"expected {mark!r}{where}, found {self.now.quotation}")
 
     def expect_name(self, what: str) -> str:
         """Take a name, plain or quoted, or refuse, saying what it would have named.
@@ -85,7 +85,7 @@ class Tokens:
         Called by every reader, as ``_QueryReader.read``.
         """
         if self.now.kind not in {"name", "quoted"}:
-            self.now.refuse(f"expected {what}, found {self.now.shown}")
+            self.now.refuse(f"expected {what}, found {self.now.quotation}")
         token = self.take()
         return unquote(token.text) if token.kind == "quoted" else token.text
 
@@ -95,7 +95,7 @@ class Tokens:
         Called by ``_DagittyReader.read`` and ``_DotReader._read_name``.
         """
         if self.now.kind != kind:
-            self.now.refuse(f"expected {what}, found {self.now.shown}")
+            self.now.refuse(f"expected {what}, found {self.now.quotation}")
         return self.take()
 
 

@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from boundit.counts.named_array import Floats, NamedArray, check_levels
+from boundit.counts.named_array import Floats, NamedArray, agree_on_levels
 from boundit.simulation.errors import ModelTooLarge
 from boundit.terms.names import Nodes, sort_names
 
@@ -27,7 +27,7 @@ def sum_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedArray
 
     Raises ModelTooLarge when some product on the way has more than 4,194,304 numbers.
     """
-    levels = check_levels(*tables)
+    levels = agree_on_levels(*tables)
     left = list(tables)
     waiting = set(levels).difference(kept)
     while waiting:

@@ -16,8 +16,8 @@ from boundit.graph.paths import find_proper_causal_effects, make_back_door_graph
 from boundit.graph.separators import (
     find_needed_nodes,
     find_separator,
-    list_between,
     list_separators,
+    list_sets_between,
     minimal_separator,
 )
 from boundit.terms.names import Names, Nodes, sort_names
@@ -153,7 +153,7 @@ class _AdjustmentSearch:
 
         Called by ``list_adjustments``.
         """
-        for covariates in list_between(frozenset(), self.allowed, self.find_widest):
+        for covariates in list_sets_between(frozenset(), self.allowed, self.find_widest):
             usable = covariates & self.measured
             for external in list_separators(
                 self.backdoor, self.outcomes, self.selection, within=usable

@@ -155,7 +155,7 @@ def find_substitutes(
     question = SubstituteQuestion.of(
         graph, outcomes=outcomes, treatments=treatments, context=context, tables=tables
     )
-    usable = _find_usable(question, form)
+    usable = _find_usable_variables(question, form)
     pool = shortlist(
         graph,
         usable,
@@ -176,7 +176,7 @@ def find_substitutes(
     return SubstituteSearch(tuple(found), tuple(sort_names(usable.difference(pool))))
 
 
-def _find_usable(q: SubstituteQuestion, form: Form) -> Nodes:
+def _find_usable_variables(q: SubstituteQuestion, form: Form) -> Nodes:
     """Find the variables that may be in a substitute of this form.
 
     Called by ``find_substitutes``.

@@ -37,21 +37,25 @@ def multiply(*factors: Expression) -> Expression:
 
     Called by ``recover_by_factors``, ``Law.write_formula`` and whoever puts formulas together.
     """
-    return _build([part for factor in factors for part in _list_factors(factor, above=True)])
+    return _build_formula(
+        [part for factor in factors for part in _list_factors(factor, above=True)]
+    )
 
 
 def divide(top: Expression, bottom: Expression) -> Expression:
     """Divide formulas that are simplified already.
 
-    Called by ``_assemble``, ``Law.marginalize`` and whoever norms a formula.
+    Called by ``_write_effect``, ``Law.marginalize`` and whoever norms a formula.
     """
-    return _build([*_list_factors(top, above=True), *_list_factors(bottom, above=False)])
+    return _build_formula(
+        [*_list_factors(top, above=True), *_list_factors(bottom, above=False)]
+    )
 
 
 def sum_out(over: Nodes, body: Expression) -> Expression:
     """Sum a simplified formula: what sums to one goes, what does not vary is pulled out.
 
-    Called by ``_assemble``, ``Law.marginalize`` and whoever lets variables go.
+    Called by ``_write_effect``, ``Law.marginalize`` and whoever lets variables go.
     """
     if not over:
         return body
@@ -59,11 +63,11 @@ def sum_out(over: Nodes, body: Expression) -> Expression:
         return sum_out(over | body.over, body.body)
     factors, left = _sum_at_once(list(_list_factors(body, above=True)), over)
     outside, groups = _group_factors(factors, left)
-    inside = [_bind(Nodes(vary), _build(group)) for vary, group in groups]
-    return multiply(_build(outside), *inside)
+    inside = [_bind_sum(Nodes(vary), _build_formula(group)) for vary, group in groups]
+    return multiply(_build_formula(outside), *inside)
 
 
-def _bind(over: Nodes, body: Expression) -> Expression:
+def _bind_sum(over: Nodes, body: Expression) -> Expression:
     """Bind ``over``, joining a sum that is all of the body.
 
     Called by ``sum_out`` for each group of factors that is left.
@@ -89,7 +93,7 @@ def _list_factors(expression: Expression, *, above: bool) -> Iterable[_Factor]:
             yield _Factor(expression, above)
 
 
-def _build(factors: Iterable[_Factor]) -> Expression:
+def _build_formula(factors: Iterable[_Factor]) -> Expression:
     """Build a formula of factors, without those that stand both above and below.
 
     Called by ``multiply``, ``divide`` and ``sum_out``.
@@ -101,14 +105,14 @@ def _build(factors: Iterable[_Factor]) -> Expression:
             other.remove(part)
         else:
             mine.append(part)
-    tops, bottoms = _condition(tops, bottoms)
+    tops, bottoms = _write_conditionals(tops, bottoms)
     return _build_fraction(tops, bottoms)
 
 
 def _build_fraction(tops: list[Expression], bottoms: list[Expression]) -> Expression:
     """Build a ratio, or a product where nothing is below the line.
 
-    Called by ``_build`` and ``_divide_probability``.
+    Called by ``_build_formula`` and ``_divide_probability``.
     """
     top, bottom = build_product(tops), build_product(bottoms)
     return Ratio(top, bottom) if bottoms else top
@@ -124,12 +128,12 @@ def build_product(factors: list[Expression]) -> Expression:
     return Product(tuple(sorted(factors, key=lambda factor: factor.rank))) if factors else ONE
 
 
-def _condition(
+def _write_conditionals(
     tops: list[Expression], bottoms: list[Expression]
 ) -> tuple[list[Expression], list[Expression]]:
     """Write ``P(a, b | c) / P(b | c)`` as ``P(a | b, c)``, also under a sum.
 
-    Called by ``_build`` for every formula that is built.
+    Called by ``_build_formula`` for every formula that is built.
     """
     left = list[Expression]()
     for bottom in bottoms:
@@ -145,7 +149,7 @@ def _condition(
 def _divide_probability(top: Expression, bottom: Expression) -> Expression | None:
     """Divide one probability that ``top`` holds by ``bottom``; None when there is none.
 
-    Called by ``_condition`` for one factor after the other.
+    Called by ``_write_conditionals`` for one factor after the other.
     """
     match top, bottom:
         case P(), P():
@@ -154,7 +158,7 @@ def _divide_probability(top: Expression, bottom: Expression) -> Expression | Non
         case Sum(over, body), P() if not over & (bottom.of | bottom.given):
             above = [part for part, above in _list_factors(body, above=True) if above]
             below = [part for part, above in _list_factors(body, above=True) if not above]
-            smaller, left = _condition(above, [bottom])
+            smaller, left = _write_conditionals(above, [bottom])
             return None if left else Sum(over, _build_fraction(smaller, below))
     return None
 
@@ -172,7 +176,7 @@ def _sum_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor], se
         variable = waiting.pop()
         if variable not in holders:
             continue
-        joined = _chain([held[i] for i in sorted(holders[variable])], variable)
+        joined = _join_by_chain_rule([held[i] for i in sorted(holders[variable])], variable)
         if joined is None:
             continue
         gone = holders.pop(variable)
@@ -197,7 +201,7 @@ def _find_holders(factors: list[_Factor], over: Nodes) -> dict[str, set[int]]:
     return holders
 
 
-def _chain(factors: list[_Factor], variable: str) -> P | None:
+def _join_by_chain_rule(factors: list[_Factor], variable: str) -> P | None:
     """Join probabilities by the chain rule into one that ``variable`` is an argument of.
 
     Called by ``_sum_at_once`` for the factors that hold a variable.
@@ -221,7 +225,7 @@ def _chain(factors: list[_Factor], variable: str) -> P | None:
 def may_chain(later: P, earlier: P) -> bool:
     """Tell whether the chain rule joins the two: ``P(a | b, c)`` follows ``P(b | c)``.
 
-    Used by ``_chain`` and ``_join_chains``.
+    Used by ``_join_by_chain_rule`` and ``_join_chains``.
     """
     return later.logged == earlier.logged and later.given == earlier.of | earlier.given
 

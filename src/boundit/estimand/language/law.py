@@ -37,14 +37,14 @@ class Law:
     def divide_by(self, divided: Nodes) -> "Law":
         """Divide by the c-factors of ``divided``, whole c-components each (Lemma 1).
 
-        Called by ``identify``, ``_recover`` and ``_divide_clean``.
+        Called by ``identify``, ``_recover_by_listing`` and ``_divide_clean``.
         """
         return Law(tuple(v for v in self.order if v not in divided), self.conditional)
 
     def marginalize(self, kept: Nodes) -> "Law":
         """Sum out everything but ``kept``, an ancestral set (Lemma 3).
 
-        Called by ``identify``, ``_recover`` and ``_divide_clean``.
+        Called by ``identify``, ``_recover_by_listing`` and ``_divide_clean``.
         """
         order = list(self.order)
         for i in range(len(order) - 1, -1, -1):

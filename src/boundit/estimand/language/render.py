@@ -137,10 +137,12 @@ def _write_part(expression: Expression, primes: _Primes, script: Script[Shown]) 
     """Write one part, with the primes in sight there. Called by ``write_with``, then itself."""
     match expression:
         case P(of, given, logged):
-            return script.write_term(_prime(of, primes), _prime(given, primes), logged=logged)
+            return script.write_term(
+                _list_primed(of, primes), _list_primed(given, primes), logged=logged
+            )
         case Sum(over, body):
             inner = {**primes, **{v: primes[v] + 1 if v in primes else 0 for v in over}}
-            return script.write_sum(_prime(over, inner), _write_part(body, inner, script))
+            return script.write_sum(_list_primed(over, inner), _write_part(body, inner, script))
         case Product(factors):
             # A sum reaches to the end of the line, so sums stand last, all but one in brackets.
             ordered = sorted(factors, key=_rank_in_row)
@@ -153,7 +155,7 @@ def _write_part(expression: Expression, primes: _Primes, script: Script[Shown]) 
                 _write_part(top, primes, script), _write_part(bottom, primes, script)
             )
         case CFactor(of):
-            return script.write_factor(_prime(of, primes))
+            return script.write_factor(_list_primed(of, primes))
         case _:
             assert_never(expression)
 
@@ -170,6 +172,6 @@ def _rank_in_row(factor: Expression) -> tuple[bool, bool, list[str]]:
     return isinstance(factor, Sum), isinstance(factor, Ratio), of
 
 
-def _prime(variables: Nodes, primes: _Primes) -> list[Primed]:
+def _list_primed(variables: Nodes, primes: _Primes) -> list[Primed]:
     """List variables in order with their primes. Called by ``_write_part``."""
     return [Primed(v, primes.get(v, 0)) for v in sort_names(variables)]

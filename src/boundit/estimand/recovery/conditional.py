@@ -61,7 +61,7 @@ def recover_by_factors(graph: CausalGraph, asked: Question, solve: FactorSolver)
                 (*steps, Step(None, Sentence.of(make_factor(factor), " is missing"), NAME)),
             )
         parts.append(answer.expression)
-    return Recovery(_assemble(multiply(*parts), group, asked), tuple(steps))
+    return Recovery(_write_effect(multiply(*parts), group, asked), tuple(steps))
 
 
 def recover_among_selected(
@@ -93,7 +93,7 @@ def recover_among_selected(
         parts.append(law.write_formula())
         # The constant is one to the outcomes alone, so it must be divided away.
         group = replace(group, conditioned=True)
-    return Recovery(_assemble(multiply(*parts), group, asked), tuple(steps))
+    return Recovery(_write_effect(multiply(*parts), group, asked), tuple(steps))
 
 
 def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
@@ -114,7 +114,7 @@ def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
     return _Group(factors, (inside & varying) - asked.outcomes, bool(inside & known))
 
 
-def _assemble(body: Expression, group: _Group, asked: Question) -> Expression:
+def _write_effect(body: Expression, group: _Group, asked: Question) -> Expression:
     """Sum the product of the factors, and norm it where the question is conditional.
 
     Called by ``recover_by_factors`` and ``recover_among_selected``.

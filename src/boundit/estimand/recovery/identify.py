@@ -17,7 +17,7 @@ NAME = "Identify"
 def identify(target: Nodes, within: Nodes, known: Law, graph: CausalGraph) -> Recovery:
     """Identify ``Q[target]`` from ``known``, which is ``Q[within]``; both are c-components.
 
-    Called by ``_recover`` once the target lies in a clean component, then by itself.
+    Called by ``_recover_by_listing`` once the target lies in a clean component, then by itself.
 
     Line 1: the ancestors of the target are the target: sum out the rest. Line 2: they are all
     of ``within``: no formula exists. Line 3: go on with the c-component of the ancestors that

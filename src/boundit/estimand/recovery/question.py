@@ -133,7 +133,10 @@ def _find_by_rule_1(graph: CausalGraph, asked: Question) -> list[SeparationFact]
     by ``_make_first_move``.
     """
     idle = asked.context - _find_dependences(graph, asked, into=asked.treatments)
-    return [_state(graph, asked, node, into=asked.treatments) for node in sort_names(idle)]
+    return [
+        _state_separation(graph, asked, node, into=asked.treatments)
+        for node in sort_names(idle)
+    ]
 
 
 def _find_by_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact | None:
@@ -144,7 +147,7 @@ def _find_by_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact | Non
     for node in sort_names(asked.context):
         out_of = frozenset((node,))
         if node not in _find_dependences(graph, asked, into=asked.treatments, out_of=out_of):
-            return _state(graph, asked, node, into=asked.treatments, out_of=out_of)
+            return _state_separation(graph, asked, node, into=asked.treatments, out_of=out_of)
     return None
 
 
@@ -159,11 +162,11 @@ def _find_by_rule_3(graph: CausalGraph, asked: Question) -> SeparationFact | Non
         acts = node in find_causes(graph, known, into=others)
         into = others if acts else asked.treatments
         if node not in _find_dependences(graph, asked, into=into):
-            return _state(graph, asked, node, into=into)
+            return _state_separation(graph, asked, node, into=into)
     return None
 
 
-def _state(
+def _state_separation(
     graph: CausalGraph, asked: Question, node: str, *, into: Nodes, out_of: Nodes = frozenset()
 ) -> SeparationFact:
     """State that the outcomes are separated from a node by all else that is given or done.
@@ -179,7 +182,7 @@ def state_rule_1(
 ) -> SeparationFact:
     """State that selection tells nothing of the outcomes, or the walk by which it does.
 
-    Called by ``_say_same`` and ``Solver._answer_among_selected`` for their steps.
+    Called by ``_make_rule_1_step`` and ``Solver._answer_among_selected`` for their steps.
     """
     selection = frozenset((graph.selection,)) if graph.selection else frozenset()
     given = asked.treatments | asked.context

@@ -35,18 +35,18 @@ def recover_factor(
     """
     kept = graph.ancestors(target) | graph.selecting()
     relevant = graph.induced(kept)
-    answer = _recover(target, read(relevant, (kept - target,)), relevant)
+    answer = _recover_by_listing(target, read(relevant, (kept - target,)), relevant)
     return answer.after(*_make_sum_steps(graph.nodes - kept))
 
 
-def _recover(target: Nodes, law: Law, graph: CausalGraph) -> Recovery:
+def _recover_by_listing(target: Nodes, law: Law, graph: CausalGraph) -> Recovery:
     """Go through the listing once, then again on what is left.
 
     Called by ``recover_factor``, then by itself.
     """
     kept = graph.ancestors(target) | graph.selecting()
     if idle := graph.nodes - kept:  # lines 4-6
-        answer = _recover(target, law.marginalize(kept), graph.induced(kept))
+        answer = _recover_by_listing(target, law.marginalize(kept), graph.induced(kept))
         return answer.after(*_make_sum_steps(idle))
     clean = find_clean_components(graph)  # line 7
     if not clean:  # lines 8-11
@@ -55,19 +55,22 @@ def _recover(target: Nodes, law: Law, graph: CausalGraph) -> Recovery:
         answer = identify(target, home, law.divide_by(graph.nodes - home), graph)
         return answer.after(Step(13, f"Identify within {join_names(home)}"))
     gone = frozenset[str]().union(*clean)  # line 15
-    answer = _recover(target, law.divide_by(gone), graph.induced(graph.nodes - gone))
+    answer = _recover_by_listing(target, law.divide_by(gone), graph.induced(graph.nodes - gone))
     return answer.after(Step(15, f"divide by Q of {join_names(gone)}"))
 
 
 def find_clean_components(graph: CausalGraph) -> tuple[Nodes, ...]:
     """Find the c-components without a say in selection: their factors are those of everyone.
 
-    Called by ``_recover`` (line 7).
+    Called by ``_recover_by_listing`` (line 7).
     """
     selecting = graph.selecting()
     return tuple(c for c in graph.components() if not c & selecting)
 
 
 def _make_sum_steps(idle: Nodes) -> tuple[Step, ...]:
-    """Say what was summed out, if anything. Used by ``recover_factor`` and ``_recover``."""
+    """Make the step that says which variables were summed out; none if there were none.
+
+    Called by ``recover_factor`` and ``_recover_by_listing``.
+    """
     return (Step(5, f"sum out {join_names(idle)}"),) if idle else ()

@@ -78,7 +78,7 @@ class _DoCalculusSearch:
     def answer(self, asked: Question) -> Recovery:
         """Search, and tell the derivation of what was found. Called by ``search``."""
         goals = self.list_goals(asked)
-        if not self.reach(set(goals)):
+        if not self.reach_goals(set(goals)):
             reason = "no derivation by the rules of the do-calculus and of probability"
             return Recovery(None, (Step(None, reason, "search"),))
         formula = multiply(*map(self.write_formula, goals))
@@ -97,7 +97,7 @@ class _DoCalculusSearch:
             given |= 1 << place
         return atoms
 
-    def reach(self, missing: set[_Atom]) -> bool:
+    def reach_goals(self, missing: set[_Atom]) -> bool:
         """Settle atoms, cheapest first, until nothing is missing or nothing is left.
 
         Called by ``_DoCalculusSearch.answer``.
@@ -118,7 +118,7 @@ class _DoCalculusSearch:
     def list_data(self) -> Iterator[_Move]:
         """List what the log shows of each variable given any others, and what the tables show.
 
-        Called by ``_DoCalculusSearch.reach`` to begin with.
+        Called by ``_DoCalculusSearch.reach_goals`` to begin with.
         """
         for mask, selected in (
             (self.observed, self.graph.selection),
@@ -137,7 +137,7 @@ class _DoCalculusSearch:
     def list_moves(self, atom: _Atom) -> Iterator[_Move]:
         """List what follows from an atom and those settled before, with its cost.
 
-        Called by ``_DoCalculusSearch.reach``.
+        Called by ``_DoCalculusSearch.reach_goals``.
         """
         cost = self.costs[atom]
         for made, rule, price in self.list_edits(atom):

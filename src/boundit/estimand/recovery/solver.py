@@ -129,7 +129,7 @@ class Solver:
         given = asked.treatments | asked.context
         given = find_boundary(self.graph, asked.outcomes, given=given | selected) - selected
         formula = P(asked.outcomes, given, among.selected)
-        steps = [_say_same(self.graph, asked)] if selected else []
+        steps = [_make_rule_1_step(self.graph, asked)] if selected else []
         if asked.treatments:
             reason, fact = (
                 f"{join_names(asked.treatments)} may be seen",
@@ -165,7 +165,7 @@ class Solver:
         found = recover_among_selected(
             self.graph, light, lambda t, _: self._recover_factor(t, 0)
         )
-        return found.after(_say_same(self.graph, asked), *steps)
+        return found.after(_make_rule_1_step(self.graph, asked), *steps)
 
     def _chain_outcomes(self, asked: Question, depth: int) -> Recovery:
         """Answer for some outcomes, then for the others given them.
@@ -251,7 +251,7 @@ class Solver:
                         yield extra
 
 
-def _say_same(graph: CausalGraph, asked: Question) -> Step:
+def _make_rule_1_step(graph: CausalGraph, asked: Question) -> Step:
     """Say that the logged rows give the answer of everyone (Rule 1).
 
     Used by ``Solver._read_off_log`` and ``Solver._answer_among_selected``.
