@@ -1,5 +1,6 @@
 """The whole of the offline half: what holds of every table of bounds."""
 
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -8,18 +9,22 @@ import numpy as np
 import pytest
 
 from boundit.bounds.confidence import NoConfidence
-from boundit.bounds.derive import BoundDerivation, derive_bounds
+from boundit.bounds.derive import derive_bounds, derive_table
 from boundit.bounds.intersect import CROSSED, NEVER_LOGGED, EndsCross
-from boundit.bounds.plan import BoundPlan
-from boundit.bounds.plan_counts import PlanCounts, count_for
+from boundit.bounds.plan_counts import PlanCounts
+from boundit.bounds.request import read_request
 from boundit.bounds.selection_facts import FactsRefuted, InvalidFact
+from boundit.counts.log import Log
 from boundit.counts.read import read_log
+from boundit.counts.table import CountTable
+from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.worlds import make_paper_model, paper_world
 from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.errors import BounditError
 from boundit.terms.interval import Interval
+from boundit.terms.names import Nodes
 from tests.bounds.exact import as_log, ends, questions
 from tests.paper import TABLE_1_ROWS
 
@@ -399,20 +404,22 @@ def test_a_declared_range_whose_middle_selection_may_hide_is_noted() -> None:
     assert not any(caveat.startswith(note) for caveat in plain.caveats)
 
 
-def test_a_derivation_counts_once_for_limits_and_confidences_that_read_the_same(
+def test_kept_counts_serve_limits_and_confidences_that_read_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world, counted = paper_world(), list[object]()
     log = world.log(2_000, 1)
-    derivation = BoundDerivation(world.graph, world.query, log)
+    kept = dict[tuple[CausalGraph, Nodes], PlanCounts]()
+    count = Log.count
 
-    def count_and_note(plan: BoundPlan, *sources: object) -> PlanCounts:
-        counted.append(plan)
-        return count_for(plan, *sources)  # type: ignore[arg-type]
+    def count_and_note(self: Log, *names: object, **options: object) -> CountTable:
+        counted.append(names)
+        return count(self, *names, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("boundit.bounds.derive.count_for", count_and_note)
-    tables = [derivation.bound(sensitivity=limit) for limit in (4.0, 2.0)]
-    derivation.bound(sensitivity=2.0, confidence=0.5)
+    monkeypatch.setattr(Log, "count", count_and_note)
+    request = read_request(world.graph, world.query, log)
+    tables = [derive_table(request.with_sensitivity(limit), kept) for limit in (4.0, 2.0)]
+    derive_table(replace(request.with_sensitivity(2.0), confidence=0.5), kept)
 
     assert len(counted) == 1
     for limit, table in zip((4.0, 2.0), tables, strict=True):

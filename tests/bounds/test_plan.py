@@ -110,7 +110,6 @@ def test_a_plan_needs_arms_and_contexts_even_where_no_rule_reads_them() -> None:
     plan = BoundPlan.of(FIGURE_2, QUERY, "sound", ())
 
     assert plan.needs == {"X1", "X2", "U1", "U2"}
-    assert plan.with_notes("mind this").notes == ("mind this",)
 
 
 def test_every_separation_that_a_step_names_holds_in_the_graph() -> None:

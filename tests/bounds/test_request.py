@@ -1,6 +1,16 @@
+import pandas as pd
 import pytest
 
-from boundit.bounds.request import NotABanditQuestion, hide_reward, read_bandit_query
+from boundit.bounds.request import (
+    InvalidLimit,
+    NotABanditQuestion,
+    check_limits,
+    hide_reward,
+    open_external_logs,
+    read_bandit_query,
+    read_request,
+)
+from boundit.counts.read import read_log
 from boundit.estimand.query import parse_query
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
@@ -51,3 +61,55 @@ def test_a_hidden_reward_causes_nothing_and_follows_what_the_reward_followed() -
             # The success is a noisy copy: what the reward is apart from, the success is.
             if open_walk(graph, y, other, given=frozenset()) is None:
                 assert open_walk(drawn, y, other, given=frozenset()) is None
+
+
+TWO = parse("X -> Y")
+PLAIN = {"max_condition": 3, "time_limit": None, "domain": None}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"max_condition": -1},
+        {"max_condition": 1.5},
+        {"max_condition": True},
+        {"max_condition": "3"},
+        {"time_limit": -1},
+        {"time_limit": float("nan")},
+        {"time_limit": "1"},
+        {"domain": ["X"]},
+        {"domain": "X"},
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(change: dict[str, object]) -> None:
+    check_limits(**PLAIN)
+    with pytest.raises(InvalidLimit, match=f"{next(iter(change))} must be"):
+        check_limits(**(PLAIN | change))
+
+
+@pytest.mark.parametrize(
+    "alone",
+    ["pop.csv", read_log({"X": [0]}), {"X": [0]}, pd.DataFrame({"X": [0]}), None, 5],
+    ids=["path", "log", "dict", "frame", "none", "number"],
+)
+def test_one_table_where_a_list_was_meant_is_refused(alone: object) -> None:
+    with pytest.raises(InvalidLimit, match="external must be a list of tables"):
+        open_external_logs(TWO, alone)  # type: ignore[arg-type]
+
+
+def test_a_table_of_other_things_is_refused() -> None:
+    with pytest.raises(InvalidLimit, match="the dict of columns, given as external=, has Q"):
+        open_external_logs(TWO, [{"X": [0]}, {"Q": [0]}])
+    assert [log.columns for log in open_external_logs(TWO, ({"X": [0], "Q": [1]},))] == [
+        ("X", "Q")
+    ]
+
+
+def test_a_request_keeps_what_was_asked_and_reads_no_row() -> None:
+    rows = {"X": [0, 1], "Y": [0.5, 2.0]}
+    request = read_request(TWO, "Y | do(X)", rows, reward_range=(0, 2), profile="paper")
+
+    assert request.query == parse_query("Y | do(X)")
+    assert request.log.columns == ("X", "Y")
+    assert request.confidence is None
+    assert (request.domain, request.tables, request.external) == ({}, [], ())

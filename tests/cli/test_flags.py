@@ -7,8 +7,9 @@ import click
 import pytest
 
 from boundit.bandit.errors import BadOption, BadReward, NeedsArms, NeedsHorizon
-from boundit.bounds.derive import UnknownProfile, derive_bounds
+from boundit.bounds.derive import derive_bounds
 from boundit.bounds.numbers import UNFINISHED
+from boundit.bounds.request import UnknownProfile
 from boundit.bounds.reward import NeedsRange, NoRange, OutsideRange
 from boundit.checks.check import NoLevel, check
 from boundit.cli.flags import OPTIONS, name_flag, write_with_flags

@@ -1,12 +1,12 @@
 """From a plan and counts to the finished table."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 
-from boundit.bounds.binary_reward import BinaryReward
-from boundit.bounds.confidence import ConfidentNumbers, collect_extremes, collect_terms
+from boundit.bounds.confidence import collect_terms
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
+from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.intersect import EndsCross, intersect_rules
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting
@@ -14,12 +14,9 @@ from boundit.bounds.numbers import Numbers, PlugInNumbers
 from boundit.bounds.online import make_living_plans
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.plan_counts import PlanCounts
-from boundit.bounds.reward import is_binary, settle_reward_range
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.time_budget import TimeBudget
-from boundit.counts.evaluate import Evaluator
-from boundit.counts.table import CountTable
 from boundit.estimand.language.expression import P
 from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import BoundTable
@@ -39,26 +36,28 @@ def assemble(
     reward_range: tuple[float, float] | None = None,
     confidence: float | None = None,
     sparing: bool = True,
+    notes: Sequence[Note] = (),
 ) -> BoundTable:
     """Try every rule of the plan on the counts and keep the best ends.
 
-    The last of three steps, after ``plan_bounds`` and ``count_for``; both are left as they
-    are, so that it can be called again. ``sparing=False`` shares the error over every cell of
-    every rule, for comparison. Called by ``BoundDerivation.bound``.
+    ``plan`` and ``counts`` are left as they are, so that it can be called again.
+    ``sparing=False`` shares the error over every cell of every rule, for comparison; ``notes``
+    go to the table's caveats. Called by ``derive_table`` after ``plan_bounds`` and
+    ``count_for``.
     """
     evidence = BoundEvidence.from_counts(plan, counts, reward_range)
     tried, confident = plan, None
     if confidence is not None:
         tried = choose_rules(plan, evidence.evaluator.levels) if sparing else plan
-        terms = collect_extremes(planned.rule for planned in tried.rules)
-        confident = evidence.make_confident(terms, confidence, sparing=sparing)
+        rules = [planned.rule for planned in tried.rules]
+        confident = evidence.make_confident(rules, confidence, sparing=sparing)
     numbers: Numbers = confident or PlugInNumbers(evidence.evaluator)
     if evidence.log.exact or confident:
         require_possible(tried, numbers)
     budget = TimeBudget(plan.time_limit)
     bounds, of_rules = _bound_rows(tried, evidence, confident, budget)
     of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
-    notes = (*plan.notes, *of_rules, *of_tables)
+    said = (*plan.notes, *notes, *of_rules, *of_tables)
     levels = evidence.log.levels
     query = plan.query
     return BoundTable(
@@ -73,60 +72,9 @@ def assemble(
         rules={planned.record.name: planned.record for planned in tried.rules},
         profile=plan.profile,
         confidence=confidence,
-        caveats=tuple(map(str, notes)),
-        notes=notes,
+        caveats=tuple(map(str, said)),
+        notes=said,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class BoundEvidence:
-    """Counts with the reward as a 0/1 variable, and how formulas are read off them.
-
-    ``population`` are the tables that formulas without selection are read off.
-    """
-
-    log: CountTable
-    rewards: BinaryReward
-    population: tuple[BinaryReward, ...]
-    evaluator: Evaluator
-    reward_range: tuple[float, float]
-
-    @classmethod
-    def from_counts(
-        cls, plan: BoundPlan, counts: PlanCounts, declared: tuple[float, float] | None
-    ) -> "BoundEvidence":
-        """Settle the range of the reward and see every table as one of a 0/1 reward.
-
-        Called by ``assemble``.
-        """
-        (outcome,) = plan.query.outcomes
-        low, high = settle_reward_range(
-            [table for table in counts.tables if table.reward], declared
-        )
-        unit = (low, high) == (0.0, 1.0)
-        log, *external = (
-            BinaryReward(
-                table, outcome if table.reward else None, low, high, unit and is_binary(table)
-            )
-            for table in counts.tables
-        )
-        # Without selection the log is the population, and formulas speak of that alone: of two
-        # tables the smaller would be read, however few rows it has.
-        population = tuple(external) if plan.graph.selection is not None else (log,)
-        # Chance plays a part as soon as one table was counted from rows.
-        table = replace(counts.log, exact=counts.are_exact)
-        return cls(table, log, population, Evaluator(log, population), (low, high))
-
-    def make_confident(
-        self, terms: Mapping[P, Nodes], confidence: float, *, sparing: bool = True
-    ) -> ConfidentNumbers:
-        """Make intervals that hold for all cells of some terms at once.
-
-        Called by ``assemble`` for bounds, and by ``_plan_living`` for what is learned online.
-        """
-        return ConfidentNumbers(
-            self.rewards, self.population, terms, confidence=confidence, sparing=sparing
-        )
 
 
 def _bound_rows(
@@ -192,7 +140,7 @@ def _plan_living(
     def make_numbers(terms: Mapping[P, Nodes]) -> Numbers:
         if confidence is None:
             return PlugInNumbers(evidence.evaluator)
-        return evidence.make_confident(terms, confidence)
+        return evidence.make_confident_of(terms, confidence)
 
     return make_living_plans(
         [planned.rule for planned in plan.rules],

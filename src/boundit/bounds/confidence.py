@@ -52,7 +52,7 @@ class NoConfidence(BounditError):
 
 
 def require_confidence(confidence: float | None) -> None:
-    """Refuse a confidence that is no chance; called by ``BoundDerivation.bound`` first."""
+    """Refuse a confidence that is no chance; called by ``read_request`` first."""
     if confidence is not None and not (
         isinstance(confidence, int | float) and 0 < confidence < 1
     ):

@@ -1,32 +1,17 @@
 """The offline half in one call: a graph, a question and a log in, a bound table out."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import final, get_args
+from dataclasses import replace
 
 from boundit.bounds.assemble import assemble
-from boundit.bounds.confidence import NoConfidence, require_confidence
-from boundit.bounds.options import check_limits, open_external_logs
 from boundit.bounds.plan import BoundPlan, Profile, plan_bounds
-from boundit.bounds.plan_counts import PlanCounts, count_for
-from boundit.bounds.request import hide_reward, read_bandit_query
-from boundit.bounds.reward import may_be_binary
-from boundit.bounds.selection_facts import SelectionFacts
-from boundit.counts.read import read_log
+from boundit.bounds.plan_counts import KeptCounts, count_for
+from boundit.bounds.request import BoundRequest, hide_reward, read_request
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
 from boundit.terms.message import ANY, Message, Note, Option
-from boundit.terms.names import Nodes, join_names
-
-
-class UnknownProfile(BounditError):
-    """A profile that is none of ours."""
-
-    def __init__(self, found: object) -> None:
-        known = ", ".join(get_args(Profile))
-        super().__init__(f"no profile {found!r}; there are {known}", option="profile")
+from boundit.terms.names import join_names
 
 
 def derive_bounds(
@@ -46,8 +31,9 @@ def derive_bounds(
 ) -> BoundTable:
     """Bound what every arm would earn in every context, with the reason for each end.
 
-    In three steps: ``plan_bounds`` chooses the rules from the graph, ``count_for`` counts the
-    columns they read in one pass over the log, and ``assemble`` tries the rules on the counts.
+    In four steps: ``read_request`` checks what is asked, ``plan_bounds`` chooses the rules from
+    the graph, ``count_for`` counts the columns they read in one pass over the log, and
+    ``assemble`` tries the rules on the counts.
     Only a reward that has effects and is declared to be in (0, 1) is counted a second time
     where some of its values turn out to lie between: its effects then tell less.
 
@@ -81,99 +67,57 @@ def derive_bounds(
         Seconds for the search for rules, and as many again for linear programs; what is found
         until then holds.
     """
-    derivation = BoundDerivation(
+    request = read_request(
         graph,
         query,
         log,
         profile=profile,
+        confidence=confidence,
         external=external,
+        selection_rate=selection_rate,
+        sensitivity=sensitivity,
         reward_range=reward_range,
         domain=domain,
         max_condition=max_condition,
         time_limit=time_limit,
     )
-    return derivation.bound(
-        confidence=confidence, selection_rate=selection_rate, sensitivity=sensitivity
+    return derive_table(request, {})
+
+
+def derive_table(request: BoundRequest, kept: KeptCounts) -> BoundTable:
+    """Plan, count and assemble one table.
+
+    Counts are looked up in ``kept`` and left there, so that the same logs under other facts or
+    another confidence are read again only where the rules read other columns. Called by
+    ``derive_bounds`` once, and by the command ``bound`` for every limit of a plot.
+    """
+    plan = _plan_request(request)
+    counts = count_for(plan, request.log, request.external, request.domain, kept)
+    if request.reward_range is not None and not counts.have_binary_reward:
+        hidden = hide_reward(request.graph, request.query.outcomes[0])
+        if hidden is not request.graph:
+            plan = _plan_request(replace(request, graph=hidden))
+            counts = count_for(plan, request.log, request.external, request.domain, kept)
+    return assemble(
+        plan,
+        counts,
+        reward_range=request.reward_range,
+        confidence=request.confidence,
+        notes=tuple(_note_hidden(plan, request.domain, request.reward_range)),
     )
 
 
-@final
-class BoundDerivation:
-    """A question and its opened logs, whose counts are kept from one table to the next.
-
-    A table under another confidence, sensitivity or selection rate is planned and assembled
-    anew, and reads rows again only where its rules read other columns. Used by
-    ``derive_bounds`` for one table; the options are the same.
-    """
-
-    def __init__(
-        self,
-        graph: CausalGraph,
-        query: EffectQuery | str,
-        log: object,
-        *,
-        profile: Profile = "sound",
-        external: Iterable[object] = (),
-        reward_range: tuple[float, float] | None = None,
-        domain: Mapping[str, Sequence[object]] | None = None,
-        max_condition: int = 3,
-        time_limit: float | None = None,
-    ) -> None:
-        if profile not in get_args(Profile):
-            raise UnknownProfile(profile)
-        self.graph, self.query = graph, read_bandit_query(graph, query)
-        check_limits(max_condition=max_condition, time_limit=time_limit, domain=domain)
-        self.log, self.external = read_log(log), open_external_logs(graph, external)
-        self.profile, self.reward_range, self.domain = profile, reward_range, domain
-        self._plan = partial(
-            plan_bounds,
-            query=self.query,
-            profile=profile,
-            tables=[frozenset(other.columns) & graph.observed for other in self.external],
-            max_condition=max_condition,
-            time_limit=time_limit,
-        )
-        self._counts: dict[tuple[CausalGraph, Nodes], PlanCounts] = {}
-
-    def bound(
-        self,
-        *,
-        confidence: float | None = 0.95,
-        selection_rate: float | tuple[float, float] | None = None,
-        sensitivity: float | None = None,
-    ) -> BoundTable:
-        """Plan, count and assemble one table; the options are those of ``derive_bounds``.
-
-        Called by ``derive_bounds`` once, and by whoever varies these options.
-        """
-        chance = None if self.profile == "paper" else confidence
-        require_confidence(chance)
-        facts = SelectionFacts.from_options(
-            selection_rate=selection_rate, sensitivity=sensitivity
-        )
-        facts.require_in(self.graph)
-        if chance is not None and all(table.exact for table in (self.log, *self.external)):
-            none = Option("confidence", None)
-            raise NoConfidence("an exact law has no sampling error; pass ", none)
-        hidden = hide_reward(self.graph, self.query.outcomes[0])
-        declared = self.reward_range
-        plan = self._plan(self.graph if may_be_binary(declared) else hidden, facts=facts)
-        counts = self._count(plan)
-        if declared is not None and plan.graph is not hidden and not counts.have_binary_reward:
-            plan = self._plan(hidden, facts=facts)
-            counts = self._count(plan)
-        plan = plan.with_notes(*_note_hidden(plan, self.domain or {}, declared))
-        return assemble(plan, counts, reward_range=declared, confidence=chance)
-
-    def _count(self, plan: BoundPlan) -> PlanCounts:
-        """Count what a plan reads, unless a plan before it read the same.
-
-        Called by ``BoundDerivation.bound``.
-        """
-        key = (plan.graph, plan.needs)
-        if key not in self._counts:
-            self._counts[key] = count_for(plan, self.log, self.external, self.domain)
-        return self._counts[key]
+def _plan_request(request: BoundRequest) -> BoundPlan:
+    """Choose the rules for a request; called by ``derive_table``."""
+    return plan_bounds(
+        request.graph,
+        request.query,
+        profile=request.profile,
+        tables=request.tables,
+        max_condition=request.max_condition,
+        time_limit=request.time_limit,
+        facts=request.facts,
+    )
 
 
 def _note_hidden(
@@ -181,7 +125,7 @@ def _note_hidden(
 ) -> Iterator[Note]:
     """Warn of what selection may hide, which no rule can then reckon with.
 
-    Called by ``BoundDerivation.bound`` once the rows are counted.
+    Called by ``derive_table`` once the rows are counted.
     """
     graph, (outcome,) = plan.graph, plan.query.outcomes
     read = frozenset[str]().union(*(p.rule.range_variables for p in plan.rules))

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Literal, TypeAlias
 
 from boundit.bounds.rules.chain import MOST_SETS, ChainSearch
-from boundit.bounds.rules.factorization import Factorization, factorize_effect
+from boundit.bounds.rules.factorization import factorize_effect, find_factorizations
 from boundit.bounds.rules.find_reweighted import ReweightedChainSearch
 from boundit.bounds.rules.natural import find_natural_bounds
 from boundit.bounds.rules.nested_chain import find_nested_chains
@@ -17,10 +17,7 @@ from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.bounds.time_budget import TimeBudget
 from boundit.estimand.criteria.substitutes import find_substitutes
 from boundit.estimand.language.expression import Expression, P
-from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.question import Question
-from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
 from boundit.terms.message import Message, Note, Option
@@ -93,10 +90,6 @@ class BoundPlan:
         own = frozenset(self.query.treatments + self.query.context)
         return own.union(*(planned.rule.needs for planned in self.rules))
 
-    def with_notes(self, *notes: Note) -> "BoundPlan":
-        """Add what a reader should know; called by ``BoundDerivation.bound`` after counting."""
-        return replace(self, notes=(*self.notes, *notes))
-
 
 def plan_bounds(
     graph: CausalGraph,
@@ -110,8 +103,8 @@ def plan_bounds(
 ) -> BoundPlan:
     """Choose the rules of a profile for a query; ``tables`` are measured without selection.
 
-    The first of three steps: ``count_for`` counts what the plan reads, and ``assemble`` makes
-    a table of both. Called by ``BoundDerivation``.
+    ``count_for`` then counts what the plan reads, and ``assemble`` makes a table of both.
+    Called by ``_plan_request``, and by audits that have exact laws.
     """
     if profile == "paper":
         return plan_paper(graph, query, tables, max_condition=max_condition)
@@ -172,7 +165,7 @@ def _find_rules(
     """
     search = ChainSearch(graph, query, tables)
     chains = list(search.find_chains(longest=max_condition, budget=budget))
-    sums = _find_sums(graph, query, tables)
+    sums = find_factorizations(graph, query, tables)
     has_formula = any(all(link.weights for link in chain.links) for chain in chains)
     nested = (
         []
@@ -224,22 +217,3 @@ def _choose_tables(tables: Iterable[Nodes]) -> list[tuple[Nodes, ...]]:
     held = sorted({table for table in tables if table}, key=sort_names)
     sizes = range(len(held) + 1) if len(held) <= MOST_TABLES else (0, 1, len(held))
     return [chosen for size in sizes for chosen in combinations(held, size)]
-
-
-def _find_sums(
-    graph: CausalGraph, query: EffectQuery, tables: tuple[Nodes, ...]
-) -> list[Factorization]:
-    """Find Theorem 3's sum, which holds when ``P(c)`` is that of the population.
-
-    Called by ``_find_rules``.
-    """
-    base: Expression | None = None
-    if query.context:
-        found = Solver(graph, tables).solve(Question(frozenset(query.context)))
-        if found.expression is None:
-            return []
-        base = simplify(found.expression)
-    sums = factorize_effect(graph, query, base)
-    (outcome,) = query.outcomes
-    known = any(outcome in part and answer for part, answer in sums.factors)
-    return [sums] if known else []

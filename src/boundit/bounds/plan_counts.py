@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.reward import is_binary
@@ -9,7 +10,8 @@ from boundit.counts.log import Log
 from boundit.counts.shared_levels import share_levels
 from boundit.counts.table import CountTable
 from boundit.counts.unmarked import find_possible_selection
-from boundit.terms.names import sort_names
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.names import Nodes, sort_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +45,13 @@ class PlanCounts:
     def have_binary_reward(self) -> bool:
         """Whether every reward added up is 0 or 1.
 
-        Read by ``BoundDerivation.bound``.
+        Read by ``derive_table``.
         """
         return all(map(is_binary, self.tables))
+
+
+KeptCounts: TypeAlias = dict[tuple[CausalGraph, Nodes], PlanCounts]
+"""Counts by the graph that was planned on and the variables that were read."""
 
 
 def count_for(
@@ -53,14 +59,26 @@ def count_for(
     log: Log,
     external: Sequence[Log] = (),
     domain: Mapping[str, Sequence[object]] | None = None,
+    kept: KeptCounts | None = None,
 ) -> PlanCounts:
     """Count what the rules of a plan read, one pass a log, and give every table its levels.
 
-    The second of three steps, between ``plan_bounds`` and ``assemble``. Called by
-    ``BoundDerivation``.
+    What ``kept`` holds for the same graph and variables is taken from there; what is counted
+    is left in it. Called by ``derive_table``, between ``plan_bounds`` and ``assemble``.
     """
-    (outcome,), declared = plan.query.outcomes, domain or {}
-    plan.graph.require(declared)
+    memory = {} if kept is None else kept
+    key = (plan.graph, plan.needs)
+    if key not in memory:
+        memory[key] = _count(plan, log, external, domain or {})
+    return memory[key]
+
+
+def _count(
+    plan: BoundPlan, log: Log, external: Sequence[Log], domain: Mapping[str, Sequence[object]]
+) -> PlanCounts:
+    """Make one pass over each log; called by ``count_for`` for what is not kept."""
+    (outcome,) = plan.query.outcomes
+    plan.graph.require(domain)
     needed = plan.needs
     wanted = sort_names(needed - {outcome})
     first = log.count(
@@ -75,6 +93,6 @@ def count_for(
     for other in external:
         held = [name for name in wanted if name in other.columns]
         tables.append(other.count(held, reward=outcome if outcome in other.columns else None))
-    levels = {name: levels for name, levels in declared.items() if name in needed}
+    levels = {name: levels for name, levels in domain.items() if name in needed}
     counted, *others = share_levels(first, tables, levels)
     return PlanCounts(counted, tuple(others))

@@ -1,23 +1,131 @@
-"""What is asked, checked against the graph once, before any row is read."""
+"""What ``derive_bounds`` is asked: the question, the opened logs and every option, checked."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+from os import PathLike
+from typing import get_args
+
+from boundit.bounds.confidence import NoConfidence, require_confidence
+from boundit.bounds.plan import Profile
+from boundit.bounds.reward import may_be_binary
+from boundit.bounds.selection_facts import SelectionFacts
+from boundit.counts.log import Log
+from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
 from boundit.graph.read import require_graph
 from boundit.terms.bound import MEASURES
 from boundit.terms.bound_errors import ReservedName
-from boundit.terms.errors import InvalidQuery
-from boundit.terms.names import sort_names
+from boundit.terms.errors import BounditError, InvalidQuery, shorten
+from boundit.terms.message import ANY, Option
+from boundit.terms.names import Nodes, join_names, sort_names
+
+
+class UnknownProfile(BounditError):
+    """A profile that is none of ours."""
+
+    def __init__(self, found: object) -> None:
+        known = ", ".join(get_args(Profile))
+        super().__init__(f"no profile {found!r}; there are {known}", option="profile")
 
 
 class NotABanditQuestion(InvalidQuery):
     """A query that no arm and context answer."""
 
 
+class InvalidLimit(BounditError):
+    """An option of ``derive_bounds`` that makes no sense."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundRequest:
+    """A question, the graph to plan on, the opened logs, and the options, all of them checked.
+
+    ``confidence`` is None for plug-in ends; the other options are as ``derive_bounds`` has
+    them.
+    """
+
+    graph: CausalGraph
+    query: EffectQuery
+    log: Log
+    external: tuple[Log, ...]
+    profile: Profile
+    confidence: float | None
+    facts: SelectionFacts
+    reward_range: tuple[float, float] | None
+    domain: Mapping[str, Sequence[object]]
+    max_condition: int
+    time_limit: float | None
+
+    @property
+    def tables(self) -> list[Nodes]:
+        """The variables of the graph that each external log measures without selection.
+
+        Read by ``_plan_request``.
+        """
+        return [frozenset(other.columns) & self.graph.observed for other in self.external]
+
+    def with_sensitivity(self, limit: float) -> "BoundRequest":
+        """Ask the same under another limit on selection; called by ``derive_ladders``."""
+        facts = SelectionFacts.from_options(selection_rate=self.facts.rate, sensitivity=limit)
+        facts.require_in(self.graph)
+        return replace(self, facts=facts)
+
+
+def read_request(
+    graph: CausalGraph,
+    query: EffectQuery | str,
+    log: object,
+    *,
+    profile: Profile = "sound",
+    confidence: float | None = 0.95,
+    external: Iterable[object] = (),
+    selection_rate: float | tuple[float, float] | None = None,
+    sensitivity: float | None = None,
+    reward_range: tuple[float, float] | None = None,
+    domain: Mapping[str, Sequence[object]] | None = None,
+    max_condition: int = 3,
+    time_limit: float | None = None,
+) -> BoundRequest:
+    """Check the question and every option, then open the logs; no row is read.
+
+    The first of four steps, before ``plan_bounds``; the options are those of
+    ``derive_bounds``. Called by ``derive_bounds`` and by the command ``bound``.
+    """
+    if profile not in get_args(Profile):
+        raise UnknownProfile(profile)
+    asked = read_bandit_query(graph, query)
+    chance = None if profile == "paper" else confidence
+    require_confidence(chance)
+    check_limits(max_condition=max_condition, time_limit=time_limit, domain=domain)
+    facts = SelectionFacts.from_options(selection_rate=selection_rate, sensitivity=sensitivity)
+    facts.require_in(graph)
+    planned = graph if may_be_binary(reward_range) else hide_reward(graph, asked.outcomes[0])
+    opened, others = read_log(log), open_external_logs(graph, external)
+    if chance is not None and all(table.exact for table in (opened, *others)):
+        none = Option("confidence", None)
+        raise NoConfidence("an exact law has no sampling error; pass ", none)
+    return BoundRequest(
+        planned,
+        asked,
+        opened,
+        tuple(others),
+        profile,
+        chance,
+        facts,
+        reward_range,
+        domain or {},
+        max_condition,
+        time_limit,
+    )
+
+
 def read_bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
     """Check that a query asks for one reward, under arms, in contexts known beforehand.
 
-    Called by ``BoundDerivation`` and the baselines before any row is read.
+    Called by ``read_request`` and the baselines before any row is read.
     """
     require_graph(graph)
     asked = query if isinstance(query, EffectQuery) else parse_query(query)
@@ -43,8 +151,8 @@ def hide_reward(graph: CausalGraph, outcome: str) -> CausalGraph:
     """Redraw the graph for the success that stands for a reward that is no 0/1 variable.
 
     The success follows the reward and causes nothing; the reward itself is then hidden. Where
-    the reward causes nothing either, the graph stays as it is. Called by
-    ``BoundDerivation.bound``.
+    the reward causes nothing either, the graph stays as it is. Called by ``read_request``, and
+    by ``derive_table`` where the counts show values between 0 and 1.
 
     >>> from boundit.graph.text import parse
     >>> print(hide_reward(parse("X -> Y -> [S]"), "Y"))
@@ -64,3 +172,53 @@ def hide_reward(graph: CausalGraph, outcome: str) -> CausalGraph:
         selection=graph.selection,
     )
     return project(drawn, hidden)
+
+
+def check_limits(*, max_condition: object, time_limit: object, domain: object) -> None:
+    """Refuse limits that are no numbers, or less than nothing, and a domain without names.
+
+    Called by ``read_request``.
+    """
+    if (
+        not isinstance(max_condition, int)
+        or isinstance(max_condition, bool)
+        or max_condition < 0
+    ):
+        raise InvalidLimit(
+            Option("max_condition"),
+            f" must be a whole number from 0 on, found {max_condition!r}",
+        )
+    if time_limit is not None and not (
+        isinstance(time_limit, int | float) and not isnan(time_limit) and time_limit >= 0
+    ):
+        raise InvalidLimit(
+            Option("time_limit"), f" must be seconds or None, found {time_limit!r}"
+        )
+    if domain is not None and not isinstance(domain, Mapping):
+        shown = shorten(repr(domain), 40)
+        raise InvalidLimit(
+            Option("domain"), f" must be a mapping such as {{'X': [0, 1]}}, found {shown}"
+        )
+
+
+def open_external_logs(graph: CausalGraph, sources: Iterable[object]) -> list[Log]:
+    """Open the unselected tables; each must speak of the graph.
+
+    Called by ``read_request``.
+    """
+    alone = isinstance(sources, str | PathLike | Mapping | Log) or hasattr(sources, "columns")
+    if alone or not isinstance(sources, Iterable):
+        found = type(sources).__name__
+        raise InvalidLimit(
+            Option("external"), f" must be a list of tables, as in [table], found {found}"
+        )
+    opened = [read_log(source) for source in sources]
+    for log in opened:
+        if not graph.observed.intersection(log.columns):
+            has, wanted = shorten(", ".join(log.columns)), shorten(join_names(graph.observed))
+            raise InvalidLimit(
+                f"{log.source.label}, given as ",
+                Option("external", ANY),
+                f", has {has}, none of which is in the graph ({wanted})",
+            )
+    return opened

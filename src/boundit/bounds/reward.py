@@ -68,7 +68,7 @@ def may_be_binary(declared: tuple[float, float] | None) -> bool:
     """Tell whether a range leaves the reward to be a 0/1 variable: (0, 1), or none declared.
 
     With another range a reward of two values still counts as the chance of a success, which
-    causes nothing of what the reward causes. Called by ``BoundDerivation.bound`` before it
+    causes nothing of what the reward causes. Called by ``read_request`` before it
     plans.
     """
     return declared is None or _read_range(declared) == (0, 1)

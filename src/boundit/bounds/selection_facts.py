@@ -84,7 +84,7 @@ class SelectionFacts:
     def require_in(self, graph: CausalGraph) -> None:
         """Raise when something is said about selection and the graph has none.
 
-        Called by ``BoundDerivation.bound`` before any row is read.
+        Called by ``read_request`` before any row is read.
         """
         if self and graph.selection is None:
             raise InvalidFact(

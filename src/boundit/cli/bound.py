@@ -4,7 +4,6 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from boundit.cli.outputs import (
 from boundit.cli.sensitivity_plot import derive_ladders, draw_ladders
 
 if TYPE_CHECKING:
+    from boundit.bounds.plan_counts import KeptCounts
     from boundit.graph.causal_graph import CausalGraph
     from boundit.report.records import Ladder
     from boundit.terms.bound_table import BoundTable
@@ -150,29 +150,33 @@ def bound(
       boundit bound graph.txt 'Click | do(Ad)' counts.csv --weight n --external census.csv
       boundit bound graph.txt 'Click | do(Ad)' log.csv --sensitivity-plot limits.svg
     """
-    from boundit.bounds.derive import BoundDerivation  # noqa: PLC0415, keeps --help quick
+    from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
+    from boundit.bounds.request import read_request  # noqa: PLC0415
 
     read = log.open(external, external_weight)
     refuse_overwriting(context, read.files)
     chance = _choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
-    derivation = BoundDerivation(
+    request = read_request(
         graph,
         query,
         read.log,
         profile=profile,  # type: ignore[arg-type]
+        confidence=chance,
         external=read.external,
+        selection_rate=selection_rate,
+        sensitivity=sensitivity,
         reward_range=reward_range,
         domain=domain,
         max_condition=max_condition,
         time_limit=time_limit,
     )
-    derive = partial(derivation.bound, confidence=chance, selection_rate=selection_rate)
-    table = derive(sensitivity=sensitivity)
+    kept: KeptCounts = {}
+    table = derive_table(request, kept)
     if out is not None:
         table.save(out)
         notify_written(out)
     table = replace(table, caveats=tuple(map(write_with_flags, table.notes)))
-    ladders = derive_ladders(derive) if sensitivity_plot else ()
+    ladders = derive_ladders(request, kept) if sensitivity_plot else ()
     if sensitivity_plot is not None:
         draw_ladders(ladders, sensitivity_plot)
         notify_written(sensitivity_plot)

@@ -7,8 +7,8 @@ from boundit.cli.outputs import notify
 from boundit.cli.progress import show_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from boundit.bounds.plan_counts import KeptCounts
+    from boundit.bounds.request import BoundRequest
     from boundit.report.records import Ladder
     from boundit.terms.bound import Key
     from boundit.terms.bound_table import BoundTable
@@ -17,11 +17,13 @@ LIMITS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """The limits of a plot."""
 
 
-def derive_ladders(derive: "Callable[..., BoundTable]") -> "tuple[Ladder, ...]":
+def derive_ladders(request: "BoundRequest", kept: "KeptCounts") -> "tuple[Ladder, ...]":
     """Derive the bounds of every arm and context at growing limits.
 
+    ``kept`` holds what was counted for the table, so that no limit reads the rows again.
     Called by ``bound`` for --sensitivity-plot.
     """
+    from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
     from boundit.bounds.sensitivity import sensitivity_curve  # noqa: PLC0415
     from boundit.report.records import Ladder  # noqa: PLC0415
 
@@ -29,7 +31,7 @@ def derive_ladders(derive: "Callable[..., BoundTable]") -> "tuple[Ladder, ...]":
 
         def bounded(limit: float) -> "BoundTable":
             advance(len(LIMITS) - LIMITS.index(limit), len(LIMITS))
-            return derive(sensitivity=limit)
+            return derive_table(request.with_sensitivity(limit), kept)
 
         curve = sensitivity_curve(bounded, LIMITS)
     if curve.refuted:

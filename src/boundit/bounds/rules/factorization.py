@@ -18,10 +18,13 @@ from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
+from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.derivation import Recovery
 from boundit.estimand.recovery.factorize import factorize
+from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
 from boundit.terms.formula import Group, Over, Part, Sentence, Variable, make_factor
@@ -127,3 +130,22 @@ def factorize_effect(
         tuple(sort_names(whole.summed)),
         base,
     )
+
+
+def find_factorizations(
+    graph: CausalGraph, query: EffectQuery, tables: tuple[Nodes, ...]
+) -> list[Factorization]:
+    """Find Theorem 3's sum, which holds when ``P(c)`` is that of the population.
+
+    Called by ``_find_rules`` for each choice of tables.
+    """
+    base: Expression | None = None
+    if query.context:
+        found = Solver(graph, tables).solve(Question(frozenset(query.context)))
+        if found.expression is None:
+            return []
+        base = simplify(found.expression)
+    sums = factorize_effect(graph, query, base)
+    (outcome,) = query.outcomes
+    known = any(outcome in part and answer for part, answer in sums.factors)
+    return [sums] if known else []

@@ -1,0 +1,76 @@
+"""The counts of a plan as rules read them: a 0/1 reward, and formulas as numbers."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from boundit.bounds.binary_reward import BinaryReward
+from boundit.bounds.confidence import ConfidentNumbers, collect_extremes
+from boundit.bounds.plan import BoundPlan
+from boundit.bounds.plan_counts import PlanCounts
+from boundit.bounds.reward import is_binary, settle_reward_range
+from boundit.bounds.rules.rule import BoundRule
+from boundit.counts.evaluate import Evaluator
+from boundit.counts.table import CountTable
+from boundit.estimand.language.expression import P
+from boundit.terms.names import Nodes
+
+
+@dataclass(frozen=True, eq=False)
+class BoundEvidence:
+    """Counts with the reward as a 0/1 variable, and how formulas are read off them.
+
+    ``population`` are the tables that formulas without selection are read off.
+    """
+
+    log: CountTable
+    rewards: BinaryReward
+    population: tuple[BinaryReward, ...]
+    evaluator: Evaluator
+    reward_range: tuple[float, float]
+
+    @classmethod
+    def from_counts(
+        cls, plan: BoundPlan, counts: PlanCounts, declared: tuple[float, float] | None
+    ) -> "BoundEvidence":
+        """Settle the range of the reward and see every table as one of a 0/1 reward.
+
+        Called by ``assemble``.
+        """
+        (outcome,) = plan.query.outcomes
+        low, high = settle_reward_range(
+            [table for table in counts.tables if table.reward], declared
+        )
+        unit = (low, high) == (0.0, 1.0)
+        log, *external = (
+            BinaryReward(
+                table, outcome if table.reward else None, low, high, unit and is_binary(table)
+            )
+            for table in counts.tables
+        )
+        # Without selection the log is the population, and formulas speak of that alone: of two
+        # tables the smaller would be read, however few rows it has.
+        population = tuple(external) if plan.graph.selection is not None else (log,)
+        # Chance plays a part as soon as one table was counted from rows.
+        table = replace(counts.log, exact=counts.are_exact)
+        return cls(table, log, population, Evaluator(log, population), (low, high))
+
+    def make_confident(
+        self, rules: Iterable[BoundRule], confidence: float, *, sparing: bool = True
+    ) -> ConfidentNumbers:
+        """Make intervals that hold at once for all cells that some rules read.
+
+        Called by ``assemble`` when a confidence is asked for.
+        """
+        return self.make_confident_of(collect_extremes(rules), confidence, sparing=sparing)
+
+    def make_confident_of(
+        self, terms: Mapping[P, Nodes], confidence: float, *, sparing: bool = True
+    ) -> ConfidentNumbers:
+        """Make intervals that hold at once for all cells of some terms.
+
+        Called by ``BoundEvidence.make_confident``, and by ``_plan_living`` for the cells that
+        are learned online.
+        """
+        return ConfidentNumbers(
+            self.rewards, self.population, terms, confidence=confidence, sparing=sparing
+        )

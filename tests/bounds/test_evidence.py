@@ -1,0 +1,39 @@
+import pytest
+
+from boundit.bounds.evidence import BoundEvidence
+from boundit.bounds.plan import plan_bounds
+from boundit.bounds.plan_counts import count_for
+from boundit.bounds.reward import NeedsRange
+from boundit.counts.read import read_log
+from boundit.estimand.query import parse_query
+from boundit.graph.text import parse
+
+QUERY = parse_query("Y | do(X)")
+ROWS = {"X": [0, 0, 1, 1], "Y": [0.0, 4.0, 1.0, 3.0]}
+
+
+@pytest.mark.parametrize(("graph", "n_population"), [("X -> Y", 1), ("X -> Y; X -> [S]", 0)])
+def test_without_selection_the_log_is_the_population(graph: str, n_population: int) -> None:
+    plan = plan_bounds(parse(graph), QUERY)
+    evidence = BoundEvidence.from_counts(plan, count_for(plan, read_log(ROWS)), (0, 4))
+
+    assert len(evidence.population) == n_population
+    assert evidence.evaluator.levels == {"X": 2, "Y": 2}
+    assert evidence.reward_range == (0.0, 4.0)
+
+
+def test_a_reward_that_is_not_binary_needs_its_range() -> None:
+    plan = plan_bounds(parse("X -> Y"), QUERY)
+    with pytest.raises(NeedsRange):
+        BoundEvidence.from_counts(plan, count_for(plan, read_log(ROWS)), None)
+
+
+def test_intervals_of_rules_are_those_of_the_terms_they_read() -> None:
+    plan = plan_bounds(parse("X -> Y"), QUERY)
+    evidence = BoundEvidence.from_counts(plan, count_for(plan, read_log(ROWS)), (0, 4))
+    rules = [planned.rule for planned in plan.rules]
+    numbers = evidence.make_confident(rules, 0.9)
+    (formula,) = rules[0].formulas
+    low, high = numbers.read_ends(formula, ("X", "Y"))
+
+    assert ((low >= 0) & (low < high) & (high <= 1)).all()
