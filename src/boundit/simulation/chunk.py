@@ -54,13 +54,15 @@ class Chunk:
 
         Called by ``_play_chunks`` for every chunk, in a worker.
         """
-        chances = np.empty((2, len(runs), rounds))
+        context_uniforms, uniforms = np.empty((2, len(runs), rounds))
         for i, run in enumerate(runs):
             rng = default_rng(SeedSequence(seed, spawn_key=(run, _ENVIRONMENT)))
-            chances[0, i], chances[1, i] = rng.random(rounds), rng.random(rounds)
+            rng.random(out=context_uniforms[i])
+            rng.random(out=uniforms[i])
         ends = world.shares.cumsum()
-        places = np.searchsorted(ends, chances[0], side="right").clip(max=len(ends) - 1)
-        return cls(world, seed, runs, places.astype(np.int64), chances[1], observed)
+        # The last end may lie below 1 by rounding; without it no uniform goes past the end.
+        contexts = np.searchsorted(ends[:-1], context_uniforms, side="right")
+        return cls(world, seed, runs, contexts.astype(np.int64, copy=False), uniforms, observed)
 
     def compute_regret(self, policies: Mapping[str, Policy], at: Places, stop: Event) -> Floats:
         """Play every policy and add up its regret: policies x runs, at some rounds.
@@ -69,12 +71,11 @@ class Chunk:
         every chunk.
         """
         means = self.world.environment.means
-        best = means.max(axis=1)[self.contexts]
+        losses = means.max(axis=1, keepdims=True) - means
         found = np.empty((len(policies), len(self.runs), len(at)))
         for i, (name, policy) in enumerate(policies.items()):
-            pulls = self.play(name, policy, stop)
-            lost = best - means[self.contexts, pulls]
-            found[i] = lost.cumsum(axis=1)[:, at - 1]
+            lost = losses[self.contexts, self.play(name, policy, stop)]
+            found[i] = lost.cumsum(axis=1, out=lost)[:, at - 1]
         return found
 
     def play(self, name: str, policy: Policy, stop: Event) -> Places:
@@ -107,7 +108,11 @@ class Chunk:
         Called by ``Chunk.play`` and ``Chunk.find_uncompiled`` for every policy.
         """
         player = self._bind(policy, seed=None)
-        environment = self.world.make_environment(player.observes if self.observed else ())
+        environment = (
+            self.world.make_environment(player.observes)
+            if self.observed
+            else self.world.environment
+        )
         given = environment, self.contexts, self.uniforms, seeds
         pulls = (
             player.play(*given, self.observation_uniforms)
