@@ -4,7 +4,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundit.bandit.kernels.arrays import Floats
 from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.ranked_arms import RankedArm, RankedArms
 from boundit.bandit.scores import Scores
@@ -72,11 +71,6 @@ def test_a_chance_is_worked_out_when_it_is_asked_for() -> None:
 
 def test_features_are_those_of_the_winner() -> None:
     class Squares:
-        n_features = 2
-
-        def padded_row(self, i: int) -> tuple[Floats, int]:
-            return np.array(self.row(i)), 0
-
         def row(self, i: int) -> tuple[float, ...]:
             return (float(i), float(i * i))
 

@@ -40,6 +40,13 @@ from boundit.terms.codec import decode, encode
 class Statistics(Protocol):
     """What an algorithm has learned and nothing else; ``BasePolicy`` owns one."""
 
+    def take(self, decision: Decision, reward: float) -> None:
+        """Take in what a decision earned, or raise before anything changes.
+
+        Called by ``BasePolicy.take`` for every reward.
+        """
+        ...
+
     def settings(self) -> Record:
         """Give the options of learning, as JSON keeps them; called by ``BasePolicy.state``."""
         ...
@@ -71,7 +78,7 @@ S = TypeVar("S", bound=Statistics)
 
 
 class BasePolicy(ABC, Generic[S]):
-    """A policy without its algorithm, which overrides ``choose``, ``take`` and two more.
+    """A policy without its algorithm, which overrides ``choose`` and two more.
 
     The constructor of an algorithm reads its own options and hands the three parts on.
     """
@@ -94,13 +101,6 @@ class BasePolicy(ABC, Generic[S]):
     @abstractmethod
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
         """Score the arms of one call and choose one; called by ``BasePolicy.decide``."""
-
-    @abstractmethod
-    def take(self, decision: Decision, reward: float) -> None:
-        """Take in one reward, or raise before anything changes.
-
-        Called by ``BasePolicy.learn`` once everything was checked.
-        """
 
     @abstractmethod
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
@@ -164,6 +164,14 @@ class BasePolicy(ABC, Generic[S]):
                 self.monitor.narrow(decision.context, decision.arm, cells)
             if self.monitor.watch:
                 self.monitor.watch_reward(context, decision.arm, number)
+
+    def take(self, decision: Decision, reward: float) -> None:
+        """Let the statistics take in one reward, or raise before anything changes.
+
+        Called by ``BasePolicy.learn`` once decision and reward were checked; OAM, which also
+        counts explorations, does it in its own way.
+        """
+        self.statistics.take(decision, reward)
 
     def _require_passed(self, decision: Decision) -> None:
         """Refuse a decision on an arm not held, unless it was passed to ``decide``.

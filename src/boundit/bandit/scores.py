@@ -28,20 +28,8 @@ Propensity: TypeAlias = "float | Callable[[Scores], float] | None"
 class FeatureRows(Protocol):
     """The features of ranked arms, a row each; linear policies and OAM give ``Scores`` one."""
 
-    @property
-    def n_features(self) -> int:
-        """The length of a row."""
-        ...
-
     def row(self, i: int) -> tuple[float, ...]:
         """Give the features of one arm; called by ``Scores.features``."""
-        ...
-
-    def padded_row(self, i: int) -> tuple[Floats, int]:
-        """Give an array that has one arm's row as kernels read it, and where it begins.
-
-        Called by ``RidgeModels.take``.
-        """
         ...
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.batch.layout import BatchLayout
 from boundit.bandit.kernels.lin_ucb import decide_lin_ucb
+from boundit.bandit.kernels.ridge import learn_row
 from boundit.bandit.kernels.score_table import FREE_SCORE, LIN_UCB_VERSION, SCORE
 from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.features import Features
@@ -78,7 +79,7 @@ def test_one_decision_is_the_best_of_all_scored_in_numpy(
         slot = stack.push(Ridge.make_untrained(d, 1.0))
         rows, y = rng.integers(0, 3, (rng.integers(0, 5), d)).astype(float), rng.random(4)
         for x, reward in zip(rows, y, strict=False):
-            stack.learn(slot, pad_rows(x), 0, float(reward))
+            learn_row(stack.models, slot, pad_rows(x), 0, stack.n_features, float(reward))
         grams.append(np.eye(d) + rows.T @ rows)
         moments.append(rows.T @ y[: len(rows)])
     upper = np.sort(rng.random(n).round(digits))[::-1].copy()
@@ -116,7 +117,7 @@ def test_what_is_scored_is_not_scored_again() -> None:
     for expected in (7.0, 1.0 / 2 + np.sqrt(1 / 2)):
         decide_lin_ucb(stack.models, x, table, 1, 1.0, False)
         assert table[0, FREE_SCORE] == pytest.approx(expected)
-        stack.learn(slot, x, 0, 1.0)
+        learn_row(stack.models, slot, x, 0, stack.n_features, 1.0)
 
 
 def test_what_must_be_seen_round_by_round_is_not_played() -> None:

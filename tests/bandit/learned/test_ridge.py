@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from boundit.bandit.kernels.ridge import locate_version
+from boundit.bandit.kernels.ridge import learn_row, locate_version
 from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.ridge import Ridge, RidgeStack
 
@@ -45,7 +45,14 @@ def test_a_times_its_inverse_is_one(ridge: float) -> None:
     for _ in range(50):
         model = stack.get_model(slot)
         np.testing.assert_allclose(model.A @ model.inverse, np.eye(4), atol=1e-10)
-        stack.learn(slot, pad_rows(rng.normal(size=4)), 0, float(rng.random()))
+        learn_row(
+            stack.models,
+            slot,
+            pad_rows(rng.normal(size=4)),
+            0,
+            stack.n_features,
+            float(rng.random()),
+        )
     assert stack.models[slot + locate_version(stack.width)] == 50
 
 
@@ -56,7 +63,7 @@ def test_the_estimate_is_that_of_a_solve_on_all_rows() -> None:
     slot = stack.push(Ridge.make_untrained(5, 0.5))
     x = pad_rows(rows).ravel()
     for i, reward in enumerate(y):
-        stack.learn(slot, x, 8 * i, float(reward))
+        learn_row(stack.models, slot, x, 8 * i, stack.n_features, float(reward))
 
     gram, at, model = 0.5 * np.eye(5) + rows.T @ rows, rng.normal(size=5), stack.get_model(slot)
     assert model.b == pytest.approx(rows.T @ y)
@@ -70,7 +77,14 @@ def test_collinear_rows_do_not_wear_the_model_out() -> None:
     stack = RidgeStack(5)
     slot = stack.push(Ridge.make_untrained(5, 1.0))
     for u1, u2, y in rng.integers(0, 2, size=(20_000, 3)):
-        stack.learn(slot, np.array([1.0, u1, u2, 1.0, 0.0, 0.0, 0.0, 0.0]), 0, float(y))
+        learn_row(
+            stack.models,
+            slot,
+            np.array([1.0, u1, u2, 1.0, 0.0, 0.0, 0.0, 0.0]),
+            0,
+            stack.n_features,
+            float(y),
+        )
 
     model = stack.get_model(slot)
     assert np.abs(model.inverse - np.linalg.inv(model.A)).max() < 1e-10

@@ -8,6 +8,7 @@ from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.prior.bounds import PriorBounds
+from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm
 from tests.bandit.all_policies import table
@@ -40,6 +41,17 @@ def test_features_keep_their_length() -> None:
 
     with pytest.raises(BadFeatures, match="are 2 numbers, and this policy learns 1"):
         models.get_features((5,), ranked_arms)
+
+
+def test_a_context_is_encoded_once_while_its_arms_are_the_same() -> None:
+    models, ranked_arms = (
+        RidgeModels(SPEC, RidgeSettings()),
+        PriorBounds().rank(SPEC.arms, (1,), held=True),
+    )
+    first = models.get_features((1,), ranked_arms)
+
+    assert models.get_features((1,), ranked_arms) is first
+    assert models.get_features((1,), RankedArms(ranked_arms)) is not first
 
 
 def test_other_ways_of_learning_do_not_add_up() -> None:

@@ -6,16 +6,24 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from boundit.bandit.decision import Decision
 from boundit.bandit.errors import BadFeatures
 from boundit.bandit.kernels.dense import Numbers
 from boundit.bandit.oam.round import MatchingConstants, estimate
 from boundit.bandit.oam.statistics import MatchingStatistics
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.spec import BanditSpec
+from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 
 CONSTANTS = MatchingConstants(1000.0, 0.0, 0.25, 0.01, 0.002)
 SPEC = BanditSpec((("A",), ("B",)), (("A", "B"),), ("Age",), ((0, 1),))
+
+
+def take(
+    statistics: MatchingStatistics, context: Context, arm: Arm, x: Numbers, reward: float
+) -> None:
+    statistics.take(Decision("", arm, context, tuple(x.tolist()), {}), reward)
 
 
 def estimate_with(statistics: MatchingStatistics, x: Numbers) -> tuple[Numbers, ...]:
@@ -27,7 +35,7 @@ def filled(rounds: int, seed: int = 0) -> MatchingStatistics:
     rng, statistics = np.random.default_rng(seed), MatchingStatistics(SPEC, None)
     for _ in range(rounds):
         context, arm = (int(rng.integers(2)),), ("AB"[rng.integers(2)],)
-        statistics.add(context, arm, statistics.encode(context, arm), float(rng.random()))
+        take(statistics, context, arm, statistics.encode(context, arm), float(rng.random()))
     return statistics
 
 
@@ -38,7 +46,7 @@ def test_the_estimate_is_least_squares() -> None:
         context, arm = (int(rng.integers(2)),), ("AB"[rng.integers(2)],)
         rows.append(statistics.encode(context, arm))
         rewards.append(float(rng.random()))
-        statistics.add(context, arm, rows[-1], rewards[-1])
+        take(statistics, context, arm, rows[-1], rewards[-1])
 
     theta, spreads, unseen = estimate_with(statistics, np.array(rows))
 
@@ -54,9 +62,9 @@ def test_what_was_never_pulled_is_unseen_until_its_direction_is() -> None:
     x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
     assert estimate_with(statistics, x)[2] == pytest.approx([1, 1, 1])
-    statistics.add((0,), ("A",), x[0], 0.5)
+    take(statistics, (0,), ("A",), x[0], 0.5)
     assert estimate_with(statistics, x)[2] == pytest.approx([0, 1, 0.5], abs=1e-4)
-    statistics.add((0,), ("B",), x[1], 0.5)
+    take(statistics, (0,), ("B",), x[1], 0.5)
     assert estimate_with(statistics, x)[2] == pytest.approx([0, 0, 0], abs=1e-4)
 
 
@@ -75,12 +83,12 @@ def test_pairs_are_those_of_contexts_met_and_arms_not_ruled_out() -> None:
     statistics = MatchingStatistics(SPEC, None)
     assert statistics.find_pairs(PriorBounds()).keys == ()
 
-    statistics.add((1,), ("A",), statistics.encode((1,), ("A",)), 1.0)
+    take(statistics, (1,), ("A",), statistics.encode((1,), ("A",)), 1.0)
     assert statistics.find_pairs(PriorBounds()).keys == (((1,), ("A",)), ((1,), ("B",)))
     assert statistics.find_pairs(PriorBounds(table)).keys == (((1,), ("A",)),)
 
-    statistics.add((0,), ("B",), statistics.encode((0,), ("B",)), 1.0)
-    statistics.add((0,), ("C",), np.array([1.0, 0.0, 0.0]), 1.0)
+    take(statistics, (0,), ("B",), statistics.encode((0,), ("B",)), 1.0)
+    take(statistics, (0,), ("C",), np.array([1.0, 0.0, 0.0]), 1.0)
     with pytest.raises(BadFeatures):
         statistics.find_pairs(PriorBounds())
 
@@ -106,7 +114,7 @@ def test_two_statistics_add_up() -> None:
     for i, statistics in enumerate((one, two)):
         arm = (("A",), ("B",))[i]
         for target in (statistics, both):
-            target.add((i,), arm, target.encode((i,), arm), 0.25 * (i + 1))
+            take(target, (i,), arm, target.encode((i,), arm), 0.25 * (i + 1))
             target.count_exploration(PriorBounds(), CONSTANTS)
 
     joined = one.join(two, shared)

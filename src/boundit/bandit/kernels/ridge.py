@@ -113,9 +113,9 @@ def update_model(
 
 @compile_kernel
 def learn_row(models: Floats, model: int, x: Floats, row: int, d: int, reward: float) -> None:
-    """Take in one row, with the statistics that add up: ``A += x x'`` and ``b += reward x``.
+    """Let a model learn one row, with the statistics: ``A += x x'`` and ``b += reward x``.
 
-    Called by ``RidgeStack.learn`` for every reward outside whole runs.
+    Algorithm 4, line 14. Called by ``RidgeModels.take`` for every reward outside whole runs.
     """
     p = (d + LANES - 1) // LANES * LANES
     update_model(models, model, x, row, d, reward, np.empty(p))

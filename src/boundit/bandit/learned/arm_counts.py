@@ -5,6 +5,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from boundit.bandit.decision import Decision
 from boundit.bandit.kernels.arrays import Floats
 from boundit.bandit.kernels.score_table import STATISTICS
 from boundit.bandit.ranked_arms import RankedArms
@@ -90,10 +91,18 @@ class ArmCounts:
         """
         return self._rounds.get(context, 0)
 
-    def add(self, context: Context, arm: Arm, reward: float) -> None:
-        """Take in one reward.
+    def take(self, decision: Decision, reward: float) -> None:
+        """Count what a decision of UCB, KLUCB or TS earned.
 
-        Called by ``UCB.take``, ``KLUCB.take``, ``TS.take`` and ``MatchingStatistics.add``.
+        Called by ``BasePolicy.take`` for every reward.
+        """
+        self._add_count(decision.context, decision.arm, ArmCount(1, reward))
+
+    def add(self, context: Context, arm: Arm, reward: float) -> None:
+        """Count one reward of an arm in a context.
+
+        Called by ``MatchingStatistics.take`` for OAM, and by ``BoundMonitor.watch_reward`` for
+        the evidence against a bound.
         """
         self._add_count(context, arm, ArmCount(1, reward))
 

@@ -69,13 +69,6 @@ class ContextFeatures:
             self._rows[i] = tuple(self.x[start : start + self.n_features].tolist())
         return self._rows[i]
 
-    def padded_row(self, i: int) -> tuple[Floats, int]:
-        """Give the array that has the features of one arm, and where they begin.
-
-        Called by ``RidgeModels.take``.
-        """
-        return self.x, i * self.width
-
 
 class _FeatureTemplate(NamedTuple):
     """Rows of ranked arms, to be copied, with room for the numbers of a context."""
@@ -95,32 +88,31 @@ class FeatureCache:
 
     def __init__(self, encoding: FeatureEncoding) -> None:
         self.encoding = encoding
-        self._known: dict[Context, ContextFeatures] = {}
+        self.known: dict[Context, ContextFeatures] = {}
         self._template: _FeatureTemplate | None = None
 
-    def get(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
-        """Get the features of the arms of a context; those it knows are not worked out anew.
+    def encode(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
+        """Work out the features of the arms of a context, and keep them in ``known``.
 
-        Called by ``RidgeModels.get_features`` for every visitor.
+        Called by ``RidgeModels.get_features`` for a context not met before, or met with other
+        arms or ends; and always where users have features of their own, which are not kept.
         """
-        known = self._known.get(context)
-        if known is not None and known.ranked_arms is ranked_arms:
-            return known
+        known = self.known.get(context)
         if self.encoding.user_features is not None:
             return self._ask_user(context, ranked_arms)
         if known is not None and known.ranked_arms.arms == ranked_arms.arms:
             features = ContextFeatures(ranked_arms, known.x, known.n_features)
         else:
             features = self._write_context(context, ranked_arms)
-        if len(self._known) * max(features.x.size, 64) >= _NUMBERS:
-            self._known.clear()
-        self._known[context] = features
+        if len(self.known) * max(features.x.size, 64) >= _NUMBERS:
+            self.known.clear()
+        self.known[context] = features
         return features
 
     def _write_context(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
         """Write the context into the rows of its arms, which are otherwise always the same.
 
-        Called by ``FeatureCache.get`` for a context not met before.
+        Called by ``FeatureCache.encode`` for a context not met before.
         """
         shared = self.encoding.encode_context(context, ranked_arms[0].arm)
         template = self._template
@@ -146,7 +138,7 @@ class FeatureCache:
     def _ask_user(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
         """Ask the user's own function for the features of every arm.
 
-        Called by ``FeatureCache.get`` for every visitor where there is such a function.
+        Called by ``FeatureCache.encode`` for every visitor where there is such a function.
         """
         rows = [self.encoding.encode(context, ranked.arm) for ranked in ranked_arms]
         _require_one_length(ranked_arms, lambda i: rows[i].size)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from boundit.bandit.kernels.arrays import Floats
 from boundit.bandit.kernels.ridge import (
     compute_block_size,
-    learn_row,
     locate_estimate,
     locate_statistics,
 )
@@ -89,13 +88,6 @@ class RidgeStack:
         Called by ``RidgeModels.get_model`` and ``RidgeModels.get_learned``.
         """
         return Ridge(*self._view_parts(slot))
-
-    def learn(self, slot: int, x: Floats, row: int, reward: float) -> None:
-        """Take in the row that begins at some place of ``x`` (Algorithm 4, line 14).
-
-        Called by ``RidgeModels.take`` for every reward.
-        """
-        learn_row(self.models, slot, x, row, self.n_features, reward)
 
     def _view_parts(self, slot: int) -> tuple[Floats, Floats, Floats, Floats]:
         """View the parts of a block in the order of ``Ridge``, without the padding.

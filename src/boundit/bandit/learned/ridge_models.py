@@ -8,6 +8,7 @@ import numpy as np
 
 from boundit.bandit.decision import Decision
 from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
+from boundit.bandit.kernels.ridge import learn_row
 from boundit.bandit.kernels.score_table import STATISTICS
 from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.feature_cache import ContextFeatures, FeatureCache
@@ -90,7 +91,9 @@ class RidgeModels:
         Called by ``LinUCB.choose`` and ``LinTS.choose`` for every visitor, and by
         ``lay_out_ridge`` for every context of whole runs.
         """
-        features = self._cache.get(context, ranked_arms)
+        features = self._cache.known.get(context)
+        if features is None or features.ranked_arms is not ranked_arms:
+            features = self._cache.encode(context, ranked_arms)
         if features.stack is not self.stack or features.n_learned != len(self.learned_slots):
             d = features.n_features
             self.require_known_length(features.x[:d], ranked_arms[0].arm)
@@ -169,12 +172,12 @@ class RidgeModels:
     def take(self, decision: Decision, reward: float) -> None:
         """Take in what a decision earned; features of another length are refused.
 
-        Called by ``LinUCB.take`` and ``LinTS.take`` for every reward. The row of a decision
-        that was made here is at hand; of another it is read from its features.
+        The row of a decision that a linear policy of this process made is at hand; of another
+        it is read from its features. Called by ``BasePolicy.take`` for every reward.
         """
         stack, rows = self.stack, decision.reasons.rows
-        if stack and rows and rows.n_features == stack.n_features:
-            x, row = rows.padded_row(decision.reasons.winner)
+        if stack and isinstance(rows, ContextFeatures) and rows.n_features == stack.n_features:
+            x, row = rows.x, decision.reasons.winner * rows.width
         else:
             features = read_vector(decision.features, decision.arm)
             self.require_known_length(features, decision.arm)
@@ -184,7 +187,7 @@ class RidgeModels:
         if slot is None:
             slot = stack.push(self.get_model(decision.arm, stack.n_features))
             self.learned_slots[key] = slot
-        stack.learn(slot, x, row, reward)
+        learn_row(stack.models, slot, x, row, stack.n_features, reward)
 
     def settings(self) -> Record:
         """Give the options of learning, as JSON keeps them; called by ``BasePolicy.state``."""

@@ -7,10 +7,9 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Floats, Places
+from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.dense import Numbers
 from boundit.bandit.kernels.score_table import LOWER, UPPER
-from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.ranked_arms import RankedArm, RankedArms
 from boundit.terms.bound import Arm, Context
 
@@ -55,13 +54,6 @@ class CandidateArms:
         Called by ``Scores.features``.
         """
         return tuple(self.x[i].tolist())
-
-    def padded_row(self, i: int) -> tuple[Floats, int]:
-        """Give the features of one arm as the kernels of linear policies read them.
-
-        Called by ``RidgeModels.take`` if such a policy learns what OAM decided.
-        """
-        return pad_rows(self.x[i]), 0
 
     def find_needs(self, context: Context, allocation: Shares) -> Numbers:
         """Find the pulls that the allocation has for the arms; it is read once.

@@ -10,7 +10,7 @@ from boundit.bandit.decision import Decision
 from boundit.bandit.errors import BadOption, DamagedState
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
-from boundit.bandit.learned.features import Features, read_vector
+from boundit.bandit.learned.features import Features
 from boundit.bandit.oam.allocation import SMALLEST_GAP
 from boundit.bandit.oam.batch import play_oam
 from boundit.bandit.oam.candidates import CandidateArms
@@ -138,12 +138,11 @@ class OAM(BasePolicy[MatchingStatistics]):
 
         Called by ``BasePolicy.learn``.
         """
-        statistics, x = self.statistics, read_vector(decision.features, decision.arm)
-        statistics.require_known_length(x, decision.arm)
-        constants, prior = self._get_constants(), self.monitor.prior
+        statistics, prior = self.statistics, self.monitor.prior
+        constants = self._get_constants()
         explored = self._has_explored(decision)
         listed = statistics.list_pairs_with(prior, decision.context, decision.arm)
-        statistics.add(decision.context, decision.arm, x, reward, listed)
+        statistics.take(decision, reward, listed)
         if explored:
             statistics.count_exploration(prior, constants)
 

@@ -5,11 +5,18 @@ from typing import TypeAlias, final
 import numpy as np
 
 from boundit.bandit.batch.layout import BatchLayout
+from boundit.bandit.decision import Decision
 from boundit.bandit.errors import BadFeatures, CannotMerge
 from boundit.bandit.kernels.dense import Numbers
 from boundit.bandit.kernels.score_table import LOWER, UPPER
 from boundit.bandit.learned.arm_counts import ArmCounts
-from boundit.bandit.learned.features import FeatureEncoding, Features, Vector, require_length
+from boundit.bandit.learned.features import (
+    FeatureEncoding,
+    Features,
+    Vector,
+    read_vector,
+    require_length,
+)
 from boundit.bandit.oam.batch import (
     BatchCandidates,
     add_row,
@@ -62,7 +69,7 @@ class MatchingStatistics:
     def require_known_length(self, x: Vector, arm: Arm) -> None:
         """Refuse features of another length than those learned from before.
 
-        Called by ``MatchingStatistics.encode`` and ``OAM.take``.
+        Called by ``MatchingStatistics.encode`` and ``MatchingStatistics.take``.
         """
         require_length(x, self.rows[1].size if self.rows else None, arm)
 
@@ -134,18 +141,17 @@ class MatchingStatistics:
             return None
         return prior, prior.version, self._list_pairs(prior, (context, arm))
 
-    def add(
-        self,
-        context: Context,
-        arm: Arm,
-        x: Vector,
-        reward: float,
-        listed: ListedPairs | None = None,
+    def take(
+        self, decision: Decision, reward: float, listed: ListedPairs | None = None
     ) -> None:
-        """Take in one reward, and the pairs that there are with it if it is a new one.
+        """Add what a decision earned to the regression and the counts.
 
-        Called by ``OAM.take``.
+        ``listed`` are the pairs that there are with its own, if that was never played before.
+        Called by ``OAM.take`` for every reward.
         """
+        context, arm = decision.context, decision.arm
+        x = read_vector(decision.features, arm)
+        self.require_known_length(x, arm)
         self.rows = self._get_regression(x.size)
         add_row(*self.rows, x, reward)
         if listed or not self.counts[context, arm].n:
@@ -237,7 +243,7 @@ class MatchingStatistics:
     def _get_regression(self, n_features: int) -> tuple[Numbers, Vector]:
         """Give the Gram matrix and the moments, zeros before the first reward.
 
-        Called by ``MatchingStatistics.choose`` and ``MatchingStatistics.add``.
+        Called by ``MatchingStatistics.choose`` and ``MatchingStatistics.take``.
         """
         return self.rows or (np.zeros((n_features, n_features)), np.zeros(n_features))
 

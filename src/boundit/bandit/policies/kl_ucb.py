@@ -4,7 +4,6 @@ from typing import final
 
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
-from boundit.bandit.decision import Decision
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.kl_ucb import decide_kl_ucb, play_kl_ucb
 from boundit.bandit.learned.arm_counts import ArmCounts
@@ -64,10 +63,6 @@ class KLUCB(BasePolicy[ArmCounts]):
         )
         found = decide_kl_ucb(counts.rows, score_table, t, self._c, low, high)
         return Scores(ranked_arms, found, score_table)
-
-    def take(self, decision: Decision, reward: float) -> None:
-        """Count one reward; called by ``BasePolicy.learn``."""
-        self.statistics.add(decision.context, decision.arm, reward)
 
     def options(self) -> Record:
         """Give its own options as it took them; called by ``BasePolicy.state``."""

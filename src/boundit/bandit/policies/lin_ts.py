@@ -8,7 +8,6 @@ import numpy as np
 
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns, lay_out_ridge
-from boundit.bandit.decision import Decision
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.lin_ts import decide_lin_ts, estimate_win_probability, play_lin_ts
 from boundit.bandit.kernels.rng import hash_context, wrap_seed
@@ -133,10 +132,6 @@ class LinTS(BasePolicy[RidgeModels]):
         stack, slot = rows.stack, int(rows.score_table[0, STATISTICS])
         model = stack.models[slot : slot + stack.block].copy()
         return partial(_count_wins, draw_seed, model, rows, self._scale)
-
-    def take(self, decision: Decision, reward: float) -> None:
-        """Let a model learn one reward; called by ``BasePolicy.learn``."""
-        self.statistics.take(decision, reward)
 
     def options(self) -> Record:
         """Give its own options as it took them; called by ``BasePolicy.state``."""

@@ -10,7 +10,6 @@ from boundit.bandit.batch.layout import (
     lay_out_narrowing,
     lay_out_ridge,
 )
-from boundit.bandit.decision import Decision
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.lin_ucb import decide_lin_ucb, play_lin_ucb
 from boundit.bandit.kernels.lin_ucb_narrowing import play_lin_ucb_narrowing
@@ -104,10 +103,6 @@ class LinUCB(BasePolicy[RidgeModels]):
             rows.stack.models, rows.x, score_table, d, self._alpha, self._floor
         )
         return Scores(ranked_arms, found, score_table, rows)
-
-    def take(self, decision: Decision, reward: float) -> None:
-        """Let a model learn one reward; called by ``BasePolicy.learn``."""
-        self.statistics.take(decision, reward)
 
     def options(self) -> Record:
         """Give its own options as it took them; called by ``BasePolicy.state``."""

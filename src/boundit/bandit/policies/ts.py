@@ -4,7 +4,6 @@ from typing import final
 
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
-from boundit.bandit.decision import Decision
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.rng import hash_context, wrap_seed
 from boundit.bandit.kernels.ts import decide_ts, play_ts
@@ -84,10 +83,6 @@ class TS(BasePolicy[ArmCounts]):
         return compute_win_probability(
             tabulate_beta_densities(scores.score_table, low, high), scores.winner
         )
-
-    def take(self, decision: Decision, reward: float) -> None:
-        """Count one reward; called by ``BasePolicy.learn``."""
-        self.statistics.add(decision.context, decision.arm, reward)
 
     def options(self) -> Record:
         """Give its own options as it took them; called by ``BasePolicy.state``."""

@@ -6,7 +6,6 @@ from typing import final
 
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
-from boundit.bandit.decision import Decision
 from boundit.bandit.errors import NeedsHorizon
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.ucb import decide_ucb, play_ucb
@@ -67,10 +66,6 @@ class UCB(BasePolicy[ArmCounts]):
         score_table = self.statistics.make_score_table(context, ranked_arms)
         found = decide_ucb(self.statistics.rows, score_table, self._width)
         return Scores(ranked_arms, found, score_table)
-
-    def take(self, decision: Decision, reward: float) -> None:
-        """Count one reward; called by ``BasePolicy.learn``."""
-        self.statistics.add(decision.context, decision.arm, reward)
 
     @cached_property
     def _width(self) -> float:

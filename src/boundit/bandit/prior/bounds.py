@@ -50,18 +50,20 @@ class PriorBounds:
             self._ranked.pop(context, None)
 
     @cached_property
-    def n_bounded(self) -> int:
-        """The number of pairs whose bound says more than the range; for ``Watch.refutes``."""
-        if self.table is None:
-            return 0
-        return sum(map(self._is_informative, self.table.bounds))
+    def informative(self) -> frozenset[Key]:
+        """The arms and contexts whose bound is narrower than the range; none once dropped.
 
-    def is_bounded(self, arm: Arm, context: Context) -> bool:
-        """Tell whether the table is believed and says more of this pair than the range.
-
-        Called by ``BoundMonitor.rank`` and ``BoundMonitor.watch_reward``.
+        Read by ``BoundMonitor.rank``, ``BoundMonitor.watch_reward`` and ``Watch.refutes``,
+        which watch these alone.
         """
-        return self.binding is not None and self._is_informative((arm, context))
+        if self.binding is None:
+            return frozenset()
+        low, high = self.binding.reward_range
+        return frozenset(
+            pair
+            for pair, bound in self.binding.bounds.items()
+            if bound.lower > low or bound.upper < high
+        )
 
     def rank(self, arms: Sequence[Arm], context: Context, *, held: bool) -> RankedArms:
         """Rank arms with their ends, the highest cap first (and among equals in order).
@@ -82,16 +84,6 @@ class PriorBounds:
     def _bounded_contexts(self) -> frozenset[Context]:
         """The contexts that the table has rows of."""
         return frozenset(self.binding.contexts if self.binding else ())
-
-    def _is_informative(self, key: Key) -> bool:
-        """Tell whether the table has a bound of this pair that is narrower than the range.
-
-        Called by ``PriorBounds.is_bounded`` and ``PriorBounds.n_bounded``.
-        """
-        if self.table is None or key not in self.table.bounds:
-            return False
-        (low, high), bound = self.table.reward_range, self.table.bounds[key]
-        return bound.lower > low or bound.upper < high
 
     def _rank_anew(self, arms: Sequence[Arm], context: Context) -> RankedArms:
         """Rank arms and leave out the beaten ones; called by ``PriorBounds.rank``."""

@@ -70,7 +70,7 @@ class BoundMonitor:
         owed = [
             (self.evidence[context, ranked.arm].n, ranked.place, ranked)
             for ranked in (*found, *found.beaten)
-            if self.prior.is_bounded(ranked.arm, context)
+            if (ranked.arm, context) in self.prior.informative
             and self.evidence[context, ranked.arm].n < self.watch.plays
         ]
         return RankedArms((min(owed)[2],)) if owed else found
@@ -119,7 +119,7 @@ class BoundMonitor:
         Called by ``BasePolicy.learn`` where the bounds are watched.
         """
         table = self.prior.binding
-        if self.watch and table and self.prior.is_bounded(arm, context):
+        if self.watch and table and (arm, context) in self.prior.informative:
             low, high = table.reward_range
             # Evidence is kept on the scale from 0 to 1.
             self.evidence.add(context, arm, min(max((reward - low) / (high - low), 0.0), 1.0))

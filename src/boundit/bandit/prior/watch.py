@@ -62,7 +62,7 @@ class Watch:
             return None
         low, high = table.reward_range
         lower, upper = ((end - low) / (high - low) for end in (bound.lower, bound.upper))
-        enough = math.log(2 * max(prior.n_bounded, 1) / self.alpha)
+        enough = math.log(2 * max(len(prior.informative), 1) / self.alpha)
         over = log_evidence_above(cell.total, cell.n, upper) >= enough
         under = log_evidence_above(cell.n - cell.total, cell.n, 1 - lower) >= enough
         if not (over or under):
