@@ -77,40 +77,55 @@ class Chain(BoundRule):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables in their order.
+        """The variables of the links, in the order in which the chain draws them.
 
-        Read by ``Chain.find_ends``.
+        Read by ``Chain.find_ends``, ``choose_chains`` and ``_make_living_plan``.
         """
         return tuple(link.variable for link in self.links)
 
     @property
     def name(self) -> str:
-        """What the bound is called in tables."""
+        """The rule's name in tables, such as "conditioning on W".
+
+        Read by ``Chain.write_record``.
+        """
         return name_links(self.links) if self.called is None else self.called
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads off counts."""
+        """The formulas read off counts: that of the reward, and the known laws of the links.
+
+        Read by ``collect_extremes`` and ``choose_rules``.
+        """
         weights = (link.weights.expression for link in self.links if link.weights)
         return (self.reward.expression, *weights)
 
     @property
     def range_variables(self) -> Nodes:
-        """Its variables."""
+        """The chain's own variables, besides those of the query.
+
+        Read by ``_note_hidden`` and ``Chain.extremes``.
+        """
         return frozenset(self.variables)
 
     @property
     def n_unknown(self) -> int:
-        """How many of its variables have an unknown law."""
+        """How many of the chain's variables have a law of which nothing is known.
+
+        Read by ``choose_rules``, which prefers rules with few of them.
+        """
         return sum(link.weights is None for link in self.links)
 
     @property
     def extremes(self) -> Nodes:
-        """All its variables when none of the weights is known, as in a conditioning bound."""
+        """All the chain's variables where no law of them is known, as in a conditioning bound.
+
+        Only the least and greatest reward over them count then. Read by ``collect_extremes``.
+        """
         return frozenset() if any(link.weights for link in self.links) else self.range_variables
 
     def write_record(self) -> RuleRecord:
-        """Write what it claims, from the outside in, and why every known factor is known.
+        """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 
         Called by ``BoundPlan.of`` once per rule.
         """
@@ -124,12 +139,13 @@ class Chain(BoundRule):
         return RuleRecord(self.name, claim, tuple(steps))
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Go backwards from the reward: expect what is known, else take the worst.
+        """Bound every arm and context, backwards from the reward: known means, else the worst.
 
         The induction: if ``L <= P(y | do(x), c, w_<=j) <= U`` then the expectation of L over
         the true law of ``w_j`` is at most that of the middle, and is at least the least
         expectation over all laws that the numbers allow. Where they say nothing, that is the
-        least L. Called by ``_intersect_ends`` once for each kind of numbers.
+        least L. Called by ``_intersect_ends`` with the estimates, and again with confidence
+        intervals.
         """
         del budget  # it solves no program
         order = (*self.axes, *self.variables, self.outcome)
@@ -140,7 +156,7 @@ class Chain(BoundRule):
     def list_cells(
         self, evaluator: Evaluator, place: Place
     ) -> list[tuple[dict[str, int], float]]:
-        """List the rewards that one row was made from: the levels and the number there.
+        """List the mean rewards of one arm and context, by the levels of the chain's variables.
 
         Called by ``Explainer._list_cell_numbers`` for every row that the chain gave an end of.
         """
@@ -156,9 +172,10 @@ class Chain(BoundRule):
 
 
 def name_links(links: Sequence[ChainLink]) -> str:
-    """Say what a chain of these links is called in tables.
+    """Name a rule by its links: those with a known law, and those without.
 
-    Used by ``Chain.name`` and, for each part, by ``NestedChain.write_record``.
+    Called by ``Chain.name`` and, for the outer and the inner chain, by
+    ``NestedChain.write_record``.
     """
     unknown = [link.variable for link in links if link.weights is None]
     known = [link.variable for link in links if link.weights is not None]
@@ -173,9 +190,9 @@ def name_links(links: Sequence[ChainLink]) -> str:
 
 
 def write_links(links: Sequence[ChainLink], shown: Sentence) -> Sentence:
-    """Write what is done over the links around what is written of their end.
+    """Write the formula of a chain: a sum or min/max over each link, around ``shown``.
 
-    Used by ``Chain.write_record``.
+    ``shown`` is the formula of the reward. Called by ``Chain.write_record``.
     """
     for link in reversed(links):
         if link.weights is None:
@@ -200,11 +217,11 @@ class ChainSearch:
         self._known: dict[tuple[str, Nodes], KnownFormula | None] = {}
 
     def find_chains(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> Iterator[Chain]:
-        """Yield every chain of at most ``longest`` variables, shortest first.
+        """Yield every chain of at most ``longest`` variables for the query, shortest first.
 
         Of orders that know the same weights only the first is kept. What was yielded before the
         ``budget`` is spent holds all the same. Called by ``_find_rules`` for each choice of
-        tables. Called by ``_find_rules`` for each choice of tables.
+        tables.
         """
         pool = self.choose_variables(longest)
         for size in range(min(longest, len(pool)) + 1):
@@ -214,9 +231,10 @@ class ChainSearch:
                 yield from self._find_over(chosen)
 
     def choose_variables(self, longest: int) -> list[str]:
-        """Choose the variables that can matter: causes of what is asked, treated or selected.
+        """Choose the variables that chains may draw: causes of the query's and of selection.
 
-        Called by ``ChainSearch.find_chains`` and by the searches for other chains.
+        On wide graphs only the most relevant of them. Called by ``ChainSearch.find_chains``,
+        ``ReweightedChainSearch.find_chains`` and ``_find_open_ends``.
         """
         named = self.y | self.x | self.c
         selection = {self.graph.selection} - {None}
@@ -232,7 +250,7 @@ class ChainSearch:
         )
 
     def _find_over(self, chosen: tuple[str, ...]) -> Iterator[Chain]:
-        """Yield the chains over some variables, if the reward given all of them is known.
+        """Yield the chains over these variables, if the reward given all of them has a formula.
 
         Called by ``ChainSearch.find_chains`` for each set of variables.
         """
@@ -241,9 +259,10 @@ class ChainSearch:
             yield from (Chain(self.query, links, reward) for links in self.find_orders(chosen))
 
     def find_orders(self, chosen: tuple[str, ...]) -> Iterator[tuple[ChainLink, ...]]:
-        """Yield the orders of some variables that know different weights.
+        """Yield these variables as links in every order in which other laws are known.
 
-        Called by ``ChainSearch._find_over`` and ``_find_open_ends``.
+        Called by ``ChainSearch._find_over`` for whole chains and by ``_find_open_ends`` for
+        chains whose last factor has no formula.
         """
         seen = set[tuple[tuple[str, Nodes], ...]]()
         for order in permutations(chosen):
@@ -262,9 +281,10 @@ class ChainSearch:
                 yield links
 
     def recover_law(self, node: str, before: Nodes) -> KnownFormula | None:
-        """Recover ``P(node | do(x), c, before)``; None when it is not found.
+        """Recover a formula for ``P(node | do(x), c, before)``; None when there is none.
 
-        Called by ``ChainSearch.find_orders`` for every link; each law is looked for once.
+        Each law is looked for once. Called by ``ChainSearch.find_orders`` for every link, by
+        ``ChainSearch._find_over`` for the reward, and by ``ReweightedChainSearch._draw_link``.
         """
         key = (node, before)
         if key not in self._known:
@@ -283,9 +303,10 @@ class ChainSearch:
 def average_over_links(
     links: Sequence[ChainLink], ends: Ends, numbers: Numbers, *, axes: Sequence[str]
 ) -> Ends:
-    """Take the links away, the last first, from ends over ``axes`` and all of them.
+    """Turn ends at every level of the links into ends over ``axes``, the last link first.
 
-    Called by ``Chain.find_ends`` and ``NestedChain.find_ends_over``.
+    A link of known law is averaged over; of an unknown one the worst level is taken. Called by
+    ``Chain.find_ends``, ``NestedChain.find_ends_over`` and ``NestedChain._find_program_ends``.
     """
     order = (*axes, *(link.variable for link in links))
     lower, upper = ends.lower, ends.upper

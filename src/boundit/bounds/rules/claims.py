@@ -13,9 +13,9 @@ from boundit.terms.names import Nodes, sort_names
 
 
 def take_extremes(names: Iterable[str], inside: Sentence) -> Sentence:
-    """Write that the least and the greatest over some variables are taken.
+    """Write "min/max over these variables of" in front of a formula.
 
-    Called by ``Substitution.write_record``, and by ``write_links`` for links of unknown weight.
+    Called by ``Substitution.write_record``, and by ``write_links`` for links of unknown law.
 
     >>> print(take_extremes(["W"], Sentence.of("...")))
     min/max over W of ...
@@ -24,16 +24,16 @@ def take_extremes(names: Iterable[str], inside: Sentence) -> Sentence:
 
 
 def sum_over(names: Iterable[str], law: Sentence, inside: Sentence) -> Sentence:
-    """Write that the mean over a law of some variables is taken.
+    """Write "sum over these variables of their law times" in front of a formula.
 
-    Called by ``write_links`` and ``ReweightedChain._write_links`` for links of known weight.
+    Called by ``write_links`` and ``ReweightedChain._write_links`` for links of known law.
     """
     over = Over("sum", _list_variables(names))
     return Sentence.of(over, " ", law, " ", Sign("x"), " ", enclose(inside))
 
 
 def divide(formula: Sentence, base: Expression | None) -> Sentence:
-    """Write a formula, divided by the law of the context where there is one.
+    """Write a formula over the law of the context, ``formula / base``; alone without ``base``.
 
     Called by ``Substitution.write_record`` and ``Factorization.write_record``.
     """
@@ -43,7 +43,10 @@ def divide(formula: Sentence, base: Expression | None) -> Sentence:
 
 
 def enclose(inside: Sentence) -> Sentence:
-    """Put what others follow in brackets. Called by ``sum_over`` and ``_write_claim``."""
+    """Put a formula in brackets, so that it can follow a sum or min/max.
+
+    Called by ``sum_over`` and ``_write_claim``.
+    """
     if any(isinstance(part, str) and part.strip() for part in inside.parts):
         return Sentence.of("(", inside, ")")
     return Sentence.of(Group(inside.parts))
@@ -52,7 +55,8 @@ def enclose(inside: Sentence) -> Sentence:
 def write_population_law(of: Iterable[str], given: Nodes) -> Term:
     """Write the law of some variables in the population, ``P*(of | given)``.
 
-    Called by the rules that reweight the log, ``NaturalBounds.write_record`` for one.
+    Called by ``NaturalBounds.write_record``, ``ReweightedTypes.write_record`` and
+    ``ReweightedChain._write_links``, the rules that reweight the log.
 
     >>> print(write_population_law(["Y", "X"], frozenset("Z")))
     P*(Y, X | Z)
@@ -61,9 +65,10 @@ def write_population_law(of: Iterable[str], given: Nodes) -> Term:
 
 
 def write_reweighting(steering: Iterable[Nodes], statement: str) -> Sentence:
-    """Write what the law of the population is, and what is known of its weights.
+    """Write the end of a claim: what ``P*`` is, and the facts that its weights ``r`` must fit.
 
-    Called by the rules that reweight the log, ``NaturalBounds.write_record`` for one.
+    Called by ``NaturalBounds.write_record``, ``ReweightedTypes.write_record`` and
+    ``ReweightedChain.write_record``, the rules that reweight the log.
 
     >>> print(write_reweighting([frozenset("Z")], "r >= 0.5"))
     , where P*(v) = P(v | S=1) r(Z) is the population's law and r any that fits: r >= 0.5
@@ -86,5 +91,9 @@ def write_reweighting(steering: Iterable[Nodes], statement: str) -> Sentence:
 
 
 def _list_variables(names: Iterable[str]) -> tuple[Variable, ...]:
-    """List variables in the order given, without quotes. Called by whatever is above."""
+    """Turn names into variables of a formula, in the order given and without quotes.
+
+    Called by ``take_extremes``, ``sum_over``, ``write_population_law`` and
+    ``write_reweighting``.
+    """
     return tuple(Variable(name, bare=True) for name in names)

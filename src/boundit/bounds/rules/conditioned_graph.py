@@ -37,8 +37,8 @@ def condition_graph(
     """Draw the graph of ``inside`` given ``known`` and ``varied``, when ``done`` are set.
 
     ``known`` stays at one value; of ``varied`` several are compared. All others are hidden.
-    None when something inside acts on what is given: its disturbance would depend on it.
-    Called by ``_find_scope``.
+    None when something inside acts on what is given: its disturbance would depend on it. Called
+    by ``_find_scope`` for each response-type program that is tried.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; Z <-> X <-> Y")
@@ -67,9 +67,9 @@ def condition_graph(
 
 
 def _find_influences(graph: CausalGraph, node: str, varied: Nodes, fixed: Nodes) -> Nodes:
-    """Find the varied on which a disturbance depends, all else that is fixed being given.
+    """Find which ``varied`` variables the disturbance ``node`` depends on, given the ``fixed``.
 
-    Called by ``condition_graph`` for every variable inside.
+    Called by ``condition_graph`` for the disturbance of every variable inside.
     """
     return frozenset(
         z for z in varied if open_walk(graph, node, z, given=fixed - {z}) is not None
@@ -77,9 +77,10 @@ def _find_influences(graph: CausalGraph, node: str, varied: Nodes, fixed: Nodes)
 
 
 def _draw_disturbances(drawn: CausalGraph, inside: Nodes) -> tuple[CausalGraph, dict[str, str]]:
-    """Put a node for the disturbance of each inside variable in its place.
+    """Replace each variable inside by a node for its disturbance; arrows inside are dropped.
 
-    Called by ``condition_graph``.
+    The new nodes' names come with the graph. Called by ``condition_graph``, which asks by
+    d-separation what the disturbances depend on.
     """
     names = {v: f"disturbance of {v}" for v in inside}
     arrows = [(a, b) for a, b in drawn.directed if a not in inside and b not in inside]
@@ -89,9 +90,10 @@ def _draw_disturbances(drawn: CausalGraph, inside: Nodes) -> tuple[CausalGraph, 
 
 
 def _nest_influences(graph: CausalGraph, influences: Mapping[str, Nodes]) -> dict[str, Nodes]:
-    """Widen what influences each until, where disturbances are joined, the sets are nested.
+    """Widen the sets of influences so that, in each c-component, one contains the next.
 
-    Called by ``condition_graph``.
+    Called by ``condition_graph``: then one joint law of disturbances serves every value of
+    the varied.
     """
     found: dict[str, Nodes] = {}
     for component in graph.components():

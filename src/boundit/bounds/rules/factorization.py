@@ -44,22 +44,31 @@ class Factorization(BoundRule):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads off counts."""
+        """The formulas read off counts: the recovered c-factors, and ``P(c)`` to divide by.
+
+        Read by ``collect_extremes`` and ``choose_rules``.
+        """
         found = [answer.expression for _, answer in self.factors]
         return tuple(formula for formula in (*found, self.base) if formula is not None)
 
     @property
     def range_variables(self) -> Nodes:
-        """What is summed over."""
+        """The variables summed over, besides those of the query.
+
+        Read by ``_note_hidden``.
+        """
         return frozenset(self.summed)
 
     @property
     def n_unknown(self) -> int:
-        """How many factors could not be recovered."""
+        """How many c-factors could not be recovered.
+
+        Read by ``choose_rules``, which prefers rules with few of them.
+        """
         return sum(answer.expression is None for _, answer in self.factors)
 
     def write_record(self) -> RuleRecord:
-        """Write what it claims and which factors are lost.
+        """Write the rule's name, its claim with "0 to 1" for lost c-factors, and the steps.
 
         Called by ``BoundPlan.of`` once per rule.
         """
@@ -79,9 +88,9 @@ class Factorization(BoundRule):
         return RuleRecord(NAME, claim, said)
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Multiply the ends of the factors, sum, divide and clip (eq. 7).
+        """Bound every arm and context: multiply ends of c-factors, sum, divide, clip (eq. 7).
 
-        Called by ``_intersect_ends`` once for each kind of numbers.
+        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
         """
         del budget  # it solves no program
         order = (*self.axes, *self.summed)
@@ -103,9 +112,10 @@ class Factorization(BoundRule):
 
 
 def divide_ends(lower: Floats, upper: Floats, least: Floats, most: Floats) -> Ends:
-    """Divide ends by a number between two others and clip; what is undefined is unknown.
+    """Divide ends of ``P(y, c | do(x))`` by ``P(c)``, itself between two ends, and clip.
 
-    Called by ``Factorization.find_ends`` and ``Substitution.find_ends``.
+    What is divided by nothing is anything from 0 to 1. Called by ``Factorization.find_ends``
+    and ``Substitution.find_ends``.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = lower / most, upper / least
@@ -118,9 +128,9 @@ def divide_ends(lower: Floats, upper: Floats, least: Floats, most: Floats) -> En
 def factorize_effect(
     graph: CausalGraph, query: EffectQuery, base: Expression | None
 ) -> Factorization:
-    """Decompose ``P(y, c | do(x))`` and recover what can be (Algorithm 1, lines 6 to 9).
+    """Decompose ``P(y, c | do(x))`` into c-factors and recover those with a formula.
 
-    Called by ``plan_paper`` and ``_find_sums``.
+    Algorithm 1, lines 6 to 9. Called by ``plan_paper`` and ``_find_sums``.
     """
     wanted = frozenset(query.outcomes + query.context)
     whole = factorize(graph, outcomes=wanted, treatments=frozenset(query.treatments))

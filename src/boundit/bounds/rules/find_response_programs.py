@@ -50,9 +50,10 @@ class SearchBudget:
         self.left = work // len(graph.nodes)
 
     def spend(self, tries: int = 1) -> bool:
-        """Tell whether so many more programs may be tried.
+        """Take ``tries`` off the programs that may still be tried; False once none are left.
 
-        Called by ``find_response_programs`` before each choice.
+        Called by ``find_response_programs`` before each program and by
+        ``_NestedSearch.find_chains`` before it looks for inner chains.
         """
         self.left -= tries
         return self.left >= 0
@@ -61,12 +62,12 @@ class SearchBudget:
 def find_response_programs(
     graph: CausalGraph, asked: Question, solver: Solver, effort: SearchBudget
 ) -> Iterator[ResponseProgram]:
-    """Yield the programs for a question that is as light as can be, each once.
+    """Yield the response-type programs that bound the answer to a question, each once.
 
-    As few treatments as possible are left to nature: those that are set by hand beforehand have
-    one value in a whole program. Called by ``_NestedSearch.find_programs`` and, on the graph of
-    everyone, by ``_find_programs``. Called by ``_NestedSearch.find_programs`` and, on the graph
-    of everyone, by ``_find_programs``.
+    The question must be as light as the do-calculus makes it. As few treatments as possible are
+    left to nature: those that are set by hand beforehand have one value in a whole program.
+    Called by ``_NestedSearch.find_programs`` and, on the graph of everyone, by
+    ``_find_programs``.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; X <-> Y")
@@ -93,9 +94,10 @@ def find_response_programs(
 def _list_choices(
     graph: CausalGraph, asked: Question, done: Nodes
 ) -> Iterator[tuple[Nodes, Nodes]]:
-    """Yield which variables to put inside and which to vary; what is in neither is hidden.
+    """Yield pairs of sets: variables that get response types, and instruments to vary.
 
-    Called by ``find_response_programs``.
+    Variables in neither set are hidden. Called by ``find_response_programs`` for each set
+    ``done`` of treatments that are set beforehand.
     """
     cut = graph.induced(graph.observed).without_edges_into(done)
     left = asked.treatments - done
@@ -125,8 +127,9 @@ class _ProgramScope:
 def _find_scope(
     graph: CausalGraph, asked: Question, done: Nodes, middle: Nodes, varied: Nodes
 ) -> _ProgramScope | None:
-    """Find which c-factors are lost, and where; what does not influence them is not varied.
+    """Find which c-factors of the question have no formula, and the variables around them.
 
+    Varied variables that do not influence these are dropped. None when no program applies.
     Called by ``_make_response_program``.
     """
     inside = asked.outcomes | (asked.treatments - done) | middle
@@ -150,9 +153,11 @@ def _make_response_program(
     varied: Nodes,
     solver: Solver,
 ) -> ResponseProgram | None:
-    """Make the program over some variables inside and some varied; None where there is none.
+    """Make the program with types for the treatments, the outcome and ``middle``.
 
-    Called by ``find_response_programs`` for each choice.
+    ``varied`` are the instruments, ``done`` the treatments set beforehand. None where no
+    program applies or the law it must reproduce has no formula. Called by
+    ``find_response_programs`` for each choice of sets.
     """
     scope = _find_scope(graph, asked, done, middle, varied)
     if scope is None:
@@ -185,16 +190,16 @@ def _make_response_program(
 
 
 def _unite(sets: Iterable[Nodes]) -> Nodes:
-    """Join sets of variables; called by ``_find_scope`` and ``_make_response_program``."""
+    """Unite sets of variables; called by ``_find_scope`` and ``_make_response_program``."""
     return frozenset[str]().union(*sets)
 
 
 def _recover_all(
     parts: Iterable[Nodes], graph: CausalGraph, writer: "_LawWriter"
 ) -> list[Expression] | None:
-    """Recover the c-factors of all parts; None when one is lost.
+    """Recover a formula for the c-factor of each part; None when one has none.
 
-    Called by ``_make_response_program``.
+    Called by ``_make_response_program`` for the law that types reproduce and the known factors.
     """
     answers = [recover_factor(part, graph, writer.write_law).expression for part in parts]
     found = [simplify(answer) for answer in answers if answer is not None]
@@ -204,8 +209,9 @@ def _recover_all(
 def _split_factors(
     left: ConditionedGraph, asked: Question
 ) -> tuple[list[Nodes], list[Nodes]] | None:
-    """Split the c-factors of the question into lost and kept; None when no program applies.
+    """Split the c-factors of the question into those without a formula and those with one.
 
+    None when all have one, or an instrument influences the target: then no program applies.
     Called by ``_find_scope``.
     """
     whole = factorize(left.graph, outcomes=asked.outcomes, treatments=asked.treatments)
@@ -216,9 +222,10 @@ def _split_factors(
 
 
 def _find_hedge(graph: CausalGraph, target: Nodes) -> Nodes:
-    """Find the smallest set Identify comes to: the target itself, or where it stops.
+    """Find the smallest set that the Identify algorithm reaches for the c-factor of ``target``.
 
-    Called by ``_split_factors`` and ``_find_scope``.
+    It is the target itself where the factor has a formula, else where Identify stops. Called by
+    ``_split_factors`` and ``_find_scope``.
     """
     within = graph.nodes
     while True:
@@ -240,17 +247,18 @@ class _LawWriter:
     known: Nodes
 
     def write_law(self, graph: CausalGraph, late: object = ()) -> Law:  # noqa: ARG002
-        """Write the law of an ancestral part, factor by factor.
+        """Write the joint law of an ancestral part of the graph as a product of conditionals.
 
-        Called by ``_recover_all``, through the recovery of each factor.
+        Called by ``_recover_all``, through the recovery of each c-factor.
         """
         order = graph.order
         return Law(order, lambda node: self.write_conditional(node, order))
 
     def write_conditional(self, node: str, order: tuple[str, ...]) -> Expression:
-        """Write the law of one variable given those before it.
+        """Write the law of one variable given those before it in ``order``.
 
-        Called by ``_LawWriter.write_law`` for each variable.
+        By a formula of its own, else as a ratio of sums of the joint law. Called by
+        ``_LawWriter.write_law`` for each variable.
         """
         before = frozenset(order[: order.index(node)])
         asked = Question(frozenset((node,)), self.done, self.known | before)
@@ -262,7 +270,7 @@ class _LawWriter:
 
 
 def _write_steps(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[StepRecord, ...]:
-    """Say where Identify stops, and what types reproduce instead.
+    """Write the two steps of an explanation: where Identify stops, and what types reproduce.
 
     Called by ``_make_response_program``.
     """

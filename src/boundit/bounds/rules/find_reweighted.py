@@ -52,7 +52,7 @@ class ReweightedChainSearch:
     def find_chains(
         self, *, longest: int, budget: TimeBudget = FOR_EVER
     ) -> list[ReweightedChain]:
-        """List the most promising chains of at most ``longest`` variables.
+        """List the most promising chains with reweighted blocks, at most ``longest`` long.
 
         Called by ``_find_rules`` for each choice of tables.
         """
@@ -69,9 +69,9 @@ class ReweightedChainSearch:
         return self._choose_best(found.values())
 
     def _find_over(self, order: tuple[str, ...]) -> Iterator[ReweightedChain]:
-        """Yield the chains over variables in this order, one for each block that may be.
+        """Yield the chains that draw variables in this order, one for each choice of a block.
 
-        Called by ``ReweightedChainSearch.find_chains``.
+        Called by ``ReweightedChainSearch.find_chains`` for each order.
         """
         reward = self._chain_search.recover_law(self.y, frozenset(order))
         if reward is None:
@@ -93,9 +93,10 @@ class ReweightedChainSearch:
     def _draw_links(
         self, order: tuple[str, ...], earlier: tuple[str, ...]
     ) -> tuple[ChainLink | ReweightedBlock, ...]:
-        """Draw variables one by one: by a known law, a reweighted one, or an unknown one.
+        """Make the links of variables one by one: of known, reweighted or unknown law.
 
-        Called by ``ReweightedChainSearch._find_over`` for what comes before and after a block.
+        ``earlier`` are drawn before them. Called by ``ReweightedChainSearch._find_over`` for
+        the variables before and after a block.
         """
         return tuple(
             self._draw_link(node, frozenset(earlier + order[:i]))
@@ -103,20 +104,19 @@ class ReweightedChainSearch:
         )
 
     def _draw_link(self, node: str, before: Nodes) -> ChainLink | ReweightedBlock:
-        """Draw one variable by its known law, else by a reweighted one, else by none.
+        """Make the link of one variable: by a known law, else a reweighted one, else none.
 
-        Called by ``ReweightedChainSearch._draw_links``.
+        Called by ``ReweightedChainSearch._draw_links`` for each variable.
         """
         known = self._chain_search.recover_law(node, before)
         block = self._find_block((node,), before) if known is None else None
         return block or ChainLink(node, known)
 
     def _find_block(self, members: tuple[str, ...], before: Nodes) -> ReweightedBlock | None:
-        """Find the block of some variables given others in the population, once.
+        """Return the reweighted block for ``P(members | do(x), c, before)``, or None.
 
-        It is ``P(members | do(x), c, before)``.
-
-        Called by ``ReweightedChainSearch._find_over`` and ``ReweightedChainSearch._draw_link``.
+        Each is made once. Called by ``ReweightedChainSearch._find_over`` and
+        ``ReweightedChainSearch._draw_link``.
         """
         key = (frozenset(members), before)
         if key not in self._blocks:
@@ -124,9 +124,10 @@ class ReweightedChainSearch:
         return self._blocks[key]
 
     def _make_block(self, members: Nodes, before: Nodes) -> ReweightedBlock | None:
-        """Make the block of some variables where actions may be read as conditions; else None.
+        """Make the block for ``P(members | do(x), c, before)`` where Rule 2 drops the actions.
 
-        Called by ``ReweightedChainSearch._find_block``.
+        None where actions may not be read as conditions. Called by
+        ``ReweightedChainSearch._find_block``.
         """
         asked = Question(members, self.x, self.c | before)
         light, moves = lighten(self.graph, asked)
@@ -146,9 +147,9 @@ class ReweightedChainSearch:
         return ReweightedBlock(tuple(sort_names(members)), given, law, steps)
 
     def _choose_best(self, found: Iterable[ReweightedChain]) -> list[ReweightedChain]:
-        """Keep the chains that know most, of fewest variables, each in its variants.
+        """Keep the chains with the fewest unknown laws and variables, each in its variants.
 
-        Called by ``ReweightedChainSearch.find_chains``.
+        Called by ``ReweightedChainSearch.find_chains`` with all chains it found.
         """
         kept = list[ReweightedChain]()
         for chain in sorted(found, key=_rank_chain):
@@ -157,10 +158,10 @@ class ReweightedChainSearch:
         return [variant for chain in kept for variant in self._list_variants(chain)]
 
     def _list_variants(self, chain: ReweightedChain) -> Iterator[ReweightedChain]:
-        """Reweight by all that steers selection, and by what shields each block from it.
+        """Yield a chain, and again with each block reweighted by fewer variables if there are.
 
         The first is sharper, and reads more cells; the second serves where some were not seen.
-        Called by ``ReweightedChainSearch._choose_best``.
+        Called by ``ReweightedChainSearch._choose_best`` for each chain that is kept.
         """
         yield chain
         local = tuple(
@@ -171,9 +172,9 @@ class ReweightedChainSearch:
             yield replace(chain, links=local)
 
     def _localize_block(self, block: ReweightedBlock) -> ReweightedBlock:
-        """Reweight a block by what shields its own variables, where that is less.
+        """Reweight a block only by what shields its own variables from selection, if no more.
 
-        Called by ``ReweightedChainSearch._list_variants``.
+        Called by ``ReweightedChainSearch._list_variants`` for each block of a chain.
         """
         own = frozenset(block.variables) | block.given
         law = Reweighting.from_graph(self.graph, own, self.facts)
@@ -182,9 +183,9 @@ class ReweightedChainSearch:
 
 
 def _make_chain_key(chain: ReweightedChain) -> tuple[object, ...]:
-    """Say what makes two chains one: neighbours on a side of the blocks may change places.
+    """Make a key that is equal for chains with the same variables, known laws and blocks.
 
-    Called by ``ReweightedChainSearch.find_chains``.
+    Called by ``ReweightedChainSearch.find_chains``, which keeps the first chain of each key.
     """
     known = (
         link.variable for link in chain.links if isinstance(link, ChainLink) and link.weights
@@ -194,18 +195,18 @@ def _make_chain_key(chain: ReweightedChain) -> tuple[object, ...]:
 
 
 def _rank_chain(chain: ReweightedChain) -> tuple[int, int, int, bool]:
-    """Rank the best first; of two alike, the one whose reward the log shows.
+    """Rank a chain by unknown laws, variables and blocks, fewest first, then by a known reward.
 
-    Used by ``ReweightedChainSearch._choose_best``.
+    Used by ``ReweightedChainSearch._choose_best`` as a sort key.
     """
     sizes = len(chain.unknown), len(chain.variables), len(chain.blocks)
     return *sizes, chain.reward is None
 
 
 def _is_leaner(one: ReweightedChain, other: ReweightedChain) -> bool:
-    """Tell whether ``one`` does with fewer variables what ``other`` does.
+    """Tell whether chain ``one`` has fewer variables than ``other`` and no more unknown laws.
 
-    Called by ``ReweightedChainSearch._choose_best``.
+    Called by ``ReweightedChainSearch._choose_best``, which then drops ``other``.
     """
     fewer = frozenset(one.variables) < frozenset(other.variables)
     return fewer and len(one.unknown) <= len(other.unknown)

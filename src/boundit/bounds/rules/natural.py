@@ -47,26 +47,38 @@ class NaturalBounds(BoundRule):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads off counts."""
+        """The terms that the reweighting reads off the log and the tables.
+
+        Read by ``collect_extremes`` and ``choose_rules``.
+        """
         return self.block.reweighting.formulas
 
     @property
     def range_variables(self) -> Nodes:
-        """What steers selection, or is steered, besides the query's variables."""
+        """The variables of the reweighting besides those of the query.
+
+        Read by ``_note_hidden``.
+        """
         return self.block.reweighting.variables - {self.outcome, *self.axes}
 
     @property
     def n_unknown(self) -> int:
-        """How many arms are taken as they came."""
+        """How many treatments are taken as they came in the log.
+
+        Read by ``choose_rules``, which prefers rules with few of them.
+        """
         return len(self.chosen)
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """What it supposes of selection."""
+        """The one reweighting of the log that the rule rests on.
+
+        Read by ``_list_stated`` and ``_reweights_freely``.
+        """
         return (self.block.reweighting,)
 
     def write_record(self) -> RuleRecord:
-        """Write what it claims and why.
+        """Write the rule's name, its claim (Manski's bounds of ``P*``), and the steps.
 
         Called by ``BoundPlan.of`` once per rule.
         """
@@ -83,9 +95,9 @@ class NaturalBounds(BoundRule):
         return RuleRecord(f"natural bounds on {arms}, reweighted", claim, self.block.steps)
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Bound every arm and context by two linear programs each.
+        """Bound every arm and context by two linear programs over populations.
 
-        Called by ``_intersect_ends`` once for each kind of numbers.
+        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
         """
         block = self.block
         expectation = Expectation(Populations(block.reweighting, numbers), block, budget)
@@ -113,9 +125,10 @@ class NaturalBounds(BoundRule):
         )
 
     def _weigh_cells(self, at: dict[str, int], numbers: Numbers) -> tuple[Floats, Floats]:
-        """Tell what each cell adds to the lower end and to the upper one.
+        """Give each cell of treatments and outcome its worth for the lower and the upper end.
 
-        Called by ``NaturalBounds.find_ends``.
+        Who came with the arm ``at`` counts its reward in both; all others count 0 and 1. Called
+        by ``NaturalBounds.find_ends`` for each arm.
         """
         names = self.block.variables
         shape = [2 if name == self.outcome else numbers.levels[name] for name in names]
@@ -130,9 +143,10 @@ class NaturalBounds(BoundRule):
 def find_natural_bounds(
     graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, tables: Sequence[Nodes]
 ) -> NaturalBounds | None:
-    """Find the fewest arms to take as they came; None if no arm is confounded with the reward.
+    """Find the rule that takes the fewest treatments as they came in the log.
 
-    Called by ``_find_rules`` for each choice of tables.
+    None if no treatment is confounded with the reward, or nothing is known of selection. Called
+    by ``_find_rules`` for each choice of tables.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -158,9 +172,10 @@ def find_natural_bounds(
 def _may_be_seen(
     graph: CausalGraph, y: Nodes, seen: Nodes, *, done: Nodes, given: Nodes
 ) -> bool:
-    """Tell whether the other arms may be seen instead of set (Rule 2).
+    """Tell whether the treatments ``seen`` may be observed instead of set (Rule 2).
 
-    Called by ``find_natural_bounds``.
+    ``done`` are set by hand. Called by ``find_natural_bounds`` for each choice of treatments to
+    take as they came.
     """
     return not seen & find_boundary(graph, y, given=seen | done | given, into=done, out_of=seen)
 
@@ -172,7 +187,7 @@ def _make_natural_rule(
     facts: SelectionFacts,
     tables: Sequence[Nodes],
 ) -> NaturalBounds:
-    """Make the rule that takes some arms as they came; the others are given.
+    """Make the rule that takes the treatments ``arms`` as they came, given the other ones.
 
     Called by ``find_natural_bounds``.
     """

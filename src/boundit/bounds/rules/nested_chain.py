@@ -65,7 +65,10 @@ class NestedChain(BoundRule):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads off counts."""
+        """The formulas read off counts: known laws of the links, and what brackets the end.
+
+        Read by ``collect_extremes`` and ``choose_rules``.
+        """
         own = tuple(link.weights.expression for link in self.links if link.weights)
         match self.inner:
             case KnownFormula(expression, _):
@@ -77,7 +80,10 @@ class NestedChain(BoundRule):
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables of all links, and those of the program."""
+        """The variables of all links and of the program at the end, besides the outcome.
+
+        Read by ``_note_hidden``.
+        """
         variables = frozenset(link.variable for link in self.all_links)
         if isinstance(self.core, ResponseProgram):
             variables |= frozenset(self.core.inside + self.core.varied) - {self.outcome}
@@ -85,7 +91,10 @@ class NestedChain(BoundRule):
 
     @property
     def extremes(self) -> Nodes:
-        """All its variables when no weight is known and the end is a formula."""
+        """The variables of all links where no law is known and the chain ends in a formula.
+
+        Only the least and greatest number over them count then. Read by ``collect_extremes``.
+        """
         known = any(link.weights for link in self.all_links)
         if known or isinstance(self.core, ResponseProgram):
             return frozenset()
@@ -93,24 +102,35 @@ class NestedChain(BoundRule):
 
     @property
     def all_links(self) -> tuple[ChainLink, ...]:
-        """The links of this chain and of the one within."""
+        """The links of this chain, then those of the chain within it, if there is one.
+
+        Read by ``NestedChain.range_variables``, ``NestedChain.extremes`` and
+        ``NestedChain.n_unknown``.
+        """
         within = self.inner.all_links if isinstance(self.inner, NestedChain) else ()
         return self.links + within
 
     @property
     def core(self) -> ResponseProgram | KnownFormula:
-        """What is at the very end."""
+        """The formula or response-type program at the end of the innermost chain.
+
+        Read by ``NestedChain.range_variables``, ``NestedChain.n_unknown`` and
+        ``NestedChain.write_record``.
+        """
         return self.inner.core if isinstance(self.inner, NestedChain) else self.inner
 
     @property
     def n_unknown(self) -> int:
-        """How many things are bracketed: weights, and what a program leaves open."""
+        """How many laws are unknown: those of links, and that of types if a program ends it.
+
+        Read by ``choose_rules``, which prefers rules with few of them.
+        """
         unknown = sum(link.weights is None for link in self.all_links)
         return unknown + isinstance(self.core, ResponseProgram)
 
     @property
     def shared_program(self) -> ResponseProgram | None:
-        """The program whose law of types all arms share.
+        """The response-type program whose one law of types answers for all arms, or None.
 
         None where links come first, and for natural bounds, which say no more of two arms than
         of each. Read by ``find_shared``.
@@ -121,7 +141,7 @@ class NestedChain(BoundRule):
         return core
 
     def write_record(self) -> RuleRecord:
-        """Write what it claims, from the outside in, and why.
+        """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 
         Called by ``BoundPlan.of`` once per rule.
         """
@@ -135,16 +155,17 @@ class NestedChain(BoundRule):
         return RuleRecord(", then ".join(name), claim, steps)
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Bracket the core at every value of its own axes, then go backwards to the query's.
+        """Bound every arm and context: bracket the core, then go backwards over the links.
 
-        Called by ``_intersect_ends`` once for each kind of numbers.
+        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
         """
         return self.find_ends_over(self.axes, numbers, budget)
 
     def find_ends_over(self, axes: Sequence[str], numbers: Numbers, budget: TimeBudget) -> Ends:
-        """Find the ends over some axes; those of a chain within are not the query's.
+        """Bound the chain at every level of ``axes``, the variables that are given before it.
 
-        Called by ``NestedChain.find_ends``, and by itself for the chain within.
+        Called by ``NestedChain.find_ends`` with the query's axes, and by itself for the chain
+        within, whose axes are those of the lighter question.
         """
         order = (*axes, *(link.variable for link in self.links))
         match self.inner:
@@ -173,9 +194,9 @@ class NestedChain(BoundRule):
         numbers: Numbers,
         budget: TimeBudget,
     ) -> Ends:
-        """Solve the program at the end of the chain and take its ends back.
+        """Solve the response-type program at the end of the chain and average over the links.
 
-        Called by ``NestedChain.find_ends_over``.
+        Called by ``NestedChain.find_ends_over`` where the chain ends in a program.
         """
         order = (*axes, *(link.variable for link in self.links))
         found = solve_program(ProgramLayout(program, numbers.levels), numbers, budget)
@@ -196,9 +217,10 @@ class NestedChain(BoundRule):
         axes: Sequence[str],
         numbers: Numbers,
     ) -> NDArray[np.bool_] | None:
-        """Tell which rows an empty program is part of.
+        """Tell for each row over ``axes`` whether some program behind it has no feasible point.
 
-        Called by ``NestedChain.find_ends_over`` and ``NestedChain._find_program_ends``.
+        ``empty`` says so over the program's ``own`` axes. Called by
+        ``NestedChain.find_ends_over`` and ``NestedChain._find_program_ends``.
         """
         if empty is None or not empty.any():
             return None
@@ -210,16 +232,16 @@ class NestedChain(BoundRule):
 
 
 def _make_question(query: EffectQuery) -> Question:
-    """Make a question of sets out of a query.
+    """Turn a query, whose variables are in order, into a question, whose variables are sets.
 
-    Called by ``NestedChain.write_record``, to see whether anything became lighter.
+    Called by ``NestedChain.write_record``, to see whether the do-calculus made it lighter.
     """
     treatments, context = frozenset(query.treatments), frozenset(query.context)
     return Question(frozenset(query.outcomes), treatments, context)
 
 
 def _name_program(program: ResponseProgram) -> str:
-    """Say what a program is called in tables.
+    """Name a response-type program for tables by its variables with types and instruments.
 
     Called by ``NestedChain.write_record``.
     """
@@ -230,9 +252,9 @@ def _name_program(program: ResponseProgram) -> str:
 
 
 def _write_claim(rule: NestedChain) -> tuple[Sentence, tuple[StepRecord, ...]]:
-    """Write the claim and the steps of a chain and of what is within it.
+    """Write the formula and the steps of a nested chain, its inner chain first.
 
-    Called by ``NestedChain.write_record``.
+    Called by ``NestedChain.write_record``, and by itself for the inner chain.
     """
     inner = rule.inner
     if isinstance(inner, NestedChain):
@@ -257,7 +279,7 @@ def _write_claim(rule: NestedChain) -> tuple[Sentence, tuple[StepRecord, ...]]:
 def find_nested_chains(
     search: ChainSearch, *, longest: int, budget: TimeBudget = FOR_EVER
 ) -> Iterator[NestedChain]:
-    """Yield the rules for a question without a formula, those of fewest variables first.
+    """Yield the nested chains for a query without a formula, those of fewest variables first.
 
     Called by ``_find_rules`` where no formula is found.
 
@@ -285,9 +307,10 @@ def find_nested_chains(
 def _find_open_ends(
     search: ChainSearch, longest: int
 ) -> Iterator[tuple[tuple[ChainLink, ...], Question]]:
-    """Yield chains whose last factor has no formula, and the light question that it is.
+    """Yield links and a question: chains whose last factor, ``P(y | do(x), c, w)``, is unknown.
 
-    Called by ``find_nested_chains`` and ``_NestedSearch._search_within``.
+    The question is that factor, made as light as the do-calculus allows. Called by
+    ``find_nested_chains`` and ``_NestedSearch._search_within``, which bracket it.
     """
     pool = search.choose_variables(longest)
     for size in range(min(longest, len(pool)) + 1):
@@ -315,9 +338,9 @@ class _NestedSearch:
         self._chains: dict[tuple[Question, int], list[NestedChain]] = {}
 
     def find_programs(self, light: Question) -> list[ResponseProgram]:
-        """Find the programs for a light question, once.
+        """List the response-type programs that bound a light question; each is searched once.
 
-        Called by ``find_nested_chains``.
+        Called by ``find_nested_chains`` and ``_NestedSearch._search_within``.
         """
         if light not in self._programs:
             graph = self.search.graph
@@ -327,9 +350,10 @@ class _NestedSearch:
         return self._programs[light]
 
     def find_chains(self, light: Question, longest: int) -> list[NestedChain]:
-        """Find the chains for a light question that use a treatment it has lost, once.
+        """List the inner chains that bound a light question; each question is searched once.
 
-        Called by ``find_nested_chains``.
+        They draw a treatment that the light question no longer names. Called by
+        ``find_nested_chains``.
         """
         if (light, longest) not in self._chains:
             found = self._search_within(light, longest) if self._effort.spend(_CHAINS) else ()
@@ -337,9 +361,9 @@ class _NestedSearch:
         return self._chains[light, longest]
 
     def _search_within(self, light: Question, longest: int) -> Iterator[NestedChain]:
-        """Yield the inner chains that end in a formula, and those that end in a program.
+        """Yield the inner chains of a light question, ending in a formula or in a program.
 
-        Called by ``_NestedSearch.find_chains``.
+        Called by ``_NestedSearch.find_chains`` once for each question.
         """
         search, lost = self.search, self.search.x - light.variables
         treatments, context = (
@@ -365,17 +389,18 @@ def _look_up_proof(
     place: Place,
     upper: bool,  # noqa: FBT001
 ) -> EndProof | None:
-    """Look up how a program proved the end of a row.
+    """Look up the sum of observed probabilities by which a program proved an end of a row.
 
-    Used by ``NestedChain._find_program_ends`` as the proof of its ends.
+    Used by ``NestedChain._find_program_ends`` as the ``proof`` of its ends.
     """
     levels = dict(zip(axes, place, strict=True))
     return found.proofs.get((tuple(levels[axis] for axis in found.axes), upper))
 
 
 def _move_axes(values: Floats, axes: Sequence[str], order: Sequence[str]) -> Floats:
-    """Move an array from its own axes to others, of length 1 where it has none.
+    """Transpose an array from its own ``axes`` to ``order``, with length 1 on axes it lacks.
 
-    Called by ``NestedChain.find_ends_over`` and ``NestedChain._find_program_ends``.
+    Called by ``NestedChain.find_ends_over``, ``NestedChain._find_program_ends`` and
+    ``NestedChain._spread_empty``.
     """
     return NamedArray(tuple(axes), values).align(order)

@@ -63,23 +63,37 @@ class ResponseProgram:
 
     @property
     def set_by_hand(self) -> tuple[str, ...]:
-        """The treatments that are inside or varied: the target sets them, scenarios do not."""
+        """The treatments with types, or varied: arms set them, observed scenarios do not.
+
+        Read by ``ProgramLayout.__init__``, ``solve_program`` and
+        ``TypeDifferences._bound_pair``.
+        """
         return tuple(sort_names(self.asked.treatments.intersection(self.inside + self.varied)))
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """What has one value in a whole program: conditions, and treatments already done."""
+        """The variables with one value in a whole program: contexts and treatments already set.
+
+        Read by ``ProgramLayout.__init__``, ``solve_program`` and ``SharedTypes.may_share``.
+        """
         rest = self.asked.treatments.difference(self.set_by_hand)
         return tuple(sort_names(rest | self.asked.context))
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads off counts."""
+        """The formulas read off counts: the law that types reproduce, and the known factors.
+
+        Read by ``NestedChain.formulas``.
+        """
         return (self.law, *self.weights)
 
     @property
     def is_natural(self) -> bool:
-        """Whether it comes to Manski's natural bounds: treatments, outcome and nothing else."""
+        """Whether the program has types for treatments and outcome alone, and no instrument.
+
+        Its ends are then Manski's natural bounds. Read by ``solve_program``, ``_name_program``
+        and ``_find_programs``.
+        """
         around = frozenset(self.inside) == self.asked.outcomes.union(self.set_by_hand)
         return around and not self.varied and not self.weights
 
@@ -91,9 +105,9 @@ class TargetCells(NamedTuple):
     pays: NDArray[np.bool_]
 
     def weigh(self, weights: Floats) -> Floats:
-        """Weigh each column by what the cells of the target weigh.
+        """Give each response type the weight of its target cell; 0 if it fails there.
 
-        Called by ``ArmProgram.find_ends``.
+        Called by ``ArmProgram.find_ends`` and ``ArmProgram.find_lead`` for their objectives.
         """
         return np.where(self.pays, weights[self.cell], 0.0)
 
@@ -116,9 +130,10 @@ class ProgramLayout:
         self.arms = list(list_assignments(self.count_levels(spec.set_by_hand)))
 
     def read_law(self, numbers: Numbers) -> tuple[Floats, Floats]:
-        """Read both ends of ``Q[T]``: by the fixed values, by scenario, by cell.
+        """Read both ends of the law ``Q[T]`` that types reproduce, off counts.
 
-        Called by ``solve_program``.
+        Axes: values of the fixed variables, scenarios, cells of the variables with types.
+        Called by ``solve_program`` and ``TypeDifferences._solve_pair``.
         """
         spec = self.spec
         low, high = self.read_formula(numbers, spec.law, spec.fixed + spec.varied + spec.inside)
@@ -126,9 +141,10 @@ class ProgramLayout:
         return low.reshape(shape), np.maximum(low, high).reshape(shape)
 
     def read_weights(self, numbers: Numbers) -> tuple[Floats, Floats]:
-        """Read both ends of the known factors: by the fixed values, by arm, by ``target``.
+        """Read both ends of the product of the known factors off counts.
 
-        Called by ``solve_program``.
+        Axes: values of the fixed variables, arms, cells of ``target``. Called by
+        ``solve_program`` and ``TypeDifferences._solve_pair``.
         """
         spec = self.spec
         order = spec.fixed + spec.set_by_hand + self.target
@@ -141,15 +157,20 @@ class ProgramLayout:
 
     @property
     def target(self) -> tuple[str, ...]:
-        """The variables that the known factors speak of and that the target follows."""
+        """The variables on whose levels the weight of an arm's run depends, if any.
+
+        Read by ``ProgramLayout.read_weights``, ``ProgramLayout.list_types`` and
+        ``ProgramLayout.find_successes``.
+        """
         spec = self.spec
         followed = tuple(v for v in spec.inside if v in spec.followed)
         return spec.summed + followed if spec.weights else ()
 
     def split_scenarios(self, arm: Cell) -> list[tuple[ResponseTypes, list[int]]] | None:
-        """Split the scenarios until every part has few enough columns; None if that fails.
+        """Split the scenarios of an arm's program into parts with few enough response types.
 
-        Called by ``solve_program`` for each arm.
+        What comes out are the types and scenario numbers of each part; None if one scenario
+        alone has too many. Called by ``solve_program`` for each arm.
         """
         waiting, done = [list(range(len(self.outer)))], list[tuple[ResponseTypes, list[int]]]()
         n_searches = 2 * len(self.arms) * len(self.fixed)
@@ -169,9 +190,10 @@ class ProgramLayout:
     def list_types(
         self, arms: Sequence[Cell], scenarios: Sequence[int], most: int
     ) -> ResponseTypes | None:
-        """List the types that differ in some scenarios or in the targets of some arms.
+        """List the response types that differ in these scenarios or in what these arms earn.
 
-        Called by ``ProgramLayout.split_scenarios`` and ``ReweightedTypes.find_ends``.
+        None when there are more than ``most``. Called by ``ProgramLayout.split_scenarios``,
+        ``ReweightedTypes.find_ends`` and ``TypeDifferences._solve_pair``.
         """
         watched = [TypeScenario(self.outer[s], frozenset(self.spec.inside)) for s in scenarios]
         aimed = [
@@ -182,9 +204,11 @@ class ProgramLayout:
         return list_response_types(self.inside, [*watched, *aimed], shown=shown, most=most)
 
     def find_successes(self, runs: ResponseTypes, first: int) -> list[TargetCells]:
-        """Find which types succeed in the target whose scenarios begin at ``first``.
+        """Find which response types earn the reward under an arm, and in which target cell.
 
-        Called by ``ArmProgram.__init__``.
+        The arm's scenarios begin at number ``first``; one entry for each value of the known
+        variables. Called by ``ArmProgram.__init__``, and for a second arm by
+        ``ArmProgram.find_lead``.
         """
         (outcome,) = self.spec.asked.outcomes
         found = []
@@ -201,7 +225,10 @@ class ProgramLayout:
 
     @property
     def known(self) -> list[dict[str, int]]:
-        """Every value of the variables of known factors; of the outcome only success."""
+        """Every combination of levels of the known factors' variables, outcome at success.
+
+        Read by ``ProgramLayout.list_types`` and ``ProgramLayout.find_successes``.
+        """
         found = list_assignments(self.count_levels(self.spec.summed))
         return [
             k
@@ -210,18 +237,19 @@ class ProgramLayout:
         ]
 
     def count_levels(self, names: Sequence[str]) -> dict[str, int]:
-        """Count the levels of some variables.
+        """Map each of these variables to how many levels it has, in the order given.
 
-        Called by ``solve_program`` for the shape of its ends.
+        Called by ``solve_program`` and ``ProgramLayout.read_formula`` for the shape of arrays.
         """
         return {name: self.levels[name] for name in names}
 
     def read_formula(
         self, numbers: Numbers, formula: Expression, order: Sequence[str]
     ) -> tuple[Floats, Floats]:
-        """Read both ends of a formula at every level of ``order``.
+        """Read both ends of a formula off counts, as full arrays over the variables ``order``.
 
-        Called by ``ProgramLayout.read_law`` and ``ProgramLayout.read_weights``.
+        Called by ``ProgramLayout.read_law``, ``ProgramLayout.read_weights`` and
+        ``solve_natural``.
         """
         shape = tuple(self.count_levels(order).values())
         low, high = numbers.read_ends(formula, order)
@@ -241,9 +269,10 @@ class ProgramEnds:
     left_out: bool = False
 
     def keep(self, place: Place, least: Optimum, most: Optimum, search: "ArmProgram") -> None:
-        """Take over what is better than what was found so far.
+        """Take over the ends of a solved part at a place where they are narrower than before.
 
-        Called by ``solve_program`` for each place and part.
+        A part without a feasible point marks the place as empty. Called by ``solve_program``
+        for each place and part.
         """
         ends = (least.status, most.status)
         self.unfinished |= SolveStatus.UNFINISHED in ends
@@ -259,7 +288,7 @@ class ProgramEnds:
 
 
 def solve_program(layout: ProgramLayout, numbers: Numbers, budget: TimeBudget) -> ProgramEnds:
-    """Find both ends at every value of the axes.
+    """Solve a response-type program for both ends of every arm and value of what is fixed.
 
     Called by ``NestedChain._find_program_ends``.
     """
@@ -286,11 +315,10 @@ def solve_program(layout: ProgramLayout, numbers: Numbers, budget: TimeBudget) -
 
 
 def solve_natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
-    """Find Manski's natural bounds, which need no search.
+    """Compute the ends of a program that comes to Manski's natural bounds, without a solver.
 
     ``P(x, y=1)`` is the least: those who chose ``x`` and won. Those who chose ``x`` and lost
-    are all that is sure to be lost. Called by ``solve_program`` where the program comes to
-    them. Called by ``solve_program`` where the program comes to them.
+    are all that is sure to be lost. Called by ``solve_program`` for such programs.
     """
     spec = layout.spec
     axes = spec.fixed + spec.set_by_hand
@@ -343,9 +371,11 @@ class ArmProgram:
         self.successes = whole.find_successes(runs, len(scenarios))
 
     def set_law(self, low: Floats, high: Floats) -> None:
-        """Put in what the cells of the scenarios are, and that all types together are one.
+        """Set the probabilities that the types must reproduce; all types add up to one.
 
-        Called by ``solve_program`` for each value of the conditions.
+        ``low`` and ``high`` have one entry for each scenario and cell. Called by
+        ``solve_program`` for each value of the fixed variables, and by
+        ``TypeDifferences._solve_pair``.
         """
         self.low, self.high = np.append(low, 1.0), np.append(high, 1.0)
         for program in self.programs:
@@ -354,9 +384,10 @@ class ArmProgram:
     def find_ends(
         self, low: Floats, high: Floats, budget: TimeBudget
     ) -> tuple[Optimum, Optimum]:
-        """Search both ends, with these weights of the target's cells.
+        """Solve for the least and the greatest mean reward of the arm.
 
-        Called by ``solve_program``.
+        ``low`` and ``high`` are both ends of the known factors, one entry for each target cell.
+        Called by ``solve_program`` for each value of the fixed variables.
         """
         costs = [np.zeros(self.runs.n_types), np.zeros(self.runs.n_types)]
         for target in self.successes:
@@ -369,9 +400,10 @@ class ArmProgram:
         )
 
     def find_lead(self, first: Floats, second: Floats, budget: TimeBudget) -> Optimum:
-        """Search the greatest difference of two targets, with the weights of each.
+        """Solve for the greatest difference of the mean rewards of two arms.
 
-        Called by ``TypeDifferences._solve_pair``.
+        ``first`` and ``second`` are the known factors of each, by target cell. Called by
+        ``TypeDifferences._solve_pair``.
         """
         gain = np.zeros(self.runs.n_types)
         for target in self.successes:
@@ -383,9 +415,9 @@ class ArmProgram:
         return self.programs[1].maximise(gain, seconds=budget.count_seconds())
 
     def write_proof(self, multipliers: Floats, *, upper: bool) -> EndProof:
-        """Write an end as a sum; of cells that sum to one, as few as can be are named.
+        """Write an end as a sum of observed probabilities times the program's multipliers.
 
-        Called by ``ProgramEnds.keep``.
+        Of cells that add up to one, as few as can be are named. Called by ``ProgramEnds.keep``.
         """
         n_cells = len(self.whole.inner)
         constant, terms = float(multipliers[-1]), list[tuple[float, Cell, float]]()

@@ -50,17 +50,27 @@ class ReweightedChain(BoundRule):
 
     @property
     def blocks(self) -> tuple[ReweightedBlock, ...]:
-        """The parts that are reweighted."""
+        """Those links of the chain whose law is read off the reweighted log.
+
+        Read by ``ReweightedChain.reweightings``, ``ReweightedChain.name`` and
+        ``_make_chain_key``.
+        """
         return tuple(link for link in self.links if isinstance(link, ReweightedBlock))
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables in their order, the reward among them when it is a block."""
+        """The variables in the order in which the chain draws them; the reward too, in a block.
+
+        Read by ``ReweightedChain.range_variables``, ``_make_chain_key`` and ``_rank_chain``.
+        """
         return tuple(name for link in self.links for name in list_drawn(link))
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads off counts."""
+        """The formulas read off counts: reward, known laws, and the terms of each reweighting.
+
+        Read by ``collect_extremes`` and ``choose_rules``.
+        """
         found = [self.reward.expression] if self.reward else []
         for link in self.links:
             if isinstance(link, ReweightedBlock):
@@ -71,36 +81,51 @@ class ReweightedChain(BoundRule):
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The variables whose law nothing is said about."""
+        """The variables of links whose law is neither known nor reweighted.
+
+        Read by ``ReweightedChain.n_unknown``, ``ReweightedChain.name`` and ``_rank_chain``.
+        """
         links = (link for link in self.links if isinstance(link, ChainLink))
         return tuple(link.variable for link in links if link.weights is None)
 
     @property
     def n_unknown(self) -> int:
-        """How many variables have a law of which nothing is known beyond the log."""
+        """How many variables have an unknown law, or one reweighted without facts or tables.
+
+        Read by ``choose_rules``, which prefers rules with few of them.
+        """
         free = (b for b in self.blocks if not b.reweighting.facts and not b.reweighting.tables)
         return len(self.unknown) + sum(len(block.variables) for block in free)
 
     @property
     def name(self) -> str:
-        """What the bound is called in tables."""
+        """The rule's name in tables, such as "reweighting of M, unknown W".
+
+        Read by ``ReweightedChain.write_record``.
+        """
         rest = f", unknown {', '.join(self.unknown)}" if self.unknown else ""
         blocks = "; ".join(join_names(block.variables) for block in self.blocks)
         return f"reweighting of {blocks}{rest}"
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables drawn, and those that steer selection."""
+        """The variables drawn and those of the reweightings, besides those of the query.
+
+        Read by ``_note_hidden``.
+        """
         steering = (block.reweighting.variables for block in self.blocks)
         return frozenset(self.variables).union(*steering) - {self.outcome, *self.axes}
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """What each block supposes of selection."""
+        """The reweighting of the log behind each block.
+
+        Read by ``_list_stated``, ``_reweights_freely`` and ``ReweightedChain.write_record``.
+        """
         return tuple(block.reweighting for block in self.blocks)
 
     def write_record(self) -> RuleRecord:
-        """Write what it claims, from the outside in, and why each part of it holds.
+        """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 
         Called by ``BoundPlan.of`` once per rule.
         """
@@ -119,7 +144,7 @@ class ReweightedChain(BoundRule):
         return RuleRecord(self.name, claim, tuple(steps))
 
     def _write_links(self) -> tuple[Sentence, list[StepRecord]]:
-        """Write what is done over every link and block, and the steps, from the inside out.
+        """Write the formula of the chain, a sum or min/max for each link, and the steps.
 
         Called by ``ReweightedChain.write_record``.
         """
@@ -140,9 +165,9 @@ class ReweightedChain(BoundRule):
         return shown or Sentence(()), steps
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Go backwards from the reward, over a block by linear programs.
+        """Bound every arm and context backwards from the reward; over blocks by programs.
 
-        Called by ``_intersect_ends`` once for each kind of numbers.
+        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
         """
         walk = ChainEvaluation.from_chain(
             self, numbers, outcome=self.outcome, axes=self.axes, budget=budget
@@ -160,9 +185,10 @@ class ReweightedChain(BoundRule):
 
 
 def list_drawn(link: ChainLink | ReweightedBlock) -> tuple[str, ...]:
-    """List the variables that a link draws.
+    """List the variables of a link: those of a block, or the one of a plain link.
 
-    Called by ``ChainEvaluation.list_axes_before`` and ``ReweightedChain.variables``.
+    Called by ``ChainEvaluation.list_axes_before``, ``ReweightedChain.variables`` and
+    ``SharedChain.from_graph``.
     """
     return link.variables if isinstance(link, ReweightedBlock) else (link.variable,)
 
@@ -187,7 +213,7 @@ class ChainEvaluation:
         axes: Sequence[str],
         budget: TimeBudget = FOR_EVER,
     ) -> "ChainEvaluation":
-        """Prepare the programs of a chain's blocks.
+        """Put a chain together with its numbers and the linear programs of its blocks.
 
         Called by ``ReweightedChain.find_ends`` and ``ChainDifferences.__init__``.
         """
@@ -200,21 +226,26 @@ class ChainEvaluation:
 
     @property
     def links(self) -> tuple[ChainLink | ReweightedBlock, ...]:
-        """The parts of the chain in their order."""
+        """The links and blocks of the chain in their order.
+
+        Read by ``ReweightedChain.find_ends``, ``ChainEvaluation.average_over`` and
+        ``ChainDifferences.find_greatest``.
+        """
         return self.chain.links
 
     def list_axes_before(self, place: int) -> tuple[str, ...]:
-        """List the axes of what is known when the link at a place is drawn.
+        """List the axes of arrays before the link at a place: the query's, then earlier links'.
 
-        Called by ``ChainEvaluation.average_over``.
+        Called by ``ChainEvaluation.average_over`` and ``ChainEvaluation.find_reward_ends``.
         """
         earlier = (name for link in self.links[:place] for name in list_drawn(link))
         return *self.axes, *earlier
 
     def find_reward_ends(self) -> tuple[Floats, Floats]:
-        """Find both ends of the mean reward once every link is drawn.
+        """Read both ends of the mean reward at every level of the query's and links' variables.
 
-        Called by ``ReweightedChain.find_ends`` before it goes back.
+        Called by ``ReweightedChain.find_ends`` and ``ChainDifferences.__init__``, which then
+        average over the links.
         """
         order = self.list_axes_before(len(self.links))
         if self.chain.reward is None:
@@ -225,9 +256,10 @@ class ChainEvaluation:
         return low[..., SUCCESS].clip(0, 1), high[..., SUCCESS].clip(0, 1)
 
     def average_over(self, place: int, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """Take the least mean of ``low`` and the greatest of ``high`` over one link.
+        """Take the least mean of ``low`` and the greatest of ``high`` over the link at a place.
 
-        Called by ``ReweightedChain.find_ends`` for each link, the last first.
+        Called by ``ReweightedChain.find_ends`` and ``ChainDifferences.__init__`` for each link,
+        the last first.
         """
         link, outer = self.links[place], self.list_axes_before(place)
         if isinstance(link, ReweightedBlock):
@@ -244,9 +276,9 @@ def _look_up_worst(
     place: Place,
     upper: bool,  # noqa: FBT001
 ) -> WorstPopulation | None:
-    """Look up the population of a row; an axis of length 1 holds for every row.
+    """Look up the population that attains an end of a row; None where there is none to show.
 
-    Used by ``ReweightedChain.find_ends`` as the proof of its ends.
+    Used by ``ReweightedChain.find_ends`` as the ``proof`` of its ends.
     """
     known = tuple(min(i, size - 1) for i, size in zip(place, shape, strict=True))
     return expectation.worsts.get((known, upper))

@@ -50,12 +50,19 @@ class PopulationProgram:
 
     @cached_property
     def populations(self) -> Populations:
-        """Every law that log, facts and tables leave possible."""
+        """Every law of the variables that the log, facts and tables leave possible.
+
+        Read by ``ReweightedProgram.__init__`` and ``PopulationProgram.has_too_many_cells``.
+        """
         return Populations(self.reweighting, self.numbers)
 
     @property
     def has_too_many_cells(self) -> bool:
-        """Whether there are too many cells to make programs."""
+        """Whether the joint table of the variables is too large to make programs over it.
+
+        Read by ``ReweightedTypes.find_ends`` and ``TypeDifferences._solve_pair``, which then
+        say nothing.
+        """
         return self.populations.has_too_many_cells
 
 
@@ -68,20 +75,25 @@ class _MixedColumns:
 
     @property
     def n(self) -> int:
-        """How many columns there are of both kinds."""
+        """The number of columns of the program: masses of the population, and response types.
+
+        Read by ``ReweightedProgram.__init__``.
+        """
         return self.masses.n_columns + self.n_types
 
     def widen_masses(self, form: Floats) -> Floats:
-        """Write a form of masses over all columns.
+        """Lengthen coefficients of masses by zeros for the columns of response types.
 
-        Called by ``ReweightedProgram.__init__``.
+        Called by ``ReweightedProgram.__init__`` and ``ReweightedProgram._write_forms`` for
+        rows.
         """
         return np.concatenate([form, np.zeros(self.n_types)])
 
     def widen_types(self, shares: Floats) -> Floats:
-        """Write a form of types over all columns.
+        """Put zeros for the columns of masses before coefficients of response types.
 
-        Called by ``ReweightedProgram.__init__``.
+        Called by ``ReweightedProgram.__init__``, ``ReweightedProgram._write_forms`` and, for
+        the objective, by ``ReweightedProgram._find_greatest``.
         """
         return np.concatenate([np.zeros(self.masses.n_columns), shares])
 
@@ -116,9 +128,9 @@ class ReweightedProgram:
         self.rows.add(everyone - self.columns.widen_masses(unit), 0.0, 0.0)
 
     def find_ends(self) -> tuple[End, End]:
-        """Search both ends of what the arm earns.
+        """Find the least and the greatest mean reward of the arm, each with its population.
 
-        Called by ``ReweightedTypes.find_ends``.
+        Called by ``ReweightedTypes.find_ends`` for each arm and value of what is fixed.
         """
         pays, found = self._find_successes(0), []
         for sign in (-1.0, 1.0):
@@ -128,16 +140,17 @@ class ReweightedProgram:
         return found[0], found[1]
 
     def find_lead(self) -> float:
-        """Search how much more the first arm can earn than the second.
+        """Find how much greater the first arm's mean reward can be than the second's.
 
         Called by ``TypeDifferences._solve_pair``.
         """
         return self._find_greatest(self._find_successes(0) - self._find_successes(1))
 
     def _find_successes(self, arm: int) -> Floats:
-        """Find which types succeed under the first arm, or the second.
+        """Say with 0 or 1 for each response type whether it earns the reward under an arm.
 
-        Called by ``ReweightedProgram.find_ends`` and ``ReweightedProgram.find_lead``.
+        ``arm`` is 0 for the first arm of the program, 1 for the second. Called by
+        ``ReweightedProgram.find_ends`` and ``ReweightedProgram.find_lead``.
         """
         (outcome,) = self.layout.spec.asked.outcomes
         scenario = len(self.layout.outer) + arm
@@ -146,9 +159,10 @@ class ReweightedProgram:
         )
 
     def _find_greatest(self, gain: Floats) -> float:
-        """Find the greatest mean of what types gain; infinite where nothing is known.
+        """Find the greatest mean of ``gain``, a number for each response type.
 
-        Called by ``ReweightedProgram.find_ends`` and ``ReweightedProgram.find_lead``.
+        Infinite where the log says nothing of the fixed values. Called by
+        ``ReweightedProgram.find_ends`` for each end and by ``ReweightedProgram.find_lead``.
         """
         if not self.populations.has_logged(self.at) or self.least < RARE:
             return inf
@@ -163,13 +177,17 @@ class ReweightedProgram:
 
     @cached_property
     def cells(self) -> list[tuple[Floats, Floats]]:
-        """For each scenario the masses of its cells, and the types that run into them."""
+        """For each scenario, the coefficients of its cells' masses and of the types in them.
+
+        Read by ``ReweightedProgram._solve_box`` and ``ReweightedProgram.box``.
+        """
         return [self._write_forms(scenario) for scenario in range(len(self.layout.outer))]
 
     def _write_forms(self, scenario: int) -> tuple[Floats, Floats]:
-        """Write the mass of every cell of a scenario, and the types that run into it.
+        """Write the coefficients of every cell of one scenario: its mass, and its types.
 
-        Called by ``ReweightedProgram.cells`` for each scenario; a row is a cell.
+        Both arrays have a row for each cell. Called by ``ReweightedProgram.cells`` for each
+        scenario.
         """
         layout, outer = self.layout, self.layout.outer[scenario]
         masses = [
@@ -187,7 +205,10 @@ class ReweightedProgram:
 
     @cached_property
     def box(self) -> ProbabilityBox:
-        """Between which ends the chance of each scenario is: by a formula, and by the facts."""
+        """The range of each scenario's chance in the population, by a formula and by programs.
+
+        Read by ``ReweightedProgram._find_greatest`` as the box in which its search begins.
+        """
         if len(self.cells) == 1:
             return ProbabilityBox(np.ones(1), np.ones(1))
         low, high = self._read_chances()
@@ -206,7 +227,7 @@ class ReweightedProgram:
         ).tighten()
 
     def _read_chances(self) -> tuple[Floats, Floats]:
-        """Read what a formula says of the chances; anything where there is none.
+        """Read both ends of each scenario's chance off counts; 0 and 1 without a formula.
 
         Called by ``ReweightedProgram.box``.
         """
@@ -221,9 +242,10 @@ class ReweightedProgram:
         return low - ROUNDING, high + ROUNDING
 
     def _solve_box(self, aim: Floats, box: ProbabilityBox) -> BoxBound | None:
-        """Solve the program of a box of chances.
+        """Solve the program for ``aim`` while the scenarios' chances are in one box.
 
-        Used by ``ReweightedProgram._find_greatest`` in its search over boxes.
+        None when it has no feasible point. Used by ``ReweightedProgram._find_greatest`` as what
+        ``search_boxes`` calls for each box.
         """
         rows = self.rows.copy()
         for (masses, types), low, high in zip(self.cells, *box, strict=True):
@@ -249,9 +271,10 @@ class ReweightedProgram:
         return BoxBound(end, chances, np.array(off), answer)
 
     def _is_late(self) -> bool:
-        """Tell whether time is up, and remember it for a note.
+        """Tell whether the time budget is spent, and set ``late``, of which a note is made.
 
-        Called by ``ReweightedProgram._solve_box``.
+        Called by ``ReweightedProgram._solve_box`` and, through ``search_boxes``, by
+        ``ReweightedProgram._find_greatest``.
         """
         left = self.budget.count_seconds()
         self.late |= left == 0.0

@@ -65,34 +65,46 @@ class ReweightedTypes(BoundRule):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads off counts."""
+        """The terms of the reweighting, and the formula of the instruments' law if any.
+
+        Read by ``collect_extremes`` and ``choose_rules``.
+        """
         own = self.reweighting.formulas
         return own if self.chances is None else (*own, self.chances)
 
     @property
     def range_variables(self) -> Nodes:
-        """What steers selection or has types, besides the query's variables."""
+        """The variables of the reweighting besides those of the query.
+
+        Read by ``_note_hidden``.
+        """
         return self.reweighting.variables - {self.outcome, *self.axes}
 
     @property
     def n_unknown(self) -> int:
-        """One: the law of types."""
+        """One: the law of the response types.
+
+        Read by ``choose_rules``, which prefers rules with few unknowns.
+        """
         return 1
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """What it supposes of selection."""
+        """The one reweighting of the log that the rule rests on.
+
+        Read by ``_list_stated`` and ``_reweights_freely``.
+        """
         return (self.reweighting,)
 
     def populate(self, numbers: Numbers) -> PopulationProgram:
-        """Make the populations of its reweighting on numbers.
+        """Put the rule's reweighting together with numbers: the populations of its programs.
 
         Called by ``ReweightedTypes.find_ends`` and ``TypeDifferences.__init__``.
         """
         return PopulationProgram(self.reweighting, self.given, self.chances, numbers)
 
     def write_record(self) -> RuleRecord:
-        """Write what it claims and why.
+        """Write the rule's name, its claim, and the steps that prove it.
 
         Called by ``BoundPlan.of`` once per rule.
         """
@@ -119,9 +131,9 @@ class ReweightedTypes(BoundRule):
         )
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Bound every arm and context.
+        """Bound every arm and context by programs over response types and populations.
 
-        Called by ``_intersect_ends`` once for each kind of numbers.
+        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
         """
         spec, populated = self.program, self.populate(numbers)
         layout = ProgramLayout(spec, numbers.levels, most=MOST_COLUMNS)
@@ -159,9 +171,9 @@ class ReweightedTypes(BoundRule):
 def find_reweighted_types(
     graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, tables: Sequence[Nodes]
 ) -> list[ReweightedTypes]:
-    """Find the programs of the population that say more than natural bounds.
+    """List the rules that bound a confounded effect by response types on the reweighted log.
 
-    Called by ``_find_rules`` where no formula is found.
+    They say more than natural bounds. Called by ``_find_rules`` where no formula is found.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -185,9 +197,10 @@ def find_reweighted_types(
 def _find_programs(
     graph: CausalGraph, query: EffectQuery
 ) -> Iterator[tuple[ResponseProgram, Nodes]]:
-    """Yield the programs of an unselected log whose law is one that the log could show.
+    """Yield response-type programs on the graph without selection, with what they are given.
 
-    Called by ``find_reweighted_types``.
+    Only those whose law is one term ``P(variables with types | given)``. Called by
+    ``find_reweighted_types``.
     """
     everyone = graph.induced(graph.observed)
     y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
@@ -203,7 +216,7 @@ def _find_programs(
 def _rank_program(found: tuple[ResponseProgram, Nodes]) -> tuple[int, int]:
     """Rank programs by most instruments, then by fewest variables with types.
 
-    Used by ``find_reweighted_types``.
+    Used by ``find_reweighted_types`` as a sort key.
     """
     program, _ = found
     return -len(program.varied), len(program.inside)
@@ -217,9 +230,9 @@ def _make_types_rule(
     facts: SelectionFacts,
     tables: Sequence[Nodes],
 ) -> ReweightedTypes:
-    """Make the rule of a program on the reweighted log.
+    """Make the rule of a response-type program whose law is that of the reweighted log.
 
-    Called by ``find_reweighted_types``.
+    Called by ``find_reweighted_types`` for the programs of best rank.
     """
     members, varied = frozenset(program.inside), frozenset(program.varied)
     steering = find_boundary(graph, str(graph.selection), given=graph.observed)

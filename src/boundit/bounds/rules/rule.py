@@ -24,9 +24,9 @@ class BoundRule(Protocol):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads off counts.
+        """The formulas whose numbers the rule reads off counts.
 
-        Read by ``collect_extremes`` and ``choose_rules``.
+        Read by ``collect_extremes``, ``choose_rules`` and ``BoundRule.needs``.
         """
 
     @property
@@ -40,24 +40,24 @@ class BoundRule(Protocol):
     def n_unknown(self) -> int:
         """How many variables, or factors, have a law of which nothing is known.
 
-        Read by ``choose_rules``.
+        Read by ``choose_rules``, which prefers rules with few of them.
         """
 
     def write_record(self) -> RuleRecord:
-        """Write its name, what it claims, and the steps that prove it.
+        """Write the rule's name, what it claims, and the steps that prove it.
 
         Called by ``BoundPlan.of`` once per rule.
         """
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget) -> Ends:
-        """Find a lower and an upper end for every arm and context.
+        """Find a lower and an upper end of the mean reward for every arm and context.
 
-        Called by ``_intersect_ends`` once for each kind of numbers.
+        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
         """
 
     @property
     def extremes(self) -> Nodes:
-        """The variables over which it only takes the least and the greatest of one formula.
+        """The variables over which only the least and the greatest of one formula are taken.
 
         Read by ``collect_extremes``.
         """
@@ -65,7 +65,7 @@ class BoundRule(Protocol):
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """What it supposes of selection.
+        """The reweightings of the log that the rule rests on; none unless it undoes selection.
 
         Read by ``_list_stated`` and ``_reweights_freely``.
         """
@@ -73,30 +73,36 @@ class BoundRule(Protocol):
 
     @property
     def needs(self) -> Nodes:
-        """The variables whose counts or levels it reads.
+        """The variables whose counts or levels the rule reads.
 
-        Read by ``BoundPlan.needs`` and ``Explainer``.
+        Read by ``BoundPlan.needs`` and ``Explainer.__init__``.
         """
         return self.range_variables.union(*map(find_variables, self.formulas))
 
     @property
     def outcome(self) -> str:
-        """The reward."""
+        """The name of the reward variable, the query's one outcome.
+
+        Read by ``Chain.find_ends`` and ``Substitution.find_ends``.
+        """
         (outcome,) = self.query.outcomes
         return outcome
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes of its ends: treatments, then contexts, in the query's order."""
+        """The axes of the rule's ends: treatments, then contexts, in the query's order.
+
+        Read by ``Chain.find_ends`` and ``NaturalBounds.find_ends``.
+        """
         return self.query.treatments + self.query.context
 
     def list_cells(
         self, evaluator: Evaluator, place: Place
     ) -> list[tuple[dict[str, int], float]]:
-        """List the levels and numbers that the ends at a place were made from.
+        """List the levels and numbers that the ends of one arm and context were made from.
 
-        A sum over many cells has no short list. Called by ``Explainer._list_cell_numbers`` for
-        every row.
+        Empty unless a rule says otherwise: a sum over many cells has no short list. Called by
+        ``Explainer._list_cell_numbers`` for every row.
         """
         del evaluator, place
         return []

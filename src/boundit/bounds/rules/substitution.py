@@ -37,21 +37,30 @@ class Substitution(BoundRule):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """What it reads off counts."""
+        """The formulas read off counts: the substitute's effect, and ``P(c)`` to divide by.
+
+        Read by ``collect_extremes`` and ``choose_rules``.
+        """
         return (self.substitute.formula, *((self.base,) if self.base is not None else ()))
 
     @property
     def range_variables(self) -> Nodes:
-        """The substitute's variables."""
+        """The variables that are set in place of the treatments.
+
+        Read by ``_note_hidden``.
+        """
         return self.substitute.variables
 
     @property
     def n_unknown(self) -> int:
-        """How many variables are set in place of the unknown."""
+        """How many variables are set in place of the treatments: their true levels are unknown.
+
+        Read by ``choose_rules``, which prefers rules with few of them.
+        """
         return len(self.substitute.variables)
 
     def write_record(self) -> RuleRecord:
-        """Write what it claims.
+        """Write the rule's name, its claim as a min/max over the substitute, and the reasons.
 
         Called by ``BoundPlan.of`` once per rule.
         """
@@ -67,9 +76,10 @@ class Substitution(BoundRule):
         )
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Take the least and the greatest over the substitute's values (eq. 10).
+        """Bound every arm and context by the least and greatest over the substitute's levels.
 
-        Called by ``_intersect_ends`` once for each kind of numbers.
+        Equation 10. Called by ``_intersect_ends`` with the estimates, and again with confidence
+        intervals.
         """
         del budget  # it solves no program
         order = (*self.axes, *sort_names(self.substitute.variables))
