@@ -14,9 +14,10 @@ _MOST_SHOWN = 3
 
 
 def warn_of_dropped_rows(nulls: Mapping[str, int], rows: float) -> tuple[str, ...]:
-    """Say how many rows lack a value, by variable, and what that does.
+    """Say how many rows were dropped for a null, by variable, and what that does.
 
-    Called by ``_collect_notes``.
+    Being complete may itself be a selection. Called by ``_collect_notes`` for the caveats of a
+    count table.
     """
     if not nulls:
         return ()
@@ -30,7 +31,7 @@ def warn_of_dropped_rows(nulls: Mapping[str, int], rows: float) -> tuple[str, ..
 def warn_of_averages(reward: str, weight: str) -> tuple[str, ...]:
     """Warn that a mean of many rows looks like as many equal rewards: no spread at all.
 
-    Called by ``_warn_if_averaged``.
+    Called by ``_warn_if_averaged`` for the caveats of a count table.
     """
     return (
         f"rows stand for many by {weight}, with rewards other than 0 and 1: if "
@@ -42,7 +43,7 @@ def warn_of_averages(reward: str, weight: str) -> tuple[str, ...]:
 def warn_of_many_levels(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
     """Suggest bins for whole numbers with many levels.
 
-    Called by ``_collect_notes``.
+    Called by ``_collect_notes`` for the caveats of a count table.
 
     >>> print(*warn_of_many_levels({"Age": tuple(range(18, 91)), "Ad": ("A", "B")}))
     Age has 73 levels, each counted by its own rows: if it is a measurement, cut it with bins={'Age': [...]}
@@ -60,9 +61,9 @@ def warn_of_many_levels(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
 
 
 def warn_of_missing_words(levels: Mapping[str, Levels]) -> tuple[str, ...]:
-    """Ask about levels that other programs write where a value is missing.
+    """Ask about levels such as 'NA', which other programs write where a value is missing.
 
-    Called by ``_collect_notes``.
+    Called by ``_collect_notes`` for the caveats of a count table.
 
     >>> print(*warn_of_missing_words({"Age": ("NA", "old", "young")}))
     Age has the level 'NA': if it says that a value is missing, leave the cell empty

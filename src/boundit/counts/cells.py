@@ -32,9 +32,9 @@ class ColumnKind(Enum):
 
     @property
     def may_be_summed(self) -> bool:
-        """Whether a sum of these may mean something; of objects only the rows can tell.
+        """Whether a column of this kind may be added up, as a reward or a weight is.
 
-        Used by ``Log._check_may_be_summed``.
+        Of Python objects only the rows can tell. Read by ``Log._check_may_be_summed``.
         """
         return self in {ColumnKind.NUMBERS, ColumnKind.BOOLEANS, ColumnKind.OBJECTS}
 
@@ -86,20 +86,23 @@ class Source(Protocol):
 
     @property
     def label(self) -> str:
-        """What to call it in a message.
+        """What messages call the source of rows: a file's name, or "the dict of columns".
 
-        Used by ``Log.count`` and wherever a message names the log.
+        Read by ``Log.count`` and wherever a message names the log.
         """
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """The columns, and what they hold.
+        """The source's columns, and what each holds: numbers, text, times.
 
-        Used by ``Log.names`` and by the checks of ``Log``, as ``Log._check_may_be_summed``.
+        Read by ``Log.names`` and by the checks of ``Log``, as ``Log._check_may_be_summed``.
         """
 
     def group(self, plan: GroupBy) -> Cells:
-        """Make the one pass. Called by ``Log.count``."""
+        """Group the rows by the plan's keys and add up its other columns, in one pass.
+
+        Called by ``Log.count``; each source has its own engine for it.
+        """
 
     def find_oddity(self, column: str) -> Oddity | None:
         """Find the first text in a column that is no number, for a message.
@@ -128,9 +131,10 @@ NUMBER = r"^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$"
 
 
 def choose_aggregates(plan: GroupBy) -> dict[str, tuple[str, str]]:
-    """Choose the aggregates that a plan needs; an unweighted one needs fewer.
+    """Choose which aggregates (sums, counts, extremes) a GROUP BY needs, by their names.
 
-    Called by ``ColumnSource.group``, ``FrameSource._group`` and ``group_relation``.
+    Without weights or a reward they are fewer. Called by ``ColumnSource.group``,
+    ``FrameSource._group`` and ``group_relation``.
     """
     names = ["lines"]
     if plan.weight:

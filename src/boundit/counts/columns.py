@@ -33,14 +33,17 @@ class ColumnSource:
 
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
-        """The columns, and what their values are.
+        """The columns of the dict, and what each holds: numbers, text, times.
 
-        Used by ``Log.names`` and the checks of ``Log``.
+        Read by ``Log.names`` and the checks of ``Log``.
         """
         return {name: _find_kind(values) for name, values in self.columns.items()}
 
     def group(self, plan: GroupBy) -> Cells:
-        """Group in memory. Called by ``Log.count``."""
+        """Group the rows of a dict of columns with NumPy, and add up the plan's other columns.
+
+        Called by ``Log.count``.
+        """
         pairs = [encode_column(name, self._read_key(name, plan)) for name in plan.keys]
         n_rows = len(next(iter(self.columns.values()), ()))
         codes = np.array([codes for _, codes in pairs], dtype=np.int64)
@@ -56,7 +59,7 @@ class ColumnSource:
         return Cells(tuple(keys), aggregates)
 
     def _read_key(self, name: str, plan: GroupBy) -> Column:
-        """Read a key column, cut into numbered bins where the plan says so.
+        """Read a column to group by, as numbers of bins where the plan cuts it.
 
         Called by ``ColumnSource.group``.
         """
@@ -78,7 +81,10 @@ class ColumnSource:
             raise NotNumeric(name, role, self.kinds[name].value) from None
 
     def _derive_columns(self, plan: GroupBy) -> dict[str, Floats]:
-        """Derive the columns that aggregates are made of. Called by ``ColumnSource.group``."""
+        """Compute the numbers to aggregate, row by row: weight, reward, their products, flags.
+
+        Called by ``ColumnSource.group``.
+        """
         columns: dict[str, Floats] = {}
         weight: Floats = np.array(1.0)
         if plan.weight:
@@ -100,13 +106,16 @@ class ColumnSource:
         return columns
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text that is no number. Called by ``Log._check_may_be_summed``."""
+        """Find the first text in a column that is no number, for an error message.
+
+        Called by ``Log._check_may_be_summed``.
+        """
         known = [(i, str(v)) for i, v in enumerate(self.columns[column], 1) if v is not None]
         return next((Oddity(t, i) for i, t in known if not re.match(NUMBER, t)), None)
 
 
 def read_columns(columns: Mapping[str, object]) -> ColumnSource:
-    """Check that the columns are sequences of one length.
+    """Make a source of rows of a dict of columns, which must be sequences of one length.
 
     Called by ``_open_source`` for a dict.
     """
@@ -139,9 +148,9 @@ def _find_kind(values: Sequence[object]) -> ColumnKind:
 def _aggregate_by_group(
     numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int
 ) -> Floats:
-    """Add up, count or take the extreme of a column, group by group.
+    """Add up a column, count its numbers or take their extreme, group by group.
 
-    Called by ``ColumnSource.group``.
+    Called by ``ColumnSource.group`` for each aggregate of the plan.
     """
     known = ~np.isnan(numbers)
     match how:

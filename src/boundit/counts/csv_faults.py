@@ -23,9 +23,10 @@ class _NotText(Exception):
 
 
 def find_fault(path: str, lines: int = MOST_LINES) -> str | None:
-    """Find the first line that does not fit, or None; compressed by zstd we cannot look.
+    """Find the first line of a CSV file that does not fit its header, and say why; or None.
 
-    Called by ``FileSource.kinds`` and ``FileSource._explain_error`` once an engine gave up.
+    Files compressed by zstd are not looked into. Called by ``FileSource.kinds`` and
+    ``FileSource._explain_error`` once DuckDB gave up.
     """
     if path.lower().endswith(".zst"):
         return None
@@ -41,12 +42,12 @@ def find_fault(path: str, lines: int = MOST_LINES) -> str | None:
 
 
 def _open_bytes(path: str) -> BinaryIO | gzip.GzipFile:
-    """Open a file, packed by gzip or not. Called by ``find_fault``."""
+    """Open a CSV file for reading bytes, packed by gzip or not. Called by ``find_fault``."""
     return gzip.open(path) if path.lower().endswith(".gz") else Path(path).open("rb")
 
 
 def _decode_lines(lines: Iterator[bytes]) -> Iterator[str]:
-    """Decode lines one by one, and stop at the first that is no text.
+    """Decode a file's lines one by one from UTF-8, and stop at the first that is no text.
 
     Called by ``find_fault``.
     """
@@ -61,9 +62,9 @@ def _decode_lines(lines: Iterator[bytes]) -> Iterator[str]:
 
 
 def _compare_with_header(texts: Iterator[str]) -> str | None:
-    """Compare the rows with the header, by the mark that the header has most of.
+    """Find the first row with more or fewer fields than the header, and describe it; or None.
 
-    Called by ``find_fault``.
+    Fields are separated by the mark that the header has most of. Called by ``find_fault``.
     """
     header = next(texts, "")
     mark = max(_MARKS, key=header.count)
@@ -83,7 +84,7 @@ def _compare_with_header(texts: Iterator[str]) -> str | None:
 
 
 def _describe_misfit(line: int, found: int, names: list[str], spans: int) -> str:
-    """Say how a row does not fit the header, and that a quote may be open.
+    """Say that a row has too many or too few fields, and that a quote may be open.
 
     Called by ``_compare_with_header``.
     """

@@ -242,5 +242,5 @@ def shorten_error(error: Exception) -> str:
 
 
 def _write_full_name(kind: type) -> str:
-    """Name a type by its module and its name. Used by ``UnknownSource``."""
+    """Write a Python type as "module.Name". Called by ``UnknownSource`` for its message."""
     return f"{kind.__module__.split('.')[0]}.{kind.__qualname__}"

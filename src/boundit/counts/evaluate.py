@@ -66,14 +66,23 @@ class CountSource(Protocol):
 
     @property
     def names(self) -> Nodes:
-        """The variables. Used by ``Evaluator._find_source``."""
+        """The variables that the table counts.
+
+        Read by ``Evaluator._find_source`` to find a table that covers a term.
+        """
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each has. Used by ``Evaluator`` to check that tables agree."""
+        """How many levels each variable of the table has.
+
+        Read by ``agree_on_levels``, which checks that tables agree.
+        """
 
     def marginalize(self, names: Nodes) -> NamedArray:
-        """Add up the numbers by some of the variables. Called by ``Evaluator._marginalize``."""
+        """Add up the table's counts (or probabilities) by some of its variables.
+
+        Called by ``Evaluator._marginalize``.
+        """
 
 
 def evaluate(
@@ -127,7 +136,7 @@ class Evaluator:
         return self._terms[term]
 
     def _find_source(self, term: P, asked: Nodes) -> CountSource:
-        """Find the table that a term speaks of: the log, or the smallest that covers it.
+        """Find the table that a term reads: the log, or the smallest table that covers it.
 
         Called by ``Evaluator.compute_term``.
         """
@@ -141,7 +150,10 @@ class Evaluator:
         raise NeedsPopulation(term, self._external)
 
     def _marginalize(self, source: CountSource, names: Nodes) -> NamedArray:
-        """Count some variables of a table, once. Called by ``Evaluator.compute_term``."""
+        """Add up a table by some of its variables, and keep the answer for the next term.
+
+        Called by ``Evaluator.compute_term``.
+        """
         key = (id(source), names)
         if key not in self._marginals:
             self._marginals[key] = source.marginalize(names)
@@ -158,22 +170,29 @@ class _Evaluation:
         self.seen: dict[int, tuple[Nodes, Floats]] = {}
 
     def compute(self, expression: Expression) -> NamedArray:
-        """Compute a whole formula. Used by ``Evaluator.__call__``."""
+        """Compute a formula as an array over its free variables.
+
+        Called by ``Evaluator.__call__``.
+        """
         free, values = self.compute_once(expression)
         bound = tuple(i for i, axis in enumerate(self.axes) if axis not in free)
         return NamedArray(tuple(a for a in self.axes if a in free), values.squeeze(bound))
 
     def compute_once(self, node: Expression) -> tuple[Nodes, Floats]:
-        """Compute a node once: its free variables and its numbers, one axis for every variable.
+        """Compute a part of a formula, or return it if it was computed before.
 
-        Called by ``_Evaluation.compute``, then for parts by ``_Evaluation.compute_node``.
+        Returns its free variables and its numbers, with one axis for every variable. Called by
+        ``_Evaluation.compute``, then for parts by ``_Evaluation.compute_node``.
         """
         if id(node) not in self.seen:
             self.seen[id(node)] = self.compute_node(node)
         return self.seen[id(node)]
 
     def compute_node(self, node: Expression) -> tuple[Nodes, Floats]:
-        """Compute one node from its parts. Called by ``_Evaluation.compute_once``."""
+        """Compute one part of a formula (term, sum, product, ratio) from its own parts.
+
+        Called by ``_Evaluation.compute_once``.
+        """
         match node:
             case P(of, given):
                 return of | given, self.tables.compute_term(node).align(self.axes)
@@ -193,9 +212,9 @@ class _Evaluation:
                 assert_never(node)
 
     def sum_out(self, over: Nodes, free: Nodes, values: Floats) -> tuple[Nodes, Floats]:
-        """Sum over axes; one that the body lacks repeats it.
+        """Sum numbers over variables; one that they do not depend on repeats them.
 
-        Called by ``_Evaluation.compute_node``.
+        Called by ``_Evaluation.compute_node`` for a sum in a formula.
         """
         if missing := over - self.tables.levels.keys():
             raise NotLogged(sort_names(missing)[0], self.tables.levels)
@@ -205,7 +224,10 @@ class _Evaluation:
         return free - over, values.sum(axis=gone, keepdims=True) * times
 
     def multiply(self, factors: list[tuple[Nodes, Floats]]) -> tuple[Nodes, Floats]:
-        """Multiply factors over all their axes. Called by ``_Evaluation.compute_node``."""
+        """Multiply the arrays of a product's factors, each stretched over the axes it lacks.
+
+        Called by ``_Evaluation.compute_node``.
+        """
         free, product = frozenset[str](), np.ones([1] * len(self.axes))
         for names, values in factors:
             free, product = free | names, product * values
@@ -213,6 +235,9 @@ class _Evaluation:
 
 
 def _write_term(term: P) -> str:
-    """Spell a term for a message. Used by ``NeedsPopulation``."""
+    """Spell a term as ``P(a | b)`` for the message of an error.
+
+    Called by ``NeedsPopulation``.
+    """
     bar = f" | {join_names(term.given)}" if term.given else ""
     return f"P({join_names(term.of)}{bar})"

@@ -36,18 +36,18 @@ class FileSource:
 
     @property
     def label(self) -> str:
-        """The file, or the first and how many more.
+        """What messages call the log: its file, or the first and how many more.
 
-        Used by ``Log.count`` and wherever a message names the log.
+        Read by ``Log.count`` and wherever a message names the log.
         """
         more = len(self.paths) - 1
         return repr(self.paths[0]) + (f" and {more} more" if more else "")
 
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
-        """The columns, and what they hold: read from footers and first rows.
+        """The columns of the files, and what each holds, read from footers and first rows.
 
-        Used by ``Log.names`` and the checks of ``Log``.
+        Read by ``Log.names`` and the checks of ``Log``.
         """
         if not self.parquet and all(_is_empty(path) for path in self.paths):
             raise EmptyLog(self.label, "the file is empty, it has not even a header")
@@ -61,7 +61,10 @@ class FileSource:
         return kinds
 
     def group(self, plan: GroupBy) -> Cells:
-        """Scan the files once. Called by ``Log.count``."""
+        """Group the rows of all files with DuckDB, in one scan, and add up the plan's columns.
+
+        Called by ``Log.count``.
+        """
         try:
             with self._open() as relation:
                 return group_relation(relation, plan)
@@ -73,16 +76,16 @@ class FileSource:
             return group_relation(relation, plan)
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text that is no number; its row, if there is but one file.
+        """Find the first text in a column that is no number; its row, if there is but one file.
 
-        Called by ``Log._check_may_be_summed``.
+        Called by ``Log._check_may_be_summed`` for an error message.
         """
         with self._open(sample_size=-1) as relation:
             found = find_first_oddity(relation, column)
         return found if found is None or len(self.paths) == 1 else Oddity(found.text)
 
     def _open(self, sample_size: int = 20_480) -> AbstractContextManager[DuckDBPyRelation]:
-        """Open the files as one relation, looking at so many rows for types.
+        """Open the files as one DuckDB relation, its types guessed from ``sample_size`` rows.
 
         Called by ``FileSource.kinds``, ``FileSource.group`` and ``FileSource.find_oddity``.
         """
@@ -106,7 +109,7 @@ class FileSource:
             raise self._explain_error(error) from error
 
     def _check_names(self, kinds: Iterable[str]) -> None:
-        """Refuse names that DuckDB takes for one and so has numbered, as in Y and y_1.
+        """Refuse column names that differ only in case: DuckDB has numbered them, as Y and y_1.
 
         Called by ``FileSource.kinds``.
         """
@@ -208,19 +211,22 @@ def _connect() -> DuckDBPyConnection:
 
 
 def _is_parquet(path: str) -> bool:
-    """Tell a Parquet file by its name. Used by ``find_files``."""
+    """Tell whether a file's name ends like that of a Parquet file. Called by ``find_files``."""
     return path.lower().endswith(_PARQUET)
 
 
 def _is_empty(path: str) -> bool:
-    """Tell whether a file has no bytes. Used by ``FileSource.kinds``."""
+    """Tell whether a file has no bytes.
+
+    Called by ``FileSource.kinds``, which refuses such a file.
+    """
     return Path(path).stat().st_size == 0
 
 
 def _is_cut(path: str) -> bool:
-    """Tell whether a Parquet file lacks its opening or closing mark.
+    """Tell whether a Parquet file lacks its opening or closing mark, as when cut short.
 
-    Used by ``FileSource._explain_error``.
+    Called by ``FileSource._explain_error``.
     """
     try:
         with Path(path).open("rb") as file:

@@ -47,24 +47,27 @@ class FrameSource:
 
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
-        """The columns with a name, and what they hold.
+        """The frame's columns that have a name, and what each holds: numbers, text, times.
 
-        Used by ``Log.names`` and the checks of ``Log``.
+        Read by ``Log.names`` and the checks of ``Log``.
         """
         with self._refuse_errors():
             schema = self.frame.collect_schema()
         return {name: _find_kind(of) for name, of in schema.items() if isinstance(name, str)}
 
     def group(self, plan: GroupBy) -> Cells:
-        """Group on the frame's own engine. Called by ``Log.count``."""
+        """Group the rows of a data frame on its own engine, whose errors become ours.
+
+        Called by ``Log.count``.
+        """
         self._check_objects(plan)
         with self._refuse_errors():
             return self._group(plan)
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find a text that is no number; not every engine keeps rows in order.
+        """Find a text in a column that is no number; not every engine keeps rows in order.
 
-        Called by ``Log._check_may_be_summed``.
+        Called by ``Log._check_may_be_summed`` for an error message.
         """
         with self._refuse_errors():
             known, text = ~nw.col(column).is_null(), nw.col(column).cast(nw.String)
@@ -74,9 +77,9 @@ class FrameSource:
 
     @contextmanager
     def _refuse_errors(self) -> Iterator[None]:
-        """Give one line to whatever an engine raises: each has errors of its own.
+        """Turn whatever the frame's engine raises in this block into an error of one line.
 
-        Used by ``FrameSource.kinds``, ``FrameSource.group`` and ``FrameSource.find_oddity``.
+        Called by ``FrameSource.kinds``, ``FrameSource.group`` and ``FrameSource.find_oddity``.
         """
         try:
             yield
@@ -86,7 +89,7 @@ class FrameSource:
             raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
 
     def _check_objects(self, plan: GroupBy) -> None:
-        """Look into columns of Python objects: no engine does before it is too late.
+        """Check the values in the plan's columns of Python objects: no engine does in time.
 
         Called by ``FrameSource.group``.
         """
@@ -105,7 +108,10 @@ class FrameSource:
                 raise NotACategory(name, odd)
 
     def _group(self, plan: GroupBy) -> Cells:
-        """Prepare the columns, group, and collect. Called by ``FrameSource.group``."""
+        """Group the frame by the plan's keys, and read the grouped table as cells.
+
+        Called by ``FrameSource.group``.
+        """
         keys = [f"key_{i}" for i in range(len(plan.keys))]
         aggregates = choose_aggregates(plan)
         added = [
@@ -126,7 +132,7 @@ class FrameSource:
         )
 
     def _select_key(self, column: str, plan: GroupBy) -> nw.Expr:
-        """Select a key column, cut into numbered bins where the plan says so.
+        """Write the expression of a column to group by, cut into bins where the plan says so.
 
         Called by ``FrameSource._group``.
         """
@@ -138,7 +144,10 @@ class FrameSource:
         return self._select_number(column) if self._may_be_nan(column) else key
 
     def _select_numbers(self, plan: GroupBy) -> list[nw.Expr]:
-        """Select weight, reward and flags as numbers. Called by ``FrameSource._group``."""
+        """Write the expressions of weight, reward and flags as floats.
+
+        Called by ``FrameSource._group``.
+        """
         named = {"weight": plan.weight, "reward": plan.reward}
         named |= {f"flag_{i}": flag for i, flag in enumerate(plan.flags)}
         return [
@@ -146,7 +155,7 @@ class FrameSource:
         ]
 
     def _select_number(self, column: str) -> nw.Expr:
-        """Select a column as floats, NaN as null.
+        """Write the expression of a column as floats, NaN as null.
 
         Called by ``FrameSource._select_key`` and ``FrameSource._select_numbers``.
         """
@@ -154,23 +163,26 @@ class FrameSource:
         return nw.when(~number.is_nan()).then(number) if self._may_be_nan(column) else number
 
     def _may_be_nan(self, column: str) -> bool:
-        """Tell whether a column is of floats.
+        """Tell whether a column is of floats, which alone can hold NaN.
 
-        Used by ``FrameSource._select_key`` and ``FrameSource._select_number``.
+        Called by ``FrameSource._select_key`` and ``FrameSource._select_number``.
         """
         return self.frame.collect_schema()[column].is_float()
 
     def _collect(self, grouped: Lazy) -> nw.DataFrame[IntoDataFrame]:
         # Streaming needs an eighth of the memory that the default engine takes.
-        """Bring the grouped table back. Called by ``FrameSource._group``."""
+        """Compute the grouped table on the frame's engine and bring it into memory.
+
+        Called by ``FrameSource._group``.
+        """
         streaming = self.frame.implementation.is_polars()
         return grouped.collect(engine="streaming") if streaming else grouped.collect()
 
 
 def read_frame(source: object) -> FrameSource:
-    """Wrap a frame, or raise UnknownSource.
+    """Make a source of rows of a data frame of any library, or raise UnknownSource.
 
-    Called by ``_open_source`` for whatever is nothing else.
+    Called by ``_open_source`` for whatever is no path, dict or relation.
     """
     try:
         frame = nw.from_native(source)  # type: ignore[call-overload]
@@ -182,7 +194,10 @@ def read_frame(source: object) -> FrameSource:
 
 
 def _find_kind(of: nw.dtypes.DType) -> ColumnKind:
-    """Tell what a column holds by its type. Called by ``FrameSource.kinds``."""
+    """Tell what a column holds (numbers, text, times) by its data type.
+
+    Called by ``FrameSource.kinds``.
+    """
     if of.is_numeric():
         return ColumnKind.NUMBERS
     if of == nw.Boolean:
@@ -195,7 +210,10 @@ def _find_kind(of: nw.dtypes.DType) -> ColumnKind:
 
 
 def _derive_columns(plan: GroupBy) -> list[nw.Expr]:
-    """Derive the columns that aggregates are made of. Called by ``FrameSource._group``."""
+    """Write the expressions of the numbers to aggregate: weight, reward and their products.
+
+    Called by ``FrameSource._group``.
+    """
     weight, reward = nw.col("weight"), nw.col("reward")
     columns = []
     if plan.weight:
@@ -213,7 +231,10 @@ def _derive_columns(plan: GroupBy) -> list[nw.Expr]:
 
 
 def _write_aggregate(of: str, how: str) -> nw.Expr:
-    """Express how a column is added up. Called by ``FrameSource._group``."""
+    """Write the expression that adds up, counts or takes the extreme of a column.
+
+    Called by ``FrameSource._group`` for each aggregate of the plan.
+    """
     column = nw.col(of) if of else None
     match how, column:
         case "count", nw.Expr():
@@ -230,7 +251,7 @@ def _write_aggregate(of: str, how: str) -> nw.Expr:
 
 def _read_column(series: nw.Series[IntoSeries]) -> Column:
     # With nulls, integers would come back as floats, and neighbours become one level.
-    """Read a key of the grouped table, whole numbers as such.
+    """Read a key column of the grouped table into NumPy or a list, whole numbers as such.
 
     Called by ``FrameSource._group``.
     """
@@ -241,5 +262,8 @@ def _read_column(series: nw.Series[IntoSeries]) -> Column:
 
 
 def _read_floats(series: nw.Series[IntoSeries]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Read an aggregate of the grouped table. Called by ``FrameSource._group``."""
+    """Read an aggregate of the grouped table as floats, null as nan.
+
+    Called by ``FrameSource._group``.
+    """
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)

@@ -69,7 +69,7 @@ def _to_number(value: float) -> int | float | None:
 
 def _to_native_time(value: object) -> object:
     # pandas' NaT passes for a datetime, and its NA compares to nothing.
-    """Write dates, times, UUIDs and bytes; anything else is a TypeError.
+    """Write a date, time, UUID or bytes as a plain Python value; anything else is a TypeError.
 
     Called by ``to_native``.
     """
@@ -114,7 +114,10 @@ def sort_levels(levels: Iterable[object]) -> Levels:
 
 
 def _rank_level(level: object) -> tuple[int, float, object]:
-    """Rank a level by its kind, then by itself. Used by ``sort_levels``."""
+    """Make a sorting key of a level: its kind (numbers first), then its value.
+
+    Called by ``sort_levels``.
+    """
     match level:
         case bool() | int() | float():
             return 0, 0.0, level
@@ -135,7 +138,10 @@ def _rank_level(level: object) -> tuple[int, float, object]:
 
 
 def _rank_text(text: str) -> tuple[int, float, str]:
-    """Rank a text; names of bins go by their lower edge. Called by ``_rank_level``."""
+    """Make a sorting key of a text level; names of bins go by their lower edge.
+
+    Called by ``_rank_level``.
+    """
     if not (found := _BIN.fullmatch(text)):
         return 1, 0.0, text
     return 2, -inf if found[1] == "<" else float(found[2]), text
@@ -146,7 +152,8 @@ def encode_column(
 ) -> tuple[Levels, Codes]:
     """Give every value of a column its place among the column's levels.
 
-    Called by ``_encode_key`` and ``ColumnSource.group``.
+    Returns the sorted levels and the code of each row. Called by ``_encode_key`` and
+    ``ColumnSource.group``.
 
     >>> encode_column("X", np.array([1.0, np.nan, 0.0, 1.0]))
     ((0, 1, None), array([1, 2, 0, 1]))
@@ -165,9 +172,9 @@ def encode_column(
 
 
 def _encode_numbers(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
-    """Encode an array of numbers, booleans or times; masked values are None.
+    """Encode an array of numbers, booleans or times as distinct values and places among them.
 
-    Called by ``encode_column``.
+    Masked values are None. Called by ``encode_column``.
     """
     if column.dtype.kind in "Mm":
         column = column.astype(f"{column.dtype.kind}8[us]")
@@ -179,7 +186,10 @@ def _encode_numbers(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
 
 
 def _encode_objects(name: str, column: Iterable[object]) -> tuple[list[object], Codes]:
-    """Encode any other values, or raise NotACategory. Called by ``encode_column``."""
+    """Encode any other values as distinct ones and places among them, or raise NotACategory.
+
+    Called by ``encode_column``.
+    """
     values = column.tolist() if isinstance(column, np.ndarray) else column
     places: dict[object, int] = {}
     try:

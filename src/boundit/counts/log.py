@@ -130,7 +130,7 @@ class Log:
         return tabulate(self.source.group(plan), request)
 
     def _find_column(self, name: str, *, may_hide: bool = False) -> str:
-        """Find the source's name of a variable, or raise MissingColumn.
+        """Find the name that a variable's column has in the source, or raise MissingColumn.
 
         Called by ``Log._check_variables``.
         """
@@ -141,7 +141,10 @@ class Log:
     def _check_variables(
         self, variables: Sequence[str], reward: str | None, selection: str | None
     ) -> None:
-        """Refuse what cannot be counted or added up. Called by ``Log.count``."""
+        """Refuse variables without a column, and a reward that cannot be added up.
+
+        Called by ``Log.count`` before its pass.
+        """
         for name in variables:
             if self.source.kinds[self._find_column(name, may_hide=True)] is ColumnKind.NESTED:
                 raise NotACategory(name, ColumnKind.NESTED.value)
@@ -158,16 +161,16 @@ class Log:
         self._check_may_be_summed(reward, self._find_column(reward), "reward")
 
     def _choose_flags(self, names: Collection[str]) -> tuple[str, ...]:
-        """Choose the possible selection nodes whose column could be a flag.
+        """Choose the possible selection nodes whose column holds numbers or booleans.
 
-        Called by ``Log.count``.
+        Called by ``Log.count``, which looks whether they are 1 in every row.
         """
         held = [name for name in sort_names(names) if name in self.names]
         plain = {ColumnKind.NUMBERS, ColumnKind.BOOLEANS}
         return tuple(n for n in held if self.source.kinds[self.names[n]] in plain)
 
     def _check_may_be_summed(self, name: str, column: str, role: str) -> None:
-        """Refuse a column of no numbers, with an example where there is one.
+        """Refuse a weight or reward column without numbers, with an example where there is one.
 
         Called by ``Log._check_variables``.
         """
@@ -180,7 +183,10 @@ class Log:
             raise NotNumeric(name, role, kind.value, odd and str(odd))
 
     def _list_caveats(self, cut: Iterable[str]) -> tuple[str, ...]:
-        """Say what binning does to the graph. Called by ``Log.caveats`` and ``Log.count``."""
+        """Say of each variable cut into bins that the graph must hold for the bins.
+
+        Called by ``Log.caveats`` and ``Log.count``.
+        """
         return tuple(
             f"{name} was cut into bins; the graph must hold for the binned {name}, "
             "and within a bin it may still confound"
@@ -189,7 +195,10 @@ class Log:
 
 
 def _list_once(variables: Iterable[str]) -> tuple[str, ...]:
-    """List variables once each, in an order that repeats. Called by ``Log.count``."""
+    """List the variables to count once each, a set in sorted order so that answers repeat.
+
+    Called by ``Log.count``.
+    """
     if isinstance(variables, str):
         return (variables,)
     # A set has no order of its own, and an answer may not depend on hashes.

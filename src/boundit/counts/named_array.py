@@ -74,14 +74,17 @@ class NamedArray:
 
     @property
     def names(self) -> Nodes:
-        """The axes as a set. Used by ``Evaluator._find_source`` and ``NamedArray.require``."""
+        """The variables of the axes, as a set.
+
+        Read by ``Evaluator._find_source`` and ``NamedArray.require``.
+        """
         return frozenset(self.axes)
 
     @property
     def n_levels(self) -> Mapping[str, int]:
         """How many levels each variable has.
 
-        Used by ``agree_on_levels``, ``NamedArray.at`` and ``NamedArray.align``.
+        Read by ``agree_on_levels``, ``NamedArray.at`` and ``NamedArray.align``.
         """
         return dict(zip(self.axes, self.values.shape, strict=True))
 
@@ -116,9 +119,10 @@ class NamedArray:
         return type(self)(self.axes, divide(self.values, below))
 
     def at(self, values: Mapping[str, int]) -> Self:
-        """Fix some variables at a level each; their axes go.
+        """Fix some variables at the code of a level each; their axes go.
 
-        Called by whoever asks for one case of an effect or a law.
+        Called by ``SearchTarget.compute_effect``, and by whoever asks for one case of an effect
+        or a law.
         """
         self.require(values)
         levels = self.n_levels
@@ -142,11 +146,10 @@ class NamedArray:
         return moved.reshape([levels.get(axis, 1) for axis in axes])
 
     def measure_gap(self, other: Self) -> float:
-        """Find the largest difference, each number stretched over the axes it lacks.
+        """Find the largest difference from another array, both stretched over axes they lack.
 
-        Used by audits, to compare a formula with the truth.
-
-        It is nan when either side is nan somewhere.
+        It is nan when either side is nan somewhere. Called by ``_ask_question``, which compares
+        a formula with the true effect.
         """
         agree_on_levels(self, other)
         axes = tuple(dict.fromkeys(self.axes + other.axes))
@@ -164,13 +167,13 @@ class HasLevels(Protocol):
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each variable has. Used by ``agree_on_levels``."""
+        """How many levels each variable of a table has. Read by ``agree_on_levels``."""
 
 
 def agree_on_levels(*tables: HasLevels) -> dict[str, int]:
-    """Gather every variable's number of levels, or raise LevelsDiffer where two disagree.
+    """Gather every variable's number of levels, or raise LevelsDiffer where tables disagree.
 
-    Used by ``Evaluator`` and ``NamedArray.measure_gap``.
+    Called by ``Evaluator``, ``NamedArray.measure_gap`` and ``sum_product``.
     """
     levels: dict[str, int] = {}
     for table in tables:
@@ -181,7 +184,7 @@ def agree_on_levels(*tables: HasLevels) -> dict[str, int]:
 
 
 def read_level(name: str, value: object, n_levels: int) -> int:
-    """Read one level of a variable, or raise NoSuchLevel.
+    """Return the code of a variable's level as an int, or raise NoSuchLevel.
 
     Called by ``NamedArray.at`` and ``Model.sample``.
     """
@@ -191,7 +194,7 @@ def read_level(name: str, value: object, n_levels: int) -> int:
 
 
 def divide(top: Floats, bottom: Floats) -> Floats:
-    """Divide; whatever is divided by zero is nan.
+    """Divide two arrays; whatever is divided by zero is nan.
 
     Called by ``Evaluator.compute_term``, ``_Evaluation.compute_node`` and
     ``NamedArray.condition_on``.

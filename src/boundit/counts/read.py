@@ -81,7 +81,10 @@ def read_log(
 
 
 def _open_source(source: object) -> Source:
-    """Find the engine for whatever rows are in. Called by ``read_log``."""
+    """Make a source of rows of what the user gave: paths, a relation, a dict or a data frame.
+
+    Called by ``read_log``.
+    """
     match source:
         case str() | Path():
             return find_files(source)
@@ -96,7 +99,10 @@ def _open_source(source: object) -> Source:
 
 
 def _read_mapping(option: str, value: object) -> Mapping[str, object]:
-    """Read an option that is a mapping, or refuse. Called by ``read_log``."""
+    """Return an option's value if it is a mapping, or refuse it by the option's name.
+
+    Called by ``read_log`` for ``columns`` and ``bins``.
+    """
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -108,7 +114,7 @@ def _read_mapping(option: str, value: object) -> Mapping[str, object]:
 
 
 def _read_edges(name: str, edges: object) -> tuple[float, ...]:
-    """Read the edges of bins: numbers that increase. Called by ``read_log``."""
+    """Read the edges of one variable's bins: numbers that increase. Called by ``read_log``."""
     try:
         numbers = tuple(map(float, edges))  # type: ignore[call-overload]
     except (TypeError, ValueError):

@@ -41,19 +41,25 @@ class RelationSource:
 
     @property
     def kinds(self) -> dict[str, ColumnKind]:
-        """The columns, and what they hold. Used by ``Log.names`` and the checks of ``Log``."""
+        """The columns of a DuckDB relation, and what each holds: numbers, text, times.
+
+        Read by ``Log.names`` and the checks of ``Log``.
+        """
         with self._refuse_errors():
             return read_kinds(self.relation)
 
     def group(self, plan: GroupBy) -> Cells:
-        """Group on the relation's connection. Called by ``Log.count``."""
+        """Group the rows of a DuckDB relation on the user's own connection.
+
+        Called by ``Log.count``.
+        """
         with self._refuse_errors():
             return group_relation(self.relation, plan)
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find a text that is no number; which comes first only the user's query knows.
+        """Find a text in a column that is no number; a relation has no order of rows.
 
-        Called by ``Log._check_may_be_summed``.
+        Called by ``Log._check_may_be_summed`` for an error message.
         """
         with self._refuse_errors():
             found = find_first_oddity(self.relation, column)
@@ -61,9 +67,9 @@ class RelationSource:
 
     @contextmanager
     def _refuse_errors(self) -> Iterator[None]:
-        """Give one line to whatever DuckDB raises.
+        """Turn whatever DuckDB raises in this block into an error of one line.
 
-        Used by ``RelationSource.kinds``, ``RelationSource.group`` and
+        Called by ``RelationSource.kinds``, ``RelationSource.group`` and
         ``RelationSource.find_oddity``.
         """
         try:
@@ -73,16 +79,17 @@ class RelationSource:
 
 
 def read_kinds(relation: DuckDBPyRelation) -> dict[str, ColumnKind]:
-    """Read a relation's schema; whatever has no other word is a date or a time.
+    """Read what each column of a DuckDB relation holds, by its SQL type.
 
-    Called by ``FileSource.kinds`` and ``RelationSource.kinds``.
+    A type that is no number, text, boolean or structure is a date or a time. Called by
+    ``FileSource.kinds`` and ``RelationSource.kinds``.
     """
     types = zip(relation.columns, relation.types, strict=True)
     return {name: _KINDS.get(kind.id, ColumnKind.TIMES) for name, kind in types}
 
 
 def group_relation(relation: DuckDBPyRelation, plan: GroupBy) -> Cells:
-    """Group the rows of a relation by the keys of a plan.
+    """Group the rows of a DuckDB relation by the plan's keys, and read the answer as cells.
 
     Called by ``FileSource.group`` and ``RelationSource.group``.
     """
@@ -121,9 +128,9 @@ def find_first_oddity(relation: DuckDBPyRelation, column: str) -> Oddity | None:
 
 
 def quote_identifier(name: str) -> str:
-    """Write an identifier in SQL.
+    """Put a column's name in the quotes of SQL.
 
-    Used by ``_write_key``, ``_write_number`` and ``find_first_oddity``.
+    Called by ``_write_key``, ``_write_number`` and ``find_first_oddity``.
 
     >>> print(quote_identifier('6" pipe'))
     "6"" pipe"
@@ -132,7 +139,7 @@ def quote_identifier(name: str) -> str:
 
 
 def _write_key(name: str, kind: str, edges: Sequence[float] | None) -> str:
-    """Write a key column in SQL, as NumPy can hold it, cut into bins where asked.
+    """Write in SQL a column to group by, as NumPy can hold it, cut into bins where asked.
 
     Called by ``group_relation``.
     """
@@ -155,16 +162,19 @@ def _write_key(name: str, kind: str, edges: Sequence[float] | None) -> str:
 
 
 def _write_number(name: str, kind: str) -> str:
-    """Write a column as a DOUBLE, NaN as null.
+    """Write a column in SQL as a DOUBLE, NaN as null.
 
-    Used by ``_write_key`` and ``_derive_columns``.
+    Called by ``_write_key`` and ``_derive_columns``.
     """
     number = f"CAST({quote_identifier(name)} AS DOUBLE)"
     return f"nullif({number}, 'nan'::DOUBLE)" if kind in {"float", "double"} else number
 
 
 def _derive_columns(plan: GroupBy, types: Mapping[str, str]) -> dict[str, str]:
-    """Write the columns that aggregates are made of. Called by ``group_relation``."""
+    """Write in SQL the numbers to aggregate: weight, reward, their products, flags.
+
+    Called by ``group_relation``.
+    """
     columns: dict[str, str] = {}
     if plan.weight:
         weight = _write_number(plan.weight, types[plan.weight])
@@ -184,11 +194,17 @@ def _derive_columns(plan: GroupBy, types: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read_floats(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Read an aggregate, null as nan. Called by ``group_relation``."""
+    """Read an aggregate that DuckDB brought back as floats, null as nan.
+
+    Called by ``group_relation``.
+    """
     return np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan)
 
 
 def _read_moments(column: Column) -> list[object]:
-    """Read time stamps with a zone as such. Called by ``group_relation``."""
+    """Read a key of time stamps with a zone as datetimes in UTC.
+
+    Called by ``group_relation``.
+    """
     moments = np.ma.asarray(column).astype("M8[us]").tolist()
     return [m if m is None else m.replace(tzinfo=dt.UTC) for m in moments]

@@ -15,9 +15,8 @@ def share_levels(
 ) -> tuple[CountTable, ...]:
     """Give the log and its external tables the levels of all of them and those declared.
 
-    Called once the log and its external tables are counted, before bounds are assembled.
-
-    A level that only an external table has gets a caveat there: it may be a slip.
+    A level that only an external table has gets a caveat there: it may be a slip. Called by
+    ``count_for`` once the log and its external tables are counted.
 
     >>> from boundit.counts.read import read_log
     >>> log, survey = read_log({"X": ["a", "b"]}), read_log({"X": ["b", "B"]})
@@ -37,7 +36,10 @@ def share_levels(
 def _add_relevant_levels(
     table: CountTable, levels: Mapping[str, Iterable[object]]
 ) -> CountTable:
-    """Add the levels that concern a table. Called by ``share_levels``."""
+    """Add to a table those levels that belong to its own variables.
+
+    Called by ``share_levels`` for the log and every external table.
+    """
     held = {name: found for name, found in levels.items() if name in table.variables}
     return table.add_levels(held)
 
@@ -45,7 +47,7 @@ def _add_relevant_levels(
 def _note_strange_levels(
     table: CountTable, log: CountTable, declared: Mapping[str, Iterable[object]]
 ) -> CountTable:
-    """Ask about levels that the log never has, and that nobody declared.
+    """Add a caveat to an external table for levels that the log never has and nobody declared.
 
     Called by ``share_levels`` for every external table.
     """

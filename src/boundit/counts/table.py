@@ -74,14 +74,17 @@ class CountTable:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """The notes as Python writes them. Used by whoever prints them."""
+        """The table's notes as sentences, options spelled as in Python.
+
+        Read by ``CheckReport`` and ``BoundTable``, which print them.
+        """
         return tuple(map(str, self.notes))
 
     @property
     def shape(self) -> tuple[int, ...]:
         """How many levels each variable has.
 
-        Used by ``CountTable.__str__`` and ``CountTable._add_up``.
+        Read by ``CountTable.__str__`` and ``CountTable._add_up``.
         """
         return tuple(len(self.levels[name]) for name in self.variables)
 
@@ -89,7 +92,7 @@ class CountTable:
     def rows(self) -> float:
         """How many rows were counted, or the total weight: 1 of an exact law.
 
-        Used by ``CountTable.__str__``, and by whoever weighs a table.
+        Read by ``CountTable.__str__``, and by whoever weighs a table.
         """
         return float(self.n.sum())
 
@@ -110,14 +113,15 @@ class CountTable:
     def sum_squares(self, names: Names) -> NamedArray:
         """Add up the squared reward over each combination of levels of ``names``.
 
-        Called by ``BinaryReward.sum_squares`` and by confident numbers.
+        Called by ``BinaryReward.sum_squares``, and by ``ConfidentNumbers._compute_interval``
+        for the spread of a mean.
         """
         return self._add_up(names, self._require_reward(self.squares))
 
     def find_code(self, name: str, value: object) -> int:
         """Find a value's place among the levels of a variable, or raise NotALevel.
 
-        Called by whoever asks about one level, as for the counts of nulls in checks.
+        Called by ``_describe_nulls`` for the counts of nulls.
         """
         self._find_places([name])
         try:
@@ -126,9 +130,9 @@ class CountTable:
             raise NotALevel(name, value, self.levels[name]) from None
 
     def restrict(self, names: Names) -> Self:
-        """Forget every variable but ``names``, and stay sparse.
+        """Make the table of ``names`` alone: lines that become one are added up.
 
-        Called by checks for the few variables of an independence.
+        Called by ``_list_seen`` for the few variables of an independence.
         """
         places = self._find_places(names)
         kept = tuple(self.variables[i] for i in places)
@@ -172,11 +176,11 @@ class CountTable:
 
     @cached_property
     def _codes_of(self) -> dict[str, dict[object, int]]:
-        """Each variable's levels, by level. Used by ``CountTable.find_code``."""
+        """The code of every level, for each variable. Read by ``CountTable.find_code``."""
         return index_levels(self.levels)
 
     def _find_places(self, names: Names) -> list[int]:
-        """Find the places of variables in the table, or raise MissingAxis.
+        """Find the positions of variables among the table's columns, or raise MissingAxis.
 
         Called by ``CountTable._add_up``, ``CountTable.find_code`` and ``CountTable.restrict``.
         """
@@ -186,7 +190,7 @@ class CountTable:
         return [i for i, name in enumerate(self.variables) if name in asked]
 
     def _add_up(self, names: Names, numbers: Floats) -> NamedArray:
-        """Add up numbers of lines into a dense array over a few variables.
+        """Add up one number per line of the table into a dense array over ``names``.
 
         Called by ``CountTable.marginalize``, ``CountTable.sum_rewards`` and
         ``CountTable.sum_squares``.
@@ -203,7 +207,7 @@ class CountTable:
         return NamedArray(tuple(axes), added.reshape(shape))
 
     def _require_reward(self, numbers: Floats | None) -> Floats:
-        """Return what was added up of the reward, or raise NoReward.
+        """Return the table's sums of reward (or of squares), or raise NoReward if it has none.
 
         Called by ``CountTable.sum_rewards`` and ``CountTable.sum_squares``.
         """
@@ -212,9 +216,9 @@ class CountTable:
         return numbers
 
     def _list_reward_arrays(self) -> dict[str, Floats]:
-        """List the arrays that speak of the reward, by name.
+        """List the reward's sums, squares and range, one number per line each, by name.
 
-        Used by ``CountTable.restrict``.
+        Called by ``CountTable.restrict``.
         """
         named = {
             "sums": self.sums,
@@ -228,7 +232,7 @@ class CountTable:
 def merge_cells(
     codes: Codes, shape: Sequence[int], n: Floats, reward: Mapping[str, Floats]
 ) -> tuple[Codes, Floats, dict[str, Floats]]:
-    """Join the lines that share a cell, in order of their codes.
+    """Add up the lines of a table that have the same codes, and sort them by codes.
 
     Called by ``tabulate`` and ``CountTable.restrict``.
     """
@@ -246,7 +250,7 @@ def merge_cells(
 def find_distinct(
     codes: Codes, shape: Sequence[int]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find for each distinct line its first place, for each line which distinct one it is.
+    """Find the distinct lines of codes: the first place of each, and which one each line is.
 
     Called by ``merge_cells`` and ``ColumnSource.group``.
     """
@@ -262,7 +266,7 @@ def find_distinct(
 
 
 def join_domains(tables: Iterable[CountTable]) -> dict[str, Levels]:
-    """Join the levels of every variable of several tables.
+    """Join the levels of every variable over several tables.
 
     Called by ``share_levels``.
 

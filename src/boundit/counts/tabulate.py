@@ -64,9 +64,10 @@ class Request:
 
 
 def tabulate(cells: Cells, asked: Request) -> CountTable:
-    """Judge the cells of a log, leave out what the rules say, and make the table.
+    """Make a count table of the cells that a pass brought back, checked and without nulls.
 
-    Called by ``Log.count`` with what its one pass brought back.
+    ``asked`` says how nulls, weights, reward and bins are treated. Called by ``Log.count`` with
+    what its one pass brought back.
     """
     if not cells["lines"].sum():
         raise EmptyLog(asked.label, "it has no rows")
@@ -112,7 +113,10 @@ _ADDED = {"sums", "squares"}
 def _encode_key(
     name: str, column: Column, edges: Sequence[float] | None
 ) -> tuple[Levels, Codes]:
-    """Encode one key column, bins by their names. Called by ``tabulate``."""
+    """Encode a key column of the cells as levels and codes, bins by their names.
+
+    Called by ``tabulate`` for every key.
+    """
     levels, codes = encode_column(name, column)
     if edges is None:
         return levels, codes
@@ -121,7 +125,10 @@ def _encode_key(
 
 
 def _count_rows(cells: Cells, asked: Request) -> Floats:
-    """Count the rows each cell stands for. Called by ``tabulate`` and ``_collect_notes``."""
+    """Count the rows of the log that each cell stands for, by lines or by weight.
+
+    Called by ``tabulate`` and ``_collect_notes``.
+    """
     return cells["weight" if asked.weight and not asked.exact else "lines"]
 
 
@@ -157,14 +164,17 @@ def _check_weights(cells: Cells, asked: Request) -> None:
 
 
 def _check_size(keys: Keys, n_cells: int) -> None:
-    """Refuse more cells than were brought back. Called by ``tabulate``."""
+    """Refuse more combinations of values than ``CELL_LIMIT``, naming the widest variables.
+
+    Called by ``tabulate``.
+    """
     if n_cells > CELL_LIMIT:
         wide = sorted(((len(of), name) for name, (of, _) in keys.items()), reverse=True)
         raise TooManyCells(CELL_LIMIT, [(name, n) for n, name in wide[:3]])
 
 
 def _check_category(name: str, levels: Levels, rows: int, asked: Request) -> None:
-    """Refuse a measurement or an identifier, where a category was meant.
+    """Refuse a variable with so many levels that it is a measurement or an identifier.
 
     Called by ``tabulate`` for every key.
     """
@@ -180,14 +190,17 @@ def _check_category(name: str, levels: Levels, rows: int, asked: Request) -> Non
 
 
 def _count_known(codes: Codes, rows: Floats, levels: Levels) -> int:
-    """Count the rows that have a value at all. Called by ``tabulate`` for every key."""
+    """Count the rows in which a variable is not null.
+
+    Called by ``tabulate`` for every key, to judge whether it is a category.
+    """
     return int(rows.sum() - (rows[codes == len(levels) - 1].sum() if None in levels else 0))
 
 
 def _find_complete(
     cells: Cells, keys: Keys, rows: Floats, asked: Request
 ) -> tuple[NDArray[np.bool_], dict[str, int]]:
-    """Find which cells have a value in every key, and how many rows lack one, by variable.
+    """Mark the cells with a value in every key, and count the rows that lack one, by variable.
 
     Called by ``tabulate``.
     """
@@ -213,7 +226,7 @@ def _find_complete(
 def _weigh_cells(cells: Cells, asked: Request) -> tuple[Floats, dict[str, Floats]]:
     """Find the weight of each cell's rows, and the sums and range of their reward.
 
-    Called by ``tabulate``.
+    Called by ``tabulate`` for the numbers of the table.
     """
     if not asked.reward:
         return cells["weight" if asked.weight else "lines"], {}
@@ -227,7 +240,7 @@ def _weigh_cells(cells: Cells, asked: Request) -> tuple[Floats, dict[str, Floats
 def _encode_in_domain(
     keys: Keys, n_cells: int, asked: Request
 ) -> tuple[dict[str, Levels], Codes]:
-    """Join the levels seen with those declared, and code the cells in them.
+    """Join the levels seen with those declared, and code the cells in the joined levels.
 
     Called by ``tabulate``.
     """
@@ -248,7 +261,7 @@ def _encode_in_domain(
 def _collect_notes(
     cells: Cells, keys: Keys, nulls: Mapping[str, int], asked: Request
 ) -> tuple[Note, ...]:
-    """Collect what a reader should know, of the log's rules first and then of its rows.
+    """Collect the caveats of a count table: of how it is counted, then of what the rows show.
 
     Called by ``tabulate``.
     """
@@ -264,16 +277,16 @@ def _collect_notes(
 
 
 def _find_always_one(cells: Cells, asked: Request) -> list[str]:
-    """Find the flags that are 1 in every row, of a log whose graph marks none of them.
+    """Find the columns of possible selection nodes that are 1 in every row.
 
-    Called by ``_collect_notes``.
+    Called by ``_collect_notes``, which asks whether one is the selection node.
     """
     rows, flags = cells["lines"].sum(), () if asked.selection else asked.flags
     return [name for i, name in enumerate(flags) if cells[f"flag_{i}"].sum() == rows]
 
 
 def _warn_if_averaged(cells: Cells, asked: Request) -> tuple[str, ...]:
-    """Warn where weighted rows hold rewards other than 0 and 1.
+    """Warn where weighted rows hold rewards other than 0 and 1, which may be means of rows.
 
     Called by ``_collect_notes``.
     """

@@ -15,9 +15,10 @@ _CALLED |= {"selected", "selection"}
 
 
 def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
-    """Name the nodes of a graph without selection that cause nothing and are not asked about.
+    """Find the nodes that may be a selection node that nobody marked.
 
-    Called by ``check``, and by bounds before they count, for nodes to ask about.
+    They cause nothing and are not asked about; a graph with a selection node has none. Called
+    by ``check`` and ``count_for`` before they count.
 
     >>> from boundit.graph.text import parse
     >>> unmarked = parse("Ad -> Click -> S; Click -> Mail")
@@ -34,14 +35,17 @@ def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
 
 
 def ask_if_always_one(name: str) -> str:
-    """Ask about a node whose column is 1 in every row. Called by ``_collect_notes``."""
+    """Write the question whether a node whose column is 1 in every row is the selection node.
+
+    Called by ``_collect_notes`` for the caveats of a count table.
+    """
     return _ask_if_selection(name, "is always 1 in this log")
 
 
 def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
-    """Ask about nodes without a column that are called like a selection node.
+    """Write questions about nodes without a column that are called like a selection node.
 
-    Called by ``Log.count``, and by the command line when it shows a graph.
+    Called by ``Log.count``, and by ``show_graph`` on the command line.
 
     >>> ask_by_name({"Selected", "Mail"}, columns={"Ad", "Click"})[0][:33]
     'Selected is an ordinary node here'
@@ -55,9 +59,9 @@ def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, 
 
 
 def _ask_if_selection(name: str, what: str) -> str:
-    """Ask whether a node is the selection node.
+    """Write the question whether a node is the selection node, and how to mark it.
 
-    Used by ``ask_if_always_one`` and ``ask_by_name``.
+    Called by ``ask_if_always_one`` and ``ask_by_name``.
     """
     return (
         f"{name} {what}: if it says which rows were kept, write [{write_name(name)}] in the "

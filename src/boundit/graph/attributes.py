@@ -10,7 +10,8 @@ SELECTED_WORDS = frozenset({"selected"})
 def is_flag_set(value: object) -> bool:
     """Read a flag as files write it: true, yes, 1 or the bare word; not false, no, 0.
 
-    Used by ``is_hidden``, ``is_selected``, ``_is_two_headed`` and ``from_networkx``.
+    Called by ``is_hidden``, ``is_selected``, ``_is_two_headed`` and ``from_networkx`` for one
+    attribute of a node or edge.
 
     >>> [is_flag_set(value) for value in ("yes", True, "False", 0, None)]
     [True, True, False, False, False]

@@ -92,9 +92,10 @@ class CausalGraph:
         bidirected: frozenset[Edge],
         selection: str | None,
     ) -> Self:
-        """Make a part of a valid graph: valid by construction, and possibly empty.
+        """Make a graph of some nodes and edges of a valid one, without checking them again.
 
-        Called by ``CausalGraph.induced`` and the three that cut edges.
+        It may be empty. Called by ``CausalGraph.induced`` and the three that cut edges, as
+        ``CausalGraph.without_edges``.
         """
         graph = object.__new__(cls)
         vars(graph).update(
@@ -109,7 +110,10 @@ class CausalGraph:
 
     @cached_property
     def links(self) -> Mapping[str, Links]:
-        """The neighbours of every node, each kind sorted, so that searches repeat."""
+        """The parents, children and siblings of every node, sorted, so that searches repeat.
+
+        Read by ``open_walk``, ``find_boundary`` and every other search of the graph.
+        """
         parents: dict[str, list[str]] = {node: [] for node in self.nodes}
         children: dict[str, list[str]] = {node: [] for node in self.nodes}
         siblings: dict[str, list[str]] = {node: [] for node in self.nodes}
@@ -126,7 +130,10 @@ class CausalGraph:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """Every node after its causes; the selection node last; ties by name."""
+        """Every node after its causes; the selection node last; ties by name.
+
+        Read by ``order_from_end`` and wherever nodes are gone through causally.
+        """
         return order_causally(
             {node: links.children for node, links in self.links.items()}, last=self.selection
         )
@@ -214,7 +221,7 @@ class CausalGraph:
         return write_statements(self.nodes, self.directed, self.bidirected, self.selection)
 
     def _follow_links(self, start: Nodes, kind: int) -> Nodes:
-        """Collect everything reached from ``start`` along one kind of link.
+        """Collect ``start`` and every node reached from it by links of one kind, as parents.
 
         Called by ``CausalGraph.ancestors``, ``CausalGraph.descendants``,
         ``CausalGraph.selecting`` and ``CausalGraph.components``.

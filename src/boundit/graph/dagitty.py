@@ -56,7 +56,7 @@ class _DagittyReader:
         self._draft = GraphDraft()
 
     def read(self) -> GraphDraft:
-        """Read the whole graph into a draft. Called by ``parse_dagitty``."""
+        """Read the whole dagitty text into a draft of a graph. Called by ``parse_dagitty``."""
         kind = self._tokens.expect("name", "'dag'")
         if kind.text.casefold() != "dag":
             kind.refuse(
@@ -75,9 +75,9 @@ class _DagittyReader:
         return self._draft
 
     def _read_statement(self) -> None:
-        """Read a node, a chain of edges, or a remark on how the graph was drawn.
+        """Read one statement into the draft: a node, a chain of edges, or a remark on drawing.
 
-        Called by ``_DagittyReader.read``.
+        Called by ``_DagittyReader.read`` until the text ends.
         """
         left = self._read_end()
         if self._tokens.take_mark("="):  # such as bb="0,0,1,1": where it was drawn
@@ -94,7 +94,7 @@ class _DagittyReader:
         self._read_attributes([] if chained else left)
 
     def _take_edge(self) -> Token | None:
-        """Take an edge if one comes; undirected ones are refused.
+        """Take the next token if it is an edge, else return None; undirected edges are refused.
 
         Called by ``_DagittyReader._read_statement``.
         """
@@ -105,7 +105,7 @@ class _DagittyReader:
         return self._tokens.take_if("edge")
 
     def _read_end(self) -> list[str]:
-        """Read one end of an edge: a node, or several in braces.
+        """Read one end of an edge: the name of a node, or several in braces.
 
         Called by ``_DagittyReader._read_statement``.
         """
@@ -118,7 +118,7 @@ class _DagittyReader:
         return inside
 
     def _read_attributes(self, nodes: list[str]) -> None:
-        """Read ``[...]`` and note which nodes are hidden or selected.
+        """Read ``[...]`` after nodes, and note in the draft which are hidden or selected.
 
         Called by ``_DagittyReader._read_statement``.
         """
@@ -138,7 +138,7 @@ class _DagittyReader:
             self._tokens.take_mark(",")
 
     def _skip_value(self) -> None:
-        """Pass over a value that says nothing of causes.
+        """Pass over the value of an attribute that says nothing of causes, such as a position.
 
         Called by ``_DagittyReader._read_statement`` and ``_DagittyReader._read_attributes``.
         """

@@ -38,7 +38,7 @@ class _Scope:
     edge: dict[str, str] = field(default_factory=dict)
 
     def nest(self) -> "_Scope":
-        """Copy the defaults for the inside of a subgraph.
+        """Copy the default attributes of nodes and edges for the inside of a subgraph.
 
         Called by ``_DotReader._read_end``.
         """
@@ -82,7 +82,7 @@ class _DotReader:
         self._attributes: dict[str, dict[str, str]] = {}
 
     def read(self) -> GraphDraft:
-        """Read the whole graph into a draft. Called by ``parse_dot``."""
+        """Read the whole DOT text into a draft of a graph. Called by ``parse_dot``."""
         self._take_keyword("strict")
         if not (self._take_keyword("digraph") or self._take_keyword("graph")):
             self._tokens.now.refuse(f"expected 'digraph', found {self._tokens.now.quotation}")
@@ -101,7 +101,7 @@ class _DotReader:
         return self._draft
 
     def _read_braces(self, scope: _Scope, *, depth: int) -> list[str]:
-        """Read ``{ ... }`` and return the nodes named inside.
+        """Read the statements in ``{ ... }`` and return the nodes named inside.
 
         Called by ``_DotReader.read`` and ``_DotReader._read_end``.
         """
@@ -115,9 +115,9 @@ class _DotReader:
         return inside
 
     def _read_statement(self, scope: _Scope, depth: int) -> list[str]:
-        """Read defaults, an assignment, a node or a chain of edges; return its nodes.
+        """Read one statement: defaults, an assignment, a node or a chain of edges.
 
-        Called by ``_DotReader._read_braces``.
+        Returns the nodes it names. Called by ``_DotReader._read_braces``.
         """
         for word in ("node", "edge", "graph"):
             if self._take_keyword(word):
@@ -142,9 +142,9 @@ class _DotReader:
         return [node for end in ends for node in end]
 
     def _skip_assignment(self) -> bool:
-        """Read ``rankdir=LR`` and the like: how the graph is drawn, not what it says.
+        """Pass over ``rankdir=LR`` and the like, and tell whether there was one.
 
-        Called by ``_DotReader._read_statement``.
+        They say how the graph is drawn. Called by ``_DotReader._read_statement``.
         """
         if self._tokens.ahead.text != "=" or self._tokens.ahead.kind != "mark":
             return False
@@ -172,7 +172,7 @@ class _DotReader:
         return [name]
 
     def _read_attributes(self) -> dict[str, str]:
-        """Read all ``[...]`` that follow, keys in lower case.
+        """Read all ``[...]`` that follow into one mapping, its keys in lower case.
 
         Called by ``_DotReader._read_statement``.
         """
@@ -189,7 +189,8 @@ class _DotReader:
     def _read_name(self, what: str) -> str:
         """Read a name, plain, quoted (also in parts) or HTML, or refuse.
 
-        Called by ``_DotReader._read_end`` and wherever a word is expected.
+        ``what`` says in the error what the name would have been of. Called by
+        ``_DotReader._read_end`` and wherever a word is expected.
         """
         token = self._tokens.now
         if token.kind not in {"name", "quoted", "html"}:
@@ -201,7 +202,7 @@ class _DotReader:
         return name
 
     def _take_keyword(self, word: str) -> bool:
-        """Take a keyword if it comes, in any case.
+        """Take the next token if it is this keyword of DOT, in upper or lower case.
 
         Called by ``_DotReader.read``, ``_DotReader._read_statement`` and
         ``_DotReader._read_end``.
@@ -214,7 +215,7 @@ class _DotReader:
 
 
 def _read_arrow(edge: Token, attributes: dict[str, str]) -> str:
-    """Say which arrowheads an edge has, and so what it claims.
+    """Read which arrowheads a DOT edge has: ``->``, ``<-`` or ``<->``.
 
     Called by ``_DotReader._read_statement`` for every edge.
     """
@@ -232,7 +233,7 @@ def _read_arrow(edge: Token, attributes: dict[str, str]) -> str:
 
 
 def _is_two_headed(attributes: dict[str, str]) -> bool:
-    """Tell whether attributes other than ``dir`` give an edge two heads.
+    """Tell whether attributes other than ``dir`` give a DOT edge two heads.
 
     Called by ``_read_arrow``.
     """

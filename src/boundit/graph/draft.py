@@ -34,7 +34,7 @@ class GraphDraft:
                 self.bidirected.add((left, right))
 
     def make_graph(self) -> CausalGraph:
-        """Judge the draft, then fold its hidden nodes away.
+        """Check the draft's names and edges, and make a causal graph without its hidden nodes.
 
         Called by every reader at its end: ``parse``, ``parse_dot``, ``parse_dagitty``,
         ``from_record``, ``from_networkx``.

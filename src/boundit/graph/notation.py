@@ -11,7 +11,7 @@ def write_statements(
     bidirected: Collection[tuple[str, str]],
     selection: str | None,
 ) -> str:
-    """Write one statement an edge, directed first, then the nodes that have no edge.
+    """Write a graph as text, one statement an edge: directed, bidirected, then lone nodes.
 
     Called by ``CausalGraph.__str__``.
 
@@ -29,6 +29,6 @@ def write_statements(
 
 
 def _sort_edges(edges: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Sort edges by both ends as people number them. Used by ``write_statements``."""
+    """Sort edges by both ends, X2 before X10. Called by ``write_statements``."""
     place = {name: i for i, name in enumerate(sort_names({n for edge in edges for n in edge}))}
     return sorted(edges, key=lambda edge: (place[edge[0]], place[edge[1]]))

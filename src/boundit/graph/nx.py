@@ -59,7 +59,7 @@ def to_networkx(graph: CausalGraph) -> "nx.MultiDiGraph":
 
 
 def _read_name(node: object) -> str:
-    """Read a node as a name: text, or the digits of a whole number.
+    """Read a node of a networkx graph as a name: text, or the digits of a whole number.
 
     Called by ``from_networkx``.
     """

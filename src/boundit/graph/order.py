@@ -42,9 +42,9 @@ def order_causally(
 
 
 def _find_cycle(children: Mapping[str, Sequence[str]]) -> list[str]:
-    """Find a shortest cycle through its first node, the first by name of one that there is.
+    """Find a directed cycle, as short as one through its first node can be.
 
-    Called by ``order_causally`` when no order exists.
+    Called by ``order_causally`` when no order exists, for its error.
     """
     cycle: Sequence[str] = ()
     try:

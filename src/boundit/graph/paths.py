@@ -71,9 +71,10 @@ def make_back_door_graph(
 
 
 def _read_ends(graph: CausalGraph, treatments: Names, outcomes: Names) -> tuple[Nodes, Nodes]:
-    """Read treatments and outcomes, which may not overlap.
+    """Read treatments and outcomes as sets of the graph's nodes, which may not overlap.
 
-    Called by the three functions above, as ``make_back_door_graph``.
+    Called by ``find_proper_causal_nodes``, ``find_proper_causal_effects`` and
+    ``make_back_door_graph``.
     """
     acting, ends = graph.require(treatments), graph.require(outcomes)
     if both := acting & ends:

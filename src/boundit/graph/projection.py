@@ -45,9 +45,9 @@ def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
 
 
 def _count_fill(links: tuple[set[str], ...]) -> int:
-    """Count the edges that eliminating a node may add.
+    """Count the edges that projecting out a node with these links may add.
 
-    Used by ``project`` to choose an order.
+    Called by ``project``, which takes the cheapest hidden node first.
     """
     parents, children, siblings = links
     return len(children) * (len(parents) + len(siblings) + len(children))

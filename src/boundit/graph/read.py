@@ -104,7 +104,7 @@ def format_graph(graph: CausalGraph, to: GraphFormat = "text") -> str:
 
 
 def _detect_format(text: str) -> GraphFormat | None:
-    """Tell a format by how the text opens; None when it opens like none.
+    """Tell a text's graph format by how it opens; None when it opens like none.
 
     Called by ``parse_graph`` and ``read_graph``.
     """
@@ -112,7 +112,7 @@ def _detect_format(text: str) -> GraphFormat | None:
 
 
 def _read_contents(path: str | PathLike[str]) -> str:
-    """Read a file as text, or say in one line why not. Called by ``read_graph``."""
+    """Read a graph file as text, or say in one line why not. Called by ``read_graph``."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:

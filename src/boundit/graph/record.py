@@ -83,7 +83,10 @@ def to_record(graph: CausalGraph) -> dict[str, object]:
 
 
 def _read_names(record: Mapping[object, object], key: str) -> list[str]:
-    """Read the list of names under a key, or refuse. Called by ``from_record``."""
+    """Read the list of names under a key of a JSON graph, or refuse it.
+
+    Called by ``from_record``.
+    """
     found = record.get(key)
     if found is None:
         return []
@@ -93,7 +96,10 @@ def _read_names(record: Mapping[object, object], key: str) -> list[str]:
 
 
 def _read_pairs(record: Mapping[object, object], key: str) -> Iterator[tuple[str, str]]:
-    """Read the list of edges under a key, or refuse. Called by ``from_record``."""
+    """Read the list of edges under a key of a JSON graph, or refuse it.
+
+    Called by ``from_record``.
+    """
     found = record.get(key)
     if found is None:
         return
@@ -106,7 +112,7 @@ def _read_pairs(record: Mapping[object, object], key: str) -> Iterator[tuple[str
 
 
 def _read_name(item: object) -> str:
-    """Read one name, or raise InvalidName.
+    """Read one name of a JSON graph, or raise InvalidName.
 
     Called by ``_read_names``, ``_read_pairs`` and ``_list_names``.
     """
@@ -116,7 +122,7 @@ def _read_name(item: object) -> str:
 
 
 def _list_names(question: object) -> Iterator[str]:
-    """List every name in a question, however its lists are nested.
+    """List every name in the ``question`` of a JSON graph, however its lists are nested.
 
     Called by ``from_record``, for nodes that only the question names.
     """

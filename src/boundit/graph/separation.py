@@ -89,15 +89,19 @@ def find_exits(
 
 
 def _check_disjoint(one: Nodes, role: str, other: Nodes, other_role: str) -> None:
-    """Refuse a node in two roles at once. Called by ``open_walk`` for each two of its sets."""
+    """Refuse a node in two roles at once, such as source and given.
+
+    Called by ``open_walk`` for each two of its sets.
+    """
     if both := one & other:
         raise OverlappingRoles(sort_names(both)[0], role, other_role)
 
 
 def _retrace(node: str, head: bool, by_head: _Reached, by_tail: _Reached) -> tuple[str, ...]:  # noqa: FBT001
-    """Read the walk back from its end to the source it began at.
+    """Write the open walk that a search found, from its source to ``node``.
 
-    Called by ``open_walk`` when it has arrived.
+    ``by_head`` and ``by_tail`` say from where each node was entered. Called by ``open_walk``
+    when it has arrived.
     """
     walk = [node]
     while step := (by_head if head else by_tail)[node]:

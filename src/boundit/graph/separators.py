@@ -167,7 +167,7 @@ def find_connected_nodes(graph: CausalGraph, sources: Names, *, given: Names = (
 def list_sets_between(
     forced: Nodes, allowed: Nodes, find: Callable[[Nodes, Nodes], Nodes | None]
 ) -> Iterator[Nodes]:
-    """List every set between two that a property has, given ``find`` to look into a range.
+    """List every set between ``forced`` and ``allowed`` that has a property.
 
     Called by ``list_separators`` and ``_AdjustmentSearch.list_all``.
 
@@ -190,7 +190,7 @@ def list_sets_between(
 
 
 def _split_ranges(forced: Nodes, allowed: Nodes, found: Nodes) -> Iterator[tuple[Nodes, Nodes]]:
-    """Split the sets between these two, but for ``found``, into disjoint ranges.
+    """Split the sets from ``forced`` to ``allowed``, without ``found``, into disjoint ranges.
 
     Called by ``list_sets_between`` for every set it found.
     """
@@ -212,7 +212,7 @@ class _SeparatorSearch:
     within: Nodes
 
     def find_widest(self) -> Nodes | None:
-        """Find every allowed ancestor, if they separate.
+        """Find the separator of all allowed ancestors; None when even that does not separate.
 
         Called by ``find_separator`` and ``list_separators``.
         """
@@ -221,12 +221,18 @@ class _SeparatorSearch:
         return allowed if self.keep_nearest(inside, allowed) is not None else None
 
     def find_nearest(self) -> Nodes | None:
-        """Find the separator nearest to the sources. Called by ``nearest_separator``."""
+        """Find the separator nearest to the sources; None when nothing separates.
+
+        Called by ``nearest_separator``.
+        """
         inside = self.find_ancestral()
         return self.keep_nearest(inside, self.within & inside)
 
     def find_minimal(self) -> Nodes | None:
-        """Find a separator of which nothing can be spared. Called by ``minimal_separator``."""
+        """Find a separator of which no node can be spared; None when nothing separates.
+
+        Called by ``minimal_separator``.
+        """
         inside = self.find_ancestral()
         nearest = self.keep_nearest(inside, self.within & inside)
         if nearest is None:
@@ -237,7 +243,10 @@ class _SeparatorSearch:
         return nearest & (reached | self.include)
 
     def find_needed(self) -> Nodes | None:
-        """Find what every separator holds. Called by ``find_needed_nodes``."""
+        """Find the nodes that every separator holds; None when nothing separates.
+
+        Called by ``find_needed_nodes``.
+        """
         inside = self.find_ancestral()
         widest = self.within & inside
         if self.keep_nearest(inside, widest) is None:
@@ -250,16 +259,17 @@ class _SeparatorSearch:
         )
 
     def find_ancestral(self) -> Nodes:
-        """Find the ancestors of both ends and of what is included.
+        """Find the ancestors of sources, targets and nodes that a separator must include.
 
-        Called by ``_SeparatorSearch.find_widest`` and the three after it.
+        Called by ``_SeparatorSearch.find_widest`` and the other searches: no separator needs
+        more nodes.
         """
         return self.graph.ancestors(self.sources | self.targets | self.include)
 
     def keep_nearest(self, inside: Nodes, separator: Nodes) -> Nodes | None:
-        """Keep what the sources reach of a separator; None when they reach a target.
+        """Keep the nodes of a separator that the sources reach; None when they reach a target.
 
-        Called by ``_SeparatorSearch.find_widest`` and the three after it.
+        Called by ``_SeparatorSearch.find_widest`` and the other searches.
         """
         reached = _find_reached(
             self.graph, self.sources, separator, inside=inside, opening=inside
@@ -270,9 +280,9 @@ class _SeparatorSearch:
 def _prepare_separator_search(
     graph: CausalGraph, sources: Names, targets: Names, include: Names, within: Names | None
 ) -> _SeparatorSearch:
-    """Check the names of a question, and put its sets in order.
+    """Check the names of a question about separators, and read them as sets of nodes.
 
-    Called by ``find_separator`` and the other searches, first of all.
+    Called by ``find_separator`` and the other four questions, as ``minimal_separator``.
     """
     start, goal, forced = graph.require(sources), graph.require(targets), graph.require(include)
     for one, role, other, other_role in (

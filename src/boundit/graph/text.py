@@ -46,7 +46,10 @@ def parse(text: str) -> CausalGraph:
 
 
 def _read_statement(tokens: Tokens, draft: GraphDraft) -> None:
-    """Read a node, a chain of edges, or what is hidden. Called by ``parse``."""
+    """Read one statement of our text into the draft: a node, a chain of edges, what is hidden.
+
+    Called by ``parse`` until the text ends.
+    """
     first = tokens.now
     if first.kind == "name" and first.text == "hidden":
         tokens.take()
@@ -65,7 +68,10 @@ def _read_statement(tokens: Tokens, draft: GraphDraft) -> None:
 
 
 def _read_hidden(tokens: Tokens, draft: GraphDraft) -> None:
-    """Read the names after ``hidden``. Called by ``_read_statement``."""
+    """Read the names after ``hidden`` and note them in the draft.
+
+    Called by ``_read_statement``.
+    """
     draft.hidden.add(tokens.expect_name("a name to hide"))
     while tokens.take_mark(","):
         draft.hidden.add(tokens.expect_name("a name to hide"))
@@ -73,7 +79,7 @@ def _read_hidden(tokens: Tokens, draft: GraphDraft) -> None:
 
 
 def _read_node(tokens: Tokens, draft: GraphDraft) -> str:
-    """Read ``X``, ``"X"`` or, marking the selection node, ``[X]``.
+    """Read a node, ``X``, ``"X"`` or, marking the selection node, ``[X]``; return its name.
 
     Called by ``_read_statement``.
     """

@@ -20,14 +20,17 @@ class Token:
     column: int
 
     def refuse(self, reason: str) -> NoReturn:
-        """Say what is wrong at this place. Called by every reader, as ``_DotReader.read``."""
+        """Raise a syntax error that points at this token's line and column.
+
+        Called by every reader, as ``_DotReader.read``.
+        """
         raise MalformedText(reason, line=self.line, column=self.column)
 
     @property
     def quotation(self) -> str:
-        """How a message speaks of it.
+        """The token as an error message quotes it, or "the end of the text".
 
-        Used by every reader that refuses a token, as ``_DotReader.read``.
+        Read by every reader that refuses a token, as ``_DotReader.read``.
         """
         if self.kind == END:
             return "the end of the text"
@@ -47,7 +50,7 @@ class Tokens:
         self.ahead = next(self._rest, self.now)
 
     def take(self) -> Token:
-        """Return the token to look at and step to the one after it.
+        """Return the current token and step to the one after it.
 
         Called by ``Tokens.take_if``, ``Tokens.expect_name`` and ``Tokens.expect``.
         """
@@ -56,7 +59,7 @@ class Tokens:
         return token
 
     def take_if(self, kind: str, *texts: str) -> Token | None:
-        """Take the token if it is of this kind (and one of these texts).
+        """Take the current token if it is of this kind (and one of these texts), else None.
 
         Called by ``Tokens.take_mark``, and by readers for edges, as ``parse``.
         """
@@ -64,18 +67,24 @@ class Tokens:
         return self.take() if here else None
 
     def is_at(self, mark: str) -> bool:
-        """Tell whether this mark comes now.
+        """Tell whether the current token is this mark, such as ``{``, without taking it.
 
         Called by ``_DotReader.read``, ``_DotReader._read_end`` and ``_DagittyReader.read``.
         """
         return self.now.kind == "mark" and self.now.text == mark
 
     def take_mark(self, mark: str) -> bool:
-        """Take this mark if it comes now. Called by every reader, as ``_QueryReader.read``."""
+        """Take the current token if it is this mark, such as ``{``, and tell whether it was.
+
+        Called by every reader, as ``_QueryReader.read``.
+        """
         return self.take_if("mark", mark) is not None
 
     def expect_mark(self, mark: str, where: str = "") -> None:
-        """Take this mark or refuse. Called by every reader, as ``_QueryReader.read``."""
+        """Take this mark, such as ``}``, or raise a syntax error that says where it belongs.
+
+        Called by every reader, as ``_QueryReader.read``.
+        """
         if not self.take_mark(mark):
             self.now.refuse(f"expected {mark!r}{where}, found {self.now.quotation}")
 
@@ -90,7 +99,7 @@ class Tokens:
         return unquote(token.text) if token.kind == "quoted" else token.text
 
     def expect(self, kind: str, what: str) -> Token:
-        """Take a token of this kind or refuse, naming what was expected.
+        """Take a token of this kind or raise a syntax error that names ``what`` was expected.
 
         Called by ``_DagittyReader.read`` and ``_DotReader._read_name``.
         """
@@ -108,9 +117,9 @@ def unquote(text: str) -> str:
 
 
 def _split_tokens(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[Token]:
-    """Cut a text into tokens, or refuse what no pattern matches.
+    """Cut a text into tokens by a format's pattern, or refuse what it does not match.
 
-    Used by ``Tokens`` as it is made.
+    Called by ``Tokens`` as it is made.
     """
     line, line_start, at = 1, 0, 0
     while at < len(text):
@@ -129,7 +138,10 @@ def _split_tokens(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[To
 
 
 def _explain_unreadable(character: str, hint: str) -> str:
-    """Say what is wrong with a character that begins no token. Called by ``_split_tokens``."""
+    """Say what is wrong with a character that begins no token of the format.
+
+    Called by ``_split_tokens`` for its syntax error.
+    """
     return (
         "this quote is never closed"
         if character == '"'
