@@ -78,6 +78,59 @@ def test_why_stands_in_the_row_it_explains(browser: Browser, pages: dict[str, Pa
                 assert middle == pytest.approx(middles[1], abs=3)
 
 
+@pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])
+def test_a_step_lights_up_its_paths_when_focused_or_pointed_at(
+    browser: Browser, pages: dict[str, Path], width: int, scheme: Scheme
+) -> None:
+    with opened(browser, pages["bounds"], width=width, scheme=scheme) as found:
+        page, panel = found.page, found.page.locator(".paths")
+        list_marked = "(names) => [...document.querySelectorAll('.part-drawing .' + names[0])]"
+        list_marked += ".map(part => part.dataset[names[1]]).sort()"
+        assert panel.is_hidden()
+
+        page.locator("tr.why summary").first.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+
+        step = page.locator("tr.why li[data-between]").first
+        assert step.evaluate("step => step === document.activeElement")
+        assert page.evaluate(list_marked, ["side", "name"]) == ["S", "Y"]
+        assert page.evaluate(list_marked, ["given", "name"]) == ["I1", "U1", "X1", "X2"]
+        edges = ["I1 -> S", "I1 -> Y", "I1 <-> Y"]
+        assert page.evaluate(list_marked, ["path", "edge"]) == edges
+        assert panel.is_visible()
+        assert "between Y and S" in panel.inner_text()
+        above, below = sorted(
+            (box["y"], box["y"] + box["height"])
+            for box in (panel.bounding_box(), step.bounding_box())
+            if box is not None
+        )
+        assert above[1] <= below[0], "the panel covers the step"
+        assert found.overflow() <= 0
+
+        page.keyboard.press("Escape")
+        assert panel.is_hidden()
+        assert page.locator(".side, .given, .edge.path, .lit").count() == 0
+
+        page.locator(".rule li[data-between]").hover()
+        assert page.evaluate(list_marked, ["path", "edge"]) == edges
+        page.locator("h1").hover()
+        page.locator("tr.why summary").first.focus()
+        assert page.locator(".side, .given, .edge.path, .lit").count() == 0
+        assert found.said == []
+
+
+def test_a_graph_in_sight_is_lit_up_where_it_stands(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    with opened(browser, pages["bounds"]) as found:
+        found.page.set_viewport_size({"width": DESKTOP, "height": 4000})
+        found.page.locator(".rule li[data-between]").focus()
+
+        assert found.page.locator(".part-drawing svg.lit").count() == 1
+        assert found.page.locator(".paths").is_hidden()
+
+
 def test_many_rows_can_be_searched(browser: Browser, pages: dict[str, Path]) -> None:
     with opened(browser, pages["large"]) as found:
         found.page.get_by_role("searchbox").fill("ITEM 07 column0=1")

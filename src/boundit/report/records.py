@@ -51,6 +51,28 @@ class Ladder:
             raise UnevenCurve(self.name, lengths)
 
 
+@dataclass(frozen=True, slots=True)
+class PathHighlight:
+    """The parts of a drawn graph that a step speaks of: two sides, what is given, edges.
+
+    The edges are those on paths between the sides, as ``write_edge`` writes them; the caption
+    says which paths these are.
+    """
+
+    between: tuple[tuple[str, ...], tuple[str, ...]]
+    given: tuple[str, ...]
+    edges: tuple[str, ...]
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """One line of a page as HTML, and what it lights up in the graph if anything."""
+
+    html: str
+    highlight: PathHighlight | None = None
+
+
 @dataclass(frozen=True)
 class PointEstimates:
     """A number for each arm and context, such as a naive estimate."""

@@ -6,6 +6,7 @@ from boundit.graph.text import parse
 from boundit.report.pages.bound_page import write_bound_page
 from boundit.report.records import Ladder
 from boundit.terms.bound_table import BoundTable
+from tests.paper import FIGURE_2
 from tests.report.examples import CAVEAT, RULE, large_table, naive, small_table, truth_of
 from tests.report.pages.test_page import checked
 
@@ -102,3 +103,27 @@ def test_a_marked_row_points_to_its_mark() -> None:
 
     assert html.count("see why") == 1
     assert "the ends crossed" in html
+
+
+def test_steps_name_their_paths_where_the_graph_is_drawn() -> None:
+    html = write_bound_page(small_table(), graph=FIGURE_2)
+    checked(html)
+
+    assert html.count("<li data-between=") == len(small_table().bounds) + 1
+    assert html.count("<script>") == 1
+    assert """data-between='[["Y"], ["S"]]'""" in html
+
+
+def test_without_a_drawn_graph_steps_are_plain_and_nothing_is_scripted() -> None:
+    wide = CausalGraph.of([*FIGURE_2.nodes, *(f"V{i}" for i in range(60))], selection="S")
+
+    for html in (write_bound_page(small_table()), write_bound_page(small_table(), graph=wide)):
+        assert "<li data-between=" not in html
+        assert "<script>" not in html
+
+
+def test_a_graph_without_the_names_of_a_step_lights_up_nothing() -> None:
+    html = write_bound_page(small_table(), graph=parse("X1 -> Y; X2 -> Y; U1 -> Y"))
+
+    assert "<li data-between=" not in html
+    assert "<script>" not in html

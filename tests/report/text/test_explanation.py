@@ -1,12 +1,18 @@
+from boundit.report.records import PageLine, PathHighlight
 from boundit.report.text.explanation import render_blocks
+from boundit.terms.bound import StepRecord
 from boundit.terms.formula import Line
 from tests.report.examples import CAVEAT, RULE, small_table
 
 
+def light_nothing(_: StepRecord) -> None:
+    """No page, no graph."""
+
+
 def test_an_explanation_is_rendered_part_by_part() -> None:
     found = [
-        (block.kind, block.lines)
-        for block in render_blocks(small_table().explanation((0, 0), (0,)), str)
+        (block.kind, tuple(line.html for line in block.lines))
+        for block in render_blocks(small_table().explanation((0, 0), (0,)), str, light_nothing)
     ]
 
     assert [kind for kind, _ in found] == [
@@ -21,8 +27,8 @@ def test_an_explanation_is_rendered_part_by_part() -> None:
 def test_the_page_says_every_line_that_the_text_says() -> None:
     table = small_table()
     for key in table.bounds:
-        blocks = render_blocks(table.explanation(*key), str)
-        lines = [line for block in blocks for line in block.lines]
+        blocks = render_blocks(table.explanation(*key), str, light_nothing)
+        lines = [line.html for block in blocks for line in block.lines]
 
         assert lines == [
             line.strip().removeprefix("- ")
@@ -35,6 +41,19 @@ def test_each_line_is_drawn() -> None:
     def shout(line: Line) -> str:
         return str(line).upper()
 
-    *_, last = render_blocks(small_table().explanation((0, 0), (0,)), shout)
+    *_, last = render_blocks(small_table().explanation((0, 0), (0,)), shout, light_nothing)
 
-    assert last.lines == (CAVEAT.upper(),)
+    assert last.lines == (PageLine(CAVEAT.upper()),)
+
+
+def test_steps_alone_are_asked_what_they_light_up() -> None:
+    def light(step: StepRecord) -> PathHighlight | None:
+        asked.append(step)
+        return found if step.between else None
+
+    asked, found = list[StepRecord](), PathHighlight((("Y",), ("S",)), (), ("Y -> S",), "")
+    blocks = render_blocks(small_table().explanation((0, 0), (0,)), str, light)
+
+    assert asked == list(RULE.steps)
+    lit = [line.html for block in blocks for line in block.lines if line.highlight == found]
+    assert lit == [str(RULE.steps[0])]

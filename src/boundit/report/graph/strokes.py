@@ -6,6 +6,7 @@ from itertools import pairwise
 from math import hypot
 from typing import TypeAlias
 
+from boundit.report.graph.highlights import write_edge
 from boundit.report.graph.layout import EdgeRoute, Point
 
 CubicCurve: TypeAlias = tuple[Point, Point, Point, Point]
@@ -26,9 +27,10 @@ def draw_edge(way: EdgeRoute) -> str:
     3
     """
     a, b = way.edge
-    said = f"{a} <-> {b}" if way.bidirected else f"{a} -> {b}"
+    sign = "<->" if way.bidirected else "->"
+    named = f'data-edge="{escape(write_edge(a, sign, b))}"'
     drawn = draw_stroke(make_curves(way), two_headed=way.bidirected)
-    return f'<g class="edge"><title>{escape(said)}</title>{drawn}</g>'
+    return f'<g class="edge" {named}><title>{escape(f"{a} {sign} {b}")}</title>{drawn}</g>'
 
 
 def make_curves(way: EdgeRoute) -> list[CubicCurve]:

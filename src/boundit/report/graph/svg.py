@@ -84,7 +84,8 @@ def _draw_node(name: str, box: NodeBox, role: str) -> str:
         for i, line in enumerate(box.lines)
     )
     frame = _draw_frame(box.x - box.width / 2, box.top, box.width, box.height, role)
-    return f'<g class="node"><title>{escape(name)}</title>{frame}{labels}</g>'
+    said = escape(name)
+    return f'<g class="node" data-name="{said}"><title>{said}</title>{frame}{labels}</g>'
 
 
 def _draw_frame(x: float, y: float, width: float, height: float, role: str) -> str:

@@ -48,11 +48,12 @@ def write_bound_page(
     """
     whiskers = Whiskers(table, truth, points)
     sections: list[Section] = [make_intervals_section(whiskers, caption=_explain_lines(table))]
-    sections.append(make_bounds_section(table))
+    drawn = graph if graph is not None and len(graph.nodes) <= MOST_NODES else None
+    sections.append(make_bounds_section(table, graph=drawn))
     if ladders:
         sections.append(make_sensitivity_section(ladders))
     if table.rules:
-        sections.append(make_rules_section(table))
+        sections.append(make_rules_section(table, graph=drawn))
     if table.caveats:
         sections.append(make_notes("What to heed", table.caveats))
     if graph is not None:

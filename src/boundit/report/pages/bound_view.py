@@ -1,16 +1,19 @@
 """A table of bounds as a page shows it: contexts as groups, arms as rows, reasons at hand."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from html import escape
 from statistics import median
 
+from boundit.graph.causal_graph import CausalGraph
+from boundit.report.graph.highlights import find_highlight
+from boundit.report.records import PageLine, PathHighlight
 from boundit.report.text.contexts import name_context
-from boundit.report.text.explanation import ExplanationBlock, render_blocks
+from boundit.report.text.explanation import ExplanationBlock, render_blocks, render_line
 from boundit.report.text.lettering import choose_decimals, format_n, label_values
 from boundit.report.text.mathml import draw_line
-from boundit.terms.bound import Bound, Context
+from boundit.terms.bound import Bound, Context, StepRecord
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.formula import Line
 
@@ -59,16 +62,20 @@ class RuleView:
 
     name: str
     claim: str
-    steps: tuple[str, ...]
+    steps: tuple[PageLine, ...]
     given: str
 
 
-def group_rows(table: BoundTable) -> tuple[ContextGroup, ...]:
+def group_rows(table: BoundTable, graph: CausalGraph | None) -> tuple[ContextGroup, ...]:
     """Group the rows of a table by context; what all contexts share is not repeated.
+
+    Steps light up their paths in the ``graph`` of the page, except on large pages.
 
     Called by ``make_bounds_section``.
     """
-    draw = cache(draw_line) if len(table.bounds) <= MOST_DRAWN else _write_plain
+    small = len(table.bounds) <= MOST_DRAWN
+    draw = cache(draw_line) if small else _write_plain
+    highlight = _make_finder(graph if small else None)
     dominated = {context: table.dominated(context) for context in table.contexts}
     rows: dict[Context, list[BoundRow]] = {context: [] for context in table.contexts}
     names = {context: name_context(table, context) for context in rows}
@@ -83,10 +90,22 @@ def group_rows(table: BoundTable) -> tuple[ContextGroup, ...]:
                 dominated=arm in dominated[context],
                 marked=bool(bound.marks),
                 searchable=f"{name} {names[context]} {bound.lower_rule}".casefold(),
-                explanation=render_blocks(table.explanation(arm, context), draw),
+                explanation=render_blocks(table.explanation(arm, context), draw, highlight),
             )
         )
     return tuple(ContextGroup(names[context], tuple(some)) for context, some in rows.items())
+
+
+def _make_finder(
+    graph: CausalGraph | None,
+) -> Callable[[StepRecord], PathHighlight | None]:
+    """Make what finds the paths of a step in the graph, each step once; none without a graph.
+
+    Called by ``group_rows`` and ``list_rules``.
+    """
+    if graph is None:
+        return lambda _: None
+    return cache(partial(find_highlight, graph))
 
 
 def _write_plain(line: Line) -> str:
@@ -109,8 +128,10 @@ def place_bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
     return Bar(a, round(b - a, 2), c, round(max(d - c, 0.0), 2))
 
 
-def list_rules(table: BoundTable) -> tuple[RuleView, ...]:
+def list_rules(table: BoundTable, graph: CausalGraph | None) -> tuple[RuleView, ...]:
     """List the rules that gave an end, those with most first.
+
+    Their steps light up paths in the ``graph`` of the page.
 
     Called by ``make_rules_section``.
     """
@@ -119,12 +140,13 @@ def list_rules(table: BoundTable) -> tuple[RuleView, ...]:
         for tally, name in ((lower, bound.lower_rule), (upper, bound.upper_rule)):
             if name in tally:
                 tally[name] += 1
+    highlight = _make_finder(graph)
     used = sorted(table.rules, key=lambda name: -lower[name] - upper[name])
     return tuple(
         RuleView(
             name,
             draw_line(table.rules[name].claim),
-            tuple(draw_line(step.line) for step in table.rules[name].steps),
+            tuple(render_line(s, draw_line, highlight) for s in table.rules[name].steps),
             f"{lower[name]:,} lower and {upper[name]:,} upper ends",
         )
         for name in used

@@ -1,11 +1,11 @@
 """One HTML file that needs nothing else: no network, no fonts, light and dark, paper too."""
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from boundit.report.pages.sections import BoundsSection, Section
+from boundit.report.pages.sections import BoundsSection, GraphSection, RulesSection, Section
 from boundit.report.palette import SHADES
 from boundit.report.records import Origin
 from boundit.report.text.mathml import draw_line
@@ -31,8 +31,7 @@ def render_page(
     Called by ``write_bound_page`` and ``make_reproduction_page``.
     """
     templates = _load_templates()
-    searched = any(isinstance(s, BoundsSection) and s.searched for s in sections)
-    script = templates.get_template("search.js").render() if searched else ""
+    script = "".join(templates.get_template(name).render() for name in _list_scripts(sections))
     return templates.get_template("page.html").render(
         title=title,
         lead=[draw_line(words) for words in lead],
@@ -43,6 +42,16 @@ def render_page(
         script=script,
         script_sum=b64encode(sha256(script.encode()).digest()).decode(),
     )
+
+
+def _list_scripts(sections: Sequence[Section]) -> Iterator[str]:
+    """List the scripts that a page has use for: most have none. Called by ``render_page``."""
+    if any(isinstance(s, BoundsSection) and s.searched for s in sections):
+        yield "search.js"
+    explained = (s for s in sections if isinstance(s, BoundsSection | RulesSection))
+    drawn = any(isinstance(s, GraphSection) for s in sections)
+    if drawn and any(True for section in explained for _ in section.highlights):
+        yield "paths.js"
 
 
 def _load_templates() -> "Environment":

@@ -1,7 +1,7 @@
 """The parts a page is composed of: each a finished value with a title, shown by a template."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
@@ -28,7 +28,15 @@ from boundit.report.pages.comparison_view import (
     count_misses,
     list_comparison_rows,
 )
-from boundit.report.records import Comparison, Curve, Grid, JudgedClaim, Ladder, Panel
+from boundit.report.records import (
+    Comparison,
+    Curve,
+    Grid,
+    JudgedClaim,
+    Ladder,
+    Panel,
+    PathHighlight,
+)
 from boundit.report.text.contexts import describe_common
 from boundit.report.text.lettering import format_level
 from boundit.report.text.mathml import draw_line
@@ -105,6 +113,14 @@ class BoundsSection:
     searched: bool
     reading: str
 
+    @property
+    def highlights(self) -> Iterator[PathHighlight]:
+        """What its steps light up. Used by ``_list_scripts``."""
+        rows = (row for group in self.groups for row in group.rows)
+        blocks = (block for row in rows for block in row.explanation)
+        lines = (line for block in blocks for line in block.lines)
+        return (line.highlight for line in lines if line.highlight)
+
 
 @dataclass(frozen=True, slots=True)
 class RulesSection:
@@ -113,6 +129,12 @@ class RulesSection:
     kind: ClassVar[str] = "rules"
     title: str
     rules: tuple[RuleView, ...]
+
+    @property
+    def highlights(self) -> Iterator[PathHighlight]:
+        """What its steps light up. Used by ``_list_scripts``."""
+        steps = (step for rule in self.rules for step in rule.steps)
+        return (step.highlight for step in steps if step.highlight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +250,12 @@ def make_curves_section(
     return CurvesSection(title, *write_curve_svgs(curves, title=title), draw_line(caption))
 
 
-def make_bounds_section(table: BoundTable, *, title: str = "Every interval") -> BoundsSection:
+def make_bounds_section(
+    table: BoundTable, *, title: str = "Every interval", graph: CausalGraph | None = None
+) -> BoundsSection:
     """Show every interval of a table with its explanation.
+
+    ``graph`` is the one the page draws; steps light up their paths in it.
 
     Called by ``write_bound_page`` and ``make_reproduction_page``.
     """
@@ -237,7 +263,7 @@ def make_bounds_section(table: BoundTable, *, title: str = "Every interval") -> 
     return BoundsSection(
         title,
         name,
-        group_rows(table),
+        group_rows(table, graph),
         describe_common(table),
         len(table.bounds),
         searched=len(table.bounds) > FILTERED,
@@ -246,10 +272,13 @@ def make_bounds_section(table: BoundTable, *, title: str = "Every interval") -> 
 
 
 def make_rules_section(
-    table: BoundTable, *, title: str = "Why the bounds hold"
+    table: BoundTable, *, title: str = "Why the bounds hold", graph: CausalGraph | None = None
 ) -> RulesSection:
-    """Show the rules behind a table. Called by ``write_bound_page``."""
-    return RulesSection(title, list_rules(table))
+    """Show the rules behind a table; steps light up their paths in the page's ``graph``.
+
+    Called by ``write_bound_page``.
+    """
+    return RulesSection(title, list_rules(table, graph))
 
 
 def make_comparison_section(

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from boundit.report.records import PageLine, PathHighlight
+from boundit.terms.bound import StepRecord
 from boundit.terms.explanation import EndExplanation, Explanation
 from boundit.terms.formula import Line
 
@@ -13,24 +15,44 @@ class ExplanationBlock:
     """Some lines of one kind, as HTML; only numbers and steps are more than one."""
 
     kind: Literal["text", "head", "claim", "numbers", "steps"]
-    lines: tuple[str, ...]
+    lines: tuple[PageLine, ...]
 
 
 def render_blocks(
-    explanation: Explanation, draw: Callable[[Line], str]
+    explanation: Explanation,
+    draw: Callable[[Line], str],
+    highlight: Callable[[StepRecord], PathHighlight | None],
 ) -> tuple[ExplanationBlock, ...]:
     """Render an explanation for a page, each line as ``draw`` writes it.
+
+    ``highlight`` finds what a step lights up in the graph.
 
     Called by ``group_rows`` for every row of a table.
     """
     return tuple(
-        ExplanationBlock(kind, tuple(map(draw, lines)))
+        ExplanationBlock(kind, tuple(render_line(line, draw, highlight) for line in lines))
         for kind, lines in _list_blocks(explanation)
         if lines
     )
 
 
-_Block = tuple[Literal["text", "head", "claim", "numbers", "steps"], tuple[Line, ...]]
+def render_line(
+    line: Line | StepRecord,
+    draw: Callable[[Line], str],
+    highlight: Callable[[StepRecord], PathHighlight | None],
+) -> PageLine:
+    """Render one line, or one step with what it lights up.
+
+    Called by ``render_blocks``, and by ``list_rules`` for the steps of a rule.
+    """
+    if isinstance(line, StepRecord):
+        return PageLine(draw(line.line), highlight(line))
+    return PageLine(draw(line))
+
+
+_Block = tuple[
+    Literal["text", "head", "claim", "numbers", "steps"], tuple[Line | StepRecord, ...]
+]
 
 
 def _list_blocks(found: Explanation) -> Iterator[_Block]:
@@ -59,4 +81,4 @@ def _list_end(end: EndExplanation) -> Iterator[_Block]:
         yield "numbers", numbers.lines
     if end.steps:
         yield "head", ("Why it holds:",)
-        yield "steps", tuple(step.line for step in end.steps)
+        yield "steps", end.steps

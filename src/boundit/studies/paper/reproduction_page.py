@@ -78,7 +78,9 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
             caption=f"{offline.points:,} points drawn, {offline.kept:,} kept. {_COLUMNS}",
         ),
         make_intervals_section(_make_whiskers(offline), title="The offline figure"),
-        make_bounds_section(offline.table, title="Every interval, and why it holds"),
+        make_bounds_section(
+            offline.table, title="Every interval, and why it holds", graph=world.graph
+        ),
         make_table_section(
             Grid(
                 ("ruled out by", "pairs", "of"),

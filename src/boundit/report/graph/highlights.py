@@ -1,0 +1,70 @@
+"""What a step of an explanation speaks of, as parts of the drawn graph that can be lit up."""
+
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.shortest_paths import list_shortest_paths
+from boundit.report.records import PathHighlight
+from boundit.terms.bound import StepRecord
+from boundit.terms.names import join_names, write_name
+
+MOST_PATHS = 5
+"""How many paths are lit up for one step: the shortest."""
+
+
+def find_highlight(graph: CausalGraph, step: StepRecord) -> PathHighlight | None:
+    """Find what a step lights up: both sides, what is given, and the paths in its cut graph.
+
+    None for a step without a separation, or one that names a variable outside the graph.
+    Called by ``group_rows`` and ``list_rules`` for every step.
+
+    >>> from boundit.graph.text import parse
+    >>> step = StepRecord("Rule 2: X may be seen", (("Y",), ("X",)), ("Z",), out_of=("X",))
+    >>> found = find_highlight(parse("X -> Y; Z -> X; Z -> Y"), step)
+    >>> found.edges, found.caption
+    (('Z -> Y', 'Z -> X'), 'Path between Y and X without the edges out of X. Blocked given Z.')
+    """
+    if step.between is None:
+        return None
+    one, other = step.between
+    if not graph.nodes.issuperset((*one, *other, *step.given, *step.into, *step.out_of)):
+        return None
+    cut = graph.without_edges_into(step.into).without_edges_out_of(step.out_of)
+    paths = list_shortest_paths(cut, one, other, most=MOST_PATHS)
+    edges = dict.fromkeys(edge for path in paths for edge in _list_edges(path))
+    return PathHighlight(step.between, step.given, tuple(edges), _write_caption(step, paths))
+
+
+def write_edge(a: str, sign: str, b: str) -> str:
+    """Write an edge of a path so that both ways along it are written the same.
+
+    Called by ``_list_edges`` for what is lit up, and by ``draw_edge`` for what is drawn.
+
+    >>> write_edge("X", "<-", "time of day"), write_edge("Y", "<->", "X")
+    ('"time of day" -> X', 'X <-> Y')
+    """
+    if sign == "<-" or (sign == "<->" and b < a):
+        a, b = b, a
+    return f"{write_name(a)} {'->' if sign == '<-' else sign} {write_name(b)}"
+
+
+def _list_edges(path: tuple[str, ...]) -> list[str]:
+    """List the edges along a path. Called by ``find_highlight``."""
+    hops = zip(path[::2], path[1::2], path[2::2], strict=False)
+    return [write_edge(*hop) for hop in hops]
+
+
+def _write_caption(step: StepRecord, paths: tuple[tuple[str, ...], ...]) -> str:
+    """Say which paths are lit up, in which cut graph, and what blocks them.
+
+    Called by ``find_highlight``.
+    """
+    one, other = map(join_names, step.between or ((), ()))
+    count = "No path"
+    if paths:
+        plural = f"{MOST_PATHS} shortest paths" if len(paths) == MOST_PATHS else "Paths"
+        count = "Path" if len(paths) == 1 else plural
+    parts = (("into", step.into), ("out of", step.out_of))
+    cuts = " and ".join(f"{side} {join_names(names)}" for side, names in parts if names)
+    without = f" without the edges {cuts}" if cuts else ""
+    given = f" given {join_names(step.given)}" if step.given else ""
+    blocked = f" Blocked{given}." if paths else ""
+    return f"{count} between {one} and {other}{without}.{blocked}"
