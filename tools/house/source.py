@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "boundit"
-_CALLER = re.compile(r"(?i:called|used) by ((?:``[\w.]+``(?:,| and| or|, and)? ?)+)")
+_CALLER = re.compile(r"(?i:called|used|read) by ((?:``[\w.]+``(?:,| and| or|, and)? ?)+)")
 
 
 @dataclass(frozen=True, slots=True)

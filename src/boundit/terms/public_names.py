@@ -21,7 +21,8 @@ def attach_names(
     """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its stub.
 
     ``moved`` are names that now live in a room of the package; they still work, with a
-    warning. The rooms themselves load on first use too. Used by ``boundit`` and its rooms.
+    warning. The rooms themselves load on first use too. Called when ``boundit`` or one of its
+    rooms is imported.
     """
     folder = Path(file).parent
     homes = _read_stub(folder / "__init__.pyi", package)
