@@ -69,9 +69,10 @@ def _estimate(
     why: str,
     reward_range: tuple[float, float] | None,
 ) -> BoundTable:
-    """Bound every arm by one formula, with a caveat that says what it neglects.
+    """Make a table of intervals without width: one formula for every arm, and a caveat.
 
-    Called by ``condition_only`` and ``adjust_for_confounding_only``.
+    ``why`` says what the formula neglects; without a formula the range is all there is. Called
+    by ``condition_only`` and ``adjust_for_confounding_only``.
     """
     caveat = f"this is a biased estimate, not a bound: {why}"
     rules = []

@@ -32,7 +32,7 @@ class BinaryReward:
 
     @property
     def names(self) -> Nodes:
-        """The variables, the outcome among them.
+        """The variables of the table, the outcome among them.
 
         Read by ``ConfidentNumbers._find_source``.
         """
@@ -49,11 +49,10 @@ class BinaryReward:
         return own | {self.outcome: 2} if self.outcome else own
 
     def marginalize(self, names: Nodes) -> NamedArray:
-        """Count by some of the variables; of the outcome, failures and successes.
+        """Count rows by some of the variables; by the outcome, failures and successes.
 
         Called by ``ConfidentNumbers._compute_interval`` and, through the evaluator, for every
-        formula. Called by ``ConfidentNumbers._compute_interval`` and, through the evaluator,
-        for every formula.
+        formula.
         """
         if self.outcome is None or self.outcome not in names:
             return self.table.marginalize(names)

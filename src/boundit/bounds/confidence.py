@@ -52,7 +52,10 @@ class NoConfidence(BounditError):
 
 
 def require_confidence(confidence: float | None) -> None:
-    """Refuse a confidence that is no chance; called by ``read_request`` first."""
+    """Refuse a ``confidence`` option that is neither None nor a number between 0 and 1.
+
+    Called by ``BoundDerivation.bound`` before anything is planned.
+    """
     if confidence is not None and not (
         isinstance(confidence, int | float) and 0 < confidence < 1
     ):
@@ -63,9 +66,9 @@ def require_confidence(confidence: float | None) -> None:
 
 
 def collect_terms(expressions: Iterable[Expression]) -> frozenset[P]:
-    """Collect the terms that formulas read off counts.
+    """Collect the terms ``P(of | given)`` of which formulas are made, each once.
 
-    Called by ``collect_extremes`` and ``make_living_plans``.
+    Called by ``collect_extremes``, ``choose_rules`` and ``make_living_plans``.
     """
     found, seen, waiting = set[P](), set[int](), list(expressions)
     kept = list[Expression]()  # what is kept keeps its identity to itself
@@ -96,17 +99,23 @@ class CountReader(Protocol):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas it reads."""
+        """The formulas whose numbers the rule reads off counts.
+
+        Read by ``collect_extremes``.
+        """
 
     @property
     def extremes(self) -> Nodes:
-        """The variables over which it only takes the least and the greatest of one formula."""
+        """The variables over which only the least and the greatest of one formula are taken.
+
+        Read by ``collect_extremes``.
+        """
 
 
 def collect_extremes(rules: Iterable[CountReader]) -> dict[P, Nodes]:
-    """Collect the terms of some rules, and over which variables all of them take extremes.
+    """Map each term of some rules to the variables over which all rules take only extremes.
 
-    Called by ``assemble`` before the error is shared out.
+    Called by ``assemble`` before the error is shared out over the terms.
     """
     found: dict[P, Nodes] = {}
     for rule in rules:
@@ -145,9 +154,11 @@ class ConfidentNumbers:
         self._terms: dict[P, tuple[NamedArray, NamedArray]] = {}
 
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> EndPair:
-        """Find both ends of a formula over ``wanted``; the best, of values that may be any.
+        """Compute both confidence ends of a formula at every level of the variables ``wanted``.
 
-        Called by ``Populations._add_table`` and every rule, as ``Numbers.read_ends``.
+        Over its other variables, whose level does not matter, the best ends are taken. Called
+        by ``Chain.find_ends``, ``Populations._add_table`` and every rule, as
+        ``Numbers.read_ends``.
         """
         order = tuple(sort_names(find_variables(expression)))
         free, pair = _IntervalArithmetic(self, order).evaluate(expression)
@@ -160,16 +171,17 @@ class ConfidentNumbers:
         return NamedArray(kept, lower).align(wanted), NamedArray(kept, upper).align(wanted)
 
     def find_interval(self, term: P) -> tuple[NamedArray, NamedArray]:
-        """Find both ends of ``P(of | given)``, one axis for each of its variables.
+        """Return both confidence ends of the term ``P(of | given)``, an axis for each variable.
 
-        Called by ``_IntervalArithmetic.evaluate`` for each term of a formula.
+        Each term is computed once. Called by ``_IntervalArithmetic.evaluate`` for each term of
+        a formula.
         """
         if term not in self._terms:
             self._terms[term] = self._compute_interval(term)
         return self._terms[term]
 
     def _compute_interval(self, term: P) -> tuple[NamedArray, NamedArray]:
-        """Compute both ends of a term from its counts, with its share of the error.
+        """Compute both confidence ends of a term from its counts and its share of the error.
 
         Called by ``ConfidentNumbers.find_interval`` once per term.
         """
@@ -193,9 +205,10 @@ class ConfidentNumbers:
         return NamedArray(joint.axes, ends[0]), NamedArray(joint.axes, ends[1])
 
     def _count_seen_rows(self, term: P, below: NamedArray) -> int:
-        """Count the rows of cells that were seen, among which a term's error is split.
+        """Count the levels of a term's ``given`` with rows; variables of extremes count as one.
 
-        Called by ``ConfidentNumbers._compute_interval``.
+        The term's error is split evenly over them. Called by
+        ``ConfidentNumbers._compute_interval``.
         """
         if not self._sparing:
             return below.values.size
@@ -203,7 +216,7 @@ class ConfidentNumbers:
         return int((below.values > 0).any(axis=over).sum())
 
     def _find_source(self, term: P) -> BinaryReward:
-        """Find the log, or the smallest external table that has the variables of a term.
+        """Find the counts for a term: the log, or the smallest external table that has it.
 
         Called by ``ConfidentNumbers._compute_interval``.
         """
@@ -212,17 +225,19 @@ class ConfidentNumbers:
         return next(c for c in self._external if term.of | term.given <= c.names)
 
     def _count_outcomes(self, term: P) -> int:
-        """Count the intervals that one row of a term needs.
+        """Count the intervals a term needs at one level of ``given``; two outcomes need one.
 
-        Called by ``ConfidentNumbers._compute_interval`` and by its ``_count_intervals``.
+        Called by ``ConfidentNumbers._compute_interval`` and
+        ``ConfidentNumbers._count_intervals``.
         """
         size = prod(self.levels[name] for name in term.of)
         return 1 if size == 2 else size  # of two shares, one interval gives the other
 
     def _count_intervals(self, term: P) -> int:
-        """Count the intervals that a term can need, by which the error is shared out.
+        """Count the intervals that a term can need, by the levels of its variables alone.
 
-        Called by ``ConfidentNumbers.__init__``, so it must not look at counts.
+        The error is shared out over terms by it, so it must not look at counts. Called by
+        ``ConfidentNumbers.__init__`` for each term.
         """
         rows = term.given - self._extreme[term]
         return self._count_outcomes(term) * prod(self.levels[name] for name in rows)
@@ -238,9 +253,10 @@ class _IntervalArithmetic:
         self.numbers, self.axes = numbers, tuple(axes)
 
     def evaluate(self, node: Expression) -> tuple[Nodes, EndPair]:
-        """Evaluate a formula: the variables it depends on, and both its ends.
+        """Compute both ends of a formula from the intervals of its terms, by recursion.
 
-        Called by ``ConfidentNumbers.read_ends``.
+        What comes out are the variables that the formula depends on, and its ends. Called by
+        ``ConfidentNumbers.read_ends``.
         """
         match node:
             case P(of, given):
@@ -260,9 +276,9 @@ class _IntervalArithmetic:
                 assert_never(node)
 
     def multiply(self, factors: Sequence[tuple[Nodes, EndPair]]) -> tuple[Nodes, EndPair]:
-        """Multiply factors, lower ends and upper ends apart.
+        """Multiply the lower ends of some factors, and their upper ends.
 
-        Called by ``_IntervalArithmetic.evaluate``.
+        Called by ``_IntervalArithmetic.evaluate`` for products.
         """
         free, low, high = frozenset[str](), np.ones(()), np.ones(())
         for names, pair in factors:
@@ -272,9 +288,9 @@ class _IntervalArithmetic:
         return free, (low, high)
 
     def add_up(self, over: Nodes, free: Nodes, pair: EndPair) -> tuple[Nodes, EndPair]:
-        """Add up over some variables, of which only the ``free`` ones change the number.
+        """Sum both ends over the variables ``over``; only the ``free`` ones change the number.
 
-        Called by ``_IntervalArithmetic.evaluate``.
+        Called by ``_IntervalArithmetic.evaluate`` for sums.
         """
         gone = tuple(i for i, axis in enumerate(self.axes) if axis in over & free)
         times = prod(self.numbers.levels[name] for name in over - free)
@@ -283,9 +299,10 @@ class _IntervalArithmetic:
 
 
 def bound_share(k: Floats, n: Floats, alpha: float) -> EndPair:
-    """Bound a share from ``k`` of ``n``, exactly and on two sides; by 0 and 1 where n is 0.
+    """Compute the exact (Clopper-Pearson) interval of a share from ``k`` successes of ``n``.
 
-    Called by ``ConfidentNumbers._compute_interval``; ``alpha`` is the chance of missing.
+    It is 0 to 1 where ``n`` is 0; ``alpha`` is the chance of missing, half on each side.
+    Called by ``ConfidentNumbers._compute_interval`` for binary counts.
 
     >>> low, high = bound_share(np.array([0.0, 5.0]), np.array([10.0, 10.0]), 0.05)
     >>> low.round(3), high.round(3)
@@ -299,9 +316,10 @@ def bound_share(k: Floats, n: Floats, alpha: float) -> EndPair:
 
 
 def _find_quantile(a: Floats, b: Floats, chance: float) -> Floats:
-    """Find where a beta law reaches a chance; what the library gets wrong is bisected.
+    """Find where the distribution function of a beta law reaches ``chance``.
 
-    For hundreds of millions of rows it can be off by a factor. Called by ``bound_share``.
+    Where scipy's inverse is wrong, by up to a factor for hundreds of millions of rows, it is
+    bisected instead. Called by ``bound_share`` for both ends.
     """
     found = np.asarray(betaincinv(a, b, chance))
     wrong = ~(np.abs(betainc(a, b, found) - chance) <= _NEAR * min(chance, 1 - chance))
@@ -317,10 +335,11 @@ def _find_quantile(a: Floats, b: Floats, chance: float) -> Floats:
 
 
 def bound_mean(sums: Floats, squares: Floats, n: Floats, alpha: float) -> EndPair:
-    """Bound a mean in [0, 1] on two sides: by the tighter of Hoeffding's and Bernstein's.
+    """Compute an interval of a mean in [0, 1] from ``n`` values' sums and sums of squares.
 
-    Each has half the chance ``alpha`` of missing. Called by
-    ``ConfidentNumbers._compute_interval`` for a reward that is no 0/1 variable.
+    It is the tighter of Hoeffding's and the empirical Bernstein one, each with half the chance
+    ``alpha`` of missing. Called by ``ConfidentNumbers._compute_interval`` for a reward that is
+    no 0/1 variable.
     """
     m = np.maximum(n, 2.0)
     mean = sums / np.maximum(n, 1.0)

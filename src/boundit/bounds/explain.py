@@ -40,7 +40,7 @@ class Explainer:
         self._is_small = rows <= MOST_EXPLAINED
 
     def scale(self, share: float) -> float:
-        """Turn a share of the reward's range into a reward.
+        """Turn a number on the scale from 0 to 1 into a reward within its range.
 
         Called by ``_RowWriter.write_bound`` for every end.
         """
@@ -49,7 +49,7 @@ class Explainer:
     def list_numbers(
         self, which: int, place: Place, ends: Ends, *, upper: bool
     ) -> tuple[Line, ...]:
-        """List the numbers that a rule's end was made from, a line each.
+        """List the numbers from which rule number ``which`` made an end of a row, a line each.
 
         Called by ``_RowWriter.list_cells`` for both ends of every row.
         """
@@ -66,7 +66,7 @@ class Explainer:
         return self._list_cell_numbers(which, place)
 
     def _list_cell_numbers(self, which: int, place: Place) -> tuple[str, ...]:
-        """Write where, how much, and of how many rows.
+        """Write a line for each cell behind a row: its levels, mean reward and logged rows.
 
         Called by ``Explainer.list_numbers`` for ends that come without a proof.
         """
@@ -83,7 +83,7 @@ class Explainer:
     def _write_proof(self, proof: EndProof) -> tuple[Line, ...]:
         """Write an end as a sum of observed probabilities, on the scale from 0 to 1.
 
-        Called by ``Explainer.list_numbers``.
+        Called by ``Explainer.list_numbers`` for ends that a response-type program proved.
         """
         lines: list[Line] = [f"{proof.constant:.4g}"] if abs(proof.constant) > ROUNDING else []
         for times, cell, value in proof.terms:
@@ -94,9 +94,9 @@ class Explainer:
         return tuple(lines)
 
     def _write_population(self, worst: WorstPopulation) -> tuple[str, ...]:
-        """Write who there would be more of, or fewer, than the log shows.
+        """Write each kind of row's share of everyone and of the log, where an end is attained.
 
-        Called by ``Explainer.list_numbers``.
+        Called by ``Explainer.list_numbers`` for ends that come from reweighting the log.
         """
         lines = []
         for kind in worst.kinds:
@@ -106,16 +106,16 @@ class Explainer:
         return (*lines, f"and {worst.n_more} kinds more") if worst.n_more else tuple(lines)
 
     def _count_log_rows(self, names: Nodes) -> NamedArray:
-        """Count by some variables, once however many rows ask.
+        """Count the rows of the log by some variables, once however many ends ask.
 
-        Called by ``Explainer._list_cell_numbers``.
+        Called by ``Explainer._list_cell_numbers`` for each cell.
         """
         if names not in self._marginals:
             self._marginals[names] = self.log.marginalize(names)
         return self._marginals[names]
 
     def _write_level(self, name: str, place: int) -> Variable:
-        """Write a variable at a level; of the reward one of the ends of its range.
+        """Write a variable at a level, as in "C='a'"; the reward at an end of its range.
 
         Called by ``Explainer._list_cell_numbers``, ``Explainer._write_proof`` and
         ``Explainer._write_population``.

@@ -66,16 +66,17 @@ class Intersection:
     all_ends: Sequence[Ends] = ()
 
     def find_empty(self, which: int) -> NDArray[np.bool_]:
-        """Find where a rule says that no model of the graph fits the numbers.
+        """Find the arms and contexts at which rule number ``which`` has no model that fits.
 
-        Called by ``_RowWriter.write_bound`` and ``_refuse_empty``.
+        Number 0 is the reward's range. Called by ``_RowWriter.write_bound`` for a mark and by
+        ``_refuse_empty``.
         """
         found = self.all_ends[which].empty
         return np.zeros(self.lower.shape, dtype=bool) if found is None else found
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What the rules have to say of the whole table, each once.
+        """The notes of all rules on the whole table, as on programs ended early; each once.
 
         Read by ``intersect_rules``.
         """
@@ -91,10 +92,11 @@ def intersect_rules(
     confident: Numbers | None = None,
     budget: TimeBudget = FOR_EVER,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
-    """Intersect the rules for every arm and context, and keep which gave each end.
+    """Intersect the ends of all rules into a bound for every arm and context.
 
-    Rules of a sound plan hold, so that ends which cross can only blame the graph. With the
-    bounds come notes on the whole table. Called by ``_bound_rows``.
+    Each bound keeps which rules gave its ends; with the bounds come notes on the whole table.
+    Rules of a sound plan hold, so that ends which cross can only blame the graph. Called by
+    ``_bound_rows``.
     """
     axes = plan.query.treatments + plan.query.context
     shape = [len(log.levels[axis]) for axis in axes]
@@ -130,10 +132,11 @@ def _intersect_ends(
     *,
     strict: bool,
 ) -> Intersection:
-    """Take the largest lower and the smallest upper end; where they cross, the narrowest.
+    """Ask every rule for its ends; keep the largest lower and the smallest upper one.
 
-    ``strict`` leaves crossing ends to be named and refused. Called by ``intersect_rules`` for
-    the estimates, and again with a confidence.
+    Where they cross the narrowest single rule is kept, unless ``strict`` leaves them to be
+    named and refused. Called by ``intersect_rules`` for the estimates, and again with a
+    confidence.
     """
     all_ends = [Ends(np.zeros(shape), np.ones(shape))]
     all_ends += [rule.find_ends(numbers, budget) for rule in rules]
@@ -165,7 +168,10 @@ class _RowWriter:
         self.explainer, self.names, self.axes, self.n_arms = explainer, names, axes, n_arms
 
     def read_key(self, place: tuple[int, ...]) -> Key:
-        """Look up the arm and the context at a place; called by ``intersect_rules``."""
+        """Look up the names of the arm and the context at a place in the arrays of ends.
+
+        Called by ``intersect_rules`` for every place.
+        """
         levels = self.explainer.log.levels
         values = tuple(levels[a][i] for a, i in zip(self.axes, place, strict=True))
         return values[: self.n_arms], values[self.n_arms :]
@@ -173,7 +179,10 @@ class _RowWriter:
     def write_bound(
         self, place: tuple[int, ...], best: Intersection, estimates: Intersection, n: float
     ) -> Bound:
-        """Write one row with its marks; called by ``intersect_rules`` for every place."""
+        """Make the ``Bound`` of one arm and context: ends, estimates, rules, numbers and marks.
+
+        ``n`` is how many rows were logged there. Called by ``intersect_rules`` for every place.
+        """
         marks: tuple[str, ...] = (
             (CROSSED,) if estimates.crossed[place] and best is estimates else ()
         )
@@ -202,9 +211,9 @@ class _RowWriter:
     def list_cells(
         self, which: int, place: tuple[int, ...], best: Intersection, *, upper: bool
     ) -> tuple[Line, ...]:
-        """List the numbers behind an end; the range has none.
+        """List the lines that explain one end of a row; none where the reward's range gave it.
 
-        Called by ``_RowWriter.write_bound``.
+        Called by ``_RowWriter.write_bound`` for both ends.
         """
         if which == 0:
             return ()
@@ -214,7 +223,7 @@ class _RowWriter:
 def _refuse_empty(
     best: Intersection, plan: BoundPlan, log: CountTable, axes: Sequence[str]
 ) -> None:
-    """Raise naming the rows that no model of the graph can make, and the rules that say so.
+    """Raise ``NoModelFits`` naming the arms and contexts that no model fits, and the rules.
 
     Called by ``intersect_rules`` where chance is no excuse.
     """
@@ -228,7 +237,7 @@ def _refuse_empty(
 
 
 def _write_row(place: tuple[int, ...], log: CountTable, axes: Sequence[str]) -> str:
-    """Write the arm and context at a place.
+    """Write the arm and context at a place, as in "X=1, C='a'".
 
     Called by ``_refuse_empty`` and ``_name_crossed`` for every row they blame.
     """
@@ -238,7 +247,10 @@ def _write_row(place: tuple[int, ...], log: CountTable, axes: Sequence[str]) -> 
 def _name_crossed(
     best: Intersection, plan: BoundPlan, log: CountTable, axes: Sequence[str]
 ) -> list[str]:
-    """Write which rows are empty, and between which rules; called by ``intersect_rules``."""
+    """List the arms and contexts whose ends cross, each with the two rules that disagree.
+
+    Called by ``intersect_rules`` for the message of ``EndsCross``.
+    """
     names = [RANGE, *(planned.record.name for planned in plan.rules)]
     return [
         f"{_write_row(place, log, axes)} ({names[int(best.low_by[place])]!r} "

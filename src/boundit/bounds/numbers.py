@@ -40,7 +40,10 @@ class Numbers(Protocol):
 
     @property
     def levels(self) -> Mapping[str, int]:
-        """How many levels each variable has."""
+        """How many levels each variable has.
+
+        Read by ``average_over_links`` and ``Populations.__init__``.
+        """
 
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
         """Read both ends of a formula over the ``wanted`` axes; 0 and 1 where nothing is known.
@@ -57,9 +60,9 @@ class PlugInNumbers:
         self.evaluator, self.levels = evaluator, evaluator.levels
 
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
-        """Read the estimate as both ends; what was never seen is anything from 0 to 1.
+        """Read a formula's estimate as both ends; 0 and 1 where nothing was logged.
 
-        Called by ``Chain.find_ends`` and every other rule.
+        Called by ``Chain.find_ends`` and every other rule, for the estimates of a table.
         """
         found = evaluate_formula(expression, self.evaluator, wanted).align(wanted)
         return np.nan_to_num(found, nan=0.0), np.nan_to_num(found, nan=1.0)
@@ -68,9 +71,10 @@ class PlugInNumbers:
 def evaluate_formula(
     expression: Expression, evaluator: Evaluator, wanted: Sequence[str]
 ) -> NamedArray:
-    """Evaluate a formula; over variables of which any value will do, take the mean.
+    """Estimate a formula from counts; over variables not ``wanted``, take the mean.
 
-    Called by ``PlugInNumbers.read_ends`` and ``Chain.list_cells``.
+    The level of such a variable does not matter to the true number. Called by
+    ``PlugInNumbers.read_ends`` and ``Chain.list_cells``.
     """
     found = evaluator(expression)
     idle = tuple(i for i, axis in enumerate(found.axes) if axis not in wanted)

@@ -40,7 +40,7 @@ def make_living_plans(
     reward_range: tuple[float, float],
     numbers_for: Callable[[Mapping[P, Nodes]], Numbers],
 ) -> tuple[Living, ...]:
-    """Say what a policy can learn online to narrow conditioning bounds.
+    """Plan which laws a policy can learn online to narrow conditioning bounds.
 
     ``numbers_for`` gives the numbers of some terms. Unlike in a conditioning bound, whose ends
     are one cell's, here the intervals of all cells must hold at once, so no term is one whose
@@ -59,9 +59,9 @@ def make_living_plans(
 def choose_chains(
     chains: Iterable[object], levels: Mapping[str, Sequence[Value]]
 ) -> list[Chain]:
-    """Choose the chains of which nothing but the reward is known, those of fewest cells first.
+    """Choose the chains of which only the reward is known, those of fewest cells first.
 
-    None where some chain is known whole: then there is nothing left to learn. Neither counts
+    Empty where some chain is known whole: then there is nothing left to learn. Neither counts
     nor rewards have a say, so that a confidence holds. Called by ``make_living_plans``.
     """
     plain = [chain for chain in chains if isinstance(chain, Chain)]
@@ -87,7 +87,10 @@ def _make_living_plan(
     reward_range: tuple[float, float],
     numbers: Numbers,
 ) -> Living:
-    """Make the plan of one chain; called by ``make_living_plans``."""
+    """Make the plan for one chain: its variables, who shares their law, and reward intervals.
+
+    Called by ``make_living_plans`` for each chosen chain.
+    """
     shared_by, reason = find_pooling(graph, query, chain.variables)
     ends = _read_ends(chain, query, levels, reward_range, numbers)
     names = query.treatments + query.context
@@ -105,7 +108,8 @@ def find_pooling(
 ) -> tuple[Nodes, str]:
     """Find on which treatments and contexts the law of some variables depends, and why.
 
-    Called by ``_make_living_plan``.
+    Arms and contexts that agree on these can pool their observations. Called by
+    ``_make_living_plan``.
 
     >>> from boundit.estimand.query import parse_query
     >>> graph = CausalGraph.of(directed=[("X", "W"), ("W", "Y"), ("X2", "Y"), ("C", "Y")])
@@ -128,9 +132,9 @@ def _read_ends(
     reward_range: tuple[float, float],
     numbers: Numbers,
 ) -> dict[Key, tuple[Interval, ...]]:
-    """Read the interval of every cell for every pair; never seen, it is the whole range.
+    """Read the reward's interval in every cell of the chain's variables, for arm and context.
 
-    Called by ``_make_living_plan``.
+    A cell that was never logged has the whole range. Called by ``_make_living_plan``.
     """
     (outcome,), n = query.outcomes, len(query.treatments)
     names = query.treatments + query.context
@@ -151,6 +155,10 @@ def _read_ends(
 
 
 def _select_pool(names: Sequence[str], key: Key, shared_by: Nodes) -> Pool:
-    """Find the pool whose counts a pair shares; called by ``_make_living_plan``."""
+    """Select the levels of an arm and context by which observations are pooled.
+
+    Arms and contexts with equal levels share counts. Called by ``_make_living_plan`` for each
+    arm and context.
+    """
     arm, context = key
     return tuple(v for name, v in zip(names, arm + context, strict=True) if name in shared_by)

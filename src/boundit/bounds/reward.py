@@ -47,9 +47,10 @@ class NoRange(BounditError):
 def settle_reward_range(
     tables: Sequence[CountTable], declared: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """Settle the range of the reward that these tables add up.
+    """Return the declared range of the reward, or (0, 1) where none is and all rewards are 0/1.
 
-    Called by ``BoundEvidence.from_counts``.
+    Rewards outside it are refused. Called by ``BoundEvidence.from_counts`` with the log and the
+    external tables.
     """
     low, high = _read_range(declared) if declared is not None else (0.0, 1.0)
     for table in tables:
@@ -65,17 +66,17 @@ def settle_reward_range(
 
 
 def may_be_binary(declared: tuple[float, float] | None) -> bool:
-    """Tell whether a range leaves the reward to be a 0/1 variable: (0, 1), or none declared.
+    """Tell whether a declared range leaves the reward to be 0/1: it is (0, 1), or None.
 
     With another range a reward of two values still counts as the chance of a success, which
-    causes nothing of what the reward causes. Called by ``read_request`` before it
+    causes nothing of what the reward causes. Called by ``BoundDerivation.bound`` before it
     plans.
     """
     return declared is None or _read_range(declared) == (0, 1)
 
 
 def is_binary(table: CountTable) -> bool:
-    """Tell whether every reward added up is 0 or 1: only then do sums and squares agree.
+    """Tell whether every reward of a table is 0 or 1: only then do sums and squares agree.
 
     Called by ``settle_reward_range`` and ``BoundEvidence.from_counts`` for every table.
     """
@@ -87,7 +88,7 @@ def is_binary(table: CountTable) -> bool:
 
 
 def _read_range(given: tuple[float, float]) -> tuple[float, float]:
-    """Read a declared range as two numbers; anything else is refused.
+    """Read a declared range as two numbers with low < high; anything else is refused.
 
     Called by ``settle_reward_range`` and ``may_be_binary``.
     """

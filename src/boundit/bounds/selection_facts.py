@@ -45,10 +45,10 @@ class SelectionFacts:
 
     @classmethod
     def from_options(cls, *, selection_rate: object, sensitivity: object) -> Self:
-        """Take the options of ``derive_bounds``; anything but a chance and a limit is refused.
+        """Read the options ``selection_rate`` and ``sensitivity``; impossible ones are refused.
 
         ``sensitivity=inf`` says only that no kind of row is sure to be left out. Called by
-        ``derive_bounds`` before any row is read.
+        ``BoundDerivation.bound`` before any row is read.
         """
         return cls(_read_rate(selection_rate), _read_limit(sensitivity))
 
@@ -68,23 +68,28 @@ class SelectionFacts:
 
     @property
     def least_ratio(self) -> float:
-        """The least that ``r`` may be."""
+        """The least that the weight ``r`` of a kind of row may be, by rate and limit.
+
+        Read by ``Populations._add_facts``, ``Populations.find_least_share`` and
+        ``_name_limit``.
+        """
         rate = self.rate[0] if self.rate is not None else 0.0
         return max(rate, 1 / self.limit if self.limit is not None else 0.0)
 
     def find_greatest_share(self, share: float) -> float:
-        """Find how much of everyone a kind of row can be that is at most a share of the log.
+        """Find how large a part of everyone a kind of row with this share of the log can be.
 
-        Called by ``Populations._add_facts`` and ``_name_limit`` for each kind.
+        Infinite without a sensitivity limit. Called by ``Populations._add_facts`` and
+        ``_name_limit`` for each kind of row.
         """
         if self.limit is None:
             return inf
         return self.limit * share if share > 0 else 0.0
 
     def require_in(self, graph: CausalGraph) -> None:
-        """Raise when something is said about selection and the graph has none.
+        """Raise when facts are stated but the graph has no selection node.
 
-        Called by ``read_request`` before any row is read.
+        Called by ``BoundDerivation.bound`` before any row is read.
         """
         if self and graph.selection is None:
             raise InvalidFact(
@@ -100,7 +105,10 @@ NOTHING_KNOWN = SelectionFacts()
 
 
 def _read_rate(given: object) -> tuple[float, float] | None:
-    """Read a chance or a range of chances; called by ``SelectionFacts.from_options``."""
+    """Read the option ``selection_rate``, a chance or a range, as a range; None stays None.
+
+    Called by ``SelectionFacts.from_options``.
+    """
     if given is None:
         return None
     pair = tuple(given) if isinstance(given, tuple | list) else (given, given)
@@ -119,7 +127,10 @@ def _read_rate(given: object) -> tuple[float, float] | None:
 
 
 def _read_limit(given: object) -> float | None:
-    """Read a limit of at least 1; called by ``SelectionFacts.from_options``."""
+    """Read the option ``sensitivity``, a limit of at least 1; None stays None.
+
+    Called by ``SelectionFacts.from_options``.
+    """
     if given is None:
         return None
     if not _is_number(given) or not float(given) >= 1:
@@ -131,5 +142,8 @@ def _read_limit(given: object) -> float | None:
 
 
 def _is_number(given: object) -> TypeGuard[float]:
-    """Tell whether an option is a number; called by ``_read_rate`` and ``_read_limit``."""
+    """Tell whether an option is a number, and neither a truth value nor nan.
+
+    Called by ``_read_rate`` and ``_read_limit``.
+    """
     return isinstance(given, int | float) and not isinstance(given, bool) and not isnan(given)

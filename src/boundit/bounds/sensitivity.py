@@ -40,7 +40,7 @@ class SensitivityCurve:
 def sensitivity_curve(
     bounded: Callable[[float], BoundTable], limits: Iterable[float]
 ) -> SensitivityCurve:
-    """Bound under every limit; ``bounded`` gives the table of one.
+    """Bound under every limit; ``bounded`` gives the table of bounds under one limit.
 
     Intervals never widen as the limit gets smaller, whatever the confidence shares out.
     """
@@ -59,9 +59,10 @@ def sensitivity_curve(
 
 
 def _narrow_table(table: BoundTable, wider: BoundTable) -> BoundTable:
-    """Keep of each end the better of two tables that both hold.
+    """Replace each end of a table by that of a ``wider`` table where that one is tighter.
 
-    Called by ``sensitivity_curve`` for each limit and the next larger one.
+    Both hold. Called by ``sensitivity_curve`` for the table of each limit and that of the next
+    larger one.
     """
     bounds = {
         key: _keep_better(key, bound, wider.bounds[key]) for key, bound in table.bounds.items()
@@ -71,7 +72,11 @@ def _narrow_table(table: BoundTable, wider: BoundTable) -> BoundTable:
 
 
 def _keep_better(key: Key, one: Bound, other: Bound) -> Bound:
-    """Keep the better ends of two bounds, and the rule of each; called by ``_narrow_table``."""
+    """Keep the larger lower and smaller upper end of two bounds, each with its rule.
+
+    Raises ``EndsCross`` where they contradict each other. Called by ``_narrow_table`` for each
+    arm and context.
+    """
     if max(one.lower, other.lower) > min(one.upper, other.upper):
         raise EndsCross([f"arm {key[0]} in context {key[1]}"])
     if other.lower > one.lower:

@@ -13,9 +13,10 @@ class TimeBudget:
         self._end: float | None = None
 
     def count_seconds(self) -> float | None:
-        """Tell how many seconds are left; None when there is no limit.
+        """Return how many seconds are left, from the first call on; None without a limit.
 
-        Called by ``ArmProgram.find_ends`` and others before each linear program.
+        Called by ``ArmProgram.find_ends``, ``Expectation.solve_greatest`` and others before
+        each linear program.
         """
         if self._seconds is None:
             return None
@@ -24,9 +25,10 @@ class TimeBudget:
         return max(self._end - time.monotonic(), 0.0)
 
     def is_over(self) -> bool:
-        """Tell whether no time is left; what was found until then holds.
+        """Tell whether no seconds are left; bounds found until then hold.
 
-        Called by ``ChainSearch.find_chains`` before each set of variables.
+        Called by ``ChainSearch.find_chains`` before each set of variables and by
+        ``_prepare_rules`` before each rule.
         """
         return self.count_seconds() == 0.0
 
