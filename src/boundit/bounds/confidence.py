@@ -54,7 +54,7 @@ class NoConfidence(BounditError):
 def require_confidence(confidence: float | None) -> None:
     """Refuse a ``confidence`` option that is neither None nor a number between 0 and 1.
 
-    Called by ``BoundDerivation.bound`` before anything is planned.
+    Called by ``read_request`` before any log is opened.
     """
     if confidence is not None and not (
         isinstance(confidence, int | float) and 0 < confidence < 1
@@ -115,7 +115,7 @@ class CountReader(Protocol):
 def collect_extremes(rules: Iterable[CountReader]) -> dict[P, Nodes]:
     """Map each term of some rules to the variables over which all rules take only extremes.
 
-    Called by ``assemble`` before the error is shared out over the terms.
+    Called by ``BoundEvidence.make_confident`` before the error is shared out over the terms.
     """
     found: dict[P, Nodes] = {}
     for rule in rules:

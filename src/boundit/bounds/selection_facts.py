@@ -48,7 +48,7 @@ class SelectionFacts:
         """Read the options ``selection_rate`` and ``sensitivity``; impossible ones are refused.
 
         ``sensitivity=inf`` says only that no kind of row is sure to be left out. Called by
-        ``BoundDerivation.bound`` before any row is read.
+        ``read_request`` before any row is read, and by ``BoundRequest.with_sensitivity``.
         """
         return cls(_read_rate(selection_rate), _read_limit(sensitivity))
 
@@ -89,7 +89,7 @@ class SelectionFacts:
     def require_in(self, graph: CausalGraph) -> None:
         """Raise when facts are stated but the graph has no selection node.
 
-        Called by ``BoundDerivation.bound`` before any row is read.
+        Called by ``read_request`` and ``BoundRequest.with_sensitivity`` before any row is read.
         """
         if self and graph.selection is None:
             raise InvalidFact(

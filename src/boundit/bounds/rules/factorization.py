@@ -130,7 +130,7 @@ def factorize_effect(
 ) -> Factorization:
     """Decompose ``P(y, c | do(x))`` into c-factors and recover those with a formula.
 
-    Algorithm 1, lines 6 to 9. Called by ``plan_paper`` and ``_find_sums``.
+    Algorithm 1, lines 6 to 9. Called by ``plan_paper`` and ``find_factorizations``.
     """
     wanted = frozenset(query.outcomes + query.context)
     whole = factorize(graph, outcomes=wanted, treatments=frozenset(query.treatments))
@@ -145,9 +145,9 @@ def factorize_effect(
 def find_factorizations(
     graph: CausalGraph, query: EffectQuery, tables: tuple[Nodes, ...]
 ) -> list[Factorization]:
-    """Find Theorem 3's sum, which holds when ``P(c)`` is that of the population.
+    """Make the c-factor sum of Theorem 3, if ``P(c)`` and the reward's factor have formulas.
 
-    Called by ``_find_rules`` for each choice of tables.
+    One rule or none. Called by ``_find_rules`` for each choice of tables.
     """
     base: Expression | None = None
     if query.context:
