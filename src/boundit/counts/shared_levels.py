@@ -15,8 +15,8 @@ def share_levels(
 ) -> tuple[CountTable, ...]:
     """Give the log and its external tables the levels of all of them and those declared.
 
-    A level that only an external table has gets a caveat there: it may be a slip. Called by
-    ``count_for`` once the log and its external tables are counted.
+    A level that only an external table has gets a caveat there: it may be a slip. Called for
+    bounds, inside ``count_for``, once the log and its tables are counted.
 
     >>> from boundit.counts.read import read_log
     >>> log, survey = read_log({"X": ["a", "b"]}), read_log({"X": ["b", "B"]})

@@ -18,7 +18,7 @@ def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
     """Find the nodes that may be a selection node that nobody marked.
 
     They cause nothing and are not asked about; a graph with a selection node has none. Called
-    by ``check`` and ``count_for`` before they count.
+    by ``check`` before it counts, and for bounds inside ``count_for``.
 
     >>> from boundit.graph.text import parse
     >>> unmarked = parse("Ad -> Click -> S; Click -> Mail")

@@ -66,7 +66,10 @@ class EffectQuery:
 
     @property
     def variables(self) -> Nodes:
-        """Every variable the question names."""
+        """Every variable the query names: outcomes, treatments and context.
+
+        Read by ``EffectQuery.require_in``.
+        """
         return frozenset(self.outcomes + self.treatments + self.context)
 
     def require_in(self, graph: CausalGraph) -> None:
@@ -77,7 +80,10 @@ class EffectQuery:
 
     @property
     def formula(self) -> Term:
-        """The question as a formula, to stand in a sentence."""
+        """The query as a formula ``P(y | do(x), c)``, to stand in a sentence.
+
+        Read by ``EffectQuery.__str__`` and by the rules of bounds for their claims.
+        """
         outcomes, treatments, context = (
             tuple(map(Variable, names))
             for names in (self.outcomes, self.treatments, self.context)
@@ -114,7 +120,10 @@ class _QueryReader:
         self._tokens = Tokens(text, _PATTERN, hint=_HINT)
 
     def read(self) -> EffectQuery:
-        """Read the whole question. Called by ``parse_query``."""
+        """Read the whole text of a query, such as ``Y | do(X), Z``.
+
+        Called by ``parse_query``.
+        """
         first = self._tokens.expect_name("an outcome")
         wrapped = first in {"P", "p"} and self._tokens.take_mark("(")
         outcomes = [self._tokens.expect_name("an outcome") if wrapped else first]
@@ -134,7 +143,7 @@ class _QueryReader:
         return EffectQuery(tuple(outcomes), tuple(treatments), tuple(context))
 
     def _read_condition(self, treatments: list[str], context: list[str]) -> None:
-        """Read one item after the bar: a context, or treatments in ``do(...)``.
+        """Read one item after the bar into its list: a context, or treatments in ``do(...)``.
 
         Called by ``_QueryReader.read``.
         """

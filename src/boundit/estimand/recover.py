@@ -67,7 +67,7 @@ def recover(
 
 
 def _read_question(graph: CausalGraph, query: EffectQuery | str) -> Question:
-    """Read a question as people write it, and check it against the graph.
+    """Read a query as text or object, and check it against the graph.
 
     Called by ``recover`` before anything is computed.
     """
@@ -79,7 +79,10 @@ def _read_question(graph: CausalGraph, query: EffectQuery | str) -> Question:
 
 
 def _read_tables(graph: CausalGraph, external: Iterable[Names]) -> list[Nodes]:
-    """Read the variables of unbiased tables, never selection. Called by ``recover``."""
+    """Read the variables of each unselected table as a set, without the selection node.
+
+    Called by ``recover``.
+    """
     tables = [names for table in external if (names := graph.require(table))]
     if any(graph.selection in table for table in tables):
         raise OverlappingRoles(str(graph.selection), "the selection node", "in a table")
@@ -87,7 +90,7 @@ def _read_tables(graph: CausalGraph, external: Iterable[Names]) -> list[Nodes]:
 
 
 def _find_proof(graph: CausalGraph, light: Question, tables: Sequence[Nodes]) -> str | None:
-    """Name the theorem by which a failed search means that there is no formula.
+    """Name the theorem by which a failed search proves that there is no formula, or None.
 
     Called by ``recover``; where there is none, it goes on searching.
     """
@@ -97,7 +100,7 @@ def _find_proof(graph: CausalGraph, light: Question, tables: Sequence[Nodes]) ->
 
 
 def _search_rules(graph: CausalGraph, light: Question, tables: Sequence[Nodes]) -> Recovery:
-    """Search the whole do-calculus when what bears on the question is small.
+    """Search the whole do-calculus if few enough variables bear on the question.
 
     Called by ``recover`` where the structured ways failed and nothing proves that they had to.
     """

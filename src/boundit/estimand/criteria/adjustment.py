@@ -136,9 +136,10 @@ class _Claim(NamedTuple):
 
 
 def _list_claims(graph: CausalGraph, pair: Adjustment, x: Nodes, y: Nodes) -> Iterator[_Claim]:
-    """State the separations of the criterion that fits the pair, in its order.
+    """List the separations in the graph that the adjustment criterion demands, in its order.
 
-    Called by ``adjusts``, which asks for them one by one.
+    Which criterion fits depends on what of the covariates was measured without selection.
+    Called by ``adjusts``, which stops at the first that fails.
     """
     z, zt = pair
     backdoor = make_back_door_graph(graph, treatments=x, outcomes=y)
@@ -161,9 +162,9 @@ def _list_claims(graph: CausalGraph, pair: Adjustment, x: Nodes, y: Nodes) -> It
 
 
 def _name_criterion(graph: CausalGraph, pair: Adjustment) -> str:
-    """Name the criterion that fits the pair: by what of it was measured without selection.
+    """Name the adjustment criterion that fits: by which covariates were measured unselected.
 
-    Called by ``adjusts``.
+    Called by ``adjusts`` for its verdict.
     """
     if graph.selection is None:
         return "Definition 2"
@@ -175,7 +176,7 @@ def _name_criterion(graph: CausalGraph, pair: Adjustment) -> str:
 def _read_question(
     graph: CausalGraph, covariates: Names, treatments: Names, outcomes: Names, external: Names
 ) -> tuple[Adjustment, Nodes, Nodes]:
-    """Read the pair and the two ends of an adjustment, checked.
+    """Read covariates (and which are external), treatments and outcomes as sets of nodes.
 
     Called by ``adjusts`` and ``write_adjustment``.
     """

@@ -86,9 +86,10 @@ class _AdjustmentSearch:
     measured: Nodes
 
     def find_widest(self, forced: Nodes, allowed: Nodes) -> Nodes | None:
-        """Find covariates between these two sets that belong to an admissible pair.
+        """Find covariates from ``forced`` to ``allowed`` that adjust with some ``Z^T``.
 
-        Used by ``_AdjustmentSearch.list_all`` to look into a range of sets.
+        None when there are none. Called by ``_AdjustmentSearch.list_all`` to look into a range
+        of sets.
         """
         found = find_separator(
             self.backdoor,
@@ -102,7 +103,7 @@ class _AdjustmentSearch:
         return found - self.selection
 
     def find_external(self, covariates: Nodes) -> Nodes | None:
-        """Find a minimal ``Z^T`` among these covariates.
+        """Find a minimal ``Z^T`` among these covariates: those to measure without selection.
 
         Called by ``_AdjustmentSearch.find_minimal`` and ``_AdjustmentSearch.find_widest``.
         """
@@ -133,7 +134,7 @@ class _AdjustmentSearch:
         return Adjustment(covariates, self.find_external(covariates) or frozenset())
 
     def find_needed(self, covariates: Nodes) -> Nodes:
-        """Find the covariates without which the others make no admissible pair.
+        """Find which of these covariates cannot be left out, as the others do not adjust.
 
         Called by ``_AdjustmentSearch.find_minimal`` until nothing can be spared.
         """
@@ -149,7 +150,7 @@ class _AdjustmentSearch:
         return (one or frozenset()) | (other or frozenset())
 
     def list_all(self) -> Iterator[Adjustment]:
-        """List the covariates of admissible pairs, and every ``Z^T`` that goes with them.
+        """List every admissible pair: covariates, and each ``Z^T`` that goes with them.
 
         Called by ``list_adjustments``.
         """
@@ -168,7 +169,7 @@ def _prepare_search(
     external: Names,
     within: Names | None,
 ) -> _AdjustmentSearch:
-    """Read the roles once, and cut the graph to its back-door paths.
+    """Read treatments, outcomes and covariates as sets, and make the back-door graph.
 
     Called by ``find_adjustment`` and ``list_adjustments``.
     """

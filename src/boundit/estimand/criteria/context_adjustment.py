@@ -139,7 +139,7 @@ def write_context_adjustment(
 def _list_weight_sources(
     graph: CausalGraph, s: Nodes, free: Nodes, c: Nodes, tables: Iterable[Names]
 ) -> Iterator[tuple[Nodes, Nodes]]:
-    """Say which covariates have known weights: by the log, then by each table.
+    """List what can weigh covariates, the log first: each table and the covariates it weighs.
 
     Called by ``find_context_adjustment``.
     """
@@ -152,9 +152,9 @@ def _list_weight_sources(
 def _name_roles(
     covariates: Names | None, treatments: Names, outcomes: Names, context: Names
 ) -> dict[str, Names]:
-    """Name the roles as messages do.
+    """Pair each set of variables with its role as messages call it, such as "a treatment".
 
-    Used by ``adjusts_in_context`` and ``find_context_adjustment``.
+    Called by ``adjusts_in_context`` and ``find_context_adjustment`` before ``read_roles``.
     """
     roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}
     return roles if covariates is None else {"a covariate": covariates} | roles

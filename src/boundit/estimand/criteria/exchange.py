@@ -83,17 +83,17 @@ def exchanges(
 
 
 def _cut_for_rule_2(graph: CausalGraph, z: Nodes, x: Nodes) -> CausalGraph:
-    """Cut the edges into ``X`` and out of ``Z`` (Rule 2).
+    """Cut the edges into the treatments ``X`` and out of the exchanged ``Z`` (Rule 2).
 
-    Used by ``exchanges`` for the sound reading.
+    Called by ``exchanges`` for the sound form.
     """
     return graph.without_edges_into(x).without_edges_out_of(z)
 
 
 def _cut_for_rule_3(graph: CausalGraph, z: Nodes, x: Nodes, w: Nodes) -> CausalGraph:
-    """Cut the edges into ``X`` and into ``Z(W)`` (Rule 3).
+    """Cut the edges into ``X`` and into ``Z(W)``, the part of Z that causes no W (Rule 3).
 
-    Used by ``exchanges`` for the printed reading.
+    Called by ``exchanges`` for the paper's form.
     """
     acted_on = graph.without_edges_into(x)
     return acted_on.without_edges_into(z - acted_on.ancestors(w))

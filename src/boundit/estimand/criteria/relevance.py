@@ -48,7 +48,7 @@ def _collect_separators(
 ) -> Nodes:
     """Collect the usable variables of six minimal separators around the outcomes.
 
-    Called by ``shortlist``.
+    Called by ``shortlist``, which takes them first.
     """
     s = frozenset((graph.selection,)) if graph.selection else frozenset()
     behind, ahead = graph.without_edges_out_of(x), graph.without_edges_into(x)

@@ -100,7 +100,7 @@ class SubstituteQuestion:
         context: Names = (),
         tables: Iterable[Names] = (),
     ) -> "SubstituteQuestion":
-        """Read the roles of a question, once for all sets that are judged.
+        """Read outcomes, treatments, context and tables as sets, once for all sets judged.
 
         Called by ``find_substitutes``.
         """
@@ -177,7 +177,7 @@ def find_substitutes(
 
 
 def _find_usable_variables(q: SubstituteQuestion, form: Form) -> Nodes:
-    """Find the variables that may be in a substitute of this form.
+    """Find the variables that may be in a substitute of this form: not roles, not selection.
 
     Called by ``find_substitutes``.
     """

@@ -28,12 +28,12 @@ class _Factor(NamedTuple):
 
 
 def make_probability(of: Nodes, given: Nodes, *, logged: bool) -> Expression:
-    """Write ``P(of | given)``, or 1 when nothing is asked. Called by ``_simplify_node``."""
+    """Write ``P(of | given)``, or 1 when ``of`` is empty. Called by ``_simplify_node``."""
     return P(of, given, logged) if of else ONE
 
 
 def multiply(*factors: Expression) -> Expression:
-    """Multiply formulas that are simplified already.
+    """Multiply simplified formulas into one simplified formula.
 
     Called by ``recover_by_factors``, ``Law.write_formula`` and whoever puts formulas together.
     """
@@ -43,7 +43,7 @@ def multiply(*factors: Expression) -> Expression:
 
 
 def divide(top: Expression, bottom: Expression) -> Expression:
-    """Divide formulas that are simplified already.
+    """Divide two simplified formulas into one simplified formula: common factors cancel.
 
     Called by ``_write_effect``, ``Law.marginalize`` and whoever norms a formula.
     """
@@ -53,7 +53,7 @@ def divide(top: Expression, bottom: Expression) -> Expression:
 
 
 def sum_out(over: Nodes, body: Expression) -> Expression:
-    """Sum a simplified formula: what sums to one goes, what does not vary is pulled out.
+    """Sum a simplified formula over variables: what sums to one goes, constants are pulled out.
 
     Called by ``_write_effect``, ``Law.marginalize`` and whoever lets variables go.
     """
@@ -68,7 +68,7 @@ def sum_out(over: Nodes, body: Expression) -> Expression:
 
 
 def _bind_sum(over: Nodes, body: Expression) -> Expression:
-    """Bind ``over``, joining a sum that is all of the body.
+    """Write the sum of ``body`` over variables; a body that is itself a sum is joined with it.
 
     Called by ``sum_out`` for each group of factors that is left.
     """
@@ -78,7 +78,7 @@ def _bind_sum(over: Nodes, body: Expression) -> Expression:
 
 
 def _list_factors(expression: Expression, *, above: bool) -> Iterable[_Factor]:
-    """List the factors of a formula, each above or below the line.
+    """List the factors of a formula, each with whether it stands above the line of a ratio.
 
     Called by ``multiply``, ``divide`` and ``sum_out``.
     """
@@ -94,7 +94,7 @@ def _list_factors(expression: Expression, *, above: bool) -> Iterable[_Factor]:
 
 
 def _build_formula(factors: Iterable[_Factor]) -> Expression:
-    """Build a formula of factors, without those that stand both above and below.
+    """Build a product or ratio of factors, without those that stand both above and below.
 
     Called by ``multiply``, ``divide`` and ``sum_out``.
     """
@@ -110,7 +110,7 @@ def _build_formula(factors: Iterable[_Factor]) -> Expression:
 
 
 def _build_fraction(tops: list[Expression], bottoms: list[Expression]) -> Expression:
-    """Build a ratio, or a product where nothing is below the line.
+    """Build a ratio of two lists of factors, or a product where nothing is below the line.
 
     Called by ``_build_formula`` and ``_divide_probability``.
     """
@@ -119,7 +119,7 @@ def _build_fraction(tops: list[Expression], bottoms: list[Expression]) -> Expres
 
 
 def build_product(factors: list[Expression]) -> Expression:
-    """Write factors, none of them a product or a ratio, in their one order.
+    """Build a product of factors, none of them a product or a ratio, sorted by ``rank``.
 
     Called by ``_build_fraction`` and ``_merge_chains``.
     """
@@ -147,9 +147,10 @@ def _write_conditionals(
 
 
 def _divide_probability(top: Expression, bottom: Expression) -> Expression | None:
-    """Divide one probability that ``top`` holds by ``bottom``; None when there is none.
+    """Write ``P(a, b | c) / P(b | c)`` as ``P(a | b, c)``; None where ``top`` holds no such P.
 
-    Called by ``_write_conditionals`` for one factor after the other.
+    The first may stand under a sum. Called by ``_write_conditionals`` for one factor after the
+    other.
     """
     match top, bottom:
         case P(), P():
@@ -164,9 +165,9 @@ def _divide_probability(top: Expression, bottom: Expression) -> Expression | Non
 
 
 def _sum_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor], set[str]]:
-    """Sum every variable that sums out of the probabilities that hold it; tell what is left.
+    """Sum the variables that sum to one in probabilities; return factors and variables left.
 
-    Called by ``sum_out`` before it binds anything.
+    Called by ``sum_out`` before it writes a sum sign for the others.
     """
     held = dict(enumerate(factors))
     holders = _find_holders(factors, over)
@@ -193,7 +194,10 @@ def _sum_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor], se
 
 
 def _find_holders(factors: list[_Factor], over: Nodes) -> dict[str, set[int]]:
-    """Find the places of the factors that hold each variable. Called by ``_sum_at_once``."""
+    """Find, for each variable to be summed, the places of the factors that depend on it.
+
+    Called by ``_sum_at_once``.
+    """
     holders: dict[str, set[int]] = {variable: set() for variable in over}
     for i, factor in enumerate(factors):
         for variable in find_free_variables(factor.part) & over:
@@ -202,7 +206,7 @@ def _find_holders(factors: list[_Factor], over: Nodes) -> dict[str, set[int]]:
 
 
 def _join_by_chain_rule(factors: list[_Factor], variable: str) -> P | None:
-    """Join probabilities by the chain rule into one that ``variable`` is an argument of.
+    """Join probabilities into one that has ``variable`` before the bar; None if they do not.
 
     Called by ``_sum_at_once`` for the factors that hold a variable.
     """
@@ -225,7 +229,7 @@ def _join_by_chain_rule(factors: list[_Factor], variable: str) -> P | None:
 def may_chain(later: P, earlier: P) -> bool:
     """Tell whether the chain rule joins the two: ``P(a | b, c)`` follows ``P(b | c)``.
 
-    Used by ``_join_by_chain_rule`` and ``_join_chains``.
+    Called by ``_join_by_chain_rule`` and ``_join_chains``.
     """
     return later.logged == earlier.logged and later.given == earlier.of | earlier.given
 
@@ -233,9 +237,9 @@ def may_chain(later: P, earlier: P) -> bool:
 def _group_factors(
     factors: list[_Factor], over: set[str]
 ) -> tuple[list[_Factor], list[tuple[set[str], list[_Factor]]]]:
-    """Part the factors that do not vary from groups that share no summed variable.
+    """Split factors: those without a summed variable, and groups that share none.
 
-    Called by ``sum_out`` for what cannot be summed at once.
+    Called by ``sum_out``, which writes one sum for each group.
     """
     outside = list[_Factor]()
     groups: list[tuple[set[str], list[_Factor]]] = [({v}, []) for v in sorted(over)]

@@ -26,12 +26,18 @@ class P:
 
     @cached_property
     def free(self) -> Nodes:
-        """The variables whose values it depends on. Used by ``find_free_variables``."""
+        """The variables whose values this probability depends on.
+
+        Read by ``find_free_variables``.
+        """
         return self.of | self.given
 
     @cached_property
     def rank(self) -> Rank:
-        """Its place among the factors of a product. Used by ``build_product``."""
+        """The sorting key of this probability among the factors of a product.
+
+        Read by ``build_product``, so that equal products are written alike.
+        """
         return 0, tuple(sorted(self.of)), tuple(sorted(self.given)), self.logged
 
 
@@ -44,12 +50,18 @@ class Sum:
 
     @cached_property
     def free(self) -> Nodes:
-        """The variables whose values it depends on. Used by ``find_free_variables``."""
+        """The variables whose values this sum depends on: those of its body not summed.
+
+        Read by ``find_free_variables``.
+        """
         return self.body.free - self.over
 
     @cached_property
     def rank(self) -> Rank:
-        """Its place among the factors of a product. Used by ``build_product``."""
+        """The sorting key of this sum among the factors of a product.
+
+        Read by ``build_product``, so that equal products are written alike.
+        """
         return 2, tuple(sorted(self.over)), self.body.rank
 
 
@@ -61,12 +73,18 @@ class Product:
 
     @cached_property
     def free(self) -> Nodes:
-        """The variables whose values it depends on. Used by ``find_free_variables``."""
+        """The variables whose values this product depends on.
+
+        Read by ``find_free_variables``.
+        """
         return frozenset[str]().union(*(factor.free for factor in self.factors))
 
     @cached_property
     def rank(self) -> Rank:
-        """Its place among the factors of a product. Used by ``build_product``."""
+        """The sorting key of this product among other factors.
+
+        Read by ``build_product``, so that equal products are written alike.
+        """
         return 3, *(factor.rank for factor in self.factors)
 
 
@@ -79,12 +97,15 @@ class Ratio:
 
     @cached_property
     def free(self) -> Nodes:
-        """The variables whose values it depends on. Used by ``find_free_variables``."""
+        """The variables whose values this ratio depends on. Read by ``find_free_variables``."""
         return self.top.free | self.bottom.free
 
     @cached_property
     def rank(self) -> Rank:
-        """Its place among the factors of a product. Used by ``build_product``."""
+        """The sorting key of this ratio among the factors of a product.
+
+        Read by ``build_product``, so that equal products are written alike.
+        """
         return 4, self.top.rank, self.bottom.rank
 
 
@@ -96,12 +117,18 @@ class CFactor:
 
     @property
     def free(self) -> Nodes:
-        """The variables whose values it depends on. Used by ``find_free_variables``."""
+        """The variables whose values this c-factor depends on.
+
+        Read by ``find_free_variables``.
+        """
         return self.of
 
     @cached_property
     def rank(self) -> Rank:
-        """Its place among the factors of a product. Used by ``build_product``."""
+        """The sorting key of this c-factor among the factors of a product.
+
+        Read by ``build_product``, so that equal products are written alike.
+        """
         return 1, tuple(sorted(self.of))
 
 

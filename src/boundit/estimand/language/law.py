@@ -28,21 +28,21 @@ class Law:
     conditional: Conditional
 
     def write_formula(self) -> Expression:
-        """Multiply the conditionals.
+        """Write the law as one formula: the product of its conditionals.
 
         Called by ``identify`` and ``recover_among_selected`` at the end of their way.
         """
         return multiply(*map(self.conditional, self.order))
 
     def divide_by(self, divided: Nodes) -> "Law":
-        """Divide by the c-factors of ``divided``, whole c-components each (Lemma 1).
+        """Make the law without the c-factors of ``divided``, whole c-components each (Lemma 1).
 
         Called by ``identify``, ``_recover_by_listing`` and ``_divide_clean``.
         """
         return Law(tuple(v for v in self.order if v not in divided), self.conditional)
 
     def marginalize(self, kept: Nodes) -> "Law":
-        """Sum out everything but ``kept``, an ancestral set (Lemma 3).
+        """Make the law of ``kept``, an ancestral set, by summing out all other nodes (Lemma 3).
 
         Called by ``identify``, ``_recover_by_listing`` and ``_divide_clean``.
         """
@@ -76,7 +76,10 @@ class Law:
         return Law((*early, *stay), conditional)
 
     def _find_scope(self, node: str) -> Nodes:
-        """Find what a conditional depends on. Used by ``Law.marginalize``."""
+        """Find the variables that the conditional of a node depends on.
+
+        Called by ``Law.marginalize``.
+        """
         return find_free_variables(self.conditional(node))
 
 
@@ -111,7 +114,7 @@ def write_observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
 
 
 def order_from_end(graph: CausalGraph, late: Sequence[Nodes]) -> tuple[str, ...]:
-    """Order the observed nodes causally, from the last to the first.
+    """Order the observed nodes causally, from the last to the first, those of ``late`` last.
 
     Called by ``write_observed_law`` and ``ExternalTable.write_law``.
     """

@@ -14,7 +14,7 @@ _Parts = tuple[Part, ...]
 
 
 def make_sentence(expression: Expression) -> Sentence:
-    """Make a formula that can stand in a sentence.
+    """Write a formula as a sentence of typed parts, which text and HTML render in their ways.
 
     Called by ``write_text``, and by the rules of bounds for their claims.
 
@@ -44,34 +44,43 @@ class _Notation:
     def write_term(
         self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool
     ) -> _Parts:
-        """Make ``P(of | given)``. Called by ``_write_part``."""
+        """Write ``P(of | given)`` as parts of a sentence. Called by ``_write_part``."""
         selected = (Variable("S", value="1"),) if logged else ()
         return (Term("P", _make_variables(of), (*_make_variables(given), *selected)),)
 
     def write_factor(self, of: Sequence[Primed]) -> _Parts:
-        """Make ``Q[of]``. Called by ``_write_part``."""
+        """Write the c-factor ``Q[of]`` as parts of a sentence. Called by ``_write_part``."""
         return (Term("Q", _make_variables(of)),)
 
     def write_sum(self, over: Sequence[Primed], body: _Parts) -> _Parts:
-        """Make a sum. Called by ``_write_part``."""
+        """Write a sum over variables as parts of a sentence. Called by ``_write_part``."""
         return (Over("Σ", _make_variables(over)), " ", *body)
 
     def write_product(self, factors: Sequence[_Parts]) -> _Parts:
-        """Make a product. Called by ``_write_part``."""
+        """Write a product as parts of a sentence, a space between factors.
+
+        Called by ``_write_part``.
+        """
         if not factors:
             return ("1",)
         first, *others = factors
         return (*first, *(part for factor in others for part in (" ", *factor)))
 
     def write_ratio(self, top: _Parts, bottom: _Parts) -> _Parts:
-        """Make a fraction. Called by ``_write_part``."""
+        """Write a ratio as parts of a sentence. Called by ``_write_part``."""
         return (Fraction(top, bottom),)
 
     def write_group(self, body: _Parts) -> _Parts:
-        """Put a factor in brackets. Called by ``_write_closed``."""
+        """Put a factor, given as parts of a sentence, in brackets.
+
+        Called by ``_write_closed``.
+        """
         return (Group(body),)
 
 
 def _make_variables(variables: Sequence[Primed]) -> tuple[Variable, ...]:
-    """Make variables with their primes. Called by ``_Notation.write_term`` and its like."""
+    """Turn names and their numbers of primes into variables of a sentence, as X'.
+
+    Called by ``_Notation.write_term``, ``_Notation.write_factor`` and ``_Notation.write_sum``.
+    """
     return tuple(Variable(name, primes) for name, primes in variables)

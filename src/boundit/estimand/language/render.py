@@ -25,7 +25,7 @@ _SPECIAL = str.maketrans({c: f"\\{c}" for c in "#$%&_{}"} | {"\\": r"\backslash 
 
 
 def write_latex(expression: Expression) -> str:
-    r"""Write a formula for a paper.
+    r"""Write a formula in LaTeX.
 
     Called by ``Recovery.latex``.
 
@@ -53,30 +53,33 @@ class Script(Protocol[Shown]):
     def write_term(
         self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool
     ) -> Shown:
-        """Spell ``P(of | given)``, of the logged rows or of everyone.
+        """Write ``P(of | given)``, of logged rows or of everyone, in this output's spelling.
 
         Called by ``_write_part``.
         """
         ...
 
     def write_factor(self, of: Sequence[Primed]) -> Shown:
-        """Spell ``Q[of]``. Called by ``_write_part``."""
+        """Write the c-factor ``Q[of]`` in this output's spelling. Called by ``_write_part``."""
         ...
 
     def write_sum(self, over: Sequence[Primed], body: Shown) -> Shown:
-        """Spell a sum over variables. Called by ``_write_part``."""
+        """Write a sum over variables in this output's spelling. Called by ``_write_part``."""
         ...
 
     def write_product(self, factors: Sequence[Shown]) -> Shown:
-        """Spell a product; without factors it is 1. Called by ``_write_part``."""
+        """Write a product in this output's spelling; without factors it is 1.
+
+        Called by ``_write_part``.
+        """
         ...
 
     def write_ratio(self, top: Shown, bottom: Shown) -> Shown:
-        """Spell a fraction. Called by ``_write_part``."""
+        """Write a ratio in this output's spelling. Called by ``_write_part``."""
         ...
 
     def write_group(self, body: Shown) -> Shown:
-        """Put a factor in brackets. Called by ``_write_closed``."""
+        """Put a factor that is written already in brackets. Called by ``_write_closed``."""
         ...
 
 
@@ -84,40 +87,46 @@ class _Latex:
     """LaTeX, for math mode."""
 
     def write_term(self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool) -> str:
-        """Spell ``P(of | given)``. Called by ``_write_part``."""
+        """Write ``P(of | given)`` in LaTeX. Called by ``_write_part``."""
         bar = ", ".join(filter(None, (_join_names(given), "S{=}1" if logged else "")))
         return rf"P({_join_names(of)} \mid {bar})" if bar else f"P({_join_names(of)})"
 
     def write_factor(self, of: Sequence[Primed]) -> str:
-        """Spell ``Q[of]``. Called by ``_write_part``."""
+        """Write the c-factor ``Q[of]`` in LaTeX. Called by ``_write_part``."""
         return f"Q[{_join_names(of)}]"
 
     def write_sum(self, over: Sequence[Primed], body: str) -> str:
-        """Spell a sum. Called by ``_write_part``."""
+        """Write a sum over variables in LaTeX. Called by ``_write_part``."""
         return rf"\sum_{{{_join_names(over)}}} {body}"
 
     def write_product(self, factors: Sequence[str]) -> str:
-        """Spell a product. Called by ``_write_part``."""
+        """Write a product in LaTeX, thin spaces between factors. Called by ``_write_part``."""
         return r"\, ".join(factors) or "1"
 
     def write_ratio(self, top: str, bottom: str) -> str:
-        """Spell a fraction. Called by ``_write_part``."""
+        """Write a ratio as a fraction in LaTeX. Called by ``_write_part``."""
         return rf"\frac{{{top}}}{{{bottom}}}"
 
     def write_group(self, body: str) -> str:
-        """Put a factor in brackets that grow. Called by ``_write_closed``."""
+        """Put a factor in brackets that grow with it, in LaTeX. Called by ``_write_closed``."""
         return rf"\left({body}\right)"
 
 
 def _write_latex_name(variable: str) -> str:
-    """Set a short name as a letter, others upright. Called by ``_join_names``."""
+    """Write a variable's name in LaTeX: a short one as a letter, others upright.
+
+    Called by ``_join_names``.
+    """
     if _SHORT.fullmatch(variable):
         return variable
     return rf"\mathrm{{{variable.translate(_SPECIAL)}}}".replace(" ", r"\ ")
 
 
 def _join_names(variables: Iterable[Primed]) -> str:
-    """Spell variables with their primes, commas between. Called by ``_Latex.write_term``."""
+    """Write variables in LaTeX with their primes, commas between.
+
+    Called by ``_Latex.write_term``, ``_Latex.write_factor`` and ``_Latex.write_sum``.
+    """
     return ", ".join(_write_latex_name(name) + "'" * primes for name, primes in variables)
 
 
@@ -126,7 +135,7 @@ _Primes = Mapping[str, int]
 
 
 def write_with(expression: Expression, script: Script[Shown]) -> Shown:
-    """Write a formula part by part, in the spelling of one output.
+    """Write a formula with the methods of ``script``: LaTeX, or parts of a sentence.
 
     Called by ``write_latex`` and ``make_sentence``, with a script each.
     """
@@ -134,7 +143,10 @@ def write_with(expression: Expression, script: Script[Shown]) -> Shown:
 
 
 def _write_part(expression: Expression, primes: _Primes, script: Script[Shown]) -> Shown:
-    """Write one part, with the primes in sight there. Called by ``write_with``, then itself."""
+    """Write one part of a formula; ``primes`` says how many each variable has there.
+
+    Called by ``write_with``, then by itself for smaller parts.
+    """
     match expression:
         case P(of, given, logged):
             return script.write_term(
@@ -161,17 +173,23 @@ def _write_part(expression: Expression, primes: _Primes, script: Script[Shown]) 
 
 
 def _write_closed(factor: Expression, primes: _Primes, script: Script[Shown]) -> Shown:
-    """Write a factor that others follow, maybe in brackets. Called by ``_write_part``."""
+    """Write a factor that others follow; a sum or ratio in brackets.
+
+    Called by ``_write_part`` for all factors of a product but the last.
+    """
     shown = _write_part(factor, primes, script)
     return script.write_group(shown) if isinstance(factor, Sum | Ratio) else shown
 
 
 def _rank_in_row(factor: Expression) -> tuple[bool, bool, list[str]]:
-    """Rank a factor in its row: terms, then ratios, then sums. Used by ``_write_part``."""
+    """Make the sorting key of a factor in a written product: terms, then ratios, then sums.
+
+    Called by ``_write_part``.
+    """
     of = sort_names(factor.of) if isinstance(factor, P | CFactor) else []
     return isinstance(factor, Sum), isinstance(factor, Ratio), of
 
 
 def _list_primed(variables: Nodes, primes: _Primes) -> list[Primed]:
-    """List variables in order with their primes. Called by ``_write_part``."""
+    """List variables in order, each with its number of primes. Called by ``_write_part``."""
     return [Primed(v, primes.get(v, 0)) for v in sort_names(variables)]

@@ -38,9 +38,10 @@ def simplify(expression: Expression) -> Expression:
 
 
 def _simplify_once(expression: Expression, done: dict[int, Expression]) -> Expression:
-    """Simplify each part once: nested formulas share parts, and have endlessly many paths.
+    """Simplify a part of a formula, or return it from ``done`` if that has happened before.
 
-    Called by ``simplify``, then for each part by ``_simplify_node``.
+    Nested formulas share parts, and have endlessly many paths. Called by ``simplify``, then for
+    each part by ``_simplify_node``.
     """
     if id(expression) not in done:
         done[id(expression)] = _simplify_node(expression, done)
@@ -48,7 +49,7 @@ def _simplify_once(expression: Expression, done: dict[int, Expression]) -> Expre
 
 
 def _simplify_node(expression: Expression, done: dict[int, Expression]) -> Expression:
-    """Simplify one part whose own parts are simple. Called by ``_simplify_once``."""
+    """Simplify one part of a formula, after its own parts. Called by ``_simplify_once``."""
     match expression:
         case P(of, given, logged):
             return make_probability(of - given, given, logged=logged)
@@ -83,7 +84,7 @@ def _merge_chains(expression: Expression) -> Expression:
 
 
 def _join_chains(factors: list[Expression]) -> list[Expression]:
-    """Join pairs of factors by the chain rule until none is left.
+    """Join pairs of factors of a product by the chain rule, until no pair can be joined.
 
     Called by ``_merge_chains``.
     """

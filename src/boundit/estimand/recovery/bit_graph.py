@@ -30,23 +30,24 @@ class BitGraph:
         self.ancestors = cache(self._find_ancestors)
 
     def mask(self, names: Iterable[str]) -> int:
-        """Write a set of names as a mask.
+        """Write a set of nodes as the bits of an integer.
 
-        Called by ``_DoCalculusSearch.list_goals`` and for the tables.
+        Called by ``_DoCalculusSearch.list_goals``, and for the nodes of tables.
         """
         return sum(1 << self.places[name] for name in names)
 
     def read(self, mask: int) -> Nodes:
-        """Read a mask as a set of names, the selection node left out.
+        """Read the bits of an integer as a set of nodes, the selection node left out.
 
         Called by ``_DoCalculusSearch.derive_formula`` and ``_DoCalculusSearch.write_atom``.
         """
         return frozenset(self.names[i] for i in list_bits(mask & ~self.selection))
 
     def _find_ancestors(self, of: int, cut_into: int, cut_out_of: int = 0) -> int:
-        """Find ``An(of)`` in the graph without the edges into and out of these.
+        """Find ``An(of)`` as a mask, without the edges into one mask and out of another.
 
-        Called by ``BitGraph._find_connected``. The search asks ``ancestors``, which keeps them.
+        Called by ``BitGraph._find_connected``. The search asks ``ancestors``, which keeps the
+        answers.
         """
         found, queue = of, of
         while queue:
@@ -89,9 +90,9 @@ class BitGraph:
 
 
 def list_bits(mask: int) -> Iterator[int]:
-    """Walk over the places of the bits that are set.
+    """List the places of the bits that are set in a mask: the nodes in it.
 
-    Used by ``BitGraph.read`` and throughout ``_DoCalculusSearch``, as in
+    Called by ``BitGraph.read`` and throughout ``_DoCalculusSearch``, as in
     ``_DoCalculusSearch.list_edits``.
 
     >>> list(list_bits(0b1101))

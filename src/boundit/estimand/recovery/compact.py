@@ -68,7 +68,7 @@ class _Trials:
         self.work = _WORK
 
     def try_without(self, hidden: Nodes) -> Recovery:
-        """Answer with ``hidden`` out of sight; if that can be done, leave it so.
+        """Recover the effect with ``hidden`` projected out; if found, keep the smaller graph.
 
         Called by ``compact`` for one set of variables after the other.
         """

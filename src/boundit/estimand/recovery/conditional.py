@@ -38,9 +38,10 @@ class _Group:
 
 
 def recover_by_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) -> Recovery:
-    """Recover each factor that bears on the outcomes, and put them together.
+    """Recover each c-factor that bears on the outcomes, and multiply them into the effect.
 
-    Called by ``Solver._try_ways`` and ``ExternalTable.answer`` when doing is not seeing.
+    Called by ``Solver._try_ways`` and ``ExternalTable.answer`` when treatments cannot be read
+    as conditions.
 
     >>> from boundit.estimand.recovery.recover_factor import recover_factor
     >>> graph = CausalGraph.of(
@@ -67,7 +68,7 @@ def recover_by_factors(graph: CausalGraph, asked: Question, solve: FactorSolver)
 def recover_among_selected(
     graph: CausalGraph, asked: Question, solve: FactorSolver
 ) -> Recovery:
-    """Answer a question about the logged rows, with the factors they share up to a constant.
+    """Recover an effect among the logged rows, from c-factors known up to a constant.
 
     Called by ``Solver._answer_among_selected``.
     """
@@ -97,7 +98,7 @@ def recover_among_selected(
 
 
 def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
-    """Collect the factors connected to the outcomes through variables that vary.
+    """Collect the c-factors connected to the outcomes through variables that vary.
 
     Called by ``recover_by_factors`` and ``recover_among_selected`` first of all.
     """
@@ -115,22 +116,23 @@ def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
 
 
 def _write_effect(body: Expression, group: _Group, asked: Question) -> Expression:
-    """Sum the product of the factors, and norm it where the question is conditional.
+    """Sum the product of the c-factors, and divide by its sum over the outcomes if asked.
 
-    Called by ``recover_by_factors`` and ``recover_among_selected``.
+    ``body`` is the product. Called by ``recover_by_factors`` and ``recover_among_selected``.
     """
     top = sum_out(group.summed, body)
     return divide(top, sum_out(asked.outcomes, top)) if group.conditioned else top
 
 
 def _divide_clean(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]:
-    """Sum out and divide away what has no say in selection and is not wanted.
+    """Reduce the observed law to ``wanted`` and to nodes that bear on selection.
 
-    Called by ``recover_among_selected`` for the factors it could not recover.
+    Called by ``recover_among_selected`` for the factors it could not recover; returns the law
+    and its graph.
 
     With the ancestors of S first in the order, the conditionals of the other members of a
-    c-component T are ``Q[T] / Q[T within An(S)]``: leaving them out turns the first factor
-    into the second. The constant is P(S=1) from beginning to end.
+    c-component T are ``Q[T] / Q[T within An(S)]``: leaving them out turns the first factor into
+    the second. The constant is P(S=1) from beginning to end.
     """
     selecting = graph.selecting()
     graph = graph.induced(graph.ancestors(wanted) | selecting)
@@ -146,9 +148,9 @@ def _divide_clean(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]:
 
 
 def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, connected: Nodes) -> bool:
-    """Tell whether what is left is the wanted factors, times constants.
+    """Tell whether the graph that is left has only the wanted c-factors and constant ones.
 
-    Called by ``recover_among_selected`` on what is left of the graph.
+    Called by ``recover_among_selected`` on what ``_divide_clean`` left of the graph.
     """
     for component in graph.components():
         if not component <= wanted and (
@@ -159,9 +161,9 @@ def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, connected: Nodes) -
 
 
 def _make_opening_step(group: _Group, asked: Question) -> Step:
-    """Say which factors the question needs.
+    """Make the first step of a derivation: which c-factors the question needs.
 
-    Used by ``recover_by_factors`` and ``recover_among_selected``.
+    Called by ``recover_by_factors`` and ``recover_among_selected``.
     """
     factors = [part for c in group.factors for part in (", ", make_factor(c))][1:]
     return Step(None, Sentence.of(asked.formula, " needs ", *factors), NAME)

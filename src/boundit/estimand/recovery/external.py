@@ -39,7 +39,7 @@ class ExternalTable:
 
     @classmethod
     def of(cls, graph: CausalGraph, measured: Nodes) -> "ExternalTable":
-        """Find what the table makes known of everyone.
+        """Find the variables whose law in the whole population a table makes known.
 
         Called by ``Solver.__init__`` for every table.
 
@@ -58,7 +58,7 @@ class ExternalTable:
         return cls(measured, safe, project(everyone, graph.observed - safe), graph)
 
     def answer(self, asked: Question) -> Recovery:
-        """Identify a question from the table alone and what the log adds to it.
+        """Identify an effect from one unselected table and what the log adds to it.
 
         Called by ``Solver._read_off_tables``.
         """
@@ -77,13 +77,16 @@ class ExternalTable:
         return Recovery(self._write_conditional(light.outcomes, given), steps)
 
     def _recover_factor(self, target: Nodes, graph: CausalGraph) -> Recovery:
-        """Recover a c-factor from the law of everyone. Used by ``ExternalTable.answer``."""
+        """Recover a c-factor from the law of the whole population.
+
+        Called by ``ExternalTable.answer``.
+        """
         return recover_factor(target, graph, self.write_law)
 
     def write_law(self, graph: CausalGraph, late: Sequence[Nodes]) -> Law:
-        """Write the law of everyone, each conditional from where it is simplest.
+        """Write the law of the whole population, each conditional from where it is simplest.
 
-        Used by ``ExternalTable._recover_factor`` in place of the log's law.
+        Called by ``ExternalTable._recover_factor`` in place of the log's law.
         """
         order = order_from_end(graph, late)
         places = {node: i for i, node in enumerate(order)}
@@ -97,7 +100,7 @@ class ExternalTable:
         return Law(order, conditional)
 
     def _write_conditional(self, of: Nodes, given: Nodes) -> Expression:
-        """Write one conditional: from the table, from the log, or from both.
+        """Write ``P(of | given)`` of the population: from the table, the log, or both.
 
         Called by ``ExternalTable.answer`` and ``ExternalTable.write_law``.
         """
@@ -111,9 +114,10 @@ class ExternalTable:
         return divide(top, sum_out(of, top))
 
     def _write_joint(self, names: Nodes) -> tuple[Expression, Nodes]:
-        """Write a law over ``names`` and, where it must, more variables of the table.
+        """Write a law of the population over ``names`` and, where it must, more of the table.
 
-        Called by ``ExternalTable._write_conditional`` when neither table nor log does alone.
+        Returns the formula and its variables. Called by ``ExternalTable._write_conditional``
+        when neither table nor log does alone.
         """
         parts, needed, known = list[Expression](), names & self.measured, self.measured
         selected = frozenset((str(self.whole.selection),))

@@ -19,7 +19,7 @@ class FactorSum:
     def parts(self) -> tuple[Nodes, ...]:
         """The c-components ``D_i``, in the causal order of their first members.
 
-        Used by ``_find_needed_factors``.
+        Read by ``_find_needed_factors``.
         """
         return tuple(factor.of for factor in self.factors)
 
@@ -27,7 +27,7 @@ class FactorSum:
     def relevant(self) -> Nodes:
         """``D``: the outcomes and their ancestors once the treatments are gone.
 
-        Used by ``_find_needed_factors``.
+        Read by ``_find_needed_factors``.
         """
         return frozenset[str]().union(*self.parts)
 

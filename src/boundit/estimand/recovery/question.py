@@ -28,7 +28,10 @@ class Question:
 
     @property
     def formula(self) -> Term:
-        """The question as a formula, to stand in a sentence."""
+        """The question as a formula ``P(y | do(x), c)``, to stand in a sentence.
+
+        Read by ``Question.__str__`` and ``_make_rule_1_step``.
+        """
         done = (Term("do", name_variables(self.treatments)),) if self.treatments else ()
         selected = (Variable("S", value="1"),) if self.selected else ()
         given = (*done, *name_variables(self.context), *selected)
@@ -39,11 +42,14 @@ class Question:
 
     @property
     def variables(self) -> Nodes:
-        """Every variable it names. Used by ``compact`` and ``recover``."""
+        """Every variable the question names: outcomes, treatments and context.
+
+        Read by ``compact`` and ``recover``.
+        """
         return self.outcomes | self.treatments | self.context
 
     def list_known(self, graph: CausalGraph) -> Nodes:
-        """List what is given: the context, and that the row was selected if it was.
+        """List what is given: the context, and the selection node where rows are selected.
 
         Called by ``_find_needed_factors`` and by the rules here, as in
         ``may_observe_treatments``.
@@ -54,7 +60,7 @@ class Question:
 
 
 def find_selection_walk(graph: CausalGraph, asked: Question) -> tuple[str, ...] | None:
-    """Find a walk by which selection bears on the answer; None when the log is as good.
+    """Find an open walk from outcomes to selection; None when the log answers for everyone.
 
     Called by ``Solver._read_off_log`` and ``Solver._answer_among_selected``.
 
@@ -104,9 +110,9 @@ def lighten(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, 
 
 
 def _make_first_move(graph: CausalGraph, asked: Question) -> tuple[Question, list[Step]] | None:
-    """Make the first move that is open: drop what can be dropped before exchanging.
+    """Apply the first of Rules 3, 1 and 2 that simplifies the question; None when none does.
 
-    Called by ``lighten`` until there is none.
+    Returns the simpler question and its steps. Called by ``lighten`` until there is none.
     """
     if (idle := _find_by_rule_3(graph, asked)) is not None:
         lighter = replace(asked, treatments=asked.treatments - idle.others)
@@ -129,8 +135,8 @@ def _make_first_move(graph: CausalGraph, asked: Question) -> tuple[Question, lis
 def _find_by_rule_1(graph: CausalGraph, asked: Question) -> list[SeparationFact]:
     """Find the conditions to drop: ``(Y _||_ node | X, rest)`` in the graph cut into X.
 
-    All of them may go at once: what is outside the Markov boundary does not shape it. Called
-    by ``_make_first_move``.
+    All of them may go at once: what is outside the Markov boundary does not shape it. Called by
+    ``_make_first_move``.
     """
     idle = asked.context - _find_dependences(graph, asked, into=asked.treatments)
     return [
@@ -140,9 +146,9 @@ def _find_by_rule_1(graph: CausalGraph, asked: Question) -> list[SeparationFact]
 
 
 def _find_by_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact | None:
-    """Find a condition to set: ``(Y _||_ node | X, rest)``, cut into X and out of the node.
+    """Find a condition that may be set instead: ``(Y _||_ node | X, rest)`` once it is cut.
 
-    Called by ``_make_first_move``.
+    The graph is cut into X and out of the node. Called by ``_make_first_move``.
     """
     for node in sort_names(asked.context):
         out_of = frozenset((node,))
@@ -152,8 +158,9 @@ def _find_by_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact | Non
 
 
 def _find_by_rule_3(graph: CausalGraph, asked: Question) -> SeparationFact | None:
-    """Find a treatment to drop: cut into the others, and it unless it acts on what is known.
+    """Find a treatment to drop, since it does not act on the outcomes.
 
+    The graph is cut into the other treatments, and into this one unless it causes a condition.
     Called by ``_make_first_move``.
     """
     known = asked.list_known(graph)
@@ -169,9 +176,10 @@ def _find_by_rule_3(graph: CausalGraph, asked: Question) -> SeparationFact | Non
 def _state_separation(
     graph: CausalGraph, asked: Question, node: str, *, into: Nodes, out_of: Nodes = frozenset()
 ) -> SeparationFact:
-    """State that the outcomes are separated from a node by all else that is given or done.
+    """State that the outcomes are separated from a node, in the graph cut into and out of sets.
 
-    Called by ``_find_by_rule_1`` and the two after it, for what they found.
+    Called by ``_find_by_rule_1``, ``_find_by_rule_2`` and ``_find_by_rule_3`` for the steps of
+    a derivation.
     """
     given = (asked.list_known(graph) | asked.treatments) - {node}
     return SeparationFact(asked.outcomes, frozenset((node,)), given, into, out_of)
@@ -202,7 +210,7 @@ def state_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact:
 def _find_dependences(
     graph: CausalGraph, asked: Question, *, into: Nodes, out_of: Nodes = frozenset()
 ) -> Nodes:
-    """Collect what the outcomes are not separated from by all else that is given or done.
+    """Collect the conditions and treatments that the outcomes depend on in the cut graph.
 
     Called by ``_find_by_rule_1``, ``_find_by_rule_2`` and ``_find_by_rule_3``.
     """
@@ -211,5 +219,8 @@ def _find_dependences(
 
 
 def _write_names(names: Nodes) -> str:
-    """Spell a set of variables. Used by ``_make_first_move``."""
+    """Write a set of variables, commas between.
+
+    Called by ``_make_first_move`` for its steps.
+    """
     return ", ".join(map(write_name, sort_names(names)))

@@ -40,7 +40,7 @@ def recover_factor(
 
 
 def _recover_by_listing(target: Nodes, law: Law, graph: CausalGraph) -> Recovery:
-    """Go through the listing once, then again on what is left.
+    """Go through Algorithm 2 (RC*) once, then again on the law and graph that are left.
 
     Called by ``recover_factor``, then by itself.
     """
@@ -60,7 +60,7 @@ def _recover_by_listing(target: Nodes, law: Law, graph: CausalGraph) -> Recovery
 
 
 def find_clean_components(graph: CausalGraph) -> tuple[Nodes, ...]:
-    """Find the c-components without a say in selection: their factors are those of everyone.
+    """Find the c-components that do not act on selection: the log shows their true factors.
 
     Called by ``_recover_by_listing`` (line 7).
     """

@@ -49,7 +49,7 @@ _EDIT, _IDLE, _LEAF = 0.001, 0.01, 1.0
 
 
 def search(graph: CausalGraph, asked: Question, tables: Iterable[Nodes] = ()) -> Recovery:
-    """Look for a derivation of ``asked`` from the log and unbiased ``tables``.
+    """Search the do-calculus for a formula of ``asked`` from the log and unselected ``tables``.
 
     Called by ``_search_rules`` where nothing else has an answer.
 
@@ -76,7 +76,10 @@ class _DoCalculusSearch:
         self.formulas: dict[_Atom, Expression] = {}
 
     def answer(self, asked: Question) -> Recovery:
-        """Search, and tell the derivation of what was found. Called by ``search``."""
+        """Search for the question's atoms, and write the formula and steps that were found.
+
+        Called by ``search``.
+        """
         goals = self.list_goals(asked)
         if not self.reach_goals(set(goals)):
             reason = "no derivation by the rules of the do-calculus and of probability"
@@ -87,7 +90,7 @@ class _DoCalculusSearch:
     def list_goals(self, asked: Question) -> list[_Atom]:
         """List the atoms that make up the question, by the chain rule.
 
-        Called by ``_DoCalculusSearch.answer``.
+        Called by ``_DoCalculusSearch.answer``, which searches for them.
         """
         do, given = self.graph.mask(asked.treatments), self.graph.mask(asked.context)
         atoms = list[_Atom]()
@@ -98,7 +101,7 @@ class _DoCalculusSearch:
         return atoms
 
     def reach_goals(self, missing: set[_Atom]) -> bool:
-        """Settle atoms, cheapest first, until nothing is missing or nothing is left.
+        """Derive atoms, cheapest formula first, until all ``missing`` are derived; tell if so.
 
         Called by ``_DoCalculusSearch.answer``.
         """
@@ -135,9 +138,9 @@ class _DoCalculusSearch:
                     given = (given - 1) & others
 
     def list_moves(self, atom: _Atom) -> Iterator[_Move]:
-        """List what follows from an atom and those settled before, with its cost.
+        """List the atoms that follow from an atom and those derived before, with their costs.
 
-        Called by ``_DoCalculusSearch.reach_goals``.
+        Called by ``_DoCalculusSearch.reach_goals`` for every atom it derives.
         """
         cost = self.costs[atom]
         for made, rule, price in self.list_edits(atom):
@@ -145,7 +148,7 @@ class _DoCalculusSearch:
         yield from self.list_swaps(atom)
 
     def list_edits(self, atom: _Atom) -> Iterator[tuple[_Atom, str, float]]:
-        """Apply Rules 1 to 3 to one variable, forwards and backwards.
+        """List the atoms that Rules 1 to 3 make of this one by a change at one node.
 
         Called by ``_DoCalculusSearch.list_moves``.
         """
@@ -171,7 +174,7 @@ class _DoCalculusSearch:
                     yield _Atom(of, do | bit, given), "Rule 3", _IDLE
 
     def may_use_rule_1(self, rest: _Atom, i: int) -> bool:
-        """Tell whether a condition on node i changes nothing.
+        """Tell whether conditioning ``rest`` on node i changes nothing.
 
         Called by ``_DoCalculusSearch.list_edits``.
         """
@@ -179,7 +182,7 @@ class _DoCalculusSearch:
         return not self.graph.connected(of, do | given, do, 0) >> i & 1
 
     def may_use_rule_2(self, rest: _Atom, i: int) -> bool:
-        """Tell whether seeing node i and setting it are the same.
+        """Tell whether, in ``rest``, observing node i and setting it are the same.
 
         Called by ``_DoCalculusSearch.list_edits``.
         """
@@ -187,7 +190,7 @@ class _DoCalculusSearch:
         return not self.graph.connected(of, do | given, do, 1 << i) >> i & 1
 
     def may_use_rule_3(self, rest: _Atom, i: int) -> bool:
-        """Tell whether setting node i changes nothing.
+        """Tell whether setting node i in ``rest`` changes nothing.
 
         Called by ``_DoCalculusSearch.list_edits``.
         """
@@ -197,9 +200,10 @@ class _DoCalculusSearch:
         return not self.graph.connected(of, do | given, cut, 0) >> i & 1
 
     def list_swaps(self, atom: _Atom) -> Iterator[_Move]:
-        """Join this atom with one that makes a law of two, and read that the other way.
+        """List the atoms that sums and Bayes' rule make of this one and another derived before.
 
-        Called by ``_DoCalculusSearch.list_moves``.
+        From ``P(a | b, c)`` and ``P(b | c)`` follow ``P(a | c)`` and ``P(b | a, c)``. Called by
+        ``_DoCalculusSearch.list_moves``.
         """
         of, do, given = atom
         for i in list_bits(self.observed & ~do & ~(1 << of)):
@@ -216,7 +220,7 @@ class _DoCalculusSearch:
                 yield swapped, _Reason(_BAYES, pair), 2 * cost
 
     def write_formula(self, atom: _Atom) -> Expression:
-        """Write the formula of an atom that was reached; shared parts are written once.
+        """Write the formula of an atom that was derived, each shared part once.
 
         Called by ``_DoCalculusSearch.answer`` for the goals, then for premises.
         """
@@ -242,7 +246,7 @@ class _DoCalculusSearch:
         return whole if reason.move == _SUM else divide(joint, whole)
 
     def list_steps(self, goals: Iterable[_Atom]) -> Iterator[Step]:
-        """Tell the derivation, premises first, each atom once.
+        """List the steps of the derivation of ``goals``, premises first, each atom once.
 
         Called by ``_DoCalculusSearch.answer``.
         """
@@ -258,7 +262,7 @@ class _DoCalculusSearch:
                 stack += [(p, False) for p in reversed(self.reasons[atom].premises)]
 
     def make_step(self, atom: _Atom) -> Step:
-        """Say by which move an atom was reached, and from what.
+        """Make the step that says by which move an atom was derived, and from what.
 
         Called by ``_DoCalculusSearch.list_steps``.
         """
@@ -278,7 +282,7 @@ class _DoCalculusSearch:
         return Step(None, reason, "chain rule")
 
     def state_fact(self, made: _Atom, premise: _Atom) -> SeparationFact:
-        """State the separation by which one rule leads from one atom to another.
+        """State the separation by which a rule leads from the atom ``premise`` to ``made``.
 
         Called by ``_DoCalculusSearch.make_step``.
         """
@@ -299,7 +303,10 @@ class _DoCalculusSearch:
         )
 
     def write_atom(self, atom: _Atom) -> Term:
-        """Spell an atom as a question. Used by ``_DoCalculusSearch.make_step``."""
+        """Write an atom as a term ``P(a | do(x), c)`` for a sentence.
+
+        Called by ``_DoCalculusSearch.make_step``.
+        """
         read = self.graph.read
         selected = bool(atom.given & self.graph.selection)
         return Question(read(1 << atom.of), read(atom.do), read(atom.given), selected).formula

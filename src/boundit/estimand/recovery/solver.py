@@ -57,10 +57,10 @@ class Solver:
         self._left = max(2, work // len(graph.nodes))
 
     def solve(self, asked: Question, depth: int = _DEPTH) -> Recovery:
-        """Find a formula for ``asked`` by the structured ways.
+        """Find a formula for ``asked`` by the structured ways, and keep the answer.
 
-        Called by ``recover``, by itself for smaller questions, and by the rules of bounds for
-        formulas.
+        ``depth`` limits how often a question is split. Called by ``recover``, by itself for
+        smaller questions, and by the rules of bounds for formulas.
         """
         key = (asked, depth)
         if key not in self._answers:
@@ -73,7 +73,10 @@ class Solver:
         return self._answers[key]
 
     def _try_ways(self, asked: Question, depth: int) -> Recovery:
-        """Try every way in turn, the cheapest first. Called by ``Solver.solve``."""
+        """Try to answer from the log, from tables, by c-factors, then by smaller questions.
+
+        Called by ``Solver.solve``.
+        """
         light, steps = self._light(asked)
         if found := self._read_off_log(light).after(*steps) or self._read_off_log(asked):
             return found
@@ -90,7 +93,7 @@ class Solver:
         return Recovery(None, (*steps, *first.steps, *selected.steps))
 
     def _split_question(self, asked: Question, depth: int) -> Recovery:
-        """Answer by smaller questions, which only tables make worth it.
+        """Recover an effect from those of smaller questions, which only tables make worth it.
 
         Called by ``Solver._try_ways`` when all else has failed.
         """
@@ -103,12 +106,15 @@ class Solver:
         )
 
     def _read_off_tables(self, asked: Question) -> Recovery:
-        """Take the first answer that a table gives. Called by ``Solver._try_ways``."""
+        """Recover an effect from the first unselected table that gives it.
+
+        Called by ``Solver._try_ways``.
+        """
         answers = (table.answer(asked) for table in self.tables)
         return next((answer for answer in answers if answer), Recovery(None))
 
     def _is_hopeless(self, asked: Question, depth: int) -> bool:
-        """Tell whether it is known without work that ``solve`` finds nothing.
+        """Tell whether ``solve`` has failed on this question before, or has no work left.
 
         Called by ``Solver._sum_over_separators`` before it begins.
         """
@@ -116,9 +122,10 @@ class Solver:
         return not found if found is not None else self._left == 0
 
     def _read_off_log(self, asked: Question) -> Recovery:
-        """Read the answer off the log: selection does not matter and doing is seeing.
+        """Write an effect as a conditional of the log, where Rules 1 and 2 allow it.
 
-        Called by ``Solver._try_ways`` first.
+        Selection must not matter, and treatments must be readable as conditions. Called by
+        ``Solver._try_ways`` first.
         """
         if self.graph.selection and find_selection_walk(self.graph, asked) is not None:
             return Recovery(None)
@@ -139,9 +146,9 @@ class Solver:
         return Recovery(formula, tuple(steps))
 
     def _recover_factor(self, target: Nodes, depth: int) -> Recovery:
-        """Recover a c-factor: Algorithm 2, or as the effect of its parents on it.
+        """Recover a c-factor: by Algorithm 2, or as the effect of its parents on it.
 
-        Used by ``Solver._try_ways`` and ``Solver._answer_among_selected``.
+        Called by ``Solver._try_ways`` and ``Solver._answer_among_selected``.
         """
         if target not in self._factors:
             self._factors[target] = recover_factor(target, self.graph)
@@ -151,7 +158,7 @@ class Solver:
         return self.solve(Question(target, self.graph.parents(target)), depth - 1) or plain
 
     def _answer_among_selected(self, asked: Question) -> Recovery:
-        """Answer among the logged rows, when selection leaves the answer as it is.
+        """Recover an effect among the logged rows, where it is that of everyone (Rule 1).
 
         ``Solver._try_ways`` and ``Solver._sum_over_separators`` ask ``_among_selected``, which
         keeps its answers.
@@ -168,7 +175,7 @@ class Solver:
         return found.after(_make_rule_1_step(self.graph, asked), *steps)
 
     def _chain_outcomes(self, asked: Question, depth: int) -> Recovery:
-        """Answer for some outcomes, then for the others given them.
+        """Recover the effect on some outcomes, then on the others given them, and multiply.
 
         Called by ``Solver._split_question`` and ``Solver._divide_by_condition``.
         """
@@ -185,7 +192,7 @@ class Solver:
         return Recovery(None)
 
     def _list_first_outcomes(self, outcomes: Nodes) -> Iterator[Nodes]:
-        """List which outcomes to answer for first, the likeliest sets in front.
+        """List which outcomes to recover first, those that a table covers in front.
 
         Called by ``Solver._chain_outcomes``.
         """
@@ -195,7 +202,7 @@ class Solver:
         return (c for c in dict.fromkeys(candidates) if c and c < outcomes)
 
     def _sum_over_separators(self, asked: Question, depth: int) -> Recovery:
-        """Sum over variables given which selection no longer matters.
+        """Recover an effect as a sum over variables given which selection no longer matters.
 
         Called by ``Solver._split_question``.
         """
@@ -214,9 +221,10 @@ class Solver:
         return Recovery(None)
 
     def _divide_by_condition(self, asked: Question, depth: int) -> Recovery:
-        """Answer for the outcomes and a condition together, and divide by what remains.
+        """Recover the effect on the outcomes and one condition together, and divide it.
 
-        Called by ``Solver._split_question``.
+        It is divided by its sum over the outcomes (Bayes' rule). Called by
+        ``Solver._split_question``.
         """
         for node in sort_names(asked.context):
             outcomes, context = asked.outcomes | {node}, asked.context - {node}
@@ -234,7 +242,7 @@ class Solver:
         return Recovery(None)
 
     def _list_separators(self, asked: Question) -> Iterator[Nodes]:
-        """List sets that part the outcomes from S: few, the likeliest first, each once.
+        """List sets that separate the outcomes from S: few, the likeliest first, each once.
 
         Called by ``Solver._sum_over_separators``.
         """
@@ -252,9 +260,9 @@ class Solver:
 
 
 def _make_rule_1_step(graph: CausalGraph, asked: Question) -> Step:
-    """Say that the logged rows give the answer of everyone (Rule 1).
+    """Make the step that says that the logged rows give the answer of everyone (Rule 1).
 
-    Used by ``Solver._read_off_log`` and ``Solver._answer_among_selected``.
+    Called by ``Solver._read_off_log`` and ``Solver._answer_among_selected``.
     """
     fact = state_rule_1(graph, asked)
     reason = Sentence.of(asked.formula, " is the same given S=1")
