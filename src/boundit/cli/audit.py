@@ -64,20 +64,26 @@ def audit(
 
 
 def _audit_bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001, a table of cases
-    """Audit bounds from exact laws; False on a miss. Called by ``audit``."""
+    """Hold bounds of exact laws against the truth and print the count; False on a miss.
+
+    Called by ``audit`` for --of bounds.
+    """
     from boundit.studies.audits.soundness import audit_bounds  # noqa: PLC0415, keeps --help quick
 
     with show_progress("models") as advance:
         report = audit_bounds(models, seed=seed, told=lambda done: advance(done, models))
     if as_json:
-        print_json(_make_record(report))
+        print_json(_make_bounds_record(report))
     else:
         _print_bounds(report)
     return _end_audit(report.models, models, "models", good=bool(report))
 
 
 def _audit_formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
-    """Audit recovered formulas; False on a miss. Called by ``audit``."""
+    """Hold recovered formulas against the truth and print the count; False on a miss.
+
+    Called by ``audit`` for --of formulas.
+    """
     from boundit.studies.audits.formulas import audit_formulas  # noqa: PLC0415
 
     with show_progress("questions") as advance:
@@ -105,7 +111,10 @@ def _end_audit(done: int, of: int, what: str, *, good: bool) -> bool:
 
 
 def _audit_coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
-    """Audit confident bounds on finite logs; False on a miss. Called by ``audit``."""
+    """Count on drawn logs how often confident bounds hold, and print it; False on too few.
+
+    Called by ``audit`` for --of coverage.
+    """
     from boundit.studies.audits.coverage import SIZES, measure_coverage  # noqa: PLC0415
 
     with show_progress("logs") as advance:
@@ -127,7 +136,10 @@ def _audit_coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
 
 
 def _audit_sharpness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
-    """Audit how near ends come to other models; False on a miss. Called by ``audit``."""
+    """Search models with the same log beyond the ends of bounds; False if one is found.
+
+    Prints how near they come. Called by ``audit`` for --of sharpness.
+    """
     from boundit.studies.audits.sharpness import SUITE, measure_sharpness  # noqa: PLC0415
 
     of = len(SUITE) * models
@@ -144,7 +156,10 @@ def _audit_sharpness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FB
 
 
 def _print_sharpness(report: "SharpnessReport", models: int) -> None:
-    """Print the table of an audit of sharpness. Called by ``_audit_sharpness``."""
+    """Print how near the ends of bounds are to the furthest effects found, a line per graph.
+
+    Called by ``_audit_sharpness`` without --json.
+    """
     click.echo(
         f"{models:,} random models of each graph, seed {report.seed}, exact laws; "
         f"{report.climbs} climbs an end, hidden causes of {report.levels} levels"
@@ -166,7 +181,10 @@ def _print_sharpness(report: "SharpnessReport", models: int) -> None:
 
 
 def _audit_openness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
-    """Audit whether rows could have a bound; False on a miss. Called by ``audit``."""
+    """Search models that show why rows have no bound; False if an interval leaves one out.
+
+    Prints how many rows are shown so. Called by ``audit`` for --of openness.
+    """
     from boundit.studies.audits.openness import audit_openness  # noqa: PLC0415
 
     with show_progress("models") as advance:
@@ -189,8 +207,11 @@ def _audit_openness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
     return _end_audit(report.models, models, "models", good=bool(report))
 
 
-def _make_record(report: "AuditReport") -> dict[str, object]:
-    """Make the record of an audit of bounds for --json. Called by ``_audit_bounds``."""
+def _make_bounds_record(report: "AuditReport") -> dict[str, object]:
+    """Write the tallies and misses of an audit of bounds as an object for JSON.
+
+    Called by ``_audit_bounds`` for --json.
+    """
     return {
         "models": report.models,
         "seed": report.seed,
@@ -217,7 +238,10 @@ def _make_record(report: "AuditReport") -> dict[str, object]:
 
 
 def _print_bounds(report: "AuditReport") -> None:
-    """Print the table of an audit of bounds. Called by ``_audit_bounds``."""
+    """Print how many intervals of each profile miss, and how wide they are.
+
+    Called by ``_audit_bounds`` without --json.
+    """
     click.echo(f"{report.models:,} random models, seed {report.seed}, exact laws")
     click.echo(f"{'profile':<28}{'intervals':>10}{'misses':>8}{'in models':>11}"
                f"{'mean width':>12}{'useful':>8}{'unsteered':>11}{'points':>8}")  # fmt: skip

@@ -189,7 +189,7 @@ def bound(
 def _choose_confidence(
     context: click.Context, confidence: float, *, plug_in: bool, exact: bool
 ) -> float | None:
-    """Choose the confidence: none is asked of an exact law, or by --plug-in.
+    """Choose the confidence of bounds: as asked, or None for an exact law and for --plug-in.
 
     Called by ``bound``.
     """
@@ -206,7 +206,7 @@ def _write_report(
     query: str,
     ladders: "tuple[Ladder, ...]",
 ) -> None:
-    """Write the page of a table, with the command that repeats it.
+    """Write the HTML page of a bound table, with the command that repeats it.
 
     Called by ``bound`` for --report.
     """
@@ -219,7 +219,10 @@ def _write_report(
 
 
 def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None:
-    """Print the table, or the reasons for all of it, or either as JSON. Called by ``bound``."""
+    """Print the bound table, with --explain the reasons for every row, or either as JSON.
+
+    Called by ``bound``.
+    """
     reasons = [table.explain(*key) for key in table.bounds] if explained else []
     if as_json:
         answer = {
@@ -238,7 +241,7 @@ def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None
 
 
 def _write_rows(table: "BoundTable") -> list[dict[str, object]]:
-    """Write the rows, dates and times as text, which is all that JSON has for them.
+    """Write the rows of a bound table for JSON, with dates and times as text.
 
     Called by ``_print_table`` for --json.
     """

@@ -56,14 +56,17 @@ def check(
         found = run(graph, log.open().log, level=level, seed=seed, told=advance)
     report = _spell_options(found)
     if as_json:
-        print_json(_make_record(report))
+        print_json(_make_check_record(report))
     else:
         click.echo(str(report))
     context.exit(0 if report else 1)
 
 
 def _spell_options(report: "CheckReport") -> "CheckReport":
-    """Write the options that a report names as flags. Called by ``check`` before it prints."""
+    """Rewrite the caveats of a check report so that the options they name read as flags.
+
+    Called by ``check`` before it prints.
+    """
     return replace(
         report,
         findings=tuple(replace(f, reason=write_with_flags(f.reason)) for f in report.findings),
@@ -71,8 +74,8 @@ def _spell_options(report: "CheckReport") -> "CheckReport":
     )
 
 
-def _make_record(report: "CheckReport") -> dict[str, object]:
-    """Write a report for --json. Called by ``check``."""
+def _make_check_record(report: "CheckReport") -> dict[str, object]:
+    """Write a check report as an object for JSON. Called by ``check`` for --json."""
     return {
         "contradicted": not report,
         "verdict": report.verdict(),

@@ -11,9 +11,10 @@ from boundit.terms.message import Message, Note, Option, Placeholder
 
 
 def write_with_flags(note: Note) -> str:
-    """Write a message of the library with its options as flags.
+    """Write an error or caveat of the library with its options as a shell's flags.
 
-    Called by ``_run`` for every error, by ``bound`` and ``_spell_options`` for every caveat.
+    Called by ``_run_command`` for every error, by ``bound`` and ``_spell_options`` for every
+    caveat.
 
     >>> bins, domain = Option("bins", {"Age": [Placeholder("...")]}), Option("domain")
     >>> write_with_flags(Message("cut it with ", bins, ", or declare others with ", domain))
@@ -48,7 +49,9 @@ def spell_flag(option: Option) -> str:
 
 
 def name_flag(option: str) -> str:
-    """Give the flag of an option by its name. Used by ``spell_flag``.
+    """Write the name of a Python option as a flag.
+
+    Used by ``spell_flag``.
 
     >>> name_flag("time_limit")
     '--time-limit'
@@ -57,7 +60,10 @@ def name_flag(option: str) -> str:
 
 
 def _spell_values(found: object) -> str:
-    """Write the values of an entry with commas between them. Used by ``spell_flag``."""
+    """Write the values of one NODE=VALUE entry with commas between them.
+
+    Used by ``spell_flag``.
+    """
     values = found if isinstance(found, list | tuple) else [found]
     return ",".join(f"{of:g}" if isinstance(of, float) else str(of) for of in values)
 

@@ -149,9 +149,9 @@ _COLUMNS = ("Age", "Illness", "Reminder", "Answered", "Refill")
 
 
 def _draw_kept_rows() -> Iterator[tuple[str, str, str, int, int]]:
-    """Draw the patients one by one, and keep the rows that the pharmacy keeps.
+    """Draw the patients of the example one by one; keep the rows that the pharmacy logs.
 
-    Called by ``make_example``.
+    Called by ``make_example`` for the log.
     """
     rng = Random(SEED)
     for _ in range(PATIENTS):
@@ -169,7 +169,7 @@ def _draw_kept_rows() -> Iterator[tuple[str, str, str, int, int]]:
 
 
 def _write_files(files: dict[str, str], directory: Path, *, force: bool) -> None:
-    """Write the files, each whole or not at all, and none over another by surprise.
+    """Write the example's files, each whole or not at all; refuse to write over others.
 
     Called by ``init``.
     """

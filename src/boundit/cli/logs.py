@@ -52,19 +52,23 @@ class LogFiles:
         return OpenedLogs(log, tables, _list_files([log, *tables]))
 
     def _open_external(self, file: str, weight: str | None) -> "Log":
-        """Open one external table, twice where options hold for it.
+        """Open one external table by those options whose columns it has.
 
-        Called by ``LogFiles.open`` for every table; the first time shows its columns.
+        Called by ``LogFiles.open`` for every table; it is opened once to see its columns, and
+        again where options hold.
         """
         plain = LogFiles((file,), nulls=self.nulls)
         opened = _open_log(plain)
-        fitting = self._keep_fitting(file, opened.source.kinds, weight)
+        fitting = self._keep_fitting_options(file, opened.source.kinds, weight)
         return opened if fitting == plain else _open_log(fitting)
 
-    def _keep_fitting(
+    def _keep_fitting_options(
         self, file: str, kinds: "Mapping[str, ColumnKind]", weight: str | None
     ) -> "LogFiles":
-        """Keep the options whose columns a table has. Called by ``LogFiles._open_external``."""
+        """Keep the options of the log whose columns an external table has too.
+
+        Called by ``LogFiles._open_external``.
+        """
         weights = [column for column in (weight, self.weight) if column in kinds]
         columns = {node: column for node, column in self.columns.items() if column in kinds}
         numbers = {name for name, kind in kinds.items() if kind.may_be_summed}
@@ -80,7 +84,7 @@ def node_option(
     read: Callable[[str], object],
     help: str,  # noqa: A002, as click calls it
 ) -> Callable[[_Command], _Command]:
-    """Make an option NODE=VALUE; repeatable, and read as one mapping.
+    """Make a repeatable option NODE=VALUE, whose entries come as one mapping.
 
     Used for --columns, --bins and --domain; ``read`` reads a value, or refuses it.
     """
@@ -123,7 +127,10 @@ def log_argument(command: _Command) -> _Command:
 
 
 def _open_log(asked: LogFiles) -> "Log":
-    """Open files by their options. Called by ``LogFiles.open`` for the log and every table."""
+    """Open the files of a log or an external table by the options given for them.
+
+    Called by ``LogFiles.open`` and ``LogFiles._open_external``.
+    """
     from boundit.counts.read import read_log  # noqa: PLC0415, keeps --help quick
 
     return read_log(
@@ -137,7 +144,7 @@ def _open_log(asked: LogFiles) -> "Log":
 
 
 def read_levels(text: str) -> list[object]:
-    """Read levels as a log would: numbers and true or false as such, anything else as text.
+    """Read a variable's levels, as a log would: numbers, true or false, and text.
 
     Given to ``node_option`` for --domain.
     """
@@ -145,7 +152,10 @@ def read_levels(text: str) -> list[object]:
 
 
 def _read_level(text: str) -> object:
-    """Read one level. Called by ``read_levels``."""
+    """Read one level of a variable: a number, true or false, else text.
+
+    Called by ``read_levels``.
+    """
     try:
         found = json.loads(text)
     except ValueError:
@@ -154,7 +164,10 @@ def _read_level(text: str) -> object:
 
 
 def _read_edges(text: str) -> list[float]:
-    """Read the edges of bins. Used for --bins."""
+    """Read the numbers at which --bins cuts a column into categories.
+
+    Given to ``node_option`` for --bins.
+    """
     edges = list[float]()
     for edge in text.split(","):
         try:
@@ -167,7 +180,10 @@ def _read_edges(text: str) -> list[float]:
 def _gather_entries(
     context: click.Context, option: click.Parameter, given: Iterable[tuple[str, object]]
 ) -> dict[str, object]:
-    """Gather entries into a mapping, each node once. Called by click for ``node_option``."""
+    """Gather NODE=VALUE entries into a mapping; refuse a node that is given twice.
+
+    Called by click for ``node_option``.
+    """
     found: dict[str, object] = {}
     for name, value in given:
         if name in found:
@@ -178,7 +194,10 @@ def _gather_entries(
 
 
 def _list_files(logs: Iterable["Log"]) -> list[str]:
-    """List the files behind opened logs. Called by ``LogFiles.open``."""
+    """List the paths of all files behind opened logs, so that no output overwrites one.
+
+    Called by ``LogFiles.open``.
+    """
     from boundit.counts.files import FileSource  # noqa: PLC0415, keeps --help quick
 
     sources = [log.source for log in logs]

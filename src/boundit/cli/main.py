@@ -54,11 +54,14 @@ for command in (audit, bound, check, completion, graph, init, recover, reproduce
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit; whatever goes wrong becomes one line and a code."""
-    sys.exit(_run(arguments))
+    sys.exit(_run_command(arguments))
 
 
-def _run(arguments: Sequence[str] | None) -> int:
-    """Run a command and choose the exit code. Called by ``main``."""
+def _run_command(arguments: Sequence[str] | None) -> int:
+    """Run a command and choose the exit code; errors are printed in one line.
+
+    Called by ``main``.
+    """
     try:
         answer = app.main(arguments, prog_name="boundit", standalone_mode=False)
         sys.stdout.flush()
@@ -66,9 +69,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         click.echo(error.format_message())
         return 0
     except click.ClickException as error:
-        return _refuse(error.format_message())
+        return _print_refusal(error.format_message())
     except BounditError as error:
-        return _refuse(write_with_flags(error.message))
+        return _print_refusal(write_with_flags(error.message))
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED
@@ -84,8 +87,11 @@ def _run(arguments: Sequence[str] | None) -> int:
     return answer if isinstance(answer, int) else 0
 
 
-def _refuse(message: str) -> int:
-    """Say in one line what makes no sense. Called by ``_run`` for our errors and click's."""
+def _print_refusal(message: str) -> int:
+    """Print in one line what of a command makes no sense, and give the exit code for it.
+
+    Called by ``_run_command`` for our errors and click's.
+    """
     one_line = " ".join(message.split())
     # Click ends a sentence with a full stop; we do not, and "..." is none.
     notify("error", one_line if one_line.endswith("..") else one_line.removesuffix("."))

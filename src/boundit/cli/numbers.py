@@ -12,7 +12,10 @@ class Number(click.FloatRange):
     def convert(
         self, value: float, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Read a number, and refuse what compares to nothing. Called by click."""
+        """Read the number of an option and refuse ``nan``, which is in no range.
+
+        Called by click.
+        """
         number = float(super().convert(value, param, ctx))
         if isnan(number):
             self.fail(f"{value!r} is no number", param, ctx)
@@ -28,7 +31,10 @@ class RangeOfNumbers(click.Tuple):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Any:
-        """Read both ends, and refuse what is no range. Called by click."""
+        """Read the two ends of a range; refuse infinite ones, and a lower end above the upper.
+
+        Called by click for --reward-range.
+        """
         low, high = super().convert(value, param, ctx)
         if not (isfinite(low) and isfinite(high) and low < high):
             self.fail(f"{low:g} {high:g} is no range; the lower end comes first", param, ctx)
@@ -36,7 +42,7 @@ class RangeOfNumbers(click.Tuple):
 
 
 def read_rate(text: str) -> float | tuple[float, float]:
-    """Read a chance above 0, or two with a comma between them: at least and at most.
+    """Read a selection rate above 0, or a range of it as two numbers with a comma between.
 
     Called by click for --selection-rate.
     """

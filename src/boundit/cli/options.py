@@ -21,18 +21,18 @@ _Command = TypeVar("_Command", bound=Callable[..., None])
 
 
 def graph_argument(command: _Command) -> _Command:
-    """Give a command its GRAPH. Decorates every command that asks about a graph."""
+    """Give a command its GRAPH argument. Decorates every command that asks about a graph."""
     return click.argument("graph", callback=_load_graph_argument)(command)
 
 
 def json_option(command: _Command) -> _Command:
-    """Give a command its --json. Decorates every command that prints an answer."""
+    """Give a command its --json option. Decorates every command that prints an answer."""
     option = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
     return option(command)
 
 
 def seed_option(command: _Command) -> _Command:
-    """Give a command its --seed. Decorates every command that draws."""
+    """Give a command its --seed option. Decorates every command that draws at random."""
     return click.option(
         "--seed",
         type=click.IntRange(0),
@@ -61,7 +61,7 @@ def load_graph(source: str) -> CausalGraph:
 
 
 def is_path(text: str) -> bool:
-    """Tell whether a text is the path of something; a long one is no path at all.
+    """Tell whether a command's argument is the path of a file; too long a text is none.
 
     Called by ``load_graph``, and by ``_load_world`` for --world.
     """
@@ -72,14 +72,17 @@ def is_path(text: str) -> bool:
 
 
 def read_names(text: str) -> frozenset[str]:
-    """Read names separated by commas. Called by ``recover`` and ``separate``."""
+    """Read names of variables separated by commas. Called by ``recover`` and ``separate``."""
     return frozenset(name for part in text.split(",") if (name := part.strip()))
 
 
 def _load_graph_argument(
     context: click.Context, _: click.Parameter, source: str
 ) -> CausalGraph:
-    """Load a GRAPH, and note its file as an input. Called by click for ``graph_argument``."""
+    """Load the graph of a GRAPH argument, and note its file so that no output overwrites it.
+
+    Called by click for ``graph_argument``.
+    """
     if source != "-" and is_path(source):
         context.meta.setdefault(INPUTS, []).append(source)
     return load_graph(source)

@@ -29,7 +29,10 @@ class OutputFile(click.Path):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str | bytes | os.PathLike[str]:
-        """Refuse a name or a place that would not do. Called by click for every such option."""
+        """Refuse the name of an output file by its ending or folder, before any work is done.
+
+        Called by click for every option that names one.
+        """
         path = Path(value)
         if path.suffix.lower() not in self.suffixes:
             ends = " or ".join(self.suffixes)
@@ -59,7 +62,7 @@ def refuse_overwriting(context: click.Context, inputs: Iterable[str]) -> None:
 
 
 def notify_written(path: object) -> None:
-    """Say where a file is now; on stderr, so that an answer can be piped on.
+    """Say on stderr where a file was written, so that an answer on stdout can be piped on.
 
     Called by ``bound``, ``simulate`` and ``reproduce`` for every file.
     """
@@ -67,9 +70,9 @@ def notify_written(path: object) -> None:
 
 
 def notify(what: str, message: str) -> None:
-    """Say something beside the answer: on stderr, what it is in colour on a terminal.
+    """Print a remark beside the answer on stderr, its kind (error, note) in colour.
 
-    Called for errors by ``_refuse``, for caveats by ``_print_table``, and for files by
+    Called for errors by ``_print_refusal``, for caveats by ``_print_table``, and for files by
     ``notify_written``.
     """
     colour = False if os.environ.get("NO_COLOR") else None
@@ -79,12 +82,15 @@ def notify(what: str, message: str) -> None:
 
 
 def print_json(record: object) -> None:
-    """Print a record as one line of JSON. Called by ``recover`` and such for --json."""
+    """Print the answer of a command as one line of JSON.
+
+    Called by ``recover`` and others for --json.
+    """
     click.echo(write_json(record))
 
 
 def write_json(record: object) -> str:
-    """Write a record as JSON, which has no ``nan``: what is no number is null.
+    """Write an object as JSON; numbers that JSON lacks, such as ``nan``, become null.
 
     Called by ``print_json``, and by ``_save_record`` for what a study found.
 
@@ -95,7 +101,10 @@ def write_json(record: object) -> str:
 
 
 def _replace_nan(found: object) -> object:
-    """Replace numbers that JSON lacks by None, however deep. Called by ``write_json``."""
+    """Replace numbers that JSON lacks by None, in lists and mappings of any depth.
+
+    Called by ``write_json``.
+    """
     match found:
         case float() if not math.isfinite(found):
             return None

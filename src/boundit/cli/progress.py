@@ -11,7 +11,7 @@ Advance: TypeAlias = Callable[[int, int], None]
 
 @contextmanager
 def show_progress(label: str) -> Iterator[Advance]:
-    """Show a bar while the body runs; the body says how far it is.
+    """Show a progress bar while the body of a ``with`` runs, which says how far it is.
 
     Entered by every command that may take longer than a second.
 

@@ -74,13 +74,16 @@ def reproduce(
     written = write_reproduction(found, out, command=command + " --quick" * quick)
     notify_written(written)
     if as_json:
-        print_json(_make_record(found) | {"report": str(written)})
+        print_json(_make_reproduction_record(found) | {"report": str(written)})
     else:
         _print_reproduction(found)
 
 
 def _print_reproduction(found: "Reproduction") -> None:
-    """Print the table, the arms ruled out, regrets and claims. Called by ``reproduce``."""
+    """Print the recomputed paper: offline table, arms ruled out, regrets and claims.
+
+    Called by ``reproduce`` without --json.
+    """
     study = found.offline
     click.echo(
         f"The offline table: {study.points:,} points drawn, {study.kept:,} kept, "
@@ -109,12 +112,15 @@ def _print_reproduction(found: "Reproduction") -> None:
 
 
 def _format_interval(ends: object) -> str:
-    """Write an interval to three digits. Called by ``_print_reproduction``."""
+    """Write both ends of an interval of the offline table to three digits.
+
+    Called by ``_print_reproduction``.
+    """
     return f"[{ends.lower:.3f}, {ends.upper:.3f}]"  # type: ignore[attr-defined]
 
 
-def _make_record(found: "Reproduction") -> dict[str, object]:
-    """Make the record for --json. Called by ``reproduce``."""
+def _make_reproduction_record(found: "Reproduction") -> dict[str, object]:
+    """Write the recomputed paper as an object for JSON. Called by ``reproduce`` for --json."""
     study = found.offline
     return {
         "points": study.points,

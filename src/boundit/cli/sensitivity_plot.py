@@ -49,7 +49,7 @@ def derive_ladders(request: "BoundRequest", kept: "KeptCounts") -> "tuple[Ladder
 
 
 def _name_row(table: "BoundTable", key: "Key") -> str:
-    """Name an arm and a context: words by themselves, numbers with what they are of.
+    """Name a pair of arm and context: text values alone, others as ``X=1``.
 
     Called by ``derive_ladders`` for every pair.
     """
@@ -64,7 +64,10 @@ def _name_row(table: "BoundTable", key: "Key") -> str:
 
 
 def draw_ladders(ladders: "tuple[Ladder, ...]", path: Path) -> None:
-    """Draw the bounds against the limit into a file. Called by ``bound``."""
+    """Draw the bounds of every pair against the sensitivity limit, and save the figure.
+
+    Called by ``bound`` for --sensitivity-plot.
+    """
     from boundit.report.figures.canvas import save_figure  # noqa: PLC0415
     from boundit.report.figures.sensitivity import draw_sensitivity  # noqa: PLC0415
 

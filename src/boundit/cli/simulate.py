@@ -132,7 +132,7 @@ def simulate(
     else:
         asked, length = runs or RUNS, rounds or ROUNDS
         names, world = _read_policy_names(policies), _load_world(place)
-        curves = _play(world, names, asked, length, seed, log_points, workers)
+        curves = _play_policies(world, names, asked, length, seed, log_points, workers)
         record, text = curves.record(), str(curves)
         if out is not None:
             curves.save(out)
@@ -147,7 +147,10 @@ def simulate(
 
 
 def _check_targets(study: str | None, out: Path | None, plot: Path | None) -> None:
-    """Refuse what will not fit before anything is played. Called by ``simulate``."""
+    """Refuse an --out of the wrong ending, and a --plot of a study without curves.
+
+    Called by ``simulate`` before anything is played.
+    """
     kept = ".npz" if study is None else ".json"
     if out is not None and out.suffix.lower() != kept:
         what = "runs are" if study is None else "what a study finds is"
@@ -156,7 +159,7 @@ def _check_targets(study: str | None, out: Path | None, plot: Path | None) -> No
         raise click.UsageError(f"the study {study} has no curves to plot; leave out --plot")
 
 
-def _play(
+def _play_policies(
     world: "World",
     names: list[str],
     runs: int,
@@ -165,7 +168,10 @@ def _play(
     log_points: int | None,
     workers: int | None,
 ) -> "Regret":
-    """Play the named policies, with bounds from the world's log. Called by ``simulate``."""
+    """Play the named policies in a world, with bounds from its log, and give their regrets.
+
+    Called by ``simulate`` without --study.
+    """
     from boundit.simulation.simulate import simulate as play  # noqa: PLC0415
     from boundit.studies.online.policies import OfflineTables, pick_policies  # noqa: PLC0415
 
@@ -186,7 +192,7 @@ def _play(
 def _run_study(
     study: str, runs: int | None, rounds: int | None, seed: int
 ) -> "tuple[StudyResult, Regret | None, int]":
-    """Give what a study found, its curves, and how many runs they should have.
+    """Run a study by name; give what it found, its regret curves and the runs asked for.
 
     Called by ``simulate`` for --study.
     """
@@ -198,7 +204,7 @@ def _run_study(
 
 
 def _refuse_options(context: click.Context, *names: str) -> None:
-    """Refuse options that a study has no use for: it has a world and policies of its own.
+    """Refuse --world, --policies and other options that a study has no use for.
 
     Called by ``simulate`` for --study.
     """
@@ -209,7 +215,7 @@ def _refuse_options(context: click.Context, *names: str) -> None:
 
 
 def _read_policy_names(policies: str) -> list[str]:
-    """Read the names of --policies. Called by ``simulate``."""
+    """Read the names of policies in --policies, separated by commas. Called by ``simulate``."""
     names = [name for part in policies.split(",") if (name := part.strip())]
     if not names:
         raise click.UsageError(f"--policies names nobody; write {POLICIES} or such")
@@ -217,7 +223,10 @@ def _read_policy_names(policies: str) -> list[str]:
 
 
 def _save_record(out: Path | None, record: dict[str, object]) -> None:
-    """Write what a study found, where --out asks for it. Called by ``simulate``."""
+    """Write what a study found to the JSON file of --out, where one is given.
+
+    Called by ``simulate`` for --study.
+    """
     from boundit import __version__  # noqa: PLC0415
     from boundit.terms.files import write_page  # noqa: PLC0415
 
@@ -249,7 +258,7 @@ def _load_world(place: str) -> "World":
 
 
 def _describe_unknown(place: str) -> str:
-    """Say what could be meant by a world that is neither a name of ours nor a file.
+    """Write the message for a --world that is neither a name of ours nor a file.
 
     Called by ``_load_world``.
     """

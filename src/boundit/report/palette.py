@@ -45,7 +45,7 @@ DASHES = ("solid", (0, (5, 2)), (0, (1, 1.6)), (0, (6, 2, 1, 2)))
 
 
 def get_light_colour(name: str) -> str:
-    """Give the colour a saved figure has.
+    """Give the light-mode colour of a name such as "muted", for figures saved to files.
 
     Called wherever a figure is drawn, ``_draw_curve`` for one.
     """
@@ -53,7 +53,7 @@ def get_light_colour(name: str) -> str:
 
 
 def write_colour_variable(name: str) -> str:
-    """Write a colour as a page does, so that it follows light and dark.
+    """Write a colour as a CSS variable of the page, which follows light and dark mode.
 
     Called by ``draw_graph``, ``Mark.key`` and ``use_colour_variables``.
 
@@ -64,14 +64,17 @@ def write_colour_variable(name: str) -> str:
 
 
 def use_colour_variables(svg: str) -> str:
-    """Turn the colours of a drawing into the page's variables. Called by ``_adapt_tag``."""
+    """Replace the colours in a tag of an SVG by the page's CSS variables.
+
+    Called by ``_adapt_tag``.
+    """
     for name, shade in SHADES.items():
         svg = svg.replace(shade.light, write_colour_variable(name))
     return svg
 
 
 def name_series_colour(i: int) -> str:
-    """Name the colour of the ``i``-th series, counted from 0.
+    """Name the colour of the ``i``-th curve or series, counted from 0.
 
     Called by ``_draw_curve``, ``make_point_marks`` and ``make_span_marks``.
 

@@ -90,7 +90,7 @@ class IntervalSeries:
     rounding: float = ROUNDING
 
     def has_missed(self, key: Key, truth: float) -> bool:
-        """Tell whether the truth lies outside, read to the digits that are given.
+        """Tell whether the truth of a pair lies outside its interval, read to the digits given.
 
         Called by ``Comparison.count_misses`` and ``Whiskers.has_span_miss``.
         """
@@ -112,15 +112,18 @@ class Comparison:
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """Every arm and context that something is said of, in order.
+        """Every pair of arm and context that has an interval, an estimate or a truth, in order.
 
-        Used by ``list_comparison_rows``.
+        Read by ``list_comparison_rows``.
         """
         series = (self.truth, *(s.values for s in self.spans), *(p.values for p in self.points))
         return tuple(dict.fromkeys(key for values in series for key in values))
 
     def count_misses(self, spans: IntervalSeries) -> int:
-        """Count the intervals that leave the truth out. Called by ``count_misses``."""
+        """Count the intervals of one series that leave the truth out.
+
+        Called by ``describe_misses``.
+        """
         return sum(spans.has_missed(key, truth) for key, truth in self.truth.items())
 
 

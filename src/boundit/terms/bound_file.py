@@ -14,16 +14,19 @@ FORMAT, VERSION = "boundit bounds", 3
 
 
 def write(path: str | os.PathLike[str], record: Mapping[str, object]) -> None:
-    """Write a record with a head and a checksum; a crash leaves the old file or the new.
+    """Write a bound table's record to a file, with a head and a checksum.
 
-    Called by ``BoundTable.save``.
+    A crash leaves the old file or the new. Called by ``BoundTable.save``.
     """
     head = {"format": FORMAT, "version": VERSION, "checksum": compute_checksum(record)}
     write_page(path, json.dumps({**head, **record}, ensure_ascii=False))
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, object]:
-    """Read what ``write`` wrote, or refuse the file. Called by ``BoundTable.load``."""
+    """Read the record of a bound table from a file; refuse one that is damaged or no such file.
+
+    Called by ``BoundTable.load``.
+    """
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -41,7 +44,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, object]:
 
 
 def compute_checksum(record: Mapping[str, object]) -> str:
-    """Sum up a record, so that a single changed digit shows.
+    """Compute the checksum of a record, so that a single changed digit shows.
 
     Called by ``write`` and ``read``, and by the files of policies and worlds.
     """

@@ -174,7 +174,7 @@ class BoundTable:
         low, high = self.reward_range
         unseen = Bound(low, high, low, high, 0, "range", "range", marks=("it has no row",))
         return explain_bound(
-            self._ask(key),
+            self._write_mean(key),
             self.bounds.get(key, unseen),
             self.rules,
             confidence=self.confidence,
@@ -204,7 +204,7 @@ class BoundTable:
         return decode(cls, record, error=error)
 
     def _read_key(self, arm: object, context: object) -> Key:
-        """Read an arm and a context as a user wrote them.
+        """Read an arm and a context as a user wrote them, and refuse levels the table lacks.
 
         Called by ``BoundTable.__getitem__``, ``BoundTable.contrast`` and
         ``BoundTable.explanation``.
@@ -231,22 +231,22 @@ class BoundTable:
                 raise OutsideDomain(name, value, self.levels[name])
         return values
 
-    def _ask(self, key: Key) -> Sentence:
-        """Write the mean of one arm in one context as a formula.
+    def _write_mean(self, key: Key) -> Sentence:
+        """Write the mean of one arm in one context as a formula, ``E[Y | do(X=1), W=0]``.
 
         Called by ``BoundTable.explanation``.
         """
         arm, context = key
         outcome = Variable(self.outcome, bare=True)
-        done = Term("do", _set_variables(self.treatments, arm))
+        done = Term("do", _make_assignments(self.treatments, arm))
         return Sentence.of(
-            Term("E", (outcome,), (done, *_set_variables(self.context, context)))
+            Term("E", (outcome,), (done, *_make_assignments(self.context, context)))
         )
 
     def _find_domination(self, key: Key) -> Domination | None:
-        """Find the arm that surely beats this one by most.
+        """Find the arm that surely earns more than this one in its context, and by how much.
 
-        Called by ``BoundTable.explanation``.
+        The one that beats it by most, or None. Called by ``BoundTable.explanation``.
         """
         arm, context = key
         intervals = {one: self[one, context] for one in self.arms}
@@ -256,8 +256,11 @@ class BoundTable:
         return Domination(better, -self.contrast(arm, better, context))
 
 
-def _set_variables(names: Sequence[str], values: Sequence[Value]) -> tuple[Variable, ...]:
-    """Write variables at their values. Called by ``BoundTable._ask``."""
+def _make_assignments(names: Sequence[str], values: Sequence[Value]) -> tuple[Variable, ...]:
+    """Pair variables with their values, as ``X=1`` in a formula.
+
+    Called by ``BoundTable._write_mean``.
+    """
     return tuple(
         Variable(name, value=repr(value), bare=True)
         for name, value in zip(names, values, strict=True)
@@ -265,7 +268,10 @@ def _set_variables(names: Sequence[str], values: Sequence[Value]) -> tuple[Varia
 
 
 def _pick_values(row: Mapping[str, object], names: Sequence[str], i: int) -> tuple[Value, ...]:
-    """Pick the values of some variables from a row. Called by ``BoundTable.from_rows``."""
+    """Pick the values of an arm or a context from row ``i``, or refuse the row.
+
+    Called by ``BoundTable.from_rows``.
+    """
     for name in names:
         if name not in row:
             raise MalformedRow(i, f"it has no value for {name!r}")
@@ -273,7 +279,7 @@ def _pick_values(row: Mapping[str, object], names: Sequence[str], i: int) -> tup
 
 
 def _read_names(given: Sequence[str]) -> tuple[str, ...]:
-    """Read names of variables; a lone string is one name.
+    """Read the names of treatments or context variables; a lone string is one name.
 
     Called by ``BoundTable.from_rows``.
     """
@@ -281,7 +287,7 @@ def _read_names(given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _read_level(value: object, name: str, i: int) -> Value:
-    """Take a level as Python has it; NumPy's scalars know how to become that.
+    """Read the level of a variable in row ``i``; a NumPy scalar becomes Python's own.
 
     Called by ``_pick_values``.
     """
@@ -292,9 +298,9 @@ def _read_level(value: object, name: str, i: int) -> Value:
 
 
 def _read_bound(row: Mapping[str, object], i: int, reward_range: tuple[float, float]) -> Bound:
-    """Read the ends of a row, and what else it tells of them.
+    """Read the bound of row ``i``: both ends and, where given, estimates, rows and rules.
 
-    Called by ``BoundTable.from_rows``.
+    Refuses ends that are no interval in the reward's range. Called by ``BoundTable.from_rows``.
     """
     ends = {}
     for name in ("lower", "upper"):

@@ -6,7 +6,7 @@ from boundit.terms.bound import Bound, Key
 
 
 def format_rows(names: Sequence[str], bounds: Mapping[Key, Bound]) -> str:
-    """Write one line a row: the arm and context, the interval, the rows, the rules.
+    """Write a bound table as text, one line a row: arm, context, interval, rows and rules.
 
     Called by ``BoundTable.__str__``.
     """

@@ -68,8 +68,11 @@ class _Misfit(Exception):
         self.reason, self.where = reason, where
         super().__init__(reason)
 
-    def inside(self, step: str) -> "_Misfit":
-        """Say that it stands inside something. Called by ``_read_part``."""
+    def locate_within(self, step: str) -> "_Misfit":
+        """Make the same misfit, its place put behind the field or position it stands in.
+
+        Called by ``_read_part``.
+        """
         return _Misfit(self.reason, step + self.where)
 
 
@@ -83,9 +86,10 @@ class _Codec:
 
 
 def encode(value: object, kind: object = None) -> Any:
-    """Write a value for JSON, by its own type or by the one that is given.
+    """Write a value as JSON has it, by its own type or by the annotated one.
 
-    Called by ``BoundTable.record`` and its like; refuses what JSON has no form for.
+    Refuses what JSON has no form for. Called by ``BoundTable.record`` and the records of
+    policies and decisions.
     """
     return _find_codec(type(value) if kind is None else kind).write(value)
 
@@ -95,7 +99,7 @@ def decode(kind: type[T], record: object, *, error: Refusal = ValueError) -> T: 
 @overload
 def decode(kind: object, record: object, *, error: Refusal = ValueError) -> Any: ...
 def decode(kind: object, record: object, *, error: Refusal = ValueError) -> Any:
-    """Read what ``encode`` wrote of this type; ``error`` makes the error of what does not fit.
+    """Read a value of a type from what ``encode`` wrote; ``error`` makes the error of a misfit.
 
     Called by ``BoundTable.from_record`` and its like, with their own error class.
     """
@@ -108,7 +112,7 @@ def decode(kind: object, record: object, *, error: Refusal = ValueError) -> Any:
 
 @cache
 def _find_codec(kind: Any) -> _Codec:
-    """Find how values of an annotated type are written and read.
+    """Find how values of an annotated type are written to and read from JSON.
 
     Called by ``encode``, ``decode`` and, for the parts of a type, by the functions below.
     """
@@ -125,7 +129,10 @@ def _find_codec(kind: Any) -> _Codec:
 
 
 def _make_class(origin: type, kind: Any) -> _Codec:
-    """Make the codec of a dataclass or of a collection. Called by ``_find_codec``."""
+    """Make the codec of a class: a dataclass, mapping, tuple, list or set.
+
+    Called by ``_find_codec``.
+    """
     if is_dataclass(origin):
         return _make_object(origin)
     if issubclass(origin, Mapping):
@@ -138,9 +145,10 @@ def _make_class(origin: type, kind: Any) -> _Codec:
 
 
 def _make_object(kind: Any) -> _Codec:
-    """Make the codec of a dataclass: an object of its fields. Called by ``_make_class``.
+    """Make the codec of a dataclass: a JSON object of its fields.
 
-    A field that does not count when values are compared is no part of the record.
+    A field that does not count when values are compared is no part of the record. Called by
+    ``_make_class``.
     """
     hints = get_type_hints(kind)
     known = [field for field in fields(kind) if field.init and field.compare]
@@ -160,7 +168,7 @@ def _make_object(kind: Any) -> _Codec:
 
     def read(record: Any) -> object:
         if not isinstance(record, dict):
-            raise _refuse("an object", record)
+            raise _make_misfit("an object", record)
         names = {field.name for field in known}
         if unknown := record.keys() - names:
             raise _Misfit(f"nothing is called {min(unknown, key=str)!r} here")
@@ -176,7 +184,10 @@ def _make_object(kind: Any) -> _Codec:
 
 
 def _make_tuple(origin: Any, kind: Any) -> _Codec:
-    """Make the codec of a tuple or a named tuple. Called by ``_make_class``."""
+    """Make the codec of a tuple of fixed or any length, or of a named tuple.
+
+    Called by ``_make_class``.
+    """
     if hasattr(origin, "_fields"):
         hints = get_type_hints(origin)
         return _make_fixed(origin._make, [hints[name] for name in origin._fields])
@@ -189,7 +200,10 @@ def _make_tuple(origin: Any, kind: Any) -> _Codec:
 
 
 def _make_sequence(kind: Any, part: _Codec) -> _Codec:
-    """Make the codec of any number of values of one type. Called by ``_make_class``."""
+    """Make the codec of a list, set or tuple of any number of values of one type.
+
+    Called by ``_make_class`` and ``_make_tuple``.
+    """
 
     def write(value: Any) -> list[object]:
         if not isinstance(value, kind):
@@ -204,7 +218,10 @@ def _make_sequence(kind: Any, part: _Codec) -> _Codec:
 
 
 def _make_fixed(make: Callable[[Any], object], kinds: Sequence[object]) -> _Codec:
-    """Make the codec of one value of each type, in their order. Called by ``_make_tuple``."""
+    """Make the codec of a list with one value of each of these types, in their order.
+
+    Called by ``_make_tuple``, and by ``_make_mapping`` for entries.
+    """
     parts = [_find_codec(kind) for kind in kinds]
 
     def write(value: Any) -> list[object]:
@@ -215,7 +232,7 @@ def _make_fixed(make: Callable[[Any], object], kinds: Sequence[object]) -> _Code
     def read(record: Any) -> object:
         found = _require_list(record)
         if len(found) != len(parts):
-            raise _refuse(f"a list of {len(parts)}", record)
+            raise _make_misfit(f"a list of {len(parts)}", record)
         return make(
             _read_part(part, one, f"[{i}]")
             for i, (part, one) in enumerate(zip(parts, found, strict=True))
@@ -225,9 +242,9 @@ def _make_fixed(make: Callable[[Any], object], kinds: Sequence[object]) -> _Code
 
 
 def _make_mapping(key: Any, value: Any) -> _Codec:
-    """Make the codec of a mapping: an object, or a list of entries. Called by ``_make_class``.
+    """Make the codec of a mapping: a JSON object if keys are text, else a list of entries.
 
-    A key that is a tuple of a fixed length lies flat in its entry.
+    A key that is a tuple of a fixed length lies flat in its entry. Called by ``_make_class``.
     """
     whole = _find_codec(value)
     if key is str:
@@ -254,7 +271,10 @@ def _make_mapping(key: Any, value: Any) -> _Codec:
 
 
 def _make_union(kinds: Sequence[Any]) -> _Codec:
-    """Make the codec of one of several types, the first that fits. Used by ``_find_codec``."""
+    """Make the codec of a value of one of several types: the first that fits.
+
+    Used by ``_find_codec``.
+    """
     parts = [_find_codec(kind) for kind in kinds]
     name = " or ".join(part.name for part in parts)
     exact = dict(zip(kinds, parts, strict=True))
@@ -280,13 +300,13 @@ def _make_union(kinds: Sequence[Any]) -> _Codec:
                 misfits.append(misfit)
         # What got furthest says most; nothing else tells which type was meant.
         deepest = max(misfits, key=lambda misfit: len(misfit.where))
-        raise deepest if deepest.where else _refuse(name, record)
+        raise deepest if deepest.where else _make_misfit(name, record)
 
     return _Codec(name, write, read)
 
 
 def _make_literal(values: tuple[object, ...]) -> _Codec:
-    """Make the codec of one of a few words. Called by ``_find_codec``."""
+    """Make the codec of a ``Literal``, one of a few given words. Called by ``_find_codec``."""
     name = " or ".join(map(repr, values))
 
     def write(value: Any) -> object:
@@ -296,16 +316,16 @@ def _make_literal(values: tuple[object, ...]) -> _Codec:
 
     def read(record: Any) -> object:
         if record not in values:
-            raise _refuse(name, record)
+            raise _make_misfit(name, record)
         return record
 
     return _Codec(name, write, read)
 
 
 def _write_level(value: object) -> object:
-    """Write one level of a variable so that JSON keeps its type.
+    """Write one level of a variable so that JSON keeps its type; a date becomes an object.
 
-    It is the codec of what is annotated as an object.
+    Called through ``_find_codec`` for what is annotated as an object.
     """
     match value:
         case None | bool() | int() | str():
@@ -323,9 +343,12 @@ def _write_level(value: object) -> object:
 
 
 def _read_level(record: object) -> object:
-    """Read one level back, where something is annotated as an object."""
+    """Read one level of a variable from JSON, with its type.
+
+    Called through ``_find_codec`` for what is annotated as an object.
+    """
     if isinstance(record, list):
-        raise _refuse("a level", record)
+        raise _make_misfit("a level", record)
     if not isinstance(record, dict):
         return record
     try:
@@ -336,13 +359,14 @@ def _read_level(record: object) -> object:
             return timedelta(*written)
         return float(written) if kind == "float" else _MOMENTS[kind](written)
     except (TypeError, ValueError, KeyError):
-        raise _refuse("a level", record) from None
+        raise _make_misfit("a level", record) from None
 
 
 def _write_number(value: Any) -> float | str:
-    """Write a number, the codec of a float; JSON has no infinity.
+    """Write a float for JSON, which has no infinity: that becomes text.
 
-    A whole number stays one, as Python lets it stand for a float.
+    A whole number stays one, as Python lets it stand for a float. Called through
+    ``_find_codec`` for floats, and by ``_write_interval``.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise CannotSave(value)
@@ -352,18 +376,21 @@ def _write_number(value: Any) -> float | str:
 
 
 def _read_number(record: object) -> float:
-    """Read a number, an infinite one too: the codec of a float."""
+    """Read a float from JSON, an infinite one from text.
+
+    Called through ``_find_codec`` for floats.
+    """
     if isinstance(record, str) and record in _INFINITE:
         return float(record)
     if isinstance(record, bool) or not isinstance(record, int | float):
-        raise _refuse("a number", record)
+        raise _make_misfit("a number", record)
     return record
 
 
 def _write_exactly(kind: type, value: Any) -> object:
-    """Write what JSON has itself: a truth, a whole number, text or nothing.
+    """Write what JSON has itself: a bool, an int, text or None.
 
-    It is the codec of such types; called by ``_make_mapping`` for names.
+    Called through ``_find_codec`` for these types, and by ``_make_mapping`` for keys.
     """
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise CannotSave(value)
@@ -371,21 +398,30 @@ def _write_exactly(kind: type, value: Any) -> object:
 
 
 def _read_exactly(kind: type, name: str, record: object) -> object:
-    """Read what JSON has itself: the codec of truths, whole numbers, text and nothing."""
+    """Read what JSON has itself, and of this type alone: a bool, an int, text or None.
+
+    Called through ``_find_codec`` for these types.
+    """
     if type(record) is not kind:
-        raise _refuse(name, record)
+        raise _make_misfit(name, record)
     return record
 
 
 def _write_interval(value: Any) -> object:
-    """Write both ends of an interval, as a list of two."""
+    """Write both ends of an interval, as a list of two numbers.
+
+    Called through ``_find_codec`` for intervals.
+    """
     if not isinstance(value, Interval):
         raise CannotSave(value)
     return [_write_number(value.lower), _write_number(value.upper)]
 
 
 def _read_interval(record: object) -> Interval:
-    """Read both ends of an interval, and refuse ends that cross."""
+    """Read both ends of an interval from a list of two, and refuse ends that cross.
+
+    Called through ``_find_codec`` for intervals.
+    """
     ends = _ENDS.read(record)
     try:
         return Interval(*ends)
@@ -394,32 +430,38 @@ def _read_interval(record: object) -> Interval:
 
 
 def _read_part(codec: _Codec, record: object, step: str) -> Any:
-    """Read a part of something, and say where it stands if it does not fit.
+    """Read a field, item or entry of a record; if it does not fit, add where it stands.
 
-    Called for every part by the codecs of objects, lists and mappings.
+    Called by ``_make_object``, ``_make_fixed``, ``_make_sequence`` and ``_make_mapping``.
     """
     try:
         return codec.read(record)
     except _Misfit as misfit:
-        raise misfit.inside(step) from None
+        raise misfit.locate_within(step) from None
 
 
 def _require_list(record: object) -> list[Any]:
-    """Refuse what is no list. Called by the readers of lists, ``_make_fixed`` for one."""
+    """Return the record if it is a JSON list, else refuse it.
+
+    Called by the readers of lists, ``_make_fixed`` for one.
+    """
     if not isinstance(record, list):
-        raise _refuse("a list", record)
+        raise _make_misfit("a list", record)
     return record
 
 
 def _require_object(record: object) -> dict[str, Any]:
-    """Refuse what is no JSON object. Called by ``_make_mapping``."""
+    """Return the record if it is a JSON object, else refuse it. Called by ``_make_mapping``."""
     if not isinstance(record, dict):
-        raise _refuse("an object", record)
+        raise _make_misfit("an object", record)
     return record
 
 
-def _refuse(wanted: str, found: object) -> _Misfit:
-    """Say in one line what was wanted and what was found. Called by every reader here."""
+def _make_misfit(wanted: str, found: object) -> _Misfit:
+    """Make the error that says what a record should have held, and what it holds.
+
+    Called by every reader here, ``_read_number`` for one.
+    """
     return _Misfit(f"{wanted} was expected, found {shorten(repr(found), 40)}")
 
 

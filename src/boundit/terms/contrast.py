@@ -18,9 +18,10 @@ Pair: TypeAlias = tuple[Context, Arm, Arm]
 def find_largest_contrast(
     contrasts: Mapping[Pair, float], pair: Pair, intervals: tuple[Interval, Interval]
 ) -> float:
-    """Find how much more the first arm may earn: what is stored, or what the intervals say.
+    """Find how much more the first arm may earn than the second in a context, at most.
 
-    Called by ``BoundTable.contrast`` and ``find_dominating_arm``.
+    Takes the stored contrast, or what the two intervals say. Called by ``BoundTable.contrast``
+    and ``find_dominating_arm``.
 
     >>> apart = Interval(0.1, 0.5), Interval(0.2, 0.4)
     >>> find_largest_contrast({((), ("a",), ("b",)): -0.01}, ((), ("a",), ("b",)), apart)
@@ -35,7 +36,7 @@ def find_largest_contrast(
 def find_dominated_arms(
     contrasts: Mapping[Pair, float], context: Context, intervals: Mapping[Arm, Interval]
 ) -> dict[Arm, Arm]:
-    """Map each arm that some other surely beats to the one that beats it by most.
+    """Map each arm of a context that another surely beats to the one that beats it by most.
 
     Called by ``BoundTable.dominated``.
 
@@ -54,7 +55,7 @@ def find_dominating_arm(
     intervals: Mapping[Arm, Interval],
     arm: Arm,
 ) -> Arm | None:
-    """Find the arm that surely beats this one by most, if there is any.
+    """Find the arm that surely earns more than this one in a context, by most; None if none.
 
     Called by ``find_dominated_arms`` and ``BoundTable._find_domination``.
     """

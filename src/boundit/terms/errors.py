@@ -237,7 +237,7 @@ class MissingExtra(BounditError):
 
 
 def shorten(text: str, limit: int = 120) -> str:
-    """Cut a long listing in the middle of a message, so that the message stays one line.
+    """Cut a long listing in an error message, so that the message stays one line.
 
     Called by the errors of every room, ``BadOption`` for one.
     """

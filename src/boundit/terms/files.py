@@ -9,7 +9,7 @@ from boundit.terms.bound_errors import CannotWrite
 
 
 def write_page(path: str | os.PathLike[str], page: str) -> None:
-    """Write a page, or any text, as UTF-8.
+    """Write a page, or any text, to a file as UTF-8, whole or not at all.
 
     Called by ``write`` and ``write_reproduction``.
     """
@@ -17,7 +17,7 @@ def write_page(path: str | os.PathLike[str], page: str) -> None:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write beside the target and move into place.
+    """Write a file beside its target and move it into place, so that none is half written.
 
     Called by ``write_page`` and ``save_figure``.
     """

@@ -40,17 +40,17 @@ class Living:
 
     @property
     def n_cells(self) -> int:
-        """The number of combinations of levels.
+        """The number of combinations of levels of the variables to be seen.
 
-        Used by ``Living.__post_init__`` and wherever cells are laid out.
+        Read by ``Living.__post_init__`` and ``_lay_out_plan``.
         """
         return prod(map(len, self.levels))
 
     @property
     def cells(self) -> tuple[tuple[Value, ...], ...]:
-        """The combinations of levels, in their order.
+        """The combinations of levels of the variables to be seen, in their order.
 
-        Used by policies to place what they see.
+        Read by ``lay_out_narrowing`` and by policies to place what they see.
 
         >>> Living(("W",), ((0, 1),), {}, {}).cells
         ((0,), (1,))

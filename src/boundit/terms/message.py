@@ -76,11 +76,14 @@ class Message:
 
     @property
     def option(self) -> str | None:
-        """The option that is named first; None where none is."""
+        """The option that the message names first; None where it names none.
+
+        Used where an error says which option to change.
+        """
         return next((part.name for part in self.parts if isinstance(part, Option)), None)
 
     def render(self, spell: Callable[[Option], str]) -> str:
-        """Write the message out, each option as ``spell`` writes it.
+        """Write the message as text, each option in it as ``spell`` writes it.
 
         Called by ``Message.__str__`` for Python, and by ``write_with_flags`` for a shell.
         """

@@ -26,7 +26,7 @@ def read_nodes(names: Names) -> Nodes:
 
 
 def sort_names(names: Iterable[str]) -> list[str]:
-    """Sort names as people number them.
+    """Sort names of variables so that X2 comes before X10.
 
     Called wherever a set of variables gets an order, ``join_names`` for one.
 
@@ -37,7 +37,7 @@ def sort_names(names: Iterable[str]) -> list[str]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Write a set the same way every time.
+    """Write a set of variables in order, with commas.
 
     Called wherever variables stand in words: messages, claims, steps.
 
@@ -78,7 +78,10 @@ def is_name(name: object) -> TypeGuard[str]:
 
 
 def _make_sort_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
-    """Split a name into words and numbers. Used by ``sort_names``."""
+    """Split a name into words and numbers, so that numbers sort by size.
+
+    Used by ``sort_names``.
+    """
     runs = _RUNS.split(name)
     key = [(0, int(r), "") if r.isdecimal() and r.isascii() else (1, 0, r) for r in runs if r]
     return key, name

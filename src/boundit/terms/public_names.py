@@ -43,7 +43,7 @@ def attach_names(
 
 
 def _read_stub(path: Path, package: str) -> dict[str, str]:
-    """Read which module each name of a stub comes from, rooms of the package apart.
+    """Read which module each public name comes from in a package's ``.pyi``; rooms apart.
 
     Called by ``attach_names``.
     """

@@ -1,7 +1,7 @@
 from boundit.report.pages.comparison_view import (
     PointCell,
     SpanCell,
-    count_misses,
+    describe_misses,
     list_comparison_rows,
 )
 from boundit.report.records import Comparison, IntervalSeries, PointEstimates
@@ -34,12 +34,12 @@ def test_misses_are_marked_and_errors_signed() -> None:
 
 
 def test_each_series_is_judged_in_a_line() -> None:
-    assert count_misses(comparison()) == ("printed: 1 of 2 miss", "ours: 0 of 1 miss")
+    assert describe_misses(comparison()) == ("printed: 1 of 2 miss", "ours: 0 of 1 miss")
 
 
 def test_without_truth_nothing_misses() -> None:
     bare = Comparison(("X",), ("U",), (IntervalSeries("ours", {A: Interval(10, 2000)}),))
 
-    assert count_misses(bare) == ()
+    assert describe_misses(bare) == ()
     assert list_comparison_rows(bare)[0].spans == (SpanCell("[10, 2000]", False),)
     assert list_comparison_rows(Comparison((), (), ())) == ()

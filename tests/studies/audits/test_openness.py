@@ -108,8 +108,8 @@ def test_a_rival_has_to_show_the_unbiased_tables_too() -> None:
     rival = ModelSurface(model).find_furthest(problem.query, {"X": 1}, towards=1, until=0.999)
     report = OpenReport(0)
 
-    openness._RivalRange(problem, report)._take(rival, {"X": 1})
-    openness._RivalRange(replace(problem, tables=()), report)._take(rival, {"X": 1})
+    openness._RivalRange(problem, report)._take_rival(rival, {"X": 1})
+    openness._RivalRange(replace(problem, tables=()), report)._take_rival(rival, {"X": 1})
 
     assert (report.rivals, report.wrong) == (2, 1)
 

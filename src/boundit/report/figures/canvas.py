@@ -68,10 +68,10 @@ _STYLE: dict[str, object] = {
 
 @contextmanager
 def use_style() -> Iterator[None]:
-    """Draw in one style, and say it plainly when matplotlib is missing.
+    """Set matplotlib to the one style of our figures; refuse plainly when it is missing.
 
-    Used by every function here and in ``draw_intervals``, ``draw_curves``,
-    ``draw_sensitivity``.
+    Used by ``draw_intervals``, ``draw_curves``, ``draw_sensitivity`` and wherever files are
+    written.
     """
     try:
         import matplotlib as mpl  # noqa: PLC0415, an optional package
@@ -84,10 +84,10 @@ def use_style() -> Iterator[None]:
 
 
 def make_figure(width: float, height: float, *, arrange: bool = True) -> "Figure":
-    """Make an empty figure, sizes in pixels of a page.
+    """Make an empty matplotlib figure; width and height are in pixels of a page.
 
-    Matplotlib finds the room that names and numbers need, unless ``arrange`` is false.
-    Called by ``make_figure_with_note``, and by ``draw_interval_panels`` for every panel.
+    Matplotlib finds the room that names and numbers need, unless ``arrange`` is false. Called
+    by ``make_figure_with_note``, and by ``draw_interval_panels`` for every panel.
     """
     from matplotlib.figure import Figure  # noqa: PLC0415, an optional package
 
@@ -113,7 +113,7 @@ def make_figure_with_note(
 
 
 def add_axes(figure: "Figure", left: float, top: float, width: float, height: float) -> "Axes":
-    """Add axes at a place of a figure, in pixels from its upper left corner.
+    """Add axes to a figure at a place in pixels from its upper left corner.
 
     Called by ``draw_curves``, which places names beside the axes itself.
     """
@@ -123,7 +123,7 @@ def add_axes(figure: "Figure", left: float, top: float, width: float, height: fl
 
 
 def draw_grid(axes: "Axes", which: str = "x") -> None:
-    """Draw fine lines behind the data and no ticks at the axes.
+    """Draw fine grid lines behind the data, and no ticks at the axes.
 
     Called by ``draw_curves`` and ``_draw_panel``.
     """
@@ -133,7 +133,7 @@ def draw_grid(axes: "Axes", which: str = "x") -> None:
 
 
 def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
-    """Save a figure, whole or not at all; the suffix says how.
+    """Save a figure whole or not at all, as PNG or SVG by the file's suffix.
 
     Called by ``Regret.plot``, ``write_reproduction`` and the command line.
     """
@@ -144,7 +144,7 @@ def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
 
 
 def write_inline_svg(figure: "Figure", *, title: str) -> str:
-    """Write a figure as SVG to stand in a page: no ids but its own, the page's colours.
+    """Write a figure as SVG to stand in an HTML page: ids of its own, the page's colours.
 
     Called by ``write_curve_svgs``, ``draw_interval_panels`` and ``draw_sensitivity_panels``.
     """

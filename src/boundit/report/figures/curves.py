@@ -34,11 +34,10 @@ def draw_curves(
     y_label: str = "cumulative regret",
     note: str = "",
 ) -> "Figure":
-    """Draw curves in one figure; names at their ends stand apart however close the ends are.
+    """Draw regret curves in one figure, with names at their ends that stand apart.
 
-    ``note`` is written below them: what is averaged, what the bands are.
-
-    Called by ``Regret.plot``, ``write_curve_svgs`` and ``_draw_curves``.
+    ``note`` is written below them: what is averaged, what the bands are. Called by
+    ``Regret.plot``, ``write_curve_svgs`` and ``_draw_curves``.
     """
     if not curves:
         raise NothingToDraw("no curves were given")
@@ -67,7 +66,10 @@ def draw_curves(
 
 
 def write_curve_svgs(curves: Sequence[Curve], *, title: str) -> tuple[str, str]:
-    """Draw curves for a wide page and for a narrow one. Called by ``make_curves_section``."""
+    """Draw curves as two SVGs, for a wide page and for a narrow one.
+
+    Called by ``make_curves_section``.
+    """
     ends = ", ".join(f"{c.name} {c.mean[-1]:,.4g}" for c in curves)
     said = f"{title}. At the end: {ends}."
     wide, narrow = (
@@ -89,7 +91,7 @@ def _draw_curve(axes: "Axes", curve: Curve, i: int) -> None:
 
 
 def _set_limits(axes: "Axes", curves: Sequence[Curve]) -> None:
-    """Set the axes: first round to last, 0 or below to a little above the highest.
+    """Set both axes of a curve figure: all rounds, and 0 to a little above the highest.
 
     Called by ``draw_curves``.
     """
@@ -105,11 +107,14 @@ def _set_limits(axes: "Axes", curves: Sequence[Curve]) -> None:
 
 
 def _name_ends(axes: "Axes", curves: Sequence[Curve], high: float) -> None:
-    """Write the name of each curve beside its end. Called by ``draw_curves``."""
+    """Write the name of each curve beside its right end, spread so that none overlap.
+
+    Called by ``draw_curves``.
+    """
     low, top = axes.get_ylim()
     ends = [c.mean[-1] if isfinite(c.mean[-1]) else low for c in curves]
     wishes = sorted(((end - low) / (top - low) * high, i) for i, end in enumerate(ends))
-    places = _push_inside(
+    places = _push_names_inside(
         spread_apart([(wish, 1.0) for wish, _ in wishes], [_APART] * (len(curves) - 1)), high
     )
     for (wish, i), place in zip(wishes, places, strict=True):
@@ -130,10 +135,10 @@ def _name_ends(axes: "Axes", curves: Sequence[Curve], high: float) -> None:
         )
 
 
-def _push_inside(places: list[float], high: float) -> list[float]:
-    """Push up what is too low and down what is too high, and others only as these need.
+def _push_names_inside(places: list[float], high: float) -> list[float]:
+    """Push names that are too low up and those too high down, to stand beside the axes.
 
-    Called by ``_name_ends``.
+    Others move only as these need. Called by ``_name_ends``.
     """
     found = list[float]()
     for place in places:

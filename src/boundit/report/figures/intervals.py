@@ -38,9 +38,9 @@ _LEGEND_LINE = 26.0
 
 
 def draw_intervals(shown: Whiskers) -> "Figure":
-    """Draw every panel in one figure, with a legend above.
+    """Draw the bounds of every context as a panel of one figure, with a legend above.
 
-    Called by ``write_reproduction``.
+    Called by ``write_reproduction`` for the figure in a file.
     """
     columns = 2 if len(shown.contexts) == 4 else min(_COLUMNS, len(shown.contexts))
     rows = ceil(len(shown.contexts) / columns)
@@ -51,7 +51,7 @@ def draw_intervals(shown: Whiskers) -> "Figure":
     widest = max(estimate_width(mark.name, 11) + 60 for mark in shown.marks)
     ncols = max(int(columns * _WIDTH // widest), 1)
     lines = ceil(len(shown.marks) / ncols)
-    height = rows * (above + _measure_height(shown)) + _LEGEND_LINE * lines
+    height = rows * (above + _measure_panel_height(shown)) + _LEGEND_LINE * lines
     with use_style():
         figure = make_figure_with_note(columns * _WIDTH, height, shown.omission)
         parts = figure.subfigures(rows, columns, squeeze=False).flat
@@ -63,14 +63,14 @@ def draw_intervals(shown: Whiskers) -> "Figure":
 
 
 def draw_interval_panels(shown: Whiskers) -> tuple[Panel, ...]:
-    """Draw every panel by itself, for a page that lays them out as its width allows.
+    """Draw the bounds of every context as an SVG of its own, for a page to lay out.
 
     Called by ``make_intervals_section``.
     """
     drawn = list[Panel]()
     for context in shown.contexts:
         with use_style():
-            figure = make_figure(_WIDTH, _measure_height(shown))
+            figure = make_figure(_WIDTH, _measure_panel_height(shown))
             _draw_panel(figure.subplots(), shown, context)
         name = name_context(shown.table, context)
         title = f"Intervals per arm, {name}"
@@ -78,24 +78,24 @@ def draw_interval_panels(shown: Whiskers) -> tuple[Panel, ...]:
     return tuple(drawn)
 
 
-def _measure_height(shown: Whiskers) -> float:
-    """Tell how high a panel is without its title.
+def _measure_panel_height(shown: Whiskers) -> float:
+    """Compute how high the panel of a context is without its title, in pixels.
 
     Called by ``draw_intervals`` and ``draw_interval_panels``.
     """
-    return _AXIS + len(shown.arms) * _measure_line(shown)
+    return _AXIS + len(shown.arms) * _measure_line_height(shown)
 
 
-def _measure_line(shown: Whiskers) -> float:
-    """Tell how high the line of one arm is; other intervals need more room.
+def _measure_line_height(shown: Whiskers) -> float:
+    """Compute how high the line of one arm is; other series of intervals need more room.
 
-    Called by ``_measure_height`` and ``_draw_arm``.
+    Called by ``_measure_panel_height`` and ``_draw_arm``.
     """
     return _LINE + _STEP * len(shown.spans)
 
 
 def _name_arms(shown: Whiskers) -> tuple[str, ...]:
-    """Name the arms so that they fit and differ.
+    """Name the arms of a panel so that names fit the margin and differ.
 
     Called by ``_draw_panel``.
     """
@@ -104,7 +104,7 @@ def _name_arms(shown: Whiskers) -> tuple[str, ...]:
 
 
 def _draw_panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
-    """Draw one context: its arms from top to bottom.
+    """Draw the panel of one context: its arms' bounds from top to bottom.
 
     Called by ``draw_intervals`` and ``draw_interval_panels``.
     """
@@ -120,9 +120,12 @@ def _draw_panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
 
 
 def _draw_legend(figure: "Figure", marks: Sequence[Mark], *, ncols: int) -> None:
-    """Explain the marks above the panels. Called by ``draw_intervals``."""
+    """Draw the legend above the panels: each mark and what it means.
+
+    Called by ``draw_intervals``.
+    """
     figure.legend(
-        [_make_line(mark) for mark in marks],
+        [_make_mark_line(mark) for mark in marks],
         [mark.name for mark in marks],
         loc="outside upper left",
         ncols=ncols,
@@ -132,11 +135,11 @@ def _draw_legend(figure: "Figure", marks: Sequence[Mark], *, ncols: int) -> None
 
 
 def _draw_arm(axes: "Axes", shown: Whiskers, arm: Arm, context: Context, i: int) -> None:
-    """Draw one arm on line ``i``: its bounds, and what is known beside them.
+    """Draw one arm on line ``i`` of a panel: its bounds, other intervals, estimates and truth.
 
     Called by ``_draw_panel`` for every arm.
     """
-    key, step = (arm, context), _STEP / _measure_line(shown)
+    key, step = (arm, context), _STEP / _measure_line_height(shown)
     y = i - step * len(shown.spans) / 2
     _draw_bound(axes, shown, key, y)
     _draw_spans(axes, shown, key, [y + step * k for k in range(1, len(shown.spans) + 1)])
@@ -148,7 +151,7 @@ def _draw_arm(axes: "Axes", shown: Whiskers, arm: Arm, context: Context, i: int)
 
 
 def _draw_bound(axes: "Axes", shown: Whiskers, key: Key, y: float) -> None:
-    """Draw an interval, and thick what would remain without sampling error.
+    """Draw the bounds of an arm as a line, thick where they would be without sampling error.
 
     Called by ``_draw_arm``; a pair without a row has the reward's range.
     """
@@ -156,12 +159,12 @@ def _draw_bound(axes: "Axes", shown: Whiskers, key: Key, y: float) -> None:
     whole = (bound.lower, bound.upper) if bound else shown.table.reward_range
     inner = (bound.lower_estimate, bound.upper_estimate) if bound else whole
     colour = get_light_colour("miss" if shown.has_bound_miss(key) else "series-1")
-    _draw_bar(axes, _clip_interval(inner, whole), y, colour, 8, tint=INNER_TINT)
+    _draw_bar(axes, _clip_estimate(inner, whole), y, colour, 8, tint=INNER_TINT)
     _draw_bar(axes, whole, y, colour, 1.6)
 
 
 def _draw_spans(axes: "Axes", shown: Whiskers, key: Key, lines: Sequence[float]) -> None:
-    """Draw the other intervals of a pair, each on a line of its own.
+    """Draw the other intervals of an arm, such as printed ones, each on a line of its own.
 
     Called by ``_draw_arm``.
     """
@@ -174,7 +177,7 @@ def _draw_spans(axes: "Axes", shown: Whiskers, key: Key, lines: Sequence[float])
 
 
 def _draw_points(axes: "Axes", shown: Whiskers, key: Key, y: float) -> None:
-    """Draw the estimates of a pair and its truth, where they are known.
+    """Draw the naive estimates and the truth of an arm, where they are known.
 
     Called by ``_draw_arm``.
     """
@@ -182,15 +185,15 @@ def _draw_points(axes: "Axes", shown: Whiskers, key: Key, y: float) -> None:
     found = [(points.name, points.values) for points in shown.points]
     for name, values in (*found, ("truth", shown.truth or {})):
         if key in values:
-            axes.add_line(_make_line(marks[name], (values[key],), (y,)))
+            axes.add_line(_make_mark_line(marks[name], (values[key],), (y,)))
 
 
-def _clip_interval(
+def _clip_estimate(
     inner: tuple[float, float], whole: tuple[float, float]
 ) -> tuple[float, float]:
-    """Keep ends without sampling error inside the interval; crossing ends leave a point.
+    """Clip the ends without sampling error to the interval; crossing ends become a point.
 
-    Called by ``_draw_bound``.
+    Called by ``_draw_bound`` for the thick line.
     """
     low, high = sorted(inner)
     return max(low, whole[0]), min(high, whole[1])
@@ -205,7 +208,7 @@ def _draw_bar(
     *,
     tint: float = 1.0,
 ) -> None:
-    """Draw one horizontal line with round ends.
+    """Draw one horizontal line of an interval, with round ends.
 
     Called by ``_draw_bound`` and ``_draw_spans``.
     """
@@ -220,8 +223,8 @@ def _draw_bar(
     )
 
 
-def _make_line(mark: Mark, x: Sequence[float] = (), y: Sequence[float] = ()) -> "Line2D":
-    """Make the line or marker of a mark, at a place or for the legend.
+def _make_mark_line(mark: Mark, x: Sequence[float] = (), y: Sequence[float] = ()) -> "Line2D":
+    """Make the matplotlib line or marker of a mark, for the panel or for the legend.
 
     Called by ``_draw_points`` and ``_draw_legend``.
     """

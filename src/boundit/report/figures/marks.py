@@ -33,7 +33,10 @@ class Mark:
 
     @property
     def key(self) -> str:
-        """A sample of the mark for a page's legend, as SVG. Used by the template of a page."""
+        """A sample of the mark for a page's legend, as SVG.
+
+        Read by the HTML template of a page.
+        """
         colour = write_colour_variable(self.colour)
         if self.marker:
             shape = f'<path d="{_PATHS[self.marker]}"/>'
@@ -52,7 +55,7 @@ MISSED = Mark("leaves the truth out", "miss", thick=3)
 
 
 def make_bound_marks(*, sampled: bool) -> tuple[Mark, ...]:
-    """Make the marks of an interval, and of what would remain without sampling error.
+    """Make the legend's marks of bounds, and of bounds without sampling error.
 
     Called by ``Whiskers.marks``.
     """
@@ -64,7 +67,7 @@ def make_bound_marks(*, sampled: bool) -> tuple[Mark, ...]:
 
 
 def make_point_marks(points: Sequence[PointEstimates]) -> tuple[Mark, ...]:
-    """Make a marker for each naive estimate. Called by ``Whiskers.marks``."""
+    """Make the marker of each series of naive estimates. Called by ``Whiskers.marks``."""
     return tuple(
         Mark(p.name, name_series_colour(i + _FIRST_NAIVE), marker=_SHAPES[i % len(_SHAPES)])
         for i, p in enumerate(points)
@@ -72,7 +75,10 @@ def make_point_marks(points: Sequence[PointEstimates]) -> tuple[Mark, ...]:
 
 
 def make_span_marks(spans: Sequence[IntervalSeries], after: int) -> tuple[Mark, ...]:
-    """Make a fine line for each other series of intervals. Called by ``Whiskers.marks``."""
+    """Make the fine line of each series of intervals besides the bounds.
+
+    Called by ``Whiskers.marks``.
+    """
     return tuple(
         Mark(s.name, name_series_colour(i + after + _FIRST_NAIVE), thick=2.5)
         for i, s in enumerate(spans)

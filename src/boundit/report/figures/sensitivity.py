@@ -42,11 +42,11 @@ _MARK, _BETWEEN = 10.5, 5.0
 
 
 def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
-    """Draw every panel in one figure, and say what G is.
+    """Draw bounds against the sensitivity limit G in one figure, a panel for each pair.
 
-    Called by the command line, for ``boundit bound --plot``.
+    Called by ``draw_ladders`` of the command line.
     """
-    shown, span = _choose_ladders(ladders), _find_range(ladders)
+    shown, span = _choose_ladders(ladders), _find_axis_range(ladders)
     columns = min(_COLUMNS, len(shown))
     rows = ceil(len(shown) / columns)
     names = wrap_headings([ladder.name for ladder in shown], _WIDTH - 2 * _EDGE, _HEADING)
@@ -62,11 +62,11 @@ def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
 
 
 def draw_sensitivity_panels(ladders: Sequence[Ladder]) -> tuple[Panel, ...]:
-    """Draw every panel by itself, for a page that lays them out as its width allows.
+    """Draw bounds against the sensitivity limit as an SVG for each pair of arm and context.
 
-    Called by ``make_sensitivity_section``.
+    Called by ``make_sensitivity_section``, for a page to lay out.
     """
-    drawn, span = list[Panel](), _find_range(ladders)
+    drawn, span = list[Panel](), _find_axis_range(ladders)
     for ladder in _choose_ladders(ladders):
         with use_style():
             figure = make_figure(_WIDTH, _HEIGHT)
@@ -77,7 +77,7 @@ def draw_sensitivity_panels(ladders: Sequence[Ladder]) -> tuple[Panel, ...]:
 
 
 def describe_omission(ladders: Sequence[Ladder]) -> str:
-    """Say how many arms are left out; nothing when all are shown.
+    """Say in words how many arms the sensitivity figure leaves out; nothing when none.
 
     Called by ``draw_sensitivity`` and ``make_sensitivity_section``.
     """
@@ -87,7 +87,7 @@ def describe_omission(ladders: Sequence[Ladder]) -> str:
 
 
 def _choose_ladders(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
-    """Choose the arms that are drawn, or refuse when there are none.
+    """Choose the first pairs of arm and context to draw; refuse when there are none.
 
     Called by ``draw_sensitivity`` and ``draw_sensitivity_panels``.
     """
@@ -96,8 +96,8 @@ def _choose_ladders(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
     return ladders[:MOST_ARMS]
 
 
-def _find_range(ladders: Sequence[Ladder]) -> tuple[float, float]:
-    """Find the common range of all panels.
+def _find_axis_range(ladders: Sequence[Ladder]) -> tuple[float, float]:
+    """Find the lowest and highest bound of all panels, so that they share one axis.
 
     Called by ``draw_sensitivity`` and ``draw_sensitivity_panels``.
     """
@@ -108,7 +108,7 @@ def _find_range(ladders: Sequence[Ladder]) -> tuple[float, float]:
 
 
 def _draw_panel(axes: "Axes", ladder: Ladder, span: tuple[float, float]) -> None:
-    """Draw one arm: its bounds against the limit.
+    """Draw the panel of one pair: its bounds against the sensitivity limit.
 
     Called by ``draw_sensitivity`` and ``draw_sensitivity_panels``.
     """
@@ -127,7 +127,10 @@ def _draw_panel(axes: "Axes", ladder: Ladder, span: tuple[float, float]) -> None
 
 
 def _mark_limits(axes: "Axes", limits: Sequence[float]) -> None:
-    """Set ticks at round limits, as many as stand apart. Called by ``_draw_panel``."""
+    """Set ticks of the axis at round sensitivity limits, as many as stand apart.
+
+    Called by ``_draw_panel``.
+    """
     if not limits or min(limits) <= 0:
         return
     low, high = min(limits), max(limits)
@@ -155,5 +158,8 @@ def _list_ticks(low: float, high: float) -> list[float]:
 
 
 def _find_pixel(axes: "Axes", limit: float) -> float:
-    """Find where a limit stands on the axis, in pixels. Called by ``_mark_limits``."""
+    """Find where a sensitivity limit stands on the axis, in pixels.
+
+    Called by ``_mark_limits``.
+    """
     return float(axes.transData.transform((limit, 0.0))[0])

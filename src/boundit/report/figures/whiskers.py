@@ -48,9 +48,9 @@ class Whiskers:
 
     @cached_property
     def contexts(self) -> tuple[Context, ...]:
-        """The contexts with the most logged rows, in the table's order.
+        """The contexts to draw: those with the most logged rows, in the table's order.
 
-        Used by ``draw_intervals`` and ``draw_interval_panels``.
+        Read by ``draw_intervals`` and ``draw_interval_panels``.
         """
         logged = dict.fromkeys(self.table.contexts, 0.0)
         for (_, context), bound in self.table.bounds.items():
@@ -60,7 +60,10 @@ class Whiskers:
 
     @cached_property
     def arms(self) -> tuple[Arm, ...]:
-        """The arms that may earn the most, in the table's order. Used by ``_draw_panel``."""
+        """The arms to draw: those with the highest upper ends, in the table's order.
+
+        Read by ``_draw_panel``.
+        """
         best = dict.fromkeys(self.table.arms, float("-inf"))
         for (arm, _), bound in self.table.bounds.items():
             best[arm] = max(best[arm], bound.upper)
@@ -68,9 +71,9 @@ class Whiskers:
 
     @property
     def omission(self) -> str:
-        """What is left out, in words; nothing when everything is shown.
+        """Which contexts and arms the figure leaves out, in words; empty when none.
 
-        Used by ``draw_intervals`` and ``make_intervals_section``.
+        Read by ``draw_intervals`` and ``make_intervals_section``.
         """
         contexts, arms = len(self.table.contexts), len(self.table.arms)
         parts = []
@@ -84,9 +87,9 @@ class Whiskers:
 
     @cached_property
     def marks(self) -> tuple[Mark, ...]:
-        """The marks that a legend explains.
+        """The marks that the figure's legend explains.
 
-        Used by ``draw_intervals`` and ``make_intervals_section``.
+        Read by ``draw_intervals`` and ``make_intervals_section``.
         """
         sampled = any(
             bound.lower < bound.lower_estimate or bound.upper > bound.upper_estimate
@@ -103,7 +106,7 @@ class Whiskers:
 
     @cached_property
     def scale(self) -> tuple[float, float]:
-        """The ends of the axis, one for all panels. Used by ``_draw_panel``."""
+        """The ends of the reward axis, the same for all panels. Read by ``_draw_panel``."""
         low, high = self.table.reward_range
         used = [end for key in self._keys for end in self._list_ends(key)]
         least, most = min(used), max(used)
@@ -113,7 +116,7 @@ class Whiskers:
         return least - pad, most + pad
 
     def has_bound_miss(self, key: Key) -> bool:
-        """Tell whether the bounds leave the truth out.
+        """Tell whether the bounds of a pair of arm and context leave its truth out.
 
         Called by ``_draw_bound`` and ``Whiskers.has_any_miss``.
         """
@@ -123,7 +126,7 @@ class Whiskers:
         return IntervalSeries("bounds", {key: bound.interval}).has_missed(key, truth)
 
     def has_span_miss(self, spans: IntervalSeries, key: Key) -> bool:
-        """Tell whether another interval leaves the truth out.
+        """Tell whether a pair's interval of another series leaves its truth out.
 
         Called by ``_draw_spans`` and ``Whiskers.has_any_miss``.
         """
@@ -139,14 +142,14 @@ class Whiskers:
 
     @cached_property
     def _keys(self) -> tuple[Key, ...]:
-        """The pairs of arm and context that are shown.
+        """The pairs of arm and context that are drawn.
 
-        Used by ``Whiskers.marks`` and ``Whiskers.scale``.
+        Read by ``Whiskers.marks`` and ``Whiskers.scale``.
         """
         return tuple((arm, context) for context in self.contexts for arm in self.arms)
 
     def _list_ends(self, key: Key) -> list[float]:
-        """List every number of a pair that must lie on the axis.
+        """List the ends, estimates and truth of a pair, which must all lie on the axis.
 
         Called by ``Whiskers.scale``.
         """
@@ -161,7 +164,7 @@ class Whiskers:
 def _keep_greatest(
     found: Sequence[T], weight: Callable[[T], float], most: int
 ) -> tuple[T, ...]:
-    """Keep the values of greatest weight, in their order.
+    """Keep the ``most`` arms or contexts of greatest weight, in their order.
 
     Called by ``Whiskers.arms`` and ``Whiskers.contexts``.
     """

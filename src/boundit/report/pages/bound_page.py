@@ -39,12 +39,11 @@ def write_bound_page(
     ladders: Sequence[Ladder] = (),
     title: str = "",
 ) -> str:
-    """Write the page of a table.
+    """Write a bound table as one HTML page, with its reasons, rules and caveats.
 
     ``query`` is what was asked, as text or as an EffectQuery; ``truth`` and ``points`` are
-    shown beside the bounds, ``ladders`` are bounds at growing limits of the sensitivity.
-
-    Called by the command line, for ``boundit bound --report``.
+    shown beside the bounds, ``ladders`` are bounds at growing limits of the sensitivity. Called
+    by ``_write_report`` of the command line.
     """
     whiskers = Whiskers(table, truth, points)
     sections: list[Section] = [make_intervals_section(whiskers, caption=_explain_lines(table))]
@@ -68,7 +67,7 @@ def write_bound_page(
 
 
 def _read_query(query: EffectQuery | str | None, table: BoundTable) -> EffectQuery:
-    """Take the question as it was asked, or else the one the table answers.
+    """Write the question as it was asked, or else the one the bound table answers.
 
     Called by ``write_bound_page``.
     """
@@ -78,7 +77,7 @@ def _read_query(query: EffectQuery | str | None, table: BoundTable) -> EffectQue
 
 
 def _write_lead(table: BoundTable, query: EffectQuery) -> tuple[Line, ...]:
-    """Write the summary at the top: what was asked, and how surely it is answered.
+    """Write the summary at the page's top: what was asked, and how surely it is answered.
 
     Called by ``write_bound_page``.
     """
@@ -104,7 +103,10 @@ def _write_lead(table: BoundTable, query: EffectQuery) -> tuple[Line, ...]:
 
 
 def _explain_lines(table: BoundTable) -> str:
-    """Say what the thin and the thick line are. Called by ``write_bound_page``."""
+    """Say what the thin and the thick line of the figure of bounds are.
+
+    Called by ``write_bound_page``.
+    """
     if table.confidence:
         return (
             "The thin line is the interval. The thick part would remain however many rows were "
@@ -114,13 +116,16 @@ def _explain_lines(table: BoundTable) -> str:
 
 
 def _list_settings(table: BoundTable) -> dict[str, object]:
-    """List what the table was made with. Called by ``write_bound_page``."""
+    """List the options that the bound table was made with.
+
+    Called by ``write_bound_page`` for the page's end.
+    """
     confidence = "plug-in" if table.confidence is None else table.confidence
     return {"profile": table.profile, "confidence": confidence}
 
 
 def _show_graph(graph: CausalGraph, table: BoundTable) -> Section:
-    """Draw the graph, or write it down where it is too large.
+    """Make the section that draws the graph, or writes it down where it is too large.
 
     Called by ``write_bound_page``.
     """

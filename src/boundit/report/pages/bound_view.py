@@ -109,12 +109,15 @@ def _make_finder(
 
 
 def _write_plain(line: Line) -> str:
-    """Write a line of a large table without drawing its formulas. Used by ``group_rows``."""
+    """Write a line of an explanation as text, its formulas undrawn.
+
+    Used by ``group_rows`` for tables too large to draw all formulas.
+    """
     return escape(str(line), quote=False)
 
 
 def place_bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
-    """Place an interval on the reward's range, in percent.
+    """Compute where an interval's bar stands on the reward's range, in percent.
 
     Called by ``group_rows`` for every row.
 
@@ -155,7 +158,10 @@ def list_rules(table: BoundTable, graph: CausalGraph | None) -> tuple[RuleView, 
 
 
 def count_facts(table: BoundTable) -> Mapping[str, str]:
-    """Sum the table up in four numbers, each with its words. Called by ``write_bound_page``."""
+    """Sum up a bound table in four numbers for the page's top, each with its words.
+
+    Called by ``write_bound_page``.
+    """
     bounds = table.bounds.values()
     low, high = table.reward_range
     useful = sum(b.lower > low or b.upper < high for b in bounds)
@@ -170,7 +176,7 @@ def count_facts(table: BoundTable) -> Mapping[str, str]:
 
 
 def explain_row(table: BoundTable) -> str:
-    """Say how a row is read, and which rule each of its numbers belongs to.
+    """Say how a row of the page's bound table is read, and which rule gave which number.
 
     Called by ``make_bounds_section``.
     """
@@ -191,7 +197,10 @@ def explain_row(table: BoundTable) -> str:
 
 
 def _format_row(table: BoundTable, bound: Bound) -> tuple[str, str, str, str]:
-    """Write the ends, the logged rows and the rules of a row. Called by ``group_rows``."""
+    """Write the ends, the logged rows and the rules of one bound as text.
+
+    Called by ``group_rows``.
+    """
     places = choose_decimals(*table.reward_range)
     by = " / ".join(dict.fromkeys((bound.lower_rule, bound.upper_rule)))
     return f"{bound.lower:.{places}f}", f"{bound.upper:.{places}f}", format_n(bound.n), by

@@ -35,7 +35,7 @@ class ComparisonRow:
 
 
 def list_comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
-    """Write every row, all numbers to one number of decimals.
+    """Write truth, intervals and estimates of every arm and context, with equal decimals.
 
     Called by ``make_comparison_section``.
     """
@@ -56,7 +56,7 @@ def list_comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
     )
 
 
-def count_misses(comparison: Comparison) -> tuple[str, ...]:
+def describe_misses(comparison: Comparison) -> tuple[str, ...]:
     """Say of each series of intervals how many leave the truth out.
 
     Called by ``make_comparison_section``.
@@ -70,7 +70,10 @@ def count_misses(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _choose_places(comparison: Comparison) -> int:
-    """Choose how many decimals all numbers have. Called by ``list_comparison_rows``."""
+    """Choose how many decimals all numbers of a comparison have.
+
+    Called by ``list_comparison_rows``.
+    """
     ends = [
         end for s in comparison.spans for i in s.values.values() for end in (i.lower, i.upper)
     ]
@@ -82,7 +85,10 @@ def _choose_places(comparison: Comparison) -> int:
 def _format_interval(
     spans: IntervalSeries, key: Key, comparison: Comparison, places: int
 ) -> SpanCell:
-    """Write the interval of one series for a row. Called by ``list_comparison_rows``."""
+    """Write one series' interval for an arm and context, marked if it leaves the truth out.
+
+    Called by ``list_comparison_rows``.
+    """
     span = spans.values.get(key)
     if span is None:
         return SpanCell("", missed=False)
@@ -93,7 +99,7 @@ def _format_interval(
 def _format_point(
     points: PointEstimates, key: Key, comparison: Comparison, places: int
 ) -> PointCell:
-    """Write the estimate of one series for a row. Called by ``list_comparison_rows``."""
+    """Write one series' estimate for an arm and context. Called by ``list_comparison_rows``."""
     value = points.values.get(key)
     if value is None:
         return PointCell("", "")

@@ -10,9 +10,10 @@ _PACKAGES = ("duckdb", "highspy", "matplotlib", "narwhals", "numba", "numpy", "s
 
 
 def describe_origin(command: str, settings: Mapping[str, object] | None = None) -> Origin:
-    """Gather what repeats a run; no date, so that the same run gives the same page.
+    """Gather what repeats a run: command, settings and versions.
 
-    Called by ``write_bound_page`` and ``make_reproduction_page``.
+    No date, so that the same run gives the same page. Called by ``write_bound_page`` and
+    ``make_reproduction_page``.
 
     >>> describe_origin("boundit reproduce", {"seed": 0}).settings
     {'seed': '0'}

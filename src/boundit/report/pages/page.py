@@ -24,10 +24,9 @@ def render_page(
     facts: Mapping[str, str] | None = None,
     origin: Origin | None = None,
 ) -> str:
-    """Write a page: a title, a short summary, the sections, and what made it.
+    """Write an HTML page: a title, a short summary, the sections, and what made it.
 
     ``facts`` are a few numbers for the top, words to number. Formulas in ``lead`` are drawn.
-
     Called by ``write_bound_page`` and ``make_reproduction_page``.
     """
     templates = _load_templates()
@@ -55,7 +54,7 @@ def _list_scripts(sections: Sequence[Section]) -> Iterator[str]:
 
 
 def _load_templates() -> "Environment":
-    """Load the templates, and say it plainly when Jinja is missing.
+    """Load the HTML templates of pages; refuse plainly when Jinja is missing.
 
     Called by ``render_page``.
     """

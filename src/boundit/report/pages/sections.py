@@ -25,7 +25,7 @@ from boundit.report.pages.bound_view import (
 )
 from boundit.report.pages.comparison_view import (
     ComparisonRow,
-    count_misses,
+    describe_misses,
     list_comparison_rows,
 )
 from boundit.report.records import (
@@ -187,9 +187,9 @@ Section: TypeAlias = (
 
 
 def make_prose(title: str, *paragraphs: Line) -> ProseSection:
-    """Make a section of paragraphs.
+    """Make a page's section of paragraphs.
 
-    Called by ``_show_graph``.
+    Called by ``_show_graph`` for a graph too large to draw.
 
     >>> make_prose("Why", "a < b").paragraphs
     ('a &lt; b',)
@@ -198,7 +198,10 @@ def make_prose(title: str, *paragraphs: Line) -> ProseSection:
 
 
 def make_notes(title: str, remarks: Sequence[Line]) -> NotesSection:
-    """Make a list of remarks. Called by ``write_bound_page`` for caveats."""
+    """Make a page's section of remarks, as a list.
+
+    Called by ``write_bound_page`` for caveats.
+    """
     return NotesSection(title, tuple(map(draw_line, remarks)))
 
 
@@ -211,7 +214,10 @@ def make_graph_section(
     title: str = "What is assumed",
     caption: str = "",
 ) -> GraphSection:
-    """Draw the graph. Called by ``_show_graph`` and ``make_reproduction_page``."""
+    """Make the section that draws the causal graph.
+
+    Called by ``_show_graph`` and ``make_reproduction_page``.
+    """
     svg = draw_graph(graph, treatments=treatments, context=context, outcomes=outcomes)
     return GraphSection(title, svg, draw_line(caption), str(graph))
 
@@ -219,7 +225,7 @@ def make_graph_section(
 def make_intervals_section(
     shown: Whiskers, *, title: str = "Intervals per context", caption: str = ""
 ) -> PanelsSection:
-    """Draw intervals, a panel for each context.
+    """Make the section that draws bounds, a panel for each context.
 
     Called by ``write_bound_page`` and ``make_reproduction_page``.
     """
@@ -233,7 +239,7 @@ def make_sensitivity_section(
     title: str = "If selection went no further than a limit G",
     caption: str = "",
 ) -> PanelsSection:
-    """Draw bounds against the limit G, and say first what G is.
+    """Make the section that draws bounds against the sensitivity limit G, and says what G is.
 
     Called by ``write_bound_page``.
     """
@@ -246,7 +252,10 @@ def make_sensitivity_section(
 def make_curves_section(
     curves: Sequence[Curve], *, title: str, caption: str = ""
 ) -> CurvesSection:
-    """Draw curves over rounds. Called by ``_make_world_sections``."""
+    """Make the section that draws regret curves over rounds.
+
+    Called by ``_make_world_sections``.
+    """
     return CurvesSection(title, *write_curve_svgs(curves, title=title), draw_line(caption))
 
 
@@ -284,7 +293,7 @@ def make_rules_section(
 def make_comparison_section(
     comparison: Comparison, *, title: str = "Beside the truth", caption: str = ""
 ) -> ComparisonSection:
-    """Show intervals and estimates beside the truth, misses marked.
+    """Make the section of a table of intervals and estimates beside the truth, misses marked.
 
     Called by ``make_reproduction_page``.
     """
@@ -294,13 +303,16 @@ def make_comparison_section(
         tuple(points.name for points in comparison.points),
         bool(comparison.truth),
         list_comparison_rows(comparison),
-        count_misses(comparison),
+        describe_misses(comparison),
         draw_line(caption),
     )
 
 
 def make_table_section(grid: Grid, *, title: str, caption: str = "") -> TableSection:
-    """Show a plain table. Called by ``make_reproduction_page`` and ``_make_world_sections``."""
+    """Make the section of a plain table with a head and rows.
+
+    Called by ``make_reproduction_page`` and ``_make_world_sections``.
+    """
     columns = range(len(grid.head))
     right = tuple(all(_is_number(row[i]) for row in grid.rows) for i in columns)
     return TableSection(title, grid, right, draw_line(caption))
@@ -309,7 +321,7 @@ def make_table_section(grid: Grid, *, title: str, caption: str = "") -> TableSec
 def make_claims_section(
     claims: Sequence[JudgedClaim], *, title: str = "Claims"
 ) -> ClaimsSection:
-    """Show claims, whether they hold, and the number that shows it.
+    """Make the section that lists claims, whether they hold, and the number that shows it.
 
     Called by ``make_reproduction_page``.
     """
@@ -321,7 +333,7 @@ def make_claims_section(
 
 
 def _is_number(cell: str | float) -> bool:
-    """Tell whether a cell stands right: a number, or text that begins like one.
+    """Tell whether a table cell is aligned right: a number, or text that begins like one.
 
     Called by ``make_table_section``.
     """

@@ -6,7 +6,7 @@ from boundit.terms.bound_table import BoundTable
 
 
 def name_context(table: BoundTable, context: Context) -> str:
-    """Name a context by what sets it apart from the table's others.
+    """Name a context by the variables that differ between the table's contexts.
 
     Called by ``group_rows``, ``draw_intervals`` and ``draw_interval_panels``.
 
@@ -20,9 +20,9 @@ def name_context(table: BoundTable, context: Context) -> str:
 
 
 def describe_common(table: BoundTable) -> str:
-    """Say what is the same in every context, for a table of more than one.
+    """Write the context variables that have one value in the whole table.
 
-    Called by ``make_bounds_section``.
+    Nothing when the table has one context. Called by ``make_bounds_section``.
     """
     varying = _find_varying(table)
     fixed = tuple(i for i in range(len(table.context)) if i not in varying)
@@ -40,7 +40,7 @@ def _find_varying(table: BoundTable) -> tuple[int, ...]:
 
 
 def _join_pairs(table: BoundTable, context: Context, places: tuple[int, ...]) -> str:
-    """Write variables of a context with their values.
+    """Write context variables with their values, as ``W=0, Z=1``.
 
     Called by ``name_context`` and ``describe_common``.
     """

@@ -8,7 +8,7 @@ _MOST_LINES = 2
 
 
 def cut_to_width(text: str, width: float, size: float) -> str:
-    """Shorten text that would run wider than ``width``; its start stays.
+    """Shorten text that would run wider than ``width`` pixels; its start stays.
 
     Called by ``shorten_distinctly`` and ``wrap_words``.
 
@@ -24,7 +24,7 @@ def cut_to_width(text: str, width: float, size: float) -> str:
 
 
 def cut_middle(text: str, width: float, size: float) -> str:
-    """Shorten text in its middle; its start and its end stay.
+    """Shorten text that would run too wide in its middle; its start and its end stay.
 
     Called by ``shorten_distinctly`` and ``wrap_headings``.
 
@@ -40,7 +40,7 @@ def cut_middle(text: str, width: float, size: float) -> str:
 
 
 def shorten_distinctly(names: Sequence[str], width: float, size: float) -> tuple[str, ...]:
-    """Fit names so that no two become one: cut at the end, in the middle, or numbered.
+    """Shorten names to a width so that no two become alike, by a number if need be.
 
     Called by ``_name_arms``.
 
@@ -75,9 +75,10 @@ def wrap_words(text: str, width: float, size: float) -> tuple[str, ...]:
 
 
 def wrap_headings(names: Sequence[str], width: float, size: float) -> tuple[str, ...]:
-    r"""Break names into at most two lines; what is longer lacks its middle and has its number.
+    r"""Break the headings of panels into at most two lines.
 
-    Called by ``draw_intervals`` and ``draw_sensitivity``.
+    What is longer lacks its middle and has its number. Called by ``draw_intervals`` and
+    ``draw_sensitivity``.
 
     >>> wrap_headings(["Age=older", "Age=younger, Town=a rather long name"], 90, 10)
     ('Age=older\n', '2: Age=younger,\nTown=a…name')
@@ -96,6 +97,9 @@ def wrap_headings(names: Sequence[str], width: float, size: float) -> tuple[str,
 
 
 def _drop_middle(text: str, kept: int) -> str:
-    """Keep so many letters of the start and the end. Called by ``cut_middle``."""
+    """Keep ``kept`` letters of a text, from its start and its end, with an ellipsis between.
+
+    Called by ``cut_middle``.
+    """
     tail = kept // 2
     return f"{text[: kept - tail].rstrip()}…{text[len(text) - tail :].lstrip()}"

@@ -12,7 +12,7 @@ _DIGITS = 3
 
 
 def format_level(value: object) -> str:
-    r"""Write a level for people, with what cannot be printed escaped.
+    r"""Write a level of a variable for people; what cannot be printed is escaped.
 
     Called by ``label_values``, ``_join_pairs`` and ``make_bounds_section``.
 
@@ -26,7 +26,7 @@ def format_level(value: object) -> str:
 
 
 def cut_to_length(text: str, limit: int) -> str:
-    """Shorten what is longer than ``limit`` characters.
+    """Shorten text that is longer than ``limit`` characters, with an ellipsis.
 
     Called by ``_shorten_name`` and ``break_label``.
 
@@ -37,7 +37,7 @@ def cut_to_length(text: str, limit: int) -> str:
 
 
 def label_values(names: Sequence[str], values: Sequence[object]) -> str:
-    """Write an arm or a context; one variable needs no name.
+    """Write an arm or a context as ``X=1, W=0``; one variable alone needs no name.
 
     Called by ``group_rows``, ``_name_arms`` and ``list_comparison_rows``.
 
@@ -59,7 +59,10 @@ def estimate_width(text: str, size: float) -> float:
 
 
 def _estimate_advance(char: str) -> float:
-    """Estimate how wide one letter is, as a share of the size. Used by ``estimate_width``."""
+    """Estimate how wide one letter is, as a share of the font size.
+
+    Used by ``estimate_width``.
+    """
     if combining(char):
         return 0.0
     if east_asian_width(char) in "WF":
@@ -91,7 +94,7 @@ def break_label(text: str, limit: int) -> tuple[str, ...]:
 
 
 def choose_decimals(low: float, high: float) -> int:
-    """Choose how many decimals numbers of a range deserve.
+    """Choose how many decimals numbers have, by the width of the reward's range.
 
     Called by ``_format_row``, ``count_facts`` and ``_choose_places``.
 
@@ -106,7 +109,7 @@ def choose_decimals(low: float, high: float) -> int:
 
 
 def format_n(n: float) -> str:
-    """Write a number of rows, or the share that an exact law has instead.
+    """Write how many logged rows a bound has; for an exact law, their share.
 
     Called by ``_format_row``.
 

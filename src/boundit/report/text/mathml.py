@@ -30,7 +30,7 @@ _LONGEST, _DEEPEST = 4000, 40
 
 
 def draw_line(line: Line) -> str:
-    """Write words and formulas as HTML.
+    """Write a line of words and formulas as HTML, formulas as MathML.
 
     Called for every line of a page: by ``group_rows``, ``render_page`` and the sections.
 
@@ -45,15 +45,15 @@ def draw_line(line: Line) -> str:
     return "".join(
         escape(part, quote=False)
         if isinstance(part, str)
-        else "".join(piece.stand() for piece in _draw(part))
+        else "".join(piece.write_alone() for piece in _draw_formula(part))
         for part in line.parts
     )
 
 
 def _is_unreadable(text: str) -> bool:
-    """Tell whether a line is too long, or nested too deeply, to be worth drawing.
+    """Tell whether a line is too long, or nested too deeply, to be drawn as formulas.
 
-    Called by ``draw_line``.
+    Called by ``draw_line``, which then writes it as text.
     """
     depths = accumulate((c in "([{") - (c in ")]}") for c in text)
     return len(text) > _LONGEST or max(depths, default=0) > _DEEPEST
@@ -69,8 +69,8 @@ class _Piece:
     def __add__(self, other: "_Piece") -> "_Piece":
         return _Piece(self.math + other.math, self.source + other.source)
 
-    def stand(self) -> str:
-        """Write a piece by itself; the blanks around it are where a line may break.
+    def write_alone(self) -> str:
+        """Write one piece of a formula as MathML; a line may break at the blanks around it.
 
         One that is wider than a narrow page can be scrolled, for it never breaks. Called by
         ``draw_line`` for every piece of a formula.
@@ -83,8 +83,11 @@ class _Piece:
         return f"{before}{drawn}{after}"
 
 
-def _draw(formula: Formula) -> list[_Piece]:
-    """Draw one formula piece by piece. Called by ``draw_line`` and ``_draw_parts``."""
+def _draw_formula(formula: Formula) -> list[_Piece]:
+    """Draw a formula as pieces of MathML, between which a line may break.
+
+    Called by ``draw_line`` and ``_draw_parts``.
+    """
     match formula:
         case Term():
             return _draw_term(formula)
@@ -94,10 +97,12 @@ def _draw(formula: Formula) -> list[_Piece]:
             drawn = f"<munder>{shown}<mrow>{below}</mrow></munder>"
             return [_Piece(drawn, str(formula))]
         case Fraction(top, bottom):
-            rows = (f"<mrow>{_join(_draw_parts(part)).math}</mrow>" for part in (top, bottom))
+            rows = (
+                f"<mrow>{_join_pieces(_draw_parts(part)).math}</mrow>" for part in (top, bottom)
+            )
             return [_Piece(f"<mfrac>{''.join(rows)}</mfrac>", str(formula))]
         case Group(inside, square):
-            return _enclose(_draw_parts(inside), "[]" if square else "()")
+            return _enclose_pieces(_draw_parts(inside), "[]" if square else "()")
         case Sign(sign):
             return [_Piece(draw_operator({"x": "×"}.get(sign, sign), wide=True), sign)]
         case _:
@@ -105,20 +110,28 @@ def _draw(formula: Formula) -> list[_Piece]:
 
 
 def _draw_parts(parts: Iterable[Part]) -> list[_Piece]:
-    """Draw what stands inside a formula; blanks go before what follows. Used by ``_draw``."""
+    """Draw the words and formulas inside a formula; blanks go before what follows them.
+
+    Used by ``_draw_formula`` for fractions and brackets.
+    """
     pieces, blank = list[_Piece](), _Piece("", "")
     for part in parts:
         if isinstance(part, str) and not part.strip():
             blank += _Piece("", part)
             continue
-        drawn = [_Piece(draw_words(part), part)] if isinstance(part, str) else _draw(part)
+        drawn = (
+            [_Piece(draw_words(part), part)] if isinstance(part, str) else _draw_formula(part)
+        )
         pieces += [blank + drawn[0], *drawn[1:]]
         blank = _Piece("", "")
     return pieces
 
 
 def _draw_term(term: Term) -> list[_Piece]:
-    """Draw a letter with its arguments; a short one is one piece. Called by ``_draw``."""
+    """Draw a letter with its arguments, such as P(Y | X); a short one is a single piece.
+
+    Called by ``_draw_formula`` and ``_draw_argument``.
+    """
     opening, closing = term.brackets
     head = _Piece(draw_letter(term.letter) + draw_operator(opening), term.letter + opening)
     arguments = (*term.of, *term.given)
@@ -132,19 +145,25 @@ def _draw_term(term: Term) -> list[_Piece]:
         pieces += drawn
     pieces = pieces or [_Piece(draw_operator(closing), closing)]
     pieces[0] = head + pieces[0]
-    whole = _join(pieces)
+    whole = _join_pieces(pieces)
     return [whole] if len(whole.source) <= LONG else pieces
 
 
 def _draw_argument(argument: Variable | Term) -> list[_Piece]:
-    """Draw a variable, or a term within a term. Called by ``_draw_term``."""
+    """Draw one argument of a term: a variable, or a term such as do(X).
+
+    Called by ``_draw_term``.
+    """
     if isinstance(argument, Term):
         return _draw_term(argument)
     return [_Piece(draw_variable(argument), str(argument))]
 
 
-def _enclose(pieces: Sequence[_Piece], brackets: str) -> list[_Piece]:
-    """Put brackets around pieces, which still may break. Called by ``_draw``."""
+def _enclose_pieces(pieces: Sequence[_Piece], brackets: str) -> list[_Piece]:
+    """Put brackets around the pieces of a formula, between which a line still may break.
+
+    Called by ``_draw_formula``.
+    """
     opening, closing = (_Piece(draw_operator(sign), sign) for sign in brackets)
     if not pieces:
         return [opening + closing]
@@ -152,6 +171,9 @@ def _enclose(pieces: Sequence[_Piece], brackets: str) -> list[_Piece]:
     return [*inside[:-1], inside[-1] + closing]
 
 
-def _join(pieces: Iterable[_Piece]) -> _Piece:
-    """Make one piece of several. Called by ``_draw`` and ``_draw_term``."""
+def _join_pieces(pieces: Iterable[_Piece]) -> _Piece:
+    """Join pieces of a formula into one that never breaks.
+
+    Called by ``_draw_formula`` and ``_draw_term``.
+    """
     return sum(pieces, _Piece("", ""))

@@ -11,9 +11,9 @@ _WORD = re.compile(r"[\w.]+")
 
 
 def draw_variable(variable: Variable) -> str:
-    """Draw a variable, with primes or a value where it has them.
+    """Write a variable as MathML, with primes or a value where it has them.
 
-    Called by ``_draw_argument``, and by ``_draw`` for what is summed over.
+    Called by ``_draw_argument``, and by ``_draw_formula`` for what is summed over.
 
     >>> draw_variable(Variable("X1"))
     '<msub><mi>X</mi><mn>1</mn></msub>'
@@ -31,7 +31,7 @@ def draw_variable(variable: Variable) -> str:
 
 
 def draw_letter(letter: str) -> str:
-    """Draw the letter before a bracket; a star marks the law of the population.
+    """Write the letter before a bracket as MathML; a star marks the law of the population.
 
     Called by ``_draw_term``.
     """
@@ -41,7 +41,7 @@ def draw_letter(letter: str) -> str:
 
 
 def draw_words(text: str) -> str:
-    """Draw a number, or words as they are.
+    """Write a number, or words as they are, as MathML.
 
     Called by ``draw_variable`` for values, and by ``_draw_parts`` for words in a formula.
     """
@@ -50,9 +50,9 @@ def draw_words(text: str) -> str:
 
 
 def draw_operator(sign: str, *, wide: bool = False, large: bool = False) -> str:
-    """Draw a sign, with room beside it where it parts two sides.
+    """Write a sign as MathML, with room beside it where it parts two sides.
 
-    Called by ``_draw`` and ``_draw_term`` for brackets, commas, bars and sums.
+    Called by ``_draw_formula`` and ``_draw_term`` for brackets, commas, bars and sums.
 
     >>> draw_operator("(")
     '<mo stretchy="false">(</mo>'
@@ -68,7 +68,7 @@ def draw_operator(sign: str, *, wide: bool = False, large: bool = False) -> str:
 
 
 def _draw_name(name: str) -> str:
-    """Draw a name: a letter with a number bears it below, other words stand upright.
+    """Write a variable's name as MathML: X1 with its number below, other words upright.
 
     Called by ``draw_variable``.
     """

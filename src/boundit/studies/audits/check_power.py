@@ -45,7 +45,10 @@ class PowerPoint:
     finds: float
 
     def compute_margin(self, share: float) -> float:
-        """Compute two standard errors of a share of the logs. Called by ``format_table``."""
+        """Compute two standard errors of a share of the logs, false alarms or finds.
+
+        Called by ``format_table`` for the ± of both columns.
+        """
         return 2 * sqrt(share * (1 - share) / self.logs)
 
 
@@ -57,10 +60,11 @@ def measure_check_power(
     seed: int = 0,
     told: Callable[[int], None] = lambda _: None,
 ) -> tuple[PowerPoint, ...]:
-    """Draw ``logs`` worlds, one log of each size from every one, and count contradictions.
+    """Count how often ``check`` contradicts a right graph and one that lacks an edge.
 
-    The worlds are the same for every size; ``told`` is called with how many are done. Run by
-    ``python -m boundit.studies.audits.check_power``.
+    Draws ``logs`` pairs of such graphs and from each one log of every size. The graphs are the
+    same for every size; ``told`` is called with how many are done. Run by ``python -m
+    boundit.studies.audits.check_power``.
 
     >>> (point,) = measure_check_power(5, sizes=[500])
     >>> point.n, point.logs
@@ -77,7 +81,7 @@ def measure_check_power(
 
 
 def draw_trials(n: int, seed: int) -> Iterator[tuple[CheckTrial, Generator]]:
-    """Draw worlds, each with the generator that its logs come from.
+    """Draw ``n`` trials of the graph check, each with the generator that its logs come from.
 
     Called by ``measure_check_power``.
     """
@@ -90,9 +94,10 @@ def draw_trials(n: int, seed: int) -> Iterator[tuple[CheckTrial, Generator]]:
 
 
 def draw_trial(rng: Generator) -> CheckTrial | None:
-    """Draw a graph of four to six variables and leave out an edge; None if none is missed.
+    """Draw a true graph of four to six variables, and the same graph without one edge.
 
-    Called by ``draw_trials`` until it gives one.
+    None when no such graph can be told from the true one by its logged rows. Called by
+    ``draw_trials`` until it gives a trial.
     """
     size, selection = int(rng.integers(4, 7)), bool(rng.random() < 0.5)
     true = draw_graph(size, rng, directed=0.3, bidirected=0.1, selection=selection)
@@ -106,9 +111,9 @@ def draw_trial(rng: Generator) -> CheckTrial | None:
 
 
 def draw_log(law: NamedArray, n: int, rng: Generator) -> Log:
-    """Draw ``n`` logged rows, as counts of their combinations.
+    """Draw a log of ``n`` rows from a law, as counts of combinations of levels.
 
-    Called by ``measure_check_power`` for every world and size.
+    Called by ``measure_check_power`` for every trial and size.
     """
     counts = rng.multinomial(n, law.values.ravel())
     seen = np.flatnonzero(counts)
@@ -135,7 +140,7 @@ def _drop_each_edge(graph: CausalGraph) -> list[CausalGraph]:
 
 
 def _is_refutable(graph: CausalGraph, true: CausalGraph) -> bool:
-    """Tell whether a statement of ``graph`` about logged rows does not follow from ``true``.
+    """Tell whether ``graph`` claims an independence of logged rows that ``true`` lacks.
 
     Called by ``draw_trial`` for every graph that lacks an edge.
     """
@@ -148,7 +153,10 @@ def _is_refutable(graph: CausalGraph, true: CausalGraph) -> bool:
 
 
 def format_table(points: Sequence[PowerPoint], level: float = 0.05) -> str:
-    """Write the two curves as a table. Called when the module is run."""
+    """Write the shares of false alarms and of finds as a table, one line for each log size.
+
+    Called when the module is run.
+    """
     head = f"false alarms on the true graph (level {level:g}), finds with one edge missing"
     lines = [head, f"{'rows':>8}{'logs':>8}{'false alarms':>17}{'finds':>17}"]
     for p in points:

@@ -56,25 +56,25 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """The share of logs whose whole table holds.
+        """The share of drawn logs whose whole table of bounds holds the truth.
 
-        Used by ``_audit_coverage`` of the command line.
+        Read by ``_audit_coverage`` of the command line.
         """
         return self.held / self.logs if self.logs else 0.0
 
     @property
     def is_enough(self) -> bool:
-        """Whether the share is what was promised, or below it by chance at most.
+        """Whether that share reaches the confidence, or is below it by chance at most.
 
-        Used by ``_audit_coverage`` of the command line.
+        Read by ``_audit_coverage`` of the command line, which fails when it is not.
         """
         return self.share >= self.confidence - 3 * self.error
 
     @property
     def error(self) -> float:
-        """The Monte Carlo standard error of that share.
+        """The Monte Carlo standard error of the share of logs whose table holds.
 
-        Used by ``Coverage.is_enough`` and ``_audit_coverage`` of the command line.
+        Read by ``Coverage.is_enough`` and ``_audit_coverage`` of the command line.
         """
         return float(np.sqrt(self.share * (1 - self.share) / self.logs)) if self.logs else 0.0
 
@@ -87,8 +87,9 @@ def measure_coverage(
     sizes: tuple[int, ...] = SIZES,
     told: Callable[[int], None] = lambda _: None,
 ) -> list[Coverage]:
-    """Draw ``logs`` logs of each size from the paper's model, and as many from random models.
+    """Count how often tables of confident bounds hold the truth, on logs whose model is known.
 
+    Draws ``logs`` logs of each size from the paper's model, and as many from random models.
     ``told`` is called with how many logs are done. Called by ``_audit_coverage`` of the command
     line.
 
@@ -110,16 +111,19 @@ def measure_coverage(
 
 
 def _repeat_paper_setting(_: int, n: int) -> Iterator[CoverageSetting]:
-    """Give the paper's model and question, ``n`` times. Used by ``measure_coverage``."""
+    """Give the paper's model, question and pay ``n`` times, one for each log to draw.
+
+    Used by ``measure_coverage``.
+    """
     world = paper_world()
     for _ in range(n):
         yield CoverageSetting(world.model, world.query, (0.0, 1.0))
 
 
 def _draw_settings(seed: int, n: int) -> Iterator[CoverageSetting]:
-    """Draw ``n`` random models, each with a question and what its outcome pays.
+    """Draw ``n`` random models, each with a question and the reward of every outcome level.
 
-    Used by ``measure_coverage``.
+    Used by ``measure_coverage``, one for each log to draw.
     """
     for stream in SeedSequence([seed, 1]).spawn(n):
         rng = default_rng(stream)
@@ -133,7 +137,7 @@ def _draw_settings(seed: int, n: int) -> Iterator[CoverageSetting]:
 
 
 def _count_log(setting: CoverageSetting, size: int, rng: Generator, entry: Coverage) -> None:
-    """Draw one log, bound it, and count whether its table holds and how wide it is.
+    """Draw one log and bound it; add to ``entry`` whether the table holds and how wide it is.
 
     Called by ``measure_coverage`` for every log.
     """

@@ -82,9 +82,9 @@ class OpenReport:
 
     @property
     def share_shown(self) -> float:
-        """The share of open rows that are shown to be open.
+        """The share of rows without a bound for which rival models show that none can be had.
 
-        Used by ``_audit_openness`` of the command line.
+        Read by ``_audit_openness`` of the command line.
         """
         return self.shown / self.left_open if self.left_open else 1.0
 
@@ -114,9 +114,9 @@ def audit_openness(
 
 
 def _judge_problem(problem: Problem, report: OpenReport, rng: Generator) -> None:
-    """Bound one problem, search rivals for its open rows, and count what they show.
+    """Bound one problem, search rival models for its rows without a bound, and count them.
 
-    Called by ``audit_openness`` for every problem.
+    Called by ``audit_openness`` for every problem; the counts go into its report.
     """
     table = bound_problem(problem, "sound")
     rows: list[tuple[Place, Bound]] = [
@@ -135,9 +135,9 @@ def _judge_problem(problem: Problem, report: OpenReport, rng: Generator) -> None
 
 
 def _group_by_effect(problem: Problem, places: list[Place]) -> list[list[Place]]:
-    """Group rows by what their effect depends on (Rules 1 to 3).
+    """Group rows of bounds that have the same effect, by Rules 1 to 3 of the do-calculus.
 
-    Called by ``_judge_problem``: one search serves all rows of a group.
+    Called by ``_judge_problem``, so that one search for rivals serves all rows of a group.
     """
     query = problem.query
     y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
@@ -160,9 +160,10 @@ class _RivalRange:
         self.flat = set[tuple[str, int]]()
 
     def search(self, places: list[Place], rng: Generator) -> None:
-        """Search from the model itself, then with hidden causes of twice the levels.
+        """Search models with the same data that bring rows' chance of reward to 0 and to 1.
 
-        Called by ``_judge_problem`` with one row of each group.
+        Starts from the problem's model, then from one whose hidden causes have twice the
+        levels. Called by ``_judge_problem`` once per problem, with the first row of each group.
         """
         for model in self._make_starts(rng):
             self.flat.clear()
@@ -175,14 +176,14 @@ class _RivalRange:
                     rival = surface.find_furthest(
                         self.problem.query, place, towards=towards, until=until
                     )
-                    self._take(rival, place)
+                    self._take_rival(rival, place)
                     if rival.flat:
                         self.flat.add((name_row(place), towards))
 
     def count_rows(self, rows: list[Place]) -> None:
-        """Count rows of one effect as shown open, or as doubtful.
+        """Count rows of one effect as shown open, or as doubtful if rivals miss 0 or 1.
 
-        Called by ``_judge_problem`` for every group.
+        Called by ``_judge_problem`` for every group of rows, after the search.
         """
         graph, place = self.problem.model.graph, rows[0]
         short = [towards for towards in (0, 1) if not self._is_near(place, towards)]
@@ -196,22 +197,25 @@ class _RivalRange:
             tables="; ".join(map(join_names, self.problem.tables)),
             row=name_row(place),
             rows=len(rows),
-            lowest=self._read(self.lowest, place),
-            highest=self._read(self.highest, place),
+            lowest=self._read_effect(self.lowest, place),
+            highest=self._read_effect(self.highest, place),
             flat=all((name_row(place), towards) in self.flat for towards in short),
         )
         self.report.doubtful.append(doubtful)
 
     def is_outside(self, place: Place, bound: Bound) -> bool:
-        """Tell whether an interval leaves a rival's effect out.
+        """Tell whether the interval of a row leaves out the effect that some rival has there.
 
-        Called by ``_judge_problem`` for every row.
+        Called by ``_judge_problem`` for every row of bounds.
         """
-        low, high = self._read(self.lowest, place), self._read(self.highest, place)
+        low, high = (
+            self._read_effect(self.lowest, place),
+            self._read_effect(self.highest, place),
+        )
         return low < bound.lower - _SLACK or high > bound.upper + _SLACK
 
     def _make_starts(self, rng: Generator) -> Iterator[Model]:
-        """Give the models to start from: the problem's own, then one with more hidden levels.
+        """Give the models a search starts from: the problem's, then one of more hidden levels.
 
         Called by ``_RivalRange.search``.
         """
@@ -219,10 +223,11 @@ class _RivalRange:
         if self.problem.model.hidden:
             yield split_hidden_levels(self.problem.model, rng)
 
-    def _take(self, rival: Rival, place: Place) -> None:
-        """Take a rival for all rows at once, if it is one.
+    def _take_rival(self, rival: Rival, place: Place) -> None:
+        """Check that a found model shows the same data, and widen the range of every row by it.
 
-        Called by ``_RivalRange.search`` for every rival found.
+        One that does not is counted as wrong. Called by ``_RivalRange.search`` for every model
+        found.
         """
         effect, gap = self._compute_effect(rival.model), self._measure_gap(rival.model)
         said = abs(float(effect.at(place)) - rival.effect)
@@ -235,18 +240,18 @@ class _RivalRange:
         self.highest = np.maximum(self.highest, effect.values)
 
     def _measure_gap(self, model: Model) -> float:
-        """Find by what share a chance in the log, or in an unbiased table, differs at most.
+        """Measure the greatest relative error of a model's data, against the problem's.
 
-        Called by ``_RivalRange._take``.
+        The data are the log and the unbiased tables. Called by ``_RivalRange._take_rival``.
         """
         ours, tables = self.problem.model, self.problem.tables
         laws = [(model.log(), ours.log()), *((model.law(t), ours.law(t)) for t in tables)]
         return max(float(np.abs(one.values / other.values - 1).max()) for one, other in laws)
 
     def _compute_effect(self, model: Model) -> NamedArray:
-        """Compute the chance of reward in every row, by the model's own reckoning.
+        """Compute the chance of reward in every row by ``Model.effect``, apart from the search.
 
-        Called by ``_RivalRange._take`` for every rival.
+        Called by ``_RivalRange._take_rival`` for every rival.
         """
         query = self.problem.query
         effect = model.effect(
@@ -255,16 +260,16 @@ class _RivalRange:
         return effect.at({query.outcomes[0]: 1})
 
     def _is_near(self, place: Place, towards: int) -> bool:
-        """Tell whether rivals of a row come next to 0, or next to 1.
+        """Tell whether rivals found so far bring a row's chance of reward close to 0, or to 1.
 
         Called by ``_RivalRange.search`` and ``_RivalRange.count_rows``.
         """
         if towards:
-            return self._read(self.highest, place) >= 1 - NEAR
-        return self._read(self.lowest, place) <= NEAR
+            return self._read_effect(self.highest, place) >= 1 - NEAR
+        return self._read_effect(self.lowest, place) <= NEAR
 
-    def _read(self, values: Floats, place: Place) -> float:
-        """Read the value of one row.
+    def _read_effect(self, values: Floats, place: Place) -> float:
+        """Read the lowest or highest effect that rivals have in one row.
 
         Called by ``_RivalRange._is_near``, ``_RivalRange.count_rows`` and
         ``_RivalRange.is_outside``.

@@ -35,16 +35,20 @@ class Problem:
 
 
 def draw_problems(seed: int, n: int) -> Iterator[Problem]:
-    """Draw problems; each has its own stream, so that one can be repeated alone.
+    """Draw random models with questions, whose bounds an audit holds against the truth.
 
-    Called by ``audit_bounds`` and ``audit_openness``.
+    Each has its own random stream, so that one can be repeated alone. Called by
+    ``audit_bounds`` and ``audit_openness``.
     """
     for stream in SeedSequence(seed).spawn(n):
         yield draw_problem(default_rng(stream))
 
 
 def draw_problem(rng: Generator) -> Problem:
-    """Draw one problem. Called by ``draw_problems``."""
+    """Draw one problem: a random model, a question, and which unbiased tables there are.
+
+    Called by ``draw_problems``.
+    """
     graph = draw_graph(int(rng.integers(4, 7)), rng, selection=bool(rng.random() < 0.85))
     query = draw_query(graph, rng)
     levels = (2, 3) if rng.random() < 0.3 else (2,)

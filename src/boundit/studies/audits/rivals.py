@@ -56,7 +56,7 @@ class _SurfacePoint:
     gradient: Floats
 
     def project(self, direction: Floats) -> Floats:
-        """Take from a direction what would change the data.
+        """Take from a direction of steps the part that would change the log or a table.
 
         Called by ``ModelSurface._climb`` for every gradient.
         """
@@ -88,16 +88,20 @@ class ModelSurface:
 
     @property
     def is_large(self) -> bool:
-        """Whether its laws have too many cells for a search. Used by ``_RivalRange.search``."""
+        """Whether the law of all variables, hidden ones too, has too many cells for a search.
+
+        Read by ``_RivalRange.search``, which then gives up.
+        """
         return self._log.is_large
 
     def find_furthest(
         self, query: EffectQuery, at: Mapping[str, int], *, towards: int, until: float
     ) -> Rival:
-        """Move ``towards`` 0 or 1 until the reward's chance is beyond ``until``, or no further.
+        """Find a model with the same data whose chance of reward is nearest to 0 or to 1.
 
-        ``at`` has the values of treatments and context. Called by ``_RivalRange.search`` for
-        both ends of every open row.
+        Moves ``towards`` 0 or 1 until the chance is beyond ``until``, or no further; ``at`` has
+        the values of treatments and context. Called by ``_RivalRange.search`` for both ends of
+        every open row.
         """
         sign = 1 if towards else -1
         law_slopes = LawSlopes(
@@ -117,9 +121,10 @@ class ModelSurface:
         return Rival(Model(self.model.graph, specs), effect, flat)
 
     def _climb(self, goal: Goal, until: float) -> tuple[_SurfacePoint, bool]:
-        """Climb by conjugate gradients (Polak and Ribiere's); say if the end is flat.
+        """Climb in the log-odds of the reward by conjugate gradients (Polak and Ribiere's).
 
-        Called by ``ModelSurface.find_furthest``.
+        Gives the last point, and whether the gradient vanishes there. Called by
+        ``ModelSurface.find_furthest``.
         """
         tables = self.points.to_tables(self.start)
         current = _SurfacePoint(
@@ -128,7 +133,7 @@ class ModelSurface:
         gradient = direction = current.project(current.gradient)
         odds, length = [current.odds], _FIRST
         while current.odds < until and not _is_flat(gradient) and not _is_slow(odds):
-            reached, length = self._step(current, direction, length, goal)
+            reached, length = self._take_step(current, direction, length, goal)
             if reached is None:
                 break
             odds.append(reached.odds)
@@ -142,10 +147,10 @@ class ModelSurface:
             direction = direction if direction @ gradient > 0 else gradient
         return current, _is_flat(gradient)
 
-    def _step(
+    def _take_step(
         self, current: _SurfacePoint, direction: Floats, length: float, goal: Goal
     ) -> tuple[_SurfacePoint | None, float]:
-        """Take a step that leads higher, and say how long the next may be.
+        """Take one step of a climb to higher log-odds, and say how long the next may be.
 
         Called by ``ModelSurface._climb``.
         """
@@ -159,9 +164,9 @@ class ModelSurface:
         return None, length
 
     def _return_to_surface(self, point: Floats, goal: Goal) -> _SurfacePoint | None:
-        """Go back to the surface by Newton's method; None where it is not soon reached.
+        """Move a point by Newton's method until its model shows the data; None if that fails.
 
-        Called by ``ModelSurface._step`` after every step.
+        Called by ``ModelSurface._take_step`` after every step.
         """
         last = np.inf
         for _ in range(5):
@@ -177,7 +182,7 @@ class ModelSurface:
         return None
 
     def _measure_residuals(self, tables: Tables) -> tuple[Floats, Floats]:
-        """Measure by how much the logarithms of the data are off, and their slopes.
+        """Measure how far the logarithms of a model's data are off, and their slopes.
 
         Called by ``ModelSurface._climb`` at its start and by
         ``ModelSurface._return_to_surface``.
@@ -219,9 +224,10 @@ def split_hidden_levels(model: Model, rng: Generator) -> Model:
 
 
 def _tilt_copies(table: NamedArray, cause: str, rng: Generator) -> NamedArray:
-    """Tilt every row one way for the first copy of a level, the other way for the second.
+    """Make a node's chances differ between the two copies of each level of a hidden cause.
 
-    Called by ``split_hidden_levels`` for one table of each hidden cause.
+    They rise for one copy as they fall for the other, so that the mean stays. Called by
+    ``split_hidden_levels`` for one table of each hidden cause.
     """
     at, chances = table.axes.index(cause), table.values
     shape, sides = list(chances.shape), [1] * chances.ndim
@@ -234,12 +240,15 @@ def _tilt_copies(table: NamedArray, cause: str, rng: Generator) -> NamedArray:
 
 
 def _is_flat(gradient: Floats) -> bool:
-    """Tell whether a projected gradient is next to zero. Called by ``ModelSurface._climb``."""
+    """Tell whether the gradient along models with the same data is next to zero.
+
+    Called by ``ModelSurface._climb`` before every step and at its end.
+    """
     return bool(np.abs(gradient).max() < _FLAT)
 
 
 def _is_slow(odds: Sequence[float]) -> bool:
-    """Whether the last steps hardly led higher, or all of them are used up.
+    """Tell whether the last steps of a climb hardly led higher, or all of them are used up.
 
     Called by ``ModelSurface._climb`` before every step.
     """
@@ -248,7 +257,7 @@ def _is_slow(odds: Sequence[float]) -> bool:
 
 
 def _find_least_move(slopes: Floats, change: Floats) -> Floats:
-    """Find the shortest move with this change.
+    """Find the shortest move of a point that changes the logarithms of the data by ``change``.
 
     Slopes depend on each other where the graph makes the log obey something, so a ridge is
     needed; rounds of refinement undo it in all directions that there are. Called by

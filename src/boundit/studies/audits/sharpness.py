@@ -92,9 +92,9 @@ class EndGap:
 
     @property
     def gap(self) -> float:
-        """How far the end is beyond what was found; negative when it was passed.
+        """How far a bound's end lies beyond the furthest effect found; negative if passed.
 
-        Used by ``SharpnessReport.misses`` and ``SharpnessReport._summarize_case``.
+        Read by ``SharpnessReport.misses`` and ``SharpnessReport._summarize_case``.
         """
         return self.end - self.found if self.side == "upper" else self.found - self.end
 
@@ -130,14 +130,14 @@ class SharpnessReport:
 
     @property
     def misses(self) -> list[EndGap]:
-        """The ends that some model with the same log passes.
+        """The ends of bounds that the effect of some model with the same log passes.
 
-        Used by ``SharpnessReport.__bool__`` and ``_print_sharpness``.
+        Read by ``SharpnessReport.__bool__`` and ``_print_sharpness``.
         """
         return [end for end in self.ends if end.gap < -_MISSED]
 
     def summarize(self) -> list[SharpnessRow]:
-        """Sum up, one row for each case and what is known, in the order of the suite.
+        """Sum up the gaps, one row for each graph and kind of knowledge, in the suite's order.
 
         Called by ``_audit_sharpness`` and ``_print_sharpness`` of the command line.
         """
@@ -149,7 +149,10 @@ class SharpnessReport:
         ]
 
     def _summarize_case(self, case: str, known: str, ends: list[EndGap]) -> SharpnessRow:
-        """Sum up the ends of one case. Called by ``SharpnessReport.summarize``."""
+        """Count the sharp ends of one graph, and take the median and the worst gap.
+
+        Called by ``SharpnessReport.summarize``.
+        """
         gaps = [end.gap for end in ends]
         loose = [end for end in ends if end.gap > SHARP]
         settled = sum(2 * end.agreed >= self.climbs for end in loose)
@@ -165,10 +168,11 @@ def measure_sharpness(
     suite: tuple[SharpnessCase, ...] = SUITE,
     told: Callable[[int], None] = lambda _: None,
 ) -> SharpnessReport:
-    """Hold the bounds of ``models`` random models of each graph against the search.
+    """Measure how far ends of bounds are from the furthest effect of models with the same log.
 
-    ``told`` is called with how many models are done. A Ctrl-C ends it with what is done. Called
-    by ``_audit_sharpness`` of the command line.
+    Draws ``models`` random models of each graph of the suite. ``told`` is called with how many
+    models are done. A Ctrl-C ends it with what is done. Called by ``_audit_sharpness`` of the
+    command line.
 
     >>> report = measure_sharpness(1, suite=SUITE[:1])
     >>> [(row.case, row.ends, row.sharp) for row in report.summarize()]
@@ -190,7 +194,7 @@ def measure_sharpness(
 def _compare_ends(
     case: SharpnessCase, number: int, rng: Generator, steps: int
 ) -> Iterator[EndGap]:
-    """Draw a model of a case, bound it, and search the furthest effect beyond each end.
+    """Draw a model of a graph, bound it, and search the furthest effect towards each end.
 
     Called by ``measure_sharpness`` for every model.
     """
@@ -223,16 +227,16 @@ def _compare_ends(
 
 
 def _draw_logits(family: ModelFamily, rng: Generator) -> Floats:
-    """Draw a model with two levels everywhere, chances between .05 and .95.
+    """Draw the logits of a model with two levels everywhere, chances between .05 and .95.
 
-    Called by ``_compare_ends``.
+    Called by ``_compare_ends`` for the model whose bounds are tried.
     """
     chances = rng.uniform(0.05, 0.95, size=family.size // 2)
     return np.log(np.stack([1 - chances, chances], axis=-1)).ravel()
 
 
 def _draw_starts(starts: Floats, rng: Generator) -> Floats:
-    """Draw starts near the truth, ever farther from it, and as many anywhere.
+    """Draw logits that climbs start from: ever farther from the truth, and as many anywhere.
 
     Called by ``_compare_ends`` for every end.
     """
@@ -243,7 +247,7 @@ def _draw_starts(starts: Floats, rng: Generator) -> Floats:
 
 
 def _draw_keys(keys: list[Key], rng: Generator) -> list[Key]:
-    """Draw which rows of a table of bounds are tried.
+    """Draw the pairs of arm and context whose bounds are tried, ``MOST_ROWS`` at most.
 
     Called by ``_compare_ends`` once per model.
     """

@@ -38,9 +38,9 @@ class TableSlot:
 
     @property
     def node(self) -> str:
-        """The node whose table it is.
+        """The node whose conditional table stands here.
 
-        Used by ``ModelFamily.make_model`` and ``ModelFamily.make_effect_law``.
+        Read by ``ModelFamily.make_model`` and ``ModelFamily.make_effect_law``.
         """
         return self.axes[-1]
 
@@ -59,19 +59,25 @@ class TableProduct:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the product. Used by ``TableProduct.evaluate``."""
+        """The lengths of the product's axes before any is summed over.
+
+        Read by ``TableProduct.evaluate``.
+        """
         return np.broadcast_shapes(*(places.shape for places in self.factors))
 
     @cached_property
     def cells(self) -> int:
-        """The number of values it comes to. Used by ``TableProduct.evaluate``."""
+        """The number of chances that remain once all but the kept axes are summed over.
+
+        Read by ``TableProduct.evaluate``.
+        """
         return prod(self.shape[: self.kept])
 
     @cached_property
     def _slopes(self) -> list[tuple[tuple[int, ...], Places]]:
-        """For each table: which axes of the others' product go, and where the rest belongs.
+        """For each table: the axes to sum in the others' product, and where the sums belong.
 
-        Used by ``TableProduct.evaluate``.
+        Read by ``TableProduct.evaluate`` to place the slopes.
         """
         found = []
         for places in self.factors:
@@ -82,7 +88,7 @@ class TableProduct:
         return found
 
     def evaluate(self, tables: Floats) -> tuple[Floats, Floats]:
-        """Compute value and slope in every entry, for each of many vectors of tables.
+        """Compute the product, and its slope in every table entry, for each of many models.
 
         Called by ``SearchTarget.evaluate`` and ``SearchTarget._evaluate_effect`` in every step.
         """
@@ -114,7 +120,7 @@ class ModelFamily:
     def hidden(self) -> Mapping[str, tuple[str, ...]]:
         """The hidden causes with what each acts on: the largest cliques of bidirected edges.
 
-        Used by ``ModelFamily.axes``, ``ModelFamily.slots`` and ``ModelFamily.make_effect_law``.
+        Read by ``ModelFamily.axes``, ``ModelFamily.slots`` and ``ModelFamily.make_effect_law``.
         """
         ends = sorted({node for edge in self.graph.bidirected for node in edge})
         found: list[tuple[str, ...]] = []
@@ -127,17 +133,17 @@ class ModelFamily:
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
-        """Observed variables in causal order, the selection node, hidden causes.
+        """All variables: observed ones in causal order, the selection node, hidden causes.
 
-        Used by ``ModelFamily.slots`` and ``ModelFamily._align_places``.
+        Read by ``ModelFamily.slots`` and ``ModelFamily._align_places``.
         """
         return (*self.graph.order, *self.hidden)
 
     @cached_property
     def slots(self) -> tuple[TableSlot, ...]:
-        """One table for each axis, in their order.
+        """Where the table of each variable stands in the vector of all table entries.
 
-        Used wherever tables are cut out of a vector, as by ``ModelFamily.make_model``.
+        Read wherever tables are cut out of that vector, as by ``ModelFamily.make_model``.
         """
         found, start = [], 0
         for node in self.axes:
@@ -152,26 +158,27 @@ class ModelFamily:
 
     @cached_property
     def size(self) -> int:
-        """The number of entries of all tables.
+        """The number of entries of all tables together.
 
-        Used by ``_draw_logits`` and ``ModelFamily.find_sources``.
+        Read by ``_draw_logits`` and ``ModelFamily.find_sources``.
         """
         return sum(slot.places.size for slot in self.slots)
 
     @cached_property
     def _rows(self) -> tuple[Places, Places]:
-        """The start of each row of a table, and its length.
+        """The start and the length of each table row, which adds up to one, in that vector.
 
-        Used by ``ModelFamily.make_tables``, ``ModelFamily.convert_slopes`` and
+        Read by ``ModelFamily.make_tables``, ``ModelFamily.convert_slopes`` and
         ``ModelFamily.clip_logits``.
         """
         starts = np.concatenate([slot.places[..., 0].ravel() for slot in self.slots])
         return starts, np.diff(np.append(starts, self.size))
 
     def make_tables(self, logits: Floats) -> Floats:
-        """Turn logits into chances, row by row; the last axis is the vector's.
+        """Turn logits of all table entries into chances that add up to one in each table row.
 
-        Called by ``SearchTarget.evaluate``, ``find_furthest`` and ``_compare_ends``.
+        The last axis is that of the entries. Called by ``SearchTarget.evaluate``,
+        ``find_furthest`` and ``_compare_ends``.
         """
         starts, lengths = self._rows
         top = np.maximum.reduceat(logits, starts, axis=-1)
@@ -180,14 +187,17 @@ class ModelFamily:
         return np.asarray(raised / np.repeat(total, lengths, axis=-1))
 
     def convert_slopes(self, tables: Floats, slopes: Floats) -> Floats:
-        """Turn slopes in chances into slopes in logits. Called by ``SearchTarget.evaluate``."""
+        """Turn slopes of a law in table chances into its slopes in logits.
+
+        Called by ``SearchTarget.evaluate``.
+        """
         starts, lengths = self._rows
         leaned = tables * slopes
         mean = np.add.reduceat(leaned, starts, axis=-1)
         return np.asarray(leaned - tables * np.repeat(mean, lengths, axis=-1))
 
     def clip_logits(self, logits: Floats, span: float) -> Floats:
-        """Shift each row so that its greatest logit is 0 and none is below ``-span``.
+        """Shift each table row so that its greatest logit is 0; raise what is below ``-span``.
 
         Called by ``_match_log`` after every step.
         """
@@ -196,7 +206,7 @@ class ModelFamily:
         return np.asarray(np.maximum(logits - top, -span))
 
     def make_model(self, tables: Floats) -> Model:
-        """Write one vector of tables as a model, which has its own way of answering.
+        """Make a ``Model`` of one vector of table chances, so that its laws can be checked.
 
         Called by ``find_furthest`` and ``_compare_ends``.
         """
@@ -206,11 +216,11 @@ class ModelFamily:
         )
 
     def find_sources(self, other: "ModelFamily") -> Places:
-        """Find where each entry of ours is copied from in a family of fewer hidden levels.
+        """Find where each table entry is copied from in a family of fewer hidden levels.
 
         Level ``j`` behaves as their level ``j`` modulo their number and shares its chance with
         the other copies: the same model, when ours is a multiple of their number. Called by
-        ``_compare_ends``.
+        ``_compare_ends``, whose climbs start near the drawn model.
         """
         copied = np.empty(self.size, dtype=np.int64)
         for ours, theirs in zip(self.slots, other.slots, strict=True):
@@ -222,7 +232,7 @@ class ModelFamily:
         return copied
 
     def make_log_law(self) -> TableProduct:
-        """Make ``P(v, S=1)`` of every cell ``v``; without selection ``P(v)``.
+        """Make the law of the log: ``P(v, S=1)`` of every cell ``v``, or ``P(v)`` of all.
 
         Used by ``SearchTarget._logged``.
         """
@@ -233,7 +243,7 @@ class ModelFamily:
     def make_effect_law(
         self, treatments: Sequence[str], held: Mapping[str, int]
     ) -> TableProduct:
-        """Make ``P(others | do(treatments))`` of one value of treatments and some others.
+        """Make the chance of the ``held`` outcome and context under ``do(treatments)``.
 
         Called by ``SearchTarget._paid``.
         """
@@ -246,7 +256,7 @@ class ModelFamily:
         return TableProduct(factors, 0, self.size)
 
     def _align_places(self, slot: TableSlot, held: Mapping[str, int]) -> Places:
-        """Lay out a table's places along all axes, held ones at their level.
+        """Lay out the places of a table along all variables, held ones at their level.
 
         Called by ``ModelFamily.make_log_law`` and ``ModelFamily.make_effect_law``.
         """
@@ -259,14 +269,17 @@ class ModelFamily:
         return places.reshape([lengths.get(axis, 1) for axis in self.axes])
 
     def _count_levels(self, axis: str) -> int:
-        """Count the levels of an axis. Called by ``ModelFamily.slots``."""
+        """Count the levels of a variable: ``levels`` of a hidden cause, else two.
+
+        Called by ``ModelFamily.slots``.
+        """
         return self.levels if axis in self.hidden else 2
 
 
 def multiply_without_each(factors: Sequence[Floats]) -> tuple[Floats, list[Floats]]:
-    """Multiply all arrays, and all but each.
+    """Multiply all arrays, and for each array all the others, without dividing.
 
-    Called by ``TableProduct.evaluate``.
+    Called by ``TableProduct.evaluate`` for the product of tables and its slopes.
 
     >>> factors = [np.array([2.0]), np.array([3.0]), np.array([5.0])]
     >>> whole, others = multiply_without_each(factors)

@@ -38,14 +38,17 @@ class ModelValues:
 
     @property
     def distance(self) -> Floats:
-        """The distance of each log from the given one, in total variation.
+        """The total variation between each model's log and the log to show.
 
-        Used by ``climb``.
+        Read by ``climb``.
         """
         return np.asarray(np.abs(self.off).sum(axis=-1) / 2)
 
     def pick(self, good: NDArray[np.bool_], other: Self) -> Self:
-        """Take these where ``good``, else the others. Called by ``climb`` after every step."""
+        """Keep these values of a model where ``good``, else those of ``other``.
+
+        Called by ``climb`` after every step, for models whose step was accepted.
+        """
         pairs = ((getattr(self, name), getattr(other, name)) for name in vars(self))
         picks = (np.where(good.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in pairs)
         return type(self)(*picks)
@@ -68,14 +71,17 @@ class SearchTarget:
 
     @cached_property
     def _logged(self) -> TableProduct:
-        """The law of the log as a product of tables. Used by ``SearchTarget.evaluate``."""
+        """The law of a model's log as a product of its tables.
+
+        Read by ``SearchTarget.evaluate``.
+        """
         return self.family.make_log_law()
 
     @cached_property
     def _paid(self) -> list[TableProduct]:
         """The laws ``P(y, context | do(arm))`` of y=1, and of y=0 where there is a context.
 
-        Used by ``SearchTarget._evaluate_effect``.
+        Read by ``SearchTarget._evaluate_effect``.
         """
         (outcome,) = self.query.outcomes
         levels = (1, 0) if self.query.context else (1,)
@@ -84,15 +90,15 @@ class SearchTarget:
 
     @cached_property
     def _cells(self) -> Floats:
-        """The given log, in the order of the family's axes.
+        """The chances of the log to show, in the order of the family's axes.
 
-        Used by ``SearchTarget.evaluate``.
+        Read by ``SearchTarget.evaluate``.
         """
         axes = [node for node in self.family.axes if node in self.log.names]
         return self.log.align(axes).ravel()
 
     def evaluate(self, logits: Floats) -> ModelValues:
-        """Compute logs, effects and slopes of some models.
+        """Compute how far the logs of some models are off, their effects, and both slopes.
 
         Called by ``climb`` and ``_match_log`` in every step.
         """
@@ -114,7 +120,7 @@ class SearchTarget:
         )
 
     def _evaluate_effect(self, tables: Floats) -> tuple[Floats, Floats]:
-        """Compute the effect and its slopes in the tables' entries.
+        """Compute the effect of some models and its slopes in their table entries.
 
         Called by ``SearchTarget.evaluate``.
         """
@@ -127,9 +133,9 @@ class SearchTarget:
         return (won / total)[:, 0], slope / total**2
 
     def is_matched_by(self, model: Model) -> bool:
-        """Tell whether a model shows the log, and has the rate, by its own reckoning.
+        """Tell whether a model shows the log and has the selection rate, by ``Model`` itself.
 
-        Called by ``find_furthest`` for every model found.
+        Called by ``find_furthest`` for every model that a climb ends at.
         """
         law = model.log()
         off = np.abs(law.align(self.log.axes) - self.log.values).sum() / 2
@@ -137,9 +143,10 @@ class SearchTarget:
         return bool(off <= MATCH and abs(rate - (self.rate or rate)) <= MATCH)
 
     def compute_effect(self, model: Model) -> float:
-        """Compute ``P(y=1 | do(arm), context)`` by the model's own reckoning.
+        """Compute a model's ``P(y=1 | do(arm), context)`` by ``Model.effect``.
 
-        Called by ``find_furthest``, and by ``_compare_ends`` where it finds none.
+        Called by ``find_furthest``, and by ``_compare_ends`` for the truth when a search finds
+        no model.
         """
         query = self.query
         effect = model.effect(
@@ -157,9 +164,9 @@ class FurthestEffect:
 
 
 def find_furthest(target: SearchTarget, starts: Floats, steps: int) -> FurthestEffect | None:
-    """Climb from each of ``starts``; None if no model that was found shows the log.
+    """Find the greatest or least effect of a model with the log, by climbs from ``starts``.
 
-    Called by ``_compare_ends`` for every end.
+    None if no model that was found shows the log. Called by ``_compare_ends`` for every end.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -182,9 +189,10 @@ def find_furthest(target: SearchTarget, starts: Floats, steps: int) -> FurthestE
 
 
 def climb(target: SearchTarget, starts: Floats, steps: int) -> Floats:
-    """Take up to ``steps`` steps from each start, fewer when none gains any more.
+    """Move the logits of models towards a further effect while their logs stay as they are.
 
-    Called by ``find_furthest``.
+    Takes up to ``steps`` steps from each start, fewer when none gains any more. Called by
+    ``find_furthest``.
     """
     logits = _match_log(target, starts, 20)
     current = target.evaluate(logits)
@@ -209,7 +217,7 @@ def climb(target: SearchTarget, starts: Floats, steps: int) -> Floats:
 
 
 def _find_direction(values: ModelValues) -> Floats:
-    """Find the slope of the effect along which no log changes; its longest entry is 1.
+    """Find the slope of each model's effect along which its log stays; the longest entry is 1.
 
     Called by ``climb`` in every step.
     """
@@ -219,9 +227,10 @@ def _find_direction(values: ModelValues) -> Floats:
 
 
 def _match_log(target: SearchTarget, logits: Floats, steps: int) -> Floats:
-    """Take Newton's steps, none longer than 2 in any logit, towards models that show the log.
+    """Move logits by Newton's method towards models that show the log.
 
-    Called by ``climb`` at its start and after every step.
+    No step is longer than 2 in any logit. Called by ``climb`` at its start and after every
+    step.
     """
     for _ in range(steps):
         values = target.evaluate(logits)
@@ -233,9 +242,10 @@ def _match_log(target: SearchTarget, logits: Floats, steps: int) -> Floats:
 
 
 def _find_least_moves(slope: Floats, change: Floats) -> Floats:
-    """Find the least move that makes a change; nearly so where cells depend on each other.
+    """Find the least move of each model's logits that changes its log by ``change``.
 
-    Called by ``_find_direction`` and ``_match_log``.
+    It does so nearly where the log's cells depend on each other. Called by ``_find_direction``
+    and ``_match_log``.
     """
     square = slope @ slope.transpose(0, 2, 1)
     cells = square.shape[-1]

@@ -49,9 +49,9 @@ class ProfileTally:
 
     @property
     def misses(self) -> int:
-        """Intervals and differences that leave the truth out.
+        """The number of intervals and differences of arms that leave the truth out.
 
-        Used by ``AuditReport.__bool__`` and ``_print_bounds`` of the command line.
+        Read by ``AuditReport.__bool__`` and ``_print_bounds`` of the command line.
         """
         return self.missed_rows + self.missed_contrasts
 
@@ -59,7 +59,7 @@ class ProfileTally:
     def mean_width(self) -> float:
         """The mean width of all intervals, trivial ones included.
 
-        Used by ``_make_record`` and ``_print_bounds`` of the command line.
+        Read by ``_make_bounds_record`` and ``_print_bounds`` of the command line.
         """
         return self.width / self.rows if self.rows else 0.0
 
@@ -67,15 +67,15 @@ class ProfileTally:
     def share_useful(self) -> float:
         """The share of intervals that say more than the reward's range.
 
-        Used by ``_make_record`` and ``_print_bounds`` of the command line.
+        Read by ``_make_bounds_record`` and ``_print_bounds`` of the command line.
         """
         return 1 - self.trivial / self.rows if self.rows else 0.0
 
     @property
     def share_useful_unsteered(self) -> float:
-        """That share where the outcome has no edge of its own to the selection node.
+        """The share of useful intervals where the outcome has no edge to the selection node.
 
-        Used by ``_make_record`` and ``_print_bounds`` of the command line.
+        Read by ``_make_bounds_record`` and ``_print_bounds`` of the command line.
         """
         useful = self.rows - self.trivial - self.steered_useful
         return useful / (self.rows - self.steered) if self.rows > self.steered else 0.0
@@ -100,7 +100,7 @@ class AuditReport:
 def audit_bounds(
     models: int, *, seed: int = 0, told: Callable[[int], None] = lambda _: None
 ) -> AuditReport:
-    """Bound ``models`` random problems by both profiles and count what misses.
+    """Bound ``models`` random problems by every profile and count what leaves the truth out.
 
     ``told`` is called with how many models are done. A Ctrl-C ends the audit with what is done.
     Called by ``_audit_bounds`` of the command line.
@@ -152,9 +152,9 @@ def _count_row(
     tally: ProfileTally,
     steered: bool,  # noqa: FBT001, a row is or is not
 ) -> str:
-    """Count one interval; say where the truth is if it is not in it.
+    """Count one interval in the tally of its profile; say where the truth is if it is outside.
 
-    Called by ``_judge_profile`` for every row.
+    Called by ``_judge_profile`` for every row of bounds.
     """
     bound = table.bounds[key]
     width = bound.upper - bound.lower
@@ -176,7 +176,7 @@ def _count_row(
 def _count_contrasts(
     table: BoundTable, values: dict[Key, float], tally: ProfileTally
 ) -> list[str]:
-    """Count the differences of arms, and say which are larger than they can be.
+    """Count bounds on differences of two arms, and list those that the true difference exceeds.
 
     Called by ``_judge_profile``.
     """
@@ -203,7 +203,7 @@ def _is_steered(problem: Problem) -> bool:
 
 
 def _classify_rule(rule: str) -> str:
-    """Name the sort of a rule: the last stage of a chain, without its variables.
+    """Name the kind of a bound's rule: the last stage of a chain, without its variables.
 
     Called by ``_count_row`` for both ends.
 

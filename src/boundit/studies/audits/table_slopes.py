@@ -45,11 +45,14 @@ class ModelPoints:
         self.size = int(ends[-1])
 
     def to_point(self, tables: Tables) -> Floats:
-        """Find the point of a model. Called by ``ModelSurface.__init__``."""
+        """Write the tables of a model as one vector, the logarithms of all their chances.
+
+        Called by ``ModelSurface.__init__`` for the model that climbs start from.
+        """
         return np.concatenate([np.log(tables[node].values).ravel() for node in self.axes])
 
     def to_tables(self, point: Floats) -> dict[str, NamedArray]:
-        """Read the tables at a point; every row is scaled to add up to one.
+        """Read a model's tables from such a vector; every table row is scaled to add up to one.
 
         Called by ``ModelSurface._climb`` and ``ModelSurface._return_to_surface``.
         """
@@ -62,9 +65,9 @@ class ModelPoints:
         return found
 
     def find_causes(self, names: Nodes, done: Nodes) -> Nodes:
-        """Collect what has to be drawn to know ``names`` when ``done`` are set by hand.
+        """Collect ``names`` and all their causes, hidden ones too, short of those in ``done``.
 
-        Called by ``LawSlopes.__init__``.
+        Called by ``LawSlopes.__init__`` for the variables a law is computed from.
         """
         found = set[str]()
         queue = list(names - done)
@@ -106,9 +109,9 @@ class LawSlopes:
 
     @property
     def is_large(self) -> bool:
-        """Whether the law of everything drawn has too many cells to write out.
+        """Whether the joint law of all variables it is computed from has too many cells.
 
-        Used by ``ModelSurface.is_large``.
+        Read by ``ModelSurface.is_large``.
         """
         return bool(prod(self.shape) > LARGEST)
 
@@ -131,21 +134,26 @@ class LawSlopes:
         return law, slopes
 
     def _drop_fixed(self, table: NamedArray) -> NamedArray:
-        """Read a table at the levels that are seen or set. Called by ``LawSlopes.__call__``."""
+        """Read a node's table at the levels of the variables that are seen or set.
+
+        Called by ``LawSlopes.__call__``.
+        """
         return table.at({a: v for a, v in self.fixed.items() if a in table.names})
 
     def _list_family(self, node: str) -> tuple[str, ...]:
-        """List what is shown, and the node with its causes, unless fixed; in our order.
+        """List the law's variables and a node with its causes, but for those seen or set.
 
-        Called by ``LawSlopes.__call__`` and ``LawSlopes._find_places``.
+        They come in the order of the law's axes. Called by ``LawSlopes.__call__`` and
+        ``LawSlopes._find_places``.
         """
         wanted = {*self.shown, *self.points.axes[node]}
         return tuple(name for name in self.order if name in wanted)
 
     def _find_places(self, node: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Find, for each cell of a family, the cell of what is shown and the table's entry.
+        """Find which cell of the law and which entry of a node's table belong together.
 
-        Called by ``LawSlopes.__init__`` for every node.
+        There is one pair for each combination of levels that ``_list_family`` spans. Called by
+        ``LawSlopes.__init__`` for every node.
         """
         kept, levels = self._list_family(node), self.points.levels
         codes = np.indices([levels[name] for name in kept])

@@ -19,7 +19,7 @@ class StudyResult(Protocol):
     """What a study found: a text to read (``str``) and a record to keep."""
 
     def record(self) -> dict[str, object]:
-        """Everything as an object for JSON.
+        """Write what a study found as an object for JSON.
 
         Called by ``simulate`` of the command line, to print or to save a study.
         """
@@ -39,7 +39,7 @@ RunStudy: TypeAlias = Callable[[StudySize, Progress], tuple[StudyResult, Regret 
 
 
 def _make_world_run(world: World, oam_runs: int) -> RunStudy:
-    """Make the run of one world's comparison; OAM plays ``oam_runs`` at most.
+    """Make the function that compares policies in one world; OAM plays ``oam_runs`` at most.
 
     Used for two entries of ``STUDIES``: the paper's world and the flipped one.
     """
@@ -59,7 +59,7 @@ def _make_world_run(world: World, oam_runs: int) -> RunStudy:
 
 
 def _run_suite(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
-    """Run the suite of worlds at a given size.
+    """Run the study of LinUCB with and without bounds over a suite of worlds.
 
     An entry of ``STUDIES``, from where ``run_study`` calls it.
     """
@@ -67,7 +67,7 @@ def _run_suite(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | N
 
 
 def _run_watch(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
-    """Run the study of wrong bounds at a given size.
+    """Run the study of what wrong bounds cost, watched and unwatched.
 
     An entry of ``STUDIES``, from where ``run_study`` calls it.
     """
@@ -76,7 +76,7 @@ def _run_watch(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | N
 
 
 def _run_living(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
-    """Run the study of narrowing bounds at a given size.
+    """Run the study of bounds that narrow while a policy plays.
 
     An entry of ``STUDIES``, from where ``run_study`` calls it.
     """
@@ -85,7 +85,7 @@ def _run_living(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | 
 
 
 def _run_theorem6(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
-    """Run Theorem 6's counterexample at a given size.
+    """Run the near tie in which a valid bound raises LinUCB's regret, against Theorem 6.
 
     An entry of ``STUDIES``, from where ``run_study`` calls it.
     """
@@ -94,7 +94,7 @@ def _run_theorem6(size: StudySize, told: Progress) -> tuple[StudyResult, Regret 
 
 
 def _run_ceilings(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
-    """Run the study of regret ceilings at a given size.
+    """Run the study that sets regrets beside the ceilings of the paper's theorems.
 
     An entry of ``STUDIES``, from where ``run_study`` calls it.
     """
@@ -123,9 +123,10 @@ def run_study(
     seed: int = 0,
     told: Progress = lambda _, __: None,
 ) -> tuple[StudyResult, Regret | None]:
-    """Run a study by name, at its own size unless told: its result and its regret curves.
+    """Run a study of ``STUDIES`` by name, at its own size unless told.
 
-    Called by ``_run_study`` of the command line.
+    Gives its result and, where there are any, its regret curves. Called by ``_run_study`` of
+    the command line.
     """
     play, size = STUDIES[name]
     return play(StudySize(runs or size.runs, rounds or size.rounds, seed), told)

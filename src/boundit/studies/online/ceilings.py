@@ -48,9 +48,9 @@ class CeilingRow:
 
     @property
     def holds(self) -> bool:
-        """Whether the mean stays below; with Theorem 5 every run must, at this few runs.
+        """Whether the mean regret stays below the theorem's ceiling; for Theorem 5 every run's.
 
-        Used by ``CeilingRow.__str__``.
+        Read by ``CeilingRow.__str__``.
         """
         return (self.largest if self.theorem == 5 else self.mean) <= self.ceiling
 
@@ -72,7 +72,7 @@ class CeilingStudy:
     seed: int
 
     def record(self) -> dict[str, object]:
-        """The rows and what made them, as an object for JSON.
+        """Write the rows, rounds, runs and seed as an object for JSON.
 
         Called by ``simulate`` of the command line.
         """
@@ -95,7 +95,7 @@ def run_ceiling_study(
     worlds: tuple[World, ...] | None = None,
     told: Callable[[int, int], None] = lambda _, __: None,
 ) -> CeilingStudy:
-    """Play what the theorems speak of, with and without exact bounds, in several worlds.
+    """Play the policies that have a regret theorem, with and without exact bounds.
 
     OAM plays where one model can fit all arms: the paper's world and the flipped one. Called by
     ``_run_ceilings``.
@@ -174,7 +174,7 @@ def _apply_theorem5(
     bounds: BoundTable | None,
     rounds: int,
 ) -> tuple[float, float, float]:
-    """Compute the alpha and ridge that the proof needs, and the ceiling.
+    """Compute the alpha and ridge that Theorem 5's proof needs, and its ceiling of regret.
 
     Each arm has a model of its own. Called by ``_play_world``, so that LinUCB plays with them.
     """

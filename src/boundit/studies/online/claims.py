@@ -26,9 +26,10 @@ class OnlineClaim:
 
 
 def judge_online_claims(study: OnlineStudy, near_tie: Regret) -> tuple[OnlineClaim, ...]:
-    """Judge the online claims by paired 95 % intervals, corrected where there are several.
+    """Judge what the paper says of regrets, by paired 95 % intervals of the study's runs.
 
-    ``near_tie`` is what ``run_theorem6`` found. Called by ``judge_paper_claims``.
+    They are corrected where there are several; ``near_tie`` is what ``run_theorem6`` found.
+    Called by ``judge_paper_claims``.
     """
     return (
         _judge_lowest_regret(study.paper),
@@ -67,12 +68,12 @@ def _judge_lowest_regret(played: WorldRegret) -> OnlineClaim:
 
 
 def _judge_gain_from_bounds(played: WorldRegret, kind: str, *, needs: str = "") -> OnlineClaim:
-    """Compare a policy with and without bounds; ``needs`` is what a gain would need.
+    """Judge whether bounds lower the regret of policy ``kind``; ``needs`` says what that takes.
 
     Called by ``judge_online_claims`` for UCB and for OAM.
     """
     line = played.compare(kind + PCB, than=kind)
-    found, outcome = _describe_gain(line, kind), _judge([line])
+    found, outcome = _describe_gain(line, kind), _judge_differences([line])
     regret = played.regret if kind in played.regret.policies else played.oam
     without, bounded = regret.only(kind, kind + PCB).curves
     alike = int((without == bounded).all(axis=1).sum())
@@ -87,7 +88,7 @@ def _judge_gain_from_bounds(played: WorldRegret, kind: str, *, needs: str = "") 
 
 
 def _judge_warm_starts(played: WorldRegret, place: str) -> OnlineClaim:
-    """Judge whether every start from a biased estimate regrets more than LinUCB.
+    """Judge whether LinUCB regrets more when started from a biased estimate, for each start.
 
     Called by ``judge_online_claims`` for both worlds.
     """
@@ -97,7 +98,7 @@ def _judge_warm_starts(played: WorldRegret, place: str) -> OnlineClaim:
     better = [line for line in lines if line.less_lower > 0]
     found = (
         f"of {len(lines)} starts {len(worse)} regret more beyond chance "
-        f"({_list_gains(worse)}), {len(better)} less ({_list_gains(better)})"
+        f"({_list_losses(worse)}), {len(better)} less ({_list_losses(better)})"
     )
     outcome: ClaimOutcome = "holds under a condition" if worse else "does not hold"
     if len(worse) == len(lines):
@@ -108,7 +109,10 @@ def _judge_warm_starts(played: WorldRegret, place: str) -> OnlineClaim:
 
 
 def _judge_theorem6(near_tie: Regret) -> OnlineClaim:
-    """Judge Theorem 6 by the regrets of its near tie. Called by ``judge_online_claims``."""
+    """Judge Theorem 6 by LinUCB's regret in a near tie, with and without a valid bound.
+
+    Called by ``judge_online_claims``.
+    """
     without, bounded = near_tie.summary()
     found = (
         f"near tie, valid bound: {without.mean:.3f} ± {without.error:.3f} without, "
@@ -119,10 +123,11 @@ def _judge_theorem6(near_tie: Regret) -> OnlineClaim:
     return OnlineClaim("Theorem 6", printed, found, outcome)
 
 
-def _judge(lines: Sequence[Line]) -> ClaimOutcome:
-    """Judge "all regret less": by intervals on one side of zero, else it stays open.
+def _judge_differences(lines: Sequence[Line]) -> ClaimOutcome:
+    """Judge whether all policies regret less, by intervals of the paired differences.
 
-    Called by ``_judge_gain_from_bounds``.
+    Open when an interval holds zero and none lies below it. Called by
+    ``_judge_gain_from_bounds``.
     """
     if all(line.less_lower > 0 for line in lines):
         return "holds"
@@ -130,9 +135,9 @@ def _judge(lines: Sequence[Line]) -> ClaimOutcome:
 
 
 def _describe_gain(line: Line, other: str) -> str:
-    """Say how much less a policy regrets than another, with its interval.
+    """Say how much less a policy regrets than another, with the 95 % interval.
 
-    Called by ``_judge_lowest_regret`` and ``_judge_gain_from_bounds``.
+    Called by ``_judge_lowest_regret`` and ``_judge_gain_from_bounds`` for what was found.
     """
     return (
         f"{line.policy} regrets {line.mean:.1f}, less than {other} by {line.less:.1f} "
@@ -140,6 +145,9 @@ def _describe_gain(line: Line, other: str) -> str:
     )
 
 
-def _list_gains(lines: Sequence[Line]) -> str:
-    """List policies with how much more each regrets. Called by ``_judge_warm_starts``."""
+def _list_losses(lines: Sequence[Line]) -> str:
+    """List policies with how much more each regrets than LinUCB.
+
+    Called by ``_judge_warm_starts`` for what was found.
+    """
     return ", ".join(f"{line.policy} {-line.less:+.0f}" for line in lines) or "none"

@@ -43,7 +43,7 @@ class LivingStudy:
     error: float
 
     def record(self) -> dict[str, object]:
-        """The summary and the count, as an object for JSON.
+        """Write the regrets, and in how many runs an end missed, as an object for JSON.
 
         Called by ``simulate`` of the command line.
         """
@@ -88,9 +88,10 @@ def run_living_study(
 
 
 def make_living_policies(exact: BoundTable, logged: BoundTable) -> dict[str, LinUCB]:
-    """Make LinUCB with fixed bounds, with narrowing ones, and with contrasts of arms.
+    """Make the policies to compare: LinUCB alone, with fixed and with narrowing bounds.
 
-    Called by ``run_living_study``.
+    Also with contrasts of arms; bounds are of the exact law and of a drawn log. Called by
+    ``run_living_study``.
     """
 
     def alone(table: BoundTable) -> BoundTable:
@@ -118,9 +119,9 @@ def count_runs_that_miss(
     seed: int,
     error: float,
 ) -> int:
-    """Count the runs in which a living end lies beyond the truth at any time.
+    """Count the runs in which an end that narrows online ever leaves a true mean out.
 
-    The policy plays; what its rounds show is then fed to living ends once more, which only
+    The policy plays; what its rounds show is then fed to such ends once more, which only
     narrow: if the last ones hold, all did. Called by ``run_living_study`` once, on its first
     runs.
     """
@@ -135,9 +136,10 @@ def count_runs_that_miss(
 def _replay_run(
     table: BoundTable, chunk: Chunk, pulls: Places, i: int, error: float
 ) -> NarrowingBounds | Living:
-    """Feed one run's observations to fresh narrowing bounds; give these or a refuted plan.
+    """Feed one run's observations to fresh narrowing bounds.
 
-    Called by ``count_runs_that_miss`` for every run.
+    Gives these, or the plan of narrowing that the observations refute. Called by
+    ``count_runs_that_miss`` for every run.
     """
     ends = NarrowingBounds(table, error)
     environment, contexts = chunk.world.make_environment(ends.variables), chunk.contexts[i]
@@ -161,7 +163,7 @@ def _replay_run(
 
 
 def _has_all_means(world: World, ends: NarrowingBounds | Living) -> bool:
-    """Tell whether every true mean lies within its ends; a refuted plan has none.
+    """Tell whether every arm's true mean lies within its narrowed ends; never if refuted.
 
     Called by ``count_runs_that_miss`` for every run.
     """

@@ -63,9 +63,9 @@ class OfflineTables:
     def from_world(
         cls, world: World, *, points: int = 30_000, seed: int = 0
     ) -> "OfflineTables":
-        """Draw a log of so many points, keep what is selected, bound and estimate.
+        """Draw a log of ``points`` rows before selection, and make bounds and estimates of it.
 
-        Called by ``play_world`` and by the command line's ``_play``.
+        Called by ``play_world`` and by the command line's ``_play_policies``.
         """
         asked, log = (world.graph, world.query), world.log(points, seed=seed)
         domain = {
@@ -82,7 +82,7 @@ class OfflineTables:
 def make_policies(
     kinds: Sequence[str], priors: Mapping[str, BoundTable], estimates: Mapping[str, BoundTable]
 ) -> dict[str, Policy]:
-    """Make every kind without bounds and with each prior, then LinUCB from each estimate.
+    """Make each kind of policy without bounds and with each prior, and LinUCB's warm starts.
 
     The keys of ``priors`` are put behind the name of a kind, those of ``estimates`` behind
     ``LinUCB_``. Called by ``play_world`` and ``pick_policies``.
@@ -107,8 +107,8 @@ def pick_policies(
 ) -> dict[str, Policy]:
     """Make the policies of these names, in their order.
 
-    They have bounds of the exact law, or of the log. Called by the command line's ``_play``,
-    with the names a user gave.
+    Their bounds are of the world's exact law, or of the drawn log. Called by the command line's
+    ``_play_policies``, with the names a user gave.
     """
     prior = offline.exact if exact else offline.logged
     estimates = {"CP": offline.cp, "Biased": offline.biased}

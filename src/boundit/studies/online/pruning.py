@@ -38,12 +38,19 @@ def count_pruned(world: World) -> tuple[PrunedPairs, ...]:
     of = len(free.bounds)
     return (
         PrunedPairs("upper end below the best mean (N_pcb)", count_ruled_out(free, means), of),
-        PrunedPairs("upper end below another's lower end", _count_dominated(free.plain()), of),
-        PrunedPairs("another earns more under one shared unknown", _count_dominated(free), of),
-        PrunedPairs("the same, the selection rate known", _count_dominated(known), of),
+        PrunedPairs(
+            "upper end below another's lower end", _count_dominated_pairs(free.plain()), of
+        ),
+        PrunedPairs(
+            "another earns more under one shared unknown", _count_dominated_pairs(free), of
+        ),
+        PrunedPairs("the same, the selection rate known", _count_dominated_pairs(known), of),
     )
 
 
-def _count_dominated(table: BoundTable) -> int:
-    """Count the pairs in which another arm surely earns more. Called by ``count_pruned``."""
+def _count_dominated_pairs(table: BoundTable) -> int:
+    """Count the pairs of arm and context in which another arm surely earns more.
+
+    Called by ``count_pruned``.
+    """
     return sum(len(table.dominated(context)) for context in table.contexts)

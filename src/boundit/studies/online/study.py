@@ -39,7 +39,7 @@ class WorldRegret:
     oam: Regret
 
     def compare(self, policy: str, than: str) -> Line:
-        """Say how much less one policy regrets than another, on the runs of both.
+        """Compute how much less one policy regrets than another, with its interval.
 
         Called by ``_judge_lowest_regret`` and ``_judge_gain_from_bounds``.
         """
@@ -47,9 +47,9 @@ class WorldRegret:
         return found.only(than, policy).summary()[1]
 
     def record(self) -> dict[str, object]:
-        """The summaries, as an object for JSON.
+        """Write the regrets of all policies, and of OAM's runs, as an object for JSON.
 
-        Called by ``_make_record`` and ``simulate`` of the command line.
+        Called by ``_make_reproduction_record`` and ``simulate`` of the command line.
         """
         return {"regret": self.regret.record(), "oam": self.oam.record()}
 
@@ -117,9 +117,10 @@ def play_world(
     logged: Sequence[str] = ALL,
     told: Progress = lambda _, __: None,
 ) -> WorldRegret:
-    """Play all policies in one world; those ``logged`` with bounds of a drawn log too.
+    """Play all policies in one world with exact bounds and without.
 
-    Called by ``run_online_study`` for both its worlds, and by ``_make_world_run``.
+    Those in ``logged`` also play with bounds of a drawn log. Called by ``run_online_study`` for
+    both its worlds, and by ``_make_world_run``.
     """
     offline, of = OfflineTables.from_world(world, points=points, seed=seed), runs + oam_runs
     exact, both = {PCB: offline.exact}, {PCB: offline.exact, LOGGED: offline.logged}
@@ -153,7 +154,7 @@ def play_world(
 
 
 def require_all_runs(regret: Regret, runs: int) -> Regret:
-    """Pass on a simulation that was not interrupted: half a study is none.
+    """Return the regrets of a simulation, or stop the study when Ctrl-C cut its runs short.
 
     Called by ``play_world``, ``run_suite_study`` and ``_play_world`` after every simulation.
     """

@@ -46,15 +46,18 @@ class SuiteRow:
 
     @property
     def worse(self) -> bool:
-        """Whether bounds cost regret beyond chance.
+        """Whether LinUCB regrets more with bounds in this world, beyond chance.
 
-        Used by ``SuiteStudy.__bool__`` and ``SuiteRow.__str__``.
+        Read by ``SuiteStudy.__bool__`` and ``SuiteRow.__str__``.
         """
         return self.less_upper < 0
 
     @property
     def better(self) -> bool:
-        """Whether bounds spare regret beyond chance. Used by ``SuiteRow.__str__``."""
+        """Whether LinUCB regrets less with bounds in this world, beyond chance.
+
+        Read by ``SuiteRow.__str__``.
+        """
         return self.less_lower > 0
 
     def __str__(self) -> str:
@@ -80,7 +83,7 @@ class SuiteStudy:
         return not any(row.worse for row in self.rows)
 
     def record(self) -> dict[str, object]:
-        """The rows and what made them, as an object for JSON.
+        """Write the rows, rounds, runs and seed as an object for JSON.
 
         Called by ``simulate`` of the command line.
         """
@@ -119,27 +122,31 @@ def run_suite_study(
             (world, count_ruled_out(bounds, world.means()), require_all_runs(regret, runs))
         )
         told(i + 1, len(chosen))
-    chances = np.array([compute_paired_p(_difference_by_run(regret)) for _, _, regret in found])
+    chances = np.array([compute_paired_p(_subtract_regrets(regret)) for _, _, regret in found])
     corrected = correct_p_values(chances, "holm").tolist()
     level = choose_level(len(found), "holm")
-    rows = [_make_row(*entry, level, p) for entry, p in zip(found, corrected, strict=True)]
+    rows = [
+        _summarize_world(*entry, level, p) for entry, p in zip(found, corrected, strict=True)
+    ]
     return SuiteStudy(tuple(rows), rounds, runs, seed)
 
 
-def _difference_by_run(regret: Regret) -> np.ndarray:
-    """Subtract the final regret with bounds from that without, run by run.
+def _subtract_regrets(regret: Regret) -> np.ndarray:
+    """Subtract LinUCB's final regret with bounds from that without, run by run.
 
-    Called by ``run_suite_study`` and ``_make_row``.
+    Called by ``run_suite_study`` and ``_summarize_world``.
     """
     return regret.final("LinUCB") - regret.final("LinUCB-PCB")
 
 
-def _make_row(world: World, ruled_out: int, regret: Regret, level: float, p: float) -> SuiteRow:
-    """Sum up one world with an interval of this level.
+def _summarize_world(
+    world: World, ruled_out: int, regret: Regret, level: float, p: float
+) -> SuiteRow:
+    """Sum up the regrets in one world; the interval of their difference has chance ``level``.
 
-    Called by ``run_suite_study`` for every world.
+    Called by ``run_suite_study`` for every world, with the p-value corrected for all.
     """
-    less_by_run = _difference_by_run(regret)
+    less_by_run = _subtract_regrets(regret)
     less, error = float(less_by_run.mean()), float(compute_half_width(less_by_run, level))
     return SuiteRow(
         world.name,

@@ -20,7 +20,7 @@ MEANS, CAP, ALPHA, ROUNDS = (0.5, 0.499, 0.05), 0.4995, 2.0, 200
 
 
 def make_near_tie_world() -> World:
-    """Make a world of three arms, two of them nearly alike.
+    """Make a world of three arms, two of them nearly alike, in which a valid bound does harm.
 
     Called by ``run_theorem6``.
 
@@ -32,7 +32,7 @@ def make_near_tie_world() -> World:
 
 
 def make_near_tie_bound() -> BoundTable:
-    """Make the only bound: the second arm earns at most 0.4995, which is so.
+    """Make the table of one bound: the second arm earns at most 0.4995, which is true.
 
     Called by ``run_theorem6``.
 
@@ -71,7 +71,7 @@ def run_theorem6(
 
 
 def _make_constant_feature(_: Context, __: Arm) -> list[float]:
-    """Give every arm and context the same feature.
+    """Give every arm and context the same feature, so that LinUCB learns a mean for each arm.
 
     Called by LinUCB in ``run_theorem6``, for every pair.
     """

@@ -34,7 +34,7 @@ class WatchStudy:
     plays: int
 
     def record(self) -> dict[str, object]:
-        """The summary and the slopes, as an object for JSON.
+        """Write the regrets, and their growth in the last quarter, as an object for JSON.
 
         Called by ``simulate`` of the command line.
         """
@@ -48,9 +48,9 @@ class WatchStudy:
 
 
 def make_wrong_bounds(world: World, bounds: BoundTable, *, error: float = ERROR) -> BoundTable:
-    """Lower the best arm's ends in every context, to ``error`` below the second best mean.
+    """Make a table of wrong bounds: the best arm's ends lie below the second best mean.
 
-    Called by ``run_watch_study``.
+    They lie ``error`` below it, in every context. Called by ``run_watch_study``.
     """
     best: dict[object, tuple[float, float]] = {}
     for (_, context), mean in world.means().items():
@@ -101,7 +101,7 @@ def run_watch_study(
 
 
 def _measure_last_quarter(regret: Regret, i: int) -> float:
-    """Measure a policy's mean regret for each round of the last quarter.
+    """Measure how fast a policy's mean regret grows per round in the last quarter of rounds.
 
     Called by ``run_watch_study`` for every policy.
     """

@@ -24,7 +24,7 @@ UNDER: Final = "holds under a condition"
 def judge_paper_claims(
     offline: OfflineStudy, online: OnlineStudy, near_tie: Regret
 ) -> tuple[JudgedClaim, ...]:
-    """Judge the claims that a study of this size can judge, in the paper's order.
+    """Judge what the paper claims by what was recomputed, in the paper's order.
 
     Called by ``reproduce_paper``.
     """
@@ -67,7 +67,7 @@ def make_substitute_world() -> World:
 
 
 def _judge_printed_method() -> JudgedClaim:
-    """Judge Algorithm 1 as printed, on the paper's own example.
+    """Judge whether Algorithm 1 as printed bounds every arm and context of the paper's example.
 
     Called by ``judge_paper_claims``.
     """
@@ -105,7 +105,7 @@ def _judge_theorem4() -> JudgedClaim:
 
 
 def _judge_offline_table(study: OfflineStudy) -> Iterator[JudgedClaim]:
-    """Judge the offline table's bounds and its column Truth.
+    """Judge the bounds of the paper's offline table, and its column Truth.
 
     Called by ``judge_paper_claims``.
     """
@@ -130,9 +130,10 @@ def _judge_offline_table(study: OfflineStudy) -> Iterator[JudgedClaim]:
 
 
 def _convert_online_claim(claim: OnlineClaim) -> JudgedClaim:
-    """Turn an online claim into a judged one; what runs leave open holds under a condition.
+    """Turn a claim about regrets into one of the paper's claims with its outcome.
 
-    Called by ``judge_paper_claims`` for every online claim.
+    What the runs leave open holds under a condition. Called by ``judge_paper_claims`` for every
+    online claim.
     """
     if claim.outcome == "open":
         words = f"{claim.found}; these runs leave it open"

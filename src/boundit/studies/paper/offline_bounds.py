@@ -35,17 +35,17 @@ class OfflineRow:
 
     @property
     def key(self) -> Key:
-        """The row's place in a table of bounds.
+        """The row's arm and context, as a table of bounds has them.
 
-        Used by ``_make_comparison``, ``_make_whiskers`` and ``_list_naive_estimates``.
+        Read by ``_make_comparison``, ``_make_whiskers`` and ``_list_naive_estimates``.
         """
         return self.arm, self.context
 
     @property
     def printed_misses(self) -> bool:
-        """Whether the printed interval, read to its three digits, leaves the truth out.
+        """Whether the paper's printed interval, read to its three digits, leaves the truth out.
 
-        Used by ``_judge_offline_table``, ``make_reproduction_page`` and the command line's
+        Read by ``_judge_offline_table``, ``make_reproduction_page`` and the command line's
         ``_print_reproduction``.
         """
         low, high = self.printed.lower - DIGIT, self.printed.upper + DIGIT
@@ -64,7 +64,7 @@ class OfflineStudy:
 
 
 def run_offline_study(*, points: int = POINTS, seed: int = 0) -> OfflineStudy:
-    """Draw, select, bound and compare, as the paper's offline evaluation does.
+    """Recompute the paper's offline table: draw a log, select, bound, and compare with truth.
 
     Called by ``reproduce_paper``.
     """

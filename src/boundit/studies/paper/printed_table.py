@@ -20,7 +20,10 @@ class PrintedRow(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """The printed bounds. Used by ``_make_comparison``."""
+        """The bounds that the paper prints for this arm and context.
+
+        Read by ``_make_comparison``.
+        """
         return Interval(self.lower, self.upper)
 
 

@@ -37,7 +37,7 @@ def reproduce_paper(
     quick: bool = False,
     told: Callable[[int, int], None] = lambda _, __: None,
 ) -> Reproduction:
-    """Recompute the paper; the same seed gives the same numbers.
+    """Recompute the paper's tables, studies and claims; the same seed gives the same numbers.
 
     ``quick`` plays a third of the runs. ``told`` is called with how far it is. Called by
     ``reproduce`` of the command line.

@@ -56,7 +56,10 @@ _STARTS = (
 
 
 def make_reproduction_page(found: Reproduction, *, command: str) -> str:
-    """Write the page as HTML. Called by ``write_reproduction``."""
+    """Write the report on the recomputed paper as one HTML page.
+
+    Called by ``write_reproduction``.
+    """
     world, offline, online = paper_world(), found.offline, found.online
     query = world.query
     misses = sum(row.truth not in row.ours for row in offline.rows)
@@ -115,9 +118,9 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
 
 
 def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Path:
-    """Write the page and its figures into a folder; gives the path of the page.
+    """Write the report on the recomputed paper and its figures into a folder.
 
-    Called by ``reproduce`` of the command line.
+    Gives the path of the page. Called by ``reproduce`` of the command line.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -170,7 +173,7 @@ def _make_whiskers(study: OfflineStudy) -> Whiskers:
 
 
 def _list_naive_estimates(study: OfflineStudy) -> tuple[PointEstimates, PointEstimates]:
-    """List the estimates that adjust for too little: CP and Biased.
+    """List the two biased estimates of each arm and context: CP and Biased.
 
     Called by ``_make_comparison`` and ``_make_whiskers``.
     """
@@ -181,7 +184,7 @@ def _list_naive_estimates(study: OfflineStudy) -> tuple[PointEstimates, PointEst
 
 
 def _make_world_sections(played: WorldRegret, where: str) -> tuple[Section, ...]:
-    """Write the three sections of one world: two figures of regret and a table.
+    """Write the three sections of the page on one world: two figures of regret and a table.
 
     Called by ``make_reproduction_page`` for the paper's world and the flipped one.
     """
@@ -196,7 +199,7 @@ def _make_world_sections(played: WorldRegret, where: str) -> tuple[Section, ...]
             caption=f"{started.caption} {_STARTS}",
         ),
         make_table_section(
-            _tabulate(played),
+            _tabulate_regrets(played),
             title=f"{where}: final regret",
             caption=f"Means and medians with 95 % intervals; differences are paired, run by "
             f"run. OAM plays {played.oam.runs} runs. -PCB starts from the bounds of endless "
@@ -206,17 +209,17 @@ def _make_world_sections(played: WorldRegret, where: str) -> tuple[Section, ...]
 
 
 def _keep_bound_pairs(regret: Regret) -> Regret:
-    """Keep the policies that are shown with and without bounds.
+    """Keep the regrets of policies that played both with and without bounds.
 
-    Called by ``_make_world_sections`` and ``write_reproduction``.
+    Called by ``_make_world_sections`` and ``write_reproduction`` for the first figure.
     """
     return regret.only(*(name for name in _BOUND_PAIRS if name in regret.policies))
 
 
 def _keep_warm_starts(regret: Regret) -> Regret:
-    """Keep LinUCB, LinUCB-PCB and the starts from biased estimates.
+    """Keep the regrets of LinUCB, LinUCB-PCB and the starts from biased estimates.
 
-    Called by ``_make_world_sections`` and ``write_reproduction``.
+    Called by ``_make_world_sections`` and ``write_reproduction`` for the second figure.
     """
     started = [name for name in regret.policies if name.startswith("LinUCB_")]
     return regret.only("LinUCB", "LinUCB-PCB", *started)
@@ -227,8 +230,11 @@ def _draw_curves(regret: Regret) -> "Figure":
     return draw_curves(regret.make_curves(), note=regret.caption)
 
 
-def _tabulate(played: WorldRegret) -> Grid:
-    """Write the final regrets of one world as a table. Called by ``_make_world_sections``."""
+def _tabulate_regrets(played: WorldRegret) -> Grid:
+    """Write the final regrets of all policies in one world as a table.
+
+    Called by ``_make_world_sections``.
+    """
     lines = [*played.regret.summary(), *played.oam.summary()[1:]]
     head = ("policy", "mean", "95 %", "median", "95 %", "less than LinUCB", "95 %")
     rows = tuple(

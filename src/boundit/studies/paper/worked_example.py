@@ -21,7 +21,7 @@ class ExampleClaim:
 
 
 def check_worked_example() -> tuple[ExampleClaim, ...]:
-    """Check the worked example's sentences on the paper's own graph.
+    """Check what the paper says of its worked example, on the paper's own graph.
 
     Called by ``judge_paper_claims``.
 
@@ -57,14 +57,18 @@ def check_worked_example() -> tuple[ExampleClaim, ...]:
         ExampleClaim(
             "worked example, substitutes",
             "FindRSI returns {I1}",
-            f"FindRSI returns {_list_sets(printed)}; observing {_list_sets(observed)} brackets",
+            f"FindRSI returns {_list_substitute_sets(printed)}; "
+            f"observing {_list_substitute_sets(observed)} brackets",
             bool(len(printed)),
         ),
         ExampleClaim("eq. 6, P(u1, u2)", "always identifiable", str(base), bool(base)),
     )
 
 
-def _list_sets(found: object) -> str:
-    """List the sets of variables of found substitutes. Called by ``check_worked_example``."""
+def _list_substitute_sets(found: object) -> str:
+    """List the variables of each substitute that the search found.
+
+    Called by ``check_worked_example``.
+    """
     sets = [f"{{{join_names(sort_names(s.variables))}}}" for s in found]  # type: ignore[attr-defined]
     return ", ".join(sets) or "nothing"
