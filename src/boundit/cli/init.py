@@ -169,7 +169,7 @@ def _draw_kept_rows() -> Iterator[tuple[str, str, str, int, int]]:
 
 
 def _write_files(files: dict[str, str], directory: Path, *, force: bool) -> None:
-    """Write the example's files, each whole or not at all; refuse to write over others.
+    """Write the example's files, all together; refuse to write over others without --force.
 
     Called by ``init``.
     """

@@ -67,7 +67,7 @@ def write_bound_page(
 
 
 def _read_query(query: EffectQuery | str | None, table: BoundTable) -> EffectQuery:
-    """Write the question as it was asked, or else the one the bound table answers.
+    """Read the question as it was asked, or take the one that the bound table answers.
 
     Called by ``write_bound_page``.
     """
@@ -116,9 +116,9 @@ def _explain_lines(table: BoundTable) -> str:
 
 
 def _list_settings(table: BoundTable) -> dict[str, object]:
-    """List the options that the bound table was made with.
+    """Give the profile and the confidence that the bound table was made with.
 
-    Called by ``write_bound_page`` for the page's end.
+    Called by ``write_bound_page`` for the part that says what made the page.
     """
     confidence = "plug-in" if table.confidence is None else table.confidence
     return {"profile": table.profile, "confidence": confidence}
