@@ -78,7 +78,7 @@ class Message:
     def option(self) -> str | None:
         """The option that the message names first; None where it names none.
 
-        Used where an error says which option to change.
+        Read by ``BounditError.__init__``.
         """
         return next((part.name for part in self.parts if isinstance(part, Option)), None)
 

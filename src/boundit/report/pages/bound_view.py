@@ -67,11 +67,10 @@ class RuleView:
 
 
 def group_rows(table: BoundTable, graph: CausalGraph | None) -> tuple[ContextGroup, ...]:
-    """Group the rows of a table by context; what all contexts share is not repeated.
+    """Make the rows of a page's bound table, grouped by context, each with its explanation.
 
-    Steps light up their paths in the ``graph`` of the page, except on large pages.
-
-    Called by ``make_bounds_section``.
+    Steps light up their paths in the ``graph`` of the page, except on large pages. Called by
+    ``make_bounds_section``.
     """
     small = len(table.bounds) <= MOST_DRAWN
     draw = cache(draw_line) if small else _write_plain
@@ -132,11 +131,9 @@ def place_bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
 
 
 def list_rules(table: BoundTable, graph: CausalGraph | None) -> tuple[RuleView, ...]:
-    """List the rules that gave an end, those with most first.
+    """List the rules that gave an end of a bound, those that gave most first.
 
-    Their steps light up paths in the ``graph`` of the page.
-
-    Called by ``make_rules_section``.
+    Their steps light up paths in the ``graph`` of the page. Called by ``make_rules_section``.
     """
     lower, upper = dict.fromkeys(table.rules, 0), dict.fromkeys(table.rules, 0)
     for bound in table.bounds.values():

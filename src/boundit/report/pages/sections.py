@@ -262,11 +262,10 @@ def make_curves_section(
 def make_bounds_section(
     table: BoundTable, *, title: str = "Every interval", graph: CausalGraph | None = None
 ) -> BoundsSection:
-    """Show every interval of a table with its explanation.
+    """Make the section that lists every row of a bound table with its explanation.
 
-    ``graph`` is the one the page draws; steps light up their paths in it.
-
-    Called by ``write_bound_page`` and ``make_reproduction_page``.
+    ``graph`` is the one the page draws; steps light up their paths in it. Called by
+    ``write_bound_page`` and ``make_reproduction_page``.
     """
     name = ", ".join(map(format_level, table.treatments)) or "arm"
     return BoundsSection(
@@ -283,9 +282,9 @@ def make_bounds_section(
 def make_rules_section(
     table: BoundTable, *, title: str = "Why the bounds hold", graph: CausalGraph | None = None
 ) -> RulesSection:
-    """Show the rules behind a table; steps light up their paths in the page's ``graph``.
+    """Make the section that lists the rules behind a bound table.
 
-    Called by ``write_bound_page``.
+    Steps light up their paths in the page's ``graph``. Called by ``write_bound_page``.
     """
     return RulesSection(title, list_rules(table, graph))
 
