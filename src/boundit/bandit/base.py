@@ -48,26 +48,32 @@ class Statistics(Protocol):
         ...
 
     def settings(self) -> Record:
-        """Give the options of learning, as JSON keeps them; called by ``BasePolicy.state``."""
+        """Give the options that decide how it learns, such as ``ridge``, for JSON.
+
+        Called by ``BasePolicy.state`` and ``BasePolicy._settings``.
+        """
         ...
 
     def fresh(self, spec: BanditSpec) -> Self:
-        """Make empty statistics of the same settings; called by ``BasePolicy.fresh``."""
+        """Make empty statistics of the same settings for the arms and contexts of ``spec``.
+
+        Called by ``BasePolicy.fresh`` for a new policy.
+        """
         ...
 
     def join(self, other: Self, shared: Self) -> Self:
-        """Put two together, ``shared`` being in both and counting once.
+        """Add up what two policies learned; ``shared`` is in both and counts once.
 
         Called by ``BasePolicy.merged``.
         """
         ...
 
     def to_record(self) -> object:
-        """Write it for JSON; called by ``BasePolicy.state``."""
+        """Write all that was learned for JSON; called by ``BasePolicy.state``."""
         ...
 
     def restore(self, record: list[list[object]], spec: BanditSpec) -> Self:
-        """Read what ``to_record`` wrote, with the settings of this one.
+        """Read the statistics that ``to_record`` wrote, with the settings of this object.
 
         Called by ``BasePolicy.restore``.
         """
@@ -93,20 +99,25 @@ class BasePolicy(ABC, Generic[S]):
 
     @abstractmethod
     def options(self) -> Record:
-        """Give the algorithm's own options, those of its statistics apart, as it took them.
+        """Give the algorithm's own options, such as ``alpha`` or ``horizon``, as it took them.
 
-        Called by ``BasePolicy.state``, ``BasePolicy.fresh`` and ``BasePolicy.merged``.
+        Those of its statistics are apart. Called by ``BasePolicy.state``, ``BasePolicy.fresh``
+        and ``BasePolicy.merged``.
         """
 
     @abstractmethod
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
-        """Score the arms of one call and choose one; called by ``BasePolicy.decide``."""
+        """Score the arms allowed for one visitor and choose the best.
+
+        Every algorithm has its own. Called by ``BasePolicy.decide``.
+        """
 
     @abstractmethod
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs in compiled code; None if it would refuse some of the layout.
+        """Play whole runs in compiled code: the arm pulled in every run and round.
 
-        Called by ``BasePolicy.play``.
+        None if the policy would refuse some context, arm or feature of the layout. Every
+        algorithm has its own. Called by ``BasePolicy.play`` for a simulation.
         """
 
     def decide(
@@ -174,9 +185,9 @@ class BasePolicy(ABC, Generic[S]):
         self.statistics.take(decision, reward)
 
     def _require_passed(self, decision: Decision) -> None:
-        """Refuse a decision on an arm not held, unless it was passed to ``decide``.
+        """Refuse a decision whose arm neither the policy holds nor ``decide`` was passed.
 
-        Called by ``BasePolicy.learn``.
+        Called by ``BasePolicy.learn`` for every decision on an arm not held.
         """
         self.spec.require_arm(decision.arm)
         if decision.arm not in decision.index:
@@ -198,17 +209,23 @@ class BasePolicy(ABC, Generic[S]):
 
     @property
     def observes(self) -> tuple[str, ...]:
-        """The variables that narrow its bounds when ``learn`` is told them."""
+        """The names of the variables that narrow its bounds when ``learn`` is told them.
+
+        Read by ``Chunk._play_compiled`` and by users.
+        """
         return self.monitor.observes
 
     @property
     def refutation(self) -> Refutation | None:
-        """What contradicted the bounds, once they were dropped."""
+        """What contradicted the bounds, once they were dropped; read by users."""
         return self.monitor.refutation
 
     @property
     def n_learned(self) -> int:
-        """The number of rewards learned; draws of ``TS.choose`` and ``OAM.choose`` use it."""
+        """The number of rewards learned: the round that ``OAM._match`` is in.
+
+        Read by ``TS.choose`` and ``LinTS.choose`` too, which seed their draws by it.
+        """
         return len(self.learned_ids)
 
     def __repr__(self) -> str:
@@ -247,9 +264,10 @@ class BasePolicy(ABC, Generic[S]):
         seeds: Seeds,
         observation_uniforms: Floats | None = None,
     ) -> Places | None:
-        """Play whole runs in compiled code; own features are asked once for each pair.
+        """Play whole runs of a simulation in compiled code; None if this policy cannot.
 
-        ``Policy.play`` says what it takes and gives. Called by ``Chunk._play_compiled``.
+        A user's own features are asked once for each arm and context. ``Policy.play`` says what
+        it takes and gives. Called by ``Chunk._play_compiled`` for every chunk of runs.
         """
         narrows = (
             environment.side_observation is not None and self.monitor.narrowing is not None
@@ -278,7 +296,7 @@ class BasePolicy(ABC, Generic[S]):
         return made
 
     def _settings(self) -> Record:
-        """Give what decides and learns; a seed makes no difference to what was learned.
+        """Give all options but the seed: what two policies must share to be merged.
 
         Called by ``BasePolicy.merged``.
         """
@@ -286,7 +304,10 @@ class BasePolicy(ABC, Generic[S]):
         return {name: value for name, value in options.items() if name != "seed"}
 
     def copy_locked(self) -> Self:
-        """Copy the policy as it is now, between two calls; called by ``BasePolicy.merged``."""
+        """Copy the whole policy while no other thread can change it.
+
+        Called by ``BasePolicy.merged`` for both policies and for what they share.
+        """
         with self._lock:
             return deepcopy(self)
 
@@ -311,7 +332,7 @@ class BasePolicy(ABC, Generic[S]):
     def restore(
         cls, state: Mapping[str, object], read_options: Callable[[Record], Record]
     ) -> Self:
-        """Make what a state describes, with its options as ``read_options`` reads them.
+        """Make the policy that ``state()`` described, its options read by ``read_options``.
 
         Called by ``BasePolicy.from_state`` and, with functions that are given again, by
         ``LinUCB.from_state``, ``LinTS.from_state`` and ``OAM.from_state``.
@@ -330,9 +351,9 @@ class BasePolicy(ABC, Generic[S]):
     def _build(
         self, options: Record, spec: BanditSpec, monitor: BoundMonitor, statistics: S
     ) -> Self:
-        """Make a policy of the same kind with some options and with these parts.
+        """Make a policy of the same class from options, spec, monitor and statistics.
 
-        Called by ``BasePolicy.fresh`` and ``BasePolicy.merged``.
+        Called by ``BasePolicy.fresh`` and ``BasePolicy.merged`` for their result.
         """
         make: Callable[..., Self] = type(self)
         made = make(**options)
@@ -348,9 +369,9 @@ class BasePolicy(ABC, Generic[S]):
 
 
 def _require_mergeable(one: BasePolicy[S], other: BasePolicy[S], shared: BasePolicy[S]) -> None:
-    """Refuse two policies that differ, or have learned the same but for what they share.
+    """Refuse to merge policies with other arms or bounds, or that learned one decision twice.
 
-    Called by ``BasePolicy.merged``.
+    ``shared`` is what both had learned when they parted. Called by ``BasePolicy.merged``.
     """
     mine, theirs, both = set(one.learned_ids), set(other.learned_ids), set(shared.learned_ids)
     if (one.spec, one.monitor.prior.table) != (other.spec, other.monitor.prior.table):

@@ -57,12 +57,15 @@ class Reasons(Protocol):
 
     @property
     def rows(self) -> FeatureRows | None:
-        """The features of all arms scored, None where only the reasons are left."""
+        """The features of all arms scored; None for a decision read back from JSON.
+
+        Read by ``RidgeModels.take``.
+        """
         ...
 
     @property
     def winner(self) -> int:
-        """The position of the chosen arm among those rows."""
+        """The row of the chosen arm in ``rows``; read by ``RidgeModels.take``."""
         ...
 
 
@@ -159,7 +162,7 @@ class Decision:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def _values(self) -> dict[str, object]:
-        """Give all that it says, by the names of the constructor.
+        """Give all that the decision says, by the names of the constructor's arguments.
 
         Called by ``Decision.__eq__``, ``Decision.__reduce__`` and ``Decision.__repr__``.
         """
@@ -219,7 +222,10 @@ class Decision:
 
     @classmethod
     def _from_record(cls, record: Record) -> "Decision":
-        """Read what ``record`` wrote, or raise; called by ``Decision.from_json``."""
+        """Read a decision from what ``record`` wrote, or raise.
+
+        Called by ``Decision.from_json``.
+        """
         if not isinstance(record["id"], str):
             raise TypeError("the id is no text")
         arm, context = decode_values(record["arm"]), decode_values(record["context"])

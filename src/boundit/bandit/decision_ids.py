@@ -25,18 +25,28 @@ class DecisionIds:
         self._restart()
 
     def _restart(self) -> None:
-        """Take another prefix; called by ``DecisionIds.make`` in a forked process."""
+        """Take a new random prefix and count from 0.
+
+        Called by ``DecisionIds.__init__``, and by ``DecisionIds.make`` first in a forked
+        process.
+        """
         self._home, self._prefix, self._next = DecisionIds._here, uuid4().hex, count()
 
     def make(self) -> str:
-        """Make a name that nobody else gives; called by ``BasePolicy.decide``."""
+        """Make an id that no other decision has.
+
+        Called by ``BasePolicy.decide`` for every visitor whose decision is given no ``id``.
+        """
         if self._home is not DecisionIds._here:
             self._restart()
         return f"{self._prefix}{next(self._next)}"
 
     @classmethod
     def _mark_fork(cls) -> None:
-        """Note that this process was forked off; the system calls it after a fork."""
+        """Note that this process was forked off, so that all ids get new prefixes.
+
+        The operating system's fork hook calls it.
+        """
         cls._here = object()
 
     def __reduce__(self) -> tuple[type["DecisionIds"], tuple[()]]:

@@ -6,31 +6,43 @@ from boundit.bandit.errors import BadOption
 
 
 def read_positive(name: str, value: float) -> float:
-    """Read a number above 0, such as sigma; called by ``UCB.__init__`` and others."""
+    """Check that an option such as ``sigma`` is a number above 0.
+
+    Called by ``UCB.__init__``, ``RidgeSettings.__post_init__`` and others.
+    """
     return _read_number(name, value, "a number above 0", above=0.0)
 
 
 def read_not_negative(name: str, value: float) -> float:
-    """Read a number that is 0 or more; called by ``LinUCB.__init__`` for its alpha."""
+    """Check that an option such as ``alpha`` is a number, 0 or more.
+
+    Called by ``LinUCB.__init__`` and ``OAM.__init__``.
+    """
     return _read_number(name, value, "a number, 0 or more", above=-math.ulp(0.0))
 
 
 def read_chance(name: str, value: float) -> float:
-    """Read a number strictly between 0 and 1; called by ``BoundMonitor.of``."""
+    """Check that an option is a number strictly between 0 and 1.
+
+    Called by ``BoundMonitor.of`` for ``living`` and by ``UCB.__init__`` for ``delta``.
+    """
     if read_positive(name, value) >= 1:
         raise BadOption(name, "a chance between 0 and 1", value)
     return float(value)
 
 
 def read_flag(name: str, value: bool) -> bool:  # noqa: FBT001, it is the value to judge
-    """Read a yes or no, such as floor; called by ``LinUCB.__init__`` and others."""
+    """Check that an option such as ``floor`` is True or False.
+
+    Called by ``LinUCB.__init__`` and ``SimulationOptions.read``.
+    """
     if not isinstance(value, bool):
         raise BadOption(name, "True or False", value)
     return value
 
 
 def read_horizon(horizon: int | None) -> int | None:
-    """Read a horizon: a whole number of rounds, or None for not yet known.
+    """Check that a horizon is a whole number of rounds, or None for not yet known.
 
     Called by ``UCB.__init__`` and ``OAM.__init__``.
     """
@@ -42,14 +54,20 @@ def read_horizon(horizon: int | None) -> int | None:
 
 
 def read_whole_number(name: str, value: int) -> int:
-    """Read a whole number that is 0 or more; called by ``TS.__init__`` for its seed."""
+    """Check that an option such as a seed is a whole number, 0 or more.
+
+    Called by ``TS.__init__``.
+    """
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise BadOption(name, "a whole number, 0 or more", value)
     return value
 
 
 def _read_number(name: str, value: float, expected: str, *, above: float) -> float:
-    """Read a finite number above another; called by ``read_positive``."""
+    """Check that an option is a finite number above another, or raise ``BadOption``.
+
+    Called by ``read_positive`` and ``read_not_negative``.
+    """
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise BadOption(name, expected, value)
     if not (math.isfinite(value) and value > above):

@@ -35,7 +35,7 @@ class RankedArms(tuple[RankedArm, ...]):  # noqa: SLOT001, what is worked out of
 
     @classmethod
     def of(cls, arms: Iterable[RankedArm], beaten: Iterable[RankedArm] = ()) -> Self:
-        """Put arms in order; called by ``PriorBounds.rank``."""
+        """Sort arms by decreasing upper end; called by ``PriorBounds._rank_anew``."""
         found = cls(sorted(arms, key=lambda ranked: (-ranked.upper, ranked.place)))
         found.beaten = tuple(beaten)
         return found
@@ -52,12 +52,15 @@ class RankedArms(tuple[RankedArm, ...]):  # noqa: SLOT001, what is worked out of
 
     @cached_property
     def arms(self) -> tuple[Arm, ...]:
-        """The arms alone."""
+        """The arms alone, without their ends; read by ``FeatureCache.encode``."""
         return tuple(ranked.arm for ranked in self)
 
     @cached_property
     def in_call_order(self) -> tuple[tuple[int, Arm], ...]:
-        """Positions and arms, in the order of the call."""
+        """The row and the name of every arm, in the order that the arms were passed in.
+
+        Read by ``Scores.index`` and ``Scores.capped``.
+        """
         return tuple(
             (i, self[i].arm) for i in sorted(range(len(self)), key=lambda i: self[i].place)
         )

@@ -29,7 +29,7 @@ class FeatureRows(Protocol):
     """The features of ranked arms, a row each; linear policies and OAM give ``Scores`` one."""
 
     def row(self, i: int) -> tuple[float, ...]:
-        """Give the features of one arm; called by ``Scores.features``."""
+        """Give the features of the ``i``-th ranked arm; called by ``Scores.features``."""
         ...
 
 
@@ -66,17 +66,26 @@ class Scores:
 
     @property
     def score_table(self) -> Floats:
-        """A copy of what the kernel wrote down."""
+        """A copy of the score table as the kernel left it.
+
+        Read by ``Scores.index``, ``Scores.capped`` and ``TS._compute_propensity``.
+        """
         return np.frombuffer(self._table_bytes).reshape(-1, COLUMNS).copy()
 
     @cached_property
     def features(self) -> tuple[float, ...]:
-        """The winner's features, none where a policy needs none."""
+        """The winner's features, none where a policy needs none.
+
+        Read by ``Decision.features``.
+        """
         return self.rows.row(self.winner) if self.rows else ()
 
     @cached_property
     def index(self) -> dict[Arm, float]:
-        """The score of every arm that was scored, in the order of the call."""
+        """The score of every arm that was scored, in the order of the call.
+
+        Read by ``Decision.index``.
+        """
         final = self.score_table[:, SCORE].tolist()
         return {
             arm: final[i]
@@ -86,17 +95,20 @@ class Scores:
 
     @cached_property
     def capped(self) -> tuple[Arm, ...]:
-        """The arms whose score the prior lowered."""
+        """The arms whose score the prior lowered; read by ``Decision.capped``."""
         table = self.score_table
         lowered = (table[:, SCORE] < table[:, FREE_SCORE]).tolist()
         return tuple(arm for i, arm in self.ranked_arms.in_call_order if lowered[i])
 
     @property
     def skipped(self) -> int:
-        """The number of arms that needed no score."""
+        """The number of arms that needed no score; read by ``Decision.skipped``."""
         return self._unscored + len(self.ranked_arms.beaten)
 
     @cached_property
     def propensity(self) -> float | None:
-        """The chance of the winner under the policy's own randomness."""
+        """The chance of the winner under the policy's own randomness.
+
+        Read by ``Decision.propensity``.
+        """
         return self._propensity(self) if callable(self._propensity) else self._propensity

@@ -33,22 +33,28 @@ def encode_values(values: Iterable[object]) -> list[object]:
 
 
 def decode_values(record: Iterable[object]) -> tuple[object, ...]:
-    """Read an arm or a context back; called by ``ArmCounts.from_record`` for every pair."""
+    """Read an arm or a context that ``encode_values`` wrote.
+
+    Called by ``ArmCounts.from_record`` for every pair.
+    """
     found: tuple[object, ...] = decode(Arm, record)
     return found
 
 
 def seal_state(policy: str, body: Record) -> State:
-    """Write the head over what a policy holds; called by ``BasePolicy.state``."""
+    """Put format, version and checksum over the body of a policy's state.
+
+    Called by ``BasePolicy.state``.
+    """
     head = {"format": FORMAT, "version": VERSION, "policy": policy}
     return {**head, "checksum": compute_checksum({"policy": policy, **body}), **body}
 
 
 @contextmanager
 def open_state(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
-    """Check the head and give the rest; whatever goes wrong inside is a damaged state.
+    """Check the head of a policy's state and give its body.
 
-    Called by ``BasePolicy.restore``.
+    Whatever goes wrong inside is a damaged state. Called by ``BasePolicy.restore``.
     """
     body = _check_head(policy, state)
     try:
@@ -60,7 +66,7 @@ def open_state(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
 
 
 def _check_head(policy: str, state: Mapping[str, object]) -> Record:
-    """Refuse what is no whole state of a policy; what is below the head.
+    """Refuse what is no whole state of this kind of policy; give the body of one.
 
     Called by ``open_state``.
     """

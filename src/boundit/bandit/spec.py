@@ -62,9 +62,10 @@ class BanditSpec:
         context: ContextNames | None,
         reward_range: tuple[float, float] | None,
     ) -> "BanditSpec":
-        """Take from the prior what was not given; what was given must agree with it.
+        """Make a spec from a policy's options; what is missing comes from its prior.
 
-        Called by the constructor of every policy, and by ``BasePolicy.refresh``.
+        What is given must agree with the prior. Called by the constructor of every policy, and
+        by ``BasePolicy.refresh``.
         """
         if prior is not None and not isinstance(prior, BoundTable):
             raise BadOption("prior", "a BoundTable", prior)
@@ -87,12 +88,15 @@ class BanditSpec:
 
     @cached_property
     def _pick(self) -> "Callable[[Mapping[str, object]], object] | None":
-        """What takes a context's values from a mapping, where there are several."""
+        """What takes a context's values from a mapping, where there are several.
+
+        Read by ``BanditSpec.read_context``.
+        """
         # Of one name, itemgetter would give the bare value.
         return itemgetter(*self.context) if self.context and len(self.context) > 1 else None
 
     def fill(self, arms: Arms | None, context: ContextNames | None) -> "BanditSpec":
-        """Put in arms and context names where there are none.
+        """Make a spec with arms and context names where this one has none.
 
         Called by ``BasePolicy.fresh``.
         """
@@ -254,7 +258,7 @@ def parse_values(
 
 
 def _parse_value(value: object, error: type[BadArm] | type[BadContext]) -> Value:
-    """Take a level as Python has it; NumPy's scalars know how to become that.
+    """Turn one value of an arm or context into plain Python, from NumPy's scalars too.
 
     Called by ``parse_values`` and ``BanditSpec._order_named_values``.
     """
@@ -278,7 +282,7 @@ def _agree_on_context(
         return names, tuple(levels.get(name, ()) for name in names or ())
     if names is not None and names != prior.context:
         raise ForeignBounds("contexts", names, prior.context)
-    known = (_unite(prior.levels.get(n, ()), levels.get(n, ())) for n in prior.context)
+    known = (_unite_levels(prior.levels.get(n, ()), levels.get(n, ())) for n in prior.context)
     return prior.context, tuple(known)
 
 
@@ -295,7 +299,7 @@ def _read_names(
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise BadOption("context", "names such as ['U1', 'U2'], each once", given)
     if isinstance(given, Mapping):
-        return names, {name: _unite(levels, ()) for name, levels in given.items()}
+        return names, {name: _unite_levels(levels, ()) for name, levels in given.items()}
     return names, {}
 
 
@@ -309,7 +313,7 @@ def _collect_arm_levels(arms: Sequence[Arm], prior: BoundTable | None) -> tuple[
     else:
         declared = tuple(prior.levels[name] for name in prior.treatments)
     return tuple(
-        _unite(levels, [arm[i] for arm in arms if i < len(arm)])
+        _unite_levels(levels, [arm[i] for arm in arms if i < len(arm)])
         for i, levels in enumerate(declared)
     )
 
@@ -317,7 +321,10 @@ def _collect_arm_levels(arms: Sequence[Arm], prior: BoundTable | None) -> tuple[
 def _agree_on_range(
     given: tuple[float, float] | None, prior: BoundTable | None
 ) -> tuple[float, float]:
-    """Find the range of the rewards; called by ``BanditSpec.of``."""
+    """Find the range of the rewards from the option and the prior.
+
+    Called by ``BanditSpec.of``.
+    """
     if given is None:
         low, high = prior.reward_range if prior else UNIT
         return float(low), float(high)
@@ -332,8 +339,8 @@ def _agree_on_range(
     return low, high
 
 
-def _unite(one: Sequence[Value], other: Sequence[Value]) -> Levels:
-    """Put levels together, each once.
+def _unite_levels(one: Sequence[Value], other: Sequence[Value]) -> Levels:
+    """Put several tuples of levels together, each level once.
 
     Called by ``_agree_on_context``, ``_read_names`` and ``_collect_arm_levels``.
     """

@@ -50,7 +50,7 @@ class Chunk:
     def draw(
         cls, world: World, seed: int, runs: range, rounds: int, *, observed: bool = False
     ) -> "Chunk":
-        """Draw the contexts and the uniforms of some runs.
+        """Draw the context and the reward's uniform number of every round of some runs.
 
         Called by ``_play_chunks`` for every chunk, in a worker.
         """
@@ -65,7 +65,7 @@ class Chunk:
         return cls(world, seed, runs, contexts.astype(np.int64, copy=False), uniforms, observed)
 
     def compute_regret(self, policies: Mapping[str, Policy], at: Places, stop: Event) -> Floats:
-        """Play every policy and add up its regret: policies x runs, at some rounds.
+        """Play every policy and add up its regret: policies x runs x the rounds ``at``.
 
         ``stop`` is set when a Ctrl-C has ended the simulation. Called by ``_play_chunks`` for
         every chunk.
@@ -79,16 +79,17 @@ class Chunk:
         return found
 
     def play(self, name: str, policy: Policy, stop: Event) -> Places:
-        """Find the place of every arm that a policy pulls, runs x rounds.
+        """Play all runs of the chunk with one policy; gives the arm of every round.
 
-        Called by ``Chunk.compute_regret`` for every policy, and by studies that follow one.
+        Arms are places in the environment, runs x rounds. Called by ``Chunk.compute_regret``
+        for every policy, and by studies that follow one.
         """
         if stop.is_set():
             raise Stopped
         seeds = self._derive_seeds(name)
         environment, pulls = self._play_compiled(policy, seeds)
         for i in np.flatnonzero(pulls[:, 0] < 0).tolist():
-            own = self._bind(policy, seed=int(seeds[i]))
+            own = self._bind_policy(policy, seed=int(seeds[i]))
             pulls[i] = self._play_round_by_round(name, own, environment, i, stop)
         return pulls
 
@@ -103,11 +104,13 @@ class Chunk:
         return [name for name, pulls in played.items() if (pulls[:, 0] < 0).any()]
 
     def _play_compiled(self, policy: Policy, seeds: Seeds) -> tuple[FiniteEnvironment, Places]:
-        """Give what a policy meets, and the arms it pulls in compiled code; -1 in other runs.
+        """Play all runs of the chunk in compiled code, as far as a policy can.
 
-        Called by ``Chunk.play`` and ``Chunk.find_uncompiled`` for every policy.
+        Gives the environment it played in and the arms it pulled, runs x rounds; runs that it
+        cannot play so have -1. Called by ``Chunk.play`` and ``Chunk.find_uncompiled`` for every
+        policy.
         """
-        player = self._bind(policy, seed=None)
+        player = self._bind_policy(policy, seed=None)
         environment = (
             self.world.make_environment(player.observes)
             if self.observed
@@ -126,7 +129,7 @@ class Chunk:
     def _play_round_by_round(
         self, name: str, player: Policy, environment: FiniteEnvironment, i: int, stop: Event
     ) -> Places:
-        """Play one run through ``decide`` and ``learn``.
+        """Play one run through ``decide`` and ``learn``; gives the arm of every round.
 
         Called by ``Chunk.play`` for every run that was not played in compiled code.
         """
@@ -157,8 +160,8 @@ class Chunk:
         streams = (SeedSequence(self.seed, spawn_key=(r, _OBSERVATIONS)) for r in self.runs)
         return np.array([default_rng(s).random(self.contexts.shape[1]) for s in streams])
 
-    def _bind(self, policy: Policy, *, seed: int | None) -> Policy:
-        """Make a fresh copy that knows the world's arms and contexts, and how long it plays.
+    def _bind_policy(self, policy: Policy, *, seed: int | None) -> Policy:
+        """Make a fresh policy that knows the world's arms and contexts, and how long it plays.
 
         Called by ``Chunk._play_compiled`` and, for a run of its own, by ``Chunk.play``.
         """
@@ -170,9 +173,10 @@ class Chunk:
         )
 
     def _derive_seeds(self, name: str) -> Seeds:
-        """Derive one seed for each run, which hangs on the policy's name and no other policy.
+        """Derive a seed for each run from the simulation's seed and the policy's name.
 
-        Called by ``Chunk.play`` and ``Chunk.find_uncompiled``.
+        Other policies leave it as it is. Called by ``Chunk.play`` and
+        ``Chunk.find_uncompiled``.
         """
         word = np.frombuffer(sha256(name.encode()).digest()[:8], dtype="<u4").tolist()
         streams = (SeedSequence(self.seed, spawn_key=(r, _POLICIES, *word)) for r in self.runs)

@@ -10,7 +10,10 @@ from boundit.terms.bound_file import compute_checksum
 def describe_simulation(
     world: World, policies: Mapping[str, Policy], *, observed: bool
 ) -> dict[str, object]:
-    """Describe what is simulated, for ``Regret.settings``. Called by ``simulate``."""
+    """Describe world, policies and options as a JSON object, to be kept in ``Regret.settings``.
+
+    Called by ``simulate``.
+    """
     return {
         "world": describe_world(world),
         "observed": observed,

@@ -36,19 +36,22 @@ def sum_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedArray
         waiting.remove(name)
         touched = [table for table in left if name in table.names]
         left = [table for table in left if name not in table.names]
-        left.append(_contract(touched, sort_names(reach[name] - {name}), levels))
-    return _contract(left, kept, levels)
+        left.append(_contract_tables(touched, sort_names(reach[name] - {name}), levels))
+    return _contract_tables(left, kept, levels)
 
 
 def _find_neighbours(tables: Iterable[NamedArray], name: str) -> Nodes:
-    """Find every variable that shares a table with ``name``. Called by ``sum_product``."""
+    """Find every variable that shares a probability table with ``name``.
+
+    Called by ``sum_product`` to choose which variable to sum out next.
+    """
     return frozenset().union(*(table.names for table in tables if name in table.names))
 
 
-def _contract(
+def _contract_tables(
     tables: Sequence[NamedArray], kept: Sequence[str], levels: dict[str, int]
 ) -> NamedArray:
-    """Multiply tables and sum over every variable but ``kept``, all at once.
+    """Multiply probability tables and sum over every variable but ``kept``, all at once.
 
     Called by ``sum_product`` for every variable that is summed out, and for the answer.
     """

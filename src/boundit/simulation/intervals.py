@@ -14,7 +14,7 @@ LEVEL = 0.95
 
 
 def compute_half_width(sample: Floats, level: float = LEVEL) -> Floats:
-    """Compute half of an interval for the mean over the first axis, by Student's t.
+    """Compute half the width of an interval for the mean of runs (axis 0), by Student's t.
 
     It is nan of one run. Called by ``_summarize_policy`` and ``_bound_mean`` for every policy,
     and by the study of the suite for every world.
@@ -29,7 +29,7 @@ def compute_half_width(sample: Floats, level: float = LEVEL) -> Floats:
 
 
 def bound_median(sample: Floats, level: float = LEVEL) -> tuple[float, float]:
-    """Find two values of the sample between which the median lies, whatever the law.
+    """Bound the median of final regrets by two of them, whatever their law.
 
     The k-th lowest and the k-th highest value leave the median out with the chance that fewer
     than k of n fair coins show heads, or fewer than k tails. A sample too small for the level
@@ -44,7 +44,7 @@ def bound_median(sample: Floats, level: float = LEVEL) -> tuple[float, float]:
 
 
 def compute_paired_p(differences: Floats) -> float:
-    """Compute the chance of a mean so far from 0, were there no difference (paired t).
+    """Compute the p-value of paired differences against a mean of 0, by Student's t.
 
     It is nan of one run. Called by ``summarize_final`` for every policy but the first, and by
     ``run_suite_study`` for every world.
@@ -64,7 +64,7 @@ def compute_paired_p(differences: Floats) -> float:
 
 
 def correct_p_values(chances: Floats, correction: Correction) -> Floats:
-    """Raise p-values so that all of them may be read at once.
+    """Raise the p-values of several comparisons so that all may be read at once.
 
     Bonferroni multiplies by their number; Holm, which is never above it, by the number of those
     not yet rejected. Called by ``summarize_final`` and ``run_suite_study``.

@@ -86,7 +86,7 @@ class Model:
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each variable has."""
+        """The number of levels of each variable; read by ``World._make_side_observation``."""
         return {node: table.values.shape[-1] for node, table in self.tables.items()}
 
     def law(self, names: Names | None = None) -> NamedArray:
@@ -162,9 +162,10 @@ class Model:
         return f"<Model of {self.graph}>"
 
     def _compute_law(self, names: Nodes, fixed: Nodes = frozenset()) -> NamedArray:
-        """Compute ``P(names | do(fixed))`` by the truncated product; axes in causal order.
+        """Compute the probabilities ``P(names | do(fixed))`` by the truncated product.
 
-        Called by ``Model.law``, ``Model.log`` and ``Model.intervene``.
+        Axes are in causal order. Called by ``Model.law``, ``Model.log`` and
+        ``Model.intervene``.
         """
         needed = self._find_causes(names, fixed)
         tables = [self.tables[node] for node in sort_names(needed)]
@@ -174,9 +175,9 @@ class Model:
         return sum_product(tables, axes)
 
     def _find_causes(self, names: Nodes, fixed: Nodes) -> Nodes:
-        """Find the nodes to draw so as to know ``names`` when ``fixed`` are set by hand.
+        """Find the nodes that ``names`` depend on when ``fixed`` are set by hand.
 
-        Called by ``Model._compute_law``, which leaves the other tables out.
+        Called by ``Model._compute_law``, which leaves the tables of all others out.
         """
         needed: set[str] = set()
         queue = list(names)
@@ -189,7 +190,7 @@ class Model:
 
 
 def _make_graph(tables: Mapping[str, NamedArray], selection: str | None) -> CausalGraph:
-    """Make the graph with its hidden nodes, as the tables draw it.
+    """Make the causal graph that a model's tables draw, its hidden nodes included.
 
     Called by ``Model.of``, and by ``Model.__init__`` to hold the graph against the tables.
     """

@@ -40,7 +40,7 @@ class SimulationOptions:
         workers: object,
         observed: bool,
     ) -> Self:
-        """Read what ``simulate`` was given, or refuse what makes no simulation.
+        """Check the arguments of ``simulate``, or refuse what makes no simulation.
 
         Called by ``simulate`` first; no workers are one for each processor.
         """
@@ -60,7 +60,7 @@ class SimulationOptions:
 
 
 def read_seed(value: object) -> int:
-    """Read a seed; None is none, since what it draws could not be drawn again.
+    """Read a seed, a whole number; None is refused, since nobody could draw the same again.
 
     Called by ``SimulationOptions.read`` and ``random_world``.
 
@@ -72,7 +72,7 @@ def read_seed(value: object) -> int:
 
 
 def _read_size(name: str, value: object) -> int:
-    """Read how many rounds or runs there are; whether that is enough is not asked here.
+    """Read the number of rounds or runs, a whole number; that it may be 0 is judged later.
 
     Called by ``SimulationOptions.read``.
     """
@@ -83,14 +83,17 @@ def _read_size(name: str, value: object) -> int:
 
 
 def _require_world(world: object) -> None:
-    """Refuse what is no world. Called by ``SimulationOptions.read``."""
+    """Refuse to simulate in what is no ``World``. Called by ``SimulationOptions.read``."""
     if not isinstance(world, World):
         expected = "a World, such as paper_world() or World(model, query)"
         raise BadOption("world", expected, _describe_value(world))
 
 
 def _require_policies(policies: object) -> None:
-    """Refuse what is no mapping of names to policies. Called by ``SimulationOptions.read``."""
+    """Refuse to simulate what is no mapping of names to policies.
+
+    Called by ``SimulationOptions.read``.
+    """
     if not isinstance(policies, Mapping):
         expected = "a dict of policies by name, as in {'UCB': UCB()}"
         raise BadOption("policies", expected, _describe_value(policies))
@@ -105,7 +108,7 @@ def _require_policies(policies: object) -> None:
 
 
 def _read_whole(name: str, value: object, *, least: int | None) -> int:
-    """Read a whole number of any type, and of no truth value.
+    """Read a whole number of Python's or NumPy's types; True and False are none.
 
     Called by ``read_seed``, ``_read_size`` and ``SimulationOptions.read``.
     """
@@ -122,10 +125,9 @@ def _read_whole(name: str, value: object, *, least: int | None) -> int:
 
 
 def _describe_value(found: object) -> object:
-    """Give what fits into one line: a plain value, or the kind of anything else.
+    """Write a refused value for an error message: a plain one as it is, else its type.
 
-    Called by those who refuse a value: ``_require_world``, ``_require_policies`` and
-    ``_read_whole``.
+    Called by ``_require_world``, ``_require_policies`` and ``_read_whole``.
     """
     plain = found is None or isinstance(found, int | float | str | type)
     return found if plain else type(found)

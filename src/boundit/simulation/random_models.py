@@ -79,7 +79,10 @@ def draw_model(
 
 
 def _draw_table(shape: list[int], n: int, rng: Generator, floor: float, zeros: float) -> Floats:
-    """Draw the chances of one node. Called by ``draw_model`` for every node."""
+    """Draw the probability table of one node given its parents.
+
+    Called by ``draw_model`` for every node.
+    """
     chances = floor + (1 - n * floor) * rng.dirichlet(np.ones(n), size=shape)
     spared = rng.integers(n, size=[*shape, 1]) == np.arange(n)
     struck = (rng.random(chances.shape) < zeros) & ~spared

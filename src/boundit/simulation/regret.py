@@ -202,7 +202,10 @@ class Regret:
         return format_lines(head, self.summary())
 
     def _find_policy(self, policy: str) -> int:
-        """Find the place of a policy. Called by ``Regret.final`` and ``Regret.only``."""
+        """Find the place of a policy among the curves by its name, or raise.
+
+        Called by ``Regret.final`` and ``Regret.only``.
+        """
         if policy not in self.policies:
             raise BadOption("policy", f"one of {', '.join(self.policies)}", policy)
         return self.policies.index(policy)

@@ -82,9 +82,9 @@ def simulate(
 
 
 def _play_chunks(asked: SimulationOptions, at: Places) -> Generator[Floats]:
-    """Play chunks of the runs side by side, and give their regret in order.
+    """Play chunks of the runs in threads, and yield the regret of each chunk in order.
 
-    Called by ``simulate``, which adds them up.
+    Called by ``simulate``, which puts them together.
     """
     stop = Event()
 
@@ -113,7 +113,7 @@ def _play_chunks(asked: SimulationOptions, at: Places) -> Generator[Floats]:
 
 
 def _split_runs(runs: int, rounds: int, workers: int, slow: int) -> list[range]:
-    """Cut the runs so that a chunk fits into memory and every worker gets several.
+    """Split the numbers of the runs into chunks that fit into memory, several for each worker.
 
     An interrupt loses the chunks that are under way, so that those with ``slow`` policies,
     which are played round by round, have few runs. Called by ``_play_chunks``.
@@ -124,9 +124,10 @@ def _split_runs(runs: int, rounds: int, workers: int, slow: int) -> list[range]:
 
 
 def _await_result(future: Future[_T]) -> _T:
-    """Wait for a worker, and hear a Ctrl-C meanwhile. Called by ``_play_chunks``.
+    """Wait for the chunk that a worker plays, and hear a Ctrl-C meanwhile.
 
-    With a limit: a wait without one is deaf to a Ctrl-C that a worker hears.
+    With a limit: a wait without one is deaf to a Ctrl-C that a worker hears. Called by
+    ``_play_chunks``.
     """
     while wait([future], timeout=_POLL_SECONDS).not_done:
         pass

@@ -38,11 +38,14 @@ class Line:
 
     @property
     def error(self) -> float:
-        """Half of the interval of the mean. Used by ``_judge_theorem6``."""
+        """Half the width of the interval of the mean regret; read by ``_judge_theorem6``."""
         return (self.mean_upper - self.mean_lower) / 2
 
     def to_record(self) -> dict[str, object]:
-        """Write the line for JSON, which has no nan. Called by ``Regret.record``."""
+        """Write the line of one policy for JSON, which has no nan.
+
+        Called by ``Regret.record``.
+        """
         return {k: None if v != v else v for k, v in asdict(self).items()}
 
 
@@ -66,9 +69,9 @@ class Band:
 def summarize_final(
     policies: Sequence[str], final: Floats, correction: Correction = "none"
 ) -> tuple[Line, ...]:
-    """Sum up the final regrets (policies x runs); differences are from the first policy.
+    """Compute mean, median and paired difference of the final regret (policies x runs).
 
-    Called by ``Regret.summary``.
+    Differences are from the first policy. Called by ``Regret.summary``.
     """
     level = choose_level(len(policies) - 1, correction)
     chances = np.array([compute_paired_p(final[0] - sample) for sample in final[1:]])
@@ -82,7 +85,7 @@ def summarize_final(
 def summarize_curves(
     policies: Sequence[str], at: NDArray[np.int64], curves: Floats
 ) -> tuple[Band, ...]:
-    """Sum up the curves (policies x runs x rounds), each round by itself.
+    """Compute mean regret and its band (policies x runs x rounds), each round by itself.
 
     Called by ``Regret.bands``.
     """
@@ -93,7 +96,7 @@ def summarize_curves(
 
 
 def format_runs(runs: int, rounds: int) -> str:
-    """Write how much was played, for the heads of tables.
+    """Write the numbers of runs and rounds in words, for the heads of tables.
 
     Called by ``Regret.__str__`` and by the studies.
 
@@ -104,7 +107,10 @@ def format_runs(runs: int, rounds: int) -> str:
 
 
 def format_lines(head: str, found: Sequence[Line]) -> str:
-    """Write lines as a table with a head over it. Called by ``Regret.__str__``."""
+    """Write the summaries of all policies as a text table with a head over it.
+
+    Called by ``Regret.__str__``.
+    """
     size = max(len("policy"), *(len(line.policy) for line in found)) + 2
     columns = f"{'policy':<{size}}{'mean':>9}{'':>20}{'median':>9}{'':>20}"
     first, *others = found
@@ -119,7 +125,10 @@ def format_lines(head: str, found: Sequence[Line]) -> str:
 def _summarize_policy(
     policy: str, sample: Floats, less: Floats, level: float, p: float
 ) -> Line:
-    """Sum up the final regrets of one policy. Called by ``summarize_final`` for each."""
+    """Compute mean and median of one policy's final regret, with intervals.
+
+    Called by ``summarize_final`` for each policy.
+    """
     middle, error = float(sample.mean()), float(compute_half_width(sample))
     gap, gap_error = float(less.mean()), float(compute_half_width(less, level))
     return Line(
@@ -137,13 +146,19 @@ def _summarize_policy(
 
 
 def _bound_mean(sample: Floats) -> tuple[Floats, Floats, Floats]:
-    """Give the mean over runs and the ends of its interval. Used by ``summarize_curves``."""
+    """Compute the mean over runs and both ends of its interval.
+
+    Called by ``summarize_curves`` for regrets and for differences.
+    """
     middle, error = sample.mean(axis=0), compute_half_width(sample)
     return middle, middle - error, middle + error
 
 
 def _format_row(line: Line, size: int) -> str:
-    """Write the mean and the median of a line. Called by ``format_lines`` for each."""
+    """Write the mean and the median of one policy's final regret as a table row.
+
+    Called by ``format_lines`` for each policy.
+    """
     around_mean = _format_interval(line.mean_lower, line.mean_upper)
     around_median = _format_interval(line.median_lower, line.median_upper)
     return (
@@ -153,12 +168,15 @@ def _format_row(line: Line, size: int) -> str:
 
 
 def _format_difference(line: Line) -> str:
-    """Write the difference from the first policy. Called by ``format_lines`` for the others."""
+    """Write a policy's difference from the first policy, as the end of its table row.
+
+    Called by ``format_lines`` for all policies but the first.
+    """
     return f"  {line.less:+9.2f}{_format_interval(line.less_lower, line.less_upper)}"
 
 
 def _format_interval(lower: float, upper: float) -> str:
-    """Write an interval; nothing where there is none.
+    """Write both ends of an interval; nothing where it is nan.
 
     Called by ``_format_row`` and ``_format_difference``.
     """

@@ -24,7 +24,7 @@ chances of all its levels.
 
 
 def read_tables(specs: Mapping[str, TableSpec]) -> dict[str, NamedArray]:
-    """Read one table for each node, causes first, each with the node as its last axis.
+    """Read a model's probability tables, causes first, each with its node as the last axis.
 
     Called by ``Model.__init__`` and ``Model.of``.
 
@@ -46,14 +46,17 @@ def read_tables(specs: Mapping[str, TableSpec]) -> dict[str, NamedArray]:
     tables: dict[str, NamedArray] = {}
     for node in order_causally(children):
         parents, entries = specs[node]
-        values = _fill(node, entries, [levels[parent] for parent in parents])
+        values = _complete_table(node, entries, [levels[parent] for parent in parents])
         tables[node] = NamedArray((*parents, node), _check_chances(node, parents, values))
         levels[node] = values.shape[-1]
     return tables
 
 
 def _read_parents(node: str, spec: TableSpec) -> Sequence[str]:
-    """Read whom a table names as parents. Called by ``read_tables`` for every node."""
+    """Read the names of the parents in a node's table.
+
+    Called by ``read_tables`` for every node.
+    """
     match spec:
         case ([*parents], _) if all(map(is_name, parents)):
             if len(set(parents)) < len(parents):
@@ -65,12 +68,12 @@ def _read_parents(node: str, spec: TableSpec) -> Sequence[str]:
             )
 
 
-def _fill(
+def _complete_table(
     node: str, entries: ArrayLike | Callable[..., ArrayLike], shape: Sequence[int]
 ) -> Floats:
-    """Bring every way of writing a table into one array, the node's levels on the last axis.
+    """Write a node's table as an array with the chances of all its levels on the last axis.
 
-    Called by ``read_tables`` for every node.
+    Users may give the chance of level 1 alone. Called by ``read_tables`` for every node.
     """
     if callable(entries):
         rows = [_read_numbers(node, entries(*at)) for at in product(*map(range, shape))]
@@ -91,7 +94,10 @@ def _fill(
 
 
 def _read_numbers(node: str, entries: ArrayLike) -> Floats:
-    """Read the entries of a table as an array. Called by ``_fill``."""
+    """Read the entries of a node's table as an array of numbers, or raise.
+
+    Called by ``_complete_table``.
+    """
     try:
         return np.array(entries, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -99,7 +105,10 @@ def _read_numbers(node: str, entries: ArrayLike) -> Floats:
 
 
 def _check_chances(node: str, parents: Sequence[str], values: Floats) -> Floats:
-    """Refuse what are no chances, else give them back. Called by ``read_tables``."""
+    """Refuse a table whose entries are no chances that add up to 1; else give it back.
+
+    Called by ``read_tables`` for every node.
+    """
     chances = (values >= 0) & (values <= 1 + ROUNDING)
     # What is no chance, nan and the infinite among it, has no part in the sum.
     total = np.where(chances, values, 0).sum(axis=-1)

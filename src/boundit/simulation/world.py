@@ -75,7 +75,10 @@ class World:
 
     @cached_property
     def environment(self) -> FiniteEnvironment:
-        """The arms, and the contexts that occur, as arrays of numbers: where policies play."""
+        """The arms, and the contexts that occur, as arrays of numbers: where policies play.
+
+        Read by ``Chunk.compute_regret`` and ``World.make_environment``.
+        """
         arms, contexts = self.query.treatments, self.query.context
         numbers = self._means.align(contexts + arms)
         shape = numbers.shape[: len(contexts)]
@@ -87,11 +90,11 @@ class World:
         )
 
     def make_environment(self, names: Iterable[str]) -> FiniteEnvironment:
-        """Make the environment where a round also shows these variables, as far as there are.
+        """Make the environment where a round also shows these variables, as far as observed.
 
         The reward comes first, and they are drawn as they are given the arm, the context and
         the reward: whoever does not look meets the same rewards. Called by
-        ``Chunk._play_compiled`` for every policy; each environment is made once.
+        ``Chunk._play_compiled`` where policies are told; each environment is made once.
         """
         seen = tuple(sort_names(self.graph.observed.intersection(names)))
         if not seen:
@@ -104,7 +107,10 @@ class World:
 
     @cached_property
     def _environments(self) -> dict[tuple[str, ...], FiniteEnvironment]:
-        """The environments made so far, by what shows. Used by ``World.make_environment``."""
+        """The environments made so far, by the variables that rounds show.
+
+        Read by ``World.make_environment``.
+        """
         return {}
 
     def _make_side_observation(self, seen: tuple[str, ...]) -> SideObservation:
@@ -161,7 +167,10 @@ class World:
 
 
 def _read_values(given: object, names: tuple[str, ...]) -> tuple[int, ...]:
-    """Read an arm or a context, or a scalar for one variable. Called by ``World.mean``."""
+    """Read an arm or a context as a tuple, a scalar for one variable too.
+
+    Called by ``World.mean``.
+    """
     values = tuple(given) if isinstance(given, tuple | list) else (given,)
     if len(values) != len(names):
         raise WrongLength("arm or context", values, names)

@@ -46,7 +46,10 @@ def read_world(path: str | os.PathLike[str]) -> World:
 
 
 def _read_table_specs(path: object, found: object) -> dict[str, TableSpec]:
-    """Read the tables of a file as ``Model`` takes them. Called by ``read_world``."""
+    """Read the parents and chances of every node from a world file, as ``Model`` takes them.
+
+    Called by ``read_world``.
+    """
     if not isinstance(found, dict):
         raise NotAWorld(path, "tables is no object with a node for each key")
     tables: dict[str, TableSpec] = {}
@@ -58,14 +61,20 @@ def _read_table_specs(path: object, found: object) -> dict[str, TableSpec]:
 
 
 def _read_names(path: object, what: str, found: object) -> list[str]:
-    """Read a list of names. Called by ``read_world`` and ``_read_table_specs``."""
+    """Read a list of variable names from a world file, or raise.
+
+    Called by ``read_world`` and ``_read_table_specs``.
+    """
     if not (isinstance(found, list) and all(isinstance(name, str) for name in found)):
         raise NotAWorld(path, f"{what}: a list of names was expected")
     return found
 
 
 def _read_text(path: object, what: str, found: object) -> str:
-    """Read one text. Called by ``read_world``."""
+    """Read one text entry of a world file, such as its query, or raise.
+
+    Called by ``read_world``.
+    """
     if not isinstance(found, str):
         raise NotAWorld(path, f"{what}: text was expected, found {shorten(repr(found), 40)}")
     return found

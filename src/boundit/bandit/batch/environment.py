@@ -27,15 +27,19 @@ class SideObservation:
 
     @cached_property
     def cells(self) -> tuple[tuple[Value, ...], ...]:
-        """The combinations of levels, in their order."""
+        """All combinations of the variables' levels, as ``itertools.product`` orders them.
+
+        Read by ``SideObservation.observe`` and ``lay_out_narrowing``.
+        """
         return tuple(product(*self.levels))
 
     def observe(
         self, context: int, arm: int, reward: float, uniform: float
     ) -> dict[str, Value]:
-        """Say what is seen of the variables in one round.
+        """Draw the values that one round shows of the variables, by a uniform number.
 
-        Called by ``Chunk._play_round_by_round`` where policies are told what they can use.
+        ``context`` and ``arm`` are places in the environment. Called by
+        ``Chunk._play_round_by_round`` where policies are told what they can use.
 
         >>> shown = SideObservation(("W",), ((0, 1),), np.array([[[[0.3, 1.0], [0.8, 1.0]]]]))
         >>> shown.observe(0, 0, 1.0, 0.5), shown.observe(0, 0, 0.0, 0.5)

@@ -45,9 +45,9 @@ class BatchRuns(NamedTuple):
         seeds: Seeds,
         observation_uniforms: Floats | None,
     ) -> Self:
-        """Put them as kernels were compiled for: in one piece that may be written to.
+        """Bring contexts, uniforms and seeds to the types that kernels were compiled for.
 
-        Called by ``BasePolicy.play``.
+        Arrays that are so already are not copied. Called by ``BasePolicy.play``.
         """
         return cls(
             np.require(contexts, np.int64, _WHOLE),
@@ -82,9 +82,10 @@ class BatchLayout:
     def of(
         cls, spec: BanditSpec, prior: PriorBounds, environment: FiniteEnvironment
     ) -> Self | None:
-        """Lay out an environment; None if the policy would refuse a visitor or a reward.
+        """Rank the arms of every context of an environment and put them in one score table.
 
-        Called by ``BasePolicy.play``.
+        None if the policy would refuse a context, an arm or a reward of it. Called by
+        ``BasePolicy.play`` before whole runs.
         """
         contexts = _read_contexts(spec, environment)
         if contexts is None:
@@ -108,7 +109,7 @@ class BatchLayout:
         )
 
     def make_arrays(self, runs: BatchRuns) -> BatchArrays:
-        """Put what runs are played on together for kernels.
+        """Put contexts, uniforms, means and places of the arms together for a kernel.
 
         Called by ``LinUCB.play_batch``, ``UCB.play_batch`` and those of all others but OAM.
         """
@@ -116,12 +117,18 @@ class BatchLayout:
 
     @property
     def context_hashes(self) -> Seeds:
-        """The numbers that draws of ``TS.play_batch`` and ``LinTS.play_batch`` depend on."""
+        """A 64-bit number for each context, by which Thompson sampling seeds its draws.
+
+        Read by ``TS.play_batch`` and ``LinTS.play_batch``.
+        """
         return np.array([hash_context(context) for context in self.contexts])
 
     @property
     def pairs(self) -> list[Key]:
-        """Arm and context of every row of the score table."""
+        """The arm and the context of every row of the score table.
+
+        Read by ``lay_out_narrowing``.
+        """
         return [
             (ranked.arm, context)
             for context, arms in zip(self.contexts, self.ranked_arms, strict=True)
@@ -132,9 +139,10 @@ class BatchLayout:
 def _read_contexts(
     spec: BanditSpec, environment: FiniteEnvironment
 ) -> tuple[Context, ...] | None:
-    """Read an environment's contexts; None if a policy would refuse its arms or rewards too.
+    """Read an environment's contexts as the policy's spec does.
 
-    Called by ``BatchLayout.of``.
+    None if the spec refuses a context, an arm or a reward of 0 or 1. Called by
+    ``BatchLayout.of``.
     """
     low, high = spec.reward_range
     if not (spec.arms and spec.held_arms <= set(environment.arms) and low <= 0 and high >= 1):
@@ -156,9 +164,10 @@ class RidgeLayout:
 
 
 def lay_out_ridge(models: RidgeModels, layout: BatchLayout) -> RidgeLayout | None:
-    """Lay out the models that whole runs start from; None if features would be refused.
+    """Put the models that whole runs start from on a stack, and the features in one array.
 
-    Called by ``LinUCB.play_batch`` and ``LinTS.play_batch``.
+    None if features are refused, or of several lengths. Called by ``LinUCB.play_batch`` and
+    ``LinTS.play_batch``.
     """
     try:
         pairs = zip(layout.contexts, layout.ranked_arms, strict=True)
@@ -180,9 +189,10 @@ def lay_out_ridge(models: RidgeModels, layout: BatchLayout) -> RidgeLayout | Non
 def lay_out_narrowing(
     narrowing: NarrowingBounds, layout: BatchLayout, side: SideObservation
 ) -> NarrowingLayout | None:
-    """Lay out which pool each round of a layout tells of; None if it would be refused.
+    """Lay out for a kernel which counts each arm, context and observation add to.
 
-    Called by ``LinUCB.play_batch`` where what rounds show narrows the bounds.
+    None if a plan of the living bounds knows no such observation. Called by
+    ``LinUCB.play_batch`` where what rounds show narrows the bounds.
     """
     pairs = layout.pairs
     try:
@@ -207,5 +217,8 @@ def lay_out_narrowing(
 
 
 def _as_places(found: Iterable[int | None]) -> Places:
-    """Write places as kernels read them, -1 for none; called by ``lay_out_narrowing``."""
+    """Write indices as an integer array for a kernel, -1 for None.
+
+    Called by ``lay_out_narrowing``.
+    """
     return np.array([-1 if place is None else place for place in found], np.int64)

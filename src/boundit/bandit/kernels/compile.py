@@ -41,7 +41,7 @@ def inline_kernel(step: Callable[P, T]) -> Callable[P, T]:
 
 
 def _stamp(made: object) -> Callable[P, T]:
-    """Sign what numba keeps of a kernel with the sources of all kernels.
+    """Let numba reuse a compiled kernel only while the sources of all kernels are the same.
 
     Called by ``compile_kernel`` and ``inline_kernel`` when a module with kernels is imported.
     """
@@ -53,7 +53,7 @@ def _stamp(made: object) -> Callable[P, T]:
 
 @cache
 def hash_kernel_sources(folder: Path) -> str:
-    """Sum up the text of every file with kernels in it, in the folder and below it.
+    """Hash the text of every file with kernels in it, in the folder and below it.
 
     Called by ``_stamp``; worked out once in a process.
     """

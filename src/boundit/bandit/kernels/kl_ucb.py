@@ -26,7 +26,7 @@ _BELOW_ONE = 1.0 - 2.0**-53
 
 @inline_kernel
 def compute_kl(p: float, q: float) -> float:
-    """Compute the relative entropy of two binary rewards with these means.
+    """Compute the relative entropy ``kl(p, q)`` of two binary rewards with these means.
 
     Called by ``invert_kl`` at every Newton step.
 

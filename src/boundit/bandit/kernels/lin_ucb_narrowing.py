@@ -54,7 +54,7 @@ def _find_best_arm(
     pair: Places,
     scratch: Floats,
 ) -> int:
-    """Find the arm that wins, by the ends as they are now; its row in the table.
+    """Find the row of the arm with the highest index, capped by the ends narrowed so far.
 
     Called by ``play_lin_ucb_narrowing`` in every round.
     """
@@ -82,9 +82,10 @@ def _find_best_arm(
 def _learn_observation(
     layout: NarrowingLayout, ends: NarrowedEnds, arm: int, reward: int, luck: float
 ) -> int:
-    """Take in what a round shows besides its reward.
+    """Find which cell a round shows besides its reward, and narrow the ends by it.
 
-    Called by ``play_lin_ucb_narrowing`` in every round.
+    Gives whether ends moved, or were refuted. Called by ``play_lin_ucb_narrowing`` in every
+    round.
     """
     cell, came = 0, 0
     while cell < layout.shows.shape[2] - 1 and luck >= layout.shows[arm, reward, cell]:

@@ -55,7 +55,7 @@ def measure_slope(peak: LogConcave, off: float) -> float:
 
 @compile_kernel
 def measure_curvature(peak: LogConcave) -> float:
-    """Measure how fast that slope grows at the top.
+    """Measure minus the second derivative of the density's logarithm at its top.
 
     Called by ``find_tangent_point`` for its first guess.
     """

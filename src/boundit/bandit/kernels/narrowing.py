@@ -57,7 +57,7 @@ class NarrowingPlan(NamedTuple):
 
 @compile_kernel
 def bound_chance(k: float, n: float, error: float) -> tuple[float, float]:
-    """Bound the chance of a cell seen in ``k`` of ``n`` rounds, at all times at once.
+    """Bound the chance of a cell that was seen in ``k`` of ``n`` rounds, for all ``n`` at once.
 
     Called by ``_narrow_chances`` for every cell of a pool.
 
@@ -146,7 +146,7 @@ def _narrow_ends(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
 
 @compile_kernel
 def narrow_pool(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
-    """Bring the ends of a pool's pairs up to whatever was seen of it.
+    """Narrow the ends of a pool's pairs by all that was counted of its cells.
 
     Called by ``NarrowingBounds.settle`` for every pool, when counts were read or joined.
     """
@@ -156,7 +156,7 @@ def narrow_pool(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
 
 @compile_kernel
 def learn_cell(ends: NarrowedEnds, plan: NarrowingPlan, pool: int, cell: int) -> int:
-    """Count one round of a pool and narrow what it narrows.
+    """Count one observed cell of a pool, and narrow the ends of the pool's pairs by it.
 
     Called by ``_learn_observation`` in whole runs, by ``learn_cell_from_arrays`` for one
     reward.

@@ -17,7 +17,7 @@ from boundit.bandit.kernels.simd import LANES, subtract_outer, sum_rows
 
 @inline_kernel
 def locate_estimate(p: int) -> int:
-    """Locate the estimate in a block.
+    """Give the offset of the estimate ``theta`` in the block of a model with ``p`` columns.
 
     Called by ``predict_mean``, ``update_model`` and ``RidgeStack._view_parts``.
     """
@@ -26,16 +26,16 @@ def locate_estimate(p: int) -> int:
 
 @inline_kernel
 def locate_version(p: int) -> int:
-    """Locate the number of rows learned in a block.
+    """Give the offset of the number of rows learned in the block of a model.
 
-    Called by ``score_arm`` and ``update_model``: a score is of one version of a model.
+    A score is of one version of a model. Called by ``score_arm`` and ``update_model``.
     """
     return p * p + p
 
 
 @inline_kernel
 def locate_statistics(p: int) -> int:
-    """Locate the statistics in a block, ``A`` and then ``b``.
+    """Give the offset of the statistics ``A`` and ``b`` in the block of a model.
 
     Called by ``learn_row`` and ``RidgeStack._view_parts``.
     """
@@ -44,7 +44,7 @@ def locate_statistics(p: int) -> int:
 
 @compile_kernel
 def compute_block_size(p: int) -> int:
-    """Compute how many numbers a model is.
+    """Compute how many numbers the block of a ridge model with ``p`` columns has.
 
     Called by ``RidgeStack.__init__``.
     """
@@ -53,7 +53,7 @@ def compute_block_size(p: int) -> int:
 
 @inline_kernel
 def dot_padded(one: Floats, a: int, two: Floats, b: int, n: int) -> float:
-    """Multiply and add ``n`` numbers, a multiple of four, in four sums that are then joined.
+    """Compute the dot product of two padded rows of ``n`` numbers, in four sums.
 
     Called by ``predict_mean``, ``compute_spread``, ``update_model`` and ``draw_best_arm``.
     """
@@ -68,10 +68,10 @@ def dot_padded(one: Floats, a: int, two: Floats, b: int, n: int) -> float:
 
 @inline_kernel
 def predict_mean(models: Floats, model: int, x: Floats, row: int, p: int) -> float:
-    """Predict what a row earns on average, ``theta' x``.
+    """Predict the mean reward of one row of features, ``theta' x``.
 
-    Called by ``score_arm`` and ``draw_best_arm`` for an arm, by ``update_model`` for a
-    surprise.
+    Called by ``score_arm`` and ``draw_best_arm`` for an arm, and by ``update_model`` for how
+    far a reward was off.
     """
     return dot_padded(models, model + locate_estimate(p), x, row, p)
 
@@ -94,7 +94,7 @@ def compute_spread(
 def update_model(
     models: Floats, model: int, x: Floats, row: int, d: int, reward: float, scratch: Floats
 ) -> None:
-    """Take in one row by Sherman and Morrison, the estimate by what it did not foresee.
+    """Update a model's inverse (Sherman and Morrison) and its estimate by one row and reward.
 
     Called by ``play_lin_ucb`` and ``play_lin_ts`` in every round, and by ``learn_row``.
     """

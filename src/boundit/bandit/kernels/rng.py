@@ -23,7 +23,7 @@ _WORDS = 1 << 64
 
 
 def wrap_seed(seed: int) -> np.uint64:
-    """Take a seed of any size into 64 bits.
+    """Reduce a seed of any size to 64 bits.
 
     Called by ``TS.__init__`` and ``LinTS.__init__``.
     """
@@ -56,7 +56,7 @@ def _unify_number(value: object) -> object:
 
 @compile_kernel
 def mix_bits(stream: np.uint64) -> np.uint64:
-    """Spread every bit over all the others; no two numbers become one.
+    """Scramble a 64-bit number so that each bit moves all others; one to one.
 
     Called by ``open_stream``, ``branch_stream`` and ``draw_uniform``.
     """
@@ -79,7 +79,7 @@ def open_stream(seed: np.uint64, events: int, context_hash: np.uint64) -> np.uin
 
 @compile_kernel
 def branch_stream(stream: np.uint64, place: int) -> np.uint64:
-    """Open a stream of its own for one of several, such as the arms of a decision.
+    """Derive from a stream another one for one arm, or for one further draw.
 
     Called by ``draw_best_arm`` for every arm, by ``estimate_win_probability`` for every draw.
     """
@@ -88,7 +88,7 @@ def branch_stream(stream: np.uint64, place: int) -> np.uint64:
 
 @compile_kernel
 def draw_uniform(stream: np.uint64) -> tuple[float, np.uint64]:
-    """Draw strictly between 0 and 1; give the stream as it goes on.
+    """Draw a number strictly between 0 and 1 from a stream; give it and the next state.
 
     Called by ``draw_normal_pair``, ``draw_beta`` and ``_draw_offset``.
     """

@@ -65,7 +65,7 @@ def is_ahead(
 
 @inline_kernel
 def mark_unscored(score_table: Floats, start: int, stop: int) -> None:
-    """Tell of some arms that they were not scored.
+    """Write nan as the score of some rows of the table: these arms were not scored.
 
     Called by ``decide_ucb``, ``decide_lin_ucb``, ``decide_ts`` and ``decide_lin_ts`` for the
     arms after the last one they looked at.

@@ -51,7 +51,7 @@ def pad_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _declare_step(build: Callable[..., tuple[Signature, Write]]) -> Step:
-    """Make an intrinsic of numba, and tell the type checker that kernels may call it.
+    """Make machine code that numba emits a step of kernels, typed for the type checker.
 
     A decorator of ``sum_rows`` and ``subtract_outer``.
     """
@@ -158,7 +158,7 @@ def _emit_weighted_sum(
 def _get_data(
     context: BaseContext, builder: ir.IRBuilder, kind: Kind, array: ir.Value
 ) -> ir.Value:
-    """Get the address of an array's numbers.
+    """Get the address of an array's numbers, while machine code is written.
 
     Called by ``sum_rows`` and ``subtract_outer`` for each of their arrays.
     """
@@ -167,7 +167,7 @@ def _get_data(
 
 
 def _point_at(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
-    """Point at eight numbers that begin at some place.
+    """Emit a pointer to eight numbers of an array that begin at some index.
 
     Called by ``_load`` and ``_store``.
     """
@@ -175,7 +175,7 @@ def _point_at(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Valu
 
 
 def _load(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
-    """Emit the reading of eight numbers.
+    """Emit the machine code that reads eight numbers into a vector.
 
     Called by ``_emit_weighted_sum`` for a row, by ``subtract_outer`` for both operands.
     """
@@ -185,7 +185,7 @@ def _load(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
 
 
 def _store(builder: ir.IRBuilder, vector: ir.Value, data: ir.Value, place: ir.Value) -> None:
-    """Emit the writing of eight numbers.
+    """Emit the machine code that writes a vector of eight numbers.
 
     Called by ``sum_rows`` and ``subtract_outer`` for their result.
     """

@@ -109,10 +109,11 @@ def truncate_normal_draw(
 
 @compile_kernel
 def _build_envelope_side(peak: LogConcave, end: float) -> tuple[float, float, float]:
-    """Build one side of the envelope: where its slope begins, how steep it is, the area below.
+    """Build one side of the envelope that draws from a truncated density are rejected by.
 
-    Where the density hardly falls the envelope is flat to the end. Called by ``_draw_offset``
-    for the left side and for the right.
+    Gives where its slope begins, how steep it is and the area below. Where the density hardly
+    falls the envelope is flat to the end. Called by ``_draw_offset`` for the left side and for
+    the right.
     """
     if end == 0.0 or measure_fall(peak, end) <= 2.0:
         return end, 1.0, 0.0
@@ -125,10 +126,10 @@ def _build_envelope_side(peak: LogConcave, end: float) -> tuple[float, float, fl
 
 @compile_kernel
 def _draw_offset(peak: LogConcave, left: float, right: float, stream: np.uint64) -> float:
-    """Draw from the density between ``top + left`` and ``top + right``, as an offset.
+    """Draw from a log-concave density between ``top + left`` and ``top + right``.
 
-    Called by ``draw_truncated_beta`` and ``truncate_normal_draw`` where the free draw lies
-    outside the bound.
+    Gives the offset from ``top``. Called by ``draw_truncated_beta`` and
+    ``truncate_normal_draw`` where the free draw lies outside the bound.
     """
     from_left, steep_left, area_left = _build_envelope_side(peak, left)
     from_right, steep_right, area_right = _build_envelope_side(peak, right)

@@ -51,9 +51,10 @@ _TOP, _UNIT, _FIRST, _LAST, _ARM_POSITION = range(4, 9)
 
 @compile_kernel
 def tabulate_beta_densities(score_table: Floats, low: float, high: float) -> Floats:
-    """Tabulate what Thompson sampling draws the arms of a table from, on the scale from 0 to 1.
+    """Tabulate the Beta density that Thompson sampling draws each arm from, cut to its bound.
 
-    Called by ``TS._compute_propensity`` when the propensity of a decision is read.
+    On the scale from 0 to 1. Called by ``TS._compute_propensity`` when the propensity of a
+    decision is read.
     """
     densities = np.empty((score_table.shape[0], 9))
     for j in range(score_table.shape[0]):
@@ -72,16 +73,16 @@ def tabulate_beta_densities(score_table: Floats, low: float, high: float) -> Flo
 
 @inline_kernel
 def _drop_tiny_count(n: float) -> float:
-    """Take a count that is next to nothing for nothing, as it would put the top nowhere.
+    """Round a count of successes or failures that is next to 0 down to 0.
 
-    Called by ``tabulate_beta_densities`` for successes and failures.
+    It would put the top of the density nowhere. Called by ``tabulate_beta_densities``.
     """
     return n if n > _LEAST else 0.0
 
 
 @compile_kernel
 def tabulate_normal_densities(score_table: Floats) -> Floats:
-    """Tabulate what linear Thompson sampling draws the arms of a table from.
+    """Tabulate the normal density that LinTS draws each arm from, cut to its bound.
 
     Called by ``_integrate_propensity`` when a propensity is read.
     """
@@ -103,7 +104,7 @@ def tabulate_normal_densities(score_table: Floats) -> Floats:
 def _write_density(
     density: Floats, peak: LogConcave, top: float, size: float, lower: float, upper: float
 ) -> None:
-    """Write a density down, as a point if numbers cannot tell its places apart.
+    """Write one arm's density into the table, as a point if it is too narrow for floats.
 
     Called by ``tabulate_beta_densities`` and ``tabulate_normal_densities`` for every arm.
     """
@@ -122,7 +123,7 @@ def _write_density(
 
 @compile_kernel
 def _find_reach(peak: LogConcave, end: float) -> float:
-    """Find the offset towards ``end`` from which on the density is not missed.
+    """Find the offset towards ``end`` beyond which an arm's density is negligible.
 
     Called by ``_write_density`` for both sides.
     """
@@ -138,7 +139,7 @@ def _find_reach(peak: LogConcave, end: float) -> float:
 
 @inline_kernel
 def _evaluate_density(densities: Floats, j: int, x: float) -> float:
-    """Evaluate a density somewhere, in units of its highest value.
+    """Evaluate an arm's density at one place, in units of its highest value.
 
     Called by ``_integrate_density`` and ``_integrate_step`` at Gauss's points.
     """
@@ -148,7 +149,7 @@ def _evaluate_density(densities: Floats, j: int, x: float) -> float:
 
 @compile_kernel
 def _integrate_density(densities: Floats, j: int, first: float, last: float) -> float:
-    """Integrate a density between two places.
+    """Integrate an arm's density between two places.
 
     Called by ``compute_win_probability`` for the part below its first place, and by
     ``_compute_point_win_probability``.
@@ -204,9 +205,10 @@ def compute_win_probability(densities: Floats, winner: int) -> float:
 def _integrate_step(
     densities: Floats, winner: int, at: float, to: float, whole: Floats, below: Floats
 ) -> float:
-    """Compute the chance to win with a draw of one step; brings ``below`` to the step's end.
+    """Compute the chance that an arm wins with a draw inside one step of the integral.
 
-    Called by ``compute_win_probability`` for each of its steps.
+    ``below``, the chances that the others lie lower, is brought to the step's end. Called by
+    ``compute_win_probability`` for each of its steps.
     """
     r0, r1, r2 = _WEIGHTS
     for j in range(densities.shape[0]):
@@ -228,9 +230,10 @@ def _integrate_step(
 
 @compile_kernel
 def _compute_point_win_probability(densities: Floats, winner: int) -> float:
-    """Compute the chance that all others lie below a point, or on it and come later.
+    """Compute the chance that an arm wins whose draw is always the same point.
 
-    Called by ``compute_win_probability`` for an arm whose belief is a point.
+    All others must lie below it, or on it and come later. Called by
+    ``compute_win_probability``.
     """
     at, chance = densities[winner, _TOP], 1.0
     for j in range(densities.shape[0]):

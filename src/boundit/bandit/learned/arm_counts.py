@@ -22,7 +22,7 @@ class ArmCount(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """What it earned on average; used by ``Watch.refutes`` where there is something."""
+        """The average of the rewards; read by ``Watch.refutes`` where there are some."""
         return self.total / self.n
 
 
@@ -59,7 +59,7 @@ class ArmCounts:
         return iter(self._row_of)
 
     def make_score_table(self, context: Context, ranked_arms: RankedArms) -> Floats:
-        """Make the score table of some arms in one context, with the row that counts each.
+        """Make the score table of a context's arms, with the row of ``rows`` that counts each.
 
         Called by ``UCB.choose``, ``KLUCB.choose`` and ``TS.choose`` for every visitor; the same
         arms get the same table until another arm of the context is played.
@@ -107,9 +107,9 @@ class ArmCounts:
         self._add_count(context, arm, ArmCount(1, reward))
 
     def join(self, other: "ArmCounts", shared: "ArmCounts") -> "ArmCounts":
-        """Put two together; what is in ``shared`` is in both and counts once.
+        """Add up the counts of two policies; those in ``shared`` are in both and count once.
 
-        Called by ``BasePolicy.merged`` and ``MatchingStatistics.join``.
+        Called by ``BasePolicy.merged``, ``MatchingStatistics.join`` and ``BoundMonitor.join``.
         """
         result = ArmCounts()
         for pair in dict.fromkeys((*self, *other)):
@@ -119,9 +119,10 @@ class ArmCounts:
         return result
 
     def to_record(self) -> list[list[object]]:
-        """Write it for JSON.
+        """Write context, arm, count and sum of every pair for JSON.
 
-        Called by ``BasePolicy.state`` and ``MatchingStatistics.to_record``.
+        Called by ``BasePolicy.state``, ``MatchingStatistics.to_record`` and
+        ``BoundMonitor.to_record``.
         """
         return [
             [encode_values(context), encode_values(arm), count.n, count.total]
@@ -134,18 +135,19 @@ class ArmCounts:
         return {}
 
     def fresh(self, spec: BanditSpec) -> "ArmCounts":  # noqa: ARG002, pairs are pairs
-        """Make an empty one; called by ``BasePolicy.fresh``."""
+        """Make counts of nothing; called by ``BasePolicy.fresh`` for a new policy."""
         return ArmCounts()
 
     def restore(self, record: list[list[object]], spec: BanditSpec) -> "ArmCounts":  # noqa: ARG002
-        """Read what ``to_record`` wrote; called by ``BasePolicy.restore``."""
+        """Read the counts that ``to_record`` wrote; called by ``BasePolicy.restore``."""
         return ArmCounts.from_record(record)
 
     @classmethod
     def from_record(cls, record: list[list[object]]) -> "ArmCounts":
-        """Read what ``to_record`` wrote.
+        """Read the counts that ``to_record`` wrote.
 
-        Called by ``ArmCounts.restore`` and ``MatchingStatistics.restore``.
+        Called by ``ArmCounts.restore``, ``MatchingStatistics.restore`` and
+        ``BoundMonitor.from_record``.
         """
         counts = cls()
         for context, arm, n, total in record:
@@ -159,20 +161,20 @@ class ArmCounts:
         return counts
 
     def _add_count(self, context: Context, arm: Arm, count: ArmCount) -> None:
-        """Add a count to that of a pair.
+        """Add a number of rewards and their sum to those of an arm in a context.
 
-        Called by ``ArmCounts.add`` for one reward, by ``ArmCounts.join`` and
-        ``ArmCounts.from_record`` for many.
+        Called by ``ArmCounts.take`` and ``ArmCounts.add`` for one reward, by ``ArmCounts.join``
+        and ``ArmCounts.from_record`` for many.
         """
-        row = self._row_of.get((context, arm)) or self._make_row(context, arm)
+        row = self._row_of.get((context, arm)) or self._append_row(context, arm)
         self.rows[row, 0] += count.n
         self.rows[row, 1] += count.total
         self._rounds[context] = self.count_rounds(context) + count.n
 
-    def _make_row(self, context: Context, arm: Arm) -> int:
-        """Give a pair that was never played a row of its own, with more room if there is none.
+    def _append_row(self, context: Context, arm: Arm) -> int:
+        """Give an arm its own row of counts in a context where it was never played.
 
-        Called by ``ArmCounts._add_count``.
+        The array doubles when it is full. Called by ``ArmCounts._add_count``.
         """
         row = len(self._row_of) + 1
         if row == len(self.rows):

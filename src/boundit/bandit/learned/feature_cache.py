@@ -44,17 +44,18 @@ class ContextFeatures:
         self._rows: dict[int, tuple[float, ...]] = {}
 
     def point_at(self, stack: RidgeStack, slots: Floats | list[int], n_learned: int) -> None:
-        """Write down where the models lie, which is known until another arm is learned of.
+        """Write into the score table at which slot of the stack the model of each arm lies.
 
-        Called by ``RidgeModels.get_features`` where it is not known any more.
+        That holds until another arm is learned of. Called by ``RidgeModels.get_features`` where
+        it holds no more.
         """
         self.score_table[:, STATISTICS], self.score_table[:, LIN_UCB_VERSION] = slots, -1.0
         self.stack, self.n_learned = stack, n_learned
 
     def has_slots_of(self, ranked_arms: RankedArms, stack: RidgeStack, n_learned: int) -> bool:
-        """Tell whether its slots are those of these arms, as much being learned.
+        """Tell whether the slots in its score table are right for these arms and this stack.
 
-        Called by ``RidgeModels.get_features``, which then takes them over for another context.
+        Called by ``RidgeModels.get_features``, which then copies them for another context.
         """
         return (
             self.ranked_arms is ranked_arms
@@ -63,7 +64,7 @@ class ContextFeatures:
         )
 
     def row(self, i: int) -> tuple[float, ...]:
-        """Give the features of one arm, for a decision; called by ``Scores.features``."""
+        """Give the features of the ``i``-th arm as a tuple; called by ``Scores.features``."""
         if i not in self._rows:
             start = i * self.width
             self._rows[i] = tuple(self.x[start : start + self.n_features].tolist())
@@ -110,7 +111,7 @@ class FeatureCache:
         return features
 
     def _write_context(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
-        """Write the context into the rows of its arms, which are otherwise always the same.
+        """Make the features of a context's arms: a template with the context's numbers put in.
 
         Called by ``FeatureCache.encode`` for a context not met before.
         """
@@ -127,7 +128,7 @@ class FeatureCache:
         return ContextFeatures(ranked_arms, x.reshape(-1), template.n_features)
 
     def _make_template(self, ranked_arms: RankedArms, n_shared: int) -> "_FeatureTemplate":
-        """Leave room for so many numbers between the constant and those of the arms.
+        """Write the features of arms with zeros for the ``n_shared`` numbers of a context.
 
         Called by ``FeatureCache._write_context`` when the arms are others than last time.
         """

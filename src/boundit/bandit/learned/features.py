@@ -39,7 +39,7 @@ class FeatureEncoding:
 
     @classmethod
     def of(cls, spec: BanditSpec, user_features: Features | None = None) -> "FeatureEncoding":
-        """Encode as the spec's levels tell, or by the user's own function.
+        """Make an encoding from the levels in a spec, or from the user's own function.
 
         Called by ``RidgeModels.__init__`` and ``MatchingStatistics.__init__``.
         """
@@ -61,7 +61,7 @@ class FeatureEncoding:
         return np.array([1.0, *self.encode_context(context, arm), *self.encode_arm(arm)])
 
     def encode_context(self, context: Context, arm: Arm) -> list[float]:
-        """Write the part that is the same for all arms; errors name one of them.
+        """Write the numbers of a context, which all arms share; errors name ``arm``.
 
         Called by ``FeatureCache._write_context`` for a context not met before.
         """
@@ -71,7 +71,7 @@ class FeatureEncoding:
         return numbers
 
     def encode_arm(self, arm: Arm) -> list[float]:
-        """Write the part that is the same in all contexts.
+        """Write the numbers of an arm's treatments, which are the same in all contexts.
 
         Called by ``FeatureCache._make_template`` once for many contexts.
         """
@@ -103,7 +103,7 @@ def read_vector(given: object, arm: Arm) -> Vector:
 
 @compile_kernel
 def is_moderate(x: Vector) -> bool:
-    """Tell whether every number is one, and of a size that squares survive.
+    """Tell whether all numbers of a feature vector are finite and small enough to be squared.
 
     Called by ``read_vector``; compiled, since NumPy takes longer for so few.
     """
@@ -114,7 +114,7 @@ def is_moderate(x: Vector) -> bool:
 
 
 def require_length(x: Vector, n_features: int | None, arm: Arm) -> None:
-    """Refuse a vector of another length than those before it.
+    """Refuse a feature vector whose length is not ``size``; None allows any length.
 
     Called by ``RidgeModels.require_known_length`` and
     ``MatchingStatistics.require_known_length``.
@@ -124,7 +124,7 @@ def require_length(x: Vector, n_features: int | None, arm: Arm) -> None:
 
 
 def _sort_text_levels(levels: Levels) -> TextLevels:
-    """Sort the levels of a variable that are text.
+    """Sort those levels of a variable that are text: each gets a 0/1 feature.
 
     Called by ``FeatureEncoding.of`` for every variable.
     """

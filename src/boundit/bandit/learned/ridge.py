@@ -33,7 +33,7 @@ class Ridge:
 
     @classmethod
     def from_statistics(cls, A: Matrix, b: Vector) -> "Ridge":  # noqa: N803, the paper's letter
-        """Make one from its two statistics.
+        """Make a ridge model from ``A`` and ``b``, by inverting ``A``.
 
         Called by ``WarmStart.start`` and by ``RidgeModels.join``, whose statistics add up.
         """
@@ -42,7 +42,7 @@ class Ridge:
 
     @classmethod
     def make_untrained(cls, n_features: int, ridge: float) -> "Ridge":
-        """Make one that has seen nothing (Algorithm 4, line 6, where ``ridge`` is 1).
+        """Make a ridge model without any row (Algorithm 4, line 6, where ``ridge`` is 1).
 
         Called by ``RidgeModels.find_slot`` and ``RidgeModels.make_start_model``.
         """
@@ -90,7 +90,7 @@ class RidgeStack:
         return Ridge(*self._view_parts(slot))
 
     def _view_parts(self, slot: int) -> tuple[Floats, Floats, Floats, Floats]:
-        """View the parts of a block in the order of ``Ridge``, without the padding.
+        """View ``A``, ``b``, inverse and estimate of the model in a slot, without padding.
 
         Called by ``RidgeStack.push`` and ``RidgeStack.get_model``.
         """

@@ -47,7 +47,7 @@ class RidgeSettings:
             raise BadOption("warm_start", "a WarmStart", self.warm_start)
 
     def to_record(self) -> Record:
-        """Write it as a JSON object; of a function only that there was one.
+        """Write the options as a JSON object; of a user's function only that there was one.
 
         Called by ``RidgeModels.settings``.
         """
@@ -60,7 +60,7 @@ class RidgeSettings:
 
     @staticmethod
     def restore_options(options: Record, features: Features | None, policy: str) -> Record:
-        """Read a policy's options from a record; the function must be given again.
+        """Read a policy's options from a record; a user's function must be given again.
 
         Called by ``LinUCB.from_state`` and ``LinTS.from_state``.
         """
@@ -115,14 +115,15 @@ class RidgeModels:
 
     @property
     def n_features(self) -> int | None:
-        """The number of features learned from, once there was a reward.
+        """The length of the features learned from; None before the first reward.
 
-        Used by ``RidgeModels.require_known_length``.
+        Read by ``RidgeModels.require_known_length``, ``RidgeModels.join`` and
+        ``RidgeModels.restore``.
         """
         return self.stack.n_features if self.stack is not None and self.learned_slots else None
 
     def get_model(self, arm: Arm, n_features: int) -> Ridge:
-        """Get what is known of an arm; it changes as the arm is learned.
+        """Get the ridge model of an arm, learned or not; it changes as the arm is learned.
 
         Called by ``RidgeModels.take`` for the first reward of an arm, and by ``lay_out_ridge``.
         """
@@ -149,7 +150,7 @@ class RidgeModels:
         return self._untrained_slot
 
     def make_start_model(self, key: Arm | None, n_features: int) -> Ridge:
-        """Make what is known before the first reward.
+        """Make the model that an arm, or all for None, has before its first reward.
 
         Called by ``RidgeModels.find_slot`` for a warm start, and by ``RidgeModels.join`` for
         what two policies have in common.
@@ -160,9 +161,10 @@ class RidgeModels:
         return warm.start(self.encoding, key, n_features, ridge)
 
     def get_stack(self, n_features: int) -> RidgeStack:
-        """Get where the models lie; before the first reward features may still change length.
+        """Get the stack of all models; a new one if its features have another length.
 
-        Called by ``RidgeModels.get_features``, and wherever a model is put or read.
+        That may only be before the first reward. Called by ``RidgeModels.get_features``, and
+        wherever a model is put or read.
         """
         if self.stack is None or self.stack.n_features != n_features:
             self.stack = RidgeStack(n_features)
@@ -190,17 +192,21 @@ class RidgeModels:
         learn_row(stack.models, slot, x, row, stack.n_features, reward)
 
     def settings(self) -> Record:
-        """Give the options of learning, as JSON keeps them; called by ``BasePolicy.state``."""
+        """Give ridge, sharing, features and warm start for JSON.
+
+        Called by ``BasePolicy.state``.
+        """
         return self.ridge_settings.to_record()
 
     def fresh(self, spec: BanditSpec) -> "RidgeModels":
-        """Make one of the same settings, nothing learned; called by ``BasePolicy.fresh``."""
+        """Make untrained models with the same settings; called by ``BasePolicy.fresh``."""
         return RidgeModels(spec, self.ridge_settings)
 
     def join(self, other: "RidgeModels", shared: "RidgeModels") -> "RidgeModels":
-        """Put two together; what ``shared`` knew, or the start, is in both and counts once.
+        """Add up the models of two policies, arm by arm.
 
-        Called by ``BasePolicy.merged``.
+        What ``shared`` had learned, or the start, is in both and counts once. Called by
+        ``BasePolicy.merged``.
         """
         if self.ridge_settings != other.ridge_settings:
             raise CannotMerge("the two policies learn with other features, ridge or warm start")
@@ -215,7 +221,7 @@ class RidgeModels:
         return result
 
     def to_record(self) -> list[list[object]]:
-        """Write it for JSON; the inverse too, so that a restored policy goes on bit for bit.
+        """Write every learned model for JSON; its inverse too, so that it goes on bit for bit.
 
         Called by ``BasePolicy.state``.
         """
@@ -229,7 +235,7 @@ class RidgeModels:
         ]
 
     def restore(self, record: list[list[object]], spec: BanditSpec) -> "RidgeModels":
-        """Read what ``to_record`` wrote; called by ``BasePolicy.restore``."""
+        """Read the models that ``to_record`` wrote; called by ``BasePolicy.restore``."""
         result = self.fresh(spec)
         for key, *parts in record:
             model = Ridge(*(np.array(part, dtype=np.float64) for part in parts))
@@ -241,7 +247,7 @@ class RidgeModels:
         return result
 
     def get_learned(self, key: Arm | None) -> Ridge | None:
-        """Get what was learned of an arm, or of all; None before the first reward.
+        """Get the learned model of an arm (None: of all arms), None before its first reward.
 
         Called by ``RidgeModels.join`` and ``RidgeModels.to_record``.
         """
@@ -249,14 +255,14 @@ class RidgeModels:
         return None if slot is None or self.stack is None else self.stack.get_model(slot)
 
     def add_model(self, key: Arm | None, model: Ridge) -> None:
-        """Take over what was learned elsewhere.
+        """Put a model that was learned elsewhere on the stack, as that of an arm.
 
         Called by ``RidgeModels.join`` and ``RidgeModels.restore`` for every model.
         """
         self.learned_slots[key] = self.get_stack(model.b.size).push(model)
 
     def forget(self) -> None:
-        """Be as if nothing was learned; called by ``RidgeModels.join`` for its result."""
+        """Drop all models and known features; called by ``RidgeModels.join`` for its result."""
         self.stack, self.learned_slots = None, {}
         self._start_slots, self._untrained_slot = {}, None
         self._cache, self._last = FeatureCache(self.encoding), None

@@ -41,13 +41,13 @@ class WarmStart:
 
     @cached_property
     def arms(self) -> frozenset[Arm]:
-        """The arms it tells anything of; used by ``RidgeModels.find_slot``."""
+        """The arms that there are estimates of; read by ``RidgeModels.find_slot``."""
         return frozenset(self.estimates.arms)
 
     def start(
         self, encoding: FeatureEncoding, arm: Arm | None, n_features: int, ridge: float
     ) -> Ridge:
-        """Make a model of what the estimates say of one arm, or of all when ``arm`` is None.
+        """Make a ridge model from the estimates of one arm, or of all when ``arm`` is None.
 
         Called by ``RidgeModels.make_start_model``.
         """
@@ -62,10 +62,13 @@ class WarmStart:
         return Ridge.from_statistics(gram, moments)
 
     def to_record(self) -> Record:
-        """Write it as a JSON object; called by ``RidgeSettings.to_record``."""
+        """Write estimates and rows as a JSON object; called by ``RidgeSettings.to_record``."""
         return {"estimates": self.estimates.record(), "rows": self.rows}
 
     @classmethod
     def from_record(cls, record: Record) -> "WarmStart":
-        """Read what ``to_record`` wrote; called by ``RidgeSettings.restore_options``."""
+        """Read the warm start that ``to_record`` wrote.
+
+        Called by ``RidgeSettings.restore_options``.
+        """
         return cls(BoundTable.from_record(record["estimates"]), record["rows"])

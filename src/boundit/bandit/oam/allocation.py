@@ -91,9 +91,10 @@ def solve_allocation(
     cap: float,
     smallest_gap: float,
 ) -> tuple[Numbers, float, float, float]:
-    """Find the pulls, what they cost, what any must cost, and the worst ratio of a constraint.
+    """Solve the allocation program of OAM in compiled code.
 
-    Called by ``allocate`` and, in whole runs, by ``find_wanted_pulls``.
+    Gives the pulls of every pair, what they cost, the least that any must cost, and the worst
+    ratio of a constraint. Called by ``allocate`` and, in whole runs, by ``find_wanted_pulls``.
     """
     n, smallest = gaps.shape[0], math.inf
     for i in range(n):
@@ -125,7 +126,7 @@ def solve_allocation(
 
 @compile_kernel
 def _reduce_dimension(features: Numbers, gaps: Numbers, cap: float) -> tuple[Numbers, Numbers]:
-    """Write the vectors in as many coordinates as they need, and what is known beforehand.
+    """Write the pairs' features in as few coordinates as they span, before the program.
 
     Called by ``solve_allocation``.
     """

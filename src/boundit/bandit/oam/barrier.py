@@ -45,7 +45,7 @@ class _Multipliers(NamedTuple):
 
 @compile_kernel
 def _evaluate_point(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _PullsPoint:
-    """Evaluate one choice of pulls: the products it gives, and what is then known.
+    """Evaluate one choice of pulls in OAM's program: how well each tested pair is then known.
 
     Called by ``solve_barrier`` and ``_step_inside``.
     """
@@ -69,9 +69,9 @@ def _evaluate_point(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _Pul
 
 @compile_kernel
 def _is_met_without_pulls(y: Numbers, base: Numbers, rows: Places) -> bool:
-    """Tell whether the constraints hold before anything is pulled.
+    """Tell whether the constraints of OAM's program hold before anything is pulled.
 
-    Called by ``solve_barrier``.
+    Called by ``solve_barrier`` first.
     """
     if rows.size == 0:
         return True
@@ -85,7 +85,7 @@ def _is_met_without_pulls(y: Numbers, base: Numbers, rows: Places) -> bool:
 
 @compile_kernel
 def _find_worst_ratio(here: _PullsPoint) -> float:
-    """Find the largest ratio of a constraint's left side to its right side.
+    """Find the largest ratio of left to right side among the constraints of OAM's program.
 
     Called by ``solve_barrier`` and ``_is_met_without_pulls``.
     """
@@ -141,7 +141,7 @@ def solve_barrier(
 
 @compile_kernel
 def _start_multipliers(here: _PullsPoint, barrier: float) -> _Multipliers:
-    """Choose multipliers that balance a barrier of this height at a point.
+    """Choose the constraints' first multipliers, to balance the barrier at the first point.
 
     Called by ``solve_barrier``.
     """
@@ -157,7 +157,10 @@ def _start_multipliers(here: _PullsPoint, barrier: float) -> _Multipliers:
 def _compute_newton_step(
     costs: Numbers, rows: Places, here: _PullsPoint, multipliers: _Multipliers, share: float
 ) -> tuple[Numbers, _Multipliers]:
-    """Compute the step in the pulls and in the multipliers; called by ``solve_barrier``."""
+    """Compute the primal-dual Newton step: the change of pulls and of multipliers.
+
+    Called by ``solve_barrier`` at every iteration.
+    """
     n, slopes = costs.size, _compute_slopes(rows, here)
     gap = dot(multipliers.signs, here.u)
     for r in range(rows.size):
@@ -225,9 +228,9 @@ def _compute_curvature(
 
 @compile_kernel
 def _choose_gap_share(reached: float) -> float:
-    """Choose what share of the gap to aim for: little when the last step led to its end.
+    """Choose the share of the duality gap that the next step aims for.
 
-    Called by ``solve_barrier``.
+    Little when the last step led to its end. Called by ``solve_barrier``.
     """
     return 0.02 if reached > 0.9 else 0.1 if reached > 0.5 else 0.4
 
@@ -278,7 +281,7 @@ def _prove_least_cost(costs: Numbers, rows: Places, here: _PullsPoint, tests: Nu
 
 @compile_kernel
 def _find_reach(values: Numbers, change: Numbers) -> float:
-    """Find how far ``values`` can move along ``change`` until one of them is zero.
+    """Find how long a step along ``change`` keeps every one of ``values`` positive.
 
     Called by ``solve_barrier`` and ``_step_inside``.
     """

@@ -40,7 +40,7 @@ class BatchCandidates(NamedTuple):
 
 @compile_kernel
 def schedule_solution(explorations: int) -> int:
-    """Count the explorations after which the allocation is worked out again.
+    """Give after how many explorations OAM's allocation is to be worked out again.
 
     Called by ``MatchingStatistics.count_exploration`` and ``_play_run``.
     """
@@ -51,7 +51,7 @@ def schedule_solution(explorations: int) -> int:
 def find_wanted_pulls(
     constants: MatchingConstants, gram: Numbers, moment: Numbers, pairs: Numbers, blocks: Places
 ) -> Numbers:
-    """Work out the allocation, a number of pulls for every pair.
+    """Solve for the pulls that OAM's allocation wants of every arm in every context.
 
     Called by ``MatchingStatistics.count_exploration`` and ``_play_run`` when one is due.
     """
@@ -70,9 +70,9 @@ def find_wanted_pulls(
 
 @compile_kernel
 def add_row(gram: Numbers, moment: Numbers, x: Numbers, reward: float) -> None:
-    """Take in one row: ``G += x x'`` and ``b += reward x``.
+    """Add one row of features and its reward to a regression: ``G += x x'``, ``b += reward x``.
 
-    Called by ``MatchingStatistics.add`` and ``_play_run``.
+    Called by ``MatchingStatistics.take`` for a reward and by ``_play_run`` in every round.
     """
     for i in range(x.size):
         moment[i] += reward * x[i]
@@ -86,7 +86,10 @@ def play_oam(
     contexts: Places,
     uniforms: Floats,
 ) -> Places:
-    """Play every run; the place of each pull. Called by ``OAM.play_batch``."""
+    """Play whole runs of OAM; gives what is pulled, as the environment numbers its arms.
+
+    Called by ``OAM.play_batch`` once for all runs of a simulation.
+    """
     pulled = np.empty(contexts.shape, np.int64)
     for run in range(len(contexts)):
         _play_run(constants, candidates, contexts[run], uniforms[run], pulled[run])
@@ -101,7 +104,7 @@ def _play_run(
     uniforms: Floats,
     pulled: Places,
 ) -> None:
-    """Play one run, and write the place of every pull; called by ``play_oam``."""
+    """Play one run of OAM, and write down the arm of every pull; called by ``play_oam``."""
     (rows, size), n_contexts = candidates.x.shape, candidates.blocks.size - 1
     gram, moment = np.zeros((size, size)), np.zeros(size)
     pulls, allocation = np.zeros(rows), np.full(rows, math.inf)

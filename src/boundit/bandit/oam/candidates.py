@@ -45,20 +45,17 @@ class CandidateArms:
 
     @property
     def n_features(self) -> int:
-        """The number of features of an arm."""
+        """The number of features of an arm; read by ``MatchingStatistics.choose``."""
         return int(self.x.shape[1])
 
     def row(self, i: int) -> tuple[float, ...]:
-        """Give the features of one arm, as a decision keeps them.
-
-        Called by ``Scores.features``.
-        """
+        """Give the features of the ``i``-th arm as a tuple; called by ``Scores.features``."""
         return tuple(self.x[i].tolist())
 
     def find_needs(self, context: Context, allocation: Shares) -> Numbers:
-        """Find the pulls that the allocation has for the arms; it is read once.
+        """Give how many pulls the allocation wants of each candidate arm in a context.
 
-        Called by ``MatchingStatistics.choose``.
+        Looked up once for each allocation. Called by ``MatchingStatistics.choose``.
         """
         if allocation is not self._allocation:
             found = [allocation.get((context, ranked.arm), math.inf) for ranked in self.kept]

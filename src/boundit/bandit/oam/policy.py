@@ -94,14 +94,20 @@ class OAM(BasePolicy[MatchingStatistics]):
         return cls.restore(state, read_options)
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        """Play whole runs of OAM from nothing learned, in compiled code.
+
+        Called by ``BasePolicy.play`` for a simulation.
+        """
         candidates = lay_out_candidates(self.statistics.fresh(self.spec), layout)
         if candidates is None:
             return None
         return play_oam(self._get_constants(), candidates, runs.contexts, runs.uniforms)
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
-        """Match pulls to the allocation for one visitor; called by ``BasePolicy.decide``."""
+        """Choose an arm by Algorithm 5 and say which branch of it chose.
+
+        Called by ``BasePolicy.decide`` for one visitor.
+        """
         candidates = self.statistics.find_candidates(context, ranked_arms)
         kept, choice = candidates.kept, self._match(context, candidates)
         score_table = kept.blank_table.copy()
@@ -121,9 +127,9 @@ class OAM(BasePolicy[MatchingStatistics]):
         return self.statistics.choose(constants, prior, context, candidates, self.n_learned)
 
     def _has_explored(self, decision: Decision) -> bool:
-        """Tell whether a decision explored, by its word or by what it would be now.
+        """Tell whether a decision explored, by its ``branch`` or by what OAM would do now.
 
-        Called by ``OAM.take``.
+        Called by ``OAM.take`` for every reward.
         """
         branch = decision.branch
         if branch not in BRANCHES:
@@ -134,9 +140,9 @@ class OAM(BasePolicy[MatchingStatistics]):
         return branch not in (Branch.START, Branch.EXPLOIT)
 
     def take(self, decision: Decision, reward: float) -> None:
-        """Add one row to the regression, and count an exploration.
+        """Let the statistics take in one reward, and count the exploration if it was one.
 
-        Called by ``BasePolicy.learn``.
+        Called by ``BasePolicy.learn`` for every reward.
         """
         statistics, prior = self.statistics, self.monitor.prior
         constants = self._get_constants()
@@ -147,7 +153,7 @@ class OAM(BasePolicy[MatchingStatistics]):
             statistics.count_exploration(prior, constants)
 
     def _get_constants(self) -> MatchingConstants:
-        """Give the constants of Algorithm 5, once the horizon is known.
+        """Put horizon, noise and other constants of Algorithm 5 together for kernels.
 
         Called by ``OAM._match``, ``OAM.take`` and ``OAM.play_batch``.
         """
@@ -163,7 +169,10 @@ class OAM(BasePolicy[MatchingStatistics]):
         )
 
     def options(self) -> Record:
-        """Give its own options as it took them; called by ``BasePolicy.state``."""
+        """Give horizon, c, sigma2 and epsilon as the constructor took them.
+
+        Called by ``BasePolicy.state``.
+        """
         return {
             "horizon": self._horizon,
             "c": self._c,

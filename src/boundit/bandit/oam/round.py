@@ -117,7 +117,7 @@ def estimate(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numbe
 
 @compile_kernel
 def compute_gaps(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
-    """Compute how far each row falls short of the best of its block of rows.
+    """Compute how far the mean of each pair is below the best of its context.
 
     Called by ``choose_for_visitor`` and ``find_wanted_pulls``.
     """
@@ -134,7 +134,7 @@ def compute_gaps(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
 
 @compile_kernel
 def find_least_gap(gaps: Numbers, most: float, smallest: float) -> float:
-    """Find the smallest positive gap, but none above ``most`` or below ``smallest``.
+    """Find the smallest positive gap of a mean, none above ``most`` or below ``smallest``.
 
     Called by ``choose_for_visitor``.
     """
@@ -189,7 +189,7 @@ def choose_for_visitor(
 
 @compile_kernel
 def _compute_forced_share(constants: MatchingConstants, events: int) -> float:
-    """Compute how much of the exploration is forced, in the round after so many.
+    """Compute the share of explorations that OAM forces, after so many rounds.
 
     Called by ``choose_for_visitor``.
     """
@@ -248,7 +248,7 @@ def _find_branch(visit: ContextArms, gap: float, width: float, quota: float) -> 
 
 @compile_kernel
 def _find_largest(index: Numbers, free: Numbers) -> int:
-    """Find the highest index; among equals the higher free one, then the first.
+    """Find the arm with the highest index; among equals the higher free one, then the first.
 
     Called by ``choose``.
     """

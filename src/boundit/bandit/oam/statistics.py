@@ -74,9 +74,10 @@ class MatchingStatistics:
         require_length(x, self.rows[1].size if self.rows else None, arm)
 
     def find_pairs(self, prior: PriorBounds) -> CandidatePairs:
-        """Find every pair of a context that was met and an arm that the bounds leave.
+        """Give every context met with each arm that the bounds leave there.
 
-        Called by ``MatchingStatistics.choose`` and ``MatchingStatistics.count_exploration``.
+        Kept until the bounds move. Called by ``MatchingStatistics.choose`` and
+        ``MatchingStatistics.count_exploration``.
         """
         known = self._pairs
         if known is None or known[0] is not prior or known[1] != prior.version:
@@ -84,9 +85,10 @@ class MatchingStatistics:
         return known[2]
 
     def find_candidates(self, context: Context, ranked_arms: RankedArms) -> CandidateArms:
-        """Find the arms of a context that the bounds leave; remembered while they last.
+        """Find the arms of a context that the bounds do not rule out, with their features.
 
-        Called by ``OAM.choose`` and ``lay_out_candidates``.
+        Kept as long as the ranking is the same. Called by ``OAM.choose`` and
+        ``lay_out_candidates``.
         """
         known = self._candidates.get(context)
         if known is not None and known.ranked_arms is ranked_arms:
@@ -109,7 +111,10 @@ class MatchingStatistics:
         candidates: CandidateArms,
         n_learned: int,
     ) -> MatchingChoice:
-        """Choose among the candidates (lines 3 to 25); called by ``OAM._match``."""
+        """Choose among the candidates of a context by Algorithm 5, lines 3 to 25.
+
+        Called by ``OAM._match`` for one visitor.
+        """
         pairs, size = self.find_pairs(prior), candidates.n_features
         arms = (
             self.counts.count_plays(context, candidates.kept),
@@ -132,7 +137,7 @@ class MatchingStatistics:
     def list_pairs_with(
         self, prior: PriorBounds, context: Context, arm: Arm
     ) -> ListedPairs | None:
-        """List the pairs as they will be once a pair was played; None if it was.
+        """List the pairs there will be once an arm was played in a context; None if it was.
 
         Features are asked of every arm held: whatever they raise, nothing has changed yet.
         Called by ``OAM.take``.
@@ -159,7 +164,7 @@ class MatchingStatistics:
         self.counts.add(context, arm, reward)
 
     def count_exploration(self, prior: PriorBounds, constants: MatchingConstants) -> None:
-        """Count a round of exploration; work the allocation out anew when one is due.
+        """Count a round that explored, and solve for a new allocation when one is due.
 
         Called by ``OAM.take``.
         """
@@ -173,22 +178,25 @@ class MatchingStatistics:
         self.allocation = dict(zip(pairs.keys, found.tolist(), strict=True))
 
     def settings(self) -> Record:
-        """Say of the features only whether they are a user's function.
+        """Say for JSON whether the features are a user's function.
 
         Called by ``BasePolicy.state``.
         """
         return {"features": self.features is not None}
 
     def fresh(self, spec: BanditSpec) -> "MatchingStatistics":
-        """Make one of the same kind with nothing learned; called by ``BasePolicy.fresh``."""
+        """Make statistics of nothing, with the same features.
+
+        Called by ``BasePolicy.fresh``.
+        """
         return MatchingStatistics(spec, self.features)
 
     def join(
         self, other: "MatchingStatistics", shared: "MatchingStatistics"
     ) -> "MatchingStatistics":
-        """Put two together; the allocation is worked out at the next exploration.
+        """Add up regression, counts and explorations of two policies; ``shared`` counts once.
 
-        Called by ``BasePolicy.merged``.
+        The allocation is worked out at the next exploration. Called by ``BasePolicy.merged``.
         """
         if self.features is not other.features:
             raise CannotMerge("the two policies learn with other features")
@@ -205,7 +213,7 @@ class MatchingStatistics:
         return result
 
     def to_record(self) -> Record:
-        """Write it for JSON; called by ``BasePolicy.state``."""
+        """Write regression, counts and allocation for JSON. Called by ``BasePolicy.state``."""
         return {
             "counts": self.counts.to_record(),
             "gram": self.rows[0].tolist() if self.rows else None,
@@ -219,7 +227,7 @@ class MatchingStatistics:
         }
 
     def restore(self, record: object, spec: BanditSpec) -> "MatchingStatistics":
-        """Read back what ``to_record`` wrote; called by ``BasePolicy.restore``."""
+        """Read the statistics that ``to_record`` wrote. Called by ``BasePolicy.restore``."""
         if not isinstance(record, dict):
             raise TypeError("the statistics are no object")
         result = self.fresh(spec)
@@ -248,7 +256,7 @@ class MatchingStatistics:
         return self.rows or (np.zeros((n_features, n_features)), np.zeros(n_features))
 
     def _list_pairs(self, prior: PriorBounds, *more: Pair) -> CandidatePairs:
-        """List the pairs of every context met, and of ``more``, that the bounds leave.
+        """List every context met, and of ``more``, with each arm that the bounds leave there.
 
         Called by ``MatchingStatistics.find_pairs`` and ``MatchingStatistics.list_pairs_with``.
         """
@@ -267,9 +275,9 @@ class MatchingStatistics:
 def lay_out_candidates(
     statistics: MatchingStatistics, layout: BatchLayout
 ) -> BatchCandidates | None:
-    """Lay out the candidates of a layout for whole runs; None if features would be refused.
+    """Put the candidate arms of all contexts and their features into arrays for a kernel.
 
-    Called by ``OAM.play_batch``.
+    None if features would be refused. Called by ``OAM.play_batch``.
     """
     try:
         found = [

@@ -50,7 +50,10 @@ class KLUCB(BasePolicy[ArmCounts]):
         super().__init__(spec, monitor, ArmCounts())
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        """Play whole runs of KL-UCB from nothing learned, in compiled code.
+
+        Called by ``BasePolicy.play`` for a simulation.
+        """
         low, high = self.spec.reward_range
         return play_kl_ucb(layout.score_table, self._c, low, high, layout.make_arrays(runs))
 
@@ -65,5 +68,5 @@ class KLUCB(BasePolicy[ArmCounts]):
         return Scores(ranked_arms, found, score_table)
 
     def options(self) -> Record:
-        """Give its own options as it took them; called by ``BasePolicy.state``."""
+        """Give the options that the constructor took; called by ``BasePolicy.state``."""
         return {"c": self._c}

@@ -88,7 +88,10 @@ class LinTS(BasePolicy[RidgeModels]):
         )
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        """Play whole runs of LinTS from nothing learned, in compiled code.
+
+        Called by ``BasePolicy.play`` for a simulation.
+        """
         ridge = lay_out_ridge(self.statistics.fresh(self.spec), layout)
         if ridge is None:
             return None
@@ -121,9 +124,10 @@ class LinTS(BasePolicy[RidgeModels]):
     def _find_propensity(
         self, draw_seed: DrawSeed, rows: ContextFeatures
     ) -> Callable[[Scores], float] | None:
-        """Say how a propensity is worked out, from the models as they are now.
+        """Give the function that works out the winner's propensity from the present models.
 
-        Called by ``LinTS.choose``; the scores work it out when it is read.
+        None where nobody wants propensities. Called by ``LinTS.choose``; the scores call it
+        when the propensity is read.
         """
         if not self._propensities:
             return None
@@ -134,7 +138,10 @@ class LinTS(BasePolicy[RidgeModels]):
         return partial(_count_wins, draw_seed, model, rows, self._scale)
 
     def options(self) -> Record:
-        """Give its own options as it took them; called by ``BasePolicy.state``."""
+        """Give scale, seed and propensities as the constructor took them.
+
+        Called by ``BasePolicy.state``.
+        """
         return {
             "scale": self._scale,
             "seed": self._seed,
@@ -143,7 +150,7 @@ class LinTS(BasePolicy[RidgeModels]):
 
 
 def _integrate_propensity(scores: Scores) -> float:
-    """Compute the chance of an arm whose draw hangs on no other's.
+    """Compute the chance that the winner's draw is the highest, all draws being independent.
 
     Used by ``LinTS._find_propensity`` where every arm has a model of its own.
     """
@@ -153,7 +160,7 @@ def _integrate_propensity(scores: Scores) -> float:
 def _count_wins(
     draw_seed: DrawSeed, model: Floats, rows: ContextFeatures, scale: float, scores: Scores
 ) -> float:
-    """Count the share of wins in this and further draws from one model.
+    """Estimate the winner's chance as its share of wins in further draws from the shared model.
 
     Used by ``LinTS._find_propensity`` where all arms share a model.
     """

@@ -79,7 +79,10 @@ class LinUCB(BasePolicy[RidgeModels]):
         )
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        """Play whole runs of LinUCB from nothing learned, in compiled code.
+
+        Called by ``BasePolicy.play`` for a simulation.
+        """
         ridge = lay_out_ridge(self.statistics.fresh(self.spec), layout)
         if ridge is None:
             return None
@@ -105,5 +108,5 @@ class LinUCB(BasePolicy[RidgeModels]):
         return Scores(ranked_arms, found, score_table, rows)
 
     def options(self) -> Record:
-        """Give its own options as it took them; called by ``BasePolicy.state``."""
+        """Give alpha and floor as the constructor took them; called by ``BasePolicy.state``."""
         return {"alpha": self._alpha, "floor": self._floor}

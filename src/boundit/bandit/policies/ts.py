@@ -58,7 +58,10 @@ class TS(BasePolicy[ArmCounts]):
         super().__init__(spec, monitor, ArmCounts())
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        """Play whole runs of Thompson sampling from nothing learned, in compiled code.
+
+        Called by ``BasePolicy.play`` for a simulation.
+        """
         low, high = self.spec.reward_range
         arrays = layout.make_arrays(runs)
         return play_ts(layout.score_table, layout.context_hashes, low, high, runs.seeds, arrays)
@@ -78,12 +81,15 @@ class TS(BasePolicy[ArmCounts]):
         return Scores(ranked_arms, found, score_table, propensity=propensity)
 
     def _compute_propensity(self, scores: Scores) -> float:
-        """Integrate the winner's chance when it is read; used by ``TS.choose``."""
+        """Integrate the chance that the winner's draw is the highest.
+
+        Given by ``TS.choose`` to the scores, which call it when the propensity is read.
+        """
         low, high = self.spec.reward_range
         return compute_win_probability(
             tabulate_beta_densities(scores.score_table, low, high), scores.winner
         )
 
     def options(self) -> Record:
-        """Give its own options as it took them; called by ``BasePolicy.state``."""
+        """Give the options that the constructor took; called by ``BasePolicy.state``."""
         return {"seed": self._seed, "propensities": self._propensities}

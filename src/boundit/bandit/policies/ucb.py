@@ -58,7 +58,10 @@ class UCB(BasePolicy[ArmCounts]):
         super().__init__(spec, monitor, ArmCounts())
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs from nothing learned; called by ``BasePolicy.play``."""
+        """Play whole runs of UCB from nothing learned, in compiled code.
+
+        Called by ``BasePolicy.play`` for a simulation.
+        """
         return play_ucb(layout.score_table, self._width, layout.make_arrays(runs))
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
@@ -69,7 +72,10 @@ class UCB(BasePolicy[ArmCounts]):
 
     @cached_property
     def _width(self) -> float:
-        """The width of confidence after one play; read by ``UCB.choose``."""
+        """The width of confidence after one play.
+
+        Read by ``UCB.choose`` and ``UCB.play_batch``.
+        """
         if self._delta is None and self._horizon is None:
             raise NeedsHorizon("UCB", "delta")
         low, high = self.spec.reward_range
@@ -78,5 +84,8 @@ class UCB(BasePolicy[ArmCounts]):
         return sigma * math.sqrt(2 * surprise)
 
     def options(self) -> Record:
-        """Give its own options as it took them; called by ``BasePolicy.state``."""
+        """Give horizon, delta and sigma as the constructor took them.
+
+        Called by ``BasePolicy.state``.
+        """
         return {"horizon": self._horizon, "delta": self._delta, "sigma": self._sigma}

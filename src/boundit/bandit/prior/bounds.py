@@ -33,16 +33,23 @@ class PriorBounds:
 
     @property
     def binding(self) -> BoundTable | None:
-        """The table as long as it is believed; ``Watch.refutes`` holds rewards against it."""
+        """The table of bounds as long as it is believed, else None.
+
+        Read by ``BoundMonitor.watch_reward`` and ``Watch.refutes``, which hold rewards against
+        it.
+        """
         return None if self.dropped else self.table
 
     @property
     def version(self) -> int:
-        """A number that grows when ends move; ``MatchingStatistics.pairs`` is kept by it."""
+        """A number that grows whenever observations move an end.
+
+        Read by ``MatchingStatistics.find_pairs``, which keeps its pairs until then.
+        """
         return self.narrowing.version if self.narrowing else 0
 
     def forget(self, contexts: Iterable[Context]) -> None:
-        """Rank the arms of some contexts anew when they are asked for: their ends moved.
+        """Drop the kept rankings of contexts whose ends moved, to be ranked anew.
 
         Called by ``BoundMonitor.narrow``.
         """
@@ -82,11 +89,14 @@ class PriorBounds:
 
     @cached_property
     def _bounded_contexts(self) -> frozenset[Context]:
-        """The contexts that the table has rows of."""
+        """The contexts that the table has rows of; read by ``PriorBounds.rank``."""
         return frozenset(self.binding.contexts if self.binding else ())
 
     def _rank_anew(self, arms: Sequence[Arm], context: Context) -> RankedArms:
-        """Rank arms and leave out the beaten ones; called by ``PriorBounds.rank``."""
+        """Look up the ends of arms in a context, rank them and leave out the beaten ones.
+
+        Called by ``PriorBounds.rank`` where no ranking is kept.
+        """
         found = [
             RankedArm(arm, *self._find_ends(arm, context), i) for i, arm in enumerate(arms)
         ]
@@ -99,7 +109,10 @@ class PriorBounds:
         )
 
     def _find_ends(self, arm: Arm, context: Context) -> tuple[float, float]:
-        """Find both ends of a pair as they are now; called by ``PriorBounds._rank_anew``."""
+        """Find the lower and upper end of an arm in a context, as narrowed so far.
+
+        Called by ``PriorBounds._rank_anew`` for every arm.
+        """
         table = self.binding
         if table is None:
             return -inf, inf
@@ -130,7 +143,10 @@ class PriorBounds:
 
     @cached_property
     def _better(self) -> dict[Context, dict[Arm, set[Arm]]]:
-        """For each context and arm those that surely earn more, by the table's contrasts."""
+        """For each context and arm those arms that surely earn more, by the table's contrasts.
+
+        Read by ``PriorBounds._find_beaten``.
+        """
         found: dict[Context, dict[Arm, set[Arm]]] = {}
         for (context, arm, other), most in (self.table.contrasts if self.table else {}).items():
             if most < 0:

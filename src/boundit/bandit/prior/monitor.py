@@ -43,7 +43,7 @@ class BoundMonitor:
     def of(
         cls, prior: BoundTable | None, *, watch: bool | Watch, living: float
     ) -> "BoundMonitor":
-        """Read the options about bounds that all policies share.
+        """Make a monitor from a policy's options ``prior``, ``watch`` and ``living``.
 
         Called by ``LinUCB.__init__`` and the constructors of the others.
         """
@@ -53,16 +53,17 @@ class BoundMonitor:
         return cls(prior, chosen, read_chance("living", living))
 
     def fresh(self) -> "BoundMonitor":
-        """Make one of the same table that has seen nothing.
+        """Make a monitor of the same table that has seen no reward or observation.
 
-        Called by ``BasePolicy.fresh`` and ``LinUCB.play_batch``.
+        Called by ``BasePolicy.fresh``, ``BoundMonitor.join`` and ``LinUCB.play_batch``.
         """
         return BoundMonitor(self.prior.table, self.watch, self.living)
 
     def rank(self, arms: Sequence[Arm], context: Context, *, held: bool) -> RankedArms:
-        """Rank the arms, the highest cap first; only one if watching owes it a play.
+        """Rank the arms of one visitor, the highest upper end first.
 
-        ``held`` says that they are all arms of the policy. Called by ``BasePolicy.decide``.
+        Only one if watching owes it a play. ``held`` says that they are all arms of the policy.
+        Called by ``BasePolicy.decide``.
         """
         found = self.prior.rank(arms, context, held=held)
         if self.watch is None or not self.watch.plays:
@@ -88,11 +89,14 @@ class BoundMonitor:
 
     @property
     def observes(self) -> tuple[str, ...]:
-        """The variables that narrow the bounds online; none once these are dropped."""
+        """The variables that narrow the bounds online; none once these are dropped.
+
+        Read by ``BasePolicy.observes``.
+        """
         return self.narrowing.variables if self.narrowing and not self.prior.dropped else ()
 
     def read_observed(self, observed: Mapping[str, object] | None) -> Cells:
-        """Read what was observed as far as it can narrow anything.
+        """Find the cells of the living bounds that a round's observed values fall into.
 
         Called by ``BasePolicy.learn`` before anything changes.
         """
@@ -101,9 +105,9 @@ class BoundMonitor:
         return self.narrowing.read_cells(observed)
 
     def narrow(self, context: Context, arm: Arm, cells: Cells) -> None:
-        """Narrow the bounds by what a round showed; what cannot be drops them.
+        """Narrow the bounds by the cells that a round showed, or drop them if refuted.
 
-        Called by ``BasePolicy.learn``.
+        Called by ``BasePolicy.learn`` for every reward that comes with an observation.
         """
         if self.narrowing is None or self.prior.dropped:
             return
@@ -114,7 +118,7 @@ class BoundMonitor:
             self.prior.forget(found)
 
     def watch_reward(self, context: Context, arm: Arm, reward: float) -> None:
-        """Hold one reward against the bound it should obey.
+        """Add one reward to the evidence of its arm and context, and judge their bound by it.
 
         Called by ``BasePolicy.learn`` where the bounds are watched.
         """
@@ -138,7 +142,7 @@ class BoundMonitor:
         self.judge_all()
 
     def join(self, other: "BoundMonitor", shared: "BoundMonitor") -> "BoundMonitor":
-        """Put together what two have seen of the same bounds.
+        """Make a monitor with the evidence and observations of two policies.
 
         Called by ``BasePolicy.merged``.
         """
@@ -153,7 +157,7 @@ class BoundMonitor:
         return monitor
 
     def to_record(self) -> Record:
-        """Write it as a JSON object; called by ``BasePolicy.state``."""
+        """Write bounds, watch and evidence as a JSON object; called by ``BasePolicy.state``."""
         return {
             "prior": self.prior.table.record() if self.prior.table else None,
             "watch": encode(self.watch, Watch | None),
@@ -165,7 +169,7 @@ class BoundMonitor:
 
     @classmethod
     def from_record(cls, record: Record) -> "BoundMonitor":
-        """Read back what ``to_record`` wrote; called by ``BasePolicy.restore``."""
+        """Read the monitor that ``to_record`` wrote; called by ``BasePolicy.restore``."""
         monitor = cls(
             BoundTable.from_record(record["prior"]) if record["prior"] else None,
             decode(Watch | None, record["watch"]),
@@ -178,7 +182,7 @@ class BoundMonitor:
         return monitor
 
     def judge_all(self) -> None:
-        """Hold all that was seen against the bounds.
+        """Judge the bounds by all rewards and observations so far, and drop them if refuted.
 
         Called by ``BoundMonitor.refresh`` and ``BoundMonitor.join``.
         """
@@ -190,7 +194,7 @@ class BoundMonitor:
             self.drop(self._make_refutation(plan, context, arm), warn=True)
 
     def _make_refutation(self, plan: Living, context: Context, arm: Arm) -> Refutation:
-        """Say how what rounds showed contradicts the bounds of a plan.
+        """Say how observations contradict the bounds of one plan of the living bounds.
 
         Called by ``BoundMonitor.narrow`` and ``BoundMonitor.judge_all``.
         """
@@ -204,7 +208,7 @@ class BoundMonitor:
         return Refutation(arm, context, bound, n, None, level, plan.variables)
 
     def _judge(self, context: Context, arm: Arm) -> None:
-        """Drop the bounds if the rewards of one pair refute its own.
+        """Drop all bounds if the rewards of an arm in a context refute the bound of that pair.
 
         Called by ``BoundMonitor.watch_reward`` and ``BoundMonitor.judge_all``.
         """
@@ -214,9 +218,9 @@ class BoundMonitor:
         self.drop(found, warn=True)
 
     def drop(self, refutation: Refutation | None, *, warn: bool = False) -> None:
-        """Believe the table no longer, if there is a refutation.
+        """Stop believing the table, if there is a refutation, and keep that.
 
-        Called by ``BoundMonitor._judge`` and ``BoundMonitor.narrow``.
+        Called by ``BoundMonitor._judge``, ``BoundMonitor.narrow`` and ``BoundMonitor.join``.
         """
         if refutation is None:
             return

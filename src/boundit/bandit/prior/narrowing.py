@@ -67,18 +67,24 @@ class NarrowingBounds:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables it can learn from, in order; shown by ``BoundMonitor.observes``."""
+        """The variables whose values narrow the bounds, in order.
+
+        Read by ``BoundMonitor.observes``.
+        """
         return tuple(sort_names(self._levels))
 
     @property
     def n_seen(self) -> int:
-        """The number of rounds that the plan that saw most has learned from."""
+        """The number of observed rounds, in the plan that used most of them.
+
+        Read by ``BoundMonitor.describe``.
+        """
         return max(
             (sum(map(self._count_in_pool, found.values())) for found in self.pools), default=0
         )
 
     def find_ends(self, arm: Arm, context: Context) -> tuple[float, float] | None:
-        """Find both ends of a pair now; None if no plan speaks of it.
+        """Find both ends of an arm in a context now; None if no plan speaks of them.
 
         Called by ``PriorBounds._find_ends``.
         """
@@ -88,9 +94,10 @@ class NarrowingBounds:
         return float(self.found.lower[place]), float(self.found.upper[place])
 
     def read_cells(self, observed: Mapping[str, object]) -> Cells:
-        """Find the cells that were seen; a level that no plan knows is refused.
+        """Find for each plan the cell that observed values fall into.
 
-        Called by ``BoundMonitor.read_observed`` and ``lay_out_narrowing``.
+        A level that no plan knows is refused. Called by ``BoundMonitor.read_observed`` and
+        ``lay_out_narrowing``.
         """
         if not isinstance(observed, Mapping):
             raise BadObservation(observed)
@@ -100,7 +107,7 @@ class NarrowingBounds:
             return self._find_cells(observed)
 
     def _find_cells(self, observed: Mapping[str, object]) -> Cells:
-        """Find the cells of what was not seen before.
+        """Find the cells of observed values that are not in the memory of such values.
 
         Called by ``NarrowingBounds.read_cells``.
         """
@@ -121,9 +128,10 @@ class NarrowingBounds:
         return found
 
     def find_pool(self, plan: int, arm: Arm, context: Context) -> int | None:
-        """Find the number of the pool of a pair in one plan, counted over all plans.
+        """Find the number of the pool that an arm and context belong to in one plan, or None.
 
-        Called by ``NarrowingBounds.learn_cells`` and ``lay_out_narrowing``.
+        Pools are counted over all plans. Called by ``NarrowingBounds.learn_cells``,
+        ``NarrowingBounds.count_rounds`` and ``lay_out_narrowing``.
         """
         found = self.plans[plan].pools.get((arm, context))
         return None if found is None else self.pools[plan][found]
@@ -131,9 +139,9 @@ class NarrowingBounds:
     def learn_cells(
         self, arm: Arm, context: Context, cells: Cells
     ) -> tuple[Context, ...] | Living:
-        """Take in one round: the contexts whose ends moved, or the plan it refutes.
+        """Count one round's cells; give the contexts whose ends moved, or the plan it refutes.
 
-        Called by ``BoundMonitor.narrow``.
+        Called by ``BoundMonitor.narrow`` for every reward that comes with an observation.
         """
         moved: tuple[Context, ...] = ()
         for i, cell in enumerate(cells):
@@ -149,9 +157,9 @@ class NarrowingBounds:
         return moved
 
     def settle(self) -> Living | None:
-        """Bring all ends up to what was seen; gives the plan that it refutes, if any.
+        """Narrow all ends by all counts; gives the plan that they refute, if any.
 
-        Called by ``BoundMonitor.judge_all`` once what was seen came from elsewhere.
+        Called by ``BoundMonitor.judge_all`` once counts came from elsewhere.
         """
         self.version += 1
         for plan, pools in zip(self.plans, self.pools, strict=True):
@@ -160,7 +168,7 @@ class NarrowingBounds:
         return None
 
     def count_rounds(self, plan: Living, arm: Arm, context: Context) -> int:
-        """Count the rounds that the pool of a pair has learned from in a plan.
+        """Count the observed rounds in the pool of an arm and context in one plan.
 
         Called by ``BoundMonitor._make_refutation``.
         """
@@ -168,7 +176,7 @@ class NarrowingBounds:
         return 0 if pool is None else self._count_in_pool(pool)
 
     def resume(self, table: BoundTable) -> "NarrowingBounds":
-        """Go on with another table: what was seen stays where the pools are the same.
+        """Make the same for another table, with the counts of those pools that both have.
 
         Called by ``BoundMonitor.refresh``.
         """
@@ -193,11 +201,14 @@ class NarrowingBounds:
         return result
 
     def to_record(self) -> Record:
-        """Write it as a JSON object; called by ``BoundMonitor.to_record``."""
+        """Write counts and ends as a JSON object; called by ``BoundMonitor.to_record``."""
         return {name: part.tolist() for name, part in self.found._asdict().items()}
 
     def restore(self, record: Record) -> None:
-        """Take over what ``to_record`` wrote; called by ``BoundMonitor.from_record``."""
+        """Fill in the counts and ends that ``to_record`` wrote.
+
+        Called by ``BoundMonitor.from_record``.
+        """
         for name, part in self.found._asdict().items():
             numbers = np.array(record[name], part.dtype)
             if numbers.shape != part.shape:
@@ -205,7 +216,7 @@ class NarrowingBounds:
             part[:] = numbers
 
     def _copy_counts(self, other: "NarrowingBounds") -> None:
-        """Take over what another has seen of plans that look at the same pools.
+        """Copy another's counts and intervals for the plans that both have.
 
         Called by ``NarrowingBounds.resume`` and ``NarrowingBounds.join``.
         """
@@ -224,11 +235,14 @@ class NarrowingBounds:
                     self.found.high[here] = other.found.high[there]
 
     def find_span(self, pool: int) -> slice:
-        """Find where the cells of a pool are; called by ``NarrowingBounds._copy_counts``."""
+        """Find where the counts of a pool's cells lie in the array of all counts.
+
+        Called by ``NarrowingBounds._copy_counts`` and ``NarrowingBounds._count_in_pool``.
+        """
         return slice(*self.claims.cells[pool : pool + 2].tolist())
 
     def _count_in_pool(self, pool: int) -> int:
-        """Count the rounds that a pool has learned from.
+        """Add up the rounds counted in all cells of a pool.
 
         Called by ``NarrowingBounds.n_seen`` and ``NarrowingBounds.count_rounds``.
         """
@@ -236,7 +250,7 @@ class NarrowingBounds:
 
 
 def _lay_out_plan(table: BoundTable, pairs: Mapping[Key, int], error: float) -> NarrowingPlan:
-    """Lay out what the plans of a table say, for compiled code.
+    """Put pools, cells and ends of a table's living plans into arrays for kernels.
 
     Called by ``NarrowingBounds.__init__``.
     """
@@ -275,7 +289,7 @@ def _lay_out_plan(table: BoundTable, pairs: Mapping[Key, int], error: float) -> 
 
 
 def _group_by_pool(plan: Living) -> dict[Pool, list[Key]]:
-    """Group the pairs of a plan by their pools; called by ``_lay_out_plan``."""
+    """Group the arms and contexts of a living plan by pool; called by ``_lay_out_plan``."""
     found: dict[Pool, list[Key]] = {}
     for key, pool in plan.pools.items():
         found.setdefault(pool, []).append(key)
@@ -283,7 +297,7 @@ def _group_by_pool(plan: Living) -> dict[Pool, list[Key]]:
 
 
 def _make_unseen_ends(table: BoundTable, pairs: Mapping[Key, int], size: int) -> NarrowedEnds:
-    """Make the ends of pairs before anything was seen: the table's own.
+    """Make arrays with the table's own ends, and counts of 0, before any observation.
 
     Called by ``NarrowingBounds.__init__``.
     """
