@@ -54,3 +54,13 @@ def test_what_is_known_is_said() -> None:
     assert Reweighting.from_graph(
         graph, make_nodes("M"), RATE, [make_nodes("X", "M")]
     ).statement == ("r >= 0.4 (selection rate), P(M, X) is that of an unselected table")
+
+
+def test_its_step_names_what_shields_selection_from_what() -> None:
+    graph = parse("X -> M -> Y; M -> [S]")
+    (step,) = Reweighting.from_graph(graph, make_nodes("X", "M"), RATE).steps
+
+    assert str(step) == "Rule 1: given M, selection tells nothing of X"
+    assert (step.between, step.given) == ((("S",), ("X",)), ("M",))
+    assert Reweighting.from_graph(graph, make_nodes("M"), RATE).steps == ()
+    assert Reweighting(make_nodes("X", "M"), make_nodes("M")).steps[0].between is None

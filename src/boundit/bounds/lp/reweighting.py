@@ -33,13 +33,15 @@ class Reweighting:
     """Which variables are reweighted, by what, and what is known of it; by the graph alone.
 
     ``steering`` shields selection from the others. ``tables`` are sets of variables counted
-    without selection, all among ``variables``.
+    without selection, all among ``variables``. ``selection`` is the selection node, which steps
+    name.
     """
 
     variables: Nodes
     steering: Nodes
     facts: SelectionFacts = NOTHING_KNOWN
     tables: tuple[Nodes, ...] = ()
+    selection: str | None = None
 
     @classmethod
     def from_graph(
@@ -63,7 +65,7 @@ class Reweighting:
         """
         every = variables.union(*tables)
         steering = find_boundary(graph, str(graph.selection), given=every)
-        return cls(every, steering, facts, tuple(tables))
+        return cls(every, steering, facts, tuple(tables), graph.selection)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -101,6 +103,19 @@ class Reweighting:
         if self.reads_steering:
             found.append(P(self.steering))
         return *found, *(P(table, logged=False) for table in self.tables)
+
+    @property
+    def steps(self) -> tuple[StepRecord, ...]:
+        """The step that the steering variables shield the others; none where either is empty.
+
+        Used by every rule that reweights the log, ``ReweightedChain.write_record`` for one.
+        """
+        known, hidden = sort_names(self.steering), sort_names(self.variables - self.steering)
+        if not known or not hidden:
+            return ()
+        shown = f"given {join_names(known)}, selection tells nothing of {join_names(hidden)}"
+        sides = ((self.selection,), tuple(hidden)) if self.selection else None
+        return (StepRecord(f"Rule 1: {shown}", sides, tuple(known) if sides else ()),)
 
     @property
     def statement(self) -> str:

@@ -199,13 +199,6 @@ def _make_natural_rule(
     shown = (
         f"whoever got {join_names(arms)} shows what it earns; of the others nothing is known"
     )
-    steps = [StepRecord(shown)]
-    if law.steering and (others := law.variables - law.steering):
-        shields = (
-            f"given {join_names(law.steering)}, selection tells nothing of {join_names(others)}"
-        )
-        sides = (str(graph.selection),), tuple(sort_names(others))
-        shield = tuple(sort_names(law.steering))
-        steps.append(StepRecord(f"Rule 1: {shields}", sides, shield))
-    block = ReweightedBlock(tuple(sort_names(members)), relevant, law, tuple(steps))
+    steps = (StepRecord(shown), *law.steps)
+    block = ReweightedBlock(tuple(sort_names(members)), relevant, law, steps)
     return NaturalBounds(query, arms, block)

@@ -133,11 +133,7 @@ class ReweightedChain(BoundRule):
         verb = " lies between " if self.unknown else " is "
         laws = dict.fromkeys(self.reweightings)
         for each in laws:
-            others = each.variables - each.steering
-            if others and each.steering:
-                known, hidden = join_names(each.steering), join_names(others)
-                line = f"Rule 1: given {known}, selection tells nothing of {hidden}"
-                steps.append(StepRecord(line))
+            steps += each.steps
         stated = "; ".join(dict.fromkeys(each.statement for each in laws))
         weights = write_reweighting([each.steering for each in laws], stated)
         claim = Sentence.of(self.query.formula, verb, shown, weights)

@@ -36,7 +36,7 @@ from boundit.estimand.recovery.question import Question, lighten
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound import RuleRecord, StepRecord
+from boundit.terms.bound import RuleRecord
 from boundit.terms.formula import Sentence
 from boundit.terms.message import Note
 from boundit.terms.names import Nodes, join_names, sort_names
@@ -121,13 +121,9 @@ class ReweightedTypes(BoundRule):
             every,
             write_reweighting([law.steering], law.statement),
         )
-        steps = [*self.program.steps]
-        if law.steering and (others := law.variables - law.steering):
-            known, hidden = join_names(law.steering), join_names(others)
-            line = f"Rule 1: given {known}, selection tells nothing of {hidden}"
-            steps.append(StepRecord(line))
+        steps = (*self.program.steps, *law.steps)
         return RuleRecord(
-            f"program over {join_names(inside)}{across}, reweighted", claim, tuple(steps)
+            f"program over {join_names(inside)}{across}, reweighted", claim, steps
         )
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
