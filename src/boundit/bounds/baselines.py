@@ -28,7 +28,10 @@ def condition_only(
     *,
     reward_range: tuple[float, float] | None = None,
 ) -> BoundTable:
-    """Estimate each arm by its logged mean in each context (CP): neglects both biases."""
+    """Estimate each arm by its logged mean in each context (CP): neglects both biases.
+
+    Called by users, and by ``run_offline_study`` to compare with bounds.
+    """
     asked = read_bandit_query(graph, query)
     given = frozenset(asked.treatments + asked.context)
     formula = P(frozenset(asked.outcomes), given, logged=graph.selection is not None)

@@ -42,7 +42,8 @@ def sensitivity_curve(
 ) -> SensitivityCurve:
     """Bound under every limit; ``bounded`` gives the table of bounds under one limit.
 
-    Intervals never widen as the limit gets smaller, whatever the confidence shares out.
+    Intervals never widen as the limit gets smaller, whatever the confidence shares out. Called
+    by users, and by ``derive_ladders`` for the command that plots the curve.
     """
     found: dict[float, BoundTable] = {}
     refuted, wider = list[float](), None
