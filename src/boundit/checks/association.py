@@ -87,8 +87,8 @@ class PooledGroups:
     def levels(self) -> tuple[list[int], list[int]]:
         """The codes of the levels that occur, of the first variable and of the second.
 
-        Read by ``PooledGroups.counts`` and ``PooledGroups.whitener``, which lay out their
-        arrays by them.
+        Read by ``_mark_rarest_level`` and ``_find_strongest_pair``, to name the levels of a
+        cell.
         """
         return np.unique(self.strata.one).tolist(), np.unique(self.strata.other).tolist()
 

@@ -132,7 +132,7 @@ class CausalGraph:
     def order(self) -> tuple[str, ...]:
         """Every node after its causes; the selection node last; ties by name.
 
-        Read by ``order_from_end`` and wherever nodes are gone through causally.
+        Read by ``CausalGraph.components`` and wherever nodes are gone through causally.
         """
         return order_causally(
             {node: links.children for node, links in self.links.items()}, last=self.selection
