@@ -152,7 +152,7 @@ class CheckReport:
     def caveats(self) -> tuple[str, ...]:
         """What a reader should know of the rows behind the findings, such as dropped nulls.
 
-        Read by ``CheckReport.__str__`` and by ``_make_record`` of the command line.
+        Read by ``CheckReport.__str__`` and by ``_make_check_record`` of the command line.
         """
         return tuple(map(str, self.notes))
 
