@@ -85,8 +85,8 @@ def read_vector(given: object, arm: Arm) -> Vector:
     """Read a feature vector: finite numbers, at least one, in one row.
 
     Called by ``FeatureEncoding.encode`` for what a user's function gives, and by
-    ``RidgeModels.take`` and ``OAM.take`` for the features of a decision that was made
-    elsewhere.
+    ``RidgeModels.take`` and ``MatchingStatistics.take`` for the features of a decision that
+    was made elsewhere.
     """
     try:
         x = np.array(given, dtype=np.float64)
