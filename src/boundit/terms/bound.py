@@ -44,7 +44,7 @@ class StepRecord:
     def prefix(self, *parts: Part | Sentence) -> "StepRecord":
         """Put words before the line, which say what the step is about.
 
-        Called by ``prefix_steps``, and by ``Factorization.write_record`` for each factor.
+        Called by ``KnownFormula.prefix_steps`` and ``Factorization.write_record``.
         """
         return replace(self, line=join_line(*parts, self.line))
 

@@ -131,7 +131,7 @@ Line: TypeAlias = str | Sentence
 def join_line(*parts: Part | Sentence) -> Line:
     """Put parts one after another; words alone stay words.
 
-    Called by ``Step.sentence``, and by rules that say of each step what it is about.
+    Called by ``Step.sentence``, and by ``StepRecord.prefix`` for what a step is about.
 
     >>> join_line("for Z: ", "it may be seen")
     'for Z: it may be seen'
