@@ -57,11 +57,13 @@ class Walk:
 
 
 def trace_calls(run: Callable[[], object]) -> list[Call]:
-    """Run something once and list the calls of our functions, in order.
+    """Run something once and list the calls of our functions, in order, thread by thread.
 
-    What another thread calls counts as called by the function that was started first.
+    What another thread calls counts as called by the function that was started first, after
+    all that its own thread calls: how threads take turns differs from run to run.
     """
-    calls, first = list[Call](), threading.get_ident()
+    first = threading.get_ident()
+    calls = defaultdict[int, list[Call]](list, {first: []})
     stacks = defaultdict[int, list[FrameType]](list)
 
     def follow(frame: FrameType, event: str, _: object) -> None:
@@ -70,7 +72,7 @@ def trace_calls(run: Callable[[], object]) -> list[Call]:
         if event == "call" and code.co_filename.startswith(_BASE):
             path = code.co_filename.removeprefix(_BASE)
             depth = len(running) + (thread != first)
-            calls.append(Call(depth, path, code.co_qualname))
+            calls[thread].append(Call(depth, path, code.co_qualname))
             running.append(frame)
         elif event == "return" and running and running[-1] is frame:
             running.pop()
@@ -84,7 +86,7 @@ def trace_calls(run: Callable[[], object]) -> list[Call]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    return calls
+    return [call for found in calls.values() for call in found]
 
 
 def follow_calls(title: str, calls: list[Call], limit: int, source: Source) -> Walk:

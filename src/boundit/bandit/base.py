@@ -332,7 +332,7 @@ class BasePolicy(ABC, Generic[S]):
     def restore(
         cls, state: Mapping[str, object], read_options: Callable[[Record], Record]
     ) -> Self:
-        """Make the policy that ``state()`` described, its options read by ``read_options``.
+        """Make the policy that ``state()`` described, options as ``read_options`` has them.
 
         Called by ``BasePolicy.from_state`` and, with functions that are given again, by
         ``LinUCB.from_state``, ``LinTS.from_state`` and ``OAM.from_state``.

@@ -156,7 +156,7 @@ def name_variables(names: Iterable[str], *, bare: bool = False) -> tuple[Variabl
 def make_factor(names: Iterable[str]) -> Term:
     """Make the c-factor of some variables, as it stands in a step.
 
-    Called by ``identify`` and ``Factorization.record`` among others.
+    Called by ``identify`` and ``Factorization.write_record`` among others.
 
     >>> print(make_factor({"Y", "I1"}))
     Q[I1, Y]

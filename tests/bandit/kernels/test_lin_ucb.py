@@ -121,15 +121,15 @@ def test_what_is_scored_is_not_scored_again() -> None:
 
 
 def test_what_must_be_seen_round_by_round_is_not_played() -> None:
-    stage = FiniteEnvironment(CONTEXTS, ARMS, np.full((4, 4), 0.5))
-    visitors, luck = np.zeros((1, 3), np.int64), np.zeros((1, 3))
+    environment = FiniteEnvironment(CONTEXTS, ARMS, np.full((4, 4), 0.5))
+    contexts, uniforms = np.zeros((1, 3), np.int64), np.zeros((1, 3))
     seeds = np.zeros(1, np.uint64)
 
-    def played(policy: LinUCB, stage: FiniteEnvironment = stage) -> object:
-        return policy.play(stage, visitors, luck, seeds)
+    def played(policy: LinUCB, environment: FiniteEnvironment = environment) -> object:
+        return policy.play(environment, contexts, uniforms, seeds)
 
-    elsewhere = FiniteEnvironment(((0, 7), *CONTEXTS[1:]), ARMS, stage.means)
-    text = FiniteEnvironment((("tall", 0), *CONTEXTS[1:]), ARMS, stage.means)
+    elsewhere = FiniteEnvironment(((0, 7), *CONTEXTS[1:]), ARMS, environment.means)
+    text = FiniteEnvironment((("tall", 0), *CONTEXTS[1:]), ARMS, environment.means)
     assert played(LinUCB(prior=table())) is not None
     assert played(LinUCB(prior=table(), watch=True)) is None
     assert played(LinUCB(prior=table()), elsewhere) is None
@@ -145,9 +145,11 @@ def test_playing_leaves_the_policy_as_it_was() -> None:
     policy = LinUCB(prior=table(0.2))
     policy.learn(policy.decide((0, 0)), 1.0)
     before = policy.state()
-    stage = FiniteEnvironment(CONTEXTS, ARMS, np.full((4, 4), 0.5))
+    environment = FiniteEnvironment(CONTEXTS, ARMS, np.full((4, 4), 0.5))
 
-    assert BatchLayout.of(policy.spec, policy.monitor.prior, stage) is not None
-    policy.play(stage, np.zeros((1, 9), np.int64), np.zeros((1, 9)), np.zeros(1, np.uint64))
+    assert BatchLayout.of(policy.spec, policy.monitor.prior, environment) is not None
+    policy.play(
+        environment, np.zeros((1, 9), np.int64), np.zeros((1, 9)), np.zeros(1, np.uint64)
+    )
 
     assert policy.state() == before

@@ -162,19 +162,19 @@ def test_some_model_of_the_graph_attains_each_end(drawn: str) -> None:
 def model_of(search: ArmProgram, point: Floats, like: Model, arm: int) -> Model:
     """The model in which a hidden cause chooses the run: X by Z, Y by X."""
     x, y = search.runs.runs
-    n_types, n_scenes = len(point), len(search.scenarios)
+    n_types, n_scenarios = len(point), len(search.scenarios)
     n_x = like.n_levels["X"]
     tables: dict[str, TableSpec] = {
         "Type": ([], np.maximum(point, 0) / np.maximum(point, 0).sum())
     }
-    chosen = np.zeros((n_types, n_scenes, n_x))
+    chosen = np.zeros((n_types, n_scenarios, n_x))
     paid = np.zeros((n_types, n_x, 2))
     for t in range(n_types):
-        pays = dict(zip(x[:n_scenes, t], y[:n_scenes, t], strict=True)) | {arm: y[-1, t]}
-        chosen[t, range(n_scenes), x[:n_scenes, t]] = 1
+        pays = dict(zip(x[:n_scenarios, t], y[:n_scenarios, t], strict=True)) | {arm: y[-1, t]}
+        chosen[t, range(n_scenarios), x[:n_scenarios, t]] = 1
         paid[t, range(n_x), [pays.get(level, 0) for level in range(n_x)]] = 1
     tables["Y"] = (["Type", "X"], paid)
-    if n_scenes == 1:
+    if n_scenarios == 1:
         tables["X"] = (["Type"], chosen[:, 0])
     else:
         tables["X"] = (["Type", "Z"], chosen)

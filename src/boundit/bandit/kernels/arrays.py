@@ -12,7 +12,7 @@ Seeds: TypeAlias = NDArray[np.uint64]
 
 
 class BatchArrays(NamedTuple):
-    """What whole runs are played on: the arms of every context, and who comes with what luck.
+    """What whole runs are played on: the arms of every context, and who comes with which chance.
 
     The arms of context ``c`` are those from ``starts[c]`` to ``starts[c + 1]``; ``means`` are
     what they earn and ``target`` what they are called outside. ``visitors`` are contexts, runs

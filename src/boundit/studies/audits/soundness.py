@@ -203,7 +203,7 @@ def _is_steered(problem: Problem) -> bool:
 
 
 def _classify_rule(rule: str) -> str:
-    """Name the kind of a bound's rule: the last stage of a chain, without its variables.
+    """Name the kind of a bound's rule: the last link of a chain, without its variables.
 
     Called by ``_count_row`` for both ends.
 
