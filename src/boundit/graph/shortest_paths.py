@@ -25,7 +25,7 @@ def list_shortest_paths(
 ) -> tuple[tuple[str, ...], ...]:
     """List the shortest paths between two disjoint sets, at most so many, as they are drawn.
 
-    Called by ``find_path_edges``. An arrow and a bidirected edge between the same nodes are two
+    Called by ``find_highlight``. An arrow and a bidirected edge between the same nodes are two
     paths. Paths of one length come in the order of their signs and names.
 
     >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Z", "X"), ("Z", "Y")])

@@ -12,11 +12,11 @@ Seeds: TypeAlias = NDArray[np.uint64]
 
 
 class BatchArrays(NamedTuple):
-    """What whole runs are played on: the arms of every context, and who comes with which chance.
+    """What whole runs are played on: the arms of every context, and the draws of each round.
 
     The arms of context ``c`` are those from ``starts[c]`` to ``starts[c + 1]``; ``means`` are
-    what they earn and ``target`` what they are called outside. ``visitors`` are contexts, runs
-    x rounds, as is their ``luck``.
+    what they earn and ``target`` what they are called outside. ``contexts`` are who
+    comes, runs x rounds; a reward is 1 where its place in ``uniforms`` lies below its mean.
     """
 
     starts: Places

@@ -14,7 +14,7 @@ def find_highlight(graph: CausalGraph, step: StepRecord) -> PathHighlight | None
     """Find what a step lights up: both sides, what is given, and the paths in its cut graph.
 
     None for a step without a separation, or one that names a variable outside the graph.
-    Called by ``group_rows`` and ``list_rules`` for every step.
+    Called for every step through ``_make_finder``, which keeps what was found.
 
     >>> from boundit.graph.text import parse
     >>> step = StepRecord("Rule 2: X may be seen", (("Y",), ("X",)), ("Z",), out_of=("X",))
