@@ -14,6 +14,7 @@ def test_a_name_is_found_where_the_stub_says(tmp_path: Path) -> None:
 
     assert find("join")("a", "b") == "a/b"  # type: ignore[operator]
     assert list_names() == names == ["join"]
+    assert {"graph", "derive_bounds"} <= set(dir(boundit))
     with pytest.raises(AttributeError, match="module 'here' has no attribute 'split'"):
         find("split")
 

@@ -111,8 +111,9 @@ def draw_house(rooms: list[Room]) -> str:
 def _write_room(room: Room) -> list[tuple[str, str]]:
     """Write the lines of a room, each with its style; called by ``draw_house``."""
     lines = [("purpose", line) for line in wrap(room.purpose, _CHARS)]
-    if room.folders and room.files:
-        lines.append(("folder", f"{_say_files(room.files)} beside its folders"))
+    if room.files:
+        beside = " beside its folders" if room.folders else ""
+        lines.append(("folder", f"{_say_files(room.files)}{beside}"))
     for name, (files, purpose) in room.folders.items():
         text = f"{name}/ {_say_files(files)}: {purpose}"
         lines += [("folder", line) for line in wrap(text, _CHARS, subsequent_indent="    ")]

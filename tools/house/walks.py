@@ -127,7 +127,7 @@ def _room(path: str) -> str:
 
 
 def record_walks(source: Source) -> list[Walk]:
-    """Record the four walks of the house: a table, a decision and its reward, runs, a page."""
+    """Record the walks of the house: a table, a decision, its reward, runs, a page."""
     return [
         follow_calls(title, trace_calls(run), limit, source)
         for title, limit, run in _list_calls()

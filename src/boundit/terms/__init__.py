@@ -1,1 +1,1 @@
-"""The ground the rooms stand on: frozen values and errors that every room shares."""
+"""Frozen values and errors that every room may use, and nothing that depends on a room."""

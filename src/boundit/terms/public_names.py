@@ -39,7 +39,8 @@ def attach_names(
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     names = sorted(homes)
-    return find, lambda: names, names
+    rooms = sorted(init.parent.name for init in folder.glob("*/__init__.py"))
+    return find, lambda: [*names, *rooms], names
 
 
 def _read_stub(path: Path, package: str) -> dict[str, str]:

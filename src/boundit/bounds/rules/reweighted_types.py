@@ -10,7 +10,7 @@ when ``z`` comes in,
 .. math:: P^*(e, z \mid f) = P^*(z \mid f)\; W_z(e)
 
 is linear in ``r`` on the left and linear in the types on the right once ``P*(z | f)`` is known;
-between two ends of it, it is two inequalities (``types_and_masses``).
+between two ends of it, it is two inequalities (``reweighted_type_program``).
 """
 
 from collections.abc import Iterator, Sequence
