@@ -68,7 +68,7 @@ class CausalGraph:
         return cls(named, arrows, arcs, selection)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be a causal graph; ``_make_part`` need not, its whole was checked."""
+        """Refuse what cannot be a causal graph; ``_make_part`` need not, as the whole was."""
         for name in self.nodes:
             if not is_name(name):
                 raise InvalidName(name)
