@@ -42,7 +42,7 @@ class StepRecord:
     out_of: tuple[str, ...] = ()
 
     def prefix(self, *parts: Part | Sentence) -> "StepRecord":
-        """Put words before the line, which say what the step is about.
+        """Give the same step with words before its line, which say what the step is about.
 
         Called by ``KnownFormula.prefix_steps`` and ``Factorization.write_record``.
         """
@@ -86,7 +86,7 @@ class Bound:
 
     @property
     def interval(self) -> Interval:
-        """Both ends as an interval.
+        """Both ends of the row as an ``Interval``.
 
         Used by ``BoundTable.__getitem__`` and ``explain_bound``.
         """

@@ -44,7 +44,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, object]:
 
 
 def compute_checksum(record: Mapping[str, object]) -> str:
-    """Compute the checksum of a record, so that a single changed digit shows.
+    """Compute the checksum of a JSON record, so that a single changed digit in a file shows.
 
     Called by ``write`` and ``read``, and by the files of policies and worlds.
     """

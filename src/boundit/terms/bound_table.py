@@ -90,10 +90,11 @@ class BoundTable:
         context: Sequence[str] = (),
         reward_range: tuple[float, float],
     ) -> Self:
-        """Take bounds as an expert or another tool wrote them, one mapping a row.
+        """Make a table of bounds that an expert or another tool wrote, one mapping a row.
 
         A row has a value for every treatment and context, ``lower`` and ``upper``; the other
-        columns that ``rows`` writes may be there too.
+        columns that ``rows`` writes may be there too. Users call it to start a policy from
+        their own bounds.
         """
         treatments, context = _read_names(treatments), _read_names(context)
         found: dict[Key, Bound] = {}
@@ -110,12 +111,18 @@ class BoundTable:
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        """The arms that have a row, in order."""
+        """The arms that have a row, in order: tuples of treatment values.
+
+        Users read it to go through the table; also read by ``Whiskers.arms``.
+        """
         return tuple(dict.fromkeys(arm for arm, _ in self.bounds))
 
     @property
     def contexts(self) -> tuple[Context, ...]:
-        """The contexts that have a row, in order."""
+        """The contexts that have a row, in order: tuples of context values.
+
+        Users read it to go through the table; also read by ``group_rows``.
+        """
         return tuple(dict.fromkeys(context for _, context in self.bounds))
 
     def __getitem__(self, key: tuple[object, object]) -> Interval:
@@ -125,9 +132,9 @@ class BoundTable:
         return found.interval if found else Interval(*self.reward_range)
 
     def contrast(self, arm: object, other: object, context: object = ()) -> float:
-        """Say how much more ``arm`` may earn than ``other`` at the very most.
+        """Say how much more ``arm`` may earn than ``other`` in a context, at the very most.
 
-        Below zero, ``other`` is better whatever is true.
+        Below zero, ``other`` is better whatever is true. Users call it to compare two arms.
         """
         (one, where), (two, _) = self._read_key(arm, context), self._read_key(other, context)
         return find_largest_contrast(
@@ -135,21 +142,32 @@ class BoundTable:
         )
 
     def dominated(self, context: object = ()) -> dict[Arm, Arm]:
-        """Map each arm that another surely beats in a context to the one that beats it."""
+        """Map each arm that another surely beats in a context to the one that beats it.
+
+        Users call it to rule out arms; also called by ``count_facts`` and ``group_rows`` for
+        pages.
+        """
         where = self._read_values("context", context, self.context)
         return find_dominated_arms(
             self.contrasts, where, {arm: self[arm, where] for arm in self.arms}
         )
 
     def plain(self) -> Self:
-        """The intervals by themselves: no contrasts, nothing that narrows online."""
+        """The same table with its intervals alone: no contrasts, nothing that narrows online.
+
+        Users call it to start a policy as the paper does; also called by
+        ``OfflineTables.from_world``.
+        """
         return replace(self, contrasts={}, living=())
 
     def __str__(self) -> str:
         return format_rows(self.treatments + self.context, self.bounds)
 
     def rows(self) -> list[dict[str, object]]:
-        """Spell every row: one entry for each treatment and context, then the measures."""
+        """Write the table as a list of mappings: treatments, context, ends, estimates, rules.
+
+        Users call it to process bounds further; also called by ``BoundTable.frame``.
+        """
         return [
             dict(zip(self.treatments + self.context, arm + context, strict=True))
             | {measure: getattr(bound, measure) for measure in MEASURES}
@@ -157,7 +175,7 @@ class BoundTable:
         ]
 
     def frame(self) -> "pd.DataFrame":
-        """Give the rows as a pandas frame."""
+        """Give the table as a pandas frame, a line for each arm and context. For users."""
         try:
             import pandas as pd  # noqa: PLC0415, an optional package
         except ImportError:
@@ -165,11 +183,17 @@ class BoundTable:
         return pd.DataFrame(self.rows(), columns=[*self.treatments, *self.context, *MEASURES])
 
     def explain(self, arm: object, context: object = ()) -> str:
-        """Say how one interval came about: ends, formulas with numbers, steps, caveats."""
+        """Say in text how one interval came about: ends, formulas with numbers, steps, caveats.
+
+        Users call it; also called by ``_print_table`` for ``boundit bound --explain``.
+        """
         return str(self.explanation(arm, context))
 
     def explanation(self, arm: object, context: object = ()) -> Explanation:
-        """How one interval came about, as a record that text and pages render."""
+        """How one interval came about, as a record that text and pages render.
+
+        Called by ``BoundTable.explain`` for text, and by ``group_rows`` for a page.
+        """
         key = self._read_key(arm, context)
         low, high = self.reward_range
         unseen = Bound(low, high, low, high, 0, "range", "range", marks=("it has no row",))
@@ -183,7 +207,10 @@ class BoundTable:
         )
 
     def record(self) -> dict[str, object]:
-        """Give the table whole as a JSON object, reasons included."""
+        """Write the whole table, reasons included, as an object for JSON.
+
+        Users call it; also called by ``BoundTable.save``.
+        """
         found: dict[str, object] = encode(self)
         return found
 
@@ -200,7 +227,11 @@ class BoundTable:
     def from_record(
         cls, record: Mapping[str, object], *, error: Callable[[str], Exception] = ValueError
     ) -> Self:
-        """Read back what ``record`` wrote; ``error`` makes the error of what does not fit."""
+        """Make a table of the JSON object that ``record`` wrote; refuse what does not fit.
+
+        ``error`` makes the error that is raised. Users call it; also called by
+        ``BoundTable.load``.
+        """
         return decode(cls, record, error=error)
 
     def _read_key(self, arm: object, context: object) -> Key:

@@ -69,9 +69,10 @@ class _Misfit(Exception):
         super().__init__(reason)
 
     def locate_within(self, step: str) -> "_Misfit":
-        """Make the same misfit, its place put behind the field or position it stands in.
+        """Make the same error with its place extended by the field or position it stands in.
 
-        Called by ``_read_part``.
+        So the message names the whole way to it, as ``bounds[3].lower``. Called by
+        ``_read_part``.
         """
         return _Misfit(self.reason, step + self.where)
 
@@ -86,7 +87,7 @@ class _Codec:
 
 
 def encode(value: object, kind: object = None) -> Any:
-    """Write a value as JSON has it, by its own type or by the annotated one.
+    """Turn a value into what ``json`` can write, by its own type or by the annotated one.
 
     Refuses what JSON has no form for. Called by ``BoundTable.record`` and the records of
     policies and decisions.
@@ -112,7 +113,7 @@ def decode(kind: object, record: object, *, error: Refusal = ValueError) -> Any:
 
 @cache
 def _find_codec(kind: Any) -> _Codec:
-    """Find how values of an annotated type are written to and read from JSON.
+    """Find how values of an annotated type become JSON and back: a codec, a pair of functions.
 
     Called by ``encode``, ``decode`` and, for the parts of a type, by the functions below.
     """

@@ -20,8 +20,8 @@ def find_largest_contrast(
 ) -> float:
     """Find how much more the first arm may earn than the second in a context, at most.
 
-    Takes the stored contrast, or what the two intervals say. Called by ``BoundTable.contrast``
-    and ``find_dominating_arm``.
+    Takes the stored contrast (a bound on the difference of two arms), or what the two intervals
+    say. Called by ``BoundTable.contrast`` and ``find_dominating_arm``.
 
     >>> apart = Interval(0.1, 0.5), Interval(0.2, 0.4)
     >>> find_largest_contrast({((), ("a",), ("b",)): -0.01}, ((), ("a",), ("b",)), apart)

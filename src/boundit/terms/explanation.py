@@ -32,17 +32,26 @@ class EndNumbers:
 
     @classmethod
     def of(cls, end: End, value: float, cells: Sequence[Line]) -> "EndNumbers":
-        """Keep the first numbers, and how many more there are. Called by ``explain_ends``."""
+        """Keep the first few of the numbers behind an end, and how many more there are.
+
+        Called by ``explain_ends``.
+        """
         return cls(end, value, tuple(cells[:_MOST_CELLS]), max(len(cells) - _MOST_CELLS, 0))
 
     @property
     def title(self) -> str:
-        """The end and its value."""
+        """Which end of the interval the numbers are of, and its value: ``Lower end 0.2``.
+
+        Read by ``_write_lines`` for text and ``_list_end`` for pages.
+        """
         return f"{self.end.capitalize()} end {self.value:.4g}"
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """The numbers, and how many are left out."""
+        """The numbers behind an end, a line each, and how many are left out.
+
+        Read by ``_write_lines`` for text and ``_list_end`` for pages.
+        """
         return (*self.cells, f"and {self.n_more} more") if self.n_more else self.cells
 
 
@@ -59,7 +68,10 @@ class EndExplanation:
 
     @property
     def title(self) -> str:
-        """Which end, and the rule that gave it."""
+        """The heading over what explains an end: which end, its value, the rule that gave it.
+
+        Read by ``_write_lines`` for text and ``_list_end`` for pages.
+        """
         which = "Both ends" if self.end == "both" else f"{self.end.capitalize()} end"
         value = "" if self.end == "both" else f" {self.value:.4g}"
         by = self.rule if self.rule != RANGE else "the reward's range, no rule says more"
@@ -98,7 +110,10 @@ class Explanation:
 
     @property
     def opening(self) -> Sentence:
-        """What is claimed: the question, its interval, and how surely."""
+        """The first sentence: the question, the interval that answers it, and how surely.
+
+        Read by ``_write_lines`` for text and ``_list_blocks`` for pages.
+        """
         sure = (
             f"With confidence {self.confidence:g}, for all rows of the table at once, "
             if self.confidence
@@ -108,12 +123,19 @@ class Explanation:
 
     @property
     def widths(self) -> str:
-        """How much of the width more rows would take away; empty without a confidence."""
+        """How much of the interval's width more logged rows would take away, in words.
+
+        Empty without a confidence. Read by ``_write_lines`` for text and ``_list_blocks`` for
+        pages.
+        """
         return _split_width(self.interval, self.estimate) if self.confidence else ""
 
     @property
     def logged(self) -> str:
-        """How many rows were logged for the arm and context."""
+        """How many rows were logged for the arm and context, in a sentence.
+
+        Read by ``_write_lines`` for text and ``_list_blocks`` for pages.
+        """
         return f"Logged for this arm and context: {format_count(self.n)}."
 
     def __str__(self) -> str:
@@ -129,7 +151,10 @@ def explain_bound(
     caveats: Sequence[str],
     dominated: Domination | None = None,
 ) -> Explanation:
-    """Put together what is known of one row. Called by ``BoundTable.explanation``."""
+    """Make the explanation of one row of bounds: its ends, their rules, numbers and caveats.
+
+    Called by ``BoundTable.explanation``.
+    """
     return Explanation(
         question,
         bound.interval,
@@ -143,9 +168,10 @@ def explain_bound(
 
 
 def explain_ends(bound: Bound, rules: Mapping[str, RuleRecord]) -> tuple[EndExplanation, ...]:
-    """Say for each end which rule gave it and from which numbers. Called by ``explain_bound``.
+    """Say for each end of a row which rule gave it, and from which numbers.
 
-    Ends of one rule are explained together; equal numbers are said once.
+    Ends of one rule are explained together; equal numbers are said once. Called by
+    ``explain_bound``.
     """
     low = EndNumbers.of("lower", bound.lower, bound.lower_cells)
     high = EndNumbers.of("upper", bound.upper, bound.upper_cells)
@@ -166,14 +192,20 @@ def _explain_end(
     numbers: tuple[EndNumbers, ...],
     rules: Mapping[str, RuleRecord],
 ) -> EndExplanation:
-    """Join the rule of an end and its numbers. Called by ``explain_ends``."""
+    """Make the explanation of one end from its rule's name, claim and steps, and its numbers.
+
+    Called by ``explain_ends``.
+    """
     rule = rules.get(name)
     claim, steps = (rule.claim, rule.steps) if rule else (None, ())
     return EndExplanation(end, value, name, claim, numbers, steps)
 
 
 def _write_lines(found: Explanation) -> Iterator[str]:
-    """Write an explanation line by line. Called by ``Explanation.__str__``."""
+    """Write the explanation of an interval as text, line by line.
+
+    Called by ``Explanation.__str__``.
+    """
     yield str(found.opening)
     for end in found.ends:
         yield from ("", end.title)

@@ -44,7 +44,10 @@ class Term:
 
     @property
     def brackets(self) -> tuple[str, str]:
-        """The brackets around the arguments: square for a mean and for a c-factor."""
+        """The brackets around the arguments: square for a mean, ``E[Y]``, and for ``Q[X]``.
+
+        Read by ``Term.__str__`` for text and ``_draw_term`` for pages.
+        """
         return ("[", "]") if self.letter in ("E", "Q") else ("(", ")")
 
     def __str__(self) -> str:
@@ -111,7 +114,7 @@ class Sentence:
 
     @classmethod
     def of(cls, *parts: "Part | Sentence") -> "Sentence":
-        """Put words, formulas and sentences one after another.
+        """Make one sentence of words, formulas and other sentences, one after another.
 
         Called by the rules of bounds for their claims, and by ``Explanation`` for its opening.
         """
@@ -129,7 +132,7 @@ Line: TypeAlias = str | Sentence
 
 
 def join_line(*parts: Part | Sentence) -> Line:
-    """Put parts one after another; words alone stay words.
+    """Join words, formulas and sentences to one line: text if all are words, else a sentence.
 
     Called by ``Step.sentence``, and by ``StepRecord.prefix`` for what a step is about.
 
@@ -154,9 +157,10 @@ def name_variables(names: Iterable[str], *, bare: bool = False) -> tuple[Variabl
 
 
 def make_factor(names: Iterable[str]) -> Term:
-    """Make the c-factor of some variables, as it stands in a step.
+    """Write the c-factor of some variables, ``Q[X, Y]``, as a formula.
 
-    Called by ``identify`` and ``Factorization.write_record`` among others.
+    The c-factor of a set is its law when all other variables are set by intervention. Called by
+    ``identify`` and ``Factorization.write_record`` among others.
 
     >>> print(make_factor({"Y", "I1"}))
     Q[I1, Y]
@@ -165,5 +169,8 @@ def make_factor(names: Iterable[str]) -> Term:
 
 
 def _write(parts: Iterable[Part]) -> str:
-    """Write parts on one line. Called by ``Sentence.__str__`` and by what holds formulas."""
+    """Write words and formulas on one line of text.
+
+    Called by ``Sentence.__str__`` and by the ``__str__`` of formulas that hold others.
+    """
     return "".join(map(str, parts))

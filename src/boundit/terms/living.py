@@ -21,9 +21,11 @@ Pool: TypeAlias = tuple[Value, ...]
 @final
 @dataclass(frozen=True)
 class Living:
-    """Variables to be seen, the pool of every pair, and its interval for every cell of them.
+    """A plan by which a policy narrows bounds: the variables to see after each round, and why.
 
-    Cells are the combinations of ``levels`` in the order of ``itertools.product``.
+    Pairs of arm and context in one pool learn together; ``ends`` has for each pair the interval
+    of its reward in every cell. Cells are the combinations of ``levels`` in the order of
+    ``itertools.product``.
     """
 
     variables: tuple[str, ...]
@@ -40,7 +42,7 @@ class Living:
 
     @property
     def n_cells(self) -> int:
-        """The number of combinations of levels of the variables to be seen.
+        """The number of combinations of levels of the variables seen after each round.
 
         Read by ``Living.__post_init__`` and ``_lay_out_plan``.
         """
@@ -48,7 +50,7 @@ class Living:
 
     @property
     def cells(self) -> tuple[tuple[Value, ...], ...]:
-        """The combinations of levels of the variables to be seen, in their order.
+        """The combinations of levels of the variables that a policy sees after each round.
 
         Read by ``lay_out_narrowing`` and by policies to place what they see.
 

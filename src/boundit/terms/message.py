@@ -76,7 +76,7 @@ class Message:
 
     @property
     def option(self) -> str | None:
-        """The option that the message names first; None where it names none.
+        """The option of the library that the message names first; None where it names none.
 
         Read by ``BounditError.__init__``.
         """

@@ -20,9 +20,9 @@ def attach_names(
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its stub.
 
-    ``moved`` are names that now live in a room of the package; they still work, with a
-    warning. The rooms themselves load on first use too. Called when ``boundit`` or one of its
-    rooms is imported.
+    So public names load their modules on first use. ``moved`` are names that now live in a room
+    of the package (a subpackage); they still work, with a warning. The rooms themselves load on
+    first use too. Called when ``boundit`` or one of its rooms is imported.
     """
     folder = Path(file).parent
     homes = _read_stub(folder / "__init__.pyi", package)
@@ -44,9 +44,9 @@ def attach_names(
 
 
 def _read_stub(path: Path, package: str) -> dict[str, str]:
-    """Read which module each public name comes from in a package's ``.pyi``; rooms apart.
+    """Read from a package's ``.pyi`` which module each public name is imported from.
 
-    Called by ``attach_names``.
+    Subpackages that it lists are left out. Called by ``attach_names``.
     """
     return {
         alias.name: node.module

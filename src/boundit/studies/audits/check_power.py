@@ -28,7 +28,10 @@ SIZES = (200, 1_000, 5_000, 20_000)
 
 @dataclass(frozen=True, slots=True)
 class CheckTrial:
-    """A true graph, the same without one edge, and the law of the logged rows."""
+    """A true graph, the same without one edge, and the law of the logged rows.
+
+    One trial of ``measure_check_power``, which asks ``check`` about both graphs.
+    """
 
     true: CausalGraph
     wrong: CausalGraph
@@ -37,7 +40,7 @@ class CheckTrial:
 
 @dataclass(frozen=True, slots=True)
 class PowerPoint:
-    """The share of logs of one size in which something was contradicted."""
+    """In which share of logs of one size ``check`` contradicted the right and wrong graph."""
 
     n: int
     logs: int
@@ -47,7 +50,8 @@ class PowerPoint:
     def compute_margin(self, share: float) -> float:
         """Compute two standard errors of a share of the logs, false alarms or finds.
 
-        Called by ``format_table`` for the ± of both columns.
+        A find is a log in which the wrong graph was contradicted. Called by ``format_table``
+        for the ± of both columns.
         """
         return 2 * sqrt(share * (1 - share) / self.logs)
 
@@ -81,9 +85,10 @@ def measure_check_power(
 
 
 def draw_trials(n: int, seed: int) -> Iterator[tuple[CheckTrial, Generator]]:
-    """Draw ``n`` trials of the graph check, each with the generator that its logs come from.
+    """Draw ``n`` trials of ``check``: a right graph, a wrong one and the law of their logs.
 
-    Called by ``measure_check_power``.
+    Each comes with the random generator that its logs are drawn by. Called by
+    ``measure_check_power``.
     """
     for stream in SeedSequence(seed).spawn(n):
         rng = default_rng(stream)
@@ -96,8 +101,8 @@ def draw_trials(n: int, seed: int) -> Iterator[tuple[CheckTrial, Generator]]:
 def draw_trial(rng: Generator) -> CheckTrial | None:
     """Draw a true graph of four to six variables, and the same graph without one edge.
 
-    None when no such graph can be told from the true one by its logged rows. Called by
-    ``draw_trials`` until it gives a trial.
+    Gives both with the law of the logged rows; None when that law contradicts no graph that
+    lacks one edge. Called by ``draw_trials`` until it gives a trial.
     """
     size, selection = int(rng.integers(4, 7)), bool(rng.random() < 0.5)
     true = draw_graph(size, rng, directed=0.3, bidirected=0.1, selection=selection)
@@ -153,9 +158,9 @@ def _is_refutable(graph: CausalGraph, true: CausalGraph) -> bool:
 
 
 def format_table(points: Sequence[PowerPoint], level: float = 0.05) -> str:
-    """Write the shares of false alarms and of finds as a table, one line for each log size.
+    """Write how often ``check`` cried wolf and how often it found the missing edge, as text.
 
-    Called when the module is run.
+    One line for each log size. Called when the module is run.
     """
     head = f"false alarms on the true graph (level {level:g}), finds with one edge missing"
     lines = [head, f"{'rows':>8}{'logs':>8}{'false alarms':>17}{'finds':>17}"]

@@ -43,7 +43,7 @@ class CoverageSetting:
 
 @dataclass
 class Coverage:
-    """How logs of one size did."""
+    """How logs of one size did: in how many all bounds held, and how wide these were."""
 
     world: str
     size: int
@@ -64,9 +64,9 @@ class Coverage:
 
     @property
     def is_enough(self) -> bool:
-        """Whether that share reaches the confidence, or is below it by chance at most.
+        """Whether the share of logs whose bounds all hold reaches the confidence within chance.
 
-        Read by ``_audit_coverage`` of the command line, which fails when it is not.
+        Read by ``_audit_coverage`` of the command line, which fails when it does not.
         """
         return self.share >= self.confidence - 3 * self.error
 
@@ -137,9 +137,9 @@ def _draw_settings(seed: int, n: int) -> Iterator[CoverageSetting]:
 
 
 def _count_log(setting: CoverageSetting, size: int, rng: Generator, entry: Coverage) -> None:
-    """Draw one log and bound it; add to ``entry`` whether the table holds and how wide it is.
+    """Draw one log and bound it; count in ``entry`` whether all its bounds hold the truth.
 
-    Called by ``measure_coverage`` for every log.
+    Also adds up how wide they are. Called by ``measure_coverage`` for every log.
     """
     model, query = setting.model, setting.query
     rows = model.sample_log(size, rng)
@@ -168,10 +168,10 @@ def _count_log(setting: CoverageSetting, size: int, rng: Generator, entry: Cover
 def bound_log(
     setting: CoverageSetting, rows: dict[str, np.ndarray], *, confidence: float, sparing: bool
 ) -> BoundTable:
-    """Bound one drawn log, as ``derive_bounds`` does, with every level declared.
+    """Bound one drawn log as ``derive_bounds`` does, with every level declared; give the table.
 
-    ``sparing`` False spends the error on every cell of every rule (plain Bonferroni). Called by
-    ``_count_log``.
+    ``sparing`` False splits the allowed error over every cell of every rule (plain Bonferroni).
+    Called by ``_count_log`` with and without, to compare the widths.
     """
     model, query = setting.model, setting.query
     (outcome,) = query.outcomes

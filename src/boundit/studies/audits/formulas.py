@@ -33,9 +33,10 @@ def audit_formulas(
 ) -> FormulaReport:
     """Ask random questions and compare every formula found with its model's truth.
 
-    Graphs have three to seven variables of two or three levels; two in three are selected, one
-    in three has external tables. Questions have one or two outcomes, up to two treatments and
-    two conditions. Called by ``_audit_formulas`` of the command line.
+    Gives how many were asked, answered, and answered wrongly. Graphs have three to seven
+    variables of two or three levels; two in three are selected, one in three has external
+    tables. Questions have one or two outcomes, up to two treatments and two conditions. Called
+    by ``_audit_formulas`` of the command line.
 
     >>> report = audit_formulas(30)
     >>> report.questions, report.wrong
@@ -53,9 +54,10 @@ def audit_formulas(
 
 
 def _ask_question(rng: Generator, report: FormulaReport) -> None:
-    """Draw a graph and a question, recover, and compare with the model's own answer.
+    """Draw a model and a question, recover a formula, and compare its value with the truth.
 
-    Called by ``audit_formulas`` for every question.
+    Counts in ``report`` whether one was found and whether it was wrong. Called by
+    ``audit_formulas`` for every question.
     """
     graph = draw_graph(int(rng.integers(3, 8)), rng, selection=bool(rng.random() < 2 / 3))
     names = [str(name) for name in rng.permutation(sort_names(graph.observed))]

@@ -94,8 +94,10 @@ def audit_openness(
 ) -> OpenReport:
     """Bound random problems by profile ``sound``, and look for rivals where it says nothing.
 
-    The problems are those of ``boundit.studies.audits.soundness``. A Ctrl-C ends it with what
-    is done. Called by ``_audit_openness`` of the command line.
+    A rival is a model with the same data and another effect: rivals near 0 and near 1 show that
+    no method could bound that row. Gives how many rows are shown so. The problems are those of
+    ``boundit.studies.audits.soundness``. A Ctrl-C ends it with what is done. Called by
+    ``_audit_openness`` of the command line.
 
     >>> report = audit_openness(6, seed=4)
     >>> report.left_open, report.shown, report.wrong
@@ -151,7 +153,7 @@ def _group_by_effect(problem: Problem, places: list[Place]) -> list[list[Place]]
 
 
 class _RivalRange:
-    """How low and how high rivals of one model bring each row."""
+    """How low and how high rivals of one model (other models, same data) bring each row."""
 
     def __init__(self, problem: Problem, report: OpenReport) -> None:
         self.problem, self.report = problem, report
@@ -215,8 +217,9 @@ class _RivalRange:
         return low < bound.lower - _SLACK or high > bound.upper + _SLACK
 
     def _make_starts(self, rng: Generator) -> Iterator[Model]:
-        """Give the models a search starts from: the problem's, then one of more hidden levels.
+        """Give the models that a search for rivals starts from, one after another.
 
+        First the problem's own, then the same with twice the levels of every hidden cause.
         Called by ``_RivalRange.search``.
         """
         yield self.problem.model
@@ -224,10 +227,10 @@ class _RivalRange:
             yield split_hidden_levels(self.problem.model, rng)
 
     def _take_rival(self, rival: Rival, place: Place) -> None:
-        """Check that a found model shows the same data, and widen the range of every row by it.
+        """Take a found model into account: widen the range of every row's effect to its effect.
 
-        One that does not is counted as wrong. Called by ``_RivalRange.search`` for every model
-        found.
+        One that does not show the same data, or has another effect than said, is counted as
+        wrong. Called by ``_RivalRange.search`` for every model found.
         """
         effect, gap = self._compute_effect(rival.model), self._measure_gap(rival.model)
         said = abs(float(effect.at(place)) - rival.effect)
@@ -240,7 +243,7 @@ class _RivalRange:
         self.highest = np.maximum(self.highest, effect.values)
 
     def _measure_gap(self, model: Model) -> float:
-        """Measure the greatest relative error of a model's data, against the problem's.
+        """Measure how far a rival's data are from the problem's: the worst relative error.
 
         The data are the log and the unbiased tables. Called by ``_RivalRange._take_rival``.
         """
@@ -249,9 +252,10 @@ class _RivalRange:
         return max(float(np.abs(one.values / other.values - 1).max()) for one, other in laws)
 
     def _compute_effect(self, model: Model) -> NamedArray:
-        """Compute the chance of reward in every row by ``Model.effect``, apart from the search.
+        """Compute a rival's chance of reward in every row by ``Model.effect``.
 
-        Called by ``_RivalRange._take_rival`` for every rival.
+        That is another way than the search has it, and so checks it. Called by
+        ``_RivalRange._take_rival`` for every rival.
         """
         query = self.problem.query
         effect = model.effect(

@@ -35,7 +35,7 @@ class Problem:
 
 
 def draw_problems(seed: int, n: int) -> Iterator[Problem]:
-    """Draw random models with questions, whose bounds an audit holds against the truth.
+    """Draw random models with questions, whose bounds an audit compares with the known truth.
 
     Each has its own random stream, so that one can be repeated alone. Called by
     ``audit_bounds`` and ``audit_openness``.
@@ -65,9 +65,10 @@ def draw_problem(rng: Generator) -> Problem:
 def bound_problem(
     problem: Problem, profile: Profile, *, rate_known: bool = False
 ) -> BoundTable:
-    """Bound a problem from its exact law; with the true selection rate if that is known.
+    """Derive the bounds of a random problem from the exact law of its log; give their table.
 
-    Called by ``_judge_profile``, ``_judge_problem`` and ``_compare_ends``.
+    With the true selection rate (the share of rows that are logged) if ``rate_known``. Called
+    by ``_judge_profile``, ``_judge_problem`` and ``_compare_ends``.
     """
     graph, query, facts = problem.model.graph, problem.query, NOTHING_KNOWN
     if rate_known and graph.selection:

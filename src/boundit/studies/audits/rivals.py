@@ -47,7 +47,10 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class _SurfacePoint:
-    """A point on the surface: the slopes of the data there, the log-odds and their gradient."""
+    """A model with the given data, as a point: how its data and the reward change around it.
+
+    ``slopes`` are those of the data, ``odds`` the log-odds of the reward, ``gradient`` theirs.
+    """
 
     point: Floats
     tables: Tables
@@ -56,9 +59,10 @@ class _SurfacePoint:
     gradient: Floats
 
     def project(self, direction: Floats) -> Floats:
-        """Take from a direction of steps the part that would change the log or a table.
+        """Remove from a direction in the space of models what would change the log or a table.
 
-        Called by ``ModelSurface._climb`` for every gradient.
+        Gives what is left, along which models keep the same data. Called by
+        ``ModelSurface._climb`` for every gradient.
         """
         return direction - _find_least_move(self.slopes, self.slopes @ direction)
 
@@ -100,8 +104,8 @@ class ModelSurface:
         """Find a model with the same data whose chance of reward is nearest to 0 or to 1.
 
         Moves ``towards`` 0 or 1 until the chance is beyond ``until``, or no further; ``at`` has
-        the values of treatments and context. Called by ``_RivalRange.search`` for both ends of
-        every open row.
+        the values of treatments and context. Gives that model, called a rival, with its chance.
+        Called by ``_RivalRange.search`` for both ends of every open row.
         """
         sign = 1 if towards else -1
         law_slopes = LawSlopes(
@@ -121,9 +125,10 @@ class ModelSurface:
         return Rival(Model(self.model.graph, specs), effect, flat)
 
     def _climb(self, goal: Goal, until: float) -> tuple[_SurfacePoint, bool]:
-        """Climb in the log-odds of the reward by conjugate gradients (Polak and Ribiere's).
+        """Climb to models with ever greater log-odds of the reward whose data stay the same.
 
-        Gives the last point, and whether the gradient vanishes there. Called by
+        By conjugate gradients (Polak and Ribiere's), from the first model until the log-odds
+        pass ``until``. Gives the last point, and whether the gradient vanishes there. Called by
         ``ModelSurface.find_furthest``.
         """
         tables = self.points.to_tables(self.start)
@@ -150,9 +155,11 @@ class ModelSurface:
     def _take_step(
         self, current: _SurfacePoint, direction: Floats, length: float, goal: Goal
     ) -> tuple[_SurfacePoint | None, float]:
-        """Take one step of a climb to higher log-odds, and say how long the next may be.
+        """Step from one model to another with the same data and greater log-odds of the reward.
 
-        Called by ``ModelSurface._climb``.
+        Tries ``length`` along ``direction``, then halves of it. Gives the point after the step,
+        None where no step improves, and the length to try next. Called by
+        ``ModelSurface._climb``.
         """
         while length > _SHORTEST:
             reached = self._return_to_surface(
@@ -164,9 +171,10 @@ class ModelSurface:
         return None, length
 
     def _return_to_surface(self, point: Floats, goal: Goal) -> _SurfacePoint | None:
-        """Move a point by Newton's method until its model shows the data; None if that fails.
+        """Move a point by Newton's method until its model shows the log and tables again.
 
-        Called by ``ModelSurface._take_step`` after every step.
+        Gives the point there, None if that fails. Called by ``ModelSurface._take_step`` after
+        every step, which leaves the data a little off.
         """
         last = np.inf
         for _ in range(5):
@@ -182,9 +190,10 @@ class ModelSurface:
         return None
 
     def _measure_residuals(self, tables: Tables) -> tuple[Floats, Floats]:
-        """Measure how far the logarithms of a model's data are off, and their slopes.
+        """Measure how far a model's data are from those that all models here have to show.
 
-        Called by ``ModelSurface._climb`` at its start and by
+        Gives the differences of the logarithms, and the slopes of these in the model's table
+        entries. Called by ``ModelSurface._climb`` at its start and by
         ``ModelSurface._return_to_surface``.
         """
         law, slopes = self._log(tables)
@@ -201,8 +210,8 @@ def split_hidden_levels(model: Model, rng: Generator) -> Model:
     """Give each hidden cause twice its levels; nothing that can be seen or done changes.
 
     Each level becomes two. One of the nodes it moves depends on which, the more on one side the
-    less on the other, so that rivals can depend on more of what is hidden. Called by
-    ``_RivalRange._make_starts``.
+    less on the other, so that rivals (models with the same data) can depend on more of what is
+    hidden. Called by ``_RivalRange._make_starts``.
 
     >>> bow = {"C": ([], 0.5), "X": (["C"], [0.2, 0.8]), "Y": (["X", "C"], [[0.1, 0.3]] * 2)}
     >>> model = Model.of(bow, hidden="C")
@@ -240,28 +249,30 @@ def _tilt_copies(table: NamedArray, cause: str, rng: Generator) -> NamedArray:
 
 
 def _is_flat(gradient: Floats) -> bool:
-    """Tell whether the gradient along models with the same data is next to zero.
+    """Tell whether the gradient of the reward's log-odds is next to zero, the data kept.
 
-    Called by ``ModelSurface._climb`` before every step and at its end.
+    Then no step improves. Called by ``ModelSurface._climb`` before every step and at its end.
     """
     return bool(np.abs(gradient).max() < _FLAT)
 
 
 def _is_slow(odds: Sequence[float]) -> bool:
-    """Tell whether the last steps of a climb hardly led higher, or all of them are used up.
+    """Tell whether the last steps hardly raised the log-odds, or all steps are used up.
 
-    Called by ``ModelSurface._climb`` before every step.
+    ``odds`` has the log-odds after every step so far. Called by ``ModelSurface._climb`` before
+    every step, to stop.
     """
     late = len(odds) > _PATIENCE and odds[-1] - odds[-1 - _PATIENCE] < _GAIN
     return late or len(odds) > _STEPS
 
 
 def _find_least_move(slopes: Floats, change: Floats) -> Floats:
-    """Find the shortest move of a point that changes the logarithms of the data by ``change``.
+    """Find the shortest move of a model's point that changes the logarithms of its data so.
 
-    Slopes depend on each other where the graph makes the log obey something, so a ridge is
-    needed; rounds of refinement undo it in all directions that there are. Called by
-    ``_SurfacePoint.project`` and ``ModelSurface._return_to_surface``.
+    ``slopes`` are those of the data, ``change`` is what they have to change by. Slopes depend
+    on each other where the graph makes the log obey something, so a ridge is needed; rounds of
+    refinement undo it in all directions that there are. Called by ``_SurfacePoint.project`` and
+    ``ModelSurface._return_to_surface``.
     """
     gram = slopes @ slopes.T
     gram[np.diag_indices_from(gram)] += _RIDGE * np.trace(gram) / len(gram)

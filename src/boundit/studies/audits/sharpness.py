@@ -92,9 +92,10 @@ class EndGap:
 
     @property
     def gap(self) -> float:
-        """How far a bound's end lies beyond the furthest effect found; negative if passed.
+        """How far a bound's end lies beyond the furthest effect of any model with the same log.
 
-        Read by ``SharpnessReport.misses`` and ``SharpnessReport._summarize_case``.
+        Zero for a sharp end, negative if a model passes it. Read by ``SharpnessReport.misses``
+        and ``SharpnessReport._summarize_case``.
         """
         return self.end - self.found if self.side == "upper" else self.found - self.end
 
@@ -194,9 +195,10 @@ def measure_sharpness(
 def _compare_ends(
     case: SharpnessCase, number: int, rng: Generator, steps: int
 ) -> Iterator[EndGap]:
-    """Draw a model of a graph, bound it, and search the furthest effect towards each end.
+    """Draw a model of a graph, bound it, and search models with its log beyond each end.
 
-    Called by ``measure_sharpness`` for every model.
+    Gives for each end the furthest effect that was found. Called by ``measure_sharpness`` for
+    every model.
     """
     graph, query = parse(case.graph), parse_query(case.query)
     small, family = ModelFamily(graph, levels=2), ModelFamily(graph, LEVELS)
@@ -236,9 +238,10 @@ def _draw_logits(family: ModelFamily, rng: Generator) -> Floats:
 
 
 def _draw_starts(starts: Floats, rng: Generator) -> Floats:
-    """Draw logits that climbs start from: ever farther from the truth, and as many anywhere.
+    """Draw the models, as logits, that the searches for a further effect start from.
 
-    Called by ``_compare_ends`` for every end.
+    Half of them ever farther from the drawn model, the others anywhere. Called by
+    ``_compare_ends`` for every end.
     """
     noises = np.array(NOISES)[:, None]
     near = starts + noises * rng.normal(size=(len(NOISES), starts.size))

@@ -31,14 +31,14 @@ Places: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class TableSlot:
-    """Where one node's table stands; its own levels are the last of ``axes``."""
+    """Where one node's table stands in the vector of a model; its own levels come last."""
 
     axes: tuple[str, ...]
     places: Places
 
     @property
     def node(self) -> str:
-        """The node whose conditional table stands here.
+        """The node whose conditional table stands at this place of the vector of all tables.
 
         Read by ``ModelFamily.make_model`` and ``ModelFamily.make_effect_law``.
         """
@@ -75,9 +75,10 @@ class TableProduct:
 
     @cached_property
     def _slopes(self) -> list[tuple[tuple[int, ...], Places]]:
-        """For each table: the axes to sum in the others' product, and where the sums belong.
+        """How to differentiate the product by each table: axes to sum, and places to fill.
 
-        Read by ``TableProduct.evaluate`` to place the slopes.
+        The axes are those of the product of all other tables. Read by
+        ``TableProduct.evaluate``.
         """
         found = []
         for places in self.factors:
@@ -88,9 +89,10 @@ class TableProduct:
         return found
 
     def evaluate(self, tables: Floats) -> tuple[Floats, Floats]:
-        """Compute the product, and its slope in every table entry, for each of many models.
+        """Compute a law as a product of tables, and its slope in every table entry.
 
-        Called by ``SearchTarget.evaluate`` and ``SearchTarget._evaluate_effect`` in every step.
+        For many models at once, a row of ``tables`` each. Called by ``SearchTarget.evaluate``
+        and ``SearchTarget._evaluate_effect`` in every step.
         """
         n = len(tables)
         whole, others = multiply_without_each([tables[:, places] for places in self.factors])
@@ -166,10 +168,10 @@ class ModelFamily:
 
     @cached_property
     def _rows(self) -> tuple[Places, Places]:
-        """The start and the length of each table row, which adds up to one, in that vector.
+        """The start and the length of each table row in the vector of all table entries.
 
-        Read by ``ModelFamily.make_tables``, ``ModelFamily.convert_slopes`` and
-        ``ModelFamily.clip_logits``.
+        The chances in a row add up to one. Read by ``ModelFamily.make_tables``,
+        ``ModelFamily.convert_slopes`` and ``ModelFamily.clip_logits``.
         """
         starts = np.concatenate([slot.places[..., 0].ravel() for slot in self.slots])
         return starts, np.diff(np.append(starts, self.size))
@@ -197,9 +199,10 @@ class ModelFamily:
         return np.asarray(leaned - tables * np.repeat(mean, lengths, axis=-1))
 
     def clip_logits(self, logits: Floats, span: float) -> Floats:
-        """Shift each table row so that its greatest logit is 0; raise what is below ``-span``.
+        """Shift each table row's logits so that the greatest is 0; raise those below ``-span``.
 
-        Called by ``_match_log`` after every step.
+        So no chance vanishes and the logits stay finite. Called by ``_match_log`` after every
+        step.
         """
         starts, lengths = self._rows
         top = np.repeat(np.maximum.reduceat(logits, starts, axis=-1), lengths, axis=-1)
@@ -218,9 +221,10 @@ class ModelFamily:
     def find_sources(self, other: "ModelFamily") -> Places:
         """Find where each table entry is copied from in a family of fewer hidden levels.
 
-        Level ``j`` behaves as their level ``j`` modulo their number and shares its chance with
-        the other copies: the same model, when ours is a multiple of their number. Called by
-        ``_compare_ends``, whose climbs start near the drawn model.
+        Gives an index into the other's vector for each entry of ours. Level ``j`` behaves as
+        their level ``j`` modulo their number and shares its chance with the other copies: the
+        same model, when ours is a multiple of their number. Called by ``_compare_ends``, whose
+        climbs start near the drawn model.
         """
         copied = np.empty(self.size, dtype=np.int64)
         for ours, theirs in zip(self.slots, other.slots, strict=True):
@@ -256,8 +260,9 @@ class ModelFamily:
         return TableProduct(factors, 0, self.size)
 
     def _align_places(self, slot: TableSlot, held: Mapping[str, int]) -> Places:
-        """Lay out the places of a table along all variables, held ones at their level.
+        """Give the places of one table's entries, as an array with an axis for each variable.
 
+        An axis has length 1 where the table lacks the variable or it is ``held`` at a level.
         Called by ``ModelFamily.make_log_law`` and ``ModelFamily.make_effect_law``.
         """
         own = [axis for axis in self.axes if axis in slot.axes]

@@ -45,9 +45,10 @@ class ModelValues:
         return np.asarray(np.abs(self.off).sum(axis=-1) / 2)
 
     def pick(self, good: NDArray[np.bool_], other: Self) -> Self:
-        """Keep these values of a model where ``good``, else those of ``other``.
+        """Mix two evaluations: these values of models where ``good``, ``other``'s of the rest.
 
-        Called by ``climb`` after every step, for models whose step was accepted.
+        Called by ``climb`` after every step, where ``good`` are the models whose step was
+        accepted.
         """
         pairs = ((getattr(self, name), getattr(other, name)) for name in vars(self))
         picks = (np.where(good.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in pairs)
@@ -71,7 +72,7 @@ class SearchTarget:
 
     @cached_property
     def _logged(self) -> TableProduct:
-        """The law of a model's log as a product of its tables.
+        """How to compute the law of a model's log from its tables, as a product of them.
 
         Read by ``SearchTarget.evaluate``.
         """
@@ -79,9 +80,10 @@ class SearchTarget:
 
     @cached_property
     def _paid(self) -> list[TableProduct]:
-        """The laws ``P(y, context | do(arm))`` of y=1, and of y=0 where there is a context.
+        """How to compute ``P(y, context | do(arm))`` from tables: y=1, and y=0 with a context.
 
-        Read by ``SearchTarget._evaluate_effect``.
+        Products of tables, whose ratio is the effect. Read by
+        ``SearchTarget._evaluate_effect``.
         """
         (outcome,) = self.query.outcomes
         levels = (1, 0) if self.query.context else (1,)
@@ -133,7 +135,7 @@ class SearchTarget:
         return (won / total)[:, 0], slope / total**2
 
     def is_matched_by(self, model: Model) -> bool:
-        """Tell whether a model shows the log and has the selection rate, by ``Model`` itself.
+        """Tell whether a model has the given log and selection rate, computed by ``Model``.
 
         Called by ``find_furthest`` for every model that a climb ends at.
         """
@@ -164,8 +166,9 @@ class FurthestEffect:
 
 
 def find_furthest(target: SearchTarget, starts: Floats, steps: int) -> FurthestEffect | None:
-    """Find the greatest or least effect of a model with the log, by climbs from ``starts``.
+    """Find the greatest or least effect of a model with the given log.
 
+    By climbs: steps to a further effect that keep the log, from each of ``starts`` (logits).
     None if no model that was found shows the log. Called by ``_compare_ends`` for every end.
 
     >>> from boundit.estimand.query import parse_query
@@ -189,10 +192,10 @@ def find_furthest(target: SearchTarget, starts: Floats, steps: int) -> FurthestE
 
 
 def climb(target: SearchTarget, starts: Floats, steps: int) -> Floats:
-    """Move the logits of models towards a further effect while their logs stay as they are.
+    """Move models step by step towards a further effect while their logs stay as they are.
 
-    Takes up to ``steps`` steps from each start, fewer when none gains any more. Called by
-    ``find_furthest``.
+    A model is a row of logits; gives the rows after up to ``steps`` steps, fewer when none
+    gains any more. Called by ``find_furthest``.
     """
     logits = _match_log(target, starts, 20)
     current = target.evaluate(logits)
@@ -217,8 +220,9 @@ def climb(target: SearchTarget, starts: Floats, steps: int) -> Floats:
 
 
 def _find_direction(values: ModelValues) -> Floats:
-    """Find the slope of each model's effect along which its log stays; the longest entry is 1.
+    """Find in which direction to move each model so that its effect changes and its log stays.
 
+    The effect's slope without what would change the log, scaled to a greatest entry of 1.
     Called by ``climb`` in every step.
     """
     across = np.einsum("rmn,rn->rm", values.off_slope, values.slope)
@@ -227,10 +231,10 @@ def _find_direction(values: ModelValues) -> Floats:
 
 
 def _match_log(target: SearchTarget, logits: Floats, steps: int) -> Floats:
-    """Move logits by Newton's method towards models that show the log.
+    """Move models, as logits, by Newton's method until they show the log as nearly as they can.
 
-    No step is longer than 2 in any logit. Called by ``climb`` at its start and after every
-    step.
+    Gives the moved logits; no step is longer than 2 in any. Called by ``climb`` at its start
+    and after every step.
     """
     for _ in range(steps):
         values = target.evaluate(logits)

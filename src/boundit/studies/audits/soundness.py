@@ -29,7 +29,7 @@ class Miss:
 
 @dataclass
 class ProfileTally:
-    """How one profile did: rows, misses, points, widths.
+    """How one profile of bounds did: rows, misses, points, widths.
 
     A row is *steered* when the outcome itself has an edge to the selection node: hardly any
     rule can say something of it. ``by_rule`` counts the ends that each kind of rule gave.
@@ -102,8 +102,9 @@ def audit_bounds(
 ) -> AuditReport:
     """Bound ``models`` random problems by every profile and count what leaves the truth out.
 
-    ``told`` is called with how many models are done. A Ctrl-C ends the audit with what is done.
-    Called by ``_audit_bounds`` of the command line.
+    Gives the counts of each profile (``sound``, ``sound`` with the selection rate known,
+    ``paper``) and the misses. ``told`` is called with how many models are done. A Ctrl-C ends
+    the audit with what is done. Called by ``_audit_bounds`` of the command line.
 
     >>> report = audit_bounds(20)
     >>> report.models, report.tallies["sound"].missed_rows
@@ -123,9 +124,10 @@ def audit_bounds(
 
 
 def _judge_profile(problem: Problem, profile: str, report: AuditReport) -> None:
-    """Bound one problem by one profile, and count the intervals and contrasts that miss.
+    """Bound one problem by one profile, and count what leaves the truth out.
 
-    Called by ``audit_bounds`` for every problem and profile.
+    That is intervals of arms, and contrasts: bounds on the difference of two arms. Called by
+    ``audit_bounds`` for every problem and profile.
     """
     table = bound_problem(
         problem,
@@ -152,9 +154,10 @@ def _count_row(
     tally: ProfileTally,
     steered: bool,  # noqa: FBT001, a row is or is not
 ) -> str:
-    """Count one interval in the tally of its profile; say where the truth is if it is outside.
+    """Count one interval in the tally of its profile: its width, rules, and whether it misses.
 
-    Called by ``_judge_profile`` for every row of bounds.
+    Gives a sentence on where the truth is if it is outside, else nothing. Called by
+    ``_judge_profile`` for every row of bounds.
     """
     bound = table.bounds[key]
     width = bound.upper - bound.lower
@@ -193,7 +196,7 @@ def _count_contrasts(
 def _is_steered(problem: Problem) -> bool:
     """Tell whether the outcome itself has an edge to the selection node.
 
-    Called by ``_judge_profile``.
+    Called by ``_judge_profile``, since hardly any rule can bound such an outcome.
     """
     graph = problem.model.graph
     if graph.selection is None:

@@ -24,7 +24,7 @@ LARGEST = 2**18
 
 
 class ModelPoints:
-    """Models of one shape as points: how their tables lie side by side.
+    """Models of one graph as vectors: how their tables lie side by side.
 
     >>> coin = {"X": NamedArray(("X",), np.array([0.2, 0.8]))}
     >>> points = ModelPoints(coin)
@@ -52,9 +52,10 @@ class ModelPoints:
         return np.concatenate([np.log(tables[node].values).ravel() for node in self.axes])
 
     def to_tables(self, point: Floats) -> dict[str, NamedArray]:
-        """Read a model's tables from such a vector; every table row is scaled to add up to one.
+        """Read a model's tables from the vector of the logarithms of their chances.
 
-        Called by ``ModelSurface._climb`` and ``ModelSurface._return_to_surface``.
+        Every table row is scaled to add up to one. Called by ``ModelSurface._climb`` and
+        ``ModelSurface._return_to_surface``.
         """
         found = {}
         for node, part in self.parts.items():
@@ -65,9 +66,10 @@ class ModelPoints:
         return found
 
     def find_causes(self, names: Nodes, done: Nodes) -> Nodes:
-        """Collect ``names`` and all their causes, hidden ones too, short of those in ``done``.
+        """Collect ``names`` and all their causes, hidden ones too; not past those in ``done``.
 
-        Called by ``LawSlopes.__init__`` for the variables a law is computed from.
+        ``done`` are set by an intervention, which cuts off their causes. Called by
+        ``LawSlopes.__init__`` for the variables a law is computed from.
         """
         found = set[str]()
         queue = list(names - done)
@@ -109,7 +111,7 @@ class LawSlopes:
 
     @property
     def is_large(self) -> bool:
-        """Whether the joint law of all variables it is computed from has too many cells.
+        """Whether computing this law needs a joint law with too many cells for a search.
 
         Read by ``ModelSurface.is_large``.
         """
@@ -141,10 +143,10 @@ class LawSlopes:
         return table.at({a: v for a, v in self.fixed.items() if a in table.names})
 
     def _list_family(self, node: str) -> tuple[str, ...]:
-        """List the law's variables and a node with its causes, but for those seen or set.
+        """List the axes of an array that has the law's variables, a node and the node's causes.
 
-        They come in the order of the law's axes. Called by ``LawSlopes.__call__`` and
-        ``LawSlopes._find_places``.
+        In the order of the law's axes, without those seen or set. Called by
+        ``LawSlopes.__call__`` and ``LawSlopes._find_places``.
         """
         wanted = {*self.shown, *self.points.axes[node]}
         return tuple(name for name in self.order if name in wanted)
@@ -152,8 +154,8 @@ class LawSlopes:
     def _find_places(self, node: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Find which cell of the law and which entry of a node's table belong together.
 
-        There is one pair for each combination of levels that ``_list_family`` spans. Called by
-        ``LawSlopes.__init__`` for every node.
+        Gives two index arrays, one pair for each combination of levels that ``_list_family``
+        spans. Called by ``LawSlopes.__init__`` for every node.
         """
         kept, levels = self._list_family(node), self.points.levels
         codes = np.indices([levels[name] for name in kept])
