@@ -74,7 +74,7 @@ def use_colour_variables(svg: str) -> str:
 
 
 def name_series_colour(i: int) -> str:
-    """Name the colour of the ``i``-th curve or series, counted from 0.
+    """Give the palette's name for the colour of the ``i``-th curve or series, from 0.
 
     Called by ``_draw_curve``, ``make_point_marks`` and ``make_span_marks``.
 

@@ -68,10 +68,10 @@ _STYLE: dict[str, object] = {
 
 @contextmanager
 def use_style() -> Iterator[None]:
-    """Set matplotlib to the one style of our figures; refuse plainly when it is missing.
+    """Set matplotlib, within a ``with``, to the one style of our figures.
 
-    Used by ``draw_intervals``, ``draw_curves``, ``draw_sensitivity`` and wherever files are
-    written.
+    Refuses plainly when matplotlib is missing. Used by ``draw_intervals``, ``draw_curves``,
+    ``draw_sensitivity`` and wherever files are written.
     """
     try:
         import matplotlib as mpl  # noqa: PLC0415, an optional package
@@ -159,9 +159,10 @@ def write_inline_svg(figure: "Figure", *, title: str) -> str:
 
 
 def _adapt_tag(tag: str, own: str, used: set[str]) -> str:
-    """Rewrite one SVG tag for a page: ids, sizes, font, colours.
+    """Rewrite one tag of a figure's SVG so that it fits an HTML page.
 
-    Called by ``write_inline_svg`` for every tag.
+    Ids that are ``used`` get the prefix ``own``, colours become the page's variables. Called by
+    ``write_inline_svg`` for every tag.
     """
     tag = re.sub(r' id="([^"]+)"', lambda m: f' id="{m[1]}"' if m[1] in used else "", tag)
     tag = re.sub(r'(?<=[ "#])(?=[mp][0-9a-f]{10}\b)', own, tag)

@@ -136,9 +136,9 @@ def _name_ends(axes: "Axes", curves: Sequence[Curve], high: float) -> None:
 
 
 def _push_names_inside(places: list[float], high: float) -> list[float]:
-    """Push names that are too low up and those too high down, to stand beside the axes.
+    """Move names of curves that would stand above or below the axes beside them again.
 
-    Others move only as these need. Called by ``_name_ends``.
+    Gives the new heights; others move only as these need. Called by ``_name_ends``.
     """
     found = list[float]()
     for place in places:

@@ -191,9 +191,9 @@ def _draw_points(axes: "Axes", shown: Whiskers, key: Key, y: float) -> None:
 def _clip_estimate(
     inner: tuple[float, float], whole: tuple[float, float]
 ) -> tuple[float, float]:
-    """Clip the ends without sampling error to the interval; crossing ends become a point.
+    """Clip the ends an interval has without sampling error to the interval itself.
 
-    Called by ``_draw_bound`` for the thick line.
+    Ends that cross are swapped first. Called by ``_draw_bound`` for the thick line.
     """
     low, high = sorted(inner)
     return max(low, whole[0]), min(high, whole[1])
@@ -224,7 +224,7 @@ def _draw_bar(
 
 
 def _make_mark_line(mark: Mark, x: Sequence[float] = (), y: Sequence[float] = ()) -> "Line2D":
-    """Make the matplotlib line or marker of a mark, for the panel or for the legend.
+    """Make the matplotlib line or marker by which a series is drawn, in a panel or the legend.
 
     Called by ``_draw_points`` and ``_draw_legend``.
     """

@@ -33,7 +33,7 @@ class Mark:
 
     @property
     def key(self) -> str:
-        """A sample of the mark for a page's legend, as SVG.
+        """A small sample of how the series is drawn, as SVG, for the legend of a page.
 
         Read by the HTML template of a page.
         """

@@ -42,9 +42,10 @@ _MARK, _BETWEEN = 10.5, 5.0
 
 
 def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
-    """Draw bounds against the sensitivity limit G in one figure, a panel for each pair.
+    """Draw how bounds widen with the sensitivity limit G, a panel for each arm and context.
 
-    Called by ``draw_ladders`` of the command line.
+    G limits how strongly selection may depend on the outcome. Called by ``draw_ladders`` of the
+    command line for the figure in a file.
     """
     shown, span = _choose_ladders(ladders), _find_axis_range(ladders)
     columns = min(_COLUMNS, len(shown))
@@ -62,7 +63,7 @@ def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
 
 
 def draw_sensitivity_panels(ladders: Sequence[Ladder]) -> tuple[Panel, ...]:
-    """Draw bounds against the sensitivity limit as an SVG for each pair of arm and context.
+    """Draw bounds against the sensitivity limit G as an SVG for each pair of arm and context.
 
     Called by ``make_sensitivity_section``, for a page to lay out.
     """
@@ -89,7 +90,8 @@ def describe_omission(ladders: Sequence[Ladder]) -> str:
 def _choose_ladders(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
     """Choose the first pairs of arm and context to draw; refuse when there are none.
 
-    Called by ``draw_sensitivity`` and ``draw_sensitivity_panels``.
+    A ladder has one pair's bounds at growing sensitivity limits. Called by ``draw_sensitivity``
+    and ``draw_sensitivity_panels``.
     """
     if not any(isfinite(limit) for ladder in ladders for limit in ladder.limits):
         raise NothingToDraw("no bounds at a finite limit were given")

@@ -87,7 +87,7 @@ class Whiskers:
 
     @cached_property
     def marks(self) -> tuple[Mark, ...]:
-        """The marks that the figure's legend explains.
+        """The marks that the figure's legend explains: each a line or marker with its words.
 
         Read by ``draw_intervals`` and ``make_intervals_section``.
         """
@@ -126,7 +126,7 @@ class Whiskers:
         return IntervalSeries("bounds", {key: bound.interval}).has_missed(key, truth)
 
     def has_span_miss(self, spans: IntervalSeries, key: Key) -> bool:
-        """Tell whether a pair's interval of another series leaves its truth out.
+        """Tell whether another interval of a pair, such as a printed one, leaves its truth out.
 
         Called by ``_draw_spans`` and ``Whiskers.has_any_miss``.
         """
@@ -149,9 +149,9 @@ class Whiskers:
         return tuple((arm, context) for context in self.contexts for arm in self.arms)
 
     def _list_ends(self, key: Key) -> list[float]:
-        """List the ends, estimates and truth of a pair, which must all lie on the axis.
+        """List all numbers of a pair that the figure shows: ends, estimates and truth.
 
-        Called by ``Whiskers.scale``.
+        Called by ``Whiskers.scale``, so that all lie on the axis.
         """
         bound = self.table.bounds.get(key)
         ends = [bound.lower, bound.upper] if bound else list(self.table.reward_range)

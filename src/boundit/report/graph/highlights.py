@@ -11,10 +11,12 @@ MOST_PATHS = 5
 
 
 def find_highlight(graph: CausalGraph, step: StepRecord) -> PathHighlight | None:
-    """Find what a step lights up: both sides, what is given, and the paths in its cut graph.
+    """Find what to light up in the drawn graph with a step of an explanation.
 
-    None for a step without a separation, or one that names a variable outside the graph.
-    Called for every step through ``_make_finder``, which keeps what was found.
+    That is both sides of the separation that the step rests on, what is given, and the paths
+    between them in the graph without the edges that the step cuts. None for a step without a
+    separation, or one that names a variable outside the graph. Called for every step through
+    ``_make_finder``, which keeps what was found.
 
     >>> from boundit.graph.text import parse
     >>> step = StepRecord("Rule 2: X may be seen", (("Y",), ("X",)), ("Z",), out_of=("X",))
@@ -47,13 +49,16 @@ def write_edge(a: str, sign: str, b: str) -> str:
 
 
 def _list_edges(path: tuple[str, ...]) -> list[str]:
-    """List the edges along a path. Called by ``find_highlight``."""
+    """List the edges along a path, each as text like ``X -> Y``.
+
+    Called by ``find_highlight``.
+    """
     hops = zip(path[::2], path[1::2], path[2::2], strict=False)
     return [write_edge(*hop) for hop in hops]
 
 
 def _write_caption(step: StepRecord, paths: tuple[tuple[str, ...], ...]) -> str:
-    """Say which paths are lit up, in which cut graph, and what blocks them.
+    """Write the caption of a step's lit-up paths: in which graph they are, what blocks them.
 
     Called by ``find_highlight``.
     """

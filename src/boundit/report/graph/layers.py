@@ -8,9 +8,9 @@ from boundit.graph.causal_graph import CausalGraph
 def assign_layers(
     graph: CausalGraph, widths: Mapping[str, float], *, most: float
 ) -> tuple[tuple[str, ...], ...]:
-    """Put every node below its causes, in rows that are at most ``most`` wide.
+    """Assign the nodes of a graph to rows of its drawing, every node below its causes.
 
-    Called by ``lay_out_graph``.
+    Gives the rows from top to bottom, each at most ``most`` wide. Called by ``lay_out_graph``.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("U -> X -> M -> Y; V -> Y; M -> [S]")
@@ -26,7 +26,10 @@ def assign_layers(
 
 
 def _rank_after_causes(graph: CausalGraph) -> dict[str, int]:
-    """Rank every node by the longest way down to it. Called by ``assign_layers``."""
+    """Number each node's row: the length of the longest path of causes down to it.
+
+    Called by ``assign_layers``.
+    """
     ranks = dict[str, int]()
     for node in graph.order:
         ranks[node] = 1 + max((ranks[p] for p in graph.links[node].parents), default=-1)
@@ -34,9 +37,9 @@ def _rank_after_causes(graph: CausalGraph) -> dict[str, int]:
 
 
 def _move_near_effects(graph: CausalGraph, ranks: dict[str, int]) -> dict[str, int]:
-    """Lower nodes with more effects than causes, so that their edges are short.
+    """Move nodes with more effects than causes to the row just above their first effect.
 
-    Called by ``assign_layers``.
+    So their edges are short. Gives the changed row numbers. Called by ``assign_layers``.
     """
     for node in reversed(graph.order):
         parents, children, _ = graph.links[node]
@@ -48,7 +51,7 @@ def _move_near_effects(graph: CausalGraph, ranks: dict[str, int]) -> dict[str, i
 def _split_row(
     row: list[str], widths: Mapping[str, float], most: float
 ) -> list[tuple[str, ...]]:
-    """Break a row that is too wide into several of about one width.
+    """Break a row of nodes that is too wide into several rows of about one width.
 
     Called by ``assign_layers``.
     """

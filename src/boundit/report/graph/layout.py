@@ -38,12 +38,18 @@ class NodeBox:
 
     @property
     def top(self) -> float:
-        """The upper edge of the box. Used by ``_route_edges``."""
+        """The y of the box's upper edge, where edges end.
+
+        Used by ``_route_edges``.
+        """
         return self.y - self.height / 2
 
     @property
     def bottom(self) -> float:
-        """The lower edge of the box. Used by ``_route_edges``."""
+        """The y of the box's lower edge, where edges downwards start.
+
+        Used by ``_route_edges``.
+        """
         return self.y + self.height / 2
 
 
@@ -74,7 +80,8 @@ class GraphLayout:
 def lay_out_graph(graph: CausalGraph) -> GraphLayout:
     """Lay a graph out in rows, causes above effects, no edge across a node.
 
-    Called by ``draw_graph``.
+    Gives the box of every node and the route of every edge, in pixels. Called by
+    ``draw_graph``.
 
     >>> from boundit.graph.text import parse
     >>> found = lay_out_graph(parse("X -> Y; X <-> Y"))
@@ -100,7 +107,10 @@ def lay_out_graph(graph: CausalGraph) -> GraphLayout:
 def _place_across(
     order: RowOrder, sizes: Mapping[str, tuple[float, float]]
 ) -> dict[RowSlot, float]:
-    """Find the x of every node and lane. Called by ``lay_out_graph``."""
+    """Find the x of every node, and of every lane: the gap through which an edge passes a row.
+
+    Called by ``lay_out_graph``.
+    """
     slots = [slot for row in order.rows for slot in row]
     widths = {s: sizes[s.name][0] if s.lane is None else 2.0 for s in slots}
     gaps = {s: _GAP if s.lane is None else _LANE_GAP for s in slots}
@@ -109,7 +119,10 @@ def _place_across(
 
 
 def _write_note(graph: CausalGraph, node: str) -> tuple[str, ...]:
-    """Mark the selection node with a word below its name. Called by ``lay_out_graph``."""
+    """Write the word "selected" for the selection node, nothing for others.
+
+    It stands below the node's name. Called by ``lay_out_graph``.
+    """
     return ("selected",) if node == graph.selection else ()
 
 
@@ -122,7 +135,7 @@ def _measure_node(lines: tuple[str, ...]) -> tuple[float, float]:
 def _place_rows(
     drawing: RowOrder, x: Mapping[RowSlot, float], sizes: Mapping[str, tuple[float, float]]
 ) -> tuple[list[float], list[float]]:
-    """Find the upper and lower edge of every row; far edges need room to turn.
+    """Find the y of the upper and lower edge of every row, with room between for edges to turn.
 
     Called by ``lay_out_graph``.
     """
@@ -150,7 +163,10 @@ def _route_edges(
     tops: list[float],
     bottoms: list[float],
 ) -> list[EdgeRoute]:
-    """Find the points that every edge passes. Called by ``lay_out_graph``."""
+    """Find the points that every edge passes, from box to box through the rows between.
+
+    Called by ``lay_out_graph``.
+    """
     ports = _place_ports(drawing, boxes, lanes)
     ways = list[EdgeRoute]()
     for i, link in enumerate(drawing.links):
@@ -176,9 +192,10 @@ def _route_edges(
 
 
 def _choose_side(link: RowLink, lanes: Mapping[RowSlot, float]) -> int:
-    """Bend a dashed edge to the inner side of where an arrow between its ends would go.
+    """Choose to which side a dashed edge bends, so that an arrow between its nodes has room.
 
-    Called by ``_route_edges`` and ``_place_ports``.
+    Gives -1 for left, 1 for right, 0 for straight. Called by ``_route_edges`` and
+    ``_place_ports``.
     """
     if not link.bidirected or len(link.slots) > 2:
         return 0
@@ -189,9 +206,9 @@ def _choose_side(link: RowLink, lanes: Mapping[RowSlot, float]) -> int:
 def _place_ports(
     drawing: RowOrder, boxes: Mapping[str, NodeBox], lanes: Mapping[RowSlot, float]
 ) -> dict[tuple[int, str], float]:
-    """Place the ends of edges along their boxes: beside each other, in order, uncrossed.
+    """Find the x at which each edge leaves and enters a box, so that edges do not cross there.
 
-    Called by ``_route_edges``.
+    Keyed by the edge's number and the side of the box. Called by ``_route_edges``.
     """
     sides: dict[tuple[str, str], list[tuple[float, int, int]]] = {}
     for i, link in enumerate(drawing.links):
@@ -210,7 +227,7 @@ def _place_ports(
 def _list_link_ends(
     link: RowLink,
 ) -> tuple[tuple[str, RowSlot, RowSlot], tuple[str, RowSlot, RowSlot]]:
-    """List both ends of an edge: the side of the box, the next slot, the box.
+    """List both ends of an edge: the side of the box, the edge's next place, the box's place.
 
     Called by ``_place_ports``.
     """

@@ -50,9 +50,10 @@ class RowOrder:
 
 
 def order_rows(graph: CausalGraph, rows: Sequence[Sequence[str]]) -> RowOrder:
-    """Order the nodes within the rows, and keep a lane for every edge that passes a row.
+    """Order the nodes within the rows of a drawing so that few edges cross.
 
-    Called by ``lay_out_graph``.
+    Every edge that passes a row gets a lane there, a place of its own. Gives the ordered rows
+    with all edges. Called by ``lay_out_graph``.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("A -> D; B -> C")
@@ -83,13 +84,13 @@ def order_rows(graph: CausalGraph, rows: Sequence[Sequence[str]]) -> RowOrder:
 
 @dataclass(frozen=True)
 class _CrossingSearch:
-    """Edges that want to cross as little as can be."""
+    """The edges of a drawing, and the search for an order of its rows in which few cross."""
 
     links: tuple[RowLink, ...]
     arcs: tuple[Edge, ...]
 
     def reduce_crossings(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        """Sweep from several beginnings, and keep the best order that was met.
+        """Reorder rows by sweeps from several first orders; give that with fewest crossings.
 
         Called by ``order_rows``.
         """
@@ -104,16 +105,17 @@ class _CrossingSearch:
 
     @cached_property
     def _neighbours(self) -> tuple[Neighbours, Neighbours]:
-        """The neighbours of every slot in the rows above and below.
+        """For every place in a row, the places that edges join it to above, and those below.
 
         Used by ``_CrossingSearch._sweep``.
         """
         return _find_neighbours(self.links)
 
     def _sweep(self, rows: tuple[Row, ...], *, down: bool) -> tuple[Row, ...]:
-        """Sort row after row by where neighbours stand, down or up.
+        """Go through the rows, down or up, and sort each by where its edges come from.
 
-        Called by ``_CrossingSearch.reduce_crossings``.
+        Then swaps neighbours where that helps; gives the new order of all rows. Called by
+        ``_CrossingSearch.reduce_crossings``.
         """
         above, below = self._neighbours
         order = list(rows)
@@ -124,9 +126,9 @@ class _CrossingSearch:
         return _swap_neighbours(tuple(order), above, below)
 
     def _measure_cost(self, rows: tuple[Row, ...]) -> tuple[int, int]:
-        """Count crossings, then how far arcs reach.
+        """Count how many edges cross in an order of the rows, then how far arcs in a row reach.
 
-        Used by ``_CrossingSearch.reduce_crossings``.
+        Used by ``_CrossingSearch.reduce_crossings`` to compare orders.
         """
         places = {slot: i for row in rows for i, slot in enumerate(row)}
         near = {slot.name: i for slot, i in places.items()}
@@ -139,7 +141,7 @@ class _CrossingSearch:
 
 
 def _find_neighbours(links: Sequence[RowLink]) -> tuple[Neighbours, Neighbours]:
-    """Find the neighbours of every slot in the rows above and below.
+    """Find for every place in a row the places that edges join it to above, and those below.
 
     Called by ``_CrossingSearch._neighbours``.
     """
@@ -152,9 +154,9 @@ def _find_neighbours(links: Sequence[RowLink]) -> tuple[Neighbours, Neighbours]:
 
 
 def _sort_by_mean_place(row: Row, places: Places, towards: Neighbours) -> Row:
-    """Sort a row by the mean place of the neighbours; a slot without any stays.
+    """Sort a row by the mean position of what its edges join it to in the next row.
 
-    Called by ``_CrossingSearch._sweep``.
+    A node without such edges stays. Called by ``_CrossingSearch._sweep``.
     """
 
     def place(slot: RowSlot) -> float:
@@ -168,9 +170,9 @@ def _sort_by_mean_place(row: Row, places: Places, towards: Neighbours) -> Row:
 def _swap_neighbours(
     rows: tuple[Row, ...], above: Neighbours, below: Neighbours
 ) -> tuple[Row, ...]:
-    """Let neighbours in a row change places while edges to them cross less.
+    """Swap nodes side by side in a row, as long as fewer edges cross thereby.
 
-    Called by ``_CrossingSearch._sweep``.
+    Gives the new order of all rows. Called by ``_CrossingSearch._sweep``.
     """
     order = [list(row) for row in rows]
     places = {slot: i for row in rows for i, slot in enumerate(row)}
@@ -190,7 +192,7 @@ def _swap_neighbours(
 def _measure_gain(
     left: RowSlot, right: RowSlot, places: Places, above: Neighbours, below: Neighbours
 ) -> int:
-    """Count how many fewer crossings two neighbours have once they change places.
+    """Count how many fewer edges cross once two nodes side by side change places.
 
     Called by ``_swap_neighbours``.
     """

@@ -13,9 +13,10 @@ _STRAIGHT = 4.0
 def place_slots(
     drawing: RowOrder, widths: Mapping[RowSlot, float], gaps: Mapping[RowSlot, float]
 ) -> dict[RowSlot, float]:
-    """Give every slot the x of its middle; ``gaps`` is what a slot keeps free on each side.
+    """Find the x of every node and lane of a drawing, so that edges run straight and short.
 
-    Called by ``_place_across``.
+    A slot is the place of a node, or of an edge that passes the row; ``gaps`` is what it keeps
+    free on each side. Called by ``_place_across``.
     """
     pulls = _find_pulls(drawing)
     room = {
@@ -32,7 +33,10 @@ def place_slots(
 
 
 def _find_pulls(drawing: RowOrder) -> dict[RowSlot, list[tuple[RowSlot, float]]]:
-    """Find which slots pull at each other, and how strongly. Called by ``place_slots``."""
+    """List for each place in a drawing what its edges draw it towards, and how strongly.
+
+    Edges that pass rows pull more, to run straight. Called by ``place_slots``.
+    """
     pulls: dict[RowSlot, list[tuple[RowSlot, float]]] = {
         s: [] for row in drawing.rows for s in row
     }
@@ -48,12 +52,18 @@ def _find_pulls(drawing: RowOrder) -> dict[RowSlot, list[tuple[RowSlot, float]]]
 def _measure_distance(
     a: RowSlot, b: RowSlot, widths: Mapping[RowSlot, float], gaps: Mapping[RowSlot, float]
 ) -> float:
-    """Tell how far apart the middles of two neighbours must be. Called by ``place_slots``."""
+    """Compute how far apart the middles of two places side by side in a row must be.
+
+    Called by ``place_slots``.
+    """
     return (widths[a] + widths[b]) / 2 + max(gaps[a], gaps[b])
 
 
 def _pack_row(room: Sequence[float]) -> list[float]:
-    """Place a row side by side, around 0. Called by ``place_slots`` to begin with."""
+    """Place a row's nodes side by side around x = 0, each ``room`` from the last; give their x.
+
+    Called by ``place_slots`` to begin with.
+    """
     at = [0.0]
     for apart in room:
         at.append(at[-1] + apart)
@@ -65,9 +75,9 @@ def _find_wish(
     x: Mapping[RowSlot, float],
     pulls: Mapping[RowSlot, list[tuple[RowSlot, float]]],
 ) -> tuple[float, float]:
-    """Find where a slot would like to stand, and how much; one that nobody pulls stays.
+    """Find the mean x of what a node's edges lead to, and with what weight they pull it there.
 
-    Called by ``place_slots``.
+    A node without edges stays where it is. Called by ``place_slots``.
     """
     near = pulls[slot]
     weight = sum(strength for _, strength in near)
@@ -77,9 +87,10 @@ def _find_wish(
 
 
 def spread_apart(wishes: Sequence[tuple[float, float]], room: Sequence[float]) -> list[float]:
-    """Place values as near to their wishes as the others allow, in order and far enough apart.
+    """Place things near to where each should stand, in order and far enough apart.
 
-    The least weighted sum of squares, by pooling neighbours whose wishes clash.
+    ``wishes`` are pairs of a position and its weight, ``room`` the least distances; gives the
+    positions of the least weighted sum of squares, by pooling neighbours whose wishes clash.
 
     Called by ``place_slots`` for every row, and by ``_name_ends`` for names of curves.
 

@@ -34,14 +34,18 @@ def draw_edge(way: EdgeRoute) -> str:
 
 
 def make_curves(way: EdgeRoute) -> list[CubicCurve]:
-    """Turn the route of an edge into connected curves. Called by ``draw_edge``."""
+    """Turn the route of an edge into Bezier curves, one after another.
+
+    Called by ``draw_edge``.
+    """
     return _make_arc(way) if way.arc else _make_route_curves(way)
 
 
 def draw_stroke(curves: list[CubicCurve], *, two_headed: bool) -> str:
-    """Draw connected curves with a head at the end, or one at each.
+    """Draw the line of an edge as SVG, with an arrow head at its end, or one at each.
 
-    Called by ``draw_edge``, and by ``_draw_samples`` for the legend.
+    ``curves`` are its Bezier curves. Called by ``draw_edge``, and by ``_draw_samples`` for the
+    legend.
     """
     first, last = curves[0], curves[-1]
     heads = [_draw_head(last[3], last[2])]
@@ -60,7 +64,10 @@ def draw_stroke(curves: list[CubicCurve], *, two_headed: bool) -> str:
 
 
 def _make_arc(way: EdgeRoute) -> list[CubicCurve]:
-    """Make a curve above the nodes between its ends. Called by ``make_curves``."""
+    """Make the curve of an edge between two nodes of one row, which passes above the others.
+
+    Called by ``make_curves``.
+    """
     (x0, y0), (x1, y1) = way.points
     rise = min(44.0, 20 + 0.1 * abs(x1 - x0))
     lean = 0.18 * (x1 - x0)
@@ -68,7 +75,7 @@ def _make_arc(way: EdgeRoute) -> list[CubicCurve]:
 
 
 def _make_route_curves(way: EdgeRoute) -> list[CubicCurve]:
-    """Make curves down from row to row, leaning in each lane as the route goes on.
+    """Make the curves of an edge from row to row, smooth where it passes a row.
 
     Called by ``make_curves``.
     """
@@ -86,9 +93,9 @@ def _make_route_curves(way: EdgeRoute) -> list[CubicCurve]:
 
 
 def _find_slopes(points: Sequence[Point]) -> list[float]:
-    """Find how far aside a route goes at each of its points for a step down.
+    """Find the slant of an edge at each point of its route: pixels aside for a pixel down.
 
-    Called by ``_make_route_curves``.
+    Called by ``_make_route_curves`` to make its curves meet smoothly.
     """
     steps = [(x1 - x0) / (y1 - y0) for (x0, y0), (x1, y1) in pairwise(points)]
     lanes = [slope for lane in steps[1::2] for slope in (lane, lane)]
@@ -97,7 +104,10 @@ def _find_slopes(points: Sequence[Point]) -> list[float]:
 
 
 def _draw_head(tip: Point, handle: Point) -> str:
-    """Draw an arrow head. Called by ``draw_stroke``."""
+    """Draw the arrow head at the tip of an edge as SVG; ``handle`` is where it comes from.
+
+    Called by ``draw_stroke``.
+    """
     x, y = _find_point_before(tip, handle, _HEAD)
     across = (tip[0] - x) * _HALF / _HEAD, (tip[1] - y) * _HALF / _HEAD
     left, right = (x - across[1], y + across[0]), (x + across[1], y - across[0])
@@ -106,7 +116,7 @@ def _draw_head(tip: Point, handle: Point) -> str:
 
 
 def _find_point_before(tip: Point, handle: Point, size: float) -> Point:
-    """Find the point ``size`` before the tip, on the way from the handle.
+    """Find the point ``size`` pixels before an arrow's tip, where its line comes from.
 
     Called by ``draw_stroke`` and ``_draw_head``.
     """
@@ -116,5 +126,8 @@ def _find_point_before(tip: Point, handle: Point, size: float) -> Point:
 
 
 def _format_point(point: Point) -> str:
-    """Write a point as SVG does. Called by ``draw_stroke`` and ``_draw_head``."""
+    """Write the x and y of a point as an SVG path has them.
+
+    Called by ``draw_stroke`` and ``_draw_head``.
+    """
     return f"{point[0]:.1f} {point[1]:.1f}"

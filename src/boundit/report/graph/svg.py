@@ -29,9 +29,10 @@ def draw_graph(
     outcomes: Names = (),
     title: str = "The causal graph",
 ) -> str:
-    """Draw a graph: arrows solid, hidden common causes dashed with two heads, roles marked.
+    """Draw a causal graph as SVG, with a legend of the marks that occur.
 
-    Called by ``make_graph_section``.
+    Arrows are solid, hidden common causes dashed with two heads, and roles have shapes. Called
+    by ``make_graph_section``.
 
     >>> from boundit.graph.text import parse
     >>> drawing = draw_graph(parse("X -> Y; X <-> Y; Y -> [S]"), treatments="X", outcomes="Y")
@@ -59,19 +60,28 @@ def draw_graph(
 def _assign_roles(
     graph: CausalGraph, treatments: Names, context: Names, outcomes: Names
 ) -> Roles:
-    """Tell the role of every node that has one. Called by ``draw_graph``."""
+    """Map nodes to their roles: treatment, context, outcome or selection; others have none.
+
+    Called by ``draw_graph``.
+    """
     named = {"treatment": treatments, "context": context, "outcome": outcomes}
     roles = {n: role for role, names in named.items() for n in graph.require(read_nodes(names))}
     return roles | ({graph.selection: "selection"} if graph.selection else {})
 
 
 def _describe(graph: CausalGraph) -> str:
-    """Say the graph in words for those who do not see it. Called by ``draw_graph``."""
+    """Write the nodes and edges of a graph in words, for readers who do not see the drawing.
+
+    Called by ``draw_graph``.
+    """
     return f"{len(graph.nodes)} nodes: {join_names(graph.nodes)}. Edges: {graph}."
 
 
 def _draw_node(name: str, box: NodeBox, role: str) -> str:
-    """Draw the box of a node and its label. Called by ``draw_graph``."""
+    """Draw a node as SVG: a box in the shape of its role, and its name.
+
+    Called by ``draw_graph``.
+    """
     first, last = box.y - LINE * (len(box.lines) - 1) / 2, len(box.lines) - 1
     labels = "".join(
         _draw_text(
@@ -89,7 +99,7 @@ def _draw_node(name: str, box: NodeBox, role: str) -> str:
 
 
 def _draw_frame(x: float, y: float, width: float, height: float, role: str) -> str:
-    """Draw a frame in the shape of a role: what is set has corners, selection two rims.
+    """Draw the frame of a node as SVG: square for treatments, two rims for the selection node.
 
     Called by ``_draw_node`` and ``_draw_samples``.
     """
@@ -109,7 +119,10 @@ def _draw_frame(x: float, y: float, width: float, height: float, role: str) -> s
 
 
 def _draw_text(x: float, y: float, words: str, *, size: float, anchor: str) -> str:
-    """Write one line of text. Called by ``_draw_node`` and ``_draw_legend``."""
+    """Write one line of text in a drawing as SVG.
+
+    Called by ``_draw_node`` and ``_draw_legend``.
+    """
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" '
         f'dominant-baseline="central" fill="currentColor">{escape(words)}</text>'
@@ -119,9 +132,9 @@ def _draw_text(x: float, y: float, words: str, *, size: float, anchor: str) -> s
 def _draw_legend(
     graph: CausalGraph, roles: Roles, top: float, width: float
 ) -> tuple[str, float]:
-    """Explain the marks that occur, in lines as wide as the drawing; with its height.
+    """Draw the legend of a graph's marks in lines as wide as the drawing.
 
-    Called by ``draw_graph``.
+    Gives it and its height. Called by ``draw_graph``.
     """
     x, y, drawn = 16.0, top + 22, list[str]()
     for words, sample in _draw_samples(graph, roles):
@@ -135,7 +148,10 @@ def _draw_legend(
 
 
 def _draw_samples(graph: CausalGraph, roles: Roles) -> list[tuple[str, str]]:
-    """Draw a sample of every mark that occurs, with its words. Called by ``_draw_legend``."""
+    """Draw for the legend a sample of every mark that occurs in the graph, with its words.
+
+    Called by ``_draw_legend``.
+    """
     found = [
         (role, _draw_frame(0, -8, 26, 16, role))
         for role in ("treatment", "context", "outcome", "selection")

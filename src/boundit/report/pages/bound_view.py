@@ -98,9 +98,10 @@ def group_rows(table: BoundTable, graph: CausalGraph | None) -> tuple[ContextGro
 def _make_finder(
     graph: CausalGraph | None,
 ) -> Callable[[StepRecord], PathHighlight | None]:
-    """Make what finds the paths of a step in the graph, each step once; none without a graph.
+    """Make the function that finds what a step of an explanation lights up in the drawn graph.
 
-    Called by ``group_rows`` and ``list_rules``.
+    It looks each step up once; without a graph it finds nothing. Called by ``group_rows`` and
+    ``list_rules``.
     """
     if graph is None:
         return lambda _: None
@@ -108,7 +109,7 @@ def _make_finder(
 
 
 def _write_plain(line: Line) -> str:
-    """Write a line of an explanation as text, its formulas undrawn.
+    """Write a line of an explanation as HTML text, its formulas as plain letters.
 
     Used by ``group_rows`` for tables too large to draw all formulas.
     """
@@ -131,7 +132,7 @@ def place_bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
 
 
 def list_rules(table: BoundTable, graph: CausalGraph | None) -> tuple[RuleView, ...]:
-    """List the rules that gave an end of a bound, those that gave most first.
+    """List the rules that gave an end of a bound, with claim and steps, the most used first.
 
     Their steps light up paths in the ``graph`` of the page. Called by ``make_rules_section``.
     """

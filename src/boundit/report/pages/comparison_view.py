@@ -57,7 +57,7 @@ def list_comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
 
 
 def describe_misses(comparison: Comparison) -> tuple[str, ...]:
-    """Say of each series of intervals how many leave the truth out.
+    """Say in a sentence for each series of intervals how many of them leave the truth out.
 
     Called by ``make_comparison_section``.
     """
@@ -99,7 +99,10 @@ def _format_interval(
 def _format_point(
     points: PointEstimates, key: Key, comparison: Comparison, places: int
 ) -> PointCell:
-    """Write one series' estimate for an arm and context. Called by ``list_comparison_rows``."""
+    """Write one series' estimate for an arm and context, and how far it is from the truth.
+
+    Called by ``list_comparison_rows``.
+    """
     value = points.values.get(key)
     if value is None:
         return PointCell("", "")

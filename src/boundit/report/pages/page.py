@@ -44,7 +44,10 @@ def render_page(
 
 
 def _list_scripts(sections: Sequence[Section]) -> Iterator[str]:
-    """List the scripts that a page has use for: most have none. Called by ``render_page``."""
+    """List the JavaScript that a page needs: to search its rows, to light up paths.
+
+    Most pages need none. Called by ``render_page``.
+    """
     if any(isinstance(s, BoundsSection) and s.searched for s in sections):
         yield "search.js"
     explained = (s for s in sections if isinstance(s, BoundsSection | RulesSection))

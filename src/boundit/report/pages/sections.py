@@ -115,7 +115,10 @@ class BoundsSection:
 
     @property
     def highlights(self) -> Iterator[PathHighlight]:
-        """What its steps light up. Used by ``_list_scripts``."""
+        """The parts of the drawn graph that steps of its explanations light up.
+
+        Used by ``_list_scripts``: with any, the page needs the script for it.
+        """
         rows = (row for group in self.groups for row in group.rows)
         blocks = (block for row in rows for block in row.explanation)
         lines = (line for block in blocks for line in block.lines)
@@ -132,7 +135,10 @@ class RulesSection:
 
     @property
     def highlights(self) -> Iterator[PathHighlight]:
-        """What its steps light up. Used by ``_list_scripts``."""
+        """The parts of the drawn graph that steps of its rules light up.
+
+        Used by ``_list_scripts``: with any, the page needs the script for it.
+        """
         steps = (step for rule in self.rules for step in rule.steps)
         return (step.highlight for step in steps if step.highlight)
 

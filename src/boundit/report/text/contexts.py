@@ -20,9 +20,10 @@ def name_context(table: BoundTable, context: Context) -> str:
 
 
 def describe_common(table: BoundTable) -> str:
-    """Write the context variables that have one value in the whole table.
+    """Write the context variables that have one value in the whole table, as ``V=1``.
 
-    Nothing when the table has one context. Called by ``make_bounds_section``.
+    Nothing when the table has one context. Called by ``make_bounds_section``, which says them
+    once.
     """
     varying = _find_varying(table)
     fixed = tuple(i for i in range(len(table.context)) if i not in varying)
@@ -30,9 +31,9 @@ def describe_common(table: BoundTable) -> str:
 
 
 def _find_varying(table: BoundTable) -> tuple[int, ...]:
-    """Find the context variables that differ between contexts; all when there is one.
+    """Find the positions of the context variables that differ between the table's contexts.
 
-    Called by ``name_context`` and ``describe_common``.
+    All when there is one context. Called by ``name_context`` and ``describe_common``.
     """
     columns = list(zip(*table.contexts, strict=True))
     found = tuple(i for i, column in enumerate(columns) if len(set(column)) > 1)

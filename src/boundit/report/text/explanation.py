@@ -23,10 +23,9 @@ def render_blocks(
     draw: Callable[[Line], str],
     highlight: Callable[[StepRecord], PathHighlight | None],
 ) -> tuple[ExplanationBlock, ...]:
-    """Render an explanation for a page, each line as ``draw`` writes it.
+    """Turn the explanation of an interval into blocks of HTML lines for a page.
 
-    ``highlight`` finds what a step lights up in the graph.
-
+    ``draw`` writes a line as HTML, ``highlight`` finds what a step lights up in the graph.
     Called by ``group_rows`` for every row of a table.
     """
     return tuple(
@@ -41,7 +40,7 @@ def render_line(
     draw: Callable[[Line], str],
     highlight: Callable[[StepRecord], PathHighlight | None],
 ) -> PageLine:
-    """Render one line, or one step with what it lights up.
+    """Turn one line of an explanation into HTML, a step with what it lights up in the graph.
 
     Called by ``render_blocks``, and by ``list_rules`` for the steps of a rule.
     """
@@ -56,7 +55,10 @@ _Block = tuple[
 
 
 def _list_blocks(found: Explanation) -> Iterator[_Block]:
-    """List the parts of an explanation in their order. Called by ``render_blocks``."""
+    """List the parts of an explanation in their order, each with its kind and its lines.
+
+    Called by ``render_blocks``.
+    """
     yield "text", (found.opening,)
     for end in found.ends:
         yield from _list_end(end)
@@ -71,7 +73,10 @@ def _list_blocks(found: Explanation) -> Iterator[_Block]:
 
 
 def _list_end(end: EndExplanation) -> Iterator[_Block]:
-    """List what is said of one end. Called by ``_list_blocks``."""
+    """List the parts that explain one end of an interval: title, claim, numbers, steps.
+
+    Called by ``_list_blocks``.
+    """
     yield "text", (end.title,)
     if end.claim is not None:
         yield "claim", (end.claim,)

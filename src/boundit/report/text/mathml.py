@@ -110,9 +110,9 @@ def _draw_formula(formula: Formula) -> list[_Piece]:
 
 
 def _draw_parts(parts: Iterable[Part]) -> list[_Piece]:
-    """Draw the words and formulas inside a formula; blanks go before what follows them.
+    """Draw the words and formulas inside a formula as pieces of MathML.
 
-    Used by ``_draw_formula`` for fractions and brackets.
+    Blanks go before what follows them. Used by ``_draw_formula`` for fractions and brackets.
     """
     pieces, blank = list[_Piece](), _Piece("", "")
     for part in parts:

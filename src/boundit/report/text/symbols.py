@@ -41,7 +41,7 @@ def draw_letter(letter: str) -> str:
 
 
 def draw_words(text: str) -> str:
-    """Write a number, or words as they are, as MathML.
+    """Write a number or words within a formula as MathML, words as upright text.
 
     Called by ``draw_variable`` for values, and by ``_draw_parts`` for words in a formula.
     """
