@@ -64,9 +64,9 @@ def audit(
 
 
 def _audit_bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001, a table of cases
-    """Hold bounds of exact laws against the truth and print the count; False on a miss.
+    """Compare bounds of exact laws with the truth of random models, and print the misses.
 
-    Called by ``audit`` for --of bounds.
+    Gives False on a miss. Called by ``audit`` for --of bounds.
     """
     from boundit.studies.audits.soundness import audit_bounds  # noqa: PLC0415, keeps --help quick
 
@@ -80,9 +80,9 @@ def _audit_bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT00
 
 
 def _audit_formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
-    """Hold recovered formulas against the truth and print the count; False on a miss.
+    """Compare recovered formulas with the truth of random models, and print the wrong ones.
 
-    Called by ``audit`` for --of formulas.
+    Gives False on a wrong one. Called by ``audit`` for --of formulas.
     """
     from boundit.studies.audits.formulas import audit_formulas  # noqa: PLC0415
 
@@ -99,9 +99,10 @@ def _audit_formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
 
 
 def _end_audit(done: int, of: int, what: str, *, good: bool) -> bool:
-    """Say so when Ctrl-C ended an audit early; a miss that was found until then stays one.
+    """Give whether an audit passed; say so when Ctrl-C ended it early.
 
-    Called by ``_audit_bounds`` and the others at their end, but for coverage.
+    If nothing missed until then, the command exits with the code of an interruption. Called by
+    ``_audit_bounds`` and the others at their end, but for coverage.
     """
     if done < of:
         click.echo(f"interrupted after {done:,} of {of:,} {what}", err=True)

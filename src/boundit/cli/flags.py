@@ -11,7 +11,7 @@ from boundit.terms.message import Message, Note, Option, Placeholder
 
 
 def write_with_flags(note: Note) -> str:
-    """Write an error or caveat of the library with its options as a shell's flags.
+    """Write an error or caveat of the library as text, with its options as a shell's flags.
 
     Called by ``_run_command`` for every error, by ``bound`` and ``_spell_options`` for every
     caveat.

@@ -101,9 +101,10 @@ def node_option(
 
 
 def log_argument(command: _Command) -> _Command:
-    """Give a command its LOG as ``LogFiles``, with the options by which they are read.
+    """Give a command its LOG argument as ``LogFiles``, with the options by which it is read.
 
-    Decorates ``bound`` and ``check``.
+    These are --columns, --bins, --nulls, --weight and --exact. Decorates ``bound`` and
+    ``check``.
     """
 
     @wraps(command)

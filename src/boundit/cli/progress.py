@@ -11,9 +11,10 @@ Advance: TypeAlias = Callable[[int, int], None]
 
 @contextmanager
 def show_progress(label: str) -> Iterator[Advance]:
-    """Show a progress bar while the body of a ``with`` runs, which says how far it is.
+    """Show a progress bar on stderr while the body of a ``with`` runs.
 
-    Entered by every command that may take longer than a second.
+    Gives the body a function to call with how much is done, of how much. Entered by every
+    command that may take longer than a second.
 
     >>> with show_progress("runs") as advance:
     ...     advance(1, 10)

@@ -18,10 +18,11 @@ LIMITS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
 def derive_ladders(request: "BoundRequest", kept: "KeptCounts") -> "tuple[Ladder, ...]":
-    """Derive the bounds of every arm and context at growing limits of the sensitivity.
+    """Derive the bounds of every arm and context at growing limits G of the sensitivity.
 
-    Gives one ``Ladder`` for each pair. ``kept`` holds what was counted for the table, so that
-    no limit reads the rows again. Called by ``bound`` for --sensitivity-plot.
+    G limits how unevenly rows were logged. Gives one ``Ladder``, bounds at all limits, for each
+    pair. ``kept`` holds what was counted for the table, so that no limit reads the rows again.
+    Called by ``bound`` for --sensitivity-plot.
     """
     from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
     from boundit.bounds.sensitivity import sensitivity_curve  # noqa: PLC0415

@@ -36,7 +36,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Ladder:
-    """One arm's bounds at growing limits of the sensitivity: ``lower[i]`` at ``limits[i]``."""
+    """One arm's bounds at growing sensitivity limits G: ``lower[i]`` at ``limits[i]``."""
 
     name: str
     limits: tuple[float, ...]

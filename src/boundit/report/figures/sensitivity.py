@@ -44,8 +44,8 @@ _MARK, _BETWEEN = 10.5, 5.0
 def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
     """Draw how bounds widen with the sensitivity limit G, a panel for each arm and context.
 
-    G limits how strongly selection may depend on the outcome. Called by ``draw_ladders`` of the
-    command line for the figure in a file.
+    G limits how unevenly rows were logged: no kind more than G times as often as the average.
+    Called by ``draw_ladders`` of the command line for the figure in a file.
     """
     shown, span = _choose_ladders(ladders), _find_axis_range(ladders)
     columns = min(_COLUMNS, len(shown))

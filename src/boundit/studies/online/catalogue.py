@@ -21,7 +21,8 @@ class StudyResult(Protocol):
     def record(self) -> dict[str, object]:
         """Write what a study found as an object for JSON.
 
-        Called by ``simulate`` of the command line, to print or to save a study.
+        Every study's result has it. Called by ``simulate`` of the command line, to print or to
+        save a study.
         """
         ...
 
@@ -39,9 +40,11 @@ RunStudy: TypeAlias = Callable[[StudySize, Progress], tuple[StudyResult, Regret 
 
 
 def _make_world_run(world: World, oam_runs: int) -> RunStudy:
-    """Make the function that compares policies in one world; OAM plays ``oam_runs`` at most.
+    """Make the function that runs the study of one world, for the catalogue ``STUDIES``.
 
-    Used for two entries of ``STUDIES``: the paper's world and the flipped one.
+    It plays all policies there and gives their regrets; OAM (optimal allocation matching, slow)
+    plays ``oam_runs`` at most. Used for two entries of ``STUDIES``: the paper's world and the
+    flipped one, where bias makes another arm look best.
     """
 
     def play(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
@@ -61,13 +64,13 @@ def _make_world_run(world: World, oam_runs: int) -> RunStudy:
 def _run_suite(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
     """Run the study of LinUCB with and without bounds over a suite of worlds.
 
-    An entry of ``STUDIES``, from where ``run_study`` calls it.
+    Gives its result, and no curves. An entry of ``STUDIES``, from where ``run_study`` calls it.
     """
     return run_suite_study(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told), None
 
 
 def _run_watch(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
-    """Run the study of what wrong bounds cost, watched and unwatched.
+    """Run the study of what wrong bounds cost, with and without a watch that drops them.
 
     An entry of ``STUDIES``, from where ``run_study`` calls it.
     """
@@ -85,16 +88,17 @@ def _run_living(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | 
 
 
 def _run_theorem6(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
-    """Run the near tie in which a valid bound raises LinUCB's regret, against Theorem 6.
+    """Run the study of two nearly equal arms in which a valid bound raises LinUCB's regret.
 
-    An entry of ``STUDIES``, from where ``run_study`` calls it.
+    The paper's Theorem 6 says that the bound lowers it. An entry of ``STUDIES``, from where
+    ``run_study`` calls it.
     """
     found = run_theorem6(runs=size.runs, rounds=size.rounds, seed=size.seed, told=told)
     return found, found
 
 
 def _run_ceilings(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
-    """Run the study that sets regrets beside the ceilings of the paper's theorems.
+    """Run the study that compares regrets with the most that the paper's theorems allow.
 
     An entry of ``STUDIES``, from where ``run_study`` calls it.
     """

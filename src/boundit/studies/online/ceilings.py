@@ -97,8 +97,9 @@ def run_ceiling_study(
 ) -> CeilingStudy:
     """Play the policies that have a regret theorem, with and without exact bounds.
 
-    OAM plays where one model can fit all arms: the paper's world and the flipped one. Called by
-    ``_run_ceilings``.
+    Gives a row for each world and theorem: the regret played and the theorem's ceiling. OAM
+    plays where one model can fit all arms: the paper's world and the flipped one, where bias
+    makes another arm look best. Called by ``_run_ceilings``.
     """
     chosen = _make_worlds() if worlds is None else worlds
     rows = list[CeilingRow]()
@@ -114,7 +115,7 @@ def run_ceiling_study(
 
 
 def _make_worlds() -> tuple[World, ...]:
-    """List the worlds of the study: the paper's, the flipped one and two random ones.
+    """List the worlds of the study of ceilings: the paper's, the flipped, two random ones.
 
     Called by ``run_ceiling_study`` unless worlds are given.
     """
@@ -174,9 +175,11 @@ def _apply_theorem5(
     bounds: BoundTable | None,
     rounds: int,
 ) -> tuple[float, float, float]:
-    """Compute the alpha and ridge that Theorem 5's proof needs, and its ceiling of regret.
+    """Compute what the paper's Theorem 5 on LinUCB needs and says: alpha, ridge and ceiling.
 
-    Each arm has a model of its own. Called by ``_play_world``, so that LinUCB plays with them.
+    Gives the exploration weight and the ridge that its proof needs, and the most regret it
+    allows; each arm has a model of its own. Called by ``_play_world``, so that LinUCB plays
+    with them.
     """
     means, arms = world.means(), world.environment.arms
     length = 0.0

@@ -28,8 +28,9 @@ class OnlineClaim:
 def judge_online_claims(study: OnlineStudy, near_tie: Regret) -> tuple[OnlineClaim, ...]:
     """Judge what the paper says of regrets, by paired 95 % intervals of the study's runs.
 
-    They are corrected where there are several; ``near_tie`` is what ``run_theorem6`` found.
-    Called by ``judge_paper_claims``.
+    Gives each sentence of the paper with whether it holds and the numbers. Intervals are
+    corrected where there are several; ``near_tie`` is what ``run_theorem6`` found. Called by
+    ``judge_paper_claims``.
     """
     return (
         _judge_lowest_regret(study.paper),
@@ -42,9 +43,10 @@ def judge_online_claims(study: OnlineStudy, near_tie: Regret) -> tuple[OnlineCla
 
 
 def _judge_lowest_regret(played: WorldRegret) -> OnlineClaim:
-    """Judge whether LinUCB-PCB regrets less than LinUCB and every warm start.
+    """Judge the claim that LinUCB-PCB (LinUCB with bounds) regrets least.
 
-    Called by ``judge_online_claims`` for the paper's world.
+    Compared are LinUCB without bounds and every warm start from a biased estimate. Called by
+    ``judge_online_claims`` for the paper's world.
     """
     warm = [name for name in played.regret.policies if name.startswith("LinUCB_")]
     lines = played.regret.only(f"LinUCB{PCB}", "LinUCB", *warm).summary(correction="holm")
@@ -88,9 +90,9 @@ def _judge_gain_from_bounds(played: WorldRegret, kind: str, *, needs: str = "") 
 
 
 def _judge_warm_starts(played: WorldRegret, place: str) -> OnlineClaim:
-    """Judge whether LinUCB regrets more when started from a biased estimate, for each start.
+    """Judge the claim that LinUCB regrets more when started from a biased estimate of the log.
 
-    Called by ``judge_online_claims`` for both worlds.
+    For each such warm start in one world. Called by ``judge_online_claims`` for both worlds.
     """
     names = [f"LinUCB_{of}-{rows}" for of in ("CP", "Biased") for rows in WEIGHTS]
     lines = played.regret.only("LinUCB", *names).summary(correction="holm")[1:]
@@ -109,8 +111,9 @@ def _judge_warm_starts(played: WorldRegret, place: str) -> OnlineClaim:
 
 
 def _judge_theorem6(near_tie: Regret) -> OnlineClaim:
-    """Judge Theorem 6 by LinUCB's regret in a near tie, with and without a valid bound.
+    """Judge the paper's Theorem 6: LinUCB with valid bounds regrets less than without.
 
+    By its regret with and without a bound in a near tie, a world of two almost equal arms.
     Called by ``judge_online_claims``.
     """
     without, bounded = near_tie.summary()
@@ -124,9 +127,9 @@ def _judge_theorem6(near_tie: Regret) -> OnlineClaim:
 
 
 def _judge_differences(lines: Sequence[Line]) -> ClaimOutcome:
-    """Judge whether all policies regret less, by intervals of the paired differences.
+    """Judge whether every policy regrets less with bounds, by intervals of the differences.
 
-    Open when an interval holds zero and none lies below it. Called by
+    Holds, does not, or open when an interval holds zero and none lies below it. Called by
     ``_judge_gain_from_bounds``.
     """
     if all(line.less_lower > 0 for line in lines):

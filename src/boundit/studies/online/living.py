@@ -65,9 +65,10 @@ def run_living_study(
     points: int = POINTS,
     told: Callable[[int, int], None] = lambda _, __: None,
 ) -> LivingStudy:
-    """Play LinUCB without bounds, with them, and with bounds that narrow, in paired runs.
+    """Play LinUCB without bounds, with fixed ones, and with bounds that narrow, in paired runs.
 
-    Called by ``_run_living``.
+    Gives the regrets, and in how many runs a narrowed end missed the truth. Called by
+    ``_run_living``.
     """
     world = paper_world()
     exact = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
@@ -88,10 +89,10 @@ def run_living_study(
 
 
 def make_living_policies(exact: BoundTable, logged: BoundTable) -> dict[str, LinUCB]:
-    """Make the policies to compare: LinUCB alone, with fixed and with narrowing bounds.
+    """Make the policies to compare by name: LinUCB alone, with fixed and with narrowing bounds.
 
-    Also with contrasts of arms; bounds are of the exact law and of a drawn log. Called by
-    ``run_living_study``.
+    Also with contrasts (bounds on differences of arms). Bounds are of the exact law and of a
+    drawn log. Called by ``run_living_study``.
     """
 
     def alone(table: BoundTable) -> BoundTable:
@@ -136,10 +137,10 @@ def count_runs_that_miss(
 def _replay_run(
     table: BoundTable, chunk: Chunk, pulls: Places, i: int, error: float
 ) -> NarrowingBounds | Living:
-    """Feed one run's observations to fresh narrowing bounds.
+    """Feed what one run showed to fresh bounds that narrow online, and give these at its end.
 
-    Gives these, or the plan of narrowing that the observations refute. Called by
-    ``count_runs_that_miss`` for every run.
+    Instead gives the plan of narrowing (``Living``) that the observations refute, if any.
+    Called by ``count_runs_that_miss`` for every run.
     """
     ends = NarrowingBounds(table, error)
     environment, contexts = chunk.world.make_environment(ends.variables), chunk.contexts[i]
@@ -163,9 +164,10 @@ def _replay_run(
 
 
 def _has_all_means(world: World, ends: NarrowingBounds | Living) -> bool:
-    """Tell whether every arm's true mean lies within its narrowed ends; never if refuted.
+    """Tell whether every arm's true mean lies within the ends that were narrowed in a run.
 
-    Called by ``count_runs_that_miss`` for every run.
+    False if the plan of narrowing was refuted. Called by ``count_runs_that_miss`` for every
+    run.
     """
     if isinstance(ends, Living):
         return False

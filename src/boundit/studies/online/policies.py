@@ -63,9 +63,10 @@ class OfflineTables:
     def from_world(
         cls, world: World, *, points: int = 30_000, seed: int = 0
     ) -> "OfflineTables":
-        """Draw a log of ``points`` rows before selection, and make bounds and estimates of it.
+        """Draw a log of a world, and make the bounds and estimates that policies start from.
 
-        Called by ``play_world`` and by the command line's ``_play_policies``.
+        It has ``points`` rows before selection. Called by ``play_world`` and by the command
+        line's ``_play_policies``.
         """
         asked, log = (world.graph, world.query), world.log(points, seed=seed)
         domain = {
@@ -84,7 +85,8 @@ def make_policies(
 ) -> dict[str, Policy]:
     """Make each kind of policy without bounds and with each prior, and LinUCB's warm starts.
 
-    The keys of ``priors`` are put behind the name of a kind, those of ``estimates`` behind
+    Gives them by name. A prior is a table of bounds, a warm start begins with an estimate. The
+    keys of ``priors`` are put behind the name of a kind, those of ``estimates`` behind
     ``LinUCB_``. Called by ``play_world`` and ``pick_policies``.
 
     >>> list(make_policies(["UCB", "TS"], {}, {}))
@@ -105,10 +107,10 @@ def make_policies(
 def pick_policies(
     names: Sequence[str], offline: OfflineTables, *, exact: bool
 ) -> dict[str, Policy]:
-    """Make the policies of these names, in their order.
+    """Make the policies that a user named, such as ``LinUCB-PCB``, in their order.
 
     Their bounds are of the world's exact law, or of the drawn log. Called by the command line's
-    ``_play_policies``, with the names a user gave.
+    ``_play_policies``.
     """
     prior = offline.exact if exact else offline.logged
     estimates = {"CP": offline.cp, "Biased": offline.biased}

@@ -25,7 +25,8 @@ class PrunedPairs:
 def count_pruned(world: World) -> tuple[PrunedPairs, ...]:
     """Count the pairs of arm and context that bounds of a world's exact law rule out.
 
-    Called by ``reproduce_paper`` for the paper's world.
+    Four counts: by the best mean, by other intervals, by contrasts, and with the selection rate
+    known. Called by ``reproduce_paper`` for the paper's world.
 
     >>> from boundit.simulation.worlds import paper_world
     >>> [found.pairs for found in count_pruned(paper_world())]

@@ -39,7 +39,7 @@ class WorldRegret:
     oam: Regret
 
     def compare(self, policy: str, than: str) -> Line:
-        """Compute how much less one policy regrets than another, with its interval.
+        """Compute how much less one policy regrets than another at the end, with its interval.
 
         Called by ``_judge_lowest_regret`` and ``_judge_gain_from_bounds``.
         """
@@ -117,7 +117,7 @@ def play_world(
     logged: Sequence[str] = ALL,
     told: Progress = lambda _, __: None,
 ) -> WorldRegret:
-    """Play all policies in one world with exact bounds and without.
+    """Play all policies in one world with exact bounds and without; give their regrets.
 
     Those in ``logged`` also play with bounds of a drawn log. Called by ``run_online_study`` for
     both its worlds, and by ``_make_world_run``.

@@ -50,9 +50,10 @@ def run_theorem6(
     seed: int = 0,
     told: Callable[[int, int], None] = lambda _, __: None,
 ) -> Regret:
-    """Play LinUCB with and without the bound; Theorem 6 says that the bound helps.
+    """Play LinUCB with and without a valid bound, between two almost equal arms.
 
-    Called by ``_run_theorem6`` and ``reproduce_paper``.
+    Gives the regrets; the paper's Theorem 6 says that the bound helps. Called by
+    ``_run_theorem6`` and ``reproduce_paper``.
     """
     policies = {
         "LinUCB": LinUCB(alpha=ALPHA, features=_make_constant_feature),
@@ -71,7 +72,7 @@ def run_theorem6(
 
 
 def _make_constant_feature(_: Context, __: Arm) -> list[float]:
-    """Give every arm and context the same feature, so that LinUCB learns a mean for each arm.
+    """Give every arm and context the feature vector ``[1]``: LinUCB learns a mean for each arm.
 
     Called by LinUCB in ``run_theorem6``, for every pair.
     """

@@ -80,7 +80,8 @@ def run_watch_study(
 ) -> WatchStudy:
     """Play LinUCB without bounds, with wrong ones, and with wrong and right ones watched.
 
-    Called by ``_run_watch``.
+    A watch drops bounds that rewards contradict. Gives the regrets, and how fast each still
+    grows at the end. Called by ``_run_watch``.
     """
     world = flipped_world()
     right = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None).plain()

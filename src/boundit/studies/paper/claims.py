@@ -26,7 +26,8 @@ def judge_paper_claims(
 ) -> tuple[JudgedClaim, ...]:
     """Judge what the paper claims by what was recomputed, in the paper's order.
 
-    Called by ``reproduce_paper``.
+    Gives each claim with its outcome and the number that shows it. Called by
+    ``reproduce_paper``.
     """
     return (
         *(
@@ -46,11 +47,11 @@ def judge_paper_claims(
 
 
 def make_substitute_world() -> World:
-    """Make a world in which a substitute may not be exchanged (D-16).
+    """Make a world in which Theorem 4 of the paper is misled (D-16).
 
-    Z is a fair coin, W copies it nine times of ten, and Y says whether it did. Setting W by
-    hand leaves Y a fair coin, whatever w; what W does by itself makes it 0.9. Called by
-    ``_judge_theorem4``.
+    There it takes setting W for a substitute of an intervention, which it is not. Z is a fair
+    coin, W copies it nine times of ten, and Y says whether it did. Setting W by hand leaves Y a
+    fair coin, whatever w; what W does by itself makes it 0.9. Called by ``_judge_theorem4``.
 
     >>> make_substitute_world().mean(arm=0)
     0.9
@@ -67,9 +68,10 @@ def make_substitute_world() -> World:
 
 
 def _judge_printed_method() -> JudgedClaim:
-    """Judge whether Algorithm 1 as printed bounds every arm and context of the paper's example.
+    """Judge whether the paper's Algorithm 1 (BCE), as printed, bounds all of its own example.
 
-    Called by ``judge_paper_claims``.
+    Counts the arms and contexts whose interval says more than [0, 1]. Called by
+    ``judge_paper_claims``.
     """
     world = paper_world()
     log, asked = world.exact_log(), (world.graph, world.query)
@@ -84,9 +86,10 @@ def _judge_printed_method() -> JudgedClaim:
 
 
 def _judge_theorem4() -> JudgedClaim:
-    """Judge Theorem 4 on a world where a substitute misleads it.
+    """Judge the paper's Theorem 4 on a world where it gives an interval without the truth.
 
-    Called by ``judge_paper_claims``.
+    It bounds an effect by substitutes: interventions on other variables. Called by
+    ``judge_paper_claims``.
     """
     world = make_substitute_world()
     found = find_substitutes(

@@ -173,9 +173,10 @@ def _make_whiskers(study: OfflineStudy) -> Whiskers:
 
 
 def _list_naive_estimates(study: OfflineStudy) -> tuple[PointEstimates, PointEstimates]:
-    """List the two biased estimates of each arm and context: CP and Biased.
+    """List two biased estimates of each arm and context: CP and Biased.
 
-    Called by ``_make_comparison`` and ``_make_whiskers``.
+    CP is the logged mean; Biased adjusts for confounding as if every row had been kept. Called
+    by ``_make_comparison`` and ``_make_whiskers``.
     """
     return (
         PointEstimates("CP", {r.key: r.cp for r in study.rows}),

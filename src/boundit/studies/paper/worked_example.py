@@ -23,7 +23,8 @@ class ExampleClaim:
 def check_worked_example() -> tuple[ExampleClaim, ...]:
     """Check what the paper says of its worked example, on the paper's own graph.
 
-    Called by ``judge_paper_claims``.
+    Gives four sentences, each with what the graph says and whether they agree. Called by
+    ``judge_paper_claims``.
 
     >>> [claim.holds for claim in check_worked_example()]
     [False, False, False, False]
@@ -66,9 +67,10 @@ def check_worked_example() -> tuple[ExampleClaim, ...]:
 
 
 def _list_substitute_sets(found: object) -> str:
-    """List the variables of each substitute that the search found.
+    """Write the variables of each substitute intervention that was found, as ``{W}, {Z}``.
 
-    Called by ``check_worked_example``.
+    A substitute is an intervention on other variables that bounds the effect asked for. Called
+    by ``check_worked_example``.
     """
     sets = [f"{{{join_names(sort_names(s.variables))}}}" for s in found]  # type: ignore[attr-defined]
     return ", ".join(sets) or "nothing"
