@@ -46,7 +46,8 @@ class SharedChain:
     ) -> "SharedChain":
         """Find the treatments on which the laws of a chain's links and reward depend.
 
-        Arms that agree on these share the law. Called by ``find_shared`` for every chain that
+        A chain bounds the reward by going over variables (links) one after another. Arms that
+        agree on these treatments share the law. Called by ``find_shared`` for every chain that
         bounds the effect.
         """
         treatments, known = frozenset(query.treatments), frozenset(query.context)
@@ -61,7 +62,8 @@ class SharedChain:
     def may_share(self, treatments: Nodes) -> bool:
         """Tell whether any two arms may share an unknown law along this chain.
 
-        Called by ``_prepare_rules`` once per rule; without one, differences say nothing new.
+        If not, a difference of two arms says no more than their bounds. Called by
+        ``_prepare_rules`` once per rule.
         """
         return self.has_block or any(
             treatments - part for part in (*self.link_treatments, self.reward_treatments)
@@ -69,7 +71,7 @@ class SharedChain:
 
     @property
     def has_block(self) -> bool:
-        """Whether the law of some of the chain's variables is that of a reweighted log.
+        """Whether the chain has a block: variables whose law is read off a reweighted log.
 
         Read by ``SharedChain.may_share`` and ``SharedChain.is_programmed``.
         """
@@ -77,16 +79,17 @@ class SharedChain:
 
     @property
     def is_programmed(self) -> bool:
-        """Whether comparing arms along this chain takes linear programs, which cost time.
+        """Whether comparing arms along this chain needs linear programs, which cost time.
 
-        Read by ``_choose_rules``.
+        So it does where the chain has a reweighted block. Read by ``_choose_rules``, which
+        takes few rules of this kind.
         """
         return self.has_block
 
     def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> "ChainDifferences":
-        """Read the chain's laws off the numbers, so that its arms can be compared.
+        """Make what compares arms along this chain: its laws, read off the numbers.
 
         Called by ``_prepare_rules`` once per rule.
         """
@@ -96,9 +99,10 @@ class SharedChain:
 def _find_treatments(
     graph: CausalGraph, link: ChainLink | ReweightedBlock, treatments: Nodes, known: Nodes
 ) -> Nodes:
-    """Find the treatments that the law of one link depends on, given the ``known`` variables.
+    """Find the treatments that the law of one link (variables of a chain) depends on.
 
-    Called by ``SharedChain.from_graph`` for each link.
+    The law is given the ``known`` variables before it. Called by ``SharedChain.from_graph`` for
+    each link.
     """
     if isinstance(link, ReweightedBlock):
         return link.given & treatments
@@ -157,19 +161,20 @@ class ChainDifferences:
         return np.broadcast_to(found, [len(others), *self._shape[len(one) :]])
 
     def _subtract_ends(self, step: int, one: ArmPlace, others: Sequence[ArmPlace]) -> Floats:
-        """Take the upper end of one arm's mean less the lower ends of others' means.
+        """Take the upper end of one arm's mean reward less the lower ends of others' means.
 
-        ``step`` says how many links from the end of the chain are averaged over already. Called
-        by ``ChainDifferences.find_greatest`` before the first step and after each.
+        ``step`` says how many links (variables of the chain) from its end are averaged over
+        already. Called by ``ChainDifferences.find_greatest`` before the first step and after
+        each.
         """
         low, high = self._ends[step]
         return look_up(high, one) - look_up_each(low, others)
 
     def _find_greatest_mean(self, place: int, values: Floats, arm: ArmPlace) -> Floats:
-        """Find the greatest mean of differences over one link, whose law is that of ``arm``.
+        """Find the greatest mean of arms' differences ``values`` over one link of the chain.
 
-        Called by ``ChainDifferences.find_greatest`` where the compared arms share the law of
-        the link.
+        The link, number ``place``, has the law it has under ``arm``. Called by
+        ``ChainDifferences.find_greatest`` where the compared arms share that law.
         """
         link, outer = self._walk.links[place], self._walk.list_axes_before(place)
         if isinstance(link, ReweightedBlock):
@@ -187,8 +192,9 @@ class ChainDifferences:
     def _find_greatest_block_mean(self, place: int, values: Floats, arm: ArmPlace) -> Floats:
         """Find the greatest mean of one arm's lead over a reweighted block, by linear programs.
 
-        Called by ``ChainDifferences._find_greatest_mean`` for the lead over each other arm,
-        where both share the law of the block.
+        The lead is its mean reward less another arm's; a block is variables whose law is that
+        of the reweighted log. Called by ``ChainDifferences._find_greatest_mean`` for each other
+        arm, where both share the law of the block.
         """
         expectation, outer = self._walk.expectations[place], self._walk.list_axes_before(place)
         rest = outer[len(arm) :]
@@ -203,10 +209,11 @@ class ChainDifferences:
     def _find_greatest_difference(
         self, step: int, place: int, one: ArmPlace, other: ArmPlace
     ) -> Floats:
-        """Find the greatest difference of two arms' means over a block of different laws.
+        """Find the greatest difference of two arms' means over a block with two laws.
 
-        The population is the same for both. Called by ``ChainDifferences.find_greatest`` for
-        each of the other arms.
+        A block is variables with the law of the reweighted log, here another for each arm; the
+        population it is reweighted to is the same. Called by ``ChainDifferences.find_greatest``
+        for each of the other arms.
         """
         expectation, outer = self._walk.expectations[place], self._walk.list_axes_before(place)
         rest = outer[len(one) :]

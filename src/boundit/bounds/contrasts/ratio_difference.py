@@ -74,8 +74,9 @@ class RatioDifference:
     def find_greatest(self) -> float:
         """Find how much the first mean can exceed the second in one population, certified.
 
-        Infinite where nobody may have the levels that a mean is given. Called by
-        ``ChainDifferences._find_greatest_difference``.
+        The population is one that the log leaves possible, the same for both means. Infinite
+        where nobody may have the levels that a mean is given. Called by
+        ``ChainDifferences._find_greatest_difference`` for two arms.
         """
         seen = self._expectation.populations.has_logged
         if not (seen(self.one.given) and seen(self.other.given)) or self._least < RARE:
@@ -97,7 +98,7 @@ class RatioDifference:
         return -end if end < inf else inf
 
     def _is_tight(self, end: float, attained: float) -> bool:
-        """Tell whether the proved end is near enough to an attained difference to stop.
+        """Tell whether the proved end is so near to an attained one that the search stops.
 
         Called by ``RatioDifference.find_greatest`` before each split of the second mean's
         range.
@@ -106,7 +107,7 @@ class RatioDifference:
         return end - attained <= (max(ACCURACY, ROUGH * end) if certain else FINEST)
 
     def _bound_piece(self, start: float, stop: float) -> tuple[float, float, float, float]:
-        """Bound the difference where the second mean lies between ``start`` and ``stop``.
+        """Bound the difference of means where the second mean lies from ``start`` to ``stop``.
 
         What comes out is an entry for the heap: the end with its sign changed, both sides of
         the piece, and the difference that is attained there. Called by

@@ -32,21 +32,22 @@ class SharedUnknown(Protocol):
 
     @property
     def is_programmed(self) -> bool:
-        """Whether comparing arms under this rule takes linear programs, which cost time.
+        """Whether comparing arms under this rule needs linear programs, which cost time.
 
-        Read by ``_choose_rules``.
+        Read by ``_choose_rules``, which takes few rules of this kind.
         """
 
     def may_share(self, treatments: Nodes) -> bool:
         """Tell whether any two arms may share an unknown law under this rule.
 
-        Called by ``_prepare_rules`` once per rule; without one, differences say nothing new.
+        If not, a difference of two arms says no more than their bounds. Called by
+        ``_prepare_rules`` once per rule.
         """
 
     def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> GreatestDifferences:
-        """Read the rule's laws off the numbers, so that arms can be compared under it.
+        """Make what compares arms under this rule: its laws, read off the numbers.
 
         Called by ``_prepare_rules`` once per rule.
         """

@@ -44,9 +44,10 @@ _ENDS = ("lower", "upper")
 
 
 def find_shared(rule: BoundRule, graph: CausalGraph) -> SharedUnknown | None:
-    """Find the unknown that two arms share under a rule; None where they share nothing.
+    """Find what is unknown to two arms alike under a rule, by which they can be compared.
 
-    Called by ``_bound_contrasts`` once per rule.
+    It is the law of variables along a chain, or of response types; None where they share
+    nothing. Called by ``_bound_contrasts`` once per rule.
     """
     match rule:
         case Chain() | ReweightedChain():
@@ -104,10 +105,10 @@ def _prepare_rules(
     *,
     programmed: bool,
 ) -> list[GreatestDifferences]:
-    """Read the laws of those rules off the numbers in which arms may share an unknown.
+    """Make what compares arms under each rule, for rules in which arms may share an unknown.
 
-    Rules that the ``budget`` leaves no time for are dropped. Called by ``collect_contrasts``
-    before any arm is compared.
+    Its laws are read off the numbers. Rules that the ``budget`` leaves no time for are dropped.
+    Called by ``collect_contrasts`` before any arm is compared.
     """
     ready = list[GreatestDifferences]()
     for rule in _choose_rules(rules, programmed=programmed):
@@ -124,9 +125,10 @@ def _bound_leads(
     shape: Sequence[int],
     budget: TimeBudget,
 ) -> Floats:
-    """Bound from above the lead of one arm over every arm, by context: the best of all rules.
+    """Bound from above one arm's mean reward less that of every arm, by context.
 
-    Infinite where no rule says anything. Called by ``collect_contrasts`` for each arm.
+    The best of all rules counts; infinite where no rule says anything. Called by
+    ``collect_contrasts`` for each arm.
     """
     best = np.full((len(places), *shape), np.inf)
     for others in _group_by_difference(treatments, one, places):

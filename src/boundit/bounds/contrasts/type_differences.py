@@ -41,30 +41,32 @@ class SharedTypes:
     def spec(self) -> ResponseProgram:
         """The response-type program itself, whether on the log or on the reweighted log.
 
-        Read by ``SharedTypes.may_share`` and ``TypeDifferences.__init__``.
+        Its columns are the ways in which variables can respond to their causes. Read by
+        ``SharedTypes.may_share`` and ``TypeDifferences.__init__``.
         """
         found = self.program
         return found if isinstance(found, ResponseProgram) else found.program
 
     @property
     def is_programmed(self) -> bool:
-        """True: comparing arms under this rule takes linear programs.
+        """True: comparing arms under this rule needs linear programs, which cost time.
 
-        Read by ``_choose_rules``.
+        Read by ``_choose_rules``, which takes few rules of this kind.
         """
         return True
 
     def may_share(self, treatments: Nodes) -> bool:
         """Tell whether any two arms share one law of response types.
 
-        Called by ``_prepare_rules`` once per rule.
+        A type says how someone responds to every arm. Without sharing, a difference of two arms
+        says no more than their bounds. Called by ``_prepare_rules`` once per rule.
         """
         return bool(treatments - frozenset(self.spec.fixed))
 
     def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> "TypeDifferences":
-        """Lay the program out on the numbers, so that arms can be compared under it.
+        """Make what compares arms under this rule: the response-type program with its numbers.
 
         Called by ``_prepare_rules`` once per rule.
         """
@@ -129,8 +131,8 @@ class TypeDifferences:
         """Solve the response-type program of two arms for their greatest difference of means.
 
         ``pair`` are the levels each arm sets by hand, ``fixed`` those that both have in common.
-        Infinite where there are too many types. Called by ``TypeDifferences._bound_pair`` once
-        for all contexts with the same levels.
+        Infinite where there are too many response types. Called by
+        ``TypeDifferences._bound_pair`` once for all contexts with the same levels.
         """
         scenarios = list(range(len(self.layout.outer)))
         runs = self.layout.list_types(pair, scenarios, MOST_COLUMNS)

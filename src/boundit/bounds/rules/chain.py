@@ -51,9 +51,10 @@ class KnownFormula:
     steps: tuple[StepRecord, ...]
 
     def prefix_steps(self, variable: str) -> tuple[StepRecord, ...]:
-        """Say of each step which variable's law it is about.
+        """Return the formula's proof steps with "for W: " put before each, W the ``variable``.
 
-        Called by ``Chain.write_record``, ``ReweightedChain._write_links`` and ``_write_claim``.
+        Explanations of chains then say which variable's law a step is about. Called by
+        ``Chain.write_record``, ``ReweightedChain._write_links`` and ``_write_claim``.
         """
         return tuple(step.prefix(f"for {variable}: ") for step in self.steps)
 
@@ -77,9 +78,10 @@ class Chain(BoundRule):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables of the links, in the order in which the chain draws them.
+        """The variables summed or minimised over, one link each, in the chain's order.
 
-        Read by ``Chain.find_ends``, ``choose_chains`` and ``_make_living_plan``.
+        Read by ``Chain.find_ends``, and by ``choose_chains`` and ``_make_living_plan`` for what
+        a policy can learn online.
         """
         return tuple(link.variable for link in self.links)
 
@@ -95,16 +97,18 @@ class Chain(BoundRule):
     def formulas(self) -> tuple[Expression, ...]:
         """The formulas read off counts: that of the reward, and the known laws of the links.
 
-        Read by ``collect_extremes`` and ``choose_rules``.
+        Read by ``collect_extremes`` to share the error of a confidence out, and by
+        ``choose_rules`` to count cells.
         """
         weights = (link.weights.expression for link in self.links if link.weights)
         return (self.reward.expression, *weights)
 
     @property
     def range_variables(self) -> Nodes:
-        """The chain's own variables, besides those of the query.
+        """The chain's own variables, besides the query's: all their levels must be known.
 
-        Read by ``_note_hidden`` and ``Chain.extremes``.
+        Read by ``_note_hidden``, which warns where selection may hide a level, and by
+        ``Chain.extremes``.
         """
         return frozenset(self.variables)
 
@@ -120,7 +124,8 @@ class Chain(BoundRule):
     def extremes(self) -> Nodes:
         """All the chain's variables where no law of them is known, as in a conditioning bound.
 
-        Only the least and greatest reward over them count then. Read by ``collect_extremes``.
+        Only the least and greatest reward over them count then, so that a confidence costs
+        less. Read by ``collect_extremes``.
         """
         return frozenset() if any(link.weights for link in self.links) else self.range_variables
 
@@ -156,9 +161,11 @@ class Chain(BoundRule):
     def list_cells(
         self, evaluator: Evaluator, place: Place
     ) -> list[tuple[dict[str, int], float]]:
-        """List the mean rewards of one arm and context, by the levels of the chain's variables.
+        """List the mean rewards that a row's ends were made from, one for each cell.
 
-        Called by ``Explainer._list_cell_numbers`` for every row that the chain gave an end of.
+        A row is an arm and context, a cell one combination of levels of the chain's variables;
+        these levels come with it. Called by ``Explainer._list_cell_numbers`` for every row that
+        the chain gave an end of.
         """
         order = (*self.axes, *self.variables)
         wanted = (*order, self.outcome)
@@ -172,7 +179,7 @@ class Chain(BoundRule):
 
 
 def name_links(links: Sequence[ChainLink]) -> str:
-    """Name a rule by its links: those with a known law, and those without.
+    """Name a rule by its links (the variables of a chain): those of known law, and those not.
 
     Called by ``Chain.name`` and, for the outer and the inner chain, by
     ``NestedChain.write_record``.
@@ -190,9 +197,10 @@ def name_links(links: Sequence[ChainLink]) -> str:
 
 
 def write_links(links: Sequence[ChainLink], shown: Sentence) -> Sentence:
-    """Write the formula of a chain: a sum or min/max over each link, around ``shown``.
+    """Write what a chain claims: a sum or min/max over each link, around the reward's formula.
 
-    ``shown`` is the formula of the reward. Called by ``Chain.write_record``.
+    A link, one variable of the chain, gets a sum if its law is known, else a min/max; ``shown``
+    is the reward's formula. Called by ``Chain.write_record``.
     """
     for link in reversed(links):
         if link.weights is None:
@@ -219,9 +227,10 @@ class ChainSearch:
     def find_chains(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> Iterator[Chain]:
         """Yield every chain of at most ``longest`` variables for the query, shortest first.
 
-        Of orders that know the same weights only the first is kept. What was yielded before the
-        ``budget`` is spent holds all the same. Called by ``_find_rules`` for each choice of
-        tables.
+        A chain bounds the reward by going over variables one after another: a mean where a
+        variable's law has a formula, else the worst level. Of orders that know the same laws
+        only the first is kept. What was yielded before the ``budget`` is spent holds all the
+        same. Called by ``_find_rules`` for each choice of tables.
         """
         pool = self.choose_variables(longest)
         for size in range(min(longest, len(pool)) + 1):
@@ -231,7 +240,7 @@ class ChainSearch:
                 yield from self._find_over(chosen)
 
     def choose_variables(self, longest: int) -> list[str]:
-        """Choose the variables that chains may draw: causes of the query's and of selection.
+        """Choose the variables chains may go over: causes of the query's and of selection.
 
         On wide graphs only the most relevant of them. Called by ``ChainSearch.find_chains``,
         ``ReweightedChainSearch.find_chains`` and ``_find_open_ends``.
@@ -250,19 +259,21 @@ class ChainSearch:
         )
 
     def _find_over(self, chosen: tuple[str, ...]) -> Iterator[Chain]:
-        """Yield the chains over these variables, if the reward given all of them has a formula.
+        """Yield the chains over the variables ``chosen``; none unless the reward has a formula.
 
-        Called by ``ChainSearch.find_chains`` for each set of variables.
+        It must have one given the arm, the context and all of them. Called by
+        ``ChainSearch.find_chains`` for each set of variables.
         """
         reward = self.recover_law(min(self.y), frozenset(chosen))
         if reward is not None:
             yield from (Chain(self.query, links, reward) for links in self.find_orders(chosen))
 
     def find_orders(self, chosen: tuple[str, ...]) -> Iterator[tuple[ChainLink, ...]]:
-        """Yield these variables as links in every order in which other laws are known.
+        """Yield the variables ``chosen`` as links, in each order that knows other laws.
 
+        A link is a variable and the formula of its law given those before it, if there is one.
         Called by ``ChainSearch._find_over`` for whole chains and by ``_find_open_ends`` for
-        chains whose last factor has no formula.
+        chains whose reward has no formula.
         """
         seen = set[tuple[tuple[str, Nodes], ...]]()
         for order in permutations(chosen):
@@ -283,8 +294,9 @@ class ChainSearch:
     def recover_law(self, node: str, before: Nodes) -> KnownFormula | None:
         """Recover a formula for ``P(node | do(x), c, before)``; None when there is none.
 
-        Each law is looked for once. Called by ``ChainSearch.find_orders`` for every link, by
-        ``ChainSearch._find_over`` for the reward, and by ``ReweightedChainSearch._draw_link``.
+        Formulas are in terms of the log and the tables. Each law is looked for once. Called by
+        ``ChainSearch.find_orders`` for every link, by ``ChainSearch._find_over`` for the
+        reward, and by ``ReweightedChainSearch._draw_link``.
         """
         key = (node, before)
         if key not in self._known:
@@ -303,10 +315,11 @@ class ChainSearch:
 def average_over_links(
     links: Sequence[ChainLink], ends: Ends, numbers: Numbers, *, axes: Sequence[str]
 ) -> Ends:
-    """Turn ends at every level of the links into ends over ``axes``, the last link first.
+    """Turn ends for every level of a chain's variables into ends for every row of ``axes``.
 
-    A link of known law is averaged over; of an unknown one the worst level is taken. Called by
-    ``Chain.find_ends``, ``NestedChain.find_ends_over`` and ``NestedChain._find_program_ends``.
+    The last variable goes first: one of known law is averaged over, of an unknown one the worst
+    level is taken. Called by ``Chain.find_ends``, ``NestedChain.find_ends_over`` and
+    ``NestedChain._find_program_ends``.
     """
     order = (*axes, *(link.variable for link in links))
     lower, upper = ends.lower, ends.upper

@@ -37,8 +37,9 @@ def condition_graph(
     """Draw the graph of ``inside`` given ``known`` and ``varied``, when ``done`` are set.
 
     ``known`` stays at one value; of ``varied`` several are compared. All others are hidden.
-    None when something inside acts on what is given: its disturbance would depend on it. Called
-    by ``_find_scope`` for each response-type program that is tried.
+    None when something inside acts on what is given: its disturbance (what else moves it,
+    unseen) would depend on it. Called by ``_find_scope`` for each response-type program that is
+    tried.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; Z <-> X <-> Y")
@@ -67,9 +68,10 @@ def condition_graph(
 
 
 def _find_influences(graph: CausalGraph, node: str, varied: Nodes, fixed: Nodes) -> Nodes:
-    """Find which ``varied`` variables the disturbance ``node`` depends on, given the ``fixed``.
+    """Find which ``varied`` variables the disturbance ``node`` depends on, given ``fixed``.
 
-    Called by ``condition_graph`` for the disturbance of every variable inside.
+    A disturbance is all that moves a variable unseen. Called by ``condition_graph`` for that of
+    every variable inside.
     """
     return frozenset(
         z for z in varied if open_walk(graph, node, z, given=fixed - {z}) is not None
@@ -92,8 +94,9 @@ def _draw_disturbances(drawn: CausalGraph, inside: Nodes) -> tuple[CausalGraph, 
 def _nest_influences(graph: CausalGraph, influences: Mapping[str, Nodes]) -> dict[str, Nodes]:
     """Widen the sets of influences so that, in each c-component, one contains the next.
 
-    Called by ``condition_graph``: then one joint law of disturbances serves every value of
-    the varied.
+    ``influences`` says on which varied variables each variable's disturbance depends; a
+    c-component are variables that share hidden causes. One joint law of disturbances then
+    serves every value of the varied. Called by ``condition_graph``.
     """
     found: dict[str, Nodes] = {}
     for component in graph.components():

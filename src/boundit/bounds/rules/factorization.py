@@ -46,22 +46,23 @@ class Factorization(BoundRule):
     def formulas(self) -> tuple[Expression, ...]:
         """The formulas read off counts: the recovered c-factors, and ``P(c)`` to divide by.
 
-        Read by ``collect_extremes`` and ``choose_rules``.
+        Read by ``collect_extremes`` to share the error of a confidence out, and by
+        ``choose_rules`` to count cells.
         """
         found = [answer.expression for _, answer in self.factors]
         return tuple(formula for formula in (*found, self.base) if formula is not None)
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables summed over, besides those of the query.
+        """The variables summed over, besides the query's: all their levels must be known.
 
-        Read by ``_note_hidden``.
+        Read by ``_note_hidden``, which warns where selection may hide a level.
         """
         return frozenset(self.summed)
 
     @property
     def n_unknown(self) -> int:
-        """How many c-factors could not be recovered.
+        """How many c-factors (laws of variables that share hidden causes) have no formula.
 
         Read by ``choose_rules``, which prefers rules with few of them.
         """
@@ -130,7 +131,9 @@ def factorize_effect(
 ) -> Factorization:
     """Decompose ``P(y, c | do(x))`` into c-factors and recover those with a formula.
 
-    Algorithm 1, lines 6 to 9. Called by ``plan_paper`` and ``find_factorizations``.
+    What comes out is the rule of Theorem 3 of the paper: a sum of products of c-factors (laws
+    of variables that share hidden causes). Algorithm 1, lines 6 to 9. Called by ``plan_paper``
+    and ``find_factorizations``.
     """
     wanted = frozenset(query.outcomes + query.context)
     whole = factorize(graph, outcomes=wanted, treatments=frozenset(query.treatments))
@@ -145,9 +148,10 @@ def factorize_effect(
 def find_factorizations(
     graph: CausalGraph, query: EffectQuery, tables: tuple[Nodes, ...]
 ) -> list[Factorization]:
-    """Make the c-factor sum of Theorem 3, if ``P(c)`` and the reward's factor have formulas.
+    """Make the rule of Theorem 3, if ``P(c)`` and the reward's c-factor have formulas.
 
-    One rule or none. Called by ``_find_rules`` for each choice of tables.
+    It bounds the effect by a sum of products of c-factors, those without a formula anywhere
+    from 0 to 1. One rule or none. Called by ``_find_rules`` for each choice of tables.
     """
     base: Expression | None = None
     if query.context:

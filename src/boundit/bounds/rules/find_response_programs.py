@@ -52,8 +52,9 @@ class SearchBudget:
     def spend(self, tries: int = 1) -> bool:
         """Take ``tries`` off the programs that may still be tried; False once none are left.
 
-        Called by ``find_response_programs`` before each program and by
-        ``_NestedSearch.find_chains`` before it looks for inner chains.
+        It keeps the search for response-type programs short on large graphs. Called by
+        ``find_response_programs`` before each program and by ``_NestedSearch.find_chains``
+        before it looks for inner chains.
         """
         self.left -= tries
         return self.left >= 0
@@ -64,10 +65,11 @@ def find_response_programs(
 ) -> Iterator[ResponseProgram]:
     """Yield the response-type programs that bound the answer to a question, each once.
 
-    The question must be as light as the do-calculus makes it. As few treatments as possible are
-    left to nature: those that are set by hand beforehand have one value in a whole program.
-    Called by ``_NestedSearch.find_programs`` and, on the graph of everyone, by
-    ``_find_programs``.
+    Such a linear program goes over the laws of response types (how each variable answers to its
+    causes) that reproduce the log. The do-calculus must have dropped what it can of the
+    question. As few treatments as possible are left to nature: those that are set by hand
+    beforehand have one value in a whole program. Called by ``_NestedSearch.find_programs`` and,
+    on the graph of everyone, by ``_find_programs``.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; X <-> Y")
@@ -94,10 +96,11 @@ def find_response_programs(
 def _list_choices(
     graph: CausalGraph, asked: Question, done: Nodes
 ) -> Iterator[tuple[Nodes, Nodes]]:
-    """Yield pairs of sets: variables that get response types, and instruments to vary.
+    """Yield pairs of sets for a program: variables with response types, and instruments.
 
-    Variables in neither set are hidden. Called by ``find_response_programs`` for each set
-    ``done`` of treatments that are set beforehand.
+    Of an instrument every level is a scenario of the program; variables in neither set are
+    hidden. Called by ``find_response_programs`` for each set ``done`` of treatments that are
+    set beforehand.
     """
     cut = graph.induced(graph.observed).without_edges_into(done)
     left = asked.treatments - done
@@ -129,8 +132,9 @@ def _find_scope(
 ) -> _ProgramScope | None:
     """Find which c-factors of the question have no formula, and the variables around them.
 
-    Varied variables that do not influence these are dropped. None when no program applies.
-    Called by ``_make_response_program``.
+    A c-factor is the law of variables that share hidden causes, when all others are set; those
+    around get response types. Varied variables that do not influence these are dropped. None
+    when no program applies. Called by ``_make_response_program``.
     """
     inside = asked.outcomes | (asked.treatments - done) | middle
     left = condition_graph(graph, inside=inside, known=asked.context, varied=varied, done=done)
@@ -153,7 +157,7 @@ def _make_response_program(
     varied: Nodes,
     solver: Solver,
 ) -> ResponseProgram | None:
-    """Make the program with types for the treatments, the outcome and ``middle``.
+    """Make the linear program with response types for treatments, outcome and ``middle``.
 
     ``varied`` are the instruments, ``done`` the treatments set beforehand. None where no
     program applies or the law it must reproduce has no formula. Called by
@@ -197,9 +201,10 @@ def _unite(sets: Iterable[Nodes]) -> Nodes:
 def _recover_all(
     parts: Iterable[Nodes], graph: CausalGraph, writer: "_LawWriter"
 ) -> list[Expression] | None:
-    """Recover a formula for the c-factor of each part; None when one has none.
+    """Recover a formula for the c-factor ``Q[part]`` of each part; None when one has none.
 
-    Called by ``_make_response_program`` for the law that types reproduce and the known factors.
+    Called by ``_make_response_program`` for the law that response types reproduce and for the
+    factors that need none.
     """
     answers = [recover_factor(part, graph, writer.write_law).expression for part in parts]
     found = [simplify(answer) for answer in answers if answer is not None]
@@ -211,8 +216,9 @@ def _split_factors(
 ) -> tuple[list[Nodes], list[Nodes]] | None:
     """Split the c-factors of the question into those without a formula and those with one.
 
-    None when all have one, or an instrument influences the target: then no program applies.
-    Called by ``_find_scope``.
+    A c-factor is the law of variables that share hidden causes, when all others are set. None
+    when all have a formula, or an instrument influences the outcome's side: then no program
+    applies. Called by ``_find_scope``.
     """
     whole = factorize(left.graph, outcomes=asked.outcomes, treatments=asked.treatments)
     if any(left.influences[v] for v in whole.relevant):
@@ -247,9 +253,10 @@ class _LawWriter:
     known: Nodes
 
     def write_law(self, graph: CausalGraph, late: object = ()) -> Law:  # noqa: ARG002
-        """Write the joint law of an ancestral part of the graph as a product of conditionals.
+        """Write the joint law of a graph's variables as a product of conditionals.
 
-        Called by ``_recover_all``, through the recovery of each c-factor.
+        The graph is an ancestral part of that of the variables with types. Called by
+        ``_recover_all``, through the recovery of each c-factor.
         """
         order = graph.order
         return Law(order, lambda node: self.write_conditional(node, order))
@@ -270,9 +277,9 @@ class _LawWriter:
 
 
 def _write_steps(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[StepRecord, ...]:
-    """Write the two steps of an explanation: where Identify stops, and what types reproduce.
+    """Write two proof steps: where the Identify algorithm stops, and what types reproduce.
 
-    Called by ``_make_response_program``.
+    They end the explanation of a response-type program. Called by ``_make_response_program``.
     """
     names = join_names(around)
     every = f" at every value of {join_names(outer)}" if outer else ""

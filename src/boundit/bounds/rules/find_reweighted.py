@@ -52,9 +52,11 @@ class ReweightedChainSearch:
     def find_chains(
         self, *, longest: int, budget: TimeBudget = FOR_EVER
     ) -> list[ReweightedChain]:
-        """List the most promising chains with reweighted blocks, at most ``longest`` long.
+        """List the best chains with reweighted blocks, of at most ``longest`` variables.
 
-        Called by ``_find_rules`` for each choice of tables.
+        A chain bounds the reward by going over variables one after another; a block is one or
+        several of them whose law is that of the log, reweighted to undo selection. Called by
+        ``_find_rules`` for each choice of tables.
         """
         if self.graph.selection is None or self._chain_search.recover_law(self.y, frozenset()):
             return []  # nothing to reweight, or nothing left to learn by it
@@ -69,9 +71,11 @@ class ReweightedChainSearch:
         return self._choose_best(found.values())
 
     def _find_over(self, order: tuple[str, ...]) -> Iterator[ReweightedChain]:
-        """Yield the chains that draw variables in this order, one for each choice of a block.
+        """Yield the reweighted chains over variables in one order, for each choice of a block.
 
-        Called by ``ReweightedChainSearch.find_chains`` for each order.
+        A block is a run of them whose joint law is that of the reweighted log, or the reward
+        alone where it has no formula; the others come one by one, each by the best law there
+        is. Called by ``ReweightedChainSearch.find_chains`` for each order.
         """
         reward = self._chain_search.recover_law(self.y, frozenset(order))
         if reward is None:
@@ -93,10 +97,11 @@ class ReweightedChainSearch:
     def _draw_links(
         self, order: tuple[str, ...], earlier: tuple[str, ...]
     ) -> tuple[ChainLink | ReweightedBlock, ...]:
-        """Make the links of variables one by one: of known, reweighted or unknown law.
+        """Make a link of each variable: of known, else of reweighted, else of unknown law.
 
-        ``earlier`` are drawn before them. Called by ``ReweightedChainSearch._find_over`` for
-        the variables before and after a block.
+        The laws are given the variables ``earlier`` in the chain, and those before in
+        ``order``. Called by ``ReweightedChainSearch._find_over`` for the variables before and
+        after a block.
         """
         return tuple(
             self._draw_link(node, frozenset(earlier + order[:i]))
@@ -104,19 +109,21 @@ class ReweightedChainSearch:
         )
 
     def _draw_link(self, node: str, before: Nodes) -> ChainLink | ReweightedBlock:
-        """Make the link of one variable: by a known law, else a reweighted one, else none.
+        """Make the link of one variable: with the formula of its law given those ``before`` it.
 
-        Called by ``ReweightedChainSearch._draw_links`` for each variable.
+        Without a formula it is a block of one, read off the reweighted log; where that cannot
+        be, a link of unknown law. Called by ``ReweightedChainSearch._draw_links`` for each
+        variable.
         """
         known = self._chain_search.recover_law(node, before)
         block = self._find_block((node,), before) if known is None else None
         return block or ChainLink(node, known)
 
     def _find_block(self, members: tuple[str, ...], before: Nodes) -> ReweightedBlock | None:
-        """Return the reweighted block for ``P(members | do(x), c, before)``, or None.
+        """Return the block that reads ``P(members | do(x), c, before)`` off the reweighted log.
 
-        Each is made once. Called by ``ReweightedChainSearch._find_over`` and
-        ``ReweightedChainSearch._draw_link``.
+        None where that law cannot be read so. Each block is made once. Called by
+        ``ReweightedChainSearch._find_over`` and ``ReweightedChainSearch._draw_link``.
         """
         key = (frozenset(members), before)
         if key not in self._blocks:
@@ -124,10 +131,10 @@ class ReweightedChainSearch:
         return self._blocks[key]
 
     def _make_block(self, members: Nodes, before: Nodes) -> ReweightedBlock | None:
-        """Make the block for ``P(members | do(x), c, before)`` where Rule 2 drops the actions.
+        """Make the block that reads ``P(members | do(x), c, before)`` off the reweighted log.
 
-        None where actions may not be read as conditions. Called by
-        ``ReweightedChainSearch._find_block``.
+        None unless the actions ``do(x)`` drop out or may be read as conditions (Rule 2 of the
+        do-calculus). Called by ``ReweightedChainSearch._find_block`` once for each law.
         """
         asked = Question(members, self.x, self.c | before)
         light, moves = lighten(self.graph, asked)
@@ -149,7 +156,8 @@ class ReweightedChainSearch:
     def _choose_best(self, found: Iterable[ReweightedChain]) -> list[ReweightedChain]:
         """Keep the chains with the fewest unknown laws and variables, each in its variants.
 
-        Called by ``ReweightedChainSearch.find_chains`` with all chains it found.
+        A variant reweights by fewer variables. Called by ``ReweightedChainSearch.find_chains``
+        with all chains it found.
         """
         kept = list[ReweightedChain]()
         for chain in sorted(found, key=_rank_chain):
@@ -172,9 +180,10 @@ class ReweightedChainSearch:
             yield replace(chain, links=local)
 
     def _localize_block(self, block: ReweightedBlock) -> ReweightedBlock:
-        """Reweight a block only by what shields its own variables from selection, if no more.
+        """Make the block again, reweighted only by what shields its own variables.
 
-        Called by ``ReweightedChainSearch._list_variants`` for each block of a chain.
+        It shields them from selection. The block itself comes back where that would take more
+        variables. Called by ``ReweightedChainSearch._list_variants`` for each block of a chain.
         """
         own = frozenset(block.variables) | block.given
         law = Reweighting.from_graph(self.graph, own, self.facts)

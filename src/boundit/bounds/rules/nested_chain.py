@@ -65,9 +65,10 @@ class NestedChain(BoundRule):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas read off counts: known laws of the links, and what brackets the end.
+        """The formulas read off counts: known laws of links, and what bounds the reward.
 
-        Read by ``collect_extremes`` and ``choose_rules``.
+        Read by ``collect_extremes`` to share the error of a confidence out, and by
+        ``choose_rules`` to count cells.
         """
         own = tuple(link.weights.expression for link in self.links if link.weights)
         match self.inner:
@@ -82,7 +83,8 @@ class NestedChain(BoundRule):
     def range_variables(self) -> Nodes:
         """The variables of all links and of the program at the end, besides the outcome.
 
-        Read by ``_note_hidden``.
+        All their levels must be known. Read by ``_note_hidden``, which warns where selection
+        may hide a level.
         """
         variables = frozenset(link.variable for link in self.all_links)
         if isinstance(self.core, ResponseProgram):
@@ -93,7 +95,8 @@ class NestedChain(BoundRule):
     def extremes(self) -> Nodes:
         """The variables of all links where no law is known and the chain ends in a formula.
 
-        Only the least and greatest number over them count then. Read by ``collect_extremes``.
+        Only the least and greatest number over them count then, so that a confidence costs
+        less. Read by ``collect_extremes``.
         """
         known = any(link.weights for link in self.all_links)
         if known or isinstance(self.core, ResponseProgram):
@@ -112,9 +115,10 @@ class NestedChain(BoundRule):
 
     @property
     def core(self) -> ResponseProgram | KnownFormula:
-        """The formula or response-type program at the end of the innermost chain.
+        """What bounds the reward at the end of the innermost chain.
 
-        Read by ``NestedChain.range_variables``, ``NestedChain.n_unknown`` and
+        It is a formula, or a linear program over response types. Read by
+        ``NestedChain.range_variables``, ``NestedChain.n_unknown`` and
         ``NestedChain.write_record``.
         """
         return self.inner.core if isinstance(self.inner, NestedChain) else self.inner
@@ -155,9 +159,11 @@ class NestedChain(BoundRule):
         return RuleRecord(", then ".join(name), claim, steps)
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Bound every arm and context: bracket the core, then go backwards over the links.
+        """Bound every arm and context: first the reward, then backwards over the links.
 
-        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
+        A formula, a program or an inner chain bounds the reward given the links (the chain's
+        variables). Called by ``_intersect_ends`` with the estimates, and again with confidence
+        intervals.
         """
         return self.find_ends_over(self.axes, numbers, budget)
 
@@ -219,8 +225,9 @@ class NestedChain(BoundRule):
     ) -> NDArray[np.bool_] | None:
         """Tell for each row over ``axes`` whether some program behind it has no feasible point.
 
-        ``empty`` says so over the program's ``own`` axes. Called by
-        ``NestedChain.find_ends_over`` and ``NestedChain._find_program_ends``.
+        No model of the graph fits the numbers there. ``empty`` says so over the program's
+        ``own`` axes. Called by ``NestedChain.find_ends_over`` and
+        ``NestedChain._find_program_ends``.
         """
         if empty is None or not empty.any():
             return None
@@ -234,7 +241,8 @@ class NestedChain(BoundRule):
 def _make_question(query: EffectQuery) -> Question:
     """Turn a query, whose variables are in order, into a question, whose variables are sets.
 
-    Called by ``NestedChain.write_record``, to see whether the do-calculus made it lighter.
+    Called by ``NestedChain.write_record``, to see whether the do-calculus dropped any action or
+    condition of it.
     """
     treatments, context = frozenset(query.treatments), frozenset(query.context)
     return Question(frozenset(query.outcomes), treatments, context)
@@ -252,9 +260,10 @@ def _name_program(program: ResponseProgram) -> str:
 
 
 def _write_claim(rule: NestedChain) -> tuple[Sentence, tuple[StepRecord, ...]]:
-    """Write the formula and the steps of a nested chain, its inner chain first.
+    """Write what a nested chain claims, as a formula, and the steps that prove it.
 
-    Called by ``NestedChain.write_record``, and by itself for the inner chain.
+    The steps of its inner chain come first. Called by ``NestedChain.write_record``, and by
+    itself for the inner chain.
     """
     inner = rule.inner
     if isinstance(inner, NestedChain):
@@ -279,9 +288,11 @@ def _write_claim(rule: NestedChain) -> tuple[Sentence, tuple[StepRecord, ...]]:
 def find_nested_chains(
     search: ChainSearch, *, longest: int, budget: TimeBudget = FOR_EVER
 ) -> Iterator[NestedChain]:
-    """Yield the nested chains for a query without a formula, those of fewest variables first.
+    """Yield chains that end in a program or in a chain within, those of fewest variables first.
 
-    Called by ``_find_rules`` where no formula is found.
+    They serve queries whose reward has no formula: a chain goes over variables one after
+    another, and a response-type program, or another chain for a question with fewer actions and
+    conditions, bounds what is left. Called by ``_find_rules`` where no formula is found.
 
     >>> from boundit.bounds.rules.chain import ChainSearch
     >>> from boundit.estimand.query import parse_query
@@ -307,10 +318,11 @@ def find_nested_chains(
 def _find_open_ends(
     search: ChainSearch, longest: int
 ) -> Iterator[tuple[tuple[ChainLink, ...], Question]]:
-    """Yield links and a question: chains whose last factor, ``P(y | do(x), c, w)``, is unknown.
+    """Yield the links and the open question of chains whose reward has no formula.
 
-    The question is that factor, made as light as the do-calculus allows. Called by
-    ``find_nested_chains`` and ``_NestedSearch._search_within``, which bracket it.
+    The question is the law ``P(y | do(x), c, w)`` of the reward given the links ``w``, without
+    the actions and conditions that the do-calculus drops. Called by ``find_nested_chains`` and
+    ``_NestedSearch._search_within``, which look for bounds of it.
     """
     pool = search.choose_variables(longest)
     for size in range(min(longest, len(pool)) + 1):
@@ -338,9 +350,10 @@ class _NestedSearch:
         self._chains: dict[tuple[Question, int], list[NestedChain]] = {}
 
     def find_programs(self, light: Question) -> list[ResponseProgram]:
-        """List the response-type programs that bound a light question; each is searched once.
+        """List the response-type programs that bound the answer to a question.
 
-        Called by ``find_nested_chains`` and ``_NestedSearch._search_within``.
+        The do-calculus has dropped what it can of the question. Each is searched once. Called
+        by ``find_nested_chains`` and ``_NestedSearch._search_within``.
         """
         if light not in self._programs:
             graph = self.search.graph
@@ -350,10 +363,10 @@ class _NestedSearch:
         return self._programs[light]
 
     def find_chains(self, light: Question, longest: int) -> list[NestedChain]:
-        """List the inner chains that bound a light question; each question is searched once.
+        """List the inner chains that bound the answer to a question at the end of a chain.
 
-        They draw a treatment that the light question no longer names. Called by
-        ``find_nested_chains``.
+        They go over a treatment that the question, lighter than the query, no longer names.
+        Each question is searched once. Called by ``find_nested_chains``.
         """
         if (light, longest) not in self._chains:
             found = self._search_within(light, longest) if self._effort.spend(_CHAINS) else ()
@@ -361,7 +374,7 @@ class _NestedSearch:
         return self._chains[light, longest]
 
     def _search_within(self, light: Question, longest: int) -> Iterator[NestedChain]:
-        """Yield the inner chains of a light question, ending in a formula or in a program.
+        """Yield the inner chains for a question, each ending in a formula or in a program.
 
         Called by ``_NestedSearch.find_chains`` once for each question.
         """

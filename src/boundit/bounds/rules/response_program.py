@@ -63,10 +63,10 @@ class ResponseProgram:
 
     @property
     def set_by_hand(self) -> tuple[str, ...]:
-        """The treatments with types, or varied: arms set them, observed scenarios do not.
+        """The treatments that an arm sets but that took their own course when data were logged.
 
-        Read by ``ProgramLayout.__init__``, ``solve_program`` and
-        ``TypeDifferences._bound_pair``.
+        They have response types, or are varied. Read by ``ProgramLayout.__init__``,
+        ``solve_program`` and ``TypeDifferences._bound_pair``.
         """
         return tuple(sort_names(self.asked.treatments.intersection(self.inside + self.varied)))
 
@@ -83,7 +83,7 @@ class ResponseProgram:
     def formulas(self) -> tuple[Expression, ...]:
         """The formulas read off counts: the law that types reproduce, and the known factors.
 
-        Read by ``NestedChain.formulas``.
+        Read by ``NestedChain.formulas``, so that these columns are counted.
         """
         return (self.law, *self.weights)
 
@@ -105,9 +105,10 @@ class TargetCells(NamedTuple):
     pays: NDArray[np.bool_]
 
     def weigh(self, weights: Floats) -> Floats:
-        """Give each response type the weight of its target cell; 0 if it fails there.
+        """Give each response type the weight of the cell it ends in; 0 if it earns no reward.
 
-        Called by ``ArmProgram.find_ends`` and ``ArmProgram.find_lead`` for their objectives.
+        What comes out is a coefficient for each column of the program. Called by
+        ``ArmProgram.find_ends`` and ``ArmProgram.find_lead`` for their objectives.
         """
         return np.where(self.pays, weights[self.cell], 0.0)
 
@@ -130,10 +131,11 @@ class ProgramLayout:
         self.arms = list(list_assignments(self.count_levels(spec.set_by_hand)))
 
     def read_law(self, numbers: Numbers) -> tuple[Floats, Floats]:
-        """Read both ends of the law ``Q[T]`` that types reproduce, off counts.
+        """Read off counts both ends of the law that response types must reproduce.
 
-        Axes: values of the fixed variables, scenarios, cells of the variables with types.
-        Called by ``solve_program`` and ``TypeDifferences._solve_pair``.
+        It is the c-factor ``Q[T]`` of the variables ``T`` with types. Axes: values of the fixed
+        variables, scenarios, cells of ``T``. Called by ``solve_program`` and
+        ``TypeDifferences._solve_pair``.
         """
         spec = self.spec
         low, high = self.read_formula(numbers, spec.law, spec.fixed + spec.varied + spec.inside)
@@ -141,10 +143,11 @@ class ProgramLayout:
         return low.reshape(shape), np.maximum(low, high).reshape(shape)
 
     def read_weights(self, numbers: Numbers) -> tuple[Floats, Floats]:
-        """Read both ends of the product of the known factors off counts.
+        """Read off counts both ends of the product of the factors that have a formula.
 
-        Axes: values of the fixed variables, arms, cells of ``target``. Called by
-        ``solve_program`` and ``TypeDifferences._solve_pair``.
+        Response types are weighted by it in the objective. Axes: values of the fixed variables,
+        arms, cells of ``target``. Called by ``solve_program`` and
+        ``TypeDifferences._solve_pair``.
         """
         spec = self.spec
         order = spec.fixed + spec.set_by_hand + self.target
@@ -157,9 +160,10 @@ class ProgramLayout:
 
     @property
     def target(self) -> tuple[str, ...]:
-        """The variables on whose levels the weight of an arm's run depends, if any.
+        """The variables on whose levels the weight of a response type under an arm depends.
 
-        Read by ``ProgramLayout.read_weights``, ``ProgramLayout.list_types`` and
+        Empty where there are no known factors to weigh by. Read by
+        ``ProgramLayout.read_weights``, ``ProgramLayout.list_types`` and
         ``ProgramLayout.find_successes``.
         """
         spec = self.spec
@@ -169,8 +173,9 @@ class ProgramLayout:
     def split_scenarios(self, arm: Cell) -> list[tuple[ResponseTypes, list[int]]] | None:
         """Split the scenarios of an arm's program into parts with few enough response types.
 
-        What comes out are the types and scenario numbers of each part; None if one scenario
-        alone has too many. Called by ``solve_program`` for each arm.
+        A scenario is one combination of levels of the instruments. What comes out are the types
+        and scenario numbers of each part; None if one scenario alone has too many. Called by
+        ``solve_program`` for each arm.
         """
         waiting, done = [list(range(len(self.outer)))], list[tuple[ResponseTypes, list[int]]]()
         n_searches = 2 * len(self.arms) * len(self.fixed)
@@ -227,7 +232,8 @@ class ProgramLayout:
     def known(self) -> list[dict[str, int]]:
         """Every combination of levels of the known factors' variables, outcome at success.
 
-        Read by ``ProgramLayout.list_types`` and ``ProgramLayout.find_successes``.
+        An arm's run is followed once for each. Read by ``ProgramLayout.list_types`` and
+        ``ProgramLayout.find_successes``.
         """
         found = list_assignments(self.count_levels(self.spec.summed))
         return [
@@ -269,10 +275,11 @@ class ProgramEnds:
     left_out: bool = False
 
     def keep(self, place: Place, least: Optimum, most: Optimum, search: "ArmProgram") -> None:
-        """Take over the ends of a solved part at a place where they are narrower than before.
+        """Keep the solved ends of an arm and condition where they are narrower than before.
 
-        A part without a feasible point marks the place as empty. Called by ``solve_program``
-        for each place and part.
+        ``place`` is where they stand in the arrays, ``least`` and ``most`` are what the
+        programs of some scenarios found. Without a feasible point the place is marked as empty.
+        Called by ``solve_program`` for each place and part of the scenarios.
         """
         ends = (least.status, most.status)
         self.unfinished |= SolveStatus.UNFINISHED in ends
@@ -288,8 +295,9 @@ class ProgramEnds:
 
 
 def solve_program(layout: ProgramLayout, numbers: Numbers, budget: TimeBudget) -> ProgramEnds:
-    """Solve a response-type program for both ends of every arm and value of what is fixed.
+    """Solve a response-type program for the least and greatest mean reward of every arm.
 
+    Each value of the fixed variables (contexts, treatments set beforehand) has ends of its own.
     Called by ``NestedChain._find_program_ends``.
     """
     if layout.spec.is_natural:
@@ -371,7 +379,7 @@ class ArmProgram:
         self.successes = whole.find_successes(runs, len(scenarios))
 
     def set_law(self, low: Floats, high: Floats) -> None:
-        """Set the probabilities that the types must reproduce; all types add up to one.
+        """Set the probabilities that the response types must reproduce; all add up to one.
 
         ``low`` and ``high`` have one entry for each scenario and cell. Called by
         ``solve_program`` for each value of the fixed variables, and by
@@ -384,10 +392,10 @@ class ArmProgram:
     def find_ends(
         self, low: Floats, high: Floats, budget: TimeBudget
     ) -> tuple[Optimum, Optimum]:
-        """Solve for the least and the greatest mean reward of the arm.
+        """Solve the two linear programs for the least and the greatest mean reward of the arm.
 
-        ``low`` and ``high`` are both ends of the known factors, one entry for each target cell.
-        Called by ``solve_program`` for each value of the fixed variables.
+        ``low`` and ``high`` are both ends of the known factors, by which response types are
+        weighted. Called by ``solve_program`` for each value of the fixed variables.
         """
         costs = [np.zeros(self.runs.n_types), np.zeros(self.runs.n_types)]
         for target in self.successes:
@@ -402,8 +410,8 @@ class ArmProgram:
     def find_lead(self, first: Floats, second: Floats, budget: TimeBudget) -> Optimum:
         """Solve for the greatest difference of the mean rewards of two arms.
 
-        ``first`` and ``second`` are the known factors of each, by target cell. Called by
-        ``TypeDifferences._solve_pair``.
+        ``first`` and ``second`` are the known factors of each, by which response types are
+        weighted. Called by ``TypeDifferences._solve_pair``.
         """
         gain = np.zeros(self.runs.n_types)
         for target in self.successes:
@@ -417,7 +425,8 @@ class ArmProgram:
     def write_proof(self, multipliers: Floats, *, upper: bool) -> EndProof:
         """Write an end as a sum of observed probabilities times the program's multipliers.
 
-        Of cells that add up to one, as few as can be are named. Called by ``ProgramEnds.keep``.
+        Explanations show the sum, which proves the end. Of cells that add up to one, as few as
+        can be are named. Called by ``ProgramEnds.keep``.
         """
         n_cells = len(self.whole.inner)
         constant, terms = float(multipliers[-1]), list[tuple[float, Cell, float]]()

@@ -50,7 +50,7 @@ class ReweightedChain(BoundRule):
 
     @property
     def blocks(self) -> tuple[ReweightedBlock, ...]:
-        """Those links of the chain whose law is read off the reweighted log.
+        """The blocks of the chain: variables whose joint law is read off the reweighted log.
 
         Read by ``ReweightedChain.reweightings``, ``ReweightedChain.name`` and
         ``_make_chain_key``.
@@ -59,7 +59,7 @@ class ReweightedChain(BoundRule):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables in the order in which the chain draws them; the reward too, in a block.
+        """The variables that the chain goes over, in its order; the reward too, if in a block.
 
         Read by ``ReweightedChain.range_variables``, ``_make_chain_key`` and ``_rank_chain``.
         """
@@ -109,16 +109,17 @@ class ReweightedChain(BoundRule):
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables drawn and those of the reweightings, besides those of the query.
+        """The variables of links and reweightings, besides the query's.
 
-        Read by ``_note_hidden``.
+        All their levels must be known. Read by ``_note_hidden``, which warns where selection
+        may hide a level.
         """
         steering = (block.reweighting.variables for block in self.blocks)
         return frozenset(self.variables).union(*steering) - {self.outcome, *self.axes}
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """The reweighting of the log behind each block.
+        """For each block, by what the log is reweighted and the facts that limit it.
 
         Read by ``_list_stated``, ``_reweights_freely`` and ``ReweightedChain.write_record``.
         """
@@ -140,7 +141,7 @@ class ReweightedChain(BoundRule):
         return RuleRecord(self.name, claim, tuple(steps))
 
     def _write_links(self) -> tuple[Sentence, list[StepRecord]]:
-        """Write the formula of the chain, a sum or min/max for each link, and the steps.
+        """Write the chain's claim, a sum or min/max for each link, and the proof's steps.
 
         Called by ``ReweightedChain.write_record``.
         """
@@ -161,9 +162,11 @@ class ReweightedChain(BoundRule):
         return shown or Sentence(()), steps
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Bound every arm and context backwards from the reward; over blocks by programs.
+        """Bound every arm and context, from the reward back over the links, the last one first.
 
-        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
+        Known laws give means, unknown ones the worst level, reweighted blocks linear programs
+        over the populations that the log leaves possible. Called by ``_intersect_ends`` with
+        the estimates, and again with confidence intervals.
         """
         walk = ChainEvaluation.from_chain(
             self, numbers, outcome=self.outcome, axes=self.axes, budget=budget
@@ -181,7 +184,7 @@ class ReweightedChain(BoundRule):
 
 
 def list_drawn(link: ChainLink | ReweightedBlock) -> tuple[str, ...]:
-    """List the variables of a link: those of a block, or the one of a plain link.
+    """List the variables of one link of a chain: those of a block, or the one of a plain link.
 
     Called by ``ChainEvaluation.list_axes_before``, ``ReweightedChain.variables`` and
     ``SharedChain.from_graph``.
@@ -222,7 +225,7 @@ class ChainEvaluation:
 
     @property
     def links(self) -> tuple[ChainLink | ReweightedBlock, ...]:
-        """The links and blocks of the chain in their order.
+        """The links of the chain in their order: single variables, and blocks of several.
 
         Read by ``ReweightedChain.find_ends``, ``ChainEvaluation.average_over`` and
         ``ChainDifferences.find_greatest``.
@@ -230,7 +233,7 @@ class ChainEvaluation:
         return self.chain.links
 
     def list_axes_before(self, place: int) -> tuple[str, ...]:
-        """List the axes of arrays before the link at a place: the query's, then earlier links'.
+        """List the axes of arrays before link number ``place``: the query's, earlier links'.
 
         Called by ``ChainEvaluation.average_over`` and ``ChainEvaluation.find_reward_ends``.
         """
@@ -252,10 +255,11 @@ class ChainEvaluation:
         return low[..., SUCCESS].clip(0, 1), high[..., SUCCESS].clip(0, 1)
 
     def average_over(self, place: int, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """Take the least mean of ``low`` and the greatest of ``high`` over the link at a place.
+        """Take the least mean of ``low`` and the greatest of ``high`` over one link.
 
-        Called by ``ReweightedChain.find_ends`` and ``ChainDifferences.__init__`` for each link,
-        the last first.
+        It is link number ``place``; both arrays lose its axes. Called by
+        ``ReweightedChain.find_ends`` and ``ChainDifferences.__init__`` for each link, the last
+        first.
         """
         link, outer = self.links[place], self.list_axes_before(place)
         if isinstance(link, ReweightedBlock):

@@ -39,15 +39,16 @@ class Substitution(BoundRule):
     def formulas(self) -> tuple[Expression, ...]:
         """The formulas read off counts: the substitute's effect, and ``P(c)`` to divide by.
 
-        Read by ``collect_extremes`` and ``choose_rules``.
+        Read by ``collect_extremes`` to share the error of a confidence out, and by
+        ``choose_rules`` to count cells.
         """
         return (self.substitute.formula, *((self.base,) if self.base is not None else ()))
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables that are set in place of the treatments.
+        """The variables set in place of the treatments: all their levels must be known.
 
-        Read by ``_note_hidden``.
+        Read by ``_note_hidden``, which warns where selection may hide a level.
         """
         return self.substitute.variables
 
@@ -76,10 +77,11 @@ class Substitution(BoundRule):
         )
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Bound every arm and context by the least and greatest over the substitute's levels.
+        """Bound every arm and context by the least and greatest effect of a substitute.
 
-        Equation 10. Called by ``_intersect_ends`` with the estimates, and again with confidence
-        intervals.
+        The substitute ``W`` is set in place of the treatments; over its levels extremes are
+        taken (equation 10). Called by ``_intersect_ends`` with the estimates, and again with
+        confidence intervals.
         """
         del budget  # it solves no program
         order = (*self.axes, *sort_names(self.substitute.variables))
