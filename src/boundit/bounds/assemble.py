@@ -38,12 +38,12 @@ def assemble(
     sparing: bool = True,
     notes: Sequence[Note] = (),
 ) -> BoundTable:
-    """Try every rule of the plan on the counts and keep the best ends.
+    """Try every rule of the plan on the counts and keep the best ends, as a bound table.
 
-    ``plan`` and ``counts`` are left as they are, so that it can be called again.
-    ``sparing=False`` shares the error over every cell of every rule, for comparison; ``notes``
-    go to the table's caveats. Called by ``derive_table`` after ``plan_bounds`` and
-    ``count_for``.
+    A rule is one way to bound the rewards that the graph justifies. ``plan`` and ``counts`` are
+    left as they are, so that it can be called again. ``sparing=False`` shares the error over
+    every cell of every rule, for comparison; ``notes`` go to the table's caveats. Called by
+    ``derive_table`` after ``plan_bounds`` and ``count_for``.
     """
     evidence = BoundEvidence.from_counts(plan, counts, reward_range)
     tried, confident = plan, None
@@ -83,9 +83,10 @@ def _bound_rows(
     confident: Numbers | None,
     budget: TimeBudget,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
-    """Intersect the rules; where they cross, say whether stated facts may be to blame.
+    """Intersect the rules into a bound for every arm and context, with notes on the table.
 
-    Called by ``assemble``.
+    Where lower ends exceed upper ones, the facts stated about selection are blamed if there are
+    any (``FactsRefuted``), else the graph. Called by ``assemble``.
     """
     try:
         return intersect_rules(
@@ -110,8 +111,9 @@ def _bound_contrasts(
     bounds: Mapping[Key, Bound],
     budget: TimeBudget,
 ) -> dict[Pair, float]:
-    """Bound the differences of arms by what they share; only rules that hold prove any.
+    """Bound how much better one arm can be than another, by what both share.
 
+    Two arms and a context map to the greatest difference. Only rules of a sound plan prove any.
     Called by ``assemble``.
     """
     rules = [planned.rule for planned in plan.rules] if plan.is_sound else []
@@ -130,9 +132,9 @@ def _bound_contrasts(
 def _plan_living(
     plan: BoundPlan, evidence: BoundEvidence, confidence: float | None
 ) -> tuple[Living, ...]:
-    """Say what a policy can learn online, of all rules and not only of those tried.
+    """List what a policy can learn online to narrow the bounds: laws that the log cannot give.
 
-    Called by ``assemble``.
+    All rules of the plan are looked at, not only those tried. Called by ``assemble``.
     """
     if not plan.is_sound:
         return ()
@@ -163,9 +165,10 @@ def require_possible(plan: BoundPlan, numbers: Numbers) -> None:
 
 
 def _list_stated(plan: BoundPlan) -> list[Reweighting]:
-    """List the reweightings that lean on something stated of selection.
+    """List the reweightings (ways to undo selection) limited by facts that the user stated.
 
-    Called by ``require_possible`` and ``_bound_rows``.
+    The facts are a selection rate or a sensitivity limit. Called by ``require_possible`` and
+    ``_bound_rows``, which may have to refuse them.
     """
     supposed = (each for planned in plan.rules for each in planned.rule.reweightings)
     return list(dict.fromkeys(each for each in supposed if each.facts))
@@ -191,9 +194,9 @@ def choose_rules(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
 
 
 def _reweights_freely(rule: BoundRule) -> bool:
-    """Tell whether it reweights, with no fact and no table to say by how much.
+    """Tell whether a rule reweights the log with no fact and no table to say by how much.
 
-    Called by ``choose_rules``.
+    Called by ``choose_rules``, which leaves such rules out if there are others.
     """
     supposed = rule.reweightings
     return bool(supposed) and not any(each.facts or each.tables for each in supposed)

@@ -30,7 +30,7 @@ def condition_only(
 ) -> BoundTable:
     """Estimate each arm by its logged mean in each context (CP): neglects both biases.
 
-    Called by users, and by ``run_offline_study`` to compare with bounds.
+    Users call it for a table to compare bounds with, and so does ``run_offline_study``.
     """
     asked = read_bandit_query(graph, query)
     given = frozenset(asked.treatments + asked.context)
@@ -48,7 +48,8 @@ def adjust_for_confounding_only(
     """Estimate each arm by back-door adjustment, eq. 2, as if every row had been kept (Biased).
 
     It speaks of the arm alone: the context plays no part. Where no set of covariates satisfies
-    Definition 2 the range is all there is.
+    Definition 2 the range is all there is. Users call it for a table to compare bounds with,
+    and so does ``run_offline_study``.
     """
     asked = read_bandit_query(graph, query)
     everyone = graph.induced(graph.observed)

@@ -32,18 +32,19 @@ class BinaryReward:
 
     @property
     def names(self) -> Nodes:
-        """The variables of the table, the outcome among them.
+        """The variables of the count table, the outcome among them.
 
-        Read by ``ConfidentNumbers._find_source``.
+        Read by ``ConfidentNumbers._find_source``, which looks for a table with all variables of
+        a term.
         """
         own = frozenset(self.table.variables)
         return own | {self.outcome} if self.outcome else own
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each variable has; the outcome has two.
+        """How many levels each variable of the count table has; the outcome has two.
 
-        Read by ``ConfidentNumbers.__init__``.
+        Read by ``ConfidentNumbers.__init__``, which shares the error out over cells.
         """
         own = {name: len(levels) for name, levels in self.table.levels.items()}
         return own | {self.outcome: 2} if self.outcome else own

@@ -108,14 +108,15 @@ class CountReader(Protocol):
     def extremes(self) -> Nodes:
         """The variables over which only the least and the greatest of one formula are taken.
 
-        Read by ``collect_extremes``.
+        All levels of them together cost no more error than one. Read by ``collect_extremes``.
         """
 
 
 def collect_extremes(rules: Iterable[CountReader]) -> dict[P, Nodes]:
     """Map each term of some rules to the variables over which all rules take only extremes.
 
-    Called by ``BoundEvidence.make_confident`` before the error is shared out over the terms.
+    A term is a ``P(of | given)``; its intervals cost less of the error there. Called by
+    ``BoundEvidence.make_confident`` before the error is shared out over the terms.
     """
     found: dict[P, Nodes] = {}
     for rule in rules:
@@ -205,10 +206,10 @@ class ConfidentNumbers:
         return NamedArray(joint.axes, ends[0]), NamedArray(joint.axes, ends[1])
 
     def _count_seen_rows(self, term: P, below: NamedArray) -> int:
-        """Count the levels of a term's ``given`` with rows; variables of extremes count as one.
+        """Count the levels of a term's ``given`` that were logged at all.
 
-        The term's error is split evenly over them. Called by
-        ``ConfidentNumbers._compute_interval``.
+        The term's error is split evenly over them; variables of which only extremes are taken
+        count as one level. Called by ``ConfidentNumbers._compute_interval``.
         """
         if not self._sparing:
             return below.values.size

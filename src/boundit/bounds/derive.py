@@ -85,7 +85,7 @@ def derive_bounds(
 
 
 def derive_table(request: BoundRequest, kept: KeptCounts) -> BoundTable:
-    """Plan, count and assemble one table.
+    """Plan the rules, count what they read and assemble one bound table.
 
     Counts are looked up in ``kept`` and left there, so that the same logs under other facts or
     another confidence are read again only where the rules read other columns. Called by
@@ -108,7 +108,10 @@ def derive_table(request: BoundRequest, kept: KeptCounts) -> BoundTable:
 
 
 def _plan_request(request: BoundRequest) -> BoundPlan:
-    """Choose the rules for a request; called by ``derive_table``."""
+    """Choose the rules that bound what a request asks, by its graph alone.
+
+    Called by ``derive_table``, a second time where the reward turns out not to be 0/1.
+    """
     return plan_bounds(
         request.graph,
         request.query,
@@ -123,9 +126,9 @@ def _plan_request(request: BoundRequest) -> BoundPlan:
 def _note_hidden(
     plan: BoundPlan, declared: Mapping[str, object], reward_range: tuple[float, float] | None
 ) -> Iterator[Note]:
-    """Warn of what selection may hide, which no rule can then reckon with.
+    """Yield caveats on levels and rewards that selection may hide from the log altogether.
 
-    Called by ``derive_table`` once the rows are counted.
+    No rule can reckon with these. Called by ``derive_table`` once the rows are counted.
     """
     graph, (outcome,) = plan.graph, plan.query.outcomes
     read = frozenset[str]().union(*(p.rule.range_variables for p in plan.rules))

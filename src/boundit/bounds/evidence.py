@@ -32,9 +32,9 @@ class BoundEvidence:
     def from_counts(
         cls, plan: BoundPlan, counts: PlanCounts, declared: tuple[float, float] | None
     ) -> "BoundEvidence":
-        """Settle the range of the reward and see every table as one of a 0/1 reward.
+        """Make of a plan's counts what rules read: tables of a 0/1 reward, and its range.
 
-        Called by ``assemble``.
+        The range is the declared one, or plain from the rewards. Called by ``assemble``.
         """
         (outcome,) = plan.query.outcomes
         low, high = settle_reward_range(
@@ -57,7 +57,7 @@ class BoundEvidence:
     def make_confident(
         self, rules: Iterable[BoundRule], confidence: float, *, sparing: bool = True
     ) -> ConfidentNumbers:
-        """Make intervals that hold at once for all cells that some rules read.
+        """Make confidence intervals that hold at once for all cells that some rules read.
 
         Called by ``assemble`` when a confidence is asked for.
         """
@@ -66,10 +66,10 @@ class BoundEvidence:
     def make_confident_of(
         self, terms: Mapping[P, Nodes], confidence: float, *, sparing: bool = True
     ) -> ConfidentNumbers:
-        """Make intervals that hold at once for all cells of some terms.
+        """Make confidence intervals that hold at once for all cells of some terms.
 
-        Called by ``BoundEvidence.make_confident``, and by ``_plan_living`` for the cells that
-        are learned online.
+        A term is a ``P(of | given)``. Called by ``BoundEvidence.make_confident``, and by
+        ``_plan_living`` for the cells that are learned online.
         """
         return ConfidentNumbers(
             self.rewards, self.population, terms, confidence=confidence, sparing=sparing

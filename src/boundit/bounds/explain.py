@@ -42,7 +42,8 @@ class Explainer:
     def scale(self, share: float) -> float:
         """Turn a number on the scale from 0 to 1 into a reward within its range.
 
-        Called by ``_RowWriter.write_bound`` for every end.
+        Rules bound the chance of success, tables speak of rewards. Called by
+        ``_RowWriter.write_bound`` for every end.
         """
         return float(self.low + (self.high - self.low) * share)
 
@@ -51,7 +52,8 @@ class Explainer:
     ) -> tuple[Line, ...]:
         """List the numbers from which rule number ``which`` made an end of a row, a line each.
 
-        Called by ``_RowWriter.list_cells`` for both ends of every row.
+        A row is an arm and context. Called by ``_RowWriter.list_cells`` for both ends of every
+        row.
         """
         if not self._is_small:
             return ()
@@ -94,9 +96,10 @@ class Explainer:
         return tuple(lines)
 
     def _write_population(self, worst: WorstPopulation) -> tuple[str, ...]:
-        """Write each kind of row's share of everyone and of the log, where an end is attained.
+        """Write who would be commoner or rarer than in the log where an end is attained.
 
-        Called by ``Explainer.list_numbers`` for ends that come from reweighting the log.
+        A line for each kind of row: its share of everyone and of the log. Called by
+        ``Explainer.list_numbers`` for ends that come from reweighting the log.
         """
         lines = []
         for kind in worst.kinds:

@@ -66,19 +66,19 @@ class Intersection:
     all_ends: Sequence[Ends] = ()
 
     def find_empty(self, which: int) -> NDArray[np.bool_]:
-        """Find the arms and contexts at which rule number ``which`` has no model that fits.
+        """Find the arms and contexts at which no model of the graph fits the numbers of a rule.
 
-        Number 0 is the reward's range. Called by ``_RowWriter.write_bound`` for a mark and by
-        ``_refuse_empty``.
+        The rule is number ``which``; number 0 is the reward's range. Called by
+        ``_RowWriter.write_bound`` for a mark and by ``_refuse_empty``.
         """
         found = self.all_ends[which].empty
         return np.zeros(self.lower.shape, dtype=bool) if found is None else found
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The notes of all rules on the whole table, as on programs ended early; each once.
+        """The notes of all rules on the whole table, as on programs ended early.
 
-        Read by ``intersect_rules``.
+        Each comes once. Read by ``intersect_rules``, which hands them to the table's caveats.
         """
         return tuple(dict.fromkeys(note for ends in self.all_ends for note in ends.notes))
 
@@ -134,9 +134,9 @@ def _intersect_ends(
 ) -> Intersection:
     """Ask every rule for its ends; keep the largest lower and the smallest upper one.
 
-    Where they cross the narrowest single rule is kept, unless ``strict`` leaves them to be
-    named and refused. Called by ``intersect_rules`` for the estimates, and again with a
-    confidence.
+    Where these cross (lower above upper), the narrowest single rule is kept, unless ``strict``
+    leaves them to be named and refused. Called by ``intersect_rules`` for the estimates, and
+    again with a confidence.
     """
     all_ends = [Ends(np.zeros(shape), np.ones(shape))]
     all_ends += [rule.find_ends(numbers, budget) for rule in rules]
@@ -247,9 +247,9 @@ def _write_row(place: tuple[int, ...], log: CountTable, axes: Sequence[str]) -> 
 def _name_crossed(
     best: Intersection, plan: BoundPlan, log: CountTable, axes: Sequence[str]
 ) -> list[str]:
-    """List the arms and contexts whose ends cross, each with the two rules that disagree.
+    """List in words the arms and contexts whose lower end exceeds the upper, and the rules.
 
-    Called by ``intersect_rules`` for the message of ``EndsCross``.
+    Two rules disagree in each. Called by ``intersect_rules`` for the message of ``EndsCross``.
     """
     names = [RANGE, *(planned.record.name for planned in plan.rules)]
     return [

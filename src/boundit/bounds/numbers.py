@@ -46,9 +46,10 @@ class Numbers(Protocol):
         """
 
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
-        """Read both ends of a formula over the ``wanted`` axes; 0 and 1 where nothing is known.
+        """Read off counts a formula's lower and upper end at every level of ``wanted``.
 
-        Called by ``Chain.find_ends`` and every other rule.
+        Both are arrays with these variables as axes; 0 and 1 where nothing is known. Called by
+        ``Chain.find_ends`` and every other rule.
         """
 
 

@@ -42,6 +42,8 @@ def make_living_plans(
 ) -> tuple[Living, ...]:
     """Plan which laws a policy can learn online to narrow conditioning bounds.
 
+    A conditioning bound takes the worst level of some variables, as their law is unknown; each
+    plan says which variables a policy should watch, and the reward's interval at their levels.
     ``numbers_for`` gives the numbers of some terms. Unlike in a conditioning bound, whose ends
     are one cell's, here the intervals of all cells must hold at once, so no term is one whose
     extremes alone matter. Called by ``_plan_living`` once per table.
@@ -61,7 +63,8 @@ def choose_chains(
 ) -> list[Chain]:
     """Choose the chains of which only the reward is known, those of fewest cells first.
 
-    Empty where some chain is known whole: then there is nothing left to learn. Neither counts
+    A chain bounds the reward by going over variables one after another. Empty where the laws of
+    all variables of some chain are known: then there is nothing left to learn. Neither counts
     nor rewards have a say, so that a confidence holds. Called by ``make_living_plans``.
     """
     plain = [chain for chain in chains if isinstance(chain, Chain)]
@@ -87,8 +90,9 @@ def _make_living_plan(
     reward_range: tuple[float, float],
     numbers: Numbers,
 ) -> Living:
-    """Make the plan for one chain: its variables, who shares their law, and reward intervals.
+    """Make the plan for one chain: the variables whose law a policy learns, and their rewards.
 
+    It says which arms and contexts share that law, and the reward's interval at each level.
     Called by ``make_living_plans`` for each chosen chain.
     """
     shared_by, reason = find_pooling(graph, query, chain.variables)
@@ -132,7 +136,7 @@ def _read_ends(
     reward_range: tuple[float, float],
     numbers: Numbers,
 ) -> dict[Key, tuple[Interval, ...]]:
-    """Read the reward's interval in every cell of the chain's variables, for arm and context.
+    """Read the reward's interval at every level of a chain's variables, by arm and context.
 
     A cell that was never logged has the whole range. Called by ``_make_living_plan``.
     """
@@ -155,7 +159,7 @@ def _read_ends(
 
 
 def _select_pool(names: Sequence[str], key: Key, shared_by: Nodes) -> Pool:
-    """Select the levels of an arm and context by which observations are pooled.
+    """Select the levels of an arm and context by which online observations are pooled.
 
     Arms and contexts with equal levels share counts. Called by ``_make_living_plan`` for each
     arm and context.

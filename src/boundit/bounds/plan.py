@@ -60,9 +60,10 @@ class BoundPlan:
         *notes: Note,
         time_limit: float | None = None,
     ) -> "BoundPlan":
-        """Number rules that go by one name but claim different formulas.
+        """Make a plan of rules: each once, and numbered where several go by one name.
 
-        Called by ``plan_sound``, ``plan_paper`` and the baselines.
+        Rules with the same name and claim are one. Called by ``plan_sound``, ``plan_paper`` and
+        the baselines.
         """
         planned = list[PlannedRule]()
         for rule in rules:
@@ -75,9 +76,10 @@ class BoundPlan:
 
     @property
     def is_sound(self) -> bool:
-        """Whether its rules hold, so that what they contradict can only be the graph.
+        """Whether all its rules are proved, unlike the paper's printed ones and the baselines.
 
-        Read by ``intersect_rules`` and ``_bound_contrasts``.
+        What they contradict can then only be the graph or stated facts. Read by
+        ``intersect_rules`` and ``_bound_contrasts``.
         """
         return self.profile == "sound"
 
@@ -85,7 +87,7 @@ class BoundPlan:
     def needs(self) -> Nodes:
         """The variables whose counts or levels its rules read; arms and contexts always.
 
-        Read by ``count_for``.
+        Read by ``count_for``, which counts these columns of the log.
         """
         own = frozenset(self.query.treatments + self.query.context)
         return own.union(*(planned.rule.needs for planned in self.rules))
@@ -127,10 +129,12 @@ def plan_sound(
     time_limit: float | None = None,
     facts: SelectionFacts = NOTHING_KNOWN,
 ) -> BoundPlan:
-    """Exact recovery, conditioning, guarded substitutes and sequences; and Theorem 3's sum.
+    """Plan every rule that is proved to hold, for ``assemble`` to intersect.
 
-    Where no formula is found, programs and chains within chains are tried too, and the log is
-    reweighted by what is known of selection. They get as many seconds again as the search.
+    These are chains (exact formulas, conditioning and substitutes, one variable after another)
+    and the sum of c-factors of Theorem 3, if its reward has a formula. Where no formula
+    is found, programs and chains within chains are tried too, and the log is reweighted by what
+    is known of selection. They get as many seconds again as the search.
 
     What the log alone gives is tried beside what it gives with the tables, and with some of
     them, so that more information never widens a bound: with all of them another formula may
@@ -159,9 +163,11 @@ def _find_rules(
     max_condition: int,
     budget: TimeBudget,
 ) -> tuple[Sequence[BoundRule], ...]:
-    """Find the rules of every kind that the log gives with some tables.
+    """Find the rules of every kind that bound the query from the log and some tables.
 
-    Called by ``plan_sound`` for each choice of tables.
+    What comes out is a list for each kind: chains, c-factor sums, nested chains, reweighted
+    chains, natural bounds and response types. Called by ``plan_sound`` for each choice of
+    tables.
     """
     search = ChainSearch(graph, query, tables)
     chains = list(search.find_chains(longest=max_condition, budget=budget))
@@ -182,9 +188,10 @@ def _find_rules(
 def plan_paper(
     graph: CausalGraph, query: EffectQuery, tables: Iterable[Nodes], *, max_condition: int
 ) -> BoundPlan:
-    """BCE as printed (Algorithm 1): Theorem 3, and Theorem 4 with FindRSI unguarded.
+    """Plan the paper's bounds (BCE, Algorithm 1) as printed, which can miss the truth.
 
-    Called by ``plan_bounds`` for profile ``"paper"``.
+    The rules are Theorem 3's sum of c-factors, and Theorem 4's substitutes by FindRSI without
+    the conditions that make them hold. Called by ``plan_bounds`` for profile ``"paper"``.
     """
     context, held = frozenset(query.context), tuple(tables)
     base: Expression | None = None
@@ -210,9 +217,10 @@ def plan_paper(
 
 
 def _choose_tables(tables: Iterable[Nodes]) -> list[tuple[Nodes, ...]]:
-    """List the sets of tables to try, none first and all last, whatever order they came in.
+    """List the sets of external tables to try, none first and all last.
 
-    Called by ``plan_sound``.
+    The order in which tables came does not matter. Called by ``plan_sound``, which looks for
+    rules with each set.
     """
     held = sorted({table for table in tables if table}, key=sort_names)
     sizes = range(len(held) + 1) if len(held) <= MOST_TABLES else (0, 1, len(held))

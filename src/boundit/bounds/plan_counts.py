@@ -27,7 +27,7 @@ class PlanCounts:
 
     @property
     def tables(self) -> tuple[CountTable, ...]:
-        """The log, then the unselected tables.
+        """The counts of the log, then those of the unselected tables.
 
         Read by ``BoundEvidence.from_counts``.
         """
@@ -35,7 +35,7 @@ class PlanCounts:
 
     @property
     def are_exact(self) -> bool:
-        """Whether no table has sampling error; chance comes in with one that was counted.
+        """Whether all tables are exact laws; one counted from rows has sampling error.
 
         Read by ``BoundEvidence.from_counts``.
         """
@@ -43,9 +43,9 @@ class PlanCounts:
 
     @property
     def have_binary_reward(self) -> bool:
-        """Whether every reward added up is 0 or 1.
+        """Whether every counted reward is 0 or 1.
 
-        Read by ``derive_table``.
+        Read by ``derive_table``, which else hides the reward in the graph and plans again.
         """
         return all(map(is_binary, self.tables))
 
@@ -76,7 +76,10 @@ def count_for(
 def _count(
     plan: BoundPlan, log: Log, external: Sequence[Log], domain: Mapping[str, Sequence[object]]
 ) -> PlanCounts:
-    """Make one pass over each log; called by ``count_for`` for what is not kept."""
+    """Count the columns that a plan reads, in one pass over each log.
+
+    Called by ``count_for`` for what is not kept from an earlier call.
+    """
     (outcome,) = plan.query.outcomes
     plan.graph.require(domain)
     needed = plan.needs

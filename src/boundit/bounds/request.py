@@ -63,12 +63,15 @@ class BoundRequest:
     def tables(self) -> list[Nodes]:
         """The variables of the graph that each external log measures without selection.
 
-        Read by ``_plan_request``.
+        Read by ``_plan_request``: rules may use these laws as the population's.
         """
         return [frozenset(other.columns) & self.graph.observed for other in self.external]
 
     def with_sensitivity(self, limit: float) -> "BoundRequest":
-        """Ask the same under another limit on selection; called by ``derive_ladders``."""
+        """Make the same request with another sensitivity limit, checked.
+
+        Called by ``derive_ladders`` for each limit of a plot.
+        """
         facts = SelectionFacts.from_options(selection_rate=self.facts.rate, sensitivity=limit)
         facts.require_in(self.graph)
         return replace(self, facts=facts)
@@ -91,8 +94,9 @@ def read_request(
 ) -> BoundRequest:
     """Check the question and every option, then open the logs; no row is read.
 
-    The first of four steps, before ``plan_bounds``; the options are those of
-    ``derive_bounds``. Called by ``derive_bounds`` and by the command ``bound``.
+    What comes out is a ``BoundRequest``. The first of four steps, before ``plan_bounds``; the
+    options are those of ``derive_bounds``. Called by ``derive_bounds`` and by the command
+    ``bound``.
     """
     if profile not in get_args(Profile):
         raise UnknownProfile(profile)
@@ -123,7 +127,7 @@ def read_request(
 
 
 def read_bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
-    """Check that a query asks for one reward, under arms, in contexts known beforehand.
+    """Read and check a query: it asks for one reward, under arms, in contexts known beforehand.
 
     Called by ``read_request`` and the baselines before any row is read.
     """
@@ -175,7 +179,7 @@ def hide_reward(graph: CausalGraph, outcome: str) -> CausalGraph:
 
 
 def check_limits(*, max_condition: object, time_limit: object, domain: object) -> None:
-    """Refuse limits that are no numbers, or less than nothing, and a domain without names.
+    """Refuse bad options: limits that are no numbers or negative, a domain without names.
 
     Called by ``read_request``.
     """
@@ -202,9 +206,9 @@ def check_limits(*, max_condition: object, time_limit: object, domain: object) -
 
 
 def open_external_logs(graph: CausalGraph, sources: Iterable[object]) -> list[Log]:
-    """Open the unselected tables; each must speak of the graph.
+    """Open the logs of unselected rows that users pass beside the selected one.
 
-    Called by ``read_request``.
+    Each must hold variables of the graph. Called by ``read_request``.
     """
     alone = isinstance(sources, str | PathLike | Mapping | Log) or hasattr(sources, "columns")
     if alone or not isinstance(sources, Iterable):

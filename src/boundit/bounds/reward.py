@@ -69,8 +69,8 @@ def may_be_binary(declared: tuple[float, float] | None) -> bool:
     """Tell whether a declared range leaves the reward to be 0/1: it is (0, 1), or None.
 
     With another range a reward of two values still counts as the chance of a success, which
-    causes nothing of what the reward causes. Called by ``read_request``, which then hides the
-    reward in the graph.
+    causes nothing of what the reward causes. Called by ``read_request``, which hides the reward
+    in the graph where the answer is no.
     """
     return declared is None or _read_range(declared) == (0, 1)
 

@@ -68,10 +68,10 @@ class SelectionFacts:
 
     @property
     def least_ratio(self) -> float:
-        """The least that the weight ``r`` of a kind of row may be, by rate and limit.
+        """The least weight ``r`` of a kind of row, by selection rate and sensitivity.
 
-        Read by ``Populations._add_facts``, ``Populations.find_least_share`` and
-        ``_name_limit``.
+        ``r`` is its share of everyone over its share of the log. Read by
+        ``Populations._add_facts``, ``Populations.find_least_share`` and ``_name_limit``.
         """
         rate = self.rate[0] if self.rate is not None else 0.0
         return max(rate, 1 / self.limit if self.limit is not None else 0.0)

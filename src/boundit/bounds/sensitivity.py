@@ -27,12 +27,18 @@ class SensitivityCurve:
     refuted: tuple[float, ...] = ()
 
     def intervals(self, arm: object, context: object = ()) -> list[tuple[float, Interval]]:
-        """Give the interval of one arm and context at every limit."""
+        """List the interval of one arm and context at every sensitivity limit, smallest first.
+
+        Users call it to see from which limit on two arms can no longer be told apart.
+        """
         pairs = zip(self.limits, self.tables, strict=True)
         return [(limit, table[arm, context]) for limit, table in pairs]
 
     def rows(self) -> list[dict[str, object]]:
-        """Spell every row of every table, with its limit first."""
+        """List every row of every table as a dict, its sensitivity limit first.
+
+        Users call it to save or draw the curve.
+        """
         pairs = zip(self.limits, self.tables, strict=True)
         return [{"sensitivity": limit} | row for limit, table in pairs for row in table.rows()]
 
@@ -40,10 +46,11 @@ class SensitivityCurve:
 def sensitivity_curve(
     bounded: Callable[[float], BoundTable], limits: Iterable[float]
 ) -> SensitivityCurve:
-    """Bound under every limit; ``bounded`` gives the table of bounds under one limit.
+    """Bound under every sensitivity limit; ``bounded`` gives the bound table under one.
 
-    Intervals never widen as the limit gets smaller, whatever the confidence shares out. Called
-    by users, and by ``derive_ladders`` for the command that plots the curve.
+    A limit says how far selection may have reweighted the log. Intervals never widen as the
+    limit gets smaller, whatever the confidence shares out. Called by users, and by
+    ``derive_ladders`` for the command that plots the curve.
     """
     found: dict[float, BoundTable] = {}
     refuted, wider = list[float](), None

@@ -25,7 +25,7 @@ class TimeBudget:
         return max(self._end - time.monotonic(), 0.0)
 
     def is_over(self) -> bool:
-        """Tell whether no seconds are left; bounds found until then hold.
+        """Tell whether no seconds are left for a search; bounds found until then hold.
 
         Called by ``ChainSearch.find_chains`` before each set of variables and by
         ``_prepare_rules`` before each rule.

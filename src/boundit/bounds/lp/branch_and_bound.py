@@ -31,8 +31,9 @@ class ProbabilityBox(NamedTuple):
     def split(self, which: int, where: float) -> tuple["ProbabilityBox", "ProbabilityBox"]:
         """Split a box in two, at ``where`` in the range of the chance number ``which``.
 
-        The cut stays clear of the edges of the range. Called by ``search_boxes`` for the box
-        with the greatest end, at the chance whose product the solved program breaks most.
+        A box is a range for each of some chances. The cut stays clear of the edges of the
+        range. Called by ``search_boxes`` for the box with the greatest end, at the chance whose
+        product the solved program breaks most.
         """
         low, high = float(self.low[which]), float(self.high[which])
         edge = _EDGE * (high - low)

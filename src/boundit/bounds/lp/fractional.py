@@ -64,8 +64,9 @@ class Expectation:
     ) -> tuple[Floats, Floats]:
         """Find the least mean of ``low`` and the greatest of ``high`` over a reweighted block.
 
-        Both arrays have the axes ``outer`` and then those of the block, of length 1 where
-        nothing depends on one; what comes out has the axes ``outer`` alone. Called by
+        The block is variables whose law is that of any population the log leaves possible. Both
+        arrays have the axes ``outer`` and then those of the block, of length 1 where nothing
+        depends on one; what comes out has the axes ``outer`` alone. Called by
         ``ChainEvaluation.average_over`` for each block of a chain.
         """
         low, high = np.broadcast_arrays(low, high)
@@ -99,15 +100,17 @@ class Expectation:
     def select_given(self, place: Sequence[int], outer: Sequence[str]) -> dict[str, int]:
         """Select, of the levels at a place on the axes ``outer``, those the block is given.
 
-        Called by ``Expectation.find_ends`` and ``NaturalBounds.find_ends`` at each place.
+        The block is the variables over which a mean is taken. Called by
+        ``Expectation.find_ends`` and ``NaturalBounds.find_ends`` at each place.
         """
         return {a: i for a, i in zip(outer, place, strict=True) if a in self.block.given}
 
     def find_greatest(self, values: Floats, given: Mapping[str, int]) -> float:
         """Find the greatest mean of a function of the block, given the levels of others.
 
-        ``solve_greatest`` without the population that attains it. Called by
-        ``ChainDifferences._find_greatest_block_mean`` and ``RatioDifference.find_greatest``.
+        It is over all populations that the log leaves possible: ``solve_greatest`` without the
+        population that attains it. Called by ``ChainDifferences._find_greatest_block_mean`` and
+        ``RatioDifference.find_greatest``.
         """
         return self.solve_greatest(values, given).end
 
@@ -158,10 +161,10 @@ class Expectation:
         return self.populations.weigh_cells(given, values.transpose(order).reshape(spread))
 
     def _make_normed_program(self, values: Mapping[str, int]) -> NormedProgram:
-        """Make the program of all populations in which cells with some levels have mass one.
+        """Make the linear program over all populations with one as the mass of some cells.
 
-        Each is made once and kept. Called by ``Expectation.solve_greatest``, whose objective is
-        then a mean given these levels.
+        These are the cells with some levels. Each program is made once and kept. Called by
+        ``Expectation.solve_greatest``, whose objective is then a mean given these levels.
         """
         key = tuple(values[name] for name in sorted(values))
         if key not in self._programs:

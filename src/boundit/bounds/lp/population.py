@@ -50,16 +50,18 @@ class MassLayout:
 
     @property
     def n_columns(self) -> int:
-        """The number of variables of the program: the total, the steering masses, the cells.
+        """The number of columns of the program: the total, the steering masses, the cells.
 
-        Read by ``Populations.write_rows`` and ``Populations._add_cells`` for the length of a
-        row.
+        A steering mass is how much of the population has one value of the variables by which
+        the log is reweighted. Read by ``Populations.write_rows`` and ``Populations._add_cells``
+        for the length of a row.
         """
         return 1 + len(self.exact) + int(self.kept.sum())
 
     def find_columns(self, steering: int) -> NDArray[np.intp]:
         """Find the columns of a program that hold the cells of one steering value.
 
+        That is one combination of levels of the variables by which the log is reweighted.
         Called by ``Populations._add_cells``, which says that these cells add up to the mass of
         that value.
         """
@@ -75,17 +77,17 @@ class ProgramRows:
     rows: list[tuple[Floats, float, float]] = field(default_factory=list)
 
     def copy(self) -> "ProgramRows":
-        """Copy the rows gathered so far, so that more can be added to the copy alone.
+        """Copy the rows of a linear program gathered so far, so that the copy alone can grow.
 
         Called by ``ReweightedProgram._solve_box``, which adds other rows for each box.
         """
         return ProgramRows(self.n_columns, [*self.rows])
 
     def widen(self, *forms: Floats) -> "ProgramRows":
-        """Add a column for each form, and a row that says the column equals the form.
+        """Add a column for each form (weighted sum of columns), and a row that equates the two.
 
-        What comes out are new rows. Called by ``RatioDifference.__init__``: ranges of the
-        second mean can then be set by two coefficients of these columns.
+        What comes out are new rows of a linear program. Called by ``RatioDifference.__init__``:
+        ranges of the second mean can then be set by two coefficients of these columns.
         """
         n_more = len(forms)
         wider = ProgramRows(self.n_columns + n_more)
@@ -96,7 +98,7 @@ class ProgramRows:
         return wider
 
     def add(self, form: Floats, lower: float, upper: float) -> None:
-        """Add the row ``lower <= form <= upper``; ``form`` has a coefficient for each column.
+        """Add ``lower <= form <= upper`` to a linear program's rows, ``form`` its coefficients.
 
         Called by ``Populations.write_rows``, ``ReweightedProgram._solve_box`` and others, row
         by row.
@@ -104,10 +106,11 @@ class ProgramRows:
         self.rows.append((form, lower, upper))
 
     def add_between(self, form: Floats, of: int, low: float, high: float) -> None:
-        """Add rows that keep a form between ``low`` and ``high`` times the column ``of``.
+        """Add rows that keep a form (weighted sum of columns) within multiples of one column.
 
-        An end of zero or infinity needs no row. Called by ``Populations._add_cells``,
-        ``Populations._add_facts`` and ``Populations._add_table``.
+        It is to lie between ``low`` and ``high`` times the column ``of``; an end of zero or
+        infinity needs no row. Called by ``Populations._add_cells``, ``Populations._add_facts``
+        and ``Populations._add_table``.
         """
         for share, lower, upper in ((low, 0.0, inf), (high, -inf, 0.0)):
             if (share > 0) if lower == 0 else (share < inf):
@@ -150,11 +153,12 @@ class Populations:
         return prod(self.shape) > MOST_CELLS
 
     def weigh_cells(self, values: Mapping[str, int], weights: Floats | float = 1.0) -> Floats:
-        """Weigh the cells in which some variables have these levels; other cells get zero.
+        """Make an array over the population's cells: a weight where levels are as asked.
 
-        ``weights`` has an axis for every variable, of length 1 where it does not matter. Called
-        by ``Expectation.weigh_cells``, ``Expectation._make_normed_program`` and wherever the
-        mass of some levels is meant.
+        Cells in which some variables have other levels than ``values`` get zero. ``weights``
+        has an axis for every variable, of length 1 where it does not matter. Called by
+        ``Expectation.weigh_cells``, ``Expectation._make_normed_program`` and wherever the mass
+        of some levels is meant.
         """
         where = tuple(values.get(axis, slice(None)) for axis in self.axes)
         found = np.zeros(self.shape)
@@ -162,11 +166,11 @@ class Populations:
         return found
 
     def lay_out(self, needed: Floats) -> MassLayout:
-        """Decide which cells get a column of their own in a program.
+        """Decide which cells of the population get a column of their own in a linear program.
 
         These are the cells where ``needed`` is not zero (all, where tables must be met) and
-        whose share of the steering mass is not known exactly. Called by
-        ``Expectation._make_normed_program``, ``RatioDifference.__init__`` and
+        whose share among rows that agree on the reweighting variables is not known exactly.
+        Called by ``Expectation._make_normed_program``, ``RatioDifference.__init__`` and
         ``ReweightedProgram.__init__`` before any row is written.
         """
         low, high = self._cell_shares
@@ -221,11 +225,11 @@ class Populations:
         return max(known) or _USUAL * float(here.sum(axis=1).max())
 
     def write_rows(self, layout: MassLayout, unit: Floats) -> ProgramRows:
-        """Write the rows of a program over these populations in which the form ``unit`` is one.
+        """Write the rows of a linear program over these populations, in which ``unit`` is one.
 
-        The rows say that masses add up to the total and fit the log, the facts and the tables.
-        Called by ``Expectation._make_normed_program``, ``RatioDifference.__init__`` and
-        ``ReweightedProgram.__init__``.
+        ``unit`` is a weighted sum of masses. The rows say that masses add up to the total and
+        fit the log, the facts and the tables. Called by ``Expectation._make_normed_program``,
+        ``RatioDifference.__init__`` and ``ReweightedProgram.__init__``.
         """
         rows = ProgramRows(layout.n_columns)
         rows.add(unit, 1.0, 1.0)
@@ -243,7 +247,8 @@ class Populations:
     def read_shares(self, point: Floats) -> Floats:
         """Read what part of everyone each steering value is, at a solution of a program.
 
-        Called by ``find_worst_population`` to tell who there would be more of than in the log.
+        That is a combination of levels of the variables by which the log is reweighted. Called
+        by ``find_worst_population`` to tell who there would be more of than in the log.
         """
         masses = point[1 : 1 + self._n_steering] / point[_TOTAL]
         return np.asarray(masses)
@@ -262,9 +267,10 @@ class Populations:
 
     @cached_property
     def _cell_shares(self) -> tuple[Floats, Floats]:
-        """Both ends of ``P(others | steering values)`` by the log, a row per steering value.
+        """Both ends of ``P(others | steering variables)`` by the log, a row per steering value.
 
-        Read by ``Populations._add_cells``, ``Populations.lay_out`` and
+        The log is reweighted by the steering variables alone, so that these shares are
+        everyone's. Read by ``Populations._add_cells``, ``Populations.lay_out`` and
         ``Populations.write_form``.
         """
         shares = self.reweighting.shares
@@ -280,7 +286,8 @@ class Populations:
     def logged_shares(self) -> tuple[Floats, Floats]:
         """Both ends of how often each value of the steering variables is in the log.
 
-        Read by ``Populations._add_facts`` and ``find_worst_population``.
+        These are the variables by which the log is reweighted. Read by
+        ``Populations._add_facts`` and ``find_worst_population``.
         """
         names = sort_names(self.reweighting.steering)
         low, high = self._numbers.read_ends(P(frozenset(names)), names)
@@ -290,7 +297,8 @@ class Populations:
     def _add_cells(self, rows: ProgramRows, layout: MassLayout, steering: int) -> None:
         """Add the rows that keep cells of one steering value within their shares of its mass.
 
-        A last pair of rows says that these cells make up the mass. Called by
+        A steering value is a combination of levels of the variables by which the log is
+        reweighted. A last pair of rows says that these cells make up the mass. Called by
         ``Populations.write_rows`` for each steering value without exact shares.
         """
         own, kept = layout.find_columns(steering), layout.kept[steering]

@@ -133,7 +133,7 @@ class Program:
         self._solver.changeRowsBounds(n, self._all_rows, lower, upper)  # type: ignore[attr-defined]
 
     def set_coefficient(self, row: int, column: int, value: float) -> None:
-        """Change one coefficient of the matrix that is not zero.
+        """Change one coefficient of a linear program's rows, of those kept as not zero.
 
         Called by ``RatioDifference._bound_piece`` for the two rows that differ from piece to
         piece.
@@ -201,7 +201,8 @@ class Program:
     def _prove_empty(self, cost: Floats) -> Optimum:
         """Prove by the solver's dual ray that no point is feasible; else return a loose bound.
 
-        Called by ``Program.minimise`` where the solver says that nothing is feasible.
+        The ray gives multipliers of rows whose sum contradicts itself. Called by
+        ``Program.minimise`` where the solver says that nothing is feasible.
         """
         nothing = np.full(self.rows.shape[1], np.nan)
         _, exists, ray = self._solver.getDualRay()  # type: ignore[attr-defined]
@@ -229,8 +230,8 @@ class Program:
 def _find_anchor(rows: SparseMatrix) -> tuple[int, Floats] | None:
     """Find a row in which every variable has a positive coefficient; None without one.
 
-    Adding a multiple of it mends multipliers that the solver rounded. Called by
-    ``Program.__init__``; ``Program.certify`` adds it.
+    What comes out are its number and coefficients. Adding a multiple of it mends multipliers
+    that the solver rounded. Called by ``Program.__init__``; ``Program.certify`` adds it.
     """
     n_rows, n_columns = rows.shape
     full = np.bincount(rows.rows[rows.values > 0], minlength=n_rows) == n_columns

@@ -49,16 +49,17 @@ class ResponseTypes:
 
     @property
     def n_types(self) -> int:
-        """The number of distinct runs, which is that of the columns of a program.
+        """The number of distinct response types, which is that of the columns of a program.
 
         Read by ``ArmProgram.__init__`` and ``ReweightedProgram.__init__``.
         """
         return int(self.runs.shape[2])
 
     def find_cells(self, scenario: int, names: Sequence[str]) -> Codes:
-        """Find the cell of the table of ``names`` that each type runs into in one scenario.
+        """Find the cell of the table of ``names`` that each response type ends in.
 
-        Cells are numbered row by row. Called by ``ArmProgram.__init__`` and
+        In the given scenario, that is: what is set by hand or comes from outside. Cells are
+        numbered row by row. Called by ``ArmProgram.__init__`` and
         ``ReweightedProgram._write_forms`` for the rows of their programs, and for the outcome
         by ``ProgramLayout.find_successes``.
         """
@@ -78,9 +79,10 @@ def list_response_types(
 ) -> ResponseTypes | None:
     """List the distinct runs of all joint response types; None for more than ``most``.
 
-    ``variables`` come causes first. Of a scenario in ``shown`` only these variables matter in
-    the end, and runs that agree there are one. Called by ``ProgramLayout.list_types`` for the
-    columns of a program.
+    A response type says how variables answer to their causes, its run what levels they then
+    have in each scenario. ``variables`` come causes first. Of a scenario in ``shown`` only
+    these variables matter in the end, and runs that agree there are one. Called by
+    ``ProgramLayout.list_types`` for the columns of a program.
 
     >>> bow = TypedVariable("X", 2), TypedVariable("Y", 2, ("X",))
     >>> watched = TypeScenario({}, frozenset("XY"))
@@ -151,7 +153,8 @@ def _number_outside(
 def _encode_argument(levels: Levels, i: int, variables: Sequence[TypedVariable]) -> Codes:
     """Encode, for each run, the levels of the i-th variable's arguments as one number.
 
-    Called by ``_add_levels`` in each scenario.
+    A run is the levels of variables in each scenario; arguments are a variable's causes. Called
+    by ``_add_levels`` in each scenario.
     """
     code = np.zeros(levels.shape[1], dtype=np.int64)
     for place, variable in enumerate(variables[:i]):
@@ -163,8 +166,8 @@ def _encode_argument(levels: Levels, i: int, variables: Sequence[TypedVariable])
 def _recall_levels(levels: Levels, argument: Codes, asked: Mapping[int, Codes]) -> Levels:
     """Find the level that each run's function gave to this argument in an earlier scenario.
 
-    It is -1 where the function was not asked before. Called by ``_add_levels`` in each
-    scenario.
+    A run's function says how a variable answers to its causes, the argument. It is -1 where the
+    function was not asked before. Called by ``_add_levels`` in each scenario.
     """
     known = np.full(len(argument), -1, dtype=np.int16)
     for scenario, codes in asked.items():
@@ -177,8 +180,8 @@ def _merge_equal_runs(
 ) -> Levels:
     """Keep one of several runs that differ only in variables that do not matter in the end.
 
-    ``shown`` says which variables matter in a scenario. Called by ``list_response_types`` once
-    all variables have levels.
+    A run is the levels of variables in each scenario; ``shown`` says which variables matter in
+    one. Called by ``list_response_types`` once all variables have levels.
     """
     runs = runs.copy()
     for scenario, names in shown.items():

@@ -53,9 +53,9 @@ class Reweighting:
     ) -> "Reweighting":
         """Find by the graph which of some variables shield selection from all the others.
 
-        The variables of the tables are taken in. Called by
-        ``ReweightedChainSearch._make_block`` and ``_make_natural_rule``, for each rule that
-        reweights the log.
+        The log is then reweighted by these alone, and what comes out says so. The variables of
+        the tables are taken in. Called by ``ReweightedChainSearch._make_block`` and
+        ``_make_natural_rule``, for each rule that reweights the log.
 
         >>> from boundit.graph.text import parse
         >>> chain = parse("X -> M -> Y; M -> [S]")
@@ -69,7 +69,7 @@ class Reweighting:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The variables in the order of arrays: the steering ones first, each part by name.
+        """The variables in the order of arrays: those reweighted by first, each part by name.
 
         Read by ``Populations.__init__``.
         """
@@ -79,13 +79,14 @@ class Reweighting:
     def shares(self) -> P:
         """The term ``P(others | steering variables)``, which selection does not change.
 
-        Read by ``Populations._cell_shares`` and ``Reweighting.formulas``.
+        Steering variables are those by which the log is reweighted. Read by
+        ``Populations._cell_shares`` and ``Reweighting.formulas``.
         """
         return P(self.variables - self.steering, self.steering)
 
     @property
     def reads_steering(self) -> bool:
-        """Whether the law of the steering variables in the log is needed, by facts or tables.
+        """Whether facts or tables need the logged law of the variables reweighted by.
 
         Read by ``Reweighting.formulas``, ``Populations.has_logged`` and
         ``find_worst_population``.
@@ -106,9 +107,10 @@ class Reweighting:
 
     @property
     def steps(self) -> tuple[StepRecord, ...]:
-        """The step that the steering variables shield the others; none where either is empty.
+        """The proof step that some variables shield the others from selection.
 
-        Used by every rule that reweights the log, ``ReweightedChain.write_record`` for one.
+        The log is reweighted by those that shield; no step where either are none. Used by every
+        rule that reweights the log, ``ReweightedChain.write_record`` for one.
         """
         known, hidden = sort_names(self.steering), sort_names(self.variables - self.steering)
         if not known or not hidden:

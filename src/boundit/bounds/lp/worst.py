@@ -43,9 +43,9 @@ def find_worst_population(populations: Populations, found: Optimum) -> WorstPopu
 def _name_limit(facts: SelectionFacts, share: float, least: float, most: float) -> str:
     """Say whether a fact about selection stops a kind of row from being rarer, or more common.
 
-    ``share`` is its part of the population; its part of the log is between ``least`` and
-    ``most``. Empty where nothing stops it. Called by ``find_worst_population`` for each kind of
-    row.
+    What comes out are words for the explanation, empty where nothing stops it. ``share`` is its
+    part of the population; its part of the log is between ``least`` and ``most``. Called by
+    ``find_worst_population`` for each kind of row.
     """
     if facts and least > 0 and share <= facts.least_ratio * least + _NEAR:
         return LEAST

@@ -95,7 +95,7 @@ def _nest_influences(graph: CausalGraph, influences: Mapping[str, Nodes]) -> dic
     """Widen the sets of influences so that, in each c-component, one contains the next.
 
     ``influences`` says on which varied variables each variable's disturbance depends; a
-    c-component are variables that share hidden causes. One joint law of disturbances then
+    c-component is variables that share hidden causes. One joint law of disturbances then
     serves every value of the varied. Called by ``condition_graph``.
     """
     found: dict[str, Nodes] = {}

@@ -49,21 +49,22 @@ class NaturalBounds(BoundRule):
     def formulas(self) -> tuple[Expression, ...]:
         """The terms that the reweighting reads off the log and the tables.
 
-        Read by ``collect_extremes`` and ``choose_rules``.
+        Read by ``collect_extremes`` to share the error of a confidence out, and by
+        ``choose_rules`` to count cells.
         """
         return self.block.reweighting.formulas
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables of the reweighting besides those of the query.
+        """The variables of the reweighting besides the query's: all their levels must be known.
 
-        Read by ``_note_hidden``.
+        Read by ``_note_hidden``, which warns where selection may hide a level.
         """
         return self.block.reweighting.variables - {self.outcome, *self.axes}
 
     @property
     def n_unknown(self) -> int:
-        """How many treatments are taken as they came in the log.
+        """How many treatments are taken as they came in the log, instead of being set.
 
         Read by ``choose_rules``, which prefers rules with few of them.
         """
@@ -71,9 +72,9 @@ class NaturalBounds(BoundRule):
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """The one reweighting of the log that the rule rests on.
+        """By what the log is reweighted to undo selection, and the facts that limit it.
 
-        Read by ``_list_stated`` and ``_reweights_freely``.
+        It is one entry. Read by ``_list_stated`` and ``_reweights_freely``.
         """
         return (self.block.reweighting,)
 
@@ -97,7 +98,9 @@ class NaturalBounds(BoundRule):
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Bound every arm and context by two linear programs over populations.
 
-        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
+        They go over all populations that the selected log leaves possible; who came with
+        another arm may earn anything. Called by ``_intersect_ends`` with the estimates, and
+        again with confidence intervals.
         """
         block = self.block
         expectation = Expectation(Populations(block.reweighting, numbers), block, budget)
@@ -143,10 +146,11 @@ class NaturalBounds(BoundRule):
 def find_natural_bounds(
     graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, tables: Sequence[Nodes]
 ) -> NaturalBounds | None:
-    """Find the rule that takes the fewest treatments as they came in the log.
+    """Find the natural-bounds rule that takes the fewest treatments as they came in the log.
 
-    None if no treatment is confounded with the reward, or nothing is known of selection. Called
-    by ``_find_rules`` for each choice of tables.
+    Natural bounds: who chose the arm shows its reward, all others may earn 0 or 1. None if no
+    treatment is confounded with the reward, or nothing is known of selection. Called by
+    ``_find_rules`` for each choice of tables.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -189,7 +193,7 @@ def _make_natural_rule(
 ) -> NaturalBounds:
     """Make the rule that takes the treatments ``arms`` as they came, given the other ones.
 
-    Called by ``find_natural_bounds``.
+    It gives natural bounds on the reweighted log. Called by ``find_natural_bounds``.
     """
     members = arms.union(query.outcomes)
     given = frozenset(query.context + query.treatments) - arms

@@ -84,8 +84,9 @@ class _MixedColumns:
     def widen_masses(self, form: Floats) -> Floats:
         """Lengthen coefficients of masses by zeros for the columns of response types.
 
-        Called by ``ReweightedProgram.__init__`` and ``ReweightedProgram._write_forms`` for
-        rows.
+        A mass is how much of the population falls in a cell. Called by
+        ``ReweightedProgram.__init__`` and ``ReweightedProgram._write_forms`` for rows of the
+        program.
         """
         return np.concatenate([form, np.zeros(self.n_types)])
 
@@ -130,7 +131,8 @@ class ReweightedProgram:
     def find_ends(self) -> tuple[End, End]:
         """Find the least and the greatest mean reward of the arm, each with its population.
 
-        Called by ``ReweightedTypes.find_ends`` for each arm and value of what is fixed.
+        The population is one that attains the end, for explanations. Called by
+        ``ReweightedTypes.find_ends`` for each arm and value of what is fixed.
         """
         pays, found = self._find_successes(0), []
         for sign in (-1.0, 1.0):
@@ -179,7 +181,9 @@ class ReweightedProgram:
     def cells(self) -> list[tuple[Floats, Floats]]:
         """For each scenario, the coefficients of its cells' masses and of the types in them.
 
-        Read by ``ReweightedProgram._solve_box`` and ``ReweightedProgram.box``.
+        A scenario is a combination of levels of the instruments; its response types must make
+        up the masses (parts of the population) of its cells. Read by
+        ``ReweightedProgram._solve_box`` and ``ReweightedProgram.box``.
         """
         return [self._write_forms(scenario) for scenario in range(len(self.layout.outer))]
 
@@ -207,7 +211,8 @@ class ReweightedProgram:
     def box(self) -> ProbabilityBox:
         """The range of each scenario's chance in the population, by a formula and by programs.
 
-        Read by ``ReweightedProgram._find_greatest`` as the box in which its search begins.
+        A scenario is a combination of levels of the instruments. Read by
+        ``ReweightedProgram._find_greatest`` as the box in which its branch and bound begins.
         """
         if len(self.cells) == 1:
             return ProbabilityBox(np.ones(1), np.ones(1))
@@ -229,7 +234,8 @@ class ReweightedProgram:
     def _read_chances(self) -> tuple[Floats, Floats]:
         """Read both ends of each scenario's chance off counts; 0 and 1 without a formula.
 
-        Called by ``ReweightedProgram.box``.
+        A scenario is a combination of levels of the instruments. Called by
+        ``ReweightedProgram.box``.
         """
         if self.chances is None:
             return np.zeros(len(self.cells)), np.ones(len(self.cells))
@@ -242,10 +248,11 @@ class ReweightedProgram:
         return low - ROUNDING, high + ROUNDING
 
     def _solve_box(self, aim: Floats, box: ProbabilityBox) -> BoxBound | None:
-        """Solve the program for ``aim`` while the scenarios' chances are in one box.
+        """Solve the linear program for the objective ``aim`` while chances are in one box.
 
-        None when it has no feasible point. Used by ``ReweightedProgram._find_greatest`` as what
-        ``search_boxes`` calls for each box.
+        The chances are those of the scenarios (levels of the instruments). What comes out is an
+        end that holds in the box; None when no point is feasible. Used by
+        ``ReweightedProgram._find_greatest`` as what ``search_boxes`` calls for each box.
         """
         rows = self.rows.copy()
         for (masses, types), low, high in zip(self.cells, *box, strict=True):

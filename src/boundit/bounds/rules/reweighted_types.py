@@ -67,16 +67,17 @@ class ReweightedTypes(BoundRule):
     def formulas(self) -> tuple[Expression, ...]:
         """The terms of the reweighting, and the formula of the instruments' law if any.
 
-        Read by ``collect_extremes`` and ``choose_rules``.
+        Read by ``collect_extremes`` to share the error of a confidence out, and by
+        ``choose_rules`` to count cells.
         """
         own = self.reweighting.formulas
         return own if self.chances is None else (*own, self.chances)
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables of the reweighting besides those of the query.
+        """The variables of the reweighting besides the query's: all their levels must be known.
 
-        Read by ``_note_hidden``.
+        Read by ``_note_hidden``, which warns where selection may hide a level.
         """
         return self.reweighting.variables - {self.outcome, *self.axes}
 
@@ -90,16 +91,17 @@ class ReweightedTypes(BoundRule):
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """The one reweighting of the log that the rule rests on.
+        """By what the log is reweighted to undo selection, and the facts that limit it.
 
-        Read by ``_list_stated`` and ``_reweights_freely``.
+        It is one entry. Read by ``_list_stated`` and ``_reweights_freely``.
         """
         return (self.reweighting,)
 
     def populate(self, numbers: Numbers) -> PopulationProgram:
-        """Put the rule's reweighting together with numbers: the populations of its programs.
+        """Make the set of populations that the rule's programs go over, with their numbers.
 
-        Called by ``ReweightedTypes.find_ends`` and ``TypeDifferences.__init__``.
+        They are those that the log, facts and tables leave possible. Called by
+        ``ReweightedTypes.find_ends`` and ``TypeDifferences.__init__``.
         """
         return PopulationProgram(self.reweighting, self.given, self.chances, numbers)
 
@@ -127,7 +129,7 @@ class ReweightedTypes(BoundRule):
         )
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Bound every arm and context by programs over response types and populations.
+        """Bound every arm and context by linear programs over response types and populations.
 
         Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
         """
@@ -169,7 +171,9 @@ def find_reweighted_types(
 ) -> list[ReweightedTypes]:
     """List the rules that bound a confounded effect by response types on the reweighted log.
 
-    They say more than natural bounds. Called by ``_find_rules`` where no formula is found.
+    Response types say how a variable answers to its causes; the log is reweighted to undo
+    selection. With an instrument they say more than natural bounds. Called by ``_find_rules``
+    where no formula is found.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -195,8 +199,8 @@ def _find_programs(
 ) -> Iterator[tuple[ResponseProgram, Nodes]]:
     """Yield response-type programs on the graph without selection, with what they are given.
 
-    Only those whose law is one term ``P(variables with types | given)``. Called by
-    ``find_reweighted_types``.
+    Only those whose law, which types must reproduce, is one term ``P(variables with types |
+    given)``. Called by ``find_reweighted_types``.
     """
     everyone = graph.induced(graph.observed)
     y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
@@ -210,7 +214,7 @@ def _find_programs(
 
 
 def _rank_program(found: tuple[ResponseProgram, Nodes]) -> tuple[int, int]:
-    """Rank programs by most instruments, then by fewest variables with types.
+    """Rank a response-type program: most instruments first, then fewest variables with types.
 
     Used by ``find_reweighted_types`` as a sort key.
     """

@@ -26,14 +26,15 @@ class BoundRule(Protocol):
     def formulas(self) -> tuple[Expression, ...]:
         """The formulas whose numbers the rule reads off counts.
 
-        Read by ``collect_extremes``, ``choose_rules`` and ``BoundRule.needs``.
+        Read by ``collect_extremes`` to share the error of a confidence out, by ``choose_rules``
+        to count cells, and by ``BoundRule.needs``.
         """
 
     @property
     def range_variables(self) -> Nodes:
         """The variables besides the query's whose every level it takes into account.
 
-        Read by ``_note_hidden``.
+        Read by ``_note_hidden``, which warns where selection may hide a level.
         """
 
     @property
@@ -59,7 +60,8 @@ class BoundRule(Protocol):
     def extremes(self) -> Nodes:
         """The variables over which only the least and the greatest of one formula are taken.
 
-        Read by ``collect_extremes``.
+        All levels of them together cost no more of a confidence's error than one. Read by
+        ``collect_extremes``.
         """
         return frozenset()
 
@@ -75,7 +77,7 @@ class BoundRule(Protocol):
     def needs(self) -> Nodes:
         """The variables whose counts or levels the rule reads.
 
-        Read by ``BoundPlan.needs`` and ``Explainer.__init__``.
+        Read by ``BoundPlan.needs``, for the columns to count, and ``Explainer.__init__``.
         """
         return self.range_variables.union(*map(find_variables, self.formulas))
 
