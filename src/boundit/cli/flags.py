@@ -49,7 +49,7 @@ def spell_flag(option: Option) -> str:
 
 
 def name_flag(option: str) -> str:
-    """Write the name of a Python option as a flag.
+    """Turn the name of a Python option into that of a command's flag.
 
     Used by ``spell_flag``.
 

@@ -39,10 +39,10 @@ class LogFiles:
     def open(
         self, external: Iterable[str] = (), external_weight: str | None = None
     ) -> OpenedLogs:
-        """Open the log, and external tables each by those options whose columns it has.
+        """Open the log's files, and every external table by those options whose columns it has.
 
-        ``external_weight`` is the column for tables that have it; the log's own comes second.
-        Called by ``bound`` and ``check``.
+        Gives both, and the paths behind them. ``external_weight`` is the column of counts for
+        tables that have it; the log's own comes second. Called by ``bound`` and ``check``.
         """
         log = _open_log(self)
         tables = [self._open_external(file, external_weight) for file in external]

@@ -14,7 +14,7 @@ FORMAT, VERSION = "boundit bounds", 3
 
 
 def write(path: str | os.PathLike[str], record: Mapping[str, object]) -> None:
-    """Write a bound table's record to a file, with a head and a checksum.
+    """Write a bound table's record to a JSON file, with its format's version and a checksum.
 
     A crash leaves the old file or the new. Called by ``BoundTable.save``.
     """

@@ -215,12 +215,18 @@ class BoundTable:
         return found
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the table to a JSON file, whole or not at all."""
+        """Write the table to a JSON file, whole or not at all.
+
+        Users call it to keep bounds; also called by ``bound`` of the command line for --out.
+        """
         bound_file.write(path, self.record())
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a table that ``save`` wrote; anything else is refused whole."""
+        """Read a table from a file that ``save`` wrote; refuse anything else whole.
+
+        Users call it for bounds that were kept.
+        """
         return cls.from_record(bound_file.read(path), error=partial(DamagedFile, path))
 
     @classmethod

@@ -62,7 +62,7 @@ _INFINITE = ("inf", "-inf", "nan")
 
 
 class _Misfit(Exception):
-    """Something of another type than its field, and where it stands."""
+    """A part of a JSON record that does not fit the type of its field, and where it stands."""
 
     def __init__(self, reason: str, where: str = "") -> None:
         self.reason, self.where = reason, where
@@ -431,9 +431,10 @@ def _read_interval(record: object) -> Interval:
 
 
 def _read_part(codec: _Codec, record: object, step: str) -> Any:
-    """Read a field, item or entry of a record; if it does not fit, add where it stands.
+    """Read a field, item or entry of a JSON record; if it does not fit, add where it stands.
 
-    Called by ``_make_object``, ``_make_fixed``, ``_make_sequence`` and ``_make_mapping``.
+    ``step`` is that place, as ``.lower`` or ``[3]``. Called by ``_make_object``,
+    ``_make_fixed``, ``_make_sequence`` and ``_make_mapping``.
     """
     try:
         return codec.read(record)

@@ -142,7 +142,7 @@ class Whiskers:
 
     @cached_property
     def _keys(self) -> tuple[Key, ...]:
-        """The pairs of arm and context that are drawn.
+        """The pairs of arm and context that the figure draws.
 
         Read by ``Whiskers.marks`` and ``Whiskers.scale``.
         """

@@ -69,7 +69,7 @@ class EdgeRoute:
 
 @dataclass(frozen=True, slots=True)
 class GraphLayout:
-    """Everything that is to be drawn."""
+    """A graph ready to be drawn: the box of every node, the route of every edge, the size."""
 
     boxes: Mapping[str, NodeBox]
     routes: tuple[EdgeRoute, ...]
@@ -127,7 +127,10 @@ def _write_note(graph: CausalGraph, node: str) -> tuple[str, ...]:
 
 
 def _measure_node(lines: tuple[str, ...]) -> tuple[float, float]:
-    """Tell how wide and high the box of a node is. Called by ``lay_out_graph``."""
+    """Compute how wide and high the box around a node's name is, in pixels.
+
+    Called by ``lay_out_graph``.
+    """
     width = max(estimate_width(line, FONT) for line in lines) + 22
     return max(width, _LEAST_WIDTH), _HEIGHT + LINE * (len(lines) - 1)
 

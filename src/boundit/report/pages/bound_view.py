@@ -33,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BoundRow:
-    """One arm in one context."""
+    """One arm in one context, as a row of the page's table of bounds."""
 
     id: str
     arm: str
@@ -50,7 +50,7 @@ class BoundRow:
 
 @dataclass(frozen=True, slots=True)
 class ContextGroup:
-    """One context and its arms."""
+    """One context and the rows of its arms in the page's table of bounds."""
 
     name: str
     rows: tuple[BoundRow, ...]
@@ -158,7 +158,7 @@ def list_rules(table: BoundTable, graph: CausalGraph | None) -> tuple[RuleView, 
 def count_facts(table: BoundTable) -> Mapping[str, str]:
     """Sum up a bound table in four numbers for the page's top, each with its words.
 
-    Called by ``write_bound_page``.
+    Gives a mapping of words to number, as text. Called by ``write_bound_page``.
     """
     bounds = table.bounds.values()
     low, high = table.reward_range

@@ -25,7 +25,7 @@ class PointCell:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """One arm in one context."""
+    """One arm in one context: truth, intervals and estimates, as a row of the page's table."""
 
     arm: str
     context: str

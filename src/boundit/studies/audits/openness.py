@@ -183,9 +183,10 @@ class _RivalRange:
                         self.flat.add((name_row(place), towards))
 
     def count_rows(self, rows: list[Place]) -> None:
-        """Count rows of one effect as shown open, or as doubtful if rivals miss 0 or 1.
+        """Count rows of one effect as shown open (no method can bound them), or as doubtful.
 
-        Called by ``_judge_problem`` for every group of rows, after the search.
+        Shown if rivals, models with the same data, come near both 0 and 1. Called by
+        ``_judge_problem`` for every group of rows, after the search.
         """
         graph, place = self.problem.model.graph, rows[0]
         short = [towards for towards in (0, 1) if not self._is_near(place, towards)]
@@ -208,7 +209,8 @@ class _RivalRange:
     def is_outside(self, place: Place, bound: Bound) -> bool:
         """Tell whether the interval of a row leaves out the effect that some rival has there.
 
-        Called by ``_judge_problem`` for every row of bounds.
+        A rival is a model with the same data. Called by ``_judge_problem`` for every row of
+        bounds.
         """
         low, high = (
             self._read_effect(self.lowest, place),
@@ -266,14 +268,15 @@ class _RivalRange:
     def _is_near(self, place: Place, towards: int) -> bool:
         """Tell whether rivals found so far bring a row's chance of reward close to 0, or to 1.
 
-        Called by ``_RivalRange.search`` and ``_RivalRange.count_rows``.
+        Rivals are models with the same data; ``towards`` says to which. Called by
+        ``_RivalRange.search`` and ``_RivalRange.count_rows``.
         """
         if towards:
             return self._read_effect(self.highest, place) >= 1 - NEAR
         return self._read_effect(self.lowest, place) <= NEAR
 
     def _read_effect(self, values: Floats, place: Place) -> float:
-        """Read the lowest or highest effect that rivals have in one row.
+        """Read the effect at one row from ``values``, the lowest or the highest of all rivals.
 
         Called by ``_RivalRange._is_near``, ``_RivalRange.count_rows`` and
         ``_RivalRange.is_outside``.

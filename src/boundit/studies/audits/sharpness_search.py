@@ -102,7 +102,8 @@ class SearchTarget:
     def evaluate(self, logits: Floats) -> ModelValues:
         """Compute how far the logs of some models are off, their effects, and both slopes.
 
-        Called by ``climb`` and ``_match_log`` in every step.
+        A model is a row of ``logits``; slopes are in these. Called by ``climb`` and
+        ``_match_log`` in every step.
         """
         tables = self.family.make_tables(logits)
         value, slope = self._logged.evaluate(tables)

@@ -156,7 +156,8 @@ def play_world(
 def require_all_runs(regret: Regret, runs: int) -> Regret:
     """Return the regrets of a simulation, or stop the study when Ctrl-C cut its runs short.
 
-    Called by ``play_world``, ``run_suite_study`` and ``_play_world`` after every simulation.
+    It stops by ``KeyboardInterrupt``. Called by ``play_world``, ``run_suite_study`` and
+    ``_play_world`` after every simulation.
     """
     if regret.runs < runs:
         raise KeyboardInterrupt

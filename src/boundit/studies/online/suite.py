@@ -135,7 +135,7 @@ def run_suite_study(
 def _subtract_regrets(regret: Regret) -> np.ndarray:
     """Subtract LinUCB's final regret with bounds from that without, run by run.
 
-    Called by ``run_suite_study`` and ``_summarize_world``.
+    Positive where bounds helped. Called by ``run_suite_study`` and ``_summarize_world``.
     """
     return regret.final("LinUCB") - regret.final("LinUCB-PCB")
 

@@ -66,7 +66,7 @@ class OfflineStudy:
 def run_offline_study(*, points: int = POINTS, seed: int = 0) -> OfflineStudy:
     """Recompute the paper's offline table: draw a log, select, bound, and compare with truth.
 
-    Called by ``reproduce_paper``.
+    Gives a row for each arm and context. Called by ``reproduce_paper``.
     """
     world = paper_world()
     graph, query, log = world.graph, world.query, world.log(points, seed=seed)
