@@ -41,16 +41,16 @@ class Statistics(Protocol):
     """What an algorithm has learned and nothing else; ``BasePolicy`` owns one."""
 
     def take(self, decision: Decision, reward: float) -> None:
-        """Take in what a decision earned, or raise before anything changes.
+        """Learn from the reward of one decision, or raise before anything changes.
 
         Called by ``BasePolicy.take`` for every reward.
         """
         ...
 
     def settings(self) -> Record:
-        """Give the options that decide how it learns, such as ``ridge``, for JSON.
+        """Give the options that decide how it learns, such as ``ridge``, as a JSON object.
 
-        Called by ``BasePolicy.state`` and ``BasePolicy._settings``.
+        Called by ``BasePolicy.state``, and by ``BasePolicy._settings`` to compare two policies.
         """
         ...
 
@@ -62,9 +62,9 @@ class Statistics(Protocol):
         ...
 
     def join(self, other: Self, shared: Self) -> Self:
-        """Add up what two policies learned; ``shared`` is in both and counts once.
+        """Add up what two policies learned; gives new statistics.
 
-        Called by ``BasePolicy.merged``.
+        What ``shared`` had learned is in both and counts once. Called by ``BasePolicy.merged``.
         """
         ...
 
@@ -101,23 +101,23 @@ class BasePolicy(ABC, Generic[S]):
     def options(self) -> Record:
         """Give the algorithm's own options, such as ``alpha`` or ``horizon``, as it took them.
 
-        Those of its statistics are apart. Called by ``BasePolicy.state``, ``BasePolicy.fresh``
-        and ``BasePolicy.merged``.
+        Those of how it learns are in its statistics. Called by ``BasePolicy.state`` to write
+        them, and by ``BasePolicy.fresh`` and ``BasePolicy.merged`` to make another policy.
         """
 
     @abstractmethod
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
-        """Score the arms allowed for one visitor and choose the best.
+        """Score the arms allowed for one visitor; gives the scores and the arm that won.
 
-        Every algorithm has its own. Called by ``BasePolicy.decide``.
+        Every algorithm overrides it. Called by ``BasePolicy.decide``.
         """
 
     @abstractmethod
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs in compiled code: the arm pulled in every run and round.
+        """Play whole runs in compiled code; gives the arm pulled in every run and round.
 
         None if the policy would refuse some context, arm or feature of the layout. Every
-        algorithm has its own. Called by ``BasePolicy.play`` for a simulation.
+        algorithm overrides it. Called by ``BasePolicy.play`` for a simulation.
         """
 
     def decide(
@@ -129,8 +129,9 @@ class BasePolicy(ABC, Generic[S]):
     ) -> Decision:
         """Choose an arm for one visitor; changes nothing, so it may be asked again.
 
-        ``arms`` restricts or replaces the arms held, for this call. ``id`` names the decision;
-        it never influences the choice.
+        Users call it for every visitor, and ``Chunk._play_round_by_round`` in a simulation.
+        Gives the ``Decision``: the arm and the reasons. ``arms`` restricts or replaces the arms
+        held, for this call. ``id`` names the decision; it never influences the choice.
         """
         if id is not None and not isinstance(id, str):
             raise BadOption("id", "text", id)
@@ -151,9 +152,11 @@ class BasePolicy(ABC, Generic[S]):
         *,
         observed: Mapping[str, object] | None = None,
     ) -> None:
-        """Take in what a decision earned: in any order, late or never; a repeat is a no-op.
+        """Learn what a decision earned: in any order, late or never; a repeat is a no-op.
 
-        ``observed`` are other variables of that round, which narrow living bounds.
+        Users call it once the reward is known, and ``Chunk._play_round_by_round`` in a
+        simulation. ``observed`` are other variables of that round, which narrow living bounds
+        (those of a table that says which observations narrow them).
         """
         if not isinstance(decision, Decision):
             raise NotADecision(f"{type(decision).__name__} is no decision")
@@ -177,15 +180,15 @@ class BasePolicy(ABC, Generic[S]):
                 self.monitor.watch_reward(context, decision.arm, number)
 
     def take(self, decision: Decision, reward: float) -> None:
-        """Let the statistics take in one reward, or raise before anything changes.
+        """Let the statistics learn one reward, or raise before anything changes.
 
-        Called by ``BasePolicy.learn`` once decision and reward were checked; OAM, which also
-        counts explorations, does it in its own way.
+        Called by ``BasePolicy.learn`` once decision and reward were checked; OAM overrides it,
+        to count explorations too.
         """
         self.statistics.take(decision, reward)
 
     def _require_passed(self, decision: Decision) -> None:
-        """Refuse a decision whose arm neither the policy holds nor ``decide`` was passed.
+        """Refuse a decision on an arm that neither the policy holds nor ``decide`` was passed.
 
         Called by ``BasePolicy.learn`` for every decision on an arm not held.
         """
@@ -194,7 +197,11 @@ class BasePolicy(ABC, Generic[S]):
             raise BadArm(decision.arm, "it is not held, and was not among those passed")
 
     def refresh(self, prior: BoundTable) -> None:
-        """Go on with other bounds; what was learned stays, and is held against them."""
+        """Replace the prior bounds by those of another table; what was learned stays.
+
+        Users call it when a new log gives better bounds. Where bounds are watched, rewards seen
+        so far may contradict the new ones, which are then dropped.
+        """
         if not isinstance(prior, BoundTable):
             raise BadOption("prior", "a BoundTable", prior)
         old = self.monitor.prior.table
@@ -211,20 +218,25 @@ class BasePolicy(ABC, Generic[S]):
     def observes(self) -> tuple[str, ...]:
         """The names of the variables that narrow its bounds when ``learn`` is told them.
 
-        Read by ``Chunk._play_compiled`` and by users.
+        Users read it to know what to record after a round; also read by
+        ``Chunk._play_compiled``.
         """
         return self.monitor.observes
 
     @property
     def refutation(self) -> Refutation | None:
-        """What contradicted the bounds, once they were dropped; read by users."""
+        """What contradicted the prior bounds, once they were dropped for it; else None.
+
+        Users read it to learn that graph or log cannot be right.
+        """
         return self.monitor.refutation
 
     @property
     def n_learned(self) -> int:
-        """The number of rewards learned: the round that ``OAM._match`` is in.
+        """The number of rewards learned so far.
 
-        Read by ``TS.choose`` and ``LinTS.choose`` too, which seed their draws by it.
+        Read by ``OAM._match`` for its round, by ``TS.choose`` and ``LinTS.choose``, which seed
+        their draws by it, and by ``BasePolicy.__repr__``.
         """
         return len(self.learned_ids)
 
@@ -246,7 +258,8 @@ class BasePolicy(ABC, Generic[S]):
     ) -> Self:
         """Make a new policy with the same settings and nothing learned.
 
-        Arms, context names and horizon fill what is unbound; a seed replaces the old one.
+        Arms, context names and horizon fill what is unbound; a seed replaces the old one. Users
+        call it to start over; also called by ``Chunk._bind_policy`` for a simulation.
         """
         options = self.options()
         if options.get("horizon", 0) is None:
@@ -280,7 +293,10 @@ class BasePolicy(ABC, Generic[S]):
         return layout and self.play_batch(layout, runs)
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
-        """Make a new policy that has learned what both have; ``since`` is what they share."""
+        """Make a new policy that has learned what both have; ``since`` is what they share.
+
+        Users call it to put together copies that played in several processes.
+        """
         for found in (other, since):
             if found is not None and type(found) is not type(self):
                 raise CannotMerge(f"a {type(self).__name__} and a {type(found).__name__}")
@@ -312,7 +328,10 @@ class BasePolicy(ABC, Generic[S]):
             return deepcopy(self)
 
     def state(self) -> State:
-        """Write everything but functions as an object that JSON keeps exactly."""
+        """Write everything but functions as an object that JSON keeps exactly.
+
+        Users keep it to restart from with ``from_state``; also called by ``describe_policy``.
+        """
         with self._lock:
             body = {
                 "options": {**self.options(), **self.statistics.settings()},
@@ -325,16 +344,20 @@ class BasePolicy(ABC, Generic[S]):
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
-        """Make the policy that ``state()`` described; it goes on bit for bit."""
+        """Make the policy that ``state()`` described; it goes on bit for bit.
+
+        Users call it after a restart.
+        """
         return cls.restore(state, dict)
 
     @classmethod
     def restore(
         cls, state: Mapping[str, object], read_options: Callable[[Record], Record]
     ) -> Self:
-        """Make the policy that ``state()`` described, options as ``read_options`` has them.
+        """Make a policy of this class from what ``state()`` wrote, or raise ``DamagedState``.
 
-        Called by ``BasePolicy.from_state`` and, with functions that are given again, by
+        ``read_options`` turns the options written into those the constructor takes. Called by
+        ``BasePolicy.from_state`` and, with a user's feature function that is given again, by
         ``LinUCB.from_state``, ``LinTS.from_state`` and ``OAM.from_state``.
         """
         make: Callable[..., Self] = cls

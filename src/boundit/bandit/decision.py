@@ -27,32 +27,44 @@ class Reasons(Protocol):
 
     @property
     def features(self) -> tuple[float, ...]:
-        """The chosen arm's features; read by ``Decision.features``."""
+        """The chosen arm's features, as the linear policies and OAM learn them.
+
+        Read by ``Decision.features``.
+        """
         ...
 
     @property
     def index(self) -> Mapping[Arm, float]:
-        """The score of every arm that was scored; read by ``Decision.index``."""
+        """The score (index or draw) of every arm scored; read by ``Decision.index``."""
         ...
 
     @property
     def capped(self) -> tuple[Arm, ...]:
-        """The arms whose score the prior lowered; read by ``Decision.capped``."""
+        """The arms whose score the prior bounds lowered; read by ``Decision.capped``."""
         ...
 
     @property
     def skipped(self) -> int:
-        """The number of arms that needed no score; read by ``Decision.skipped``."""
+        """The number of arms not scored, as their upper end alone ruled them out.
+
+        Read by ``Decision.skipped``.
+        """
         ...
 
     @property
     def propensity(self) -> float | None:
-        """The chance of the chosen arm; read by ``Decision.propensity``."""
+        """The chance that the policy's own randomness chose this arm, None if not wanted.
+
+        Read by ``Decision.propensity``.
+        """
         ...
 
     @property
     def branch(self) -> str | None:
-        """The part of the algorithm that chose; read by ``Decision.branch``."""
+        """The part of the algorithm that chose, such as OAM's ``exploit``, None without parts.
+
+        Read by ``Decision.branch``.
+        """
         ...
 
     @property
@@ -127,32 +139,51 @@ class Decision:
 
     @property
     def features(self) -> tuple[float, ...]:
-        """The features of the arm in this context, none where a policy needs none."""
+        """The features of the arm in this context, none where a policy needs none.
+
+        Users read it to see what a linear policy went by; also read by ``RidgeModels.take``.
+        """
         return self.reasons.features
 
     @property
     def index(self) -> Mapping[Arm, float]:
-        """The score of every arm that was scored."""
+        """The score (index or draw) of every arm that was scored, by arm.
+
+        Users read it to see why the arm won; also read by ``OAM._has_explored``.
+        """
         return self.reasons.index
 
     @property
     def capped(self) -> tuple[Arm, ...]:
-        """The arms whose score the prior lowered."""
+        """The arms whose score the prior bounds lowered.
+
+        Users read it to see what the bounds did; also read by ``Decision._values``.
+        """
         return self.reasons.capped
 
     @property
     def skipped(self) -> int:
-        """The number of arms that needed no score, since their upper end ruled them out."""
+        """The number of arms that needed no score, since their upper end ruled them out.
+
+        Users read it to see what the bounds saved; also read by ``Decision._values``.
+        """
         return self.reasons.skipped
 
     @property
     def propensity(self) -> float | None:
-        """The chance of this arm under the policy's own randomness."""
+        """The chance of this arm under the policy's own randomness; None if not wanted.
+
+        Users log it for off-policy estimates; also read by ``Decision._values``.
+        """
         return self.reasons.propensity
 
     @property
     def branch(self) -> str | None:
-        """The part of the algorithm that chose, where there are several."""
+        """The part of the algorithm that chose, such as OAM's ``exploit``.
+
+        None for algorithms of a single part. Users read it to see why; also read by
+        ``OAM._has_explored``.
+        """
         return self.reasons.branch
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -162,7 +193,7 @@ class Decision:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def _values(self) -> dict[str, object]:
-        """Give all that the decision says, by the names of the constructor's arguments.
+        """Give arm, context and all reasons, by the names of the constructor's arguments.
 
         Called by ``Decision.__eq__``, ``Decision.__reduce__`` and ``Decision.__repr__``.
         """
@@ -196,18 +227,21 @@ class Decision:
         return Decision, tuple(self._values().values())
 
     def record(self) -> Record:
-        """Spell it as a JSON object."""
+        """Write the decision as a JSON object.
+
+        Users call it to log it with other things; also called by ``Decision.to_json``.
+        """
         stated = StatedReasons(*(getattr(self, name) for name in _REASONS))
         key = {"arm": encode_values(self.arm), "context": encode_values(self.context)}
         return {"id": self.id, **key, **encode(stated)}
 
     def to_json(self) -> str:
-        """Spell it as JSON text, to be kept until the reward is known."""
+        """Write the decision as JSON text; users keep it until the reward is known."""
         return json.dumps(self.record(), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str | bytes | Mapping[str, object]) -> "Decision":
-        """Read back what ``to_json`` or ``record`` wrote.
+        """Read back what ``to_json`` or ``record`` wrote; users then ``learn`` its reward.
 
         >>> shown = Decision("7", ("B",), (), (), {("A",): 0.2, ("B",): float("inf")})
         >>> Decision.from_json(shown.to_json()) == shown
@@ -222,7 +256,7 @@ class Decision:
 
     @classmethod
     def _from_record(cls, record: Record) -> "Decision":
-        """Read a decision from what ``record`` wrote, or raise.
+        """Make a decision from the JSON object that ``record`` wrote, or raise.
 
         Called by ``Decision.from_json``.
         """

@@ -28,6 +28,7 @@ class Policy(Protocol):
     ) -> Decision:
         """Choose an arm for one visitor; changes nothing, so it may be asked again.
 
+        Users call it for every visitor, and ``Chunk._play_round_by_round`` in a simulation.
         ``arms`` restricts or replaces the arms held, for this call. ``id`` names the decision;
         it never influences the choice.
         """
@@ -40,25 +41,36 @@ class Policy(Protocol):
         *,
         observed: Mapping[str, object] | None = None,
     ) -> None:
-        """Take in what a decision earned: in any order, late or never; a repeat is a no-op.
+        """Learn what a decision earned: in any order, late or never; a repeat is a no-op.
 
-        ``observed`` are other variables as they came out in this round. Those that the policy
-        ``observes`` narrow its bounds, the others are ignored.
+        Users call it once the reward is known, and ``Chunk._play_round_by_round`` in a
+        simulation. ``observed`` are other variables as they came out in this round. Those that
+        the policy ``observes`` narrow its bounds, the others are ignored.
         """
         ...
 
     @property
     def observes(self) -> tuple[str, ...]:
-        """The variables that narrow its bounds when ``learn`` is told them."""
+        """The variables that narrow its bounds when ``learn`` is told them.
+
+        Users read it to know what to record after a round; also read by
+        ``Chunk._play_compiled``.
+        """
         ...
 
     def refresh(self, prior: BoundTable) -> None:
-        """Go on with other bounds; what was learned stays."""
+        """Replace the prior bounds by those of another table; what was learned stays.
+
+        Users call it when a new log gives better bounds.
+        """
         ...
 
     @property
     def refutation(self) -> Refutation | None:
-        """What contradicted the bounds, once they were dropped; needs ``watch``."""
+        """What contradicted the prior bounds, once they were dropped; needs ``watch``.
+
+        Users read it to learn that graph or log cannot be right.
+        """
         ...
 
     def fresh(
@@ -71,7 +83,8 @@ class Policy(Protocol):
     ) -> Self:
         """Make a new policy with the same settings and nothing learned.
 
-        Arms, context names and horizon fill what is unbound; a seed replaces the old one.
+        Arms, context names and horizon fill what is unbound; a seed replaces the old one. Users
+        call it to start over; also called by ``Chunk._bind_policy`` for a simulation.
         """
         ...
 
@@ -83,29 +96,37 @@ class Policy(Protocol):
         seeds: Seeds,
         observation_uniforms: Floats | None = None,
     ) -> Places | None:
-        """Play whole runs in compiled code: the place of every arm pulled, runs x rounds.
+        """Play whole runs in compiled code; gives the place of every arm pulled, runs x rounds.
 
         Each run starts from nothing learned, as ``fresh(seed=...)`` does with its seed, and
         pulls what ``decide`` and ``learn`` would, bit for bit. ``contexts`` are places in the
         environment, runs x rounds, as are ``uniforms``, which decide rewards, and
         ``observation_uniforms``, which decide what a round shows besides. None if this policy,
         as it is set, plays only through ``decide`` and ``learn`` (it watches its bounds, say);
-        a run of which that is true has -1 throughout.
+        a run of which that is true has -1 throughout. Called by ``Chunk._play_compiled`` in
+        simulations.
         """
         ...
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
         """Make a new policy that has learned what both have.
 
-        ``since`` is what both were copies of when they parted, nothing learned if None.
+        ``since`` is what both were copies of when they parted, nothing learned if None. Users
+        call it to put together copies that played in several processes.
         """
         ...
 
     def state(self) -> State:
-        """Write everything as an object that JSON keeps exactly."""
+        """Write everything as an object that JSON keeps exactly.
+
+        Users keep it to restart from with ``from_state``; also called by ``describe_policy``.
+        """
         ...
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
-        """Make the policy that ``state()`` described; it goes on bit for bit."""
+        """Make the policy that ``state()`` described; it goes on bit for bit.
+
+        Users call it after a restart.
+        """
         ...

@@ -35,7 +35,10 @@ class RankedArms(tuple[RankedArm, ...]):  # noqa: SLOT001, what is worked out of
 
     @classmethod
     def of(cls, arms: Iterable[RankedArm], beaten: Iterable[RankedArm] = ()) -> Self:
-        """Sort arms by decreasing upper end; called by ``PriorBounds._rank_anew``."""
+        """Sort the arms of one decision by decreasing upper end.
+
+        ``beaten`` are arms left out. Called by ``PriorBounds._rank_anew``.
+        """
         found = cls(sorted(arms, key=lambda ranked: (-ranked.upper, ranked.place)))
         found.beaten = tuple(beaten)
         return found
@@ -44,7 +47,8 @@ class RankedArms(tuple[RankedArm, ...]):  # noqa: SLOT001, what is worked out of
     def blank_table(self) -> Floats:
         """The score table of these arms before anything is scored: their ends and places.
 
-        To be copied, not written on.
+        Kernels fill in copies of it. Read by ``ArmCounts.make_score_table``,
+        ``ContextFeatures.__init__``, ``BatchLayout.of`` and ``OAM.choose``.
         """
         score_table = np.zeros((len(self), COLUMNS))
         score_table[:, [LOWER, UPPER, POSITION]] = [ranked[1:] for ranked in self]

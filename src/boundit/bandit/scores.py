@@ -29,7 +29,10 @@ class FeatureRows(Protocol):
     """The features of ranked arms, a row each; linear policies and OAM give ``Scores`` one."""
 
     def row(self, i: int) -> tuple[float, ...]:
-        """Give the features of the ``i``-th ranked arm; called by ``Scores.features``."""
+        """Give the features of the ``i``-th ranked arm, a number each.
+
+        Called by ``Scores.features``.
+        """
         ...
 
 
@@ -74,7 +77,7 @@ class Scores:
 
     @cached_property
     def features(self) -> tuple[float, ...]:
-        """The winner's features, none where a policy needs none.
+        """The chosen arm's features, none where a policy needs none.
 
         Read by ``Decision.features``.
         """
@@ -82,7 +85,7 @@ class Scores:
 
     @cached_property
     def index(self) -> dict[Arm, float]:
-        """The score of every arm that was scored, in the order of the call.
+        """The score of every arm that was scored, in the order the arms were passed in.
 
         Read by ``Decision.index``.
         """
@@ -95,20 +98,23 @@ class Scores:
 
     @cached_property
     def capped(self) -> tuple[Arm, ...]:
-        """The arms whose score the prior lowered; read by ``Decision.capped``."""
+        """The arms whose score the prior bounds lowered; read by ``Decision.capped``."""
         table = self.score_table
         lowered = (table[:, SCORE] < table[:, FREE_SCORE]).tolist()
         return tuple(arm for i, arm in self.ranked_arms.in_call_order if lowered[i])
 
     @property
     def skipped(self) -> int:
-        """The number of arms that needed no score; read by ``Decision.skipped``."""
+        """The number of arms that needed no score, as their upper end ruled them out.
+
+        Read by ``Decision.skipped``.
+        """
         return self._unscored + len(self.ranked_arms.beaten)
 
     @cached_property
     def propensity(self) -> float | None:
-        """The chance of the winner under the policy's own randomness.
+        """The chance that the policy's own randomness chose this arm, None if not wanted.
 
-        Read by ``Decision.propensity``.
+        Worked out when it is first read. Read by ``Decision.propensity``.
         """
         return self._propensity(self) if callable(self._propensity) else self._propensity

@@ -21,7 +21,7 @@ _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, B
 
 
 def encode_values(values: Iterable[object]) -> list[object]:
-    """Write an arm or a context so that JSON keeps the types of its values.
+    """Write the values of an arm or a context so that JSON keeps their types.
 
     Called by ``Decision.record``, and by ``ArmCounts.to_record`` for every pair it knows.
 
@@ -42,9 +42,9 @@ def decode_values(record: Iterable[object]) -> tuple[object, ...]:
 
 
 def seal_state(policy: str, body: Record) -> State:
-    """Put format, version and checksum over the body of a policy's state.
+    """Wrap what a policy writes of itself with its name, a format version and a checksum.
 
-    Called by ``BasePolicy.state``.
+    Gives the object that users keep as JSON. Called by ``BasePolicy.state``.
     """
     head = {"format": FORMAT, "version": VERSION, "policy": policy}
     return {**head, "checksum": compute_checksum({"policy": policy, **body}), **body}
@@ -52,9 +52,10 @@ def seal_state(policy: str, body: Record) -> State:
 
 @contextmanager
 def open_state(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
-    """Check the head of a policy's state and give its body.
+    """Check name, version and checksum of a policy's state, and give what it wrote.
 
-    Whatever goes wrong inside is a damaged state. Called by ``BasePolicy.restore``.
+    A context manager: whatever goes wrong inside is raised as ``DamagedState``. Called by
+    ``BasePolicy.restore``.
     """
     body = _check_head(policy, state)
     try:
@@ -66,9 +67,9 @@ def open_state(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
 
 
 def _check_head(policy: str, state: Mapping[str, object]) -> Record:
-    """Refuse what is no whole state of this kind of policy; give the body of one.
+    """Refuse a state with another format, kind of policy, version or checksum.
 
-    Called by ``open_state``.
+    Gives what the policy wrote of itself. Called by ``open_state``.
     """
     if not isinstance(state, Mapping) or state.get("format") != FORMAT:
         raise DamagedState(policy, "it does not say so; give what state() returned")

@@ -88,7 +88,7 @@ class BanditSpec:
 
     @cached_property
     def _pick(self) -> "Callable[[Mapping[str, object]], object] | None":
-        """What takes a context's values from a mapping, where there are several.
+        """A function that takes several context values from a mapping; None if not several.
 
         Read by ``BanditSpec.read_context``.
         """
@@ -96,9 +96,9 @@ class BanditSpec:
         return itemgetter(*self.context) if self.context and len(self.context) > 1 else None
 
     def fill(self, arms: Arms | None, context: ContextNames | None) -> "BanditSpec":
-        """Make a spec with arms and context names where this one has none.
+        """Make a spec with these arms and context names where this one has none.
 
-        Called by ``BasePolicy.fresh``.
+        Called by ``BasePolicy.fresh`` when a policy is bound to a world.
         """
         found = BanditSpec.of(prior=None, arms=arms, context=context, reward_range=None)
         spec = self
@@ -110,11 +110,11 @@ class BanditSpec:
         return spec
 
     def read_context(self, given: object) -> Context:
-        """Read a context: a mapping, a tuple, a scalar where there is one variable.
+        """Read a visitor's context: a mapping, a tuple, a scalar where there is one variable.
 
-        What was read before is known at once. Equal is not enough: ``(True,)`` equals ``(1,)``
-        and a decision shows what was given, so it is the given values that are returned.
-        Called by ``BasePolicy.decide`` and ``BasePolicy.learn``.
+        Gives the values as a tuple. What was read before is known at once. Equal is not enough:
+        ``(True,)`` equals ``(1,)`` and a decision shows what was given, so it is the given
+        values that are returned. Called by ``BasePolicy.decide`` and ``BasePolicy.learn``.
         """
         values = given
         if type(given) is dict and self._pick:
@@ -132,7 +132,7 @@ class BanditSpec:
         return values
 
     def _check_context(self, given: object) -> Context:
-        """Read a context value by value, or say why it is none.
+        """Read a visitor's context value by value, or raise ``BadContext`` and say why.
 
         Called by ``BanditSpec.read_context`` for what it has not read before.
         """
@@ -273,9 +273,10 @@ def _parse_value(value: object, error: type[BadArm] | type[BadContext]) -> Value
 def _agree_on_context(
     given: ContextNames | None, prior: BoundTable | None
 ) -> tuple[tuple[str, ...] | None, tuple[Levels, ...]]:
-    """Find the names of the context variables and the levels of each.
+    """Find the names of the context variables, and the levels of each, for a policy.
 
-    Called by ``BanditSpec.of``.
+    From the option ``context`` and from the prior's table, which must agree. Called by
+    ``BanditSpec.of``.
     """
     names, levels = _read_names(given)
     if prior is None:
@@ -321,9 +322,9 @@ def _collect_arm_levels(arms: Sequence[Arm], prior: BoundTable | None) -> tuple[
 def _agree_on_range(
     given: tuple[float, float] | None, prior: BoundTable | None
 ) -> tuple[float, float]:
-    """Find the range of the rewards from the option and the prior.
+    """Find the range of the rewards from the option ``reward_range`` and from the prior.
 
-    Called by ``BanditSpec.of``.
+    They must agree; with neither it is 0 to 1. Called by ``BanditSpec.of``.
     """
     if given is None:
         low, high = prior.reward_range if prior else UNIT
@@ -340,7 +341,7 @@ def _agree_on_range(
 
 
 def _unite_levels(one: Sequence[Value], other: Sequence[Value]) -> Levels:
-    """Put several tuples of levels together, each level once.
+    """Put two lists of a variable's levels together, each level once.
 
     Called by ``_agree_on_context``, ``_read_names`` and ``_collect_arm_levels``.
     """

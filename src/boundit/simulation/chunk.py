@@ -50,7 +50,7 @@ class Chunk:
     def draw(
         cls, world: World, seed: int, runs: range, rounds: int, *, observed: bool = False
     ) -> "Chunk":
-        """Draw the context and the reward's uniform number of every round of some runs.
+        """Draw for some runs who comes in each round, and the number that decides its reward.
 
         Called by ``_play_chunks`` for every chunk, in a worker.
         """
@@ -65,7 +65,7 @@ class Chunk:
         return cls(world, seed, runs, contexts.astype(np.int64, copy=False), uniforms, observed)
 
     def compute_regret(self, policies: Mapping[str, Policy], at: Places, stop: Event) -> Floats:
-        """Play every policy and add up its regret: policies x runs x the rounds ``at``.
+        """Play every policy and add up its regret; gives policies x runs x the rounds ``at``.
 
         ``stop`` is set when a Ctrl-C has ended the simulation. Called by ``_play_chunks`` for
         every chunk.

@@ -16,9 +16,10 @@ LARGEST = 2**22
 def sum_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedArray:
     """Multiply all tables and sum over every variable but ``kept``, which order the answer.
 
-    Each table is multiplied in as late as it can be: a variable is summed out of the product
-    of the tables that have it, the one with the smallest such product first. Called by
-    ``Model._compute_law`` for every law.
+    It is how a law is computed from the tables of a model's nodes. Each table is multiplied in
+    as late as it can be: a variable is summed out of the product of the tables that have it,
+    the one with the smallest such product first. Called by ``Model._compute_law`` for every
+    law.
 
     >>> coin = NamedArray(("A",), np.array([0.5, 0.5]))
     >>> copy = NamedArray(("A", "B"), np.array([[0.9, 0.1], [0.2, 0.8]]))

@@ -87,7 +87,7 @@ def correct_p_values(chances: Floats, correction: Correction) -> Floats:
 
 
 def choose_level(n: int, correction: Correction) -> float:
-    """Choose the level at which each of ``n`` intervals is drawn.
+    """Choose the confidence level at which each of ``n`` intervals is drawn.
 
     With a correction all hold at once, by Bonferroni: Holm's steps give p-values, not
     intervals. Called by ``summarize_final`` and ``run_suite_study``.

@@ -75,7 +75,9 @@ class Model:
         hidden: Names = (),
         selection: str | None = None,
     ) -> Self:
-        """Build a model from its tables alone; the graph is what an onlooker would draw.
+        """Make a model from its tables alone; the graph is what an onlooker would draw.
+
+        Users write worlds with it; also called by ``read_world`` and ``make_paper_model``.
 
         >>> tables = {"C": ([], 0.5), "X": (["C"], [0.2, 0.8]), "Y": (["C"], [0.4, 0.9])}
         >>> print(Model.of(tables, hidden="C").graph)
@@ -86,17 +88,26 @@ class Model:
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """The number of levels of each variable; read by ``World._make_side_observation``."""
+        """The number of levels of each variable, hidden ones included.
+
+        Users read it to enumerate values; also read by ``World._make_side_observation``.
+        """
         return {node: table.values.shape[-1] for node, table in self.tables.items()}
 
     def law(self, names: Names | None = None) -> NamedArray:
-        """``P(names)`` in the whole population; of all observed variables when not named."""
+        """Compute ``P(names)`` in the whole population; of all observed variables if not named.
+
+        Users compare estimates with it; also called by ``World._population_shares``.
+        """
         return self._compute_law(
             self.graph.observed if names is None else self.graph.require(names)
         )
 
     def log(self) -> NamedArray:
-        """``P(v | S = 1)``, what endless logging shows; without selection ``P(v)``."""
+        """Compute ``P(v | S = 1)``, what endless logging shows; without selection ``P(v)``.
+
+        Users take it for a log without noise; also called by ``World.exact_log``.
+        """
         selection = self.graph.selection
         if selection is None:
             return self.law()
@@ -106,12 +117,18 @@ class Model:
         return chosen.condition_on(())
 
     def selection_rate(self) -> float:
-        """``P(S = 1)``: the share of the population that is logged."""
+        """Compute ``P(S = 1)``: the share of the population that is logged.
+
+        Users pass it on where bounds ask how much was logged; also called by ``count_pruned``.
+        """
         selection = self.graph.selection
         return min(float(self.law(selection).at({selection: 1})), 1.0) if selection else 1.0
 
     def intervene(self, treatments: Names, names: Names | None = None) -> NamedArray:
-        """Give ``P(names | do(treatments))``, with an axis for each treatment's values too."""
+        """Compute ``P(names | do(treatments))``, with an axis for each treatment's values too.
+
+        Users ask it for exact answers; also called by ``Model.effect``.
+        """
         fixed = self.graph.require(treatments)
         asked = self.graph.observed - fixed if names is None else self.graph.require(names)
         if both := fixed & asked:
@@ -121,9 +138,10 @@ class Model:
     def effect(
         self, *, outcomes: Names, treatments: Names = (), context: Names = ()
     ) -> NamedArray:
-        """``P(outcomes | do(treatments), context)`` at every value of all of them.
+        """Compute ``P(outcomes | do(treatments), context)`` at every value of all of them.
 
-        It is nan where a context has no probability under the treatment.
+        It is nan where a context has no probability under the treatment. Users hold bounds
+        against this true effect; also called by ``World._means``.
         """
         known, asked = self.graph.require(context), self.graph.require(outcomes)
         fixed = self.graph.require(treatments)
@@ -135,7 +153,8 @@ class Model:
         """Draw ``n`` rows of the population, the selection node among the columns.
 
         ``do`` sets nodes by hand. Every node uses up its random numbers all the same, so the
-        same generator state gives the same people under every intervention.
+        same generator state gives the same people under every intervention. Users make trial
+        data with it; also called by ``Model.sample_log``.
         """
         self.graph.require(do or {})
         fixed = {x: read_level(x, value, self.n_levels[x]) for x, value in (do or {}).items()}
@@ -151,7 +170,10 @@ class Model:
         return {node: rows[node] for node in self.graph.order}
 
     def sample_log(self, n: int, rng: Generator) -> Rows:
-        """Draw ``n`` rows of the population and keep those that are logged, without S."""
+        """Draw ``n`` rows of the population and keep those that are logged, without S.
+
+        Users make biased logs with it; also called by ``World.log``.
+        """
         rows = self.sample(n, rng)
         if self.graph.selection:
             kept = rows.pop(self.graph.selection) == 1
@@ -162,7 +184,7 @@ class Model:
         return f"<Model of {self.graph}>"
 
     def _compute_law(self, names: Nodes, fixed: Nodes = frozenset()) -> NamedArray:
-        """Compute the probabilities ``P(names | do(fixed))`` by the truncated product.
+        """Compute ``P(names | do(fixed))``: the product of all other tables, summed.
 
         Axes are in causal order. Called by ``Model.law``, ``Model.log`` and
         ``Model.intervene``.

@@ -47,34 +47,52 @@ class Regret:
 
     @property
     def runs(self) -> int:
-        """How many runs were finished."""
+        """The number of runs that were finished, fewer than asked after a Ctrl-C.
+
+        Users read it to check that; also read by ``Regret.__str__``.
+        """
         return int(self.curves.shape[1])
 
     @property
     def rounds(self) -> int:
-        """How long each run was."""
+        """The number of rounds in each run.
+
+        Users read it; also read by ``Regret.__str__`` and ``Regret.caption``.
+        """
         return int(self.at[-1])
 
     def final(self, policy: str) -> Floats:
-        """The final regret of one policy in every run, in an order that all policies share."""
+        """Give the final regret of one policy in every run, in an order all policies share.
+
+        Users compare policies run by run with it; also called by ``_summarize_world``.
+        """
         return self.curves[self._find_policy(policy), :, -1]
 
     def summary(self, *, correction: Correction = "none") -> tuple[Line, ...]:
-        """Final regret of each policy, and paired differences from the first.
+        """Summarize the final regret of each policy, and paired differences from the first.
 
-        A ``correction`` lets all differences be read at once: ``"bonferroni"``, or ``"holm"``,
-        whose p-values are lower and whose intervals are Bonferroni's.
+        Gives a ``Line`` for each policy: mean, median and difference with their intervals. A
+        ``correction`` lets all differences be read at once: ``"bonferroni"``, or ``"holm"``,
+        whose p-values are lower and whose intervals are Bonferroni's. Users call it for a
+        table; also called by ``Regret.__str__`` and ``Regret.record``.
         """
         if correction not in ("none", "bonferroni", "holm"):
             raise BadOption("correction", "'none', 'bonferroni' or 'holm'", correction)
         return summarize_final(self.policies, self.curves[:, :, -1], correction)
 
     def bands(self) -> tuple[Band, ...]:
-        """The curve of each policy with pointwise bands, and its paired difference."""
+        """Compute mean regret over the rounds, and the paired difference from the first policy.
+
+        Gives a ``Band`` for each policy, with pointwise intervals. Users draw them; also called
+        by ``Regret.make_curves`` and ``Regret.rows``.
+        """
         return summarize_curves(self.policies, self.at, self.curves)
 
     def only(self, first: str, *others: str) -> "Regret":
-        """The same runs for some of the policies, compared with another ``first``."""
+        """Keep some of the policies, to compare them with another ``first``; the same runs.
+
+        Users call it for other comparisons; also called by ``WorldRegret.compare``.
+        """
         policies = (first, *others)
         places = [self._find_policy(policy) for policy in policies]
         described = self.settings.get("policies")
@@ -95,7 +113,10 @@ class Regret:
         )
 
     def rows(self) -> list[dict[str, object]]:
-        """Spell the curves: one row for each policy and round kept."""
+        """List mean regret and difference with their ends, a row for each policy and round.
+
+        Users export them; also called by ``Regret.frame``.
+        """
         measures = ("mean", "lower", "upper", "less", "less_lower", "less_upper")
         return [
             {"policy": band.policy, "round": int(at)}
@@ -105,7 +126,7 @@ class Regret:
         ]
 
     def frame(self) -> "pd.DataFrame":
-        """Give the rows as a pandas frame."""
+        """Give the rows as a pandas frame, for users who go on in pandas."""
         try:
             import pandas as pd  # noqa: PLC0415, an optional package
         except ImportError:
@@ -113,7 +134,10 @@ class Regret:
         return pd.DataFrame(self.rows())
 
     def record(self) -> dict[str, object]:
-        """The summary and what made it, as an object for JSON."""
+        """Write the summary, and what was simulated, as an object for JSON.
+
+        Users keep it; ``simulate`` of the command line prints it with --json.
+        """
         return {
             "world": self.world,
             "rounds": self.rounds,
@@ -149,7 +173,10 @@ class Regret:
 
     @property
     def caption(self) -> str:
-        """What a figure of the curves shows: what is averaged, and what the bands are."""
+        """Write what a figure of the curves shows: what is averaged, and what the bands are.
+
+        Users put it below their own figure; also called by ``Regret.plot``.
+        """
         first, rounds = self.policies[0], f"{self.rounds:,} round{'s' * (self.rounds > 1)}"
         if self.runs == 1:
             return f"One run of {rounds}."
@@ -163,11 +190,17 @@ class Regret:
         )
 
     def plot(self, path: str | PathLike[str]) -> None:
-        """Draw the curves into a file, PNG or SVG by its suffix."""
+        """Draw the mean regret of all policies over the rounds into a PNG or SVG file.
+
+        Users call it, and ``simulate`` of the command line.
+        """
         save_figure(draw_curves(self.make_curves(), note=self.caption), path)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write everything to a file (npz), whole or not at all."""
+        """Write everything to a file (npz), whole or not at all.
+
+        Users call it to go on later with ``load``, as does ``simulate`` of the command line.
+        """
         head: dict[str, object] = {
             "policies": list(self.policies),
             "world": self.world,
@@ -179,7 +212,7 @@ class Regret:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read what ``save`` wrote; anything else is refused whole."""
+        """Read the file that ``save`` wrote, for users; anything else is refused whole."""
         head, arrays = regret_file.read_regret(path)
         try:
             return cls(

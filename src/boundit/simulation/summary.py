@@ -38,7 +38,10 @@ class Line:
 
     @property
     def error(self) -> float:
-        """Half the width of the interval of the mean regret; read by ``_judge_theorem6``."""
+        """Half the width of the interval of a policy's mean final regret.
+
+        Users read it as plus or minus; also read by ``_judge_theorem6``.
+        """
         return (self.mean_upper - self.mean_lower) / 2
 
     def to_record(self) -> dict[str, object]:
@@ -125,9 +128,10 @@ def format_lines(head: str, found: Sequence[Line]) -> str:
 def _summarize_policy(
     policy: str, sample: Floats, less: Floats, level: float, p: float
 ) -> Line:
-    """Compute mean and median of one policy's final regret, with intervals.
+    """Compute mean, median and difference of one policy's final regret, with intervals.
 
-    Called by ``summarize_final`` for each policy.
+    Gives its ``Line`` of the summary; ``less`` are its differences from the first policy, run
+    by run. Called by ``summarize_final`` for each policy.
     """
     middle, error = float(sample.mean()), float(compute_half_width(sample))
     gap, gap_error = float(less.mean()), float(compute_half_width(less, level))
@@ -146,7 +150,7 @@ def _summarize_policy(
 
 
 def _bound_mean(sample: Floats) -> tuple[Floats, Floats, Floats]:
-    """Compute the mean over runs and both ends of its interval.
+    """Compute the mean over runs and both ends of its 95 % interval, round by round.
 
     Called by ``summarize_curves`` for regrets and for differences.
     """

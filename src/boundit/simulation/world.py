@@ -41,11 +41,17 @@ class World:
 
     @property
     def graph(self) -> CausalGraph:
-        """What an onlooker may assume."""
+        """The causal graph of the model: what an onlooker may assume.
+
+        Users derive bounds from it; also read by ``OfflineTables.from_world``.
+        """
         return self.model.graph
 
     def mean(self, arm: object, context: object = ()) -> float:
-        """``E[reward | do(arm), context]``, exactly."""
+        """Compute ``E[reward | do(arm), context]`` exactly.
+
+        Users hold bounds and estimates of one arm against it.
+        """
         place = dict(
             zip(self.query.treatments, _read_values(arm, self.query.treatments), strict=True)
         )
@@ -55,18 +61,27 @@ class World:
         return float(self._means.at(place))
 
     def means(self) -> Mapping[tuple[tuple[int, ...], tuple[int, ...]], float]:
-        """Every arm and context with its mean, in order."""
+        """List the exact mean reward of every arm in every context, in order.
+
+        Users hold bounds against it; also called by ``run_offline_study``.
+        """
         n = len(self.query.treatments)
         numbers = self._means.align(self.query.treatments + self.query.context)
         return {(at[:n], at[n:]): float(value) for at, value in np.ndenumerate(numbers)}
 
     def log(self, n: int, seed: int) -> Log:
-        """Draw ``n`` rows of the population and keep those that are logged."""
+        """Draw ``n`` rows of the population and keep those that are logged: a biased log.
+
+        Users derive bounds from it; also called by ``OfflineTables.from_world``.
+        """
         rows = self.model.sample_log(n, np.random.default_rng(seed))
         return read_log({name: column.tolist() for name, column in rows.items()})
 
     def exact_log(self) -> Log:
-        """The law of the logged rows as a log of its own: what endless logging shows."""
+        """Make a log without noise: the exact law of the logged rows, as endless logging shows.
+
+        Users see with it what bounds come to in the limit; also called by ``run_suite_study``.
+        """
         law = self.model.log()
         places = np.indices(law.values.shape).reshape(len(law.axes), law.values.size)
         cells = {axis: column.tolist() for axis, column in zip(law.axes, places, strict=True)}
@@ -77,7 +92,8 @@ class World:
     def environment(self) -> FiniteEnvironment:
         """The arms, and the contexts that occur, as arrays of numbers: where policies play.
 
-        Read by ``Chunk.compute_regret`` and ``World.make_environment``.
+        Users read its arms and contexts; also read by ``Chunk.compute_regret`` and
+        ``World.make_environment``.
         """
         arms, contexts = self.query.treatments, self.query.context
         numbers = self._means.align(contexts + arms)
@@ -92,9 +108,9 @@ class World:
     def make_environment(self, names: Iterable[str]) -> FiniteEnvironment:
         """Make the environment where a round also shows these variables, as far as observed.
 
-        The reward comes first, and they are drawn as they are given the arm, the context and
-        the reward: whoever does not look meets the same rewards. Called by
-        ``Chunk._play_compiled`` where policies are told; each environment is made once.
+        The reward comes first, and they are drawn by their law given the arm, the context and
+        the reward: whoever does not look meets the same rewards. Each environment is made once.
+        Called by ``Chunk._play_compiled`` where policies are told of other variables.
         """
         seen = tuple(sort_names(self.graph.observed.intersection(names)))
         if not seen:
@@ -154,7 +170,7 @@ class World:
 
     @cached_property
     def _means(self) -> NamedArray:
-        """The mean of every arm in every context.
+        """The mean reward of every arm in every context, as an array with named axes.
 
         Used by ``World.mean``, ``World.means`` and ``World.environment``.
         """

@@ -50,7 +50,9 @@ def make_paper_model() -> Model:
 
 
 def paper_world() -> World:
-    """The paper's model with its question: what each item earns with each user.
+    """Make the world of the paper: its model, and what each item earns with each user.
+
+    Users try things in it; ``simulate`` of the command line knows it as a named world.
 
     >>> round(paper_world().mean(arm=(0, 0), context=(0, 0)), 6)
     0.254167

@@ -66,7 +66,7 @@ class FiniteEnvironment:
     side_observation: SideObservation | None = None
 
     def compute_rewards(self, contexts: Places, uniforms: Floats, pulls: Places) -> Floats:
-        """Compute the rewards of these pulls.
+        """Compute the rewards of one run's pulls: 1 where the uniform lies below the mean.
 
         Called by ``_replay_run`` to narrow bounds once a batch was played.
 

@@ -84,8 +84,8 @@ class BatchLayout:
     ) -> Self | None:
         """Rank the arms of every context of an environment and put them in one score table.
 
-        None if the policy would refuse a context, an arm or a reward of it. Called by
-        ``BasePolicy.play`` before whole runs.
+        Gives what kernels play whole runs on; None if the policy would refuse a context, an arm
+        or a reward of it. Called by ``BasePolicy.play`` before whole runs.
         """
         contexts = _read_contexts(spec, environment)
         if contexts is None:
@@ -164,7 +164,7 @@ class RidgeLayout:
 
 
 def lay_out_ridge(models: RidgeModels, layout: BatchLayout) -> RidgeLayout | None:
-    """Put the models that whole runs start from on a stack, and the features in one array.
+    """Put the ridge models that whole runs start from on a stack, all features in an array.
 
     None if features are refused, or of several lengths. Called by ``LinUCB.play_batch`` and
     ``LinTS.play_batch``.
@@ -189,10 +189,10 @@ def lay_out_ridge(models: RidgeModels, layout: BatchLayout) -> RidgeLayout | Non
 def lay_out_narrowing(
     narrowing: NarrowingBounds, layout: BatchLayout, side: SideObservation
 ) -> NarrowingLayout | None:
-    """Lay out for a kernel which counts each arm, context and observation add to.
+    """Put into arrays for a kernel what each round may show, and which bounds it narrows.
 
-    None if a plan of the living bounds knows no such observation. Called by
-    ``LinUCB.play_batch`` where what rounds show narrows the bounds.
+    None if the living bounds (those that observations narrow) know no such observation. Called
+    by ``LinUCB.play_batch`` where what rounds show narrows the bounds.
     """
     pairs = layout.pairs
     try:

@@ -43,7 +43,8 @@ def inline_kernel(step: Callable[P, T]) -> Callable[P, T]:
 def _stamp(made: object) -> Callable[P, T]:
     """Let numba reuse a compiled kernel only while the sources of all kernels are the same.
 
-    Called by ``compile_kernel`` and ``inline_kernel`` when a module with kernels is imported.
+    Gives the kernel back. Called by ``compile_kernel`` and ``inline_kernel`` when a module with
+    kernels is imported.
     """
     kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
     if kept is not None:  # None where numba finds no folder to keep anything in

@@ -83,18 +83,19 @@ def invert_kl(mean: float, budget: float) -> float:
 
 @inline_kernel
 def compute_budget(t: float, c: float) -> float:
-    """Compute what round ``t`` of a context allows: ``log t + c log log t``.
+    """Compute how far from its mean KL-UCB's index may lie: ``log t + c log log t``.
 
-    Called by ``decide_kl_ucb``, and by ``play_kl_ucb`` in every round.
+    In relative entropy times the plays of the arm, in round ``t`` of a context. Called by
+    ``decide_kl_ucb``, and by ``play_kl_ucb`` in every round.
     """
     return math.log(t) + c * math.log(max(math.log(t), 1.0))
 
 
 @inline_kernel
 def _find_highest_lower(score_table: Floats, start: int, stop: int) -> float:
-    """Find the highest lower end among some arms: arms that lie below it are out.
+    """Find the highest lower end of a bound among some arms.
 
-    Called by ``find_best_arm`` first.
+    Arms whose upper end lies below it are out. Called by ``find_best_arm`` first.
     """
     highest = -np.inf
     for arm in range(start, stop):
@@ -120,7 +121,7 @@ def _count_candidates(
 
 @inline_kernel
 def _score_arm(n: float, total: float, budget: float, low: float, high: float) -> float:
-    """Compute the index of an arm without the prior, from its count and its sum.
+    """Compute KL-UCB's index of an arm without its bound, from its plays and reward sum.
 
     Called by ``find_best_arm`` for every arm that it looks at.
     """
@@ -140,10 +141,10 @@ def find_best_arm(
     low: float,
     high: float,
 ) -> tuple[int, int]:
-    """Find the winner among arms by decreasing upper end, and how many needed no score.
+    """Find the row of the arm with KL-UCB's highest index, and how many needed no score.
 
-    Arms whose upper end lies below another's lower end are out; while some that are in were
-    never played, only those are. An arm that was not looked at has no index. Called by
+    Arms come by decreasing upper end. Those whose upper end lies below another's lower end are
+    out; while some that are in were never played, only those are scored. Called by
     ``decide_kl_ucb``, and by ``play_kl_ucb`` in every round.
     """
     mark_unscored(score_table, start, stop)
@@ -170,10 +171,10 @@ def find_best_arm(
 def decide_kl_ucb(
     count_rows: Floats, score_table: Floats, t: float, c: float, low: float, high: float
 ) -> tuple[int, int]:
-    """Make one decision in round ``t`` of a context, with rewards from ``low`` to ``high``.
+    """Make one decision of KL-UCB in round ``t`` of a context.
 
-    The winner's row in the table, and how many arms needed no score. Called by ``KLUCB.choose``
-    for every visitor.
+    Rewards go from ``low`` to ``high``. Gives the winner's row in the table, and how many arms
+    needed no score. Called by ``KLUCB.choose`` for every visitor.
     """
     return find_best_arm(
         count_rows, score_table, 0, score_table.shape[0], compute_budget(t, c), low, high
@@ -184,9 +185,10 @@ def decide_kl_ucb(
 def play_kl_ucb(
     score_table: Floats, c: float, low: float, high: float, batch: BatchArrays
 ) -> Places:
-    """Play whole runs; gives what is pulled, as the environment numbers its arms.
+    """Play whole runs of KL-UCB; gives the arm pulled in every run and round.
 
-    Called by ``KLUCB.play_batch`` once for all runs of a simulation.
+    As the environment numbers its arms. Called by ``KLUCB.play_batch`` once for all runs of a
+    simulation.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()

@@ -26,7 +26,7 @@ from boundit.bandit.kernels.truncated_draws import draw_normal_pair, truncate_no
 
 @compile_kernel
 def factor_inverse(models: Floats, model: int, d: int, p: int) -> Floats:
-    """Find the lower triangle whose square is a model's inverse, to draw from it.
+    """Find the lower triangle ``L`` with ``L L'`` a ridge model's inverse, to draw from it.
 
     Called where all arms share one model: by ``decide_lin_ts`` and ``estimate_win_probability``
     once, by ``play_lin_ts`` in every round.
@@ -40,9 +40,10 @@ def factor_inverse(models: Floats, model: int, d: int, p: int) -> Floats:
 
 @compile_kernel
 def draw_deviation(root: Floats, p: int, stream: np.uint64) -> Floats:
-    """Draw from the normal law around zero whose covariance is the square of ``root``.
+    """Draw how far the coefficients of a shared model lie from their estimate.
 
-    Called by ``draw_best_arm`` once for all arms that share a model.
+    From the normal law around zero with covariance ``root root'``. Called by ``draw_best_arm``
+    once for all arms that share a model.
     """
     d, deviation = root.shape[0], np.zeros(p)
     for j in range(0, d, 2):
@@ -66,11 +67,12 @@ def draw_best_arm(
     root: Floats,
     scratch: Floats,
 ) -> tuple[int, int]:
-    """Draw for arms by decreasing upper end; give the highest and the first that was not drawn.
+    """Draw a mean for each arm by linear Thompson sampling; give the row of the highest.
 
-    Arms that share a model share the deviation drawn for it, and its ``root`` is given; without
-    one an arm has a deviation of its own. Called by ``decide_lin_ts`` and ``play_lin_ts`` once
-    a round, by ``estimate_win_probability`` for every further draw.
+    And the first row that was not drawn, arms coming by decreasing upper end. Arms that share a
+    model share the deviation drawn for it, and its ``root`` is given; without one an arm has a
+    deviation of its own. Called by ``decide_lin_ts`` and ``play_lin_ts`` once a round, by
+    ``estimate_win_probability`` for every further draw.
     """
     (start, stop), p, shared = span, scratch.size, root.size > 0
     deviation = draw_deviation(root, p, stream) if shared else scratch
@@ -122,10 +124,10 @@ def decide_lin_ts(
     shared: bool,  # noqa: FBT001, compiled code has no names for its arguments
     all_beliefs: bool,  # noqa: FBT001
 ) -> tuple[int, int]:
-    """Make one decision: the winner's row in the table, and how many arms were not drawn.
+    """Make one decision of LinTS; gives the winner's row and how many arms were not drawn.
 
-    With ``all_beliefs`` it writes down what is believed of these too, for a propensity. Called
-    by ``LinTS.choose`` for every visitor.
+    With ``all_beliefs`` it writes mean and spread of these too into the table, for a
+    propensity. Called by ``LinTS.choose`` for every visitor.
     """
     n = score_table.shape[0]
     p = x.size // n
@@ -157,10 +159,10 @@ def estimate_win_probability(
     winner: int,
     further: int,
 ) -> float:
-    """Count how often an arm wins in the draw of a decision, which it won, and in further ones.
+    """Estimate an arm's chance to win as its share of wins in many draws of LinTS.
 
-    All arms share the first model. Called by ``_count_wins`` when the propensity of a decision
-    is read.
+    The draw of the decision, which it won, and ``further`` ones; all arms share the first
+    model. Called by ``_count_wins`` when the propensity of a decision is read.
     """
     n = score_table.shape[0]
     p = x.size // n
@@ -190,9 +192,10 @@ def play_lin_ts(
     seeds: Seeds,
     batch: BatchArrays,
 ) -> Places:
-    """Play whole runs from one start; gives what is pulled, as the environment numbers arms.
+    """Play whole runs of LinTS from one start; gives the arm of every run and round.
 
-    Called by ``LinTS.play_batch`` once for all runs of a simulation.
+    As the environment numbers its arms. Called by ``LinTS.play_batch`` once for all runs of a
+    simulation.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()

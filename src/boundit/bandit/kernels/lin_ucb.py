@@ -33,9 +33,10 @@ def score_arm(
     alpha: float,
     scratch: Floats,
 ) -> None:
-    """Write into the table the index of an arm without the prior, and from what version it is.
+    """Write LinUCB's index of an arm, without its bound, into the score table.
 
-    Called by ``find_best_arm`` where the model has learned since the index was written.
+    And how much its model had learned by then, to know when the index is out of date. Called by
+    ``find_best_arm`` where the model has learned since the index was written.
     """
     p, model = scratch.size, int(score_table[arm, STATISTICS])
     spread = compute_spread(models, model, x, arm * p, d, scratch)
@@ -55,11 +56,11 @@ def find_best_arm(
     floor: bool,  # noqa: FBT001, compiled code has no names for its arguments
     scratch: Floats,
 ) -> tuple[int, int]:
-    """Find the winner among arms by decreasing upper end, and the first that needed no score.
+    """Find the row of the arm with LinUCB's highest index, and the first row not scored.
 
-    A score that was worked out from the same version of the model is in the table already.
-    With a ``floor`` an index is at least the lower end. Called by ``decide_lin_ucb``, and by
-    ``play_lin_ucb`` in every round.
+    Arms come by decreasing upper end. A score that was worked out from the same version of the
+    model is in the table already. With a ``floor`` an index is at least the lower end. Called
+    by ``decide_lin_ucb``, and by ``play_lin_ucb`` in every round.
     """
     version = locate_version(scratch.size)
     winner, best, best_free, best_position = -1, -np.inf, -np.inf, np.inf
@@ -90,7 +91,7 @@ def decide_lin_ucb(
     alpha: float,
     floor: bool,  # noqa: FBT001
 ) -> tuple[int, int]:
-    """Make one decision: the winner's row in the table, and how many arms needed no score.
+    """Make one decision of LinUCB; gives the winner's row, and how many arms needed no score.
 
     Called by ``LinUCB.choose`` for every visitor.
     """
@@ -112,9 +113,10 @@ def play_lin_ucb(
     floor: bool,  # noqa: FBT001
     batch: BatchArrays,
 ) -> Places:
-    """Play whole runs from one start; gives what is pulled, as the environment numbers arms.
+    """Play whole runs of LinUCB from one start; gives the arm of every run and round.
 
-    Called by ``LinUCB.play_batch`` once for all runs of a simulation.
+    As the environment numbers its arms. Called by ``LinUCB.play_batch`` once for all runs of a
+    simulation.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()

@@ -54,7 +54,7 @@ def _find_best_arm(
     pair: Places,
     scratch: Floats,
 ) -> int:
-    """Find the row of the arm with the highest index, capped by the ends narrowed so far.
+    """Find the row of the arm with LinUCB's highest index, capped by ends narrowed so far.
 
     Called by ``play_lin_ucb_narrowing`` in every round.
     """
@@ -82,10 +82,10 @@ def _find_best_arm(
 def _learn_observation(
     layout: NarrowingLayout, ends: NarrowedEnds, arm: int, reward: int, luck: float
 ) -> int:
-    """Find which cell a round shows besides its reward, and narrow the ends by it.
+    """Draw what a round shows besides its reward, and narrow the bounds by it.
 
-    Gives whether ends moved, or were refuted. Called by ``play_lin_ucb_narrowing`` in every
-    round.
+    ``luck`` is the uniform number that decides it. Gives whether ends moved, or were refuted.
+    Called by ``play_lin_ucb_narrowing`` in every round.
     """
     cell, came = 0, 0
     while cell < layout.shows.shape[2] - 1 and luck >= layout.shows[arm, reward, cell]:
@@ -109,10 +109,11 @@ def play_lin_ucb_narrowing(
     seeing: Floats,
     batch: BatchArrays,
 ) -> Places:
-    """Play whole runs from one start; gives what is pulled, as the environment numbers arms.
+    """Play whole runs of LinUCB while rounds narrow its bounds; gives the arm of each round.
 
-    A run that refutes the bounds goes on without them, and with arms that are not here: it has
-    -1 for every pull. Called by ``LinUCB.play_batch`` where rounds narrow the bounds.
+    As the environment numbers its arms. A run that refutes the bounds goes on without them, and
+    with arms that are not here: it has -1 for every pull. Called by ``LinUCB.play_batch`` where
+    rounds narrow the bounds.
     """
     runs, length = batch.contexts.shape
     pulls = np.empty((runs, length), np.int64)

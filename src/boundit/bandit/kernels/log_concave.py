@@ -26,10 +26,11 @@ class LogConcave(NamedTuple):
 
 @compile_kernel
 def measure_fall(peak: LogConcave, off: float) -> float:
-    """Measure how much less the logarithm of the density is at ``top + off`` than at ``top``.
+    """Measure how much less a density's logarithm is at ``top + off`` than at its top.
 
-    Called by ``_draw_offset`` for every draw it may reject, and by ``_evaluate_density`` of a
-    win's probability at every point.
+    The density is what Thompson sampling believes of an arm. Called by ``_draw_offset`` for
+    every draw it may reject, and by ``_evaluate_density`` of a win's probability at every
+    point.
     """
     fallen, rest = 0.0, 1.0 - peak.top
     if peak.square > 0.0:
@@ -43,7 +44,7 @@ def measure_fall(peak: LogConcave, off: float) -> float:
 
 @compile_kernel
 def measure_slope(peak: LogConcave, off: float) -> float:
-    """Measure how fast the logarithm of the density falls at ``top + off``, going right.
+    """Measure how fast a density's logarithm falls at ``top + off``, going right.
 
     Called by ``find_tangent_point``, and by ``_build_envelope_side`` for a tangent's slope.
     """

@@ -84,8 +84,9 @@ def find_extreme_mean(
 ) -> float:
     """Find the extreme mean of ``n`` values over all laws between ``low`` and ``high``.
 
-    Every cell gets its least chance, and what is left goes to the cells in their order. Called
-    by ``_narrow_ends`` for both ends of every pair of a pool.
+    Every cell gets its least chance, and what is left goes to the cells in the given order: by
+    rising values the mean is the lowest, by falling ones the highest. Called by
+    ``_narrow_ends`` for both ends of every pair of a pool.
     """
     left, mean = 1.0, 0.0
     for i in range(n):
@@ -102,9 +103,11 @@ def find_extreme_mean(
 
 @inline_kernel
 def _narrow_chances(ends: NarrowedEnds, first: int, stop: int, level: float) -> int:
-    """Intersect the intervals of a pool's cells with what its counts say now.
+    """Narrow the interval of each cell's chance in one pool by the counts so far.
 
-    Called by ``learn_cell`` for every round seen, and by ``narrow_pool``.
+    A cell is a combination of observed levels, a pool the arms and contexts that share its
+    chance. Gives whether an interval moved, none did, or no law is left (refuted). Called by
+    ``learn_cell`` for every round seen, and by ``narrow_pool``.
     """
     n, least, most, moved = 0, 0.0, 0.0, SAME
     for i in range(first, stop):
@@ -124,9 +127,11 @@ def _narrow_chances(ends: NarrowedEnds, first: int, stop: int, level: float) -> 
 
 @inline_kernel
 def _narrow_ends(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
-    """Narrow the ends of a pool's pairs to the extreme means over what its chances may be.
+    """Narrow the bound of every arm and context in a pool by what cells' chances may be.
 
-    Called by ``learn_cell`` where an interval moved, and by ``narrow_pool``.
+    The ends are the lowest and highest mean over all laws left. Gives whether an end moved,
+    none did, or the ends cross (refuted). Called by ``learn_cell`` where an interval moved, and
+    by ``narrow_pool``.
     """
     first, moved = plan.cells[pool], SAME
     n = plan.cells[pool + 1] - first
@@ -146,9 +151,10 @@ def _narrow_ends(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
 
 @compile_kernel
 def narrow_pool(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
-    """Narrow the ends of a pool's pairs by all that was counted of its cells.
+    """Narrow the bounds of the arms and contexts in a pool by all that was counted.
 
-    Called by ``NarrowingBounds.settle`` for every pool, when counts were read or joined.
+    Gives whether an end moved, none did, or the bounds are refuted. Called by
+    ``NarrowingBounds.settle`` for every pool, when counts were read or joined.
     """
     came = _narrow_chances(ends, plan.cells[pool], plan.cells[pool + 1], plan.level[pool])
     return came if came == REFUTED else _narrow_ends(ends, plan, pool)
@@ -156,10 +162,11 @@ def narrow_pool(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
 
 @compile_kernel
 def learn_cell(ends: NarrowedEnds, plan: NarrowingPlan, pool: int, cell: int) -> int:
-    """Count one observed cell of a pool, and narrow the ends of the pool's pairs by it.
+    """Count one observed cell of a pool, and narrow the bounds of the pool's pairs by it.
 
-    Called by ``_learn_observation`` in whole runs, by ``learn_cell_from_arrays`` for one
-    reward.
+    A cell is a combination of levels that a round showed, a pool the arms and contexts where it
+    counts. Gives whether an end moved, none did, or the bounds are refuted. Called by
+    ``_learn_observation`` in whole runs, by ``learn_cell_from_arrays`` for one reward.
     """
     ends.counts[plan.cells[pool] + cell] += 1
     came = _narrow_chances(ends, plan.cells[pool], plan.cells[pool + 1], plan.level[pool])
@@ -168,8 +175,9 @@ def learn_cell(ends: NarrowedEnds, plan: NarrowingPlan, pool: int, cell: int) ->
 
 @compile_kernel
 def learn_cell_from_arrays(pool: int, cell: int, *parts: Floats | Places | float) -> int:
-    """Do ``learn_cell`` for Python, which hands arrays over three times as quickly one by one.
+    """Do ``learn_cell`` for Python: count an observed cell, narrow bounds, say if they moved.
 
-    Called by ``NarrowingBounds.learn_cells`` for every reward that comes with an observation.
+    The arrays of both tuples come one by one, which is three times as quick. Called by
+    ``NarrowingBounds.learn_cells`` for every reward that comes with an observation.
     """
     return learn_cell(NarrowedEnds(*parts[:5]), NarrowingPlan(*parts[5:]), pool, cell)  # type: ignore[arg-type]

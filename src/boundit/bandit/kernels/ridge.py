@@ -26,9 +26,9 @@ def locate_estimate(p: int) -> int:
 
 @inline_kernel
 def locate_version(p: int) -> int:
-    """Give the offset of the number of rows learned in the block of a model.
+    """Give the offset, in a model's block of numbers, of how many rows it has learned.
 
-    A score is of one version of a model. Called by ``score_arm`` and ``update_model``.
+    A score is of one such version of a model. Called by ``score_arm`` and ``update_model``.
     """
     return p * p + p
 
@@ -53,9 +53,10 @@ def compute_block_size(p: int) -> int:
 
 @inline_kernel
 def dot_padded(one: Floats, a: int, two: Floats, b: int, n: int) -> float:
-    """Compute the dot product of two padded rows of ``n`` numbers, in four sums.
+    """Compute the dot product of two rows of ``n`` numbers, ``n`` a multiple of eight.
 
-    Called by ``predict_mean``, ``compute_spread``, ``update_model`` and ``draw_best_arm``.
+    In four sums, which is quicker. Called by ``predict_mean``, ``compute_spread``,
+    ``update_model`` and ``draw_best_arm``.
     """
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(0, n, 4):
@@ -80,9 +81,10 @@ def predict_mean(models: Floats, model: int, x: Floats, row: int, p: int) -> flo
 def compute_spread(
     models: Floats, model: int, x: Floats, row: int, d: int, scratch: Floats
 ) -> float:
-    """Compute ``sqrt(x' inverse(A) x)``, from half of the inverse: it is symmetric.
+    """Compute how uncertain a ridge model is of one row: ``sqrt(x' inverse(A) x)``.
 
-    Called by ``score_arm`` for LinUCB's index and by ``draw_best_arm`` for LinTS's belief.
+    From half of the inverse, which is symmetric. Called by ``score_arm`` for LinUCB's index and
+    by ``draw_best_arm`` for LinTS's belief.
     """
     p = scratch.size
     for j in range(0, p, LANES):
@@ -113,9 +115,10 @@ def update_model(
 
 @compile_kernel
 def learn_row(models: Floats, model: int, x: Floats, row: int, d: int, reward: float) -> None:
-    """Let a model learn one row, with the statistics: ``A += x x'`` and ``b += reward x``.
+    """Let a ridge model learn one row of features and its reward.
 
-    Algorithm 4, line 14. Called by ``RidgeModels.take`` for every reward outside whole runs.
+    Inverse, estimate and the sums ``A += x x'``, ``b += reward x`` (Algorithm 4 of the paper,
+    LinUCB, line 14). Called by ``RidgeModels.take`` for every reward outside whole runs.
     """
     p = (d + LANES - 1) // LANES * LANES
     update_model(models, model, x, row, d, reward, np.empty(p))

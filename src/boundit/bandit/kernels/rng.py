@@ -56,9 +56,9 @@ def _unify_number(value: object) -> object:
 
 @compile_kernel
 def mix_bits(stream: np.uint64) -> np.uint64:
-    """Scramble a 64-bit number so that each bit moves all others; one to one.
+    """Scramble a 64-bit number so that each bit of it moves all bits that come out.
 
-    Called by ``open_stream``, ``branch_stream`` and ``draw_uniform``.
+    One to one. Called by ``open_stream``, ``branch_stream`` and ``draw_uniform``.
     """
     stream = (stream ^ (stream >> _30)) * _FIRST
     stream = (stream ^ (stream >> _27)) * _SECOND
@@ -67,10 +67,11 @@ def mix_bits(stream: np.uint64) -> np.uint64:
 
 @compile_kernel
 def open_stream(seed: np.uint64, events: int, context_hash: np.uint64) -> np.uint64:
-    """Open the stream of a decision, by a seed, a count of rewards and a hashed context.
+    """Start the random numbers of a decision from a seed, a reward count and a context.
 
-    Called by ``decide_ts`` and ``decide_lin_ts``, by ``play_ts`` and ``play_lin_ts`` in every
-    round, and by ``estimate_win_probability``, which meets the draws of the decision again.
+    Gives the state of the stream; the same three meet the same luck. Called by ``decide_ts``
+    and ``decide_lin_ts``, by ``play_ts`` and ``play_lin_ts`` in every round, and by
+    ``estimate_win_probability``, which meets the draws of the decision again.
     """
     stream = mix_bits(seed + _STEP)
     stream = mix_bits((stream ^ np.uint64(events)) + _STEP)
@@ -79,7 +80,7 @@ def open_stream(seed: np.uint64, events: int, context_hash: np.uint64) -> np.uin
 
 @compile_kernel
 def branch_stream(stream: np.uint64, place: int) -> np.uint64:
-    """Derive from a stream another one for one arm, or for one further draw.
+    """Derive another stream of random numbers for one arm, or for one further draw.
 
     Called by ``draw_best_arm`` for every arm, by ``estimate_win_probability`` for every draw.
     """

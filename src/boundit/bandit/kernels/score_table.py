@@ -51,10 +51,10 @@ def is_ahead(
     best_free: float,
     best_position: float,
 ) -> bool:
-    """Tell whether an arm goes before the best so far.
+    """Tell whether an arm's score beats the best so far, ties included.
 
-    The higher index; among equals the higher one before the prior; then the first arm. Called
-    by every ``find_best_arm`` for each arm it scores.
+    The higher index wins; among equals the higher one before the prior; then the first arm.
+    Called by every ``find_best_arm`` for each arm it scores.
     """
     if final != best_final:
         return final > best_final

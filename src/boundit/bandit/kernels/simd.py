@@ -51,7 +51,7 @@ def pad_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _declare_step(build: Callable[..., tuple[Signature, Write]]) -> Step:
-    """Make machine code that numba emits a step of kernels, typed for the type checker.
+    """Let kernels call a step whose machine code is written by hand, and type it.
 
     A decorator of ``sum_rows`` and ``subtract_outer``.
     """
@@ -71,7 +71,7 @@ def sum_rows(
     _twice: Kind,
     _n: Kind,
 ) -> tuple[Signature, Write]:
-    """Sum up weighted rows, eight columns of them.
+    """Add up weighted rows of a matrix, eight columns at once.
 
     ``out[o:o+8] = sum of x[start+i] matrix[at+i stride:][:8]`` over ``i < n``. Rows before
     ``twice`` count twice: of a symmetric matrix only half need be read. Called by
@@ -131,7 +131,7 @@ def _emit_weighted_sum(
     weights: ir.Value,
     span: tuple[ir.Value, ir.Value],
 ) -> ir.Value:
-    """Emit the loop that adds weighted rows to a vector, from one row to another.
+    """Write the machine code of the loop that adds weighted rows to a vector.
 
     Called by ``sum_rows``, for the rows that count twice and for the others.
     """
@@ -167,7 +167,7 @@ def _get_data(
 
 
 def _point_at(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
-    """Emit a pointer to eight numbers of an array that begin at some index.
+    """Write the machine code that points at eight numbers of an array, from some index on.
 
     Called by ``_load`` and ``_store``.
     """
@@ -175,7 +175,7 @@ def _point_at(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Valu
 
 
 def _load(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
-    """Emit the machine code that reads eight numbers into a vector.
+    """Write the machine code that reads eight numbers of an array into a vector.
 
     Called by ``_emit_weighted_sum`` for a row, by ``subtract_outer`` for both operands.
     """
@@ -185,7 +185,7 @@ def _load(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
 
 
 def _store(builder: ir.IRBuilder, vector: ir.Value, data: ir.Value, place: ir.Value) -> None:
-    """Emit the machine code that writes a vector of eight numbers.
+    """Write the machine code that puts a vector of eight numbers into an array.
 
     Called by ``sum_rows`` and ``subtract_outer`` for their result.
     """
@@ -193,7 +193,7 @@ def _store(builder: ir.IRBuilder, vector: ir.Value, data: ir.Value, place: ir.Va
 
 
 def _broadcast(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
-    """Emit a vector with one number in all eight places.
+    """Write the machine code of a vector with one number in all eight places.
 
     Called by ``_emit_weighted_sum`` for a weight, by ``subtract_outer`` for its two factors.
     """

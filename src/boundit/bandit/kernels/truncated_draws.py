@@ -30,7 +30,7 @@ _MOST_TRIES = 10_000  # one in two or three succeeds
 
 @compile_kernel
 def draw_normal_pair(stream: np.uint64) -> tuple[float, float, np.uint64]:
-    """Draw two standard normal numbers (Box and Muller).
+    """Draw two standard normal numbers (Box and Muller); gives the stream's next state too.
 
     Called by ``draw_deviation``, and by ``draw_best_arm`` of linear Thompson sampling for an
     arm with a model of its own.
@@ -75,8 +75,8 @@ def draw_truncated_beta(
 ) -> tuple[float, float]:
     """Draw from Beta(1 + wins, 1 + losses) inside ``[lower, upper]``.
 
-    Gives the draw, and what it would be if free. Called by ``draw_best_arm`` of Thompson
-    sampling for every arm it looks at.
+    Gives the draw, and what it would be without the bound. Called by ``draw_best_arm`` of
+    Thompson sampling for every arm it looks at.
     """
     free, stream = draw_beta(wins, losses, stream)
     if lower <= free <= upper:
@@ -93,9 +93,10 @@ def draw_truncated_beta(
 def truncate_normal_draw(
     mean: float, spread: float, free: float, lower: float, upper: float, stream: np.uint64
 ) -> float:
-    """Keep a free draw of the normal belief if it lies in ``[lower, upper]``, or draw again.
+    """Give a draw from a normal law inside ``[lower, upper]``.
 
-    Called by ``draw_best_arm`` of linear Thompson sampling for every arm it looks at.
+    That is the ``free`` draw, made without the bound, if it lies inside, else a new one. Called
+    by ``draw_best_arm`` of linear Thompson sampling for every arm it looks at.
     """
     if lower <= free <= upper:
         return free
@@ -109,7 +110,7 @@ def truncate_normal_draw(
 
 @compile_kernel
 def _build_envelope_side(peak: LogConcave, end: float) -> tuple[float, float, float]:
-    """Build one side of the envelope that draws from a truncated density are rejected by.
+    """Build one side of the curve above a density that rejection sampling draws below.
 
     Gives where its slope begins, how steep it is and the area below. Where the density hardly
     falls the envelope is flat to the end. Called by ``_draw_offset`` for the left side and for
@@ -128,8 +129,9 @@ def _build_envelope_side(peak: LogConcave, end: float) -> tuple[float, float, fl
 def _draw_offset(peak: LogConcave, left: float, right: float, stream: np.uint64) -> float:
     """Draw from a log-concave density between ``top + left`` and ``top + right``.
 
-    Gives the offset from ``top``. Called by ``draw_truncated_beta`` and
-    ``truncate_normal_draw`` where the free draw lies outside the bound.
+    By rejection; gives the offset from ``top``, its highest place. Called by
+    ``draw_truncated_beta`` and ``truncate_normal_draw`` where the free draw lies outside the
+    bound.
     """
     from_left, steep_left, area_left = _build_envelope_side(peak, left)
     from_right, steep_right, area_right = _build_envelope_side(peak, right)

@@ -33,7 +33,7 @@ def scale_to_unit(number: float, low: float, high: float) -> float:
 def write_belief(
     count_rows: Floats, score_table: Floats, arm: int, low: float, high: float
 ) -> None:
-    """Write into the table what is believed of an arm: successes and trials.
+    """Write into the table what Thompson sampling believes of an arm: successes and trials.
 
     Called by ``draw_best_arm`` for an arm it draws, by ``decide_ts`` for those it need not
     draw.
@@ -56,10 +56,11 @@ def draw_best_arm(
     low: float,
     high: float,
 ) -> tuple[int, int]:
-    """Draw for arms by decreasing upper end; give the highest and the first that was not drawn.
+    """Draw a mean for each arm by Thompson sampling; give the row of the highest draw.
 
-    Draws are on the rewards' scale; the free ones are as they would be without a bound. Called
-    by ``decide_ts``, and by ``play_ts`` in every round.
+    And the first row that was not drawn, arms coming by decreasing upper end. Draws are on the
+    rewards' scale; the free ones are as they would be without a bound. Called by ``decide_ts``,
+    and by ``play_ts`` in every round.
     """
     winner, best = -1, 0.0
     for arm in range(start, stop):
@@ -95,7 +96,7 @@ def decide_ts(
     low: float,
     high: float,
 ) -> tuple[int, int]:
-    """Make one decision: the winner's row in the table, and how many arms were not drawn.
+    """Make one decision of Thompson sampling: the winner's row, and how many were not drawn.
 
     Called by ``TS.choose`` for every visitor.
     """
@@ -118,9 +119,10 @@ def play_ts(
     seeds: Seeds,
     batch: BatchArrays,
 ) -> Places:
-    """Play whole runs; gives what is pulled, as the environment numbers its arms.
+    """Play whole runs of Thompson sampling; gives the arm pulled in every run and round.
 
-    Called by ``TS.play_batch`` once for all runs of a simulation.
+    As the environment numbers its arms. Called by ``TS.play_batch`` once for all runs of a
+    simulation.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()

@@ -22,10 +22,10 @@ from boundit.bandit.kernels.score_table import (
 def find_best_arm(
     count_rows: Floats, score_table: Floats, start: int, stop: int, width: float
 ) -> tuple[int, int]:
-    """Find the winner among arms by decreasing upper end, and the first that needed no score.
+    """Find the row of the arm with UCB's highest index, and the first row not scored.
 
-    ``count_rows`` have a count and a sum each. Called by ``decide_ucb``, and by ``play_ucb`` in
-    every round.
+    Arms come by decreasing upper end; ``count_rows`` have a count and a sum each. Called by
+    ``decide_ucb``, and by ``play_ucb`` in every round.
     """
     winner, best, best_free, best_position = -1, -np.inf, -np.inf, np.inf
     for arm in range(start, stop):
@@ -47,7 +47,7 @@ def find_best_arm(
 
 @compile_kernel
 def decide_ucb(count_rows: Floats, score_table: Floats, width: float) -> tuple[int, int]:
-    """Make one decision: the winner's row in the table, and how many arms needed no score.
+    """Make one decision of UCB; gives the winner's row, and how many arms needed no score.
 
     Called by ``UCB.choose`` for every visitor.
     """
@@ -59,9 +59,10 @@ def decide_ucb(count_rows: Floats, score_table: Floats, width: float) -> tuple[i
 
 @compile_kernel
 def play_ucb(score_table: Floats, width: float, batch: BatchArrays) -> Places:
-    """Play whole runs; gives what is pulled, as the environment numbers its arms.
+    """Play whole runs of UCB; gives the arm pulled in every run and round.
 
-    Called by ``UCB.play_batch`` once for all runs of a simulation.
+    As the environment numbers its arms. Called by ``UCB.play_batch`` once for all runs of a
+    simulation.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()

@@ -75,7 +75,8 @@ def tabulate_beta_densities(score_table: Floats, low: float, high: float) -> Flo
 def _drop_tiny_count(n: float) -> float:
     """Round a count of successes or failures that is next to 0 down to 0.
 
-    It would put the top of the density nowhere. Called by ``tabulate_beta_densities``.
+    The highest place of a Beta density could not be told otherwise. Called by
+    ``tabulate_beta_densities``.
     """
     return n if n > _LEAST else 0.0
 
@@ -149,7 +150,7 @@ def _evaluate_density(densities: Floats, j: int, x: float) -> float:
 
 @compile_kernel
 def _integrate_density(densities: Floats, j: int, first: float, last: float) -> float:
-    """Integrate an arm's density between two places.
+    """Integrate the density of an arm's draw between two places.
 
     Called by ``compute_win_probability`` for the part below its first place, and by
     ``_compute_point_win_probability``.
@@ -169,10 +170,10 @@ def _integrate_density(densities: Floats, j: int, first: float, last: float) -> 
 
 @compile_kernel
 def compute_win_probability(densities: Floats, winner: int) -> float:
-    """Compute the chance that an arm's draw is the highest; ties of points go to the first arm.
+    """Compute the chance that an arm's draw is the highest of all: its propensity.
 
-    Called by ``TS._compute_propensity`` and ``_integrate_propensity`` when a propensity is
-    read.
+    Draws without spread may tie; the first arm then wins. Called by ``TS._compute_propensity``
+    and ``_integrate_propensity`` when a propensity is read.
     """
     n, whole, below = (
         densities.shape[0],

@@ -22,7 +22,7 @@ class ArmCount(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """The average of the rewards; read by ``Watch.refutes`` where there are some."""
+        """The average of the rewards; read by ``Watch.refutes`` once an arm was played."""
         return self.total / self.n
 
 
@@ -59,10 +59,11 @@ class ArmCounts:
         return iter(self._row_of)
 
     def make_score_table(self, context: Context, ranked_arms: RankedArms) -> Floats:
-        """Make the score table of a context's arms, with the row of ``rows`` that counts each.
+        """Make the score table of a context's arms, each with the place of its counts.
 
-        Called by ``UCB.choose``, ``KLUCB.choose`` and ``TS.choose`` for every visitor; the same
-        arms get the same table until another arm of the context is played.
+        Kernels score arms in it. The same arms get the same table until another arm of the
+        context is played. Called by ``UCB.choose``, ``KLUCB.choose`` and ``TS.choose`` for
+        every visitor.
         """
         played = self._n_arms.get(context, 0)
         known = self._score_tables.get(context)
@@ -174,7 +175,8 @@ class ArmCounts:
     def _append_row(self, context: Context, arm: Arm) -> int:
         """Give an arm its own row of counts in a context where it was never played.
 
-        The array doubles when it is full. Called by ``ArmCounts._add_count``.
+        Gives the number of the row; the array doubles when it is full. Called by
+        ``ArmCounts._add_count``.
         """
         row = len(self._row_of) + 1
         if row == len(self.rows):

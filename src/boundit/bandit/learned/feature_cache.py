@@ -44,7 +44,7 @@ class ContextFeatures:
         self._rows: dict[int, tuple[float, ...]] = {}
 
     def point_at(self, stack: RidgeStack, slots: Floats | list[int], n_learned: int) -> None:
-        """Write into the score table at which slot of the stack the model of each arm lies.
+        """Write into the score table where the ridge model of each arm lies on the stack.
 
         That holds until another arm is learned of. Called by ``RidgeModels.get_features`` where
         it holds no more.
@@ -53,9 +53,10 @@ class ContextFeatures:
         self.stack, self.n_learned = stack, n_learned
 
     def has_slots_of(self, ranked_arms: RankedArms, stack: RidgeStack, n_learned: int) -> bool:
-        """Tell whether the slots in its score table are right for these arms and this stack.
+        """Tell whether its score table says rightly where the models of these arms lie.
 
-        Called by ``RidgeModels.get_features``, which then copies them for another context.
+        Called by ``RidgeModels.get_features``, which then copies these slots for another
+        context.
         """
         return (
             self.ranked_arms is ranked_arms

@@ -39,9 +39,10 @@ class FeatureEncoding:
 
     @classmethod
     def of(cls, spec: BanditSpec, user_features: Features | None = None) -> "FeatureEncoding":
-        """Make an encoding from the levels in a spec, or from the user's own function.
+        """Make an encoding of arms and contexts as features, by the levels in a spec.
 
-        Called by ``RidgeModels.__init__`` and ``MatchingStatistics.__init__``.
+        Or by the user's own function, if there is one. Called by ``RidgeModels.__init__`` and
+        ``MatchingStatistics.__init__``.
         """
         return cls(
             tuple(map(_sort_text_levels, spec.context_levels)),
@@ -50,7 +51,7 @@ class FeatureEncoding:
         )
 
     def encode(self, context: Context, arm: Arm) -> Vector:
-        """Write the features of one arm in one context, or say why there are none.
+        """Write the features of one arm in one context as a vector, or say why there are none.
 
         Called by ``FeatureCache._ask_user`` where users have features of their own, by
         ``WarmStart.start`` for every estimate, and by ``MatchingStatistics.encode`` for every
@@ -114,7 +115,7 @@ def is_moderate(x: Vector) -> bool:
 
 
 def require_length(x: Vector, n_features: int | None, arm: Arm) -> None:
-    """Refuse a feature vector whose length is not ``size``; None allows any length.
+    """Refuse a feature vector whose length is not ``n_features``; None allows any length.
 
     Called by ``RidgeModels.require_known_length`` and
     ``MatchingStatistics.require_known_length``.

@@ -67,7 +67,7 @@ class RidgeStack:
         self.models: Floats = np.zeros(room * self.block)
 
     def push(self, model: Ridge) -> int:
-        """Put a copy of a model on the stack; gives its slot.
+        """Copy a ridge model to the stack; gives its slot, where its numbers begin there.
 
         Called by ``RidgeModels.take`` for the first reward of an arm, by
         ``RidgeModels.find_slot`` for what arms start from, and by ``lay_out_ridge`` for the
@@ -83,7 +83,7 @@ class RidgeStack:
         return slot
 
     def get_model(self, slot: int) -> Ridge:
-        """Get the model in a slot; it changes as the slot learns.
+        """Get the ridge model in a slot of the stack; it changes as the slot learns.
 
         Called by ``RidgeModels.get_model`` and ``RidgeModels.get_learned``.
         """

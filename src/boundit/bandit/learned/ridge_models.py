@@ -60,9 +60,11 @@ class RidgeSettings:
 
     @staticmethod
     def restore_options(options: Record, features: Features | None, policy: str) -> Record:
-        """Read a policy's options from a record; a user's function must be given again.
+        """Read a linear policy's options from the JSON object that ``to_record`` wrote.
 
-        Called by ``LinUCB.from_state`` and ``LinTS.from_state``.
+        Gives them as the constructor takes them. JSON keeps no function, so a user's
+        ``features`` must be given again, or this raises ``DamagedState`` in the name of
+        ``policy``. Called by ``LinUCB.from_state`` and ``LinTS.from_state``.
         """
         if options["features"] != (features is not None):
             wanted = "give its function again, features=" if options["features"] else "none"
@@ -86,7 +88,7 @@ class RidgeModels:
         self._last: ContextFeatures | None = None
 
     def get_features(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
-        """Get the features of a context's arms, each with the slot of its model.
+        """Get the features of a context's arms, and where the ridge model of each lies.
 
         Called by ``LinUCB.choose`` and ``LinTS.choose`` for every visitor, and by
         ``lay_out_ridge`` for every context of whole runs.
@@ -130,10 +132,11 @@ class RidgeModels:
         return self.get_stack(n_features).get_model(self.find_slot(arm, n_features))
 
     def find_slot(self, arm: Arm, n_features: int) -> int:
-        """Find where the model of an arm lies: what was learned of it, or what it starts from.
+        """Find where the ridge model of an arm begins in the stack's array.
 
-        Arms that nobody estimated all start alike, and from one slot. Called by
-        ``RidgeModels.get_features`` and ``RidgeModels.get_model``.
+        That is what was learned of it, or what it starts from; arms without a warm start all
+        start from one slot. Called by ``RidgeModels.get_features`` and
+        ``RidgeModels.get_model``.
         """
         key, warm = None if self.ridge_settings.shared else arm, self.ridge_settings.warm_start
         stack = self.get_stack(n_features)
@@ -161,10 +164,10 @@ class RidgeModels:
         return warm.start(self.encoding, key, n_features, ridge)
 
     def get_stack(self, n_features: int) -> RidgeStack:
-        """Get the stack of all models; a new one if its features have another length.
+        """Get the array with the ridge models of all arms (the stack).
 
-        That may only be before the first reward. Called by ``RidgeModels.get_features``, and
-        wherever a model is put or read.
+        A new one if the features have another length, which may only be before the first
+        reward. Called by ``RidgeModels.get_features``, and wherever a model is put or read.
         """
         if self.stack is None or self.stack.n_features != n_features:
             self.stack = RidgeStack(n_features)
@@ -172,10 +175,11 @@ class RidgeModels:
         return self.stack
 
     def take(self, decision: Decision, reward: float) -> None:
-        """Take in what a decision earned; features of another length are refused.
+        """Learn a decision's reward in the model of its arm, by the arm's features.
 
-        The row of a decision that a linear policy of this process made is at hand; of another
-        it is read from its features. Called by ``BasePolicy.take`` for every reward.
+        Features of another length are refused. The row of a decision that a linear policy of
+        this process made is at hand; of another it is read from its features. Called by
+        ``BasePolicy.take`` for every reward.
         """
         stack, rows = self.stack, decision.reasons.rows
         if stack and isinstance(rows, ContextFeatures) and rows.n_features == stack.n_features:
@@ -262,7 +266,7 @@ class RidgeModels:
         self.learned_slots[key] = self.get_stack(model.b.size).push(model)
 
     def forget(self) -> None:
-        """Drop all models and known features; called by ``RidgeModels.join`` for its result."""
+        """Drop all models and kept features; called by ``RidgeModels.join`` for its result."""
         self.stack, self.learned_slots = None, {}
         self._start_slots, self._untrained_slot = {}, None
         self._cache, self._last = FeatureCache(self.encoding), None

@@ -126,9 +126,11 @@ def solve_allocation(
 
 @compile_kernel
 def _reduce_dimension(features: Numbers, gaps: Numbers, cap: float) -> tuple[Numbers, Numbers]:
-    """Write the pairs' features in as few coordinates as they span, before the program.
+    """Rewrite the features of OAM's pairs in as few coordinates as they span.
 
-    Called by ``solve_allocation``.
+    Gives the new features, and what the pulls of pairs without a gap tell beforehand, as a
+    matrix ``cap`` times ``sum of x x'``. Called by ``solve_allocation`` before it solves the
+    program.
     """
     x = _scale_and_project(features, gaps, cap)
     basis = orthonormalize(x, NO_LENGTH)
@@ -145,9 +147,9 @@ def _reduce_dimension(features: Numbers, gaps: Numbers, cap: float) -> tuple[Num
 
 @compile_kernel
 def _scale_and_project(features: Numbers, gaps: Numbers, cap: float) -> Numbers:
-    """Bring the longest vector to length 1, and take out what pairs without a gap measure.
+    """Scale OAM's features to a longest length of 1, less what pairs without a gap measure.
 
-    That is known where the cap is infinite. Called by ``_reduce_dimension``.
+    That is known where the cap on their pulls is infinite. Called by ``_reduce_dimension``.
     """
     (n, size), longest = features.shape, 0.0
     for i in range(n):

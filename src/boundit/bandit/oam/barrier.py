@@ -99,13 +99,15 @@ def _find_worst_ratio(here: _PullsPoint) -> float:
 def solve_barrier(
     y: Numbers, base: Numbers, costs: Numbers, rows: Places
 ) -> tuple[Numbers, float, float]:
-    """Follow the log barrier's central path by primal-dual Newton steps.
+    """Solve OAM's allocation program: the cheapest pulls that meet every constraint.
 
-    Called by ``solve_allocation``.
+    Gives the pulls, a proven lower bound on the cost, and the worst ratio of a constraint's
+    left side to its right. It follows the central path of a log barrier by primal-dual Newton
+    steps. Called by ``solve_allocation``.
 
     Two pulls of everything, in the program's units, meet every constraint: a vector that was
-    pulled twice has at most half of its square left. All later points stay strictly inside.
-    The lower bound on the cost is the best that any of the multipliers proves.
+    pulled twice has at most half of its square left. All later points stay strictly inside. The
+    lower bound on the cost is the best that any of the multipliers proves.
     """
     n = y.shape[0]
     if _is_met_without_pulls(y, base, rows):
@@ -141,9 +143,9 @@ def solve_barrier(
 
 @compile_kernel
 def _start_multipliers(here: _PullsPoint, barrier: float) -> _Multipliers:
-    """Choose the constraints' first multipliers, to balance the barrier at the first point.
+    """Choose the first Lagrange multipliers of the program's constraints.
 
-    Called by ``solve_barrier``.
+    Each balances the barrier at the first point. Called by ``solve_barrier``.
     """
     tests, signs = np.empty(here.known.size), np.empty(here.u.size)
     for r in range(tests.size):
@@ -157,9 +159,10 @@ def _start_multipliers(here: _PullsPoint, barrier: float) -> _Multipliers:
 def _compute_newton_step(
     costs: Numbers, rows: Places, here: _PullsPoint, multipliers: _Multipliers, share: float
 ) -> tuple[Numbers, _Multipliers]:
-    """Compute the primal-dual Newton step: the change of pulls and of multipliers.
+    """Compute one Newton step of OAM's solver: the change of pulls and of multipliers.
 
-    Called by ``solve_barrier`` at every iteration.
+    ``share`` is the part of the duality gap it aims to leave. Called by ``solve_barrier`` at
+    every iteration.
     """
     n, slopes = costs.size, _compute_slopes(rows, here)
     gap = dot(multipliers.signs, here.u)
@@ -185,9 +188,10 @@ def _compute_newton_step(
 
 @compile_kernel
 def _compute_slopes(rows: Places, here: _PullsPoint) -> Numbers:
-    """Compute the derivative of what is known, a row for every tested pair.
+    """Compute how much each pull adds to what is known of each tested pair (derivatives).
 
-    Called by ``_compute_newton_step`` and ``_prove_least_cost``.
+    A row for every tested pair, a column for every pull. Called by ``_compute_newton_step`` and
+    ``_prove_least_cost``.
     """
     slopes = np.empty((rows.size, here.u.size))
     for r in range(rows.size):
@@ -200,10 +204,10 @@ def _compute_slopes(rows: Places, here: _PullsPoint) -> Numbers:
 def _compute_curvature(
     rows: Places, here: _PullsPoint, multipliers: _Multipliers, slopes: Numbers
 ) -> Numbers:
-    """Compute minus the second derivative of what the multipliers weigh, and of the barrier.
+    """Compute the matrix of the Newton step: minus the Lagrangian's second derivatives.
 
-    No direction of it is negative. Only the lower triangle is written. Called by
-    ``_compute_newton_step``.
+    With those of the barrier; no direction of it is negative. Only the lower triangle is
+    written. Called by ``_compute_newton_step``.
     """
     n = here.u.size
     crossed, squared = np.zeros((n, n)), np.zeros((n, n))
@@ -228,9 +232,10 @@ def _compute_curvature(
 
 @compile_kernel
 def _choose_gap_share(reached: float) -> float:
-    """Choose the share of the duality gap that the next step aims for.
+    """Choose which share of the duality gap the next Newton step aims to leave.
 
-    Little when the last step led to its end. Called by ``solve_barrier``.
+    Little when the last step could be taken nearly whole (``reached``). Called by
+    ``solve_barrier``.
     """
     return 0.02 if reached > 0.9 else 0.1 if reached > 0.5 else 0.4
 
@@ -239,10 +244,10 @@ def _choose_gap_share(reached: float) -> float:
 def _step_inside(
     y: Numbers, base: Numbers, rows: Places, here: _PullsPoint, step: Numbers
 ) -> tuple[_PullsPoint, float]:
-    """Go along the step as far as the constraints keep a twentieth of their room.
+    """Change the pulls along a Newton step, as far as no constraint loses 95 % of its room.
 
-    What is known is concave, so it stays above the chord to a point that was too far.
-    Called by ``solve_barrier``.
+    Gives the new point and the share of the step taken. What is known is concave, so it stays
+    above the chord to a point that was too far. Called by ``solve_barrier``.
     """
     length = min(1.0, 0.99 * _find_reach(here.u, step))
     for _ in range(_MOST_STEPS):
@@ -263,10 +268,11 @@ def _step_inside(
 
 @compile_kernel
 def _prove_least_cost(costs: Numbers, rows: Places, here: _PullsPoint, tests: Numbers) -> float:
-    """Compute the dual value, scaled to be feasible: what every solution must cost.
+    """Compute a lower bound on what any pulls must cost that meet OAM's constraints.
 
-    ``known`` is concave, so it lies below its tangent at the present point. Called by
-    ``solve_barrier``.
+    It is the dual value, scaled to be feasible: ``known`` is concave, so it lies below its
+    tangent at the present point. Called by ``solve_barrier``, which stops once the cost is
+    near.
     """
     slopes, paid, scale = _compute_slopes(rows, here), 0.0, math.inf
     for r in range(rows.size):
@@ -281,9 +287,9 @@ def _prove_least_cost(costs: Numbers, rows: Places, here: _PullsPoint, tests: Nu
 
 @compile_kernel
 def _find_reach(values: Numbers, change: Numbers) -> float:
-    """Find how long a step along ``change`` keeps every one of ``values`` positive.
+    """Find the longest step along ``change`` at which no one of ``values`` is negative.
 
-    Called by ``solve_barrier`` and ``_step_inside``.
+    Called by ``solve_barrier`` for multipliers and by ``_step_inside`` for pulls.
     """
     far = math.inf
     for i in range(values.size):

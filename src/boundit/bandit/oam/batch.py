@@ -40,7 +40,7 @@ class BatchCandidates(NamedTuple):
 
 @compile_kernel
 def schedule_solution(explorations: int) -> int:
-    """Give after how many explorations OAM's allocation is to be worked out again.
+    """Give the number of explorations at which OAM next works out its allocation anew.
 
     Called by ``MatchingStatistics.count_exploration`` and ``_play_run``.
     """
@@ -51,9 +51,9 @@ def schedule_solution(explorations: int) -> int:
 def find_wanted_pulls(
     constants: MatchingConstants, gram: Numbers, moment: Numbers, pairs: Numbers, blocks: Places
 ) -> Numbers:
-    """Solve for the pulls that OAM's allocation wants of every arm in every context.
+    """Solve for how often OAM should pull every arm in every context: its allocation.
 
-    Called by ``MatchingStatistics.count_exploration`` and ``_play_run`` when one is due.
+    Called by ``MatchingStatistics.count_exploration`` and ``_play_run`` when it is due.
     """
     theta, _, _ = estimate(pairs, gram, moment)
     f = compute_width(
@@ -86,9 +86,10 @@ def play_oam(
     contexts: Places,
     uniforms: Floats,
 ) -> Places:
-    """Play whole runs of OAM; gives what is pulled, as the environment numbers its arms.
+    """Play whole runs of OAM; gives the number of the arm pulled in every run and round.
 
-    Called by ``OAM.play_batch`` once for all runs of a simulation.
+    As the environment numbers its arms. Called by ``OAM.play_batch`` once for all runs of a
+    simulation.
     """
     pulled = np.empty(contexts.shape, np.int64)
     for run in range(len(contexts)):

@@ -53,7 +53,7 @@ class CandidateArms:
         return tuple(self.x[i].tolist())
 
     def find_needs(self, context: Context, allocation: Shares) -> Numbers:
-        """Give how many pulls the allocation wants of each candidate arm in a context.
+        """Give how many pulls OAM's allocation wants of each candidate arm in a context.
 
         Looked up once for each allocation. Called by ``MatchingStatistics.choose``.
         """

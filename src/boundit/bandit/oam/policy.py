@@ -94,9 +94,10 @@ class OAM(BasePolicy[MatchingStatistics]):
         return cls.restore(state, read_options)
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs of OAM from nothing learned, in compiled code.
+        """Play whole runs of OAM from nothing learned; gives the arm of every round of each.
 
-        Called by ``BasePolicy.play`` for a simulation.
+        In compiled code; None where a user's features would be refused. Called by
+        ``BasePolicy.play`` for a simulation.
         """
         candidates = lay_out_candidates(self.statistics.fresh(self.spec), layout)
         if candidates is None:
@@ -104,9 +105,10 @@ class OAM(BasePolicy[MatchingStatistics]):
         return play_oam(self._get_constants(), candidates, runs.contexts, runs.uniforms)
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
-        """Choose an arm by Algorithm 5 and say which branch of it chose.
+        """Choose an arm by optimal allocation matching (Algorithm 5 of the paper).
 
-        Called by ``BasePolicy.decide`` for one visitor.
+        Gives the arm, all scores and the branch that chose: start, exploit, wasted, forced or
+        unwasted (``Branch``). Called by ``BasePolicy.decide`` for one visitor.
         """
         candidates = self.statistics.find_candidates(context, ranked_arms)
         kept, choice = candidates.kept, self._match(context, candidates)
@@ -119,17 +121,22 @@ class OAM(BasePolicy[MatchingStatistics]):
         return Scores(kept, (choice.place, skipped), score_table, candidates, branch=branch)
 
     def _match(self, context: Context, candidates: CandidateArms) -> MatchingChoice:
-        """Run Algorithm 5 on the candidates of one context.
+        """Decide whether to exploit or to explore in one context, and which arm to pull.
 
-        Called by ``OAM.choose`` and ``OAM._has_explored``.
+        That is Algorithm 5 of the paper, optimal allocation matching: exploit where every arm
+        is known well enough; else pull an arm that has fewer pulls than the cheapest allocation
+        wants, or one that was hardly ever pulled. Gives the arm, the branch taken and the
+        scores compared. Called by ``OAM.choose`` for a visitor, and by ``OAM._has_explored``
+        for a decision that does not name its branch.
         """
         prior, constants = self.monitor.prior, self._get_constants()
         return self.statistics.choose(constants, prior, context, candidates, self.n_learned)
 
     def _has_explored(self, decision: Decision) -> bool:
-        """Tell whether a decision explored, by its ``branch`` or by what OAM would do now.
+        """Tell whether a decision was made to explore, not to exploit or to start.
 
-        Called by ``OAM.take`` for every reward.
+        By its ``branch``; of a decision that has none, by what OAM would do now. Called by
+        ``OAM.take`` for every reward, since OAM counts its explorations.
         """
         branch = decision.branch
         if branch not in BRANCHES:
@@ -140,7 +147,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         return branch not in (Branch.START, Branch.EXPLOIT)
 
     def take(self, decision: Decision, reward: float) -> None:
-        """Let the statistics take in one reward, and count the exploration if it was one.
+        """Learn one reward; if its decision explored, count that too, for the next allocation.
 
         Called by ``BasePolicy.learn`` for every reward.
         """
@@ -153,7 +160,7 @@ class OAM(BasePolicy[MatchingStatistics]):
             statistics.count_exploration(prior, constants)
 
     def _get_constants(self) -> MatchingConstants:
-        """Put horizon, noise and other constants of Algorithm 5 together for kernels.
+        """Put horizon, noise and the other constants of OAM into a tuple that kernels take.
 
         Called by ``OAM._match``, ``OAM.take`` and ``OAM.play_batch``.
         """

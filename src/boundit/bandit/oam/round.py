@@ -92,9 +92,11 @@ def compute_width(
 
 @compile_kernel
 def estimate(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Fit ``theta``, the spread of each row of ``x``, and its share that nothing measured.
+    """Fit the regression that all arms share to what was learned so far.
 
-    Called by ``choose_for_visitor`` and ``find_wanted_pulls``.
+    Gives the coefficients ``theta``; for each row of ``x`` how uncertain its mean is (the
+    spread ``x' inverse(G) x``), and the share of the row in directions that no pull has
+    measured. Called by ``choose_for_visitor`` and ``find_wanted_pulls``.
     """
     (n, size), longest = x.shape, 0.0
     for i in range(n):
@@ -117,9 +119,10 @@ def estimate(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numbe
 
 @compile_kernel
 def compute_gaps(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
-    """Compute how far the mean of each pair is below the best of its context.
+    """Compute how far the estimated mean of each pair lies below the best of its context.
 
-    Called by ``choose_for_visitor`` and ``find_wanted_pulls``.
+    A pair is a context and an arm, a row of ``x`` each. Called by ``choose_for_visitor`` and
+    ``find_wanted_pulls``.
     """
     gaps = np.empty(x.shape[0])
     for b in range(blocks.size - 1):
@@ -134,9 +137,10 @@ def compute_gaps(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
 
 @compile_kernel
 def find_least_gap(gaps: Numbers, most: float, smallest: float) -> float:
-    """Find the smallest positive gap of a mean, none above ``most`` or below ``smallest``.
+    """Find the smallest positive gap between an arm's mean and the best one.
 
-    Called by ``choose_for_visitor``.
+    Never above ``most`` or below ``smallest``. Called by ``choose_for_visitor``, since the
+    smallest gap says how well arms must be known.
     """
     least = most
     for gap in gaps:
@@ -157,11 +161,13 @@ def choose_for_visitor(
     explorations: int,
     events: int,
 ) -> MatchingChoice:
-    """Choose for one visitor; called by ``MatchingStatistics.choose`` and ``_play_run``.
+    """Choose an arm for one visitor by OAM (Algorithm 5), from all that was learned.
 
+    Gives the arm's place, the branch (exploit, or which kind of exploration) and the scores.
     ``arms`` has the pulls, the allocation, the lower and the upper ends of the arms at hand,
     ``x`` their features; ``pairs`` the features of every pair known, in the blocks of their
-    contexts.
+    contexts. Called by ``MatchingStatistics.choose`` for one decision and by ``_play_run`` in
+    every round.
     """
     pulls, allocation, lower, upper = arms
     theta, spreads, unseen = estimate(x, gram, moment)
@@ -189,9 +195,10 @@ def choose_for_visitor(
 
 @compile_kernel
 def _compute_forced_share(constants: MatchingConstants, events: int) -> float:
-    """Compute the share of explorations that OAM forces, after so many rounds.
+    """Give the share of OAM's explorations that must go to the arm pulled least.
 
-    Called by ``choose_for_visitor``.
+    The option ``epsilon``, or 1 / log log t after ``events`` rewards. Called by
+    ``choose_for_visitor``.
     """
     if not math.isnan(constants.epsilon):
         return constants.epsilon
@@ -202,10 +209,12 @@ def _compute_forced_share(constants: MatchingConstants, events: int) -> float:
 def choose(
     visit: ContextArms, gap: float, width: float, index_width: float, quota: float
 ) -> MatchingChoice:
-    r"""Pull one arm (lines 4 to 25); called by ``choose_for_visitor``.
+    r"""Choose the branch of Algorithm 5, then the arm it pulls (lines 4 to 25).
 
-    ``gap`` is the smallest estimated gap anywhere, ``width`` :math:`f_n`, ``index_width``
-    :math:`f_{n,1/s^2}`, ``quota`` :math:`\epsilon_t s(t-1)`.
+    Gives the branch, the arm's place and the scores. ``gap`` is the smallest estimated gap
+    anywhere, ``width`` :math:`f_n`, ``index_width`` :math:`f_{n,1/s^2}`, ``quota``
+    :math:`\epsilon_t s(t-1)`, the pulls below which an arm is forced. Called by
+    ``choose_for_visitor``.
     """
     n, means, pulls = visit.means.size, visit.means, visit.pulls
     index, free = np.empty(n), np.empty(n)
@@ -228,7 +237,12 @@ def choose(
 
 @compile_kernel
 def _find_branch(visit: ContextArms, gap: float, width: float, quota: float) -> int:
-    """Find why an arm will be pulled (lines 4, 13 and 17; D-32); called by ``choose``."""
+    """Find which branch of OAM pulls (Algorithm 5, lines 4, 13 and 17; D-32).
+
+    Start where some arm is not measured at all, exploit where all are known well enough for
+    their gaps, wasted exploration where all have the pulls they need, forced where one has no
+    more than ``quota``, else unwasted. Called by ``choose``.
+    """
     best, known, served, fewest = -math.inf, True, True, math.inf
     for i in range(visit.means.size):
         if visit.unseen[i] > _OUTSIDE:

@@ -58,7 +58,7 @@ class MatchingStatistics:
         self._candidates: dict[Context, CandidateArms] = {}
 
     def encode(self, context: Context, arm: Arm) -> Vector:
-        """Write the features of an arm in a context, as long as those learned from before.
+        """Write the features of an arm in a context, and check that their number is as before.
 
         Called by ``MatchingStatistics.find_candidates`` and ``MatchingStatistics._list_pairs``.
         """
@@ -74,9 +74,10 @@ class MatchingStatistics:
         require_length(x, self.rows[1].size if self.rows else None, arm)
 
     def find_pairs(self, prior: PriorBounds) -> CandidatePairs:
-        """Give every context met with each arm that the bounds leave there.
+        """List every context met so far with each of its arms that the bounds do not rule out.
 
-        Kept until the bounds move. Called by ``MatchingStatistics.choose`` and
+        With their features, as OAM's allocation is over these pairs. Kept until the bounds
+        move. Called by ``MatchingStatistics.choose`` and
         ``MatchingStatistics.count_exploration``.
         """
         known = self._pairs
@@ -111,9 +112,10 @@ class MatchingStatistics:
         candidates: CandidateArms,
         n_learned: int,
     ) -> MatchingChoice:
-        """Choose among the candidates of a context by Algorithm 5, lines 3 to 25.
+        """Choose an arm of one context by OAM (Algorithm 5, lines 3 to 25).
 
-        Called by ``OAM._match`` for one visitor.
+        Gives the arm, the branch that chose it (exploit, or a kind of exploration) and the
+        scores. Called by ``OAM._match`` for one visitor.
         """
         pairs, size = self.find_pairs(prior), candidates.n_features
         arms = (
@@ -137,10 +139,10 @@ class MatchingStatistics:
     def list_pairs_with(
         self, prior: PriorBounds, context: Context, arm: Arm
     ) -> ListedPairs | None:
-        """List the pairs there will be once an arm was played in a context; None if it was.
+        """List the pairs of context and arm there will be once an arm was played in a context.
 
-        Features are asked of every arm held: whatever they raise, nothing has changed yet.
-        Called by ``OAM.take``.
+        None if it was played there before. Features are asked of every arm held: whatever they
+        raise, nothing has changed yet. Called by ``OAM.take`` before it learns.
         """
         if self.counts[context, arm].n:
             return None
@@ -164,9 +166,9 @@ class MatchingStatistics:
         self.counts.add(context, arm, reward)
 
     def count_exploration(self, prior: PriorBounds, constants: MatchingConstants) -> None:
-        """Count a round that explored, and solve for a new allocation when one is due.
+        """Count a round that explored; work out anew how often to pull each pair, if due.
 
-        Called by ``OAM.take``.
+        ``schedule_solution`` says after how many explorations that is. Called by ``OAM.take``.
         """
         self.explorations += 1
         if self.explorations < self.due:
@@ -249,9 +251,10 @@ class MatchingStatistics:
         return {**vars(self), "_candidates": {}, "_pairs": None}
 
     def _get_regression(self, n_features: int) -> tuple[Numbers, Vector]:
-        """Give the Gram matrix and the moments, zeros before the first reward.
+        """Give what OAM's regression is fitted from: ``G = sum of x x'``, ``b = sum of r x``.
 
-        Called by ``MatchingStatistics.choose`` and ``MatchingStatistics.take``.
+        Zeros before the first reward. Called by ``MatchingStatistics.choose`` and
+        ``MatchingStatistics.take``.
         """
         return self.rows or (np.zeros((n_features, n_features)), np.zeros(n_features))
 

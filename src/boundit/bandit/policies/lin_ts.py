@@ -124,10 +124,10 @@ class LinTS(BasePolicy[RidgeModels]):
     def _find_propensity(
         self, draw_seed: DrawSeed, rows: ContextFeatures
     ) -> Callable[[Scores], float] | None:
-        """Give the function that works out the winner's propensity from the present models.
+        """Give the function that works out the chosen arm's propensity from the present models.
 
-        None where nobody wants propensities. Called by ``LinTS.choose``; the scores call it
-        when the propensity is read.
+        None where nobody wants propensities. Called by ``LinTS.choose``; ``Scores`` runs the
+        function when the propensity is read.
         """
         if not self._propensities:
             return None

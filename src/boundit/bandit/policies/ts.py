@@ -81,7 +81,7 @@ class TS(BasePolicy[ArmCounts]):
         return Scores(ranked_arms, found, score_table, propensity=propensity)
 
     def _compute_propensity(self, scores: Scores) -> float:
-        """Integrate the chance that the winner's draw is the highest.
+        """Compute the chance that the chosen arm's draw is the highest, by an integral.
 
         Given by ``TS.choose`` to the scores, which call it when the propensity is read.
         """

@@ -72,9 +72,9 @@ class UCB(BasePolicy[ArmCounts]):
 
     @cached_property
     def _width(self) -> float:
-        """The width of confidence after one play.
+        """How far the index of an arm lies above its mean after one play.
 
-        Read by ``UCB.choose`` and ``UCB.play_batch``.
+        ``sigma sqrt(2 log(1/delta))``. Read by ``UCB.choose`` and ``UCB.play_batch``.
         """
         if self._delta is None and self._horizon is None:
             raise NeedsHorizon("UCB", "delta")

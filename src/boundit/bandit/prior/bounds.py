@@ -49,9 +49,9 @@ class PriorBounds:
         return self.narrowing.version if self.narrowing else 0
 
     def forget(self, contexts: Iterable[Context]) -> None:
-        """Drop the kept rankings of contexts whose ends moved, to be ranked anew.
+        """Drop the kept rankings of contexts whose ends moved, so that arms are ranked anew.
 
-        Called by ``BoundMonitor.narrow``.
+        Called by ``BoundMonitor.narrow`` after an observation narrowed bounds.
         """
         for context in contexts:
             self._ranked.pop(context, None)
@@ -73,11 +73,12 @@ class PriorBounds:
         )
 
     def rank(self, arms: Sequence[Arm], context: Context, *, held: bool) -> RankedArms:
-        """Rank arms with their ends, the highest cap first (and among equals in order).
+        """Rank arms by decreasing upper end in one context, with both ends of each.
 
-        For the arms a policy holds this is worked out once for each context of the table, and
-        once for all others, so a decision need not look at arms that cannot win. Called by
-        ``BoundMonitor.rank``, ``BatchLayout.of`` and ``MatchingStatistics._list_pairs``.
+        Among equals in the order given. For the arms a policy holds this is worked out once for
+        each context of the table, and once for all others, so a decision need not look at arms
+        that cannot win. Called by ``BoundMonitor.rank``, ``BatchLayout.of`` and
+        ``MatchingStatistics._list_pairs``.
         """
         if not held:
             return self._rank_anew(arms, context)
@@ -89,13 +90,14 @@ class PriorBounds:
 
     @cached_property
     def _bounded_contexts(self) -> frozenset[Context]:
-        """The contexts that the table has rows of; read by ``PriorBounds.rank``."""
+        """The contexts that the table of bounds has rows for; read by ``PriorBounds.rank``."""
         return frozenset(self.binding.contexts if self.binding else ())
 
     def _rank_anew(self, arms: Sequence[Arm], context: Context) -> RankedArms:
-        """Look up the ends of arms in a context, rank them and leave out the beaten ones.
+        """Look up the ends of arms in a context, rank them, and leave out the beaten ones.
 
-        Called by ``PriorBounds.rank`` where no ranking is kept.
+        Beaten: another arm surely earns more. Called by ``PriorBounds.rank`` where no ranking
+        is kept.
         """
         found = [
             RankedArm(arm, *self._find_ends(arm, context), i) for i, arm in enumerate(arms)
@@ -122,9 +124,10 @@ class PriorBounds:
         return (bound.lower, bound.upper) if bound else table.reward_range
 
     def _find_beaten(self, arms: Sequence[Arm], context: Context) -> frozenset[Arm]:
-        """Find the arms that another of these surely beats; none where all are beaten.
+        """Find the arms that another of these surely beats, by the table's contrasts.
 
-        That would refute the table. Called by ``PriorBounds._rank_anew``.
+        None where all are beaten, which would refute the table. Called by
+        ``PriorBounds._rank_anew``.
         """
         table = self.binding
         if table is None or not table.contrasts:

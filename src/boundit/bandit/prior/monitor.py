@@ -62,8 +62,8 @@ class BoundMonitor:
     def rank(self, arms: Sequence[Arm], context: Context, *, held: bool) -> RankedArms:
         """Rank the arms of one visitor, the highest upper end first.
 
-        Only one if watching owes it a play. ``held`` says that they are all arms of the policy.
-        Called by ``BasePolicy.decide``.
+        Only one arm is given if ``watch`` demands that it be played first, to test its bound.
+        ``held`` says that they are all arms of the policy. Called by ``BasePolicy.decide``.
         """
         found = self.prior.rank(arms, context, held=held)
         if self.watch is None or not self.watch.plays:
@@ -77,7 +77,10 @@ class BoundMonitor:
         return RankedArms((min(owed)[2],)) if owed else found
 
     def describe(self) -> str:
-        """Say in a few words what bounds there are; called by ``BasePolicy.__repr__``."""
+        """Say in a few words how many bounds a policy has, and whether refuted or narrowed.
+
+        Called by ``BasePolicy.__repr__``.
+        """
         table = self.prior.table
         bounds = "no bounds" if table is None else f"{len(table.bounds)} bounds"
         if self.refutation:
@@ -96,18 +99,20 @@ class BoundMonitor:
         return self.narrowing.variables if self.narrowing and not self.prior.dropped else ()
 
     def read_observed(self, observed: Mapping[str, object] | None) -> Cells:
-        """Find the cells of the living bounds that a round's observed values fall into.
+        """Read what a round showed besides its reward, as cells (combinations of levels).
 
-        Called by ``BasePolicy.learn`` before anything changes.
+        One cell for each plan of the living bounds (those that observations narrow). Called by
+        ``BasePolicy.learn`` before anything changes.
         """
         if observed is None or self.narrowing is None:
             return ()
         return self.narrowing.read_cells(observed)
 
     def narrow(self, context: Context, arm: Arm, cells: Cells) -> None:
-        """Narrow the bounds by the cells that a round showed, or drop them if refuted.
+        """Narrow the bounds by what a round showed besides its reward; drop them if refuted.
 
-        Called by ``BasePolicy.learn`` for every reward that comes with an observation.
+        ``cells`` are what ``read_observed`` gave. Called by ``BasePolicy.learn`` for every
+        reward that comes with an observation.
         """
         if self.narrowing is None or self.prior.dropped:
             return
@@ -130,7 +135,7 @@ class BoundMonitor:
             self._judge(context, arm)
 
     def refresh(self, table: BoundTable) -> None:
-        """Believe another table, unless what was seen so far contradicts it.
+        """Believe another table of bounds, unless rewards or observations so far contradict it.
 
         Called by ``BasePolicy.refresh``.
         """
@@ -142,9 +147,9 @@ class BoundMonitor:
         self.judge_all()
 
     def join(self, other: "BoundMonitor", shared: "BoundMonitor") -> "BoundMonitor":
-        """Make a monitor with the evidence and observations of two policies.
+        """Make a monitor with the rewards and observations of both policies to be merged.
 
-        Called by ``BasePolicy.merged``.
+        What ``shared`` has seen is in both and counts once. Called by ``BasePolicy.merged``.
         """
         table, monitor = self.prior.table, self.fresh()
         monitor.evidence = self.evidence.join(other.evidence, shared.evidence)
@@ -194,9 +199,10 @@ class BoundMonitor:
             self.drop(self._make_refutation(plan, context, arm), warn=True)
 
     def _make_refutation(self, plan: Living, context: Context, arm: Arm) -> Refutation:
-        """Say how observations contradict the bounds of one plan of the living bounds.
+        """Make the ``Refutation`` that says which observations contradict the bounds.
 
-        Called by ``BoundMonitor.narrow`` and ``BoundMonitor.judge_all``.
+        ``plan`` is the part of the living bounds that they refute. Called by
+        ``BoundMonitor.narrow`` and ``BoundMonitor.judge_all``.
         """
         table = self.prior.table
         if table is None or self.narrowing is None:
@@ -218,7 +224,7 @@ class BoundMonitor:
         self.drop(found, warn=True)
 
     def drop(self, refutation: Refutation | None, *, warn: bool = False) -> None:
-        """Stop believing the table, if there is a refutation, and keep that.
+        """Stop believing all bounds and keep the refutation; nothing happens if that is None.
 
         Called by ``BoundMonitor._judge``, ``BoundMonitor.narrow`` and ``BoundMonitor.join``.
         """

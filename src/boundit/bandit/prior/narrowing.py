@@ -67,7 +67,7 @@ class NarrowingBounds:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables whose values narrow the bounds, in order.
+        """The names of the variables whose values, seen after a round, narrow the bounds.
 
         Read by ``BoundMonitor.observes``.
         """
@@ -75,18 +75,18 @@ class NarrowingBounds:
 
     @property
     def n_seen(self) -> int:
-        """The number of observed rounds, in the plan that used most of them.
+        """The number of rounds whose other variables were observed, to show in a ``repr``.
 
-        Read by ``BoundMonitor.describe``.
+        Of the plan (``Living``) that used most of them. Read by ``BoundMonitor.describe``.
         """
         return max(
             (sum(map(self._count_in_pool, found.values())) for found in self.pools), default=0
         )
 
     def find_ends(self, arm: Arm, context: Context) -> tuple[float, float] | None:
-        """Find both ends of an arm in a context now; None if no plan speaks of them.
+        """Find the lower and upper end of an arm in a context, as observations narrowed them.
 
-        Called by ``PriorBounds._find_ends``.
+        None if no plan (``Living``) speaks of the pair. Called by ``PriorBounds._find_ends``.
         """
         place = self.pairs.get((arm, context))
         if place is None:
@@ -94,10 +94,10 @@ class NarrowingBounds:
         return float(self.found.lower[place]), float(self.found.upper[place])
 
     def read_cells(self, observed: Mapping[str, object]) -> Cells:
-        """Find for each plan the cell that observed values fall into.
+        """Find for each plan the cell (combination of levels) that observed values fall into.
 
-        A level that no plan knows is refused. Called by ``BoundMonitor.read_observed`` and
-        ``lay_out_narrowing``.
+        None for a plan some variable of which was not observed; a level that no plan knows is
+        refused. Called by ``BoundMonitor.read_observed`` and ``lay_out_narrowing``.
         """
         if not isinstance(observed, Mapping):
             raise BadObservation(observed)
@@ -107,9 +107,9 @@ class NarrowingBounds:
             return self._find_cells(observed)
 
     def _find_cells(self, observed: Mapping[str, object]) -> Cells:
-        """Find the cells of observed values that are not in the memory of such values.
+        """Find the cell of each plan for values observed for the first time, and remember it.
 
-        Called by ``NarrowingBounds.read_cells``.
+        Called by ``NarrowingBounds.read_cells`` where it does not remember them.
         """
         seen = {}
         for name, levels in self._levels.items():
@@ -130,8 +130,10 @@ class NarrowingBounds:
     def find_pool(self, plan: int, arm: Arm, context: Context) -> int | None:
         """Find the number of the pool that an arm and context belong to in one plan, or None.
 
-        Pools are counted over all plans. Called by ``NarrowingBounds.learn_cells``,
-        ``NarrowingBounds.count_rounds`` and ``lay_out_narrowing``.
+        A pool is all pairs in which the observed variables have the same law, so that their
+        rounds count together; pools are numbered over all plans. Called by
+        ``NarrowingBounds.learn_cells``, ``NarrowingBounds.count_rounds`` and
+        ``lay_out_narrowing``.
         """
         found = self.plans[plan].pools.get((arm, context))
         return None if found is None else self.pools[plan][found]
@@ -139,9 +141,11 @@ class NarrowingBounds:
     def learn_cells(
         self, arm: Arm, context: Context, cells: Cells
     ) -> tuple[Context, ...] | Living:
-        """Count one round's cells; give the contexts whose ends moved, or the plan it refutes.
+        """Count what one round showed, and narrow the ends of the pairs that it tells of.
 
-        Called by ``BoundMonitor.narrow`` for every reward that comes with an observation.
+        A pair is an arm and a context; ``cells`` has for each plan the observed combination of
+        levels. Gives the contexts whose ends moved, or the plan that the counts refute. Called
+        by ``BoundMonitor.narrow`` for every reward that comes with an observation.
         """
         moved: tuple[Context, ...] = ()
         for i, cell in enumerate(cells):
@@ -157,9 +161,10 @@ class NarrowingBounds:
         return moved
 
     def settle(self) -> Living | None:
-        """Narrow all ends by all counts; gives the plan that they refute, if any.
+        """Narrow the ends of all arms and contexts by all rounds counted so far.
 
-        Called by ``BoundMonitor.judge_all`` once counts came from elsewhere.
+        Gives the plan (``Living``) that the counts refute, if any. Called by
+        ``BoundMonitor.judge_all`` after counts of another table or policy were put in.
         """
         self.version += 1
         for plan, pools in zip(self.plans, self.pools, strict=True):
@@ -168,17 +173,18 @@ class NarrowingBounds:
         return None
 
     def count_rounds(self, plan: Living, arm: Arm, context: Context) -> int:
-        """Count the observed rounds in the pool of an arm and context in one plan.
+        """Count the observed rounds that tell of an arm and context in one plan.
 
-        Called by ``BoundMonitor._make_refutation``.
+        Called by ``BoundMonitor._make_refutation``, which says how many contradict the bounds.
         """
         pool = self.find_pool(self.plans.index(plan), arm, context)
         return 0 if pool is None else self._count_in_pool(pool)
 
     def resume(self, table: BoundTable) -> "NarrowingBounds":
-        """Make the same for another table, with the counts of those pools that both have.
+        """Make narrowing bounds of a new table that start from the rounds counted here.
 
-        Called by ``BoundMonitor.refresh``.
+        As far as a plan of both tables observes the same variables in the same pools. Called by
+        ``BoundMonitor.refresh``.
         """
         fresh = NarrowingBounds(table, self.error)
         fresh._copy_counts(self)
@@ -216,9 +222,10 @@ class NarrowingBounds:
             part[:] = numbers
 
     def _copy_counts(self, other: "NarrowingBounds") -> None:
-        """Copy another's counts and intervals for the plans that both have.
+        """Copy another's counts of cells, and intervals of their chances, into this object.
 
-        Called by ``NarrowingBounds.resume`` and ``NarrowingBounds.join``.
+        For the plans that observe the same variables in the same pools. Called by
+        ``NarrowingBounds.resume`` and ``NarrowingBounds.join``.
         """
         known = [(plan.variables, plan.levels, plan.pools) for plan in other.plans]
         for plan, pools in zip(self.plans, self.pools, strict=True):
@@ -235,14 +242,14 @@ class NarrowingBounds:
                     self.found.high[here] = other.found.high[there]
 
     def find_span(self, pool: int) -> slice:
-        """Find where the counts of a pool's cells lie in the array of all counts.
+        """Find where the counts of a pool's cells lie in the array of all counts, as a slice.
 
         Called by ``NarrowingBounds._copy_counts`` and ``NarrowingBounds._count_in_pool``.
         """
         return slice(*self.claims.cells[pool : pool + 2].tolist())
 
     def _count_in_pool(self, pool: int) -> int:
-        """Add up the rounds counted in all cells of a pool.
+        """Count the observed rounds of one pool: the sum over its cells.
 
         Called by ``NarrowingBounds.n_seen`` and ``NarrowingBounds.count_rounds``.
         """
@@ -250,9 +257,10 @@ class NarrowingBounds:
 
 
 def _lay_out_plan(table: BoundTable, pairs: Mapping[Key, int], error: float) -> NarrowingPlan:
-    """Put pools, cells and ends of a table's living plans into arrays for kernels.
+    """Put the plans of a table (``Living``) into arrays for kernels: what never changes.
 
-    Called by ``NarrowingBounds.__init__``.
+    Pools of arms and contexts that share counts, their cells, and the ends of each pair in each
+    cell. Called by ``NarrowingBounds.__init__``.
     """
     cells, level, members = [0], list[float](), [0]
     pair, at = list[int](), list[int]()
@@ -289,7 +297,10 @@ def _lay_out_plan(table: BoundTable, pairs: Mapping[Key, int], error: float) -> 
 
 
 def _group_by_pool(plan: Living) -> dict[Pool, list[Key]]:
-    """Group the arms and contexts of a living plan by pool; called by ``_lay_out_plan``."""
+    """List the arms and contexts in each pool of a plan, a pool being what shares counts.
+
+    Called by ``_lay_out_plan``.
+    """
     found: dict[Pool, list[Key]] = {}
     for key, pool in plan.pools.items():
         found.setdefault(pool, []).append(key)
@@ -297,7 +308,7 @@ def _group_by_pool(plan: Living) -> dict[Pool, list[Key]]:
 
 
 def _make_unseen_ends(table: BoundTable, pairs: Mapping[Key, int], size: int) -> NarrowedEnds:
-    """Make arrays with the table's own ends, and counts of 0, before any observation.
+    """Make the arrays that observations will change: counts of 0 and the table's own ends.
 
     Called by ``NarrowingBounds.__init__``.
     """
@@ -314,7 +325,10 @@ def _make_unseen_ends(table: BoundTable, pairs: Mapping[Key, int], size: int) ->
 def _list_contexts(
     plans: Sequence[Living], pools: Sequence[Mapping[Pool, int]]
 ) -> list[tuple[Context, ...]]:
-    """List the contexts that each pool has pairs in; called by ``NarrowingBounds.__init__``."""
+    """List for each pool the contexts that it has arms in: those to rank anew when it moves.
+
+    Called by ``NarrowingBounds.__init__``.
+    """
     found: list[dict[Context, None]] = [{} for numbers in pools for _ in numbers]
     for plan, numbers in zip(plans, pools, strict=True):
         for (_, context), pool in plan.pools.items():

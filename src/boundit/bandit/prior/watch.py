@@ -52,9 +52,10 @@ class Watch:
     def refutes(
         self, prior: PriorBounds, context: Context, arm: Arm, cell: ArmCount
     ) -> "Refutation | None":
-        """Say how the rewards of one pair, on the scale from 0 to 1, contradict its bound.
+        """Test the bound of one arm and context by the rewards counted in ``cell``.
 
-        Called by ``BoundMonitor._judge`` after every reward.
+        Gives the ``Refutation`` if their mean surely lies outside, else None; rewards are on
+        the scale from 0 to 1. Called by ``BoundMonitor._judge`` after every reward.
         """
         table = prior.binding
         bound = table.bounds.get((arm, context)) if table else None
@@ -105,9 +106,10 @@ class Refutation:
 
 
 def log_evidence_above(total: float, n: int, m: float) -> float:
-    """Weigh the claim that the mean is at most ``m``: the log of the averaged ratio against it.
+    """Compute the log of the evidence, by rewards so far, that their mean is above ``m``.
 
-    Called by ``Watch.refutes`` for both ends.
+    ``total`` is the sum of ``n`` rewards from 0 to 1; the evidence is the averaged likelihood
+    ratio against a mean of at most ``m``. Called by ``Watch.refutes`` for both ends.
 
     >>> log_evidence_above(90, 100, 0.5) > 30 > 0 > log_evidence_above(40, 100, 0.5)
     True
