@@ -68,21 +68,26 @@ class EffectQuery:
     def variables(self) -> Nodes:
         """Every variable the query names: outcomes, treatments and context.
 
-        Read by ``EffectQuery.require_in``.
+        Users read it to see what a query is about; also read by ``EffectQuery.require_in``.
         """
         return frozenset(self.outcomes + self.treatments + self.context)
 
     def require_in(self, graph: CausalGraph) -> None:
-        """Raise when the graph lacks a variable, or selection itself is asked about."""
+        """Raise when the graph lacks a variable of the query, or selection is asked about.
+
+        Called by ``_read_question`` before recovery and ``read_bandit_query`` before bounds;
+        users may call it to check a query early.
+        """
         graph.require(self.variables)
         if graph.selection in self.variables:
             raise OverlappingRoles(str(graph.selection), "the selection node", "in the query")
 
     @property
     def formula(self) -> Term:
-        """The query as a formula ``P(y | do(x), c)``, to stand in a sentence.
+        """The query as a formula ``P(y | do(x), c)``, a value that text and HTML pages render.
 
-        Read by ``EffectQuery.__str__`` and by the rules of bounds for their claims.
+        Read by ``EffectQuery.__str__``, and by the rules of bounds for what they claim to
+        bound.
         """
         outcomes, treatments, context = (
             tuple(map(Variable, names))
@@ -96,7 +101,10 @@ class EffectQuery:
 
 
 def parse_query(text: str) -> EffectQuery:
-    """Read a question as it is written on paper.
+    """Read a question as it is written on paper, ``Y | do(X), Z``, into an ``EffectQuery``.
+
+    Users call it, and every function that takes a query as text: called by
+    ``read_bandit_query`` before bounds and by ``_read_question`` before recovery.
 
     >>> parse_query("Y | do(X1, X2), U1")
     EffectQuery(outcomes=('Y',), treatments=('X1', 'X2'), context=('U1',))
@@ -120,7 +128,7 @@ class _QueryReader:
         self._tokens = Tokens(text, _PATTERN, hint=_HINT)
 
     def read(self) -> EffectQuery:
-        """Read the whole text of a query, such as ``Y | do(X), Z``.
+        """Read the whole text of a query, such as ``Y | do(X), Z``, into an ``EffectQuery``.
 
         Called by ``parse_query``.
         """

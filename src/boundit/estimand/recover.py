@@ -67,9 +67,9 @@ def recover(
 
 
 def _read_question(graph: CausalGraph, query: EffectQuery | str) -> Question:
-    """Read a query as text or object, and check it against the graph.
+    """Turn the user's query (text or ``EffectQuery``) into sets of nodes, checked by the graph.
 
-    Called by ``recover`` before anything is computed.
+    Called by ``recover`` before anything is computed; returns a ``Question``.
     """
     asked = parse_query(query) if isinstance(query, str) else query
     asked.require_in(graph)
@@ -79,9 +79,9 @@ def _read_question(graph: CausalGraph, query: EffectQuery | str) -> Question:
 
 
 def _read_tables(graph: CausalGraph, external: Iterable[Names]) -> list[Nodes]:
-    """Read the variables of each unselected table as a set, without the selection node.
+    """Read the variables of each external table, measured without selection, as a set of nodes.
 
-    Called by ``recover``.
+    Raises OverlappingRoles where a table names the selection node. Called by ``recover``.
     """
     tables = [names for table in external if (names := graph.require(table))]
     if any(graph.selection in table for table in tables):
@@ -90,9 +90,11 @@ def _read_tables(graph: CausalGraph, external: Iterable[Names]) -> list[Nodes]:
 
 
 def _find_proof(graph: CausalGraph, light: Question, tables: Sequence[Nodes]) -> str | None:
-    """Name the theorem by which a failed search proves that there is no formula, or None.
+    """Name the completeness theorem that turns "not found" into "there is no formula", or None.
 
-    Called by ``recover``; where there is none, it goes on searching.
+    There is one for graphs without selection, and for effects without context and tables.
+    Called by ``recover``: where it gets None and has no formula, it goes on to search the
+    do-calculus.
     """
     if graph.selection is None:
         return _ID
@@ -100,9 +102,11 @@ def _find_proof(graph: CausalGraph, light: Question, tables: Sequence[Nodes]) ->
 
 
 def _search_rules(graph: CausalGraph, light: Question, tables: Sequence[Nodes]) -> Recovery:
-    """Search the whole do-calculus if few enough variables bear on the question.
+    """Search the do-calculus exhaustively for a formula, if few enough variables bear on it.
 
-    Called by ``recover`` where the structured ways failed and nothing proves that they had to.
+    With more than ``SEARCH_LIMIT`` of them it returns a ``Recovery`` without a formula. Called
+    by ``recover`` where the structured ways of ``Solver`` failed and nothing proves that they
+    had to.
     """
     relevant = graph.ancestors(light.variables) | graph.selecting()
     if len(relevant & graph.observed) > SEARCH_LIMIT:

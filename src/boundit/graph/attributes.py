@@ -8,7 +8,7 @@ SELECTED_WORDS = frozenset({"selected"})
 
 
 def is_flag_set(value: object) -> bool:
-    """Read a flag as files write it: true, yes, 1 or the bare word; not false, no, 0.
+    """Read a yes-or-no attribute of a graph file: true, yes, 1 or the bare word mean yes.
 
     Called by ``is_hidden``, ``is_selected``, ``_is_two_headed`` and ``from_networkx`` for one
     attribute of a node or edge.

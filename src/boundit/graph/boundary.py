@@ -69,8 +69,9 @@ def find_causes(
     into: Nodes = frozenset(),
     out_of: Nodes = frozenset(),
 ) -> Nodes:
-    """Find ``An(of)`` without the edges into and out of these, and the ancestral ``closed``.
+    """Find ``An(of)``, the causes of ``of``, with the edges ``into`` and ``out_of`` sets cut.
 
+    ``closed`` is a set known to hold all its causes; it is part of the answer without a search.
     Called by ``find_boundary`` and ``_find_by_rule_3``.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])

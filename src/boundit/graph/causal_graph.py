@@ -61,7 +61,11 @@ class CausalGraph:
         bidirected: Iterable[Edge] = (),
         selection: str | None = None,
     ) -> Self:
-        """Build a graph from edges; nodes that have an edge need not be listed."""
+        """Build a graph from edges; nodes that have an edge need not be listed.
+
+        For users who have edges rather than text; called by ``GraphDraft.make_graph`` at the
+        end of every reader.
+        """
         arrows = frozenset(map(_read_edge, directed))
         arcs = frozenset((a, b) if a <= b else (b, a) for a, b in map(_read_edge, bidirected))
         named = read_nodes(nodes).union(*arrows, *arcs, (selection,) if selection else ())
@@ -94,8 +98,8 @@ class CausalGraph:
     ) -> Self:
         """Make a graph of some nodes and edges of a valid one, without checking them again.
 
-        It may be empty. Called by ``CausalGraph.induced`` and the three that cut edges, as
-        ``CausalGraph.without_edges``.
+        It may be empty. Called by ``CausalGraph.induced`` and the three methods that cut edges,
+        such as ``CausalGraph.without_edges``.
         """
         graph = object.__new__(cls)
         vars(graph).update(
@@ -105,7 +109,11 @@ class CausalGraph:
 
     @property
     def observed(self) -> Nodes:
-        """``V``: every node but the selection node."""
+        """``V``: every node but the selection node.
+
+        Users read it for the variables that data can show; also read by
+        ``_restate_in_columns``, ``find_possible_selection`` and the rules of bounds.
+        """
         return self.nodes - {self.selection} if self.selection else self.nodes
 
     @cached_property
@@ -132,34 +140,51 @@ class CausalGraph:
     def order(self) -> tuple[str, ...]:
         """Every node after its causes; the selection node last; ties by name.
 
-        Read by ``CausalGraph.components`` and wherever nodes are gone through causally.
+        Users read it to go through nodes causes first; also read by ``CausalGraph.components``.
         """
         return order_causally(
             {node: links.children for node, links in self.links.items()}, last=self.selection
         )
 
     def require(self, names: Names) -> Nodes:
-        """Return ``names`` as a set, or raise UnknownNode for the first that is missing."""
+        """Return ``names`` as a set, or raise UnknownNode for the first that is missing.
+
+        Called by ``CausalGraph.ancestors``, ``read_roles`` and whatever takes names from users.
+        """
         asked = read_nodes(names)
         if not asked <= self.nodes:
             raise UnknownNode(sort_names(asked - self.nodes)[0], self.nodes)
         return asked
 
     def ancestors(self, of: Names) -> Nodes:
-        """Find ``An(of)``, the nodes themselves included."""
+        """Find ``An(of)``: all causes of these nodes, direct or not, and the nodes themselves.
+
+        Users ask it; also called by ``factorize``, ``identify`` and other searches for
+        formulas.
+        """
         return self._follow_links(self.require(of), 0)
 
     def descendants(self, of: Names) -> Nodes:
-        """Find ``De(of)``, the nodes themselves included."""
+        """Find ``De(of)``: all effects of these nodes, direct or not, and the nodes themselves.
+
+        Users ask it; also called by ``find_proper_causal_effects`` and ``read_bandit_query``.
+        """
         return self._follow_links(self.require(of), 1)
 
     def parents(self, of: Names) -> Nodes:
-        """Find ``Pa(of)``: the direct causes of the set that lie outside it."""
+        """Find ``Pa(of)``: the direct causes of the set that lie outside it.
+
+        Users ask it; also called by ``order_from_end`` and ``_find_needed_factors``.
+        """
         asked = self.require(of)
         return frozenset().union(*(self.links[n].parents for n in asked)) - asked
 
     def selecting(self) -> Nodes:
-        """Find ``An(S)``: whatever has a say in who was logged; empty without selection."""
+        """Find ``An(S)``: selection and all its causes, which have a say in who was logged.
+
+        Empty without a selection node. Users ask it; also called by ``recover_factor`` and by
+        ``show_graph`` on the command line.
+        """
         return (
             self._follow_links(frozenset((self.selection,)), 0)
             if self.selection
@@ -167,7 +192,10 @@ class CausalGraph:
         )
 
     def components(self) -> tuple[Nodes, ...]:
-        """List the c-components, with the selection node, in causal order of their heads.
+        """List the c-components: the largest sets of nodes that bidirected edges join.
+
+        The selection node is in one of them; they come in the causal order of their first
+        nodes. Users ask it; also called by ``factorize`` and ``identify``.
 
         >>> chain = [("X", "M"), ("M", "Y")]
         >>> front_door = CausalGraph.of(directed=chain, bidirected=[("X", "Y")])
@@ -183,7 +211,10 @@ class CausalGraph:
         return tuple(found)
 
     def induced(self, kept: Names) -> Self:
-        """Make ``G_kept``: these nodes and the edges among them."""
+        """Make ``G_kept``: the graph of these nodes and the edges among them.
+
+        Users ask for it; also called by ``factorize``, ``identify`` and ``recover_factor``.
+        """
         inside = self.require(kept)
         return self._make_part(
             inside,
@@ -193,7 +224,11 @@ class CausalGraph:
         )
 
     def without_edges_into(self, targets: Names) -> Self:
-        """Make ``G`` with the edges into ``targets`` cut, bidirected too (the overline)."""
+        """Make ``G`` with the edges into ``targets`` cut, bidirected too (the overline).
+
+        That is the graph under ``do(targets)``. Users ask for it; also called by
+        ``find_selection_walk`` and wherever a rule of the do-calculus is checked.
+        """
         cut = self.require(targets)
         return self._make_part(
             self.nodes,
@@ -203,7 +238,11 @@ class CausalGraph:
         )
 
     def without_edges_out_of(self, sources: Names) -> Self:
-        """Make ``G`` with the edges out of ``sources`` cut (the underline)."""
+        """Make ``G`` with the edges out of ``sources`` cut (the underline).
+
+        Rule 2 of the do-calculus looks at it. Users ask for it; also called by
+        ``_cut_for_rule_2``.
+        """
         cut = self.require(sources)
         return self._make_part(
             self.nodes,
@@ -213,7 +252,10 @@ class CausalGraph:
         )
 
     def without_edges(self, edges: Iterable[Edge]) -> Self:
-        """Make ``G`` without these directed edges."""
+        """Make ``G`` without these directed edges.
+
+        Users ask for it; also called by ``make_back_door_graph``.
+        """
         kept = self.directed - frozenset(edges)
         return self._make_part(self.nodes, kept, self.bidirected, self.selection)
 
@@ -221,10 +263,11 @@ class CausalGraph:
         return write_statements(self.nodes, self.directed, self.bidirected, self.selection)
 
     def _follow_links(self, start: Nodes, kind: int) -> Nodes:
-        """Collect ``start`` and every node reached from it by links of one kind, as parents.
+        """Collect ``start`` and every node reached from it by links of one kind alone.
 
-        Called by ``CausalGraph.ancestors``, ``CausalGraph.descendants``,
-        ``CausalGraph.selecting`` and ``CausalGraph.components``.
+        ``kind`` is the place in ``Links``: parents, children or siblings. Called by
+        ``CausalGraph.ancestors``, ``CausalGraph.descendants``, ``CausalGraph.selecting`` and
+        ``CausalGraph.components``.
         """
         links, reached, queue = self.links, set(start), deque(start)
         while queue:

@@ -38,7 +38,10 @@ def parse_dagitty(text: str) -> CausalGraph:
 
 
 def write_dagitty(graph: CausalGraph) -> str:
-    """Write a graph as dagitty reads it. ``format_graph`` finds it in ``_WRITERS``."""
+    """Write a graph as text that the program dagitty reads.
+
+    ``format_graph`` finds it in ``_WRITERS`` for the format "dagitty".
+    """
     lines = [
         f"  {write_name(node)}{' [selected]' if node == graph.selection else ''}"
         for node in sort_names(graph.nodes)
@@ -56,7 +59,10 @@ class _DagittyReader:
         self._draft = GraphDraft()
 
     def read(self) -> GraphDraft:
-        """Read the whole dagitty text into a draft of a graph. Called by ``parse_dagitty``."""
+        """Read the whole dagitty text into a draft: its edges, hidden nodes and selection node.
+
+        Called by ``parse_dagitty``, which makes a graph of the draft.
+        """
         kind = self._tokens.expect("name", "'dag'")
         if kind.text.casefold() != "dag":
             kind.refuse(
@@ -75,7 +81,7 @@ class _DagittyReader:
         return self._draft
 
     def _read_statement(self) -> None:
-        """Read one statement into the draft: a node, a chain of edges, or a remark on drawing.
+        """Read one statement into the draft: a node, a row of edges, or a remark on drawing.
 
         Called by ``_DagittyReader.read`` until the text ends.
         """

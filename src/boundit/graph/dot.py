@@ -46,7 +46,7 @@ class _Scope:
 
 
 def parse_dot(text: str) -> CausalGraph:
-    """Read a graph from DOT.
+    """Read a graph from text in DOT, the language of Graphviz.
 
     ``parse_graph`` and ``read_graph`` find it in ``_READERS``.
 
@@ -82,7 +82,10 @@ class _DotReader:
         self._attributes: dict[str, dict[str, str]] = {}
 
     def read(self) -> GraphDraft:
-        """Read the whole DOT text into a draft of a graph. Called by ``parse_dot``."""
+        """Read the whole DOT text into a draft: its edges, hidden nodes and selection node.
+
+        Called by ``parse_dot``, which makes a graph of the draft.
+        """
         self._take_keyword("strict")
         if not (self._take_keyword("digraph") or self._take_keyword("graph")):
             self._tokens.now.refuse(f"expected 'digraph', found {self._tokens.now.quotation}")
@@ -115,7 +118,7 @@ class _DotReader:
         return inside
 
     def _read_statement(self, scope: _Scope, depth: int) -> list[str]:
-        """Read one statement: defaults, an assignment, a node or a chain of edges.
+        """Read one DOT statement: default attributes, an assignment, a node or a row of edges.
 
         Returns the nodes it names. Called by ``_DotReader._read_braces``.
         """
@@ -142,9 +145,9 @@ class _DotReader:
         return [node for end in ends for node in end]
 
     def _skip_assignment(self) -> bool:
-        """Pass over ``rankdir=LR`` and the like, and tell whether there was one.
+        """Pass over a DOT assignment such as ``rankdir=LR``, and tell whether there was one.
 
-        They say how the graph is drawn. Called by ``_DotReader._read_statement``.
+        It only says how the graph is drawn. Called by ``_DotReader._read_statement``.
         """
         if self._tokens.ahead.text != "=" or self._tokens.ahead.kind != "mark":
             return False
@@ -187,7 +190,7 @@ class _DotReader:
         return found
 
     def _read_name(self, what: str) -> str:
-        """Read a name, plain, quoted (also in parts) or HTML, or refuse.
+        """Read a name in DOT, plain, quoted (also in parts) or HTML, or raise a syntax error.
 
         ``what`` says in the error what the name would have been of. Called by
         ``_DotReader._read_end`` and wherever a word is expected.
@@ -233,9 +236,9 @@ def _read_arrow(edge: Token, attributes: dict[str, str]) -> str:
 
 
 def _is_two_headed(attributes: dict[str, str]) -> bool:
-    """Tell whether attributes other than ``dir`` give a DOT edge two heads.
+    """Tell whether ``bidirected``, or both arrow attributes, give a DOT edge two heads.
 
-    Called by ``_read_arrow``.
+    ``dir`` is left to ``_read_arrow``. Called by ``_read_arrow`` for every edge.
     """
     if is_flag_set(attributes.get("bidirected")):
         return True

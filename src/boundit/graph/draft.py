@@ -11,7 +11,7 @@ FORWARD, BACKWARD, BIDIRECTED = "->", "<-", "<->"
 
 @dataclass
 class GraphDraft:
-    """What a format said so far. Every reader fills one; ``graph`` judges it, once for all."""
+    """What a format said so far. Every reader fills one; ``make_graph`` judges it."""
 
     nodes: set[str] = field(default_factory=set)
     directed: set[tuple[str, str]] = field(default_factory=set)
@@ -20,9 +20,9 @@ class GraphDraft:
     selections: set[str] = field(default_factory=set)
 
     def connect(self, left: str, edge: str, right: str) -> None:
-        """Take in one edge as written: ``->``, ``<-`` or ``<->``.
+        """Add one edge to the draft as a file writes it: ``->``, ``<-`` or ``<->``.
 
-        Called by every reader, as ``from_record``, for every edge.
+        Called by every reader, such as ``from_record``, for every edge.
         """
         self.nodes |= {left, right}
         match edge:

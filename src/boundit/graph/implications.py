@@ -34,6 +34,9 @@ class Independence:
 def implications(graph: CausalGraph) -> tuple[Independence, ...]:
     """List the testable independences of a graph: one for each pair that some set separates.
 
+    Users ask what data could refute; called by ``_restate_in_columns`` for the statements that
+    ``check`` tests on a log.
+
     Each is stated given a smallest set (nothing in it can be left out), so that a test of it
     keeps its power. Together they generate all others: whatever else the graph separates given
     S follows from them by the rules that separation obeys (the compositional graphoid axioms),

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def from_networkx(source: "nx.Graph") -> CausalGraph:
-    """Read a networkx graph; whole numbers as nodes become their digits.
+    """Read a networkx graph into a ``CausalGraph``; whole numbers as nodes become their digits.
 
-    An edge with a true ``bidirected`` attribute is bidirected, whichever way it points. In an
-    undirected graph every edge must be.
+    For users who draw their graph with networkx. An edge with a true ``bidirected`` attribute
+    is bidirected, whichever way it points. In an undirected graph every edge must be.
     """
     if not all(hasattr(source, part) for part in ("nodes", "edges", "is_directed")):
         raise NotCausal(f"expected a networkx graph, found {type(source).__name__}")
@@ -45,7 +45,10 @@ def from_networkx(source: "nx.Graph") -> CausalGraph:
 
 
 def to_networkx(graph: CausalGraph) -> "nx.MultiDiGraph":
-    """Write a graph for networkx; a bidirected edge is one edge with ``bidirected=True``."""
+    """Write a graph for networkx; a bidirected edge is one edge with ``bidirected=True``.
+
+    For users who want to go on with networkx; ``from_networkx`` reads it back.
+    """
     try:
         import networkx as nx  # noqa: PLC0415, an optional package
     except ImportError:

@@ -13,8 +13,9 @@ def order_causally(
 ) -> tuple[str, ...]:
     """Put every node after its causes, ties by name, and ``last`` at the end.
 
-    ``last`` must have no children. Raises HasCycle with a shortest cycle through its first
-    node when there is no order. Called by ``CausalGraph.order``, and for the tables of models.
+    ``last`` must have no children. Raises HasCycle with a shortest cycle through its first node
+    when there is no order. Called by ``CausalGraph.order``, and for the tables of simulated
+    models.
 
     >>> order_causally({"Y": [], "X": ["Y"], "S": [], "A": []}, last="S")
     ('A', 'X', 'Y', 'S')

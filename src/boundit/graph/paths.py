@@ -16,6 +16,7 @@ def find_proper_causal_nodes(
 ) -> Nodes:
     """Collect the nodes on proper causal paths, outcomes included, treatments not.
 
+    A path is proper when it leads from a treatment to an outcome and meets no other treatment.
     Called by ``find_proper_causal_effects`` and ``make_back_door_graph``.
 
     They are the effects of the treatments that no treatment cuts off, as far as they are causes

@@ -6,11 +6,12 @@ from boundit.terms.names import Names, sort_names
 
 
 def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
-    """Draw ``graph`` as it looks to someone who never sees ``hidden``.
+    """Hide nodes: make the graph of the others, with edges that stand for the hidden ones.
 
     ``A -> B`` when a directed path leads from A to B through hidden nodes alone; ``A <-> B``
-    when hidden nodes alone carry a common cause to both. Every separation among the nodes
-    that stay is kept, and none is added.
+    when hidden nodes alone carry a common cause to both. Every separation among the nodes that
+    stay is kept, and none is added. Users call it; also called by ``GraphDraft.make_graph`` for
+    nodes that a file calls hidden.
 
     >>> drawn = CausalGraph.of(directed=[("C", "X"), ("C", "Y"), ("X", "M"), ("M", "Y")])
     >>> print(project(drawn, {"C", "M"}))
@@ -45,9 +46,9 @@ def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
 
 
 def _count_fill(links: tuple[set[str], ...]) -> int:
-    """Count the edges that projecting out a node with these links may add.
+    """Count the edges that hiding a node with these neighbours may add to the graph.
 
-    Called by ``project``, which takes the cheapest hidden node first.
+    Called by ``project``, which hides the cheapest node first.
     """
     parents, children, siblings = links
     return len(children) * (len(parents) + len(siblings) + len(children))

@@ -53,6 +53,8 @@ _OPENINGS: tuple[tuple[GraphFormat, re.Pattern[str]], ...] = (
 def parse_graph(text: str) -> CausalGraph:
     """Read a graph from text: our own, or DOT, dagitty or JSON, told apart by how they open.
 
+    Users call it; also called by ``read_graph``, and by ``load_graph`` for the command line.
+
     >>> print(parse_graph("U -> X -> Y; U -> Y; hidden U; Y -> [S]"))
     X -> Y; Y -> [S]; X <-> Y
     >>> parse_graph("dag { X -> Y }") == parse_graph('{"directed": [["X", "Y"]]}')
@@ -64,7 +66,10 @@ def parse_graph(text: str) -> CausalGraph:
 
 
 def read_graph(path: str | PathLike[str]) -> CausalGraph:
-    """Read a graph file, by its content; its suffix speaks only where the content does not."""
+    """Read a graph file, by its content; its suffix speaks only where the content does not.
+
+    Users call it; also called by ``load_graph`` for the command line.
+    """
     text, named = _read_contents(path), _SUFFIXES.get(Path(path).suffix.casefold())
     if _detect_format(text) or not named:
         return parse_graph(text)
@@ -76,7 +81,7 @@ def read_graph(path: str | PathLike[str]) -> CausalGraph:
 
 
 def require_graph(graph: object) -> CausalGraph:
-    """Return a graph as it is; anything else is refused with what would make one of it.
+    """Return a ``CausalGraph`` as it is; raise for anything else, saying how to make one of it.
 
     Called by ``recover``, ``check`` and, before bounds, ``read_bandit_query``.
     """
@@ -87,6 +92,8 @@ def require_graph(graph: object) -> CausalGraph:
 
 def format_graph(graph: CausalGraph, to: GraphFormat = "text") -> str:
     """Write a graph as ``"text"``, ``"dot"``, ``"dagitty"`` or ``"json"``.
+
+    Users call it; also called by ``convert`` of the command line.
 
     >>> print(format_graph(parse_graph("X -> [S]; X <-> Y"), "dagitty"))
     dag {

@@ -46,7 +46,7 @@ def write_json(graph: CausalGraph) -> str:
 
 
 def from_record(record: object) -> CausalGraph:
-    """Build a graph from what JSON text holds. Called by ``parse_json``."""
+    """Build a graph from the lists and names that JSON text holds. Called by ``parse_json``."""
     if not isinstance(record, Mapping):
         raise MalformedRecord("", f"an object with keys {', '.join(_GRAPH_KEYS)}", record)
     for key in record:
@@ -69,9 +69,9 @@ def from_record(record: object) -> CausalGraph:
 
 
 def to_record(graph: CausalGraph) -> dict[str, object]:
-    """Spell a graph with the keys of the JSON form, in a stable order.
+    """Write a graph as a dict with the keys of our JSON form, in a stable order.
 
-    Called by ``write_json``, and by the command line for ``--json``.
+    Called by ``write_json``, and by ``show_graph`` on the command line for ``--json``.
     """
     return {
         "nodes": sort_names(graph.nodes),
@@ -124,7 +124,8 @@ def _read_name(item: object) -> str:
 def _list_names(question: object) -> Iterator[str]:
     """List every name in the ``question`` of a JSON graph, however its lists are nested.
 
-    Called by ``from_record``, for nodes that only the question names.
+    A line of a benchmark collection holds a question beside the graph. Called by
+    ``from_record``, for nodes that only the question names.
     """
     waiting = [question]
     while waiting:

@@ -25,8 +25,10 @@ def open_walk(
 ) -> tuple[str, ...] | None:
     """Find a shortest walk that ``given`` leaves open; None when it blocks every walk.
 
-    None is therefore the claim ``(sources _||_ targets | given)`` in the graph. The walk reads
-    as it would be drawn:
+    A walk is a chain of edges; an open one carries dependence. None is therefore the claim
+    ``(sources _||_ targets | given)`` in the graph. Users ask it; also called by ``adjusts``,
+    ``find_selection_walk`` and wherever a separation is checked. The walk reads as it would be
+    drawn:
 
     >>> berkson = CausalGraph.of(directed=[("Talent", "Fame"), ("Looks", "Fame")])
     >>> open_walk(berkson, "Talent", "Looks", given="Fame")
@@ -74,11 +76,11 @@ def open_walk(
 def find_exits(
     links: Links, *, head: bool, known: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Find the parents, children and siblings to which a walk may leave a node that limits it.
+    """Find the parents, children and siblings to which an open walk may go on from a node.
 
-    Such a node is given (``known``), or was entered by an arrowhead (``head``) and causes
-    nothing given; others may be left by any edge. Called by ``open_walk``, ``find_boundary``
-    and ``_find_reached`` at every node of this kind.
+    The node is one that limits it: it is given (``known``), or was entered by an arrowhead
+    (``head``) and causes nothing given; others may be left by any edge. Called by
+    ``open_walk``, ``find_boundary`` and ``_find_reached`` at every node of this kind.
     """
     parents, children, siblings = links
     if known:
@@ -98,10 +100,10 @@ def _check_disjoint(one: Nodes, role: str, other: Nodes, other_role: str) -> Non
 
 
 def _retrace(node: str, head: bool, by_head: _Reached, by_tail: _Reached) -> tuple[str, ...]:  # noqa: FBT001
-    """Write the open walk that a search found, from its source to ``node``.
+    """Write the open walk that a search found, from its source to ``node``, as it is drawn.
 
     ``by_head`` and ``by_tail`` say from where each node was entered. Called by ``open_walk``
-    when it has arrived.
+    when it has reached a target.
     """
     walk = [node]
     while step := (by_head if head else by_tail)[node]:

@@ -37,7 +37,8 @@ def find_separator(
 ) -> Nodes | None:
     """Find the widest separator among the ancestors; None when nothing allowed separates.
 
-    Called by ``_AdjustmentSearch.find_widest`` and ``Solver._list_separators``.
+    A separator is a set given which sources and targets are independent. Called by
+    ``_AdjustmentSearch.find_widest`` and ``Solver._list_separators``.
 
     It is every allowed ancestor of ``sources``, ``targets`` and ``include``: if any set
     separates, this one does. One search, linear in the edges.
@@ -61,9 +62,11 @@ def nearest_separator(
 ) -> Nodes | None:
     """Find the separator that lies nearest to the sources; None when nothing separates.
 
-    It keeps, beside ``include``, the nodes of the widest separator that the sources reach. No
-    other separator comes between: one that leaves out a node of this one (outside ``include``)
-    leaves that node connected to the sources. It may hold nodes that lead to no target.
+    A separator is a set given which sources and targets are independent. Users ask for it; also
+    called by ``Solver._list_separators``. It keeps, beside ``include``, the nodes of the widest
+    separator that the sources reach. No other separator comes between: one that leaves out a
+    node of this one (outside ``include``) leaves that node connected to the sources. It may
+    hold nodes that lead to no target.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("D", "X")])
     >>> sorted(nearest_separator(chain, "X", "Y")), sorted(nearest_separator(chain, "Y", "X"))
@@ -82,8 +85,11 @@ def minimal_separator(
 ) -> Nodes | None:
     """Find a separator of which only ``include`` may be superfluous; None when there is none.
 
-    Two searches, linear in the edges: of the nearest separator it keeps what the targets reach.
-    No proper subset that holds ``include`` separates. It need not be the smallest one.
+    A separator is a set given which sources and targets are independent. Users ask for it; also
+    called by ``implications``, ``find_context_adjustment`` and
+    ``_AdjustmentSearch.find_minimal``. Two searches, linear in the edges: of the nearest
+    separator it keeps what the targets reach. No proper subset that holds ``include``
+    separates. It need not be the smallest one.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("D", "X")])
     >>> sorted(minimal_separator(chain, "X", "Y"))
@@ -104,7 +110,8 @@ def find_needed_nodes(
 ) -> Nodes | None:
     """Find the nodes that every separator holds, beside ``include``; None when there is none.
 
-    Called by ``_AdjustmentSearch.find_needed``.
+    A separator is a set given which sources and targets are independent. Called by
+    ``_AdjustmentSearch.find_needed``.
 
     They are the nodes of the widest separator that both ends reach.
 
@@ -169,7 +176,8 @@ def list_sets_between(
 ) -> Iterator[Nodes]:
     """List every set between ``forced`` and ``allowed`` that has a property.
 
-    Called by ``list_separators`` and ``_AdjustmentSearch.list_all``.
+    Called by ``list_separators`` and ``_AdjustmentSearch.list_all``, with the property to
+    separate or to adjust.
 
     ``find(low, high)`` returns some set between ``low`` and ``high`` with the property, or None
     when there is none. Each set but the one found differs from it first at some node, and that
@@ -192,7 +200,8 @@ def list_sets_between(
 def _split_ranges(forced: Nodes, allowed: Nodes, found: Nodes) -> Iterator[tuple[Nodes, Nodes]]:
     """Split the sets from ``forced`` to ``allowed``, without ``found``, into disjoint ranges.
 
-    Called by ``list_sets_between`` for every set it found.
+    Each range is its smallest and its largest set. Called by ``list_sets_between`` for every
+    set it found, to look into the ranges next.
     """
     free = sort_names(allowed - forced)
     for i in range(len(free) - 1, -1, -1):
@@ -261,8 +270,8 @@ class _SeparatorSearch:
     def find_ancestral(self) -> Nodes:
         """Find the ancestors of sources, targets and nodes that a separator must include.
 
-        Called by ``_SeparatorSearch.find_widest`` and the other searches: no separator needs
-        more nodes.
+        No separator needs more nodes. Called by ``_SeparatorSearch.find_widest`` and the other
+        searches.
         """
         return self.graph.ancestors(self.sources | self.targets | self.include)
 

@@ -31,7 +31,7 @@ _HINT = "edges are written ->, <- and <->, other names in double quotes"
 
 
 def parse(text: str) -> CausalGraph:
-    """Read a graph from our own text.
+    """Read a graph from our own text, such as ``X -> Y; X <-> Y; Y -> [S]``.
 
     ``parse_graph`` and ``read_graph`` find it in ``_READERS``.
 
@@ -46,7 +46,7 @@ def parse(text: str) -> CausalGraph:
 
 
 def _read_statement(tokens: Tokens, draft: GraphDraft) -> None:
-    """Read one statement of our text into the draft: a node, a chain of edges, what is hidden.
+    """Read one statement of our text into the draft: a node, a row of edges, what is hidden.
 
     Called by ``parse`` until the text ends.
     """

@@ -22,7 +22,7 @@ class Token:
     def refuse(self, reason: str) -> NoReturn:
         """Raise a syntax error that points at this token's line and column.
 
-        Called by every reader, as ``_DotReader.read``.
+        Called by every reader of graphs or queries, such as ``_DotReader.read``.
         """
         raise MalformedText(reason, line=self.line, column=self.column)
 
@@ -30,7 +30,7 @@ class Token:
     def quotation(self) -> str:
         """The token as an error message quotes it, or "the end of the text".
 
-        Read by every reader that refuses a token, as ``_DotReader.read``.
+        Read by every reader that refuses a token, such as ``_DotReader.read``.
         """
         if self.kind == END:
             return "the end of the text"
@@ -61,7 +61,7 @@ class Tokens:
     def take_if(self, kind: str, *texts: str) -> Token | None:
         """Take the current token if it is of this kind (and one of these texts), else None.
 
-        Called by ``Tokens.take_mark``, and by readers for edges, as ``parse``.
+        Called by ``Tokens.take_mark``, and by readers of graphs for edges, such as ``parse``.
         """
         here = self.now.kind == kind and (not texts or self.now.text in texts)
         return self.take() if here else None
@@ -76,22 +76,22 @@ class Tokens:
     def take_mark(self, mark: str) -> bool:
         """Take the current token if it is this mark, such as ``{``, and tell whether it was.
 
-        Called by every reader, as ``_QueryReader.read``.
+        Called by every reader of graphs or queries, such as ``_QueryReader.read``.
         """
         return self.take_if("mark", mark) is not None
 
     def expect_mark(self, mark: str, where: str = "") -> None:
         """Take this mark, such as ``}``, or raise a syntax error that says where it belongs.
 
-        Called by every reader, as ``_QueryReader.read``.
+        Called by every reader of graphs or queries, such as ``_QueryReader.read``.
         """
         if not self.take_mark(mark):
             self.now.refuse(f"expected {mark!r}{where}, found {self.now.quotation}")
 
     def expect_name(self, what: str) -> str:
-        """Take a name, plain or quoted, or refuse, saying what it would have named.
+        """Take a name, plain or quoted, or raise a syntax error that says what it would name.
 
-        Called by every reader, as ``_QueryReader.read``.
+        Called by every reader of graphs or queries, such as ``_QueryReader.read``.
         """
         if self.now.kind not in {"name", "quoted"}:
             self.now.refuse(f"expected {what}, found {self.now.quotation}")
@@ -109,7 +109,7 @@ class Tokens:
 
 
 def unquote(text: str) -> str:
-    r"""Take the quotes off and resolve ``\"`` and ``\\``; other backslashes stay.
+    r"""Take the quotes off a quoted name and resolve ``\"`` and ``\\``; other backslashes stay.
 
     Called by ``Tokens.expect_name`` and ``_DotReader._read_name``.
     """

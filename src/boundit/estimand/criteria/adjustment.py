@@ -66,8 +66,11 @@ def adjusts(
 ) -> Verdict:
     """Judge whether adjusting for ``covariates`` gives ``P(outcomes | do(treatments))``.
 
-    ``external`` is exactly ``Z^T``, a subset of the covariates; anything else in it raises
-    NotACovariate. ``write_adjustment`` writes down what a yes licenses.
+    The verdict says yes or no, by which criterion, and on a no which path is left open.
+    ``external`` is exactly ``Z^T``, the covariates also measured without selection; anything
+    else in it raises NotACovariate. ``write_adjustment`` writes down what a yes licenses. Users
+    ask it; also called by ``_judge_as_printed`` for the reasons of an adjustment that was
+    found.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
@@ -105,7 +108,7 @@ def write_adjustment(
 ) -> Expression:
     r"""Write the formula that is the effect if, and only if, ``adjusts`` says yes.
 
-    Called by ``_judge_as_printed`` for the pair it found.
+    Called by ``_judge_as_printed`` for the covariates it found, and by users.
 
     .. math:: \sum_z P(y \mid x, z, S{=}1)\, P(z \setminus z^T \mid z^T, S{=}1)\, P(z^T)
 
@@ -136,10 +139,11 @@ class _Claim(NamedTuple):
 
 
 def _list_claims(graph: CausalGraph, pair: Adjustment, x: Nodes, y: Nodes) -> Iterator[_Claim]:
-    """List the separations in the graph that the adjustment criterion demands, in its order.
+    """List the separations in the graph that an adjustment criterion demands, in its order.
 
-    Which criterion fits depends on what of the covariates was measured without selection.
-    Called by ``adjusts``, which stops at the first that fails.
+    Each comes with what it means when it fails. Which criterion applies depends on what of the
+    covariates was measured without selection. Called by ``adjusts``, which stops at the first
+    that fails.
     """
     z, zt = pair
     backdoor = make_back_door_graph(graph, treatments=x, outcomes=y)
@@ -162,8 +166,9 @@ def _list_claims(graph: CausalGraph, pair: Adjustment, x: Nodes, y: Nodes) -> It
 
 
 def _name_criterion(graph: CausalGraph, pair: Adjustment) -> str:
-    """Name the adjustment criterion that fits: by which covariates were measured unselected.
+    """Name the adjustment criterion that applies: Definition 2, GACT1, GACT2 or GACT3.
 
+    It depends on whether there is selection, and on which covariates were measured without it.
     Called by ``adjusts`` for its verdict.
     """
     if graph.selection is None:
@@ -178,7 +183,8 @@ def _read_question(
 ) -> tuple[Adjustment, Nodes, Nodes]:
     """Read covariates (and which are external), treatments and outcomes as sets of nodes.
 
-    Called by ``adjusts`` and ``write_adjustment``.
+    Raises NotACovariate for an external variable that is no covariate. Called by ``adjusts``
+    and ``write_adjustment`` first of all.
     """
     z, x, y = read_roles(
         graph,

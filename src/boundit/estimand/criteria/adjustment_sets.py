@@ -31,11 +31,13 @@ def find_adjustment(
     external: Names = (),
     within: Names | None = None,
 ) -> Adjustment | None:
-    """Find covariates of which none can be spared; None when nothing adjusts.
+    """Find covariates to adjust for of which none can be spared; None when no set adjusts.
 
     ``external`` are all variables measured without selection, ``within`` those one may adjust
-    for (by default all observed ones). No admissible pair has a proper subset of the covariates
-    found, and of ``Z^T`` none can be spared given those. Time is polynomial.
+    for (by default all observed ones). The answer is a pair: the covariates ``Z``, and ``Z^T``,
+    those of them whose unselected law is needed. No pair that adjusts has a proper subset of
+    the covariates found, and of ``Z^T`` none can be spared given those. Time is polynomial.
+    Users ask it; also called by ``_judge_as_printed`` and ``adjust_for_confounding_only``.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]; U -> Y")
@@ -56,9 +58,11 @@ def list_adjustments(
     external: Names = (),
     within: Names | None = None,
 ) -> Iterator[Adjustment]:
-    """List every admissible pair once, with polynomial delay, the widest covariates first.
+    """List every pair that adjusts once, with polynomial delay, the widest covariates first.
 
-    ``external`` and ``within`` are those of ``find_adjustment``. Names are checked at once.
+    A pair is the covariates, and those of them whose unselected law is needed. ``external`` and
+    ``within`` are those of ``find_adjustment``. Names are checked at once. For users who want
+    to choose among all sets to adjust for.
 
     >>> graph = CausalGraph.of(directed=[("A", "B"), ("B", "X"), ("A", "Y"), ("X", "Y")])
     >>> for pair in list_adjustments(graph, treatments="X", outcomes="Y"):
@@ -86,10 +90,11 @@ class _AdjustmentSearch:
     measured: Nodes
 
     def find_widest(self, forced: Nodes, allowed: Nodes) -> Nodes | None:
-        """Find covariates from ``forced`` to ``allowed`` that adjust with some ``Z^T``.
+        """Find the widest covariates from ``forced`` to ``allowed`` that adjust for the effect.
 
-        None when there are none. Called by ``_AdjustmentSearch.list_all`` to look into a range
-        of sets.
+        ``Z^T`` among them, measured without selection, must part outcomes from selection. None
+        when no set in between adjusts. Called by ``_AdjustmentSearch.list_all`` to look into a
+        range of sets.
         """
         found = find_separator(
             self.backdoor,
@@ -103,17 +108,18 @@ class _AdjustmentSearch:
         return found - self.selection
 
     def find_external(self, covariates: Nodes) -> Nodes | None:
-        """Find a minimal ``Z^T`` among these covariates: those to measure without selection.
+        """Find a minimal ``Z^T``: covariates whose law must be known without selection.
 
-        Called by ``_AdjustmentSearch.find_minimal`` and ``_AdjustmentSearch.find_widest``.
+        They separate outcomes from selection in the back-door graph; None when none do. Called
+        by ``_AdjustmentSearch.find_minimal`` and ``_AdjustmentSearch.find_widest``.
         """
         usable = covariates & self.measured
         return minimal_separator(self.backdoor, self.outcomes, self.selection, within=usable)
 
     def find_minimal(self) -> Adjustment | None:
-        """Find an admissible pair of which no covariate can be spared; None when there is none.
+        """Find a pair (covariates ``Z``, unselected ``Z^T``) that adjusts, with none to spare.
 
-        Called by ``find_adjustment``.
+        None when no covariates adjust. Called by ``find_adjustment``.
         """
         external = self.find_external(self.allowed)
         if external is None:
@@ -134,7 +140,7 @@ class _AdjustmentSearch:
         return Adjustment(covariates, self.find_external(covariates) or frozenset())
 
     def find_needed(self, covariates: Nodes) -> Nodes:
-        """Find which of these covariates cannot be left out, as the others do not adjust.
+        """Find which of these covariates cannot be left out, as the others would not adjust.
 
         Called by ``_AdjustmentSearch.find_minimal`` until nothing can be spared.
         """
@@ -150,7 +156,7 @@ class _AdjustmentSearch:
         return (one or frozenset()) | (other or frozenset())
 
     def list_all(self) -> Iterator[Adjustment]:
-        """List every admissible pair: covariates, and each ``Z^T`` that goes with them.
+        """List every pair that adjusts: covariates, and each ``Z^T`` (unselected part).
 
         Called by ``list_adjustments``.
         """
@@ -169,9 +175,10 @@ def _prepare_search(
     external: Names,
     within: Names | None,
 ) -> _AdjustmentSearch:
-    """Read treatments, outcomes and covariates as sets, and make the back-door graph.
+    """Read treatments, outcomes and allowed covariates as sets, and make the back-door graph.
 
-    Called by ``find_adjustment`` and ``list_adjustments``.
+    That is the graph without the first edge of every causal path from treatments to outcomes.
+    Called by ``find_adjustment`` and ``list_adjustments`` for the search they run.
     """
     x, y = read_roles(graph, {"a treatment": treatments, "an outcome": outcomes})
     (measured,) = read_roles(graph, {"measured without selection": external})

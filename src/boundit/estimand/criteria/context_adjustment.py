@@ -91,12 +91,12 @@ def find_context_adjustment(
     context: Names = (),
     tables: Iterable[Names] = (),
 ) -> ContextAdjustment | None:
-    """Find covariates of which none can be spared; None when none will do.
+    """Find covariates that give an effect in a context, none to spare; None when none will do.
 
-    Called by ``_judge_guarded`` before it tries the joint effect.
-
+    They are averaged over at each context: ``P(y | x, c, z, S=1)`` with weights ``P(z | c)``.
     Weights come from the log where they can, otherwise from the first of the unselected
-    ``tables``, each a set of variables, that serves.
+    ``tables``, each a set of variables, that serves. Called by ``_judge_guarded`` before it
+    tries the joint effect on outcomes and context.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("C -> X -> Y; C -> Y; Z -> X; Z -> Y; Z -> [S]")
@@ -122,9 +122,9 @@ def find_context_adjustment(
 def write_context_adjustment(
     adjustment: ContextAdjustment, *, treatments: Nodes, outcomes: Nodes, context: Nodes
 ) -> Expression:
-    """Write the formula that an adjustment in context stands for.
+    """Write the formula of an adjustment in context: at each context an average over Z.
 
-    Called by ``_judge_guarded``.
+    Called by ``_judge_guarded`` for the adjustment it found.
 
     >>> x, y, nothing = frozenset("X"), frozenset("Y"), frozenset()
     >>> plain = ContextAdjustment(covariates=nothing, table=nothing)
@@ -139,9 +139,10 @@ def write_context_adjustment(
 def _list_weight_sources(
     graph: CausalGraph, s: Nodes, free: Nodes, c: Nodes, tables: Iterable[Names]
 ) -> Iterator[tuple[Nodes, Nodes]]:
-    """List what can weigh covariates, the log first: each table and the covariates it weighs.
+    """List where the weights ``P(z | c)`` of covariates can come from: the log, then tables.
 
-    Called by ``find_context_adjustment``.
+    Each comes as the covariates that can be weighed, and the table's variables (empty for the
+    log). Called by ``find_context_adjustment``, which takes the first that serves.
     """
     yield free - find_connected_nodes(graph, s, given=c), frozenset()
     for table in map(graph.require, tables):

@@ -50,9 +50,11 @@ def exchanges(
 ) -> Verdict:
     """Judge whether setting ``exchanged`` by hand tells as much as seeing it among the logged.
 
-    A yes in the sound form means ``P(outcomes | do(treatments), do(exchanged), given)`` is
-    ``P(outcomes | do(treatments), exchanged, given, S=1)``, and the same without ``S=1``. The
-    paper's form is the printed condition; a yes of it licenses nothing by itself.
+    Two readings of the paper's Lemma 1 may be asked for. A yes of ``form="sound"`` (Rule 2 of
+    the do-calculus, which always holds) means ``P(outcomes | do(treatments), do(exchanged),
+    given)`` is ``P(outcomes | do(treatments), exchanged, given, S=1)``, and the same without
+    ``S=1``. The form ``"paper"`` is the condition as printed; a yes of it licenses nothing by
+    itself. For users who check one step of a derivation; returns a verdict with its reason.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z <-> Y; A -> [S]")
@@ -83,9 +85,10 @@ def exchanges(
 
 
 def _cut_for_rule_2(graph: CausalGraph, z: Nodes, x: Nodes) -> CausalGraph:
-    """Cut the edges into the treatments ``X`` and out of the exchanged ``Z`` (Rule 2).
+    """Cut the edges into the treatments ``X`` and out of the exchanged ``Z``, as Rule 2 asks.
 
-    Called by ``exchanges`` for the sound form.
+    Returns the graph in which the separation is looked for. Called by ``exchanges`` for the
+    reading of Lemma 1 that is always right (``form="sound"``).
     """
     return graph.without_edges_into(x).without_edges_out_of(z)
 
@@ -93,7 +96,8 @@ def _cut_for_rule_2(graph: CausalGraph, z: Nodes, x: Nodes) -> CausalGraph:
 def _cut_for_rule_3(graph: CausalGraph, z: Nodes, x: Nodes, w: Nodes) -> CausalGraph:
     """Cut the edges into ``X`` and into ``Z(W)``, the part of Z that causes no W (Rule 3).
 
-    Called by ``exchanges`` for the paper's form.
+    Returns the graph in which the separation is looked for. Called by ``exchanges`` for Lemma 1
+    as it is printed (``form="paper"``).
     """
     acted_on = graph.without_edges_into(x)
     return acted_on.without_edges_into(z - acted_on.ancestors(w))

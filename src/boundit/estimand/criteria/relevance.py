@@ -20,11 +20,13 @@ def shortlist(
 ) -> list[str]:
     """Choose variables so few that at most ``max_sets`` sets of ``max_size`` can be made.
 
-    Called by ``find_substitutes`` before it combines variables, and by the search for chains.
+    Called by ``find_substitutes`` before it combines variables, and by the rules of bounds that
+    sum over chosen variables.
 
-    All of them when that is so; otherwise first those of minimal separators between outcomes
-    on one side and treatments and selection on the other, near either end, then the nearest to
-    the outcomes by edges. It is a rule of thumb: what is left out might have served as well.
+    All ``usable`` ones when that is so; otherwise first those of minimal separators between
+    outcomes on one side and treatments and selection on the other, near either end, then the
+    nearest to the outcomes by edges. It is a rule of thumb: what is left out might have served
+    as well.
 
     >>> chain = CausalGraph.of(directed=[("A", "B"), ("B", "Y"), ("X", "Y"), ("B", "X")])
     >>> y, x, none = frozenset("Y"), frozenset("X"), frozenset()
@@ -46,9 +48,10 @@ def shortlist(
 def _collect_separators(
     graph: CausalGraph, usable: Nodes, y: Nodes, x: Nodes, c: Nodes
 ) -> Nodes:
-    """Collect the usable variables of six minimal separators around the outcomes.
+    """Collect the usable variables that lie in one of six minimal separators of the outcomes.
 
-    Called by ``shortlist``, which takes them first.
+    Each is a smallest set that blocks all paths from the outcomes to the treatments, to
+    selection or to both. Called by ``shortlist``, which takes them first.
     """
     s = frozenset((graph.selection,)) if graph.selection else frozenset()
     behind, ahead = graph.without_edges_out_of(x), graph.without_edges_into(x)

@@ -16,7 +16,7 @@ class NoOutcome(InvalidQuery):
 
 
 def read_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> tuple[Nodes, ...]:
-    """Read a question's sets of variables, role by role.
+    """Read the variables of each role (outcome, treatment, ...) as a set of nodes, or refuse.
 
     Called by ``exchanges``, ``adjusts_in_context``, ``_prepare_search`` and the other criteria,
     first of all.

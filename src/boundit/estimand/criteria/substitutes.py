@@ -100,9 +100,10 @@ class SubstituteQuestion:
         context: Names = (),
         tables: Iterable[Names] = (),
     ) -> "SubstituteQuestion":
-        """Read outcomes, treatments, context and tables as sets, once for all sets judged.
+        """Read outcomes, treatments, context and tables as sets of nodes, and cut the graph.
 
-        Called by ``find_substitutes``.
+        The cut graphs serve every set of variables judged later. Called by ``find_substitutes``
+        once.
         """
         y, x, c = read_roles(
             graph, {"an outcome": outcomes, "a treatment": treatments, "context": context}
@@ -113,9 +114,11 @@ class SubstituteQuestion:
         return cls(graph, y, x, c, selection, measured, ahead, behind)
 
     def judge(self, variables: Nodes, form: Form) -> Substitute | Verdict:
-        """Judge one set of variables: the substitute it is, or the verdict that rules it out.
+        """Judge one set ``W`` of variables: a substitute, or the verdict that rules it out.
 
-        Called by ``find_substitutes`` for every set it tries.
+        A substitute is a ``W`` at each value of which the effect is known, so that it lies
+        between the least and the greatest. Called by ``find_substitutes`` for every set it
+        tries.
 
         >>> from boundit.graph.text import parse
         >>> graph = parse("Z -> W -> Y; Z -> Y; X; [S]")
@@ -137,12 +140,15 @@ def find_substitutes(
     max_size: int = 3,
     max_sets: int = 1_000,
 ) -> SubstituteSearch:
-    """Search the sets of at most ``max_size`` variables, smallest first (Algorithm 3).
+    """Find the sets ``W`` of variables at each value of which an effect is known (Algorithm 3).
 
-    ``tables`` are unselected tables, each a set of variables. Where there are more than
-    ``max_sets`` sets, only the most relevant variables are combined: those of separators
-    between outcomes, selection and treatments, then the nearest to the outcomes by edges;
-    ``left_out`` names the others. ``max_size`` counts for those too.
+    The effect then lies between the least and the greatest of these. Sets of at most
+    ``max_size`` variables are tried, smallest first; ``form`` says by which conditions (see
+    this module). ``tables`` are unselected tables, each a set of variables. Where there are
+    more than ``max_sets`` sets, only the most relevant variables are combined: those of
+    separators between outcomes, selection and treatments, then the nearest to the outcomes by
+    edges; ``left_out`` names the others. ``max_size`` counts for those too. Called by
+    ``plan_paper`` for the paper's bounds, and by users.
 
     >>> from boundit.graph.text import parse
     >>> figure_2 = parse("U1 -> X1 -> I1 -> Y; U1 -> Y; U2 -> X2 -> Y; I1 <-> Y; I1 -> [S]")
@@ -177,9 +183,10 @@ def find_substitutes(
 
 
 def _find_usable_variables(q: SubstituteQuestion, form: Form) -> Nodes:
-    """Find the variables that may be in a substitute of this form: not roles, not selection.
+    """Find the variables that may be in a substitute: no role in the question, not selection.
 
-    Called by ``find_substitutes``.
+    Forms other than the paper's need only causes of the variables in question. Called by
+    ``find_substitutes``.
     """
     named = q.outcomes | q.treatments | q.context
     causes = q.graph.observed if form == "paper" else q.graph.ancestors(named | q.selection)
@@ -187,9 +194,10 @@ def _find_usable_variables(q: SubstituteQuestion, form: Form) -> Nodes:
 
 
 def _judge_as_printed(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
-    """Look for an adjustment set for ``P(y, c | do(x, w))`` (Algorithm 3, line 6).
+    """Judge a set ``W`` as the paper prints it: adjusting must give ``P(y, c | do(x, w))``.
 
-    Called by ``_judge_guarded``. ``SubstituteQuestion.judge`` finds it in ``_JUDGES``.
+    Returns the substitute with its formula, or a verdict (Algorithm 3, line 6). Called by
+    ``_judge_guarded``. ``SubstituteQuestion.judge`` finds it in ``_JUDGES`` for form "paper".
     """
     roles = {"treatments": q.treatments | w, "outcomes": q.outcomes | q.context}
     for table in (frozenset[str](), *q.tables):
@@ -202,9 +210,11 @@ def _judge_as_printed(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
 
 
 def _judge_guarded(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
-    """Ask for Rule 2, then recover the effect at each context, or else the joint one.
+    """Judge a set ``W`` by Rule 2: setting it must tell what observing it tells.
 
-    ``SubstituteQuestion.judge`` finds it in ``_JUDGES``.
+    Then the effect at each value of W is looked for, in each context or else jointly with it.
+    Returns the substitute with its formula, or a verdict. ``SubstituteQuestion.judge`` finds it
+    in ``_JUDGES`` for form "guarded".
     """
     y, c, acting = q.outcomes, q.context, q.treatments | w
     cut = q.ahead.without_edges_out_of(w)
@@ -235,9 +245,11 @@ def _judge_guarded(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
 
 
 def _judge_conditioning(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
-    """Ask that neither selection nor the treatments' causes tell of the outcome given ``W``.
+    """Judge a set ``W`` that is only observed: given W, the log must show the effect as it is.
 
-    ``SubstituteQuestion.judge`` finds it in ``_JUDGES``.
+    That is so if neither selection nor what causes the treatments tells of the outcome. Returns
+    the substitute with its formula, or a verdict. ``SubstituteQuestion.judge`` finds it in
+    ``_JUDGES`` for form "conditioning".
     """
     y, x, c, s = q.outcomes, q.treatments, q.context, q.selection
     if walk := open_walk(q.ahead, y, s, given=x | c | w):

@@ -28,7 +28,10 @@ class _Factor(NamedTuple):
 
 
 def make_probability(of: Nodes, given: Nodes, *, logged: bool) -> Expression:
-    """Write ``P(of | given)``, or 1 when ``of`` is empty. Called by ``_simplify_node``."""
+    """Write ``P(of | given)``, of logged rows or of everyone; it is 1 when ``of`` is empty.
+
+    Called by ``_simplify_node``.
+    """
     return P(of, given, logged) if of else ONE
 
 
@@ -45,7 +48,8 @@ def multiply(*factors: Expression) -> Expression:
 def divide(top: Expression, bottom: Expression) -> Expression:
     """Divide two simplified formulas into one simplified formula: common factors cancel.
 
-    Called by ``_write_effect``, ``Law.marginalize`` and whoever norms a formula.
+    Called by ``_write_effect``, ``Law.marginalize`` and wherever a formula is divided by its
+    sum.
     """
     return _build_formula(
         [*_list_factors(top, above=True), *_list_factors(bottom, above=False)]
@@ -53,9 +57,10 @@ def divide(top: Expression, bottom: Expression) -> Expression:
 
 
 def sum_out(over: Nodes, body: Expression) -> Expression:
-    """Sum a simplified formula over variables: what sums to one goes, constants are pulled out.
+    """Sum a simplified formula over variables, and return the sum in simplified form.
 
-    Called by ``_write_effect``, ``Law.marginalize`` and whoever lets variables go.
+    Probabilities that sum to one go, factors without such a variable are pulled out. Called by
+    ``_write_effect``, ``Law.marginalize`` and wherever variables are summed away.
     """
     if not over:
         return body
@@ -78,9 +83,9 @@ def _bind_sum(over: Nodes, body: Expression) -> Expression:
 
 
 def _list_factors(expression: Expression, *, above: bool) -> Iterable[_Factor]:
-    """List the factors of a formula, each with whether it stands above the line of a ratio.
+    """List the factors of a formula, each with whether it is above the line of a ratio.
 
-    Called by ``multiply``, ``divide`` and ``sum_out``.
+    Called by ``multiply``, ``divide`` and ``sum_out`` to take formulas apart.
     """
     match expression:
         case Product(factors):
@@ -94,9 +99,9 @@ def _list_factors(expression: Expression, *, above: bool) -> Iterable[_Factor]:
 
 
 def _build_formula(factors: Iterable[_Factor]) -> Expression:
-    """Build a product or ratio of factors, without those that stand both above and below.
+    """Build a product or ratio of factors; those both above and below the line cancel.
 
-    Called by ``multiply``, ``divide`` and ``sum_out``.
+    Called by ``multiply``, ``divide`` and ``sum_out`` to put formulas together again.
     """
     tops, bottoms = list[Expression](), list[Expression]()
     for part, above in factors:
@@ -165,9 +170,10 @@ def _divide_probability(top: Expression, bottom: Expression) -> Expression | Non
 
 
 def _sum_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor], set[str]]:
-    """Sum the variables that sum to one in probabilities; return factors and variables left.
+    """Sum over the variables for which a probability sums to one, as in ``Σ_a P(a | b) = 1``.
 
-    Called by ``sum_out`` before it writes a sum sign for the others.
+    Returns the factors and the variables that are left. Called by ``sum_out`` before it writes
+    a sum sign for the others.
     """
     held = dict(enumerate(factors))
     holders = _find_holders(factors, over)
@@ -206,9 +212,10 @@ def _find_holders(factors: list[_Factor], over: Nodes) -> dict[str, set[int]]:
 
 
 def _join_by_chain_rule(factors: list[_Factor], variable: str) -> P | None:
-    """Join probabilities into one that has ``variable`` before the bar; None if they do not.
+    """Join ``P(a | b, c) P(b | c) ...`` into one probability with ``variable`` before the bar.
 
-    Called by ``_sum_at_once`` for the factors that hold a variable.
+    None if the factors do not join. Called by ``_sum_at_once`` for the factors that hold a
+    variable, to sum it away there.
     """
     parts = [f.part for f in factors if f.above and isinstance(f.part, P)]
     if len(parts) < len(factors):
@@ -227,7 +234,7 @@ def _join_by_chain_rule(factors: list[_Factor], variable: str) -> P | None:
 
 
 def may_chain(later: P, earlier: P) -> bool:
-    """Tell whether the chain rule joins the two: ``P(a | b, c)`` follows ``P(b | c)``.
+    """Tell whether two probabilities join by the chain rule: ``P(a | b, c)`` and ``P(b | c)``.
 
     Called by ``_join_by_chain_rule`` and ``_join_chains``.
     """
@@ -237,9 +244,10 @@ def may_chain(later: P, earlier: P) -> bool:
 def _group_factors(
     factors: list[_Factor], over: set[str]
 ) -> tuple[list[_Factor], list[tuple[set[str], list[_Factor]]]]:
-    """Split factors: those without a summed variable, and groups that share none.
+    """Split factors of a sum: those without a summed variable, and groups that share none.
 
-    Called by ``sum_out``, which writes one sum for each group.
+    Returns the free factors, and for each group its summed variables and its factors. Called by
+    ``sum_out``, which writes one sum for each group.
     """
     outside = list[_Factor]()
     groups: list[tuple[set[str], list[_Factor]]] = [({v}, []) for v in sorted(over)]

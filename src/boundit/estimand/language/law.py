@@ -28,23 +28,26 @@ class Law:
     conditional: Conditional
 
     def write_formula(self) -> Expression:
-        """Write the law as one formula: the product of its conditionals.
+        """Write the law as one formula: the product of its conditionals, one for each variable.
 
-        Called by ``identify`` and ``recover_among_selected`` at the end of their way.
+        Called by ``identify`` and ``recover_among_selected`` when they have the law they look
+        for.
         """
         return multiply(*map(self.conditional, self.order))
 
     def divide_by(self, divided: Nodes) -> "Law":
-        """Make the law without the c-factors of ``divided``, whole c-components each (Lemma 1).
+        """Divide the law by the c-factors of ``divided``: drop their conditionals (Lemma 1).
 
-        Called by ``identify``, ``_recover_by_listing`` and ``_divide_clean``.
+        ``divided`` holds whole c-components, sets of nodes that bidirected edges join. Called
+        by ``identify``, ``_recover_by_listing`` and ``_divide_clean``; returns the new law.
         """
         return Law(tuple(v for v in self.order if v not in divided), self.conditional)
 
     def marginalize(self, kept: Nodes) -> "Law":
-        """Make the law of ``kept``, an ancestral set, by summing out all other nodes (Lemma 3).
+        """Sum all nodes but ``kept`` out of the law; ``kept`` holds all its causes (Lemma 3).
 
-        Called by ``identify``, ``_recover_by_listing`` and ``_divide_clean``.
+        Called by ``identify``, ``_recover_by_listing`` and ``_divide_clean``; returns the new
+        law.
         """
         order = list(self.order)
         for i in range(len(order) - 1, -1, -1):
@@ -88,12 +91,12 @@ Reader = Callable[[CausalGraph, Sequence[Nodes]], Law]
 
 
 def write_observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
-    """Write what the data show, ``P(v | S=1)`` or ``P(v)``, in a causal order.
+    """Write the law that the log shows, ``P(v | S=1)`` or ``P(v)``, as one conditional a node.
 
     Called by ``_divide_clean``; ``recover_factor`` reads laws by it unless told otherwise.
 
-    Built from its end, the order takes the first set of ``late`` as soon as it may, then the
-    second, then the rest.
+    The nodes stand in a causal order. Built from its end, it takes the first set of ``late`` as
+    soon as it may, then the second, then the rest.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
     >>> print(write_observed_law(chain).conditional("Y"))
@@ -114,9 +117,10 @@ def write_observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
 
 
 def order_from_end(graph: CausalGraph, late: Sequence[Nodes]) -> tuple[str, ...]:
-    """Order the observed nodes causally, from the last to the first, those of ``late`` last.
+    """Order the observed nodes, causes before effects, those of ``late`` as late as can be.
 
-    Called by ``write_observed_law`` and ``ExternalTable.write_law``.
+    The order is built from its end. Called by ``write_observed_law`` and
+    ``ExternalTable.write_law`` for the conditionals of a law.
     """
     rank = {node: i for i, nodes in reversed([*enumerate(late)]) for node in nodes}
     observed, links = graph.observed, graph.links

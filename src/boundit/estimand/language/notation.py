@@ -79,7 +79,7 @@ class _Notation:
 
 
 def _make_variables(variables: Sequence[Primed]) -> tuple[Variable, ...]:
-    """Turn names and their numbers of primes into variables of a sentence, as X'.
+    """Turn names and their numbers of primes into variables of a sentence, such as X'.
 
     Called by ``_Notation.write_term``, ``_Notation.write_factor`` and ``_Notation.write_sum``.
     """

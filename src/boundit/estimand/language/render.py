@@ -191,5 +191,8 @@ def _rank_in_row(factor: Expression) -> tuple[bool, bool, list[str]]:
 
 
 def _list_primed(variables: Nodes, primes: _Primes) -> list[Primed]:
-    """List variables in order, each with its number of primes. Called by ``_write_part``."""
+    """List variables by name, each with how many primes (as in X') it has in this place.
+
+    Called by ``_write_part``.
+    """
     return [Primed(v, primes.get(v, 0)) for v in sort_names(variables)]

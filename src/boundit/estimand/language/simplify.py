@@ -23,7 +23,7 @@ from boundit.estimand.language.expression import (
 
 
 def simplify(expression: Expression) -> Expression:
-    """Bring a formula to its canonical form.
+    """Bring a formula to one fixed simple form, so that equal formulas are written alike.
 
     Called by ``recover`` for its answer, and by the rules of bounds for every formula they
     keep.
@@ -40,8 +40,8 @@ def simplify(expression: Expression) -> Expression:
 def _simplify_once(expression: Expression, done: dict[int, Expression]) -> Expression:
     """Simplify a part of a formula, or return it from ``done`` if that has happened before.
 
-    Nested formulas share parts, and have endlessly many paths. Called by ``simplify``, then for
-    each part by ``_simplify_node``.
+    ``done`` keeps this short: nested formulas share parts, which are met again and again.
+    Called by ``simplify``, then for each part by ``_simplify_node``.
     """
     if id(expression) not in done:
         done[id(expression)] = _simplify_node(expression, done)

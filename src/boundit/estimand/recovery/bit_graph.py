@@ -44,10 +44,10 @@ class BitGraph:
         return frozenset(self.names[i] for i in list_bits(mask & ~self.selection))
 
     def _find_ancestors(self, of: int, cut_into: int, cut_out_of: int = 0) -> int:
-        """Find ``An(of)`` as a mask, without the edges into one mask and out of another.
+        """Find ``An(of)`` as a bit mask, with the edges into one mask and out of another cut.
 
-        Called by ``BitGraph._find_connected``. The search asks ``ancestors``, which keeps the
-        answers.
+        Called by ``BitGraph._find_connected``. The search of the do-calculus calls it as
+        ``ancestors``, which keeps the answers.
         """
         found, queue = of, of
         while queue:
@@ -60,12 +60,14 @@ class BitGraph:
         return found
 
     def _find_connected(self, node: int, given: int, cut_into: int, cut_out_of: int) -> int:
-        """Find everything that some open walk joins to ``node`` in the cut graph.
+        """Find the nodes, as a mask, that ``given`` does not separate from ``node``.
 
-        The rules of the search ask ``connected``, which keeps its answers, thousands of times.
+        The edges into one mask and out of another are cut. The search of the do-calculus calls
+        it as ``connected``, which keeps the answers, thousands of times to see whether a rule
+        applies.
 
-        It is the walk of ``graph.separation`` in masks: a node is entered by an arrowhead or by
-        a tail, and left the way a collider or any other node may be left.
+        It is the search of ``graph.separation`` in masks: a node is entered by an arrowhead or
+        by a tail, and left the way a collider or any other node may be left.
         """
         opening = self._find_ancestors(given, cut_into, cut_out_of)
         tails, heads = 1 << node, 0

@@ -27,7 +27,8 @@ def compact(
 ) -> Recovery:
     """Answer again with as few variables beside those asked about as a greedy search finds.
 
-    Called by ``recover`` for what the structured ways found.
+    A formula with fewer variables needs fewer cells of the log. Called by ``recover`` for the
+    formula that ``Solver`` found; returns the shorter one, or the same.
 
     >>> graph = CausalGraph.of(directed=[("A", "B"), ("B", "X"), ("A", "Y"), ("X", "Y")])
     >>> asked = Question(frozenset("Y"), frozenset("X"))
@@ -70,7 +71,8 @@ class _Trials:
     def try_without(self, hidden: Nodes) -> Recovery:
         """Recover the effect with ``hidden`` projected out; if found, keep the smaller graph.
 
-        Called by ``compact`` for one set of variables after the other.
+        Returns a ``Recovery``, without a formula where there is none or the work allowed is
+        used up. Called by ``compact`` for one set of variables after the other.
         """
         cost = (len(self.graph.nodes) - len(hidden)) ** 2
         if self.work < cost:

@@ -40,8 +40,9 @@ class _Group:
 def recover_by_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) -> Recovery:
     """Recover each c-factor that bears on the outcomes, and multiply them into the effect.
 
-    Called by ``Solver._try_ways`` and ``ExternalTable.answer`` when treatments cannot be read
-    as conditions.
+    A c-factor ``Q[C]`` is the law of nodes joined by bidirected edges when all else is set by
+    hand; ``solve`` recovers one. Called by ``Solver._try_ways`` and ``ExternalTable.answer``
+    when treatments cannot be read as conditions.
 
     >>> from boundit.estimand.recovery.recover_factor import recover_factor
     >>> graph = CausalGraph.of(
@@ -70,7 +71,8 @@ def recover_among_selected(
 ) -> Recovery:
     """Recover an effect among the logged rows, from c-factors known up to a constant.
 
-    Called by ``Solver._answer_among_selected``.
+    Factors that cannot be recovered one by one may be known together but for P(S=1), which
+    cancels. Called by ``Solver._answer_among_selected``; returns the formula and its steps.
     """
     group = _find_needed_factors(graph, asked)
     steps, parts, left = [_make_opening_step(group, asked)], list[Expression](), list[Nodes]()
@@ -98,9 +100,10 @@ def recover_among_selected(
 
 
 def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
-    """Collect the c-factors connected to the outcomes through variables that vary.
+    """Collect the c-factors on which an effect depends: those linked to the outcomes.
 
-    Called by ``recover_by_factors`` and ``recover_among_selected`` first of all.
+    They are linked through variables that are neither set nor given; all others cancel. Called
+    by ``recover_by_factors`` and ``recover_among_selected`` first of all.
     """
     known = asked.list_known(graph)
     whole = factorize(graph, outcomes=asked.outcomes | known, treatments=asked.treatments)
@@ -116,19 +119,20 @@ def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
 
 
 def _write_effect(body: Expression, group: _Group, asked: Question) -> Expression:
-    """Sum the product of the c-factors, and divide by its sum over the outcomes if asked.
+    """Write an effect from the product of its c-factors: sum it, and norm it where needed.
 
-    ``body`` is the product. Called by ``recover_by_factors`` and ``recover_among_selected``.
+    ``body`` is the product; with ``group.conditioned`` it is divided by its sum over the
+    outcomes. Called by ``recover_by_factors`` and ``recover_among_selected``.
     """
     top = sum_out(group.summed, body)
     return divide(top, sum_out(asked.outcomes, top)) if group.conditioned else top
 
 
 def _divide_clean(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]:
-    """Reduce the observed law to ``wanted`` and to nodes that bear on selection.
+    """Reduce the law of the log to the nodes ``wanted`` and those that bear on selection.
 
     Called by ``recover_among_selected`` for the factors it could not recover; returns the law
-    and its graph.
+    that is left and its graph.
 
     With the ancestors of S first in the order, the conditionals of the other members of a
     c-component T are ``Q[T] / Q[T within An(S)]``: leaving them out turns the first factor into
@@ -148,9 +152,10 @@ def _divide_clean(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]:
 
 
 def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, connected: Nodes) -> bool:
-    """Tell whether the graph that is left has only the wanted c-factors and constant ones.
+    """Tell whether the reduced graph has only the wanted c-factors, and others that cancel.
 
-    Called by ``recover_among_selected`` on what ``_divide_clean`` left of the graph.
+    Others cancel when they share no variable with ``connected``: to the outcomes they are
+    constants. Called by ``recover_among_selected`` on what ``_divide_clean`` left of the graph.
     """
     for component in graph.components():
         if not component <= wanted and (
@@ -161,7 +166,7 @@ def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, connected: Nodes) -
 
 
 def _make_opening_step(group: _Group, asked: Question) -> Step:
-    """Make the first step of a derivation: which c-factors the question needs.
+    """Make the first step of an explanation: which c-factors the question needs.
 
     Called by ``recover_by_factors`` and ``recover_among_selected``.
     """

@@ -27,7 +27,10 @@ class SeparationFact:
 
     @property
     def sides(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The two sets it speaks of, each in order. Used by ``Step.record``."""
+        """The two sets of variables that are separated, or are not, each in order.
+
+        Read by ``Step.record`` for the record that rules of bounds keep.
+        """
         return tuple(sort_names(self.of)), tuple(sort_names(self.others))
 
 
@@ -51,15 +54,20 @@ class Step:
 
     @property
     def sentence(self) -> Line:
-        """The step as a line of an explanation, formulas kept where it has any."""
+        """The step as a line of an explanation, such as "Rule 3: drop do(X)".
+
+        Formulas in it stay values that pages can render. Users read it to show a step; also
+        read by ``Step.__str__`` and ``Step.record``.
+        """
         place = self.algorithm if self.line is None else f"{self.algorithm}, line {self.line}"
         return join_line(f"{place}: ", self.reason)
 
     @property
     def record(self) -> StepRecord:
-        """The step as rules keep it, with its separation; one that failed is left out.
+        """The step as rules of bounds keep it: its sentence and the separation it rests on.
 
-        Used by the rules of bounds, ``ChainSearch.recover_law`` for one.
+        A separation that failed is left out. Read by ``ChainSearch.recover_law`` and other
+        rules of bounds, whose explanations draw the separation in the graph.
         """
         if self.fact is None or self.fact.walk or not all(self.fact.sides):
             return StepRecord(self.sentence)
@@ -89,11 +97,18 @@ class Recovery:
         return self.expression is not None
 
     def after(self, *steps: Step) -> "Recovery":
-        """Put earlier steps in front."""
+        """Make the same recovery with earlier steps put in front of its own.
+
+        Called by ``recover``, ``identify``, ``Solver._try_ways`` and wherever one way to a
+        formula leads on from another.
+        """
         return replace(self, steps=(*steps, *self.steps))
 
     def latex(self) -> str:
-        """Write the formula for a page, or that there is none."""
+        """Write the formula in LaTeX, or in words that there is none.
+
+        For users, and called by ``recover`` of the command line for ``--latex``.
+        """
         if self.expression is None:
             return rf"\text{{{self._say_none()}}}"
         return write_latex(self.expression)
@@ -107,7 +122,7 @@ class Recovery:
         return shown
 
     def _say_none(self) -> str:
-        """Say that there is no formula, and whether that is proved.
+        """Say that there is no formula, and whether that is proved or only these rules failed.
 
         Used by ``Recovery.__str__`` and ``Recovery.latex``.
         """

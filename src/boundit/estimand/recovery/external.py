@@ -39,9 +39,10 @@ class ExternalTable:
 
     @classmethod
     def of(cls, graph: CausalGraph, measured: Nodes) -> "ExternalTable":
-        """Find the variables whose law in the whole population a table makes known.
+        """Find the variables whose law in the whole population an external table makes known.
 
-        Called by ``Solver.__init__`` for every table.
+        They are those it measured, and those that selection tells nothing of once these are
+        known. Called by ``Solver.__init__`` for every table.
 
         >>> graph = CausalGraph.of(directed=[("Z", "Y"), ("Z", "S")], selection="S")
         >>> sorted(ExternalTable.of(graph, frozenset("Z")).safe)
@@ -60,7 +61,7 @@ class ExternalTable:
     def answer(self, asked: Question) -> Recovery:
         """Identify an effect from one unselected table and what the log adds to it.
 
-        Called by ``Solver._read_off_tables``.
+        Returns the formula and its steps, or none. Called by ``Solver._read_off_tables``.
         """
         if not asked.variables <= self.safe:
             return Recovery(None)
@@ -77,16 +78,19 @@ class ExternalTable:
         return Recovery(self._write_conditional(light.outcomes, given), steps)
 
     def _recover_factor(self, target: Nodes, graph: CausalGraph) -> Recovery:
-        """Recover a c-factor from the law of the whole population.
+        """Recover a c-factor from the law of everyone that the table and the log give together.
 
-        Called by ``ExternalTable.answer``.
+        A c-factor is the law of nodes joined by bidirected edges when all else is set by hand.
+        ``ExternalTable.answer`` hands it to ``recover_by_factors``, which calls it for each
+        factor.
         """
         return recover_factor(target, graph, self.write_law)
 
     def write_law(self, graph: CausalGraph, late: Sequence[Nodes]) -> Law:
-        """Write the law of the whole population, each conditional from where it is simplest.
+        """Write the law of everyone, logged or not, as one conditional for each node.
 
-        Called by ``ExternalTable._recover_factor`` in place of the log's law.
+        Each comes from the table where it can, else from the log or both. Used by
+        ``ExternalTable._recover_factor`` in place of the log's law.
         """
         order = order_from_end(graph, late)
         places = {node: i for i, node in enumerate(order)}
@@ -114,10 +118,11 @@ class ExternalTable:
         return divide(top, sum_out(of, top))
 
     def _write_joint(self, names: Nodes) -> tuple[Expression, Nodes]:
-        """Write a law of the population over ``names`` and, where it must, more of the table.
+        """Write the joint law, in the whole population, of ``names`` and nodes it needs.
 
-        Returns the formula and its variables. Called by ``ExternalTable._write_conditional``
-        when neither table nor log does alone.
+        Returns the formula, and the further nodes of the table that it speaks of. Called by
+        ``ExternalTable._write_conditional`` when neither table nor log gives a conditional
+        alone.
         """
         parts, needed, known = list[Expression](), names & self.measured, self.measured
         selected = frozenset((str(self.whole.selection),))

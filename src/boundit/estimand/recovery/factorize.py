@@ -17,9 +17,9 @@ class FactorSum:
 
     @property
     def parts(self) -> tuple[Nodes, ...]:
-        """The c-components ``D_i``, in the causal order of their first members.
+        """The c-components ``D_i``: nodes joined by bidirected edges, one set a factor.
 
-        Read by ``_find_needed_factors``.
+        They stand in the causal order of their first members. Read by ``_find_needed_factors``.
         """
         return tuple(factor.of for factor in self.factors)
 

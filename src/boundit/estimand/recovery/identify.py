@@ -15,9 +15,12 @@ NAME = "Identify"
 
 
 def identify(target: Nodes, within: Nodes, known: Law, graph: CausalGraph) -> Recovery:
-    """Identify ``Q[target]`` from ``known``, which is ``Q[within]``; both are c-components.
+    """Identify the c-factor ``Q[target]`` from ``known``, which is ``Q[within]``, a larger one.
 
-    Called by ``_recover_by_listing`` once the target lies in a clean component, then by itself.
+    A c-factor is the law of nodes when all others are set by hand; both sets are c-components,
+    joined by bidirected edges. Returns the formula and its steps, or none. Called by
+    ``_recover_by_listing`` once the target lies in a component that does not act on selection,
+    then by itself.
 
     Line 1: the ancestors of the target are the target: sum out the rest. Line 2: they are all
     of ``within``: no formula exists. Line 3: go on with the c-component of the ancestors that

@@ -28,7 +28,7 @@ class Question:
 
     @property
     def formula(self) -> Term:
-        """The question as a formula ``P(y | do(x), c)``, to stand in a sentence.
+        """The question as a formula ``P(y | do(x), c)``, which text and HTML pages render.
 
         Read by ``Question.__str__`` and ``_make_rule_1_step``.
         """
@@ -60,11 +60,11 @@ class Question:
 
 
 def find_selection_walk(graph: CausalGraph, asked: Question) -> tuple[str, ...] | None:
-    """Find an open walk from outcomes to selection; None when the log answers for everyone.
+    """Find a walk by which selection tells of the outcomes; None when it tells nothing.
 
     Called by ``Solver._read_off_log`` and ``Solver._answer_among_selected``.
 
-    None is Rule 1 for S: the logged rows give the same answer as everyone.
+    None is Rule 1 of the do-calculus for S: the logged rows give the same answer as everyone.
 
     >>> graph = CausalGraph.of(directed=[("Z", "Y"), ("Z", "S")], selection="S")
     >>> find_selection_walk(graph, Question(frozenset("Y")))
@@ -76,9 +76,10 @@ def find_selection_walk(graph: CausalGraph, asked: Question) -> tuple[str, ...] 
 
 
 def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:
-    """Tell whether all treatments may be read as conditions (Rule 2).
+    """Tell whether all treatments may be observed instead of set (Rule 2 of the do-calculus).
 
-    Called by ``Solver._read_off_log`` and ``ExternalTable.answer``.
+    The question is then a conditional probability. Called by ``Solver._read_off_log`` and
+    ``ExternalTable.answer``.
 
     >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Z", "X"), ("Z", "Y")])
     >>> may_observe_treatments(graph, Question(frozenset("Y"), frozenset("X"), frozenset("Z")))
@@ -91,10 +92,11 @@ def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:
 
 
 def lighten(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, ...]]:
-    """Drop what does not bear on the outcomes, and turn conditions into interventions.
+    """Simplify a question by the do-calculus: drop actions and conditions that do not matter.
 
-    Called by ``recover``, ``Solver`` and ``ExternalTable.answer`` before anything else is
-    tried.
+    Conditions are turned into actions where that is the same. Returns the simpler question and
+    the steps. Called by ``recover``, ``Solver`` and ``ExternalTable.answer`` before anything
+    else is tried.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
     >>> asked = Question(frozenset("Y"), frozenset("X"), frozenset("M"))
@@ -110,9 +112,11 @@ def lighten(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, 
 
 
 def _make_first_move(graph: CausalGraph, asked: Question) -> tuple[Question, list[Step]] | None:
-    """Apply the first of Rules 3, 1 and 2 that simplifies the question; None when none does.
+    """Simplify a question by one rule of the do-calculus, the first of 3, 1 and 2 that applies.
 
-    Returns the simpler question and its steps. Called by ``lighten`` until there is none.
+    Rule 3 drops an action, Rule 1 conditions, Rule 2 turns a condition into an action. Returns
+    the simpler question and its steps, None when no rule applies. Called by ``lighten`` again
+    and again until then.
     """
     if (idle := _find_by_rule_3(graph, asked)) is not None:
         lighter = replace(asked, treatments=asked.treatments - idle.others)
@@ -135,8 +139,8 @@ def _make_first_move(graph: CausalGraph, asked: Question) -> tuple[Question, lis
 def _find_by_rule_1(graph: CausalGraph, asked: Question) -> list[SeparationFact]:
     """Find the conditions to drop: ``(Y _||_ node | X, rest)`` in the graph cut into X.
 
-    All of them may go at once: what is outside the Markov boundary does not shape it. Called by
-    ``_make_first_move``.
+    Returns the separation of each. All of them may go at once: what is outside the Markov
+    boundary does not shape it. Called by ``_make_first_move``.
     """
     idle = asked.context - _find_dependences(graph, asked, into=asked.treatments)
     return [
@@ -148,7 +152,8 @@ def _find_by_rule_1(graph: CausalGraph, asked: Question) -> list[SeparationFact]
 def _find_by_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact | None:
     """Find a condition that may be set instead: ``(Y _||_ node | X, rest)`` once it is cut.
 
-    The graph is cut into X and out of the node. Called by ``_make_first_move``.
+    The graph is cut into X and out of the node. Returns the separation, None when there is no
+    such condition. Called by ``_make_first_move``.
     """
     for node in sort_names(asked.context):
         out_of = frozenset((node,))
@@ -158,10 +163,11 @@ def _find_by_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact | Non
 
 
 def _find_by_rule_3(graph: CausalGraph, asked: Question) -> SeparationFact | None:
-    """Find a treatment to drop, since it does not act on the outcomes.
+    """Find a treatment to drop, since setting it does not act on the outcomes.
 
     The graph is cut into the other treatments, and into this one unless it causes a condition.
-    Called by ``_make_first_move``.
+    Returns the separation that says so, None when every treatment acts. Called by
+    ``_make_first_move``.
     """
     known = asked.list_known(graph)
     for node in sort_names(asked.treatments):
@@ -178,8 +184,8 @@ def _state_separation(
 ) -> SeparationFact:
     """State that the outcomes are separated from a node, in the graph cut into and out of sets.
 
-    Called by ``_find_by_rule_1``, ``_find_by_rule_2`` and ``_find_by_rule_3`` for the steps of
-    a derivation.
+    Returns the fact that a step of an explanation carries. Called by ``_find_by_rule_1``,
+    ``_find_by_rule_2`` and ``_find_by_rule_3``.
     """
     given = (asked.list_known(graph) | asked.treatments) - {node}
     return SeparationFact(asked.outcomes, frozenset((node,)), given, into, out_of)
@@ -188,9 +194,10 @@ def _state_separation(
 def state_rule_1(
     graph: CausalGraph, asked: Question, walk: tuple[str, ...] = ()
 ) -> SeparationFact:
-    """State that selection tells nothing of the outcomes, or the walk by which it does.
+    """State as a fact that selection tells nothing of the outcomes, or by which walk it does.
 
-    Called by ``_make_rule_1_step`` and ``Solver._answer_among_selected`` for their steps.
+    Called by ``_make_rule_1_step`` and ``Solver._answer_among_selected`` for the steps of their
+    explanations.
     """
     selection = frozenset((graph.selection,)) if graph.selection else frozenset()
     given = asked.treatments | asked.context
@@ -198,10 +205,10 @@ def state_rule_1(
 
 
 def state_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact:
-    """State that all treatments may be observed instead of set.
+    """State as a fact that all treatments may be observed instead of set: they are separated.
 
     Called by ``Solver._read_off_log``, ``ExternalTable.answer`` and
-    ``ReweightedChainSearch._make_block`` for their steps.
+    ``ReweightedChainSearch._make_block`` for the steps of their explanations.
     """
     known, treatments = asked.list_known(graph), asked.treatments
     return SeparationFact(asked.outcomes, treatments, known, out_of=treatments)

@@ -17,15 +17,17 @@ from boundit.terms.names import Nodes, join_names
 def recover_factor(
     target: Nodes, graph: CausalGraph, read: Reader = write_observed_law
 ) -> Recovery:
-    """Recover ``Q[target]`` from the law of the logged rows (Algorithm 2, RC*, without bounds).
+    """Recover a c-factor ``Q[target]`` from the law of the logged rows (Algorithm 2, RC*).
 
-    Called by ``Solver._recover_factor`` and ``ExternalTable._recover_factor``, and by the
-    paper's first bound.
+    ``Q[target]`` is the law of ``target``, nodes joined by bidirected edges, when all others
+    are set by hand. Returns its formula and the steps, or none. Called by
+    ``Solver._recover_factor`` and ``ExternalTable._recover_factor``, and by the paper's first
+    bound.
 
-    ``target`` is joined by bidirected edges; ``read`` writes the law of a part of the graph.
-    Without a selection node this is Tian's method.
-    Comments give the lines of the paper's listing. It goes on to line 15 even when Identify
-    fails inside a clean component, on a graph that lost the target; we stop there.
+    ``read`` writes the law of a part of the graph. Without a selection node this is Tian's
+    method; with one it is RC*, without the bounds of Algorithm 2. Comments give the lines of
+    the paper's listing. It goes on to line 15 even when Identify fails inside a clean
+    component, on a graph that lost the target; we stop there.
 
     >>> graph = CausalGraph.of(directed=[("X", "Y"), ("X", "S")], selection="S")
     >>> print(recover_factor(frozenset("Y"), graph))
@@ -40,9 +42,11 @@ def recover_factor(
 
 
 def _recover_by_listing(target: Nodes, law: Law, graph: CausalGraph) -> Recovery:
-    """Go through Algorithm 2 (RC*) once, then again on the law and graph that are left.
+    """Recover ``Q[target]`` from a law by the lines of Algorithm 2, repeated on what is left.
 
-    Called by ``recover_factor``, then by itself.
+    Sum out what does not matter; stop if all c-components act on selection; identify the target
+    in one that does not; else divide by these and begin again. Called by ``recover_factor``,
+    then by itself.
     """
     kept = graph.ancestors(target) | graph.selecting()
     if idle := graph.nodes - kept:  # lines 4-6

@@ -76,7 +76,7 @@ class _DoCalculusSearch:
         self.formulas: dict[_Atom, Expression] = {}
 
     def answer(self, asked: Question) -> Recovery:
-        """Search for the question's atoms, and write the formula and steps that were found.
+        """Search for a question's formula, and return it with its steps, or that there is none.
 
         Called by ``search``.
         """
@@ -88,7 +88,7 @@ class _DoCalculusSearch:
         return Recovery(formula, tuple(self.list_steps(goals)))
 
     def list_goals(self, asked: Question) -> list[_Atom]:
-        """List the atoms that make up the question, by the chain rule.
+        """Split a question by the chain rule into atoms: ``P(a | do(x), c)`` of one variable.
 
         Called by ``_DoCalculusSearch.answer``, which searches for them.
         """
@@ -101,9 +101,9 @@ class _DoCalculusSearch:
         return atoms
 
     def reach_goals(self, missing: set[_Atom]) -> bool:
-        """Derive atoms, cheapest formula first, until all ``missing`` are derived; tell if so.
+        """Derive atoms ``P(a | do(x), c)``, the cheapest first, until none is ``missing``.
 
-        Called by ``_DoCalculusSearch.answer``.
+        Returns whether all of them were derived. Called by ``_DoCalculusSearch.answer``.
         """
         queue = [(cost, atom, reason) for atom, reason, cost in self.list_data()]
         heapq.heapify(queue)
@@ -119,9 +119,10 @@ class _DoCalculusSearch:
         return not missing
 
     def list_data(self) -> Iterator[_Move]:
-        """List what the log shows of each variable given any others, and what the tables show.
+        """List what the data show: the law of each variable given any others, as atoms.
 
-        Called by ``_DoCalculusSearch.reach_goals`` to begin with.
+        It comes from the log or from tables, each with its reason and cost. Called by
+        ``_DoCalculusSearch.reach_goals`` to begin with.
         """
         for mask, selected in (
             (self.observed, self.graph.selection),
@@ -138,8 +139,9 @@ class _DoCalculusSearch:
                     given = (given - 1) & others
 
     def list_moves(self, atom: _Atom) -> Iterator[_Move]:
-        """List the atoms that follow from an atom and those derived before, with their costs.
+        """List the atoms that follow in one move from an atom and those derived before.
 
+        A move is a rule of the do-calculus, a sum or Bayes' rule; each comes with its cost.
         Called by ``_DoCalculusSearch.reach_goals`` for every atom it derives.
         """
         cost = self.costs[atom]
@@ -148,9 +150,10 @@ class _DoCalculusSearch:
         yield from self.list_swaps(atom)
 
     def list_edits(self, atom: _Atom) -> Iterator[tuple[_Atom, str, float]]:
-        """List the atoms that Rules 1 to 3 make of this one by a change at one node.
+        """List the atoms that Rules 1 to 3 of the do-calculus make of this one.
 
-        Called by ``_DoCalculusSearch.list_moves``.
+        One node is added to, dropped from or moved between conditions and actions. Called by
+        ``_DoCalculusSearch.list_moves``.
         """
         of, do, given = atom
         for i in list_bits(self.graph.everything & ~(1 << of)):
@@ -174,7 +177,7 @@ class _DoCalculusSearch:
                     yield _Atom(of, do | bit, given), "Rule 3", _IDLE
 
     def may_use_rule_1(self, rest: _Atom, i: int) -> bool:
-        """Tell whether conditioning ``rest`` on node i changes nothing.
+        """Tell whether conditioning the atom ``rest`` on node i changes nothing (Rule 1).
 
         Called by ``_DoCalculusSearch.list_edits``.
         """
@@ -182,7 +185,7 @@ class _DoCalculusSearch:
         return not self.graph.connected(of, do | given, do, 0) >> i & 1
 
     def may_use_rule_2(self, rest: _Atom, i: int) -> bool:
-        """Tell whether, in ``rest``, observing node i and setting it are the same.
+        """Tell whether observing and setting node i are the same in the atom ``rest`` (Rule 2).
 
         Called by ``_DoCalculusSearch.list_edits``.
         """
@@ -190,7 +193,7 @@ class _DoCalculusSearch:
         return not self.graph.connected(of, do | given, do, 1 << i) >> i & 1
 
     def may_use_rule_3(self, rest: _Atom, i: int) -> bool:
-        """Tell whether setting node i in ``rest`` changes nothing.
+        """Tell whether setting node i in the atom ``rest`` changes nothing (Rule 3).
 
         Called by ``_DoCalculusSearch.list_edits``.
         """
@@ -220,18 +223,19 @@ class _DoCalculusSearch:
                 yield swapped, _Reason(_BAYES, pair), 2 * cost
 
     def write_formula(self, atom: _Atom) -> Expression:
-        """Write the formula of an atom that was derived, each shared part once.
+        """Write the formula of an atom ``P(a | do(x), c)`` that was derived, shared parts once.
 
-        Called by ``_DoCalculusSearch.answer`` for the goals, then for premises.
+        Called by ``_DoCalculusSearch.answer`` for the atoms of the question, then for those
+        that they were derived from.
         """
         if atom not in self.formulas:
             self.formulas[atom] = self.derive_formula(atom)
         return self.formulas[atom]
 
     def derive_formula(self, atom: _Atom) -> Expression:
-        """Write the formula of an atom from those of its premises.
+        """Write the formula of an atom from those of the atoms it was derived from.
 
-        Called by ``_DoCalculusSearch.write_formula``.
+        Called by ``_DoCalculusSearch.write_formula`` the first time it meets an atom.
         """
         reason = self.reasons[atom]
         if reason.move == _DATA:
@@ -246,9 +250,9 @@ class _DoCalculusSearch:
         return whole if reason.move == _SUM else divide(joint, whole)
 
     def list_steps(self, goals: Iterable[_Atom]) -> Iterator[Step]:
-        """List the steps of the derivation of ``goals``, premises first, each atom once.
+        """List the steps by which the atoms ``goals`` were derived, premises first, each once.
 
-        Called by ``_DoCalculusSearch.answer``.
+        Called by ``_DoCalculusSearch.answer`` for the explanation.
         """
         seen = set[_Atom]()
         stack = [(goal, False) for goal in reversed(list(goals))]

@@ -57,10 +57,11 @@ class Solver:
         self._left = max(2, work // len(graph.nodes))
 
     def solve(self, asked: Question, depth: int = _DEPTH) -> Recovery:
-        """Find a formula for ``asked`` by the structured ways, and keep the answer.
+        """Find a formula for a question by structured ways: log, tables, c-factors, splitting.
 
-        ``depth`` limits how often a question is split. Called by ``recover``, by itself for
-        smaller questions, and by the rules of bounds for formulas.
+        The answer, a ``Recovery`` with or without a formula, is kept. ``depth`` limits how
+        often a question is split. Called by ``recover``, by itself for smaller questions, and
+        by the rules of bounds for formulas.
         """
         key = (asked, depth)
         if key not in self._answers:
@@ -93,9 +94,10 @@ class Solver:
         return Recovery(None, (*steps, *first.steps, *selected.steps))
 
     def _split_question(self, asked: Question, depth: int) -> Recovery:
-        """Recover an effect from those of smaller questions, which only tables make worth it.
+        """Recover an effect from those of smaller questions, if there are external tables.
 
-        Called by ``Solver._try_ways`` when all else has failed.
+        It tries the chain rule over outcomes, a sum over separators, and Bayes' rule. Called by
+        ``Solver._try_ways`` when all else has failed.
         """
         if not self.tables or not depth:
             return Recovery(None)
@@ -148,6 +150,7 @@ class Solver:
     def _recover_factor(self, target: Nodes, depth: int) -> Recovery:
         """Recover a c-factor: by Algorithm 2, or as the effect of its parents on it.
 
+        A c-factor is the law of nodes joined by bidirected edges when all else is set by hand.
         Called by ``Solver._try_ways`` and ``Solver._answer_among_selected``.
         """
         if target not in self._factors:
@@ -158,10 +161,10 @@ class Solver:
         return self.solve(Question(target, self.graph.parents(target)), depth - 1) or plain
 
     def _answer_among_selected(self, asked: Question) -> Recovery:
-        """Recover an effect among the logged rows, where it is that of everyone (Rule 1).
+        """Recover an effect from the logged rows, where selection does not change it (Rule 1).
 
-        ``Solver._try_ways`` and ``Solver._sum_over_separators`` ask ``_among_selected``, which
-        keeps its answers.
+        ``Solver._try_ways`` and ``Solver._sum_over_separators`` call it as ``_among_selected``,
+        which keeps its answers.
         """
         if (walk := find_selection_walk(self.graph, asked)) is not None:
             differs = f" is not the same given S=1 [{' '.join(walk)}]"
@@ -177,7 +180,8 @@ class Solver:
     def _chain_outcomes(self, asked: Question, depth: int) -> Recovery:
         """Recover the effect on some outcomes, then on the others given them, and multiply.
 
-        Called by ``Solver._split_question`` and ``Solver._divide_by_condition``.
+        Returns the first such split (the chain rule) with both formulas, or none. Called by
+        ``Solver._split_question`` and ``Solver._divide_by_condition``.
         """
         for first in self._list_first_outcomes(asked.outcomes):
             earlier = self.solve(replace(asked, outcomes=first), depth)
