@@ -124,7 +124,7 @@ class PooledGroups:
 
     @cached_property
     def whitener(self) -> Floats:
-        """The matrix that turns deviations of counts into independent ones of variance 1.
+        """The matrix that makes deviations of pooled counts independent, of variance 1.
 
         It has a column for each degree of freedom. Read by ``PooledGroups.measure_deviation``
         and ``PooledGroups.df``.
@@ -186,7 +186,7 @@ def _find_spread(margin: Floats, n: Floats) -> Floats:
 
 
 def pool_groups(strata: Strata, least: float = 0.0) -> PooledGroups | None:
-    """Add up the tables of all groups over common levels; None when no group is left.
+    """Add up the two-way tables of all groups over common levels; None when no group is left.
 
     Rare levels are left out until every pooled cell has an expected count of ``least``. Called
     by ``_answer_by_formula``, and by ``find_evidence`` for an association over all groups.

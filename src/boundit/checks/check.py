@@ -129,7 +129,8 @@ class _TestRunner:
     ) -> _TestedStatement:
         """Test one independence on its count table, with evidence if it may be contradicted.
 
-        Called by ``check`` for each statement that a table serves.
+        Returns the statement with its outcome (None where no rows can tell) and where the log
+        disagrees. Called by ``check`` for each statement that a table serves.
         """
         strata = stratify(table, statement, drop_nulls=self.drop_nulls)
         exact = table.exact
@@ -215,8 +216,8 @@ def _correct_findings(tested: list[_TestedStatement], level: float) -> list[Find
 def _describe_nulls(table: CountTable, runner: _TestRunner) -> list[str]:
     """Say in a line for each column how many rows of a count table have a null in it.
 
-    Nothing is said of a log that does not drop nulls. Called by ``check`` for each table, for
-    the report's caveats.
+    Nothing is said of a log whose nulls are a level or an error. Called by ``check`` for each
+    table, for the report's caveats.
     """
     if not runner.drop_nulls:
         return []

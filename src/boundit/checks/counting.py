@@ -31,12 +31,12 @@ def count_statements(
     selection: str | None,
     unmarked: Nodes = frozenset(),
 ) -> Iterator[tuple[list[Independence], CountTable | TooManyCells]]:
-    """Count what the statements need, and hand each table out with those it serves.
+    """Count what the statements need, and yield each table with the statements it serves.
 
-    Of a log that drops nulls, they come as a level: each statement drops them in its own
-    columns only, so that it does not matter which others shared its pass. A statement whose
-    table is too large comes with the error. ``unmarked`` may be a selection node. Called by
-    ``check``.
+    A statement is an independence to test. If the log drops nulls, they are counted as a level
+    here: each statement drops them in its own columns only, so that it does not matter which
+    others shared its pass. A statement whose table is too large comes with the error.
+    ``unmarked`` may be a selection node. Called by ``check``.
     """
     if not statements:
         return
@@ -54,9 +54,9 @@ def count_statements(
 def _plan_passes(
     log: Log, statements: Sequence[Independence], selection: str | None
 ) -> list[tuple[Nodes, list[Independence]]]:
-    """Plan the passes over the log: which columns each counts, and for which statements.
+    """Plan the passes over the log: which columns each counts, and for which independences.
 
-    Called by ``count_statements``.
+    One pass over a short log, else a few. Called by ``count_statements``.
     """
     everything = frozenset[str]().union(*map(find_columns, statements))
     if log.source.group(GroupBy(()))["lines"].sum() <= ONE_PASS:
@@ -71,9 +71,11 @@ def _plan_passes(
 def group_statements(
     statements: Sequence[Independence], n_levels: dict[str, int]
 ) -> list[tuple[Nodes, list[Independence]]]:
-    """Let statements share a table, the widest first, where it grows least and stays small.
+    """Group independences that can be tested on one table, so that few passes count them all.
 
-    Called by ``_plan_passes`` for a log too long to be brought back whole.
+    Statements join, the widest first, where the table grows least and stays small. Returns the
+    columns and statements of each table. Called by ``_plan_passes`` for a log too long to be
+    brought back whole.
 
     >>> pairs = [("A", "B"), ("C", "D"), ("B", "C")]
     >>> each = [Independence(*pair, frozenset(), selected=False) for pair in pairs]

@@ -86,9 +86,10 @@ def _find_strongest_pair(total: PooledGroups, ones: Levels, others: Levels) -> E
 
 
 def _find_strongest_group(strata: Strata) -> int:
-    """Find the group whose counts stray furthest beyond chance, by likelihood ratio.
+    """Find the number of the group whose counts stray furthest beyond chance.
 
-    Called by ``find_evidence`` when the association is not steady.
+    Groups are compared by likelihood ratio. Called by ``find_evidence`` when the association is
+    not steady, alike in all groups.
     """
     ratio = np.bincount(strata.group, strata.n * np.log(strata.n / strata.expected))
     ones, others = strata.sizes
@@ -96,9 +97,10 @@ def _find_strongest_group(strata: Strata) -> int:
 
 
 def _measure_surprise(counts: Floats, expected: Floats) -> Floats:
-    """Measure how unlikely the count of each cell is, on the log scale: rare cells do not win.
+    """Measure how unlikely each cell's count is under independence, on the log scale.
 
-    Called by ``find_evidence`` and ``_find_strongest_pair`` to choose a pair of levels.
+    On that scale rare cells do not win by themselves. Called by ``find_evidence`` and
+    ``_find_strongest_pair`` to choose a pair of levels.
     """
     ratio = np.divide(counts, expected, out=np.ones_like(counts), where=counts > 0)
     return np.asarray(counts * np.log(ratio) - (counts - expected))

@@ -62,7 +62,7 @@ class TestOutcome:
 
     @property
     def decisive_answer(self) -> Answer:
-        """The answer, by any or by steady association, with the smallest p-value.
+        """The answer with the smallest p-value: to "any association?" or to "a steady one?".
 
         Read by ``TestOutcome.p``, and by ``Finding.row`` and ``Finding.numbers`` for the
         report.
@@ -94,8 +94,9 @@ class TestOutcome:
 def judge_independence(strata: Strata, *, draws: int, rng: Generator) -> TestOutcome | None:
     """Test whether two variables are independent in all groups; None when no group can tell.
 
-    At most ``draws`` shuffles are made. They are the smallest p-value's resolution, so there
-    should be a few times as many as one over the level. Called by ``_TestRunner.run``.
+    Chi-square or shuffles, by how large the counts are. At most ``draws`` shuffles are made.
+    They are the smallest p-value's resolution, so there should be a few times as many as one
+    over the level. Called by ``_TestRunner.run`` for a log of rows.
     """
     if not len(strata):
         return None
@@ -116,7 +117,8 @@ def judge_independence(strata: Strata, *, draws: int, rng: Generator) -> TestOut
 def judge_exact_law(strata: Strata) -> TestOutcome | None:
     """Judge independence in an exact law, where p is 1 or 0: there is no chance in it.
 
-    Called by ``_TestRunner.run`` for a table of shares.
+    None when no group can tell. Called by ``_TestRunner.run`` for a table of probabilities
+    instead of counted rows.
     """
     if not len(strata):
         return None
@@ -131,7 +133,8 @@ def judge_exact_law(strata: Strata) -> TestOutcome | None:
 def _answer_by_shuffles(total: PooledGroups, draws: int, rng: Generator) -> list[Answer]:
     """Test for any and for steady association with p-values from shuffles of the log.
 
-    Called by ``judge_independence`` where some expected counts are small.
+    A steady association is alike in all groups. Called by ``judge_independence`` where some
+    expected counts are small.
     """
     statistics = [measure_any_association(total.strata)]
     if len(total.strata) > 1:
@@ -144,8 +147,8 @@ def _answer_by_shuffles(total: PooledGroups, draws: int, rng: Generator) -> list
 def _answer_by_formula(strata: Strata) -> list[Answer]:
     """Test for any and for steady association with p-values from chi-square.
 
-    Called by ``judge_independence`` where expected counts are large, or cells too many to
-    shuffle.
+    A steady association is alike in all groups. Called by ``judge_independence`` where expected
+    counts are large, or cells too many to shuffle.
     """
     answers = []
     if len(full := join_rare_levels(strata, ENOUGH_OF_MANY)):

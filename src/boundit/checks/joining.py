@@ -12,10 +12,11 @@ from boundit.counts.named_array import Floats
 
 
 def join_rare_levels(strata: Strata, least: float) -> Strata:
-    """Join rare levels, group by group, until no expected count is below ``least``.
+    """Join rare levels of two variables, group by group, until expected counts reach ``least``.
 
     A variable whose levels are common enough for the other's stays as it is. Groups in which a
-    variable has one level left are left out. Called by ``_answer_by_formula``.
+    variable has one level left are left out. Called by ``_answer_by_formula`` before
+    chi-square.
     """
     n, n_groups = strata.totals, len(strata)
     ones, others = (
@@ -57,8 +58,9 @@ def number_levels(margin: Margin, least: Floats, n_levels: int) -> tuple[Codes, 
 def _number_batches(group: Codes, rows: Floats, least: Floats) -> Codes:
     """Number the batches that each group's rare levels are joined to; -1 where they fill none.
 
-    No line alone fills a batch, so one of twice the size still holds ``least`` rows when a line
-    overlaps its start. Called by ``number_levels``.
+    A batch becomes one level of at least ``least`` rows. No line alone fills a batch, so one of
+    twice the size still holds ``least`` rows when a line overlaps its start. Called by
+    ``number_levels``.
     """
     start = np.searchsorted(group, np.arange(len(least)))
     before = np.cumsum(rows) - rows
@@ -74,7 +76,7 @@ def _number_batches(group: Codes, rows: Floats, least: Floats) -> Codes:
 def _find_first_level(group: Codes, level: Codes, n_groups: int) -> Codes:
     """Find the first of the common levels of each group; any number where a group has none.
 
-    Called by ``number_levels`` for rare levels that fill no batch.
+    Called by ``number_levels`` for rare levels that fill no batch and are joined to it.
     """
     found = np.zeros(n_groups, dtype=np.int64)
     at, first = np.unique(group, return_index=True)

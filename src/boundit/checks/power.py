@@ -12,9 +12,9 @@ POWER = 0.8
 
 
 def find_detectable_excess(df: int, level: float, power: float = POWER) -> float:
-    """Find by how much a chi-square must exceed its degrees of freedom to be found.
+    """Find by how much a chi-square must exceed its degrees of freedom to be noticed.
 
-    Found means significant at ``level`` in a share ``power`` of logs. Called by
+    Noticed means significant at ``level`` in a share ``power`` of logs. Called by
     ``find_weakest_detectable``.
 
     >>> round(find_detectable_excess(1, 0.05), 2)
@@ -30,7 +30,8 @@ def find_detectable_excess(df: int, level: float, power: float = POWER) -> float
 def find_weakest_detectable(statistic: Statistic, level: float) -> float:
     """Find the weakest association (Cramér's V) seen in 8 logs of 10; inf if V = 1 is not.
 
-    Called by ``TestOutcome.find_detectable`` for the statistic of each question asked.
+    ``level`` is the false alarm rate. Called by ``TestOutcome.find_detectable`` for the
+    statistic of each question (any association, or a steady one).
 
     >>> find_weakest_detectable(Statistic(0.0, 1, weight=785.0), level=0.05)
     0.0999...

@@ -40,7 +40,7 @@ class Finding:
     def strength(self) -> float | None:
         """Cramér's V beyond chance: 0 no association, 1 one variable tells the other.
 
-        None where the statement was not tested. Read by ``Finding.row`` and
+        None where the statement was not tested. Users read it; also read by ``Finding.row`` and
         ``Finding.numbers``.
         """
         return (
@@ -53,14 +53,14 @@ class Finding:
     def p(self) -> float | None:
         """The p-value before it is corrected for the number of statements; None if untested.
 
-        Read by ``Finding.row`` and ``rank_findings``.
+        Users read it; also read by ``Finding.row`` and ``rank_findings``.
         """
         return None if self.outcome is None else self.outcome.p
 
     def row(self) -> dict[str, object]:
-        """Write the finding as a flat record for a data frame or JSON.
+        """Write the finding as a flat dict for a data frame or JSON.
 
-        Called by ``CheckReport.rows``.
+        Users call it; also called by ``CheckReport.rows``.
         """
         answer = None if self.outcome is None else self.outcome.decisive_answer
         return {
@@ -87,7 +87,7 @@ class Finding:
     def explain(self) -> str:
         """Say in a sentence or two what speaks against the statement, or what could have.
 
-        Called by ``Finding.row`` and ``Finding.__str__``.
+        Users call it; also called by ``Finding.row`` and ``Finding.__str__``.
         """
         if self.evidence is not None:
             return write_evidence(self.statement, self.evidence, exact=self._is_exact)
@@ -100,7 +100,7 @@ class Finding:
     def numbers(self) -> str:
         """Write V, statistic, p-value and rows of the test in one line; empty without a test.
 
-        Called by ``Finding.__str__``.
+        Users call it; also called by ``Finding.__str__``.
         """
         if self.outcome is None:
             return ""
@@ -152,7 +152,8 @@ class CheckReport:
     def caveats(self) -> tuple[str, ...]:
         """What a reader should know of the rows behind the findings, such as dropped nulls.
 
-        Read by ``CheckReport.__str__`` and by ``_make_check_record`` of the command line.
+        Users read it; also read by ``CheckReport.__str__`` and by ``_make_check_record`` of the
+        command line.
         """
         return tuple(map(str, self.notes))
 
@@ -160,18 +161,22 @@ class CheckReport:
     def contradictions(self) -> tuple[Finding, ...]:
         """The findings that speak against the graph.
 
-        Read by ``CheckReport.__bool__`` and ``CheckReport.verdict``.
+        Users read it; also read by ``CheckReport.__bool__`` and ``CheckReport.verdict``.
         """
         return self._select("contradicted")
 
     def rows(self) -> list[dict[str, object]]:
-        """Write one flat record for each finding."""
+        """Write one flat dict for each finding, in the report's order.
+
+        Users make a data frame of them; also called by ``_make_check_record`` of the command
+        line.
+        """
         return [finding.row() for finding in self.findings]
 
     def verdict(self) -> str:
         """Say in a line how many statements were tested, and how many the log contradicts.
 
-        Called by ``CheckReport.__str__``, and by users.
+        Users call it; also called by ``CheckReport.__str__``.
         """
         if not self.findings:
             return "the graph cannot be contradicted by this log: every pair stays connected"

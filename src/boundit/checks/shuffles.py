@@ -41,7 +41,7 @@ def count_cells(total: PooledGroups) -> int:
 
 
 def draw_tables(total: PooledGroups, draws: int, rng: Generator) -> Floats:
-    """Draw tables at random with the log's margins, as if the variables were independent.
+    """Draw two-way tables at random with the log's margins, as if the two were independent.
 
     The array has axes draw, group, level of the first and of the second variable. Called by
     ``find_chances``, batch by batch.
@@ -66,10 +66,10 @@ def draw_tables(total: PooledGroups, draws: int, rng: Generator) -> Floats:
 def find_chances(total: PooledGroups, most: int, rng: Generator) -> tuple[Chance, ...]:
     """Find how often shuffles show as much association as the log: any, and steady.
 
-    With a single group the two are one. Drawing stops early once chance explains both (Besag
-    and Clifford's sequential test): with l draws for h that reach what was seen, p is h / l,
-    and with all ``most`` it is (h + 1) / (most + 1). Either way p is at most a with a chance of
-    at most a. Called by ``_answer_by_shuffles``.
+    A steady association is alike in all groups; with a single group the two are one. Drawing
+    stops early once chance explains both (Besag and Clifford's sequential test): with l draws
+    for h that reach what was seen, p is h / l, and with all ``most`` it is (h + 1) / (most +
+    1). Either way p is at most a with a chance of at most a. Called by ``_answer_by_shuffles``.
     """
     measures = [_make_any_measure(total)]
     if len(total.strata) > 1:
@@ -90,7 +90,7 @@ def find_chances(total: PooledGroups, most: int, rng: Generator) -> tuple[Chance
 def _read_chance(reached: NDArray[np.bool_], most: int) -> Chance:
     """Compute a p-value from which shuffles reached the log's statistic, and their number.
 
-    Called by ``find_chances``.
+    Returns both as a ``Chance``. Called by ``find_chances``.
     """
     hits = np.flatnonzero(reached)
     if len(hits) >= ENOUGH:
@@ -100,9 +100,9 @@ def _read_chance(reached: NDArray[np.bool_], most: int) -> Chance:
 
 
 def _make_any_measure(total: PooledGroups) -> Callable[[Floats], Floats]:
-    """Make a function from drawn tables to their statistic of any association.
+    """Make the function that measures the association in shuffled tables, in any group.
 
-    Called by ``find_chances`` once per statement, for all batches of shuffles.
+    Called by ``find_chances`` once per independence tested, for all batches of shuffles.
     """
     rows, columns = total.margins
     n = total.strata.totals
@@ -117,7 +117,7 @@ def _make_any_measure(total: PooledGroups) -> Callable[[Floats], Floats]:
 def _lay_out_log(total: PooledGroups) -> Floats:
     """Lay out the log's own tables in the shape of one shuffle, to be measured the same way.
 
-    Called by ``find_chances``.
+    Called by ``find_chances``, which compares shuffles with it.
     """
     strata = total.strata
     dense = np.zeros((len(strata), *strata.n_levels))

@@ -62,7 +62,7 @@ class Margin:
         return least
 
     def to_dense(self, n_groups: int, n_levels: int) -> Floats:
-        """Write the margin as an array: a line for every group, a column for every level.
+        """Write the margin as an array of rows: a line a group, a column a level.
 
         Called by ``PooledGroups.margins``.
         """
@@ -224,7 +224,7 @@ def _list_seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
 
 
 def _find_complete(codes: Codes, names: list[str], levels: Mapping[str, Levels]) -> Mask:
-    """Mark the combinations of values without a null.
+    """Mark the combinations of values without a null, as True in an array.
 
     Called by ``stratify`` where rows with nulls are dropped.
     """

@@ -29,9 +29,9 @@ def warn_of_dropped_rows(nulls: Mapping[str, int], rows: float) -> tuple[str, ..
 
 
 def warn_of_averages(reward: str, weight: str) -> tuple[str, ...]:
-    """Warn that a mean of many rows looks like as many equal rewards: no spread at all.
+    """Warn that each weighted reward may be a mean of many rows: their spread is then unknown.
 
-    Called by ``_warn_if_averaged`` for the caveats of a count table.
+    Returns a line for the caveats of a count table. Called by ``_warn_if_averaged``.
     """
     return (
         f"rows stand for many by {weight}, with rewards other than 0 and 1: if "
@@ -41,9 +41,9 @@ def warn_of_averages(reward: str, weight: str) -> tuple[str, ...]:
 
 
 def warn_of_many_levels(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
-    """Suggest bins for whole numbers with many levels.
+    """Suggest bins for variables that are whole numbers with many levels.
 
-    Called by ``_collect_notes`` for the caveats of a count table.
+    Returns a line for each. Called by ``_collect_notes`` for the caveats of a count table.
 
     >>> print(*warn_of_many_levels({"Age": tuple(range(18, 91)), "Ad": ("A", "B")}))
     Age has 73 levels, each counted by its own rows: if it is a measurement, cut it with bins={'Age': [...]}
@@ -80,9 +80,9 @@ def warn_of_missing_words(levels: Mapping[str, Levels]) -> tuple[str, ...]:
 def warn_of_strange_levels(
     name: str, levels: Levels, known: Levels, label: str
 ) -> tuple[Message, ...]:
-    """Ask about levels that an external table has and the log never.
+    """Ask about levels that an external table has and the log never: slips of writing, perhaps.
 
-    Called by ``_note_strange_levels``.
+    Returns a line for each. Called by ``_note_strange_levels`` for the caveats of the table.
 
     >>> print(*warn_of_strange_levels("Age", ("old", "yuong"), ("old", "young"), "'survey.csv'"))
     Age is never 'yuong' in the log, only in 'survey.csv': a slip for 'young'? If it is right, declare it with domain=

@@ -34,7 +34,8 @@ class ColumnKind(Enum):
     def may_be_summed(self) -> bool:
         """Whether a column of this kind may be added up, as a reward or a weight is.
 
-        Of Python objects only the rows can tell. Read by ``Log._check_may_be_summed``.
+        A column of Python objects counts as one: only its rows can tell. Read by
+        ``Log._check_may_be_summed``.
         """
         return self in {ColumnKind.NUMBERS, ColumnKind.BOOLEANS, ColumnKind.OBJECTS}
 
@@ -101,13 +102,14 @@ class Source(Protocol):
     def group(self, plan: GroupBy) -> Cells:
         """Group the rows by the plan's keys and add up its other columns, in one pass.
 
-        Called by ``Log.count``; each source has its own engine for it.
+        Returns one cell for each combination of values. Called by ``Log.count``; each source
+        has its own engine for it.
         """
 
     def find_oddity(self, column: str) -> Oddity | None:
         """Find the first text in a column that is no number, for a message.
 
-        Called by ``Log._check_may_be_summed``.
+        Called by ``Log._check_may_be_summed`` when a reward or weight column holds text.
         """
 
 
@@ -133,8 +135,9 @@ NUMBER = r"^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$"
 def choose_aggregates(plan: GroupBy) -> dict[str, tuple[str, str]]:
     """Choose which aggregates (sums, counts, extremes) a GROUP BY needs, by their names.
 
-    Without weights or a reward they are fewer. Called by ``ColumnSource.group``,
-    ``FrameSource._group`` and ``group_relation``.
+    Returns for each aggregate the column and how it is added up; without weights or a reward
+    they are fewer. Called by ``ColumnSource.group``, ``FrameSource._group`` and
+    ``group_relation``.
     """
     names = ["lines"]
     if plan.weight:

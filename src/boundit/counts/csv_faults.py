@@ -47,7 +47,7 @@ def _open_bytes(path: str) -> BinaryIO | gzip.GzipFile:
 
 
 def _decode_lines(lines: Iterator[bytes]) -> Iterator[str]:
-    """Decode a file's lines one by one from UTF-8, and stop at the first that is no text.
+    """Decode a file's lines one by one from UTF-8; raise at the first that is no text.
 
     Called by ``find_fault``.
     """

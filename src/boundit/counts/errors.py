@@ -227,7 +227,7 @@ class LevelsClash(InvalidLog):
 
 
 def shorten_error(error: Exception) -> str:
-    r"""Shorten an engine's message to one line.
+    r"""Shorten the message of an engine's error (DuckDB, a data frame library) to one line.
 
     Called by ``read_frame``, ``FileSource._explain_error`` and where sources refuse errors.
 

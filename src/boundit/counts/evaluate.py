@@ -73,7 +73,7 @@ class CountSource(Protocol):
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each variable of the table has.
+        """How many levels (values) each variable of the table has.
 
         Read by ``agree_on_levels``, which checks that tables agree.
         """
@@ -81,19 +81,20 @@ class CountSource(Protocol):
     def marginalize(self, names: Nodes) -> NamedArray:
         """Add up the table's counts (or probabilities) by some of its variables.
 
-        Called by ``Evaluator._marginalize``.
+        Called by ``Evaluator._marginalize`` for the terms of a formula.
         """
 
 
 def evaluate(
     expression: Expression, log: CountSource, *, external: Iterable[CountSource] = ()
 ) -> NamedArray:
-    """Compute a formula at every value of its free variables.
+    """Compute a formula at every value of its free variables, from a log and external tables.
 
     ``log`` is the law (or the counts) of the logged rows, which ``P(..., logged=True)`` reads.
     ``external`` are tables of the whole population, each over some of the variables; a term
     with ``logged=False`` reads the smallest that covers it. Without selection the log is the
-    population: pass it as both.
+    population: pass it as both. Users call it with a recovered formula; also called by
+    ``_ask_question``, which compares formulas with true effects.
 
     >>> law = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
     >>> x, y = frozenset("X"), frozenset("Y")
@@ -120,7 +121,7 @@ class Evaluator:
         return _Evaluation(self, sort_names(find_variables(expression))).compute(expression)
 
     def compute_term(self, term: P) -> NamedArray:
-        """Compute ``P(of | given)`` from the table it speaks of; nan where nothing was seen.
+        """Compute a term ``P(of | given)`` from its table; nan where nothing was seen.
 
         Called by ``_Evaluation.compute_node`` for every term of a formula.
         """
@@ -136,9 +137,10 @@ class Evaluator:
         return self._terms[term]
 
     def _find_source(self, term: P, asked: Nodes) -> CountSource:
-        """Find the table that a term reads: the log, or the smallest table that covers it.
+        """Find the table that a term reads: the log, or the smallest that covers it.
 
-        Called by ``Evaluator.compute_term``.
+        Raises NotLogged or NeedsPopulation where no table has its variables. Called by
+        ``Evaluator.compute_term``.
         """
         if term.logged:
             if missing := asked - self._log.names:
@@ -212,9 +214,10 @@ class _Evaluation:
                 assert_never(node)
 
     def sum_out(self, over: Nodes, free: Nodes, values: Floats) -> tuple[Nodes, Floats]:
-        """Sum numbers over variables; one that they do not depend on repeats them.
+        """Sum an array over variables; one that it does not depend on repeats it.
 
-        Called by ``_Evaluation.compute_node`` for a sum in a formula.
+        Returns the variables and the numbers left. Called by ``_Evaluation.compute_node`` for a
+        sum in a formula.
         """
         if missing := over - self.tables.levels.keys():
             raise NotLogged(sort_names(missing)[0], self.tables.levels)

@@ -97,9 +97,10 @@ class FileSource:
 
     @contextmanager
     def _select(self, sql: str) -> Iterator[DuckDBPyRelation]:
-        """Run a query over the files on a connection of its own.
+        """Run an SQL query over the files on a DuckDB connection of its own.
 
-        Called by ``FileSource._open`` and ``FileSource._check_names``.
+        Gives the relation, its errors turned into ours. Called by ``FileSource._open`` and
+        ``FileSource._check_names``.
         """
         paths = list(map(escape, self.paths))
         try:
@@ -143,7 +144,7 @@ class FileSource:
 
 
 def find_files(paths: Paths) -> FileSource:
-    """Find the files that paths, patterns and directories stand for.
+    """Find the files that paths, patterns and directories stand for, as one source of rows.
 
     Called by ``_open_source`` for paths.
     """

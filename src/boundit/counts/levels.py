@@ -34,7 +34,7 @@ _BIN = re.compile(rf"(?:(<|>=) |\[)({_NUMBER})(?:, {_NUMBER}\))?")
 
 
 def to_native(value: object) -> object:
-    """Write a value as the plain Python scalar it means; a missing one is None.
+    """Write a value of any library as the plain Python scalar it means; a missing one is None.
 
     Called by ``encode_column``, ``join_levels`` and ``CountTable.find_code`` for every value.
 
@@ -101,7 +101,7 @@ def _to_moment(value: dt.datetime) -> dt.date:
 
 
 def sort_levels(levels: Iterable[object]) -> Levels:
-    """Sort distinct levels: numbers, text, dates, times, and a missing value last.
+    """Sort distinct levels (values of a variable): numbers, text, dates, times, missing last.
 
     Called by ``encode_column`` and ``join_levels``.
 
@@ -200,7 +200,7 @@ def _encode_objects(name: str, column: Iterable[object]) -> tuple[list[object], 
 
 
 def join_levels(name: str, *parts: Iterable[object]) -> Levels:
-    """Join levels of one variable, or raise LevelsClash where "1" meets 1.
+    """Join lists of levels of one variable, sorted; raise LevelsClash where "1" meets 1.
 
     Called by ``_encode_in_domain``, ``CountTable.add_levels`` and ``join_domains``.
 
@@ -221,7 +221,7 @@ def join_levels(name: str, *parts: Iterable[object]) -> Levels:
 def name_bins(edges: Sequence[float]) -> tuple[str, ...]:
     """Name the intervals that ``edges`` cut the numbers into.
 
-    Called by ``_encode_key``.
+    Called by ``_encode_key`` for a variable that the user cuts into bins.
 
     >>> name_bins([18, 30, 50])
     ('< 18', '[18, 30)', '[30, 50)', '>= 50')
@@ -232,7 +232,7 @@ def name_bins(edges: Sequence[float]) -> tuple[str, ...]:
 
 
 def index_levels(levels: Mapping[str, Levels]) -> dict[str, dict[object, int]]:
-    """Invert each variable's levels: from the level to its place.
+    """Invert each variable's levels: make a dict from the level to its place, the code.
 
     Called by ``_encode_in_domain`` and ``CountTable.add_levels``.
     """

@@ -56,7 +56,11 @@ class Log:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """From the graph's name of each column to its name in the source."""
+        """From the graph's name of each column to its name in the source of rows.
+
+        Users read it to see how columns were matched; also read by ``Log.columns`` and
+        ``Log.count``.
+        """
         nodes = {column: node for node, column in self.renamed.items()}
         hidden = (self.renamed.keys() - nodes.keys()) | {self.weight}
         kept = [column for column in self.source.kinds if column not in hidden]
@@ -64,16 +68,26 @@ class Log:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The variables that can be counted."""
+        """The variables that can be counted, by the graph's names; the weight is none of them.
+
+        Users read it to see what is logged; also read by ``check``, ``BoundRequest.tables`` and
+        ``open_external_logs``.
+        """
         return tuple(self.names)
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader of any number from this log should know."""
+        """What a reader of any number from this log should know, such as cuts into bins.
+
+        For users; tables counted from the log carry these and more in their own caveats.
+        """
         return self._list_caveats(self.bins)
 
     def describe(self) -> str:
-        """Say in one line what is logged, where, and how it is counted."""
+        """Say in one line what is logged, where, and how it is counted.
+
+        It is also what ``str`` and ``repr`` of a log show.
+        """
         rules = [
             f"weighted by {self.weight}" if self.weight else "",
             "as an exact law" if self.exact else "",
@@ -100,7 +114,8 @@ class Log:
         counted. If the log has a column ``selection``, it must be 1 in every row. ``domain``
         adds levels to those seen. ``unmarked`` are nodes that may be a selection node nobody
         marked; the table's caveats ask about one that is 1 in every row. The table keeps the
-        order of ``variables``.
+        order of ``variables``. Users call it for a table; also called by ``count_statements``
+        for checks and, for bounds, by ``_count``.
         """
         asked = _list_once(variables)
         selection = selection if selection in self.names else None
@@ -161,7 +176,7 @@ class Log:
         self._check_may_be_summed(reward, self._find_column(reward), "reward")
 
     def _choose_flags(self, names: Collection[str]) -> tuple[str, ...]:
-        """Choose the possible selection nodes whose column holds numbers or booleans.
+        """Choose which of ``names``, possible selection nodes, have a column of numbers.
 
         Called by ``Log.count``, which looks whether they are 1 in every row.
         """
@@ -185,7 +200,7 @@ class Log:
     def _list_caveats(self, cut: Iterable[str]) -> tuple[str, ...]:
         """Say of each variable cut into bins that the graph must hold for the bins.
 
-        Called by ``Log.caveats`` and ``Log.count``.
+        Returns a line if there are any. Called by ``Log.caveats`` and ``Log.count``.
         """
         return tuple(
             f"{name} was cut into bins; the graph must hold for the binned {name}, "

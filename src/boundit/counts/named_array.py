@@ -76,15 +76,16 @@ class NamedArray:
     def names(self) -> Nodes:
         """The variables of the axes, as a set.
 
-        Read by ``Evaluator._find_source`` and ``NamedArray.require``.
+        Users read it; also read by ``Evaluator._find_source`` and ``NamedArray.require``.
         """
         return frozenset(self.axes)
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each variable has.
+        """How many levels (values) each variable has.
 
-        Read by ``agree_on_levels``, ``NamedArray.at`` and ``NamedArray.align``.
+        Users read it; also read by ``agree_on_levels``, ``NamedArray.at`` and
+        ``NamedArray.align``.
         """
         return dict(zip(self.axes, self.values.shape, strict=True))
 
@@ -101,8 +102,8 @@ class NamedArray:
     def marginalize(self, names: Names) -> Self:
         """Sum over every variable but ``names``; they keep their order.
 
-        Called by ``Evaluator._marginalize`` when a law is evaluated, and by whoever holds a
-        law.
+        Users call it on a law or an effect; also called by ``Evaluator._marginalize`` when a
+        formula reads a law.
         """
         kept = self.require(names)
         gone = tuple(i for i, axis in enumerate(self.axes) if axis not in kept)
@@ -111,18 +112,17 @@ class NamedArray:
     def condition_on(self, names: Names) -> Self:
         """Divide by the marginal of ``names``; nan where that is zero.
 
-        Called by ``Model.effect`` and ``Model.log``.
-
-        Of a law, this is the conditional law of the other variables given these.
+        Of a law, this is the conditional law of the other variables given these. Users call it;
+        also called by ``Model.effect`` and ``Model.log``.
         """
         below = self.marginalize(names).align(self.axes)
         return type(self)(self.axes, divide(self.values, below))
 
     def at(self, values: Mapping[str, int]) -> Self:
-        """Fix some variables at the code of a level each; their axes go.
+        """Fix some variables at the code (0, 1, ...) of a level each; their axes go.
 
-        Called by ``SearchTarget.compute_effect``, and by whoever asks for one case of an effect
-        or a law.
+        Users call it for one case of an effect or a law; also called by
+        ``SearchTarget.compute_effect``.
         """
         self.require(values)
         levels = self.n_levels
@@ -134,7 +134,7 @@ class NamedArray:
         return type(self)(left, self.values[index])
 
     def align(self, axes: Sequence[str]) -> Floats:
-        """Show the numbers with these axes in this order; length 1 where we do not have one.
+        """Show the numbers with these axes in this order; length 1 where the array lacks one.
 
         Called by ``Evaluator.compute_term`` and wherever arrays with different axes meet.
         """

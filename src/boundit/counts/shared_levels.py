@@ -15,8 +15,9 @@ def share_levels(
 ) -> tuple[CountTable, ...]:
     """Give the log and its external tables the levels of all of them and those declared.
 
-    A level that only an external table has gets a caveat there: it may be a slip. Called for
-    bounds, inside ``count_for``, once the log and its tables are counted.
+    Returns the tables anew, the log first. A level that only an external table has gets a
+    caveat there: it may be a slip. Called by ``_count`` for bounds, once the log and its tables
+    are counted.
 
     >>> from boundit.counts.read import read_log
     >>> log, survey = read_log({"X": ["a", "b"]}), read_log({"X": ["b", "B"]})

@@ -74,17 +74,18 @@ class CountTable:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """The table's notes as sentences, options spelled as in Python.
+        """What a reader of these counts should know, in sentences that name Python options.
 
-        Read by ``CheckReport`` and ``BoundTable``, which print them.
+        Users read it; ``BoundTable`` and ``CheckReport`` take over the notes behind it and
+        print them.
         """
         return tuple(map(str, self.notes))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many levels each variable has.
+        """How many levels each variable has, in the table's order.
 
-        Read by ``CountTable.__str__`` and ``CountTable._add_up``.
+        Users read it; also read by ``CountTable.__str__`` and ``CountTable._add_up``.
         """
         return tuple(len(self.levels[name]) for name in self.variables)
 
@@ -92,36 +93,38 @@ class CountTable:
     def rows(self) -> float:
         """How many rows were counted, or the total weight: 1 of an exact law.
 
-        Read by ``CountTable.__str__``, and by whoever weighs a table.
+        Users read it; also read by ``CountTable.__str__``.
         """
         return float(self.n.sum())
 
     def marginalize(self, names: Names) -> NamedArray:
         """Count each combination of levels of ``names``, which keep the table's order.
 
-        Called by ``Evaluator._marginalize`` for every term of a formula.
+        Users call it; also called by ``Evaluator._marginalize`` for every term of a formula.
         """
         return self._add_up(names, self.n)
 
     def sum_rewards(self, names: Names) -> NamedArray:
         """Add up the reward over each combination of levels of ``names``.
 
-        Called by ``BinaryReward.marginalize`` and ``BinaryReward.sum_squares``.
+        Users call it; also called by ``BinaryReward.marginalize`` and
+        ``BinaryReward.sum_squares``.
         """
         return self._add_up(names, self._require_reward(self.sums))
 
     def sum_squares(self, names: Names) -> NamedArray:
         """Add up the squared reward over each combination of levels of ``names``.
 
-        Called by ``BinaryReward.sum_squares``, and by ``ConfidentNumbers._compute_interval``
-        for the spread of a mean.
+        Users call it; also called by ``BinaryReward.sum_squares``, and by
+        ``ConfidentNumbers._compute_interval`` for the spread of a mean.
         """
         return self._add_up(names, self._require_reward(self.squares))
 
     def find_code(self, name: str, value: object) -> int:
         """Find a value's place among the levels of a variable, or raise NotALevel.
 
-        Called by ``_describe_nulls`` for the counts of nulls.
+        Users call it to look up a cell; also called by ``_describe_nulls`` for the counts of
+        nulls.
         """
         self._find_places([name])
         try:
@@ -132,7 +135,7 @@ class CountTable:
     def restrict(self, names: Names) -> Self:
         """Make the table of ``names`` alone: lines that become one are added up.
 
-        Called by ``_list_seen`` for the few variables of an independence.
+        Users call it; also called by ``_list_seen`` for the few variables of an independence.
         """
         places = self._find_places(names)
         kept = tuple(self.variables[i] for i in places)
@@ -234,7 +237,8 @@ def merge_cells(
 ) -> tuple[Codes, Floats, dict[str, Floats]]:
     """Add up the lines of a table that have the same codes, and sort them by codes.
 
-    Called by ``tabulate`` and ``CountTable.restrict``.
+    Returns the codes, the counts and the sums of reward that are left. Called by ``tabulate``
+    and ``CountTable.restrict``.
     """
     first, group = find_distinct(codes, shape)
     joined: dict[str, Floats] = {}

@@ -64,10 +64,10 @@ class Request:
 
 
 def tabulate(cells: Cells, asked: Request) -> CountTable:
-    """Make a count table of the cells that a pass brought back, checked and without nulls.
+    """Make a count table of grouped cells: check them, drop nulls, encode levels, add caveats.
 
     ``asked`` says how nulls, weights, reward and bins are treated. Called by ``Log.count`` with
-    what its one pass brought back.
+    what its one pass over the rows brought back.
     """
     if not cells["lines"].sum():
         raise EmptyLog(asked.label, "it has no rows")
@@ -113,9 +113,9 @@ _ADDED = {"sums", "squares"}
 def _encode_key(
     name: str, column: Column, edges: Sequence[float] | None
 ) -> tuple[Levels, Codes]:
-    """Encode a key column of the cells as levels and codes, bins by their names.
+    """Encode a variable's values in the cells as sorted levels and a code for each cell.
 
-    Called by ``tabulate`` for every key.
+    Values cut into bins get the names of their bins. Called by ``tabulate`` for every variable.
     """
     levels, codes = encode_column(name, column)
     if edges is None:
@@ -127,7 +127,7 @@ def _encode_key(
 def _count_rows(cells: Cells, asked: Request) -> Floats:
     """Count the rows of the log that each cell stands for, by lines or by weight.
 
-    Called by ``tabulate`` and ``_collect_notes``.
+    Called by ``tabulate``, and by ``_collect_notes`` for the rows that were dropped.
     """
     return cells["weight" if asked.weight and not asked.exact else "lines"]
 
@@ -141,7 +141,7 @@ def _check_selection(cells: Cells, asked: Request) -> None:
 
 
 def _check_weights(cells: Cells, asked: Request) -> None:
-    """Refuse weights that are missing, infinite, negative or no counts.
+    """Refuse weights that are missing, infinite or negative, or that cannot be counts.
 
     Called by ``tabulate``.
     """
@@ -200,9 +200,9 @@ def _count_known(codes: Codes, rows: Floats, levels: Levels) -> int:
 def _find_complete(
     cells: Cells, keys: Keys, rows: Floats, asked: Request
 ) -> tuple[NDArray[np.bool_], dict[str, int]]:
-    """Mark the cells with a value in every key, and count the rows that lack one, by variable.
+    """Mark the cells without a null, and count the rows that have one, by variable.
 
-    Called by ``tabulate``.
+    Called by ``tabulate``, which keeps the complete cells.
     """
     complete, nulls = np.ones(len(rows), dtype=np.bool_), dict[str, int]()
     for name, (levels, codes) in keys.items():

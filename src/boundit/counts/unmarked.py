@@ -15,7 +15,7 @@ _CALLED |= {"selected", "selection"}
 
 
 def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
-    """Find the nodes that may be a selection node that nobody marked.
+    """Find the nodes that may be a selection node that nobody marked with brackets.
 
     They cause nothing and are not asked about; a graph with a selection node has none. Called
     by ``check`` before it counts, and for bounds inside ``count_for``.
