@@ -111,7 +111,7 @@ class Explainer:
     def _count_log_rows(self, names: Nodes) -> NamedArray:
         """Count the rows of the log by some variables, once however many ends ask.
 
-        Called by ``Explainer._list_cell_numbers`` for each cell.
+        Called by ``Explainer._list_cell_numbers`` to say how many rows are behind each cell.
         """
         if names not in self._marginals:
             self._marginals[names] = self.log.marginalize(names)

@@ -170,7 +170,7 @@ class _RowWriter:
     def read_key(self, place: tuple[int, ...]) -> Key:
         """Look up the names of the arm and the context at a place in the arrays of ends.
 
-        Called by ``intersect_rules`` for every place.
+        Called by ``intersect_rules`` for every place; the names are the key of a bound.
         """
         levels = self.explainer.log.levels
         values = tuple(levels[a][i] for a, i in zip(self.axes, place, strict=True))

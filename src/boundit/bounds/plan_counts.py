@@ -61,10 +61,11 @@ def count_for(
     domain: Mapping[str, Sequence[object]] | None = None,
     kept: KeptCounts | None = None,
 ) -> PlanCounts:
-    """Count what the rules of a plan read, one pass a log, and give every table its levels.
+    """Count what the rules of a plan read, in one pass over each log.
 
-    What ``kept`` holds for the same graph and variables is taken from there; what is counted
-    is left in it. Called by ``derive_table``, between ``plan_bounds`` and ``assemble``.
+    All tables come out with the same levels. What ``kept`` holds for the same graph and
+    variables is taken from there; what is counted is left in it. Called by ``derive_table``,
+    between ``plan_bounds`` and ``assemble``.
     """
     memory = {} if kept is None else kept
     key = (plan.graph, plan.needs)

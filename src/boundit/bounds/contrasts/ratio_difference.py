@@ -98,7 +98,7 @@ class RatioDifference:
         return -end if end < inf else inf
 
     def _is_tight(self, end: float, attained: float) -> bool:
-        """Tell whether the proved end is so near to an attained one that the search stops.
+        """Tell whether the proved end is so near to an attained difference as to stop.
 
         Called by ``RatioDifference.find_greatest`` before each split of the second mean's
         range.
@@ -141,9 +141,9 @@ class RatioDifference:
         return float(self._top @ point - self._other @ point / below)
 
     def _append_two_zeros(self, form: Floats) -> Floats:
-        """Append zeros for the program's last two columns, the sums of the second mean.
+        """Append zeros for the program's last two columns to the coefficients of an objective.
 
-        Called by ``RatioDifference._bound_piece`` for its objectives, which are sums of masses
-        alone.
+        These columns are the sums of the second mean; the objectives are sums of masses alone.
+        Called by ``RatioDifference._bound_piece``.
         """
         return np.append(form, (0.0, 0.0))

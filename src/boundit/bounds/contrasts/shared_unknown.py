@@ -56,8 +56,9 @@ class SharedUnknown(Protocol):
 def find_differing(treatments: Sequence[str], one: ArmPlace, other: ArmPlace) -> Nodes:
     """Find the treatments in which two arms differ.
 
-    Called by ``ChainDifferences.find_greatest`` and ``TypeDifferences._bound_pair`` for each
-    comparison, and by ``_group_by_difference`` to sort arms.
+    Laws that depend on none of them are the same for both. Called by
+    ``ChainDifferences.find_greatest`` and ``TypeDifferences._bound_pair`` for each comparison,
+    and by ``_group_by_difference`` to sort arms.
 
     >>> sorted(find_differing(("A", "B"), (0, 1), (0, 2)))
     ['B']

@@ -117,6 +117,7 @@ class Expectation:
     def solve_greatest(self, values: Floats, given: Mapping[str, int]) -> AttainedEnd:
         """Find the greatest mean of a function of the block, and a population that attains it.
 
+        The block is variables whose law is that of any population the log leaves possible.
         ``values`` is the function, one axis for each variable of the block; ``given`` are the
         levels of the variables the block is given. Called by ``Expectation.find_ends`` and
         ``NaturalBounds.find_ends`` at every place, with the sign changed for the least mean.
@@ -150,8 +151,9 @@ class Expectation:
     def weigh_cells(self, values: Floats, given: Mapping[str, int]) -> Floats:
         """Put a function of the block on the cells of the population with the ``given`` levels.
 
-        What comes out has an axis for every variable of the population, and is zero in other
-        cells. Called by ``Expectation.write_form``.
+        The block is the variables over which a mean is taken. What comes out has an axis for
+        every variable of the population, and is zero in other cells. Called by
+        ``Expectation.write_form``.
         """
         axes = self.populations.axes
         order = sorted(range(values.ndim), key=lambda i: axes.index(self.block.variables[i]))

@@ -181,8 +181,9 @@ class Populations:
     def write_form(self, weights: Floats, layout: MassLayout) -> Floats:
         """Write a weighted sum of the masses of cells as coefficients of a program's columns.
 
-        Called by ``Expectation.write_form`` for objectives and by ``Populations._add_table``
-        for the rows of a table.
+        A mass is a part of the population; cells without a column count through others. Called
+        by ``Expectation.write_form`` for objectives and by ``Populations._add_table`` for the
+        rows of a table.
         """
         low, _ = self._cell_shares
         spread = weights.reshape(low.shape)

@@ -56,7 +56,7 @@ class SparseMatrix:
     def from_dense(cls, dense: Floats) -> "SparseMatrix":
         """Keep the numbers of a matrix that are not zero, column by column.
 
-        Called by ``ProgramRows.make_program``.
+        Called by ``ProgramRows.make_program`` for the rows of a linear program.
         """
         columns, rows = np.nonzero(dense.T)
         return cls(rows, columns, dense[rows, columns], (dense.shape[0], dense.shape[1]))
@@ -65,7 +65,7 @@ class SparseMatrix:
         """Add up the rows of the matrix, each times its multiplier: ``y A``.
 
         Called by ``Program.certify`` and ``certify_greatest``, which subtract it from the
-        objective.
+        objective to see what the multipliers prove.
         """
         parts = self.values * multipliers[self.rows]
         return np.bincount(self.columns, parts, self.shape[1]).astype(np.float64)
@@ -178,8 +178,9 @@ class Program:
     def certify(self, cost: Floats, multipliers: Floats) -> tuple[float, Floats]:
         """Compute what multipliers prove: ``cost q`` is at least this at every feasible point.
 
-        They are mended first where the solver rounded, and come back as they were used. Called
-        by ``Program.minimise`` with the solver's own multipliers.
+        Multipliers, one a row, are the dual solution. They are mended first where the solver
+        rounded, and come back as they were used. Called by ``Program.minimise`` with the
+        solver's own multipliers.
         """
         finite = np.where(multipliers > 0, self.lower, self.upper)
         y = np.where(np.isfinite(finite), multipliers, 0.0)

@@ -58,10 +58,9 @@ class ResponseTypes:
     def find_cells(self, scenario: int, names: Sequence[str]) -> Codes:
         """Find the cell of the table of ``names`` that each response type ends in.
 
-        In the given scenario, that is: what is set by hand or comes from outside. Cells are
-        numbered row by row. Called by ``ArmProgram.__init__`` and
-        ``ReweightedProgram._write_forms`` for the rows of their programs, and for the outcome
-        by ``ProgramLayout.find_successes``.
+        A ``scenario`` says what is set by hand or comes from outside. Cells are numbered row by
+        row. Called by ``ArmProgram.__init__`` and ``ReweightedProgram._write_forms`` for the
+        rows of their programs, and for the outcome by ``ProgramLayout.find_successes``.
         """
         at = {v.name: i for i, v in enumerate(self.variables)}
         code = np.zeros(self.n_types, dtype=np.int64)
@@ -108,9 +107,9 @@ def _add_levels(
 ) -> Levels | None:
     """Add the level of the i-th variable in every scenario to runs of the variables before it.
 
-    A run becomes several where the variable's response is still free, one for each level. None
-    when there are more than ``most``. Called by ``list_response_types`` for each variable,
-    causes first.
+    A run is the levels of variables in each scenario. It becomes several where the variable's
+    response is still free, one for each level. None when there are more than ``most``. Called
+    by ``list_response_types`` for each variable, causes first.
     """
     name, n_levels = variables[i].name, variables[i].n_levels
     outside = _number_outside(variables, i, scenarios)

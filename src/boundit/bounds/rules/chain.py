@@ -132,7 +132,8 @@ class Chain(BoundRule):
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 
-        Called by ``BoundPlan.of`` once per rule.
+        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
+        once per rule.
         """
         shown = write_links(self.links, make_sentence(self.reward.expression))
         verb = " is " if all(link.weights for link in self.links) else " lies between "
@@ -146,11 +147,11 @@ class Chain(BoundRule):
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Bound every arm and context, backwards from the reward: known means, else the worst.
 
-        The induction: if ``L <= P(y | do(x), c, w_<=j) <= U`` then the expectation of L over
-        the true law of ``w_j`` is at most that of the middle, and is at least the least
-        expectation over all laws that the numbers allow. Where they say nothing, that is the
-        least L. Called by ``_intersect_ends`` with the estimates, and again with confidence
-        intervals.
+        The induction over the chain's variables ``w``: if ``L <= P(y | do(x), c, w_<=j) <= U``
+        then the expectation of L over the true law of ``w_j`` is at most that of the middle,
+        and is at least the least expectation over all laws that the numbers allow. Where they
+        say nothing, that is the least L. Called by ``_intersect_ends`` with the estimates, and
+        again with confidence intervals.
         """
         del budget  # it solves no program
         order = (*self.axes, *self.variables, self.outcome)
@@ -337,8 +338,9 @@ def average_over_links(
 def find_least_mean(low: Floats, high: Floats, values: Floats) -> Floats:
     """Find the least expectation of ``values``, along the last axis, over laws between bounds.
 
-    Every level gets its least weight, and what is left goes to the smallest values first.
-    Called by ``average_over_links`` for links whose weights are known.
+    Every level gets its least weight ``low``, and what is left goes to the smallest values
+    first, up to ``high``. Called by ``average_over_links`` for variables whose law has a
+    formula.
 
     >>> low, high = np.array([0.2, 0.1, 0.0]), np.array([0.6, 1.0, 1.0])
     >>> float(find_least_mean(low, high, np.array([0.0, 1.0, 0.5])).round(3))

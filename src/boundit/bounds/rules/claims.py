@@ -13,9 +13,10 @@ from boundit.terms.names import Nodes, sort_names
 
 
 def take_extremes(names: Iterable[str], inside: Sentence) -> Sentence:
-    """Write "min/max over these variables of" in front of a formula.
+    """Write "min/max over these variables of" in front of a formula, for an explanation.
 
-    Called by ``Substitution.write_record``, and by ``write_links`` for links of unknown law.
+    Called by ``Substitution.write_record``, and by ``write_links`` for variables of unknown
+    law.
 
     >>> print(take_extremes(["W"], Sentence.of("...")))
     min/max over W of ...
@@ -26,16 +27,18 @@ def take_extremes(names: Iterable[str], inside: Sentence) -> Sentence:
 def sum_over(names: Iterable[str], law: Sentence, inside: Sentence) -> Sentence:
     """Write "sum over these variables of their law times" in front of a formula.
 
-    Called by ``write_links`` and ``ReweightedChain._write_links`` for links of known law.
+    The words are part of a rule's claim in explanations. Called by ``write_links`` and
+    ``ReweightedChain._write_links`` for variables of known law.
     """
     over = Over("sum", _list_variables(names))
     return Sentence.of(over, " ", law, " ", Sign("x"), " ", enclose(inside))
 
 
 def divide(formula: Sentence, base: Expression | None) -> Sentence:
-    """Write a formula over the law of the context, ``formula / base``; alone without ``base``.
+    """Write ``formula / base`` in words of a claim, ``base`` the law of the context.
 
-    Called by ``Substitution.write_record`` and ``Factorization.write_record``.
+    The formula alone without ``base``. Called by ``Substitution.write_record`` and
+    ``Factorization.write_record``.
     """
     if base is None:
         return formula
@@ -67,7 +70,8 @@ def write_population_law(of: Iterable[str], given: Nodes) -> Term:
 def write_reweighting(steering: Iterable[Nodes], statement: str) -> Sentence:
     """Write the end of a claim: what ``P*`` is, and the facts that its weights ``r`` must fit.
 
-    Called by ``NaturalBounds.write_record``, ``ReweightedTypes.write_record`` and
+    ``P*`` is the law of the population, the log reweighted by ``r``. Called by
+    ``NaturalBounds.write_record``, ``ReweightedTypes.write_record`` and
     ``ReweightedChain.write_record``, the rules that reweight the log.
 
     >>> print(write_reweighting([frozenset("Z")], "r >= 0.5"))
@@ -91,9 +95,9 @@ def write_reweighting(steering: Iterable[Nodes], statement: str) -> Sentence:
 
 
 def _list_variables(names: Iterable[str]) -> tuple[Variable, ...]:
-    """Turn names into variables of a formula, in the order given and without quotes.
+    """Turn names into variables of a formula, in the order given and written without quotes.
 
     Called by ``take_extremes``, ``sum_over``, ``write_population_law`` and
-    ``write_reweighting``.
+    ``write_reweighting`` for the claims of rules.
     """
     return tuple(Variable(name, bare=True) for name in names)

@@ -81,8 +81,9 @@ def _find_influences(graph: CausalGraph, node: str, varied: Nodes, fixed: Nodes)
 def _draw_disturbances(drawn: CausalGraph, inside: Nodes) -> tuple[CausalGraph, dict[str, str]]:
     """Replace each variable inside by a node for its disturbance; arrows inside are dropped.
 
-    The new nodes' names come with the graph. Called by ``condition_graph``, which asks by
-    d-separation what the disturbances depend on.
+    A disturbance is all that moves a variable unseen. The graph comes out with the new nodes'
+    names. Called by ``condition_graph``, which asks by d-separation what the disturbances
+    depend on.
     """
     names = {v: f"disturbance of {v}" for v in inside}
     arrows = [(a, b) for a, b in drawn.directed if a not in inside and b not in inside]

@@ -71,7 +71,8 @@ class Factorization(BoundRule):
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim with "0 to 1" for lost c-factors, and the steps.
 
-        Called by ``BoundPlan.of`` once per rule.
+        Lost are those without a formula. A bound table keeps the record and explains its ends
+        by it. Called by ``BoundPlan.of`` once per rule.
         """
         summed = tuple(Variable(name, bare=True) for name in self.summed)
         parts: list[Part] = [Over("sum", summed)] if summed else []
@@ -89,9 +90,11 @@ class Factorization(BoundRule):
         return RuleRecord(NAME, claim, said)
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Bound every arm and context: multiply ends of c-factors, sum, divide, clip (eq. 7).
+        """Bound every arm and context by equation 7 of the paper, a sum of c-factors.
 
-        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
+        Their ends (0 and 1 without a formula) are multiplied, summed, divided by ``P(c)`` and
+        clipped. Called by ``_intersect_ends`` with the estimates, and again with confidence
+        intervals.
         """
         del budget  # it solves no program
         order = (*self.axes, *self.summed)

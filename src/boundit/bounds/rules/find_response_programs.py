@@ -228,10 +228,11 @@ def _split_factors(
 
 
 def _find_hedge(graph: CausalGraph, target: Nodes) -> Nodes:
-    """Find the smallest set that the Identify algorithm reaches for the c-factor of ``target``.
+    """Find the smallest set of variables that the Identify algorithm reaches for ``target``.
 
-    It is the target itself where the factor has a formula, else where Identify stops. Called by
-    ``_split_factors`` and ``_find_scope``.
+    Identify looks for a formula of the target's c-factor: there is one where it reaches the
+    target itself, else it stops at a larger set. Called by ``_split_factors`` and
+    ``_find_scope``.
     """
     within = graph.nodes
     while True:
@@ -262,7 +263,7 @@ class _LawWriter:
         return Law(order, lambda node: self.write_conditional(node, order))
 
     def write_conditional(self, node: str, order: tuple[str, ...]) -> Expression:
-        """Write the law of one variable given those before it in ``order``.
+        """Write a formula for the law of one variable given those before it in ``order``.
 
         By a formula of its own, else as a ratio of sums of the joint law. Called by
         ``_LawWriter.write_law`` for each variable.

@@ -168,8 +168,9 @@ class ReweightedChainSearch:
     def _list_variants(self, chain: ReweightedChain) -> Iterator[ReweightedChain]:
         """Yield a chain, and again with each block reweighted by fewer variables if there are.
 
-        The first is sharper, and reads more cells; the second serves where some were not seen.
-        Called by ``ReweightedChainSearch._choose_best`` for each chain that is kept.
+        A block is variables whose law is that of the reweighted log. The first is sharper, and
+        reads more cells; the second serves where some were not seen. Called by
+        ``ReweightedChainSearch._choose_best`` for each chain that is kept.
         """
         yield chain
         local = tuple(
@@ -180,10 +181,11 @@ class ReweightedChainSearch:
             yield replace(chain, links=local)
 
     def _localize_block(self, block: ReweightedBlock) -> ReweightedBlock:
-        """Make the block again, reweighted only by what shields its own variables.
+        """Make the block again, reweighted by fewer variables if that is possible.
 
-        It shields them from selection. The block itself comes back where that would take more
-        variables. Called by ``ReweightedChainSearch._list_variants`` for each block of a chain.
+        Those that shield its own variables from selection are enough; the block itself comes
+        back where they are more. Called by ``ReweightedChainSearch._list_variants`` for each
+        block of a chain.
         """
         own = frozenset(block.variables) | block.given
         law = Reweighting.from_graph(self.graph, own, self.facts)

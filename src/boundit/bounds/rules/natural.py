@@ -81,7 +81,8 @@ class NaturalBounds(BoundRule):
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim (Manski's bounds of ``P*``), and the steps.
 
-        Called by ``BoundPlan.of`` once per rule.
+        ``P*`` is the law of the population. A bound table keeps the record and explains its
+        ends by it. Called by ``BoundPlan.of`` once per rule.
         """
         y, law = self.outcome, self.block.reweighting
         arms, chosen = join_names(self.chosen), sort_names(self.chosen)

@@ -147,7 +147,8 @@ class NestedChain(BoundRule):
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 
-        Called by ``BoundPlan.of`` once per rule.
+        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
+        once per rule.
         """
         shown, steps = _write_claim(self)
         if not self.links and self.asked == _make_question(self.query):
@@ -200,9 +201,10 @@ class NestedChain(BoundRule):
         numbers: Numbers,
         budget: TimeBudget,
     ) -> Ends:
-        """Solve the response-type program at the end of the chain and average over the links.
+        """Bound the chain by the response-type program at its end, averaged over its links.
 
-        Called by ``NestedChain.find_ends_over`` where the chain ends in a program.
+        The program bounds the reward at each level of the links (the chain's variables). Called
+        by ``NestedChain.find_ends_over`` where the chain ends in a program.
         """
         order = (*axes, *(link.variable for link in self.links))
         found = solve_program(ProgramLayout(program, numbers.levels), numbers, budget)
@@ -249,9 +251,9 @@ def _make_question(query: EffectQuery) -> Question:
 
 
 def _name_program(program: ResponseProgram) -> str:
-    """Name a response-type program for tables by its variables with types and instruments.
+    """Name a response-type program in tables, by its variables with types and instruments.
 
-    Called by ``NestedChain.write_record``.
+    Called by ``NestedChain.write_record`` for the name of the rule.
     """
     if program.is_natural:
         return f"natural bounds of {join_names(program.inside)}"

@@ -74,7 +74,8 @@ class ResponseProgram:
     def fixed(self) -> tuple[str, ...]:
         """The variables with one value in a whole program: contexts and treatments already set.
 
-        Read by ``ProgramLayout.__init__``, ``solve_program`` and ``SharedTypes.may_share``.
+        A program is solved for each of their values. Read by ``ProgramLayout.__init__``,
+        ``solve_program`` and ``SharedTypes.may_share``.
         """
         rest = self.asked.treatments.difference(self.set_by_hand)
         return tuple(sort_names(rest | self.asked.context))
@@ -197,8 +198,10 @@ class ProgramLayout:
     ) -> ResponseTypes | None:
         """List the response types that differ in these scenarios or in what these arms earn.
 
-        None when there are more than ``most``. Called by ``ProgramLayout.split_scenarios``,
-        ``ReweightedTypes.find_ends`` and ``TypeDifferences._solve_pair``.
+        A type says how variables answer to their causes; a scenario is a combination of levels
+        of the instruments. None when there are more than ``most`` types. Called by
+        ``ProgramLayout.split_scenarios``, ``ReweightedTypes.find_ends`` and
+        ``TypeDifferences._solve_pair``.
         """
         watched = [TypeScenario(self.outer[s], frozenset(self.spec.inside)) for s in scenarios]
         aimed = [
@@ -211,9 +214,9 @@ class ProgramLayout:
     def find_successes(self, runs: ResponseTypes, first: int) -> list[TargetCells]:
         """Find which response types earn the reward under an arm, and in which target cell.
 
-        The arm's scenarios begin at number ``first``; one entry for each value of the known
-        variables. Called by ``ArmProgram.__init__``, and for a second arm by
-        ``ArmProgram.find_lead``.
+        By that cell, levels of ``target``, a type is weighted. The arm's scenarios begin at
+        number ``first``; one entry for each value of the known variables. Called by
+        ``ArmProgram.__init__``, and for a second arm by ``ArmProgram.find_lead``.
         """
         (outcome,) = self.spec.asked.outcomes
         found = []

@@ -69,7 +69,8 @@ class ReweightedChain(BoundRule):
     def formulas(self) -> tuple[Expression, ...]:
         """The formulas read off counts: reward, known laws, and the terms of each reweighting.
 
-        Read by ``collect_extremes`` and ``choose_rules``.
+        Read by ``collect_extremes`` to share the error of a confidence out, and by
+        ``choose_rules`` to count cells.
         """
         found = [self.reward.expression] if self.reward else []
         for link in self.links:
@@ -128,7 +129,8 @@ class ReweightedChain(BoundRule):
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 
-        Called by ``BoundPlan.of`` once per rule.
+        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
+        once per rule.
         """
         shown, steps = self._write_links()
         verb = " lies between " if self.unknown else " is "
@@ -276,9 +278,10 @@ def _look_up_worst(
     place: Place,
     upper: bool,  # noqa: FBT001
 ) -> WorstPopulation | None:
-    """Look up the population that attains an end of a row; None where there is none to show.
+    """Look up the population that attains an end of a row, an arm and context, to explain it.
 
-    Used by ``ReweightedChain.find_ends`` as the ``proof`` of its ends.
+    None where there is none to show. Used by ``ReweightedChain.find_ends`` as the ``proof`` of
+    its ends.
     """
     known = tuple(min(i, size - 1) for i, size in zip(place, shape, strict=True))
     return expectation.worsts.get((known, upper))

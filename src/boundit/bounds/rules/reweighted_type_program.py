@@ -50,9 +50,10 @@ class PopulationProgram:
 
     @cached_property
     def populations(self) -> Populations:
-        """Every law of the variables that the log, facts and tables leave possible.
+        """Every law of the variables in the population that the log leaves possible.
 
-        Read by ``ReweightedProgram.__init__`` and ``PopulationProgram.has_too_many_cells``.
+        Facts and tables narrow them. Read by ``ReweightedProgram.__init__`` and
+        ``PopulationProgram.has_too_many_cells``.
         """
         return Populations(self.reweighting, self.numbers)
 
@@ -190,8 +191,9 @@ class ReweightedProgram:
     def _write_forms(self, scenario: int) -> tuple[Floats, Floats]:
         """Write the coefficients of every cell of one scenario: its mass, and its types.
 
-        Both arrays have a row for each cell. Called by ``ReweightedProgram.cells`` for each
-        scenario.
+        A mass is a part of the population, a scenario a combination of levels of the
+        instruments. Both arrays have a row for each cell. Called by ``ReweightedProgram.cells``
+        for each scenario.
         """
         layout, outer = self.layout, self.layout.outer[scenario]
         masses = [
@@ -278,9 +280,10 @@ class ReweightedProgram:
         return BoxBound(end, chances, np.array(off), answer)
 
     def _is_late(self) -> bool:
-        """Tell whether the time budget is spent, and set ``late``, of which a note is made.
+        """Tell whether the time budget is spent; if so, note it in ``late``.
 
-        Called by ``ReweightedProgram._solve_box`` and, through ``search_boxes``, by
+        The table then says that its programs ended early. Called by
+        ``ReweightedProgram._solve_box`` and, through ``search_boxes``, by
         ``ReweightedProgram._find_greatest``.
         """
         left = self.budget.count_seconds()

@@ -108,7 +108,8 @@ class ReweightedTypes(BoundRule):
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim, and the steps that prove it.
 
-        Called by ``BoundPlan.of`` once per rule.
+        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
+        once per rule.
         """
         inside, law = self.program.inside, self.reweighting
         varied, conditions = self.program.varied, self.given.union(self.program.varied)

@@ -47,7 +47,8 @@ class BoundRule(Protocol):
     def write_record(self) -> RuleRecord:
         """Write the rule's name, what it claims, and the steps that prove it.
 
-        Called by ``BoundPlan.of`` once per rule.
+        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
+        once per rule.
         """
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget) -> Ends:

@@ -63,7 +63,8 @@ class Substitution(BoundRule):
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a min/max over the substitute, and the reasons.
 
-        Called by ``BoundPlan.of`` once per rule.
+        The substitute is what is set in place of the treatments. A bound table keeps the record
+        and explains its ends by it. Called by ``BoundPlan.of`` once per rule.
         """
         acted = join_names(self.substitute.variables)
         shown = divide(make_sentence(self.substitute.formula), self.base)
