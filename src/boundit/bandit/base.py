@@ -279,8 +279,9 @@ class BasePolicy(ABC, Generic[S]):
     ) -> Places | None:
         """Play whole runs of a simulation in compiled code; None if this policy cannot.
 
-        A user's own features are asked once for each arm and context. ``Policy.play`` says what
-        it takes and gives. Called by ``Chunk._play_compiled`` for every chunk of runs.
+        Gives the arm pulled in every run and round, as ``Policy.play`` says. A user's own
+        features are asked once for each arm and context. Called by ``Chunk._play_compiled`` for
+        every chunk of runs.
         """
         narrows = (
             environment.side_observation is not None and self.monitor.narrowing is not None
@@ -374,9 +375,10 @@ class BasePolicy(ABC, Generic[S]):
     def _build(
         self, options: Record, spec: BanditSpec, monitor: BoundMonitor, statistics: S
     ) -> Self:
-        """Make a policy of the same class from options, spec, monitor and statistics.
+        """Make a policy of this class that goes on from given statistics and bounds.
 
-        Called by ``BasePolicy.fresh`` and ``BasePolicy.merged`` for their result.
+        ``monitor`` holds the bounds, ``spec`` arms and contexts. Called by ``BasePolicy.fresh``
+        and ``BasePolicy.merged`` for their result.
         """
         make: Callable[..., Self] = type(self)
         made = make(**options)

@@ -36,17 +36,21 @@ class OutsideTheorem(BounditError):
 
 
 def find_ruled_out(bounds: BoundTable, means: Mapping[K, float]) -> tuple[K, ...]:
-    r"""List the pairs whose upper end lies below the best mean of their context.
+    r"""List the arms and contexts that bounds rule out: upper end below the best mean.
 
-    ``means`` has :math:`\mu_{a,c}` for every arm and context, as ``World.means`` gives them.
-    Called by ``count_ruled_out`` and by the ceilings, which leave these pairs out.
+    That is the best mean of the context. ``means`` has :math:`\mu_{a,c}` for every arm and
+    context, as ``World.means`` gives them. Called by ``count_ruled_out`` and by the ceilings,
+    which leave these pairs out.
     """
     best = _find_best_means(means)
     return tuple(key for key in means if bounds[key].upper < best[key[1]])
 
 
 def count_ruled_out(bounds: BoundTable, means: Mapping[K, float]) -> int:
-    r"""Count the pairs whose upper end lies below the best mean, :math:`N_{pcb}^-`.
+    r"""Count the pairs of arm and context that bounds rule out, :math:`N_{pcb}^-`.
+
+    Their upper end lies below the best mean of the context. Called by ``run_suite_study`` for
+    every world.
 
     >>> table = BoundTable.from_rows(
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],

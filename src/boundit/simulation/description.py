@@ -70,7 +70,7 @@ def describe_policy(policy: Policy) -> dict[str, object]:
 
 
 def _get_record(record: Mapping[str, object], name: str) -> Mapping[str, object]:
-    """Look up a record inside a record; an empty one where there is none.
+    """Look up a JSON object inside another by its name; an empty one where there is none.
 
     Called by ``describe_policy`` for the parts of a policy's state.
     """

@@ -42,7 +42,7 @@ class SimulationOptions:
     ) -> Self:
         """Check the arguments of ``simulate``, or refuse what makes no simulation.
 
-        Called by ``simulate`` first; no workers are one for each processor.
+        Where ``workers`` is None there is one for each processor. Called by ``simulate`` first.
         """
         _require_world(world)
         _require_policies(policies)
@@ -72,7 +72,7 @@ def read_seed(value: object) -> int:
 
 
 def _read_size(name: str, value: object) -> int:
-    """Read the number of rounds or runs, a whole number; that it may be 0 is judged later.
+    """Read the number of rounds or runs, a whole number; 0 is refused later.
 
     Called by ``SimulationOptions.read``.
     """

@@ -148,7 +148,7 @@ class Regret:
         }
 
     def make_curves(self) -> tuple[Curve, ...]:
-        """Make the curves as a figure takes them.
+        """Make a ``Curve`` of mean regret for each policy, as figures take them.
 
         Called by ``Regret.plot`` and for the page of the reproduction.
 

@@ -39,15 +39,15 @@ def simulate(
     workers: int | None = None,
     observed: bool = False,
 ) -> Regret:
-    """Play fresh copies of the policies in a world and keep their regret.
+    """Play fresh copies of the policies in a world; gives their regret, run by run.
 
-    What a policy leaves unbound (arms, context names, horizon, seed) is bound on the copy;
-    what was given is never changed. Runs go to ``workers`` threads, one for each processor
-    unless told; the result does not depend on their number. ``told`` hears how many runs are
-    done. With ``observed``, policies are told after each round those other variables of the
-    world that narrow their bounds; contexts and rewards stay the same. A Ctrl-C ends the
-    simulation with the runs that every policy has finished: what is kept is the simulation of
-    so many runs.
+    Users call it to compare policies, as do the command line and the studies. What a policy
+    leaves unbound (arms, context names, horizon, seed) is bound on the copy; what was given is
+    never changed. Runs go to ``workers`` threads, one for each processor unless told; the
+    result does not depend on their number. ``told`` hears how many runs are done. With
+    ``observed``, policies are told after each round those other variables of the world that
+    narrow their bounds; contexts and rewards stay the same. A Ctrl-C ends the simulation with
+    the runs that every policy has finished: what is kept is the simulation of so many runs.
 
     >>> from boundit.bandit.policies.ucb import UCB
     >>> from boundit.simulation.worlds import paper_world

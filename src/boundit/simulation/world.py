@@ -130,9 +130,10 @@ class World:
         return {}
 
     def _make_side_observation(self, seen: tuple[str, ...]) -> SideObservation:
-        """Compute how likely the values of some variables are, given arm, context and reward.
+        """Compute how likely values of the variables ``seen`` are, given what was played.
 
-        Called by ``World.make_environment``.
+        That is arm, context and reward; gives what draws them after a round. Called by
+        ``World.make_environment``.
         """
         arms, contexts, (outcome,) = (
             self.query.treatments,
@@ -153,7 +154,7 @@ class World:
     def shares(self) -> NDArray[np.float64]:
         """The share of the whole population that has each context of the environment.
 
-        Used by ``Chunk.draw``, which draws contexts by it.
+        Read by ``Chunk.draw``, which draws by it who comes.
         """
         return self._population_shares[self._population_shares > 0]
 

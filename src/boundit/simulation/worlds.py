@@ -62,7 +62,7 @@ def paper_world() -> World:
 
 
 def flipped_world(strength: float = 1.0) -> World:
-    """A world whose log prefers the worst arm to the best, in every context.
+    """Make a world whose log prefers the worst arm to the best, in every context.
 
     Two item features X1, X2 and a user feature U. Users who are keen (Z = 1, one in four) like
     the plain item (0, 0), the others the rich one (1, 1), which is best on the whole. A hidden
@@ -70,7 +70,8 @@ def flipped_world(strength: float = 1.0) -> World:
     of somebody who is not keen is seldom logged (selection). ``strength`` scales both, from 0,
     where the log tells the truth, to 1; from 0.8 on both naive estimates flip in every context.
     The bounds come from conditioning on Z. They hold, are narrower than a half for every arm
-    and context, and rule out both mixed items.
+    and context, and rule out both mixed items. Called by ``make_suite`` and by the command
+    line.
 
     >>> world = flipped_world()
     >>> [round(world.mean(arm, (0,)), 4) for arm in ((0, 0), (0, 1), (1, 0), (1, 1))]
@@ -115,7 +116,8 @@ def random_world(
 
     The features move what was shown and the reward; I lies between X and the reward, a
     ``hidden`` cause moves I and the reward, and with ``selection`` rows are logged by I. The
-    chance of a reward is a sum, so that every arm's mean is linear in the context.
+    chance of a reward is a sum, so that every arm's mean is linear in the context. Called by
+    ``make_suite`` and by the command line.
 
     >>> world = random_world(3, arms=5, contexts=1)
     >>> world.name, len(world.environment.arms), len(world.environment.contexts)

@@ -27,19 +27,20 @@ class SideObservation:
 
     @cached_property
     def cells(self) -> tuple[tuple[Value, ...], ...]:
-        """All combinations of the variables' levels, as ``itertools.product`` orders them.
+        """All cells: combinations of levels of the variables that a round shows.
 
-        Read by ``SideObservation.observe`` and ``lay_out_narrowing``.
+        In the order of ``itertools.product``. Read by ``SideObservation.observe`` and
+        ``lay_out_narrowing``.
         """
         return tuple(product(*self.levels))
 
     def observe(
         self, context: int, arm: int, reward: float, uniform: float
     ) -> dict[str, Value]:
-        """Draw the values that one round shows of the variables, by a uniform number.
+        """Draw what one round shows besides its reward: a value for each variable.
 
-        ``context`` and ``arm`` are places in the environment. Called by
-        ``Chunk._play_round_by_round`` where policies are told what they can use.
+        By the number ``uniform``; ``context`` and ``arm`` are places in the environment. Called
+        by ``Chunk._play_round_by_round`` where policies are told what they can use.
 
         >>> shown = SideObservation(("W",), ((0, 1),), np.array([[[[0.3, 1.0], [0.8, 1.0]]]]))
         >>> shown.observe(0, 0, 1.0, 0.5), shown.observe(0, 0, 0.0, 0.5)

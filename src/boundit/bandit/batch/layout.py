@@ -109,9 +109,10 @@ class BatchLayout:
         )
 
     def make_arrays(self, runs: BatchRuns) -> BatchArrays:
-        """Put contexts, uniforms, means and places of the arms together for a kernel.
+        """Put contexts, uniforms, means and places of the arms into arrays for a kernel.
 
-        Called by ``LinUCB.play_batch``, ``UCB.play_batch`` and those of all others but OAM.
+        Gives what kernels such as ``play_ucb`` play whole runs on. Called by
+        ``LinUCB.play_batch``, ``UCB.play_batch`` and those of all others but OAM.
         """
         return BatchArrays(self.starts, self.means, self.places, runs.contexts, runs.uniforms)
 
@@ -139,7 +140,7 @@ class BatchLayout:
 def _read_contexts(
     spec: BanditSpec, environment: FiniteEnvironment
 ) -> tuple[Context, ...] | None:
-    """Read an environment's contexts as the policy's spec does.
+    """Read the contexts of a simulated environment as the policy's spec reads a visitor's.
 
     None if the spec refuses a context, an arm or a reward of 0 or 1. Called by
     ``BatchLayout.of``.

@@ -23,18 +23,19 @@ _MARKS = (b"bandit.kernels.compile", b"numba")
 
 
 def compile_kernel(loop: Callable[P, T]) -> Callable[P, T]:
-    """Compile a loop for the types it is first called with; other threads go on meanwhile.
+    """Decorate a loop to be compiled to machine code for the types it is first called with.
 
-    A decorator: of whatever Python calls, such as ``decide_ucb``, and of what is too long to
-    inline.
+    Other threads go on while it runs. For whatever Python calls, such as ``decide_ucb``, and
+    for what is too long to inline.
     """
     return _stamp(njit(cache=True, nogil=True, error_model="numpy")(loop))
 
 
 def inline_kernel(step: Callable[P, T]) -> Callable[P, T]:
-    """Compile a step into each loop that calls it: a call costs more than most steps do.
+    """Decorate a step to be compiled into each loop that calls it, not called.
 
-    A decorator: of what is done for every arm, such as ``find_best_arm``.
+    A call costs more than most steps do. For what is done for every arm, such as
+    ``find_best_arm``.
     """
     make = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
     return _stamp(make(step))

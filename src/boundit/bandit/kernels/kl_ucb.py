@@ -109,7 +109,8 @@ def _count_candidates(
 ) -> tuple[int, int]:
     """Count the arms whose upper end reaches ``least``, and those of them never played.
 
-    Called by ``find_best_arm`` before it scores any.
+    Such arms are not ruled out, and KL-UCB plays each once first. Called by ``find_best_arm``
+    before it scores any.
     """
     candidates, untried = 0, 0
     for arm in range(start, stop):

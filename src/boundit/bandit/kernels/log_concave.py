@@ -56,9 +56,10 @@ def measure_slope(peak: LogConcave, off: float) -> float:
 
 @compile_kernel
 def measure_curvature(peak: LogConcave) -> float:
-    """Measure minus the second derivative of the density's logarithm at its top.
+    """Measure minus the second derivative of a density's logarithm at its top.
 
-    Called by ``find_tangent_point`` for its first guess.
+    The density is what Thompson sampling believes of an arm. Called by ``find_tangent_point``
+    for its first guess.
     """
     gained = peak.wins / peak.top**2 if peak.wins > 0.0 else 0.0
     lost = peak.losses / (1.0 - peak.top) ** 2 if peak.losses > 0.0 else 0.0

@@ -59,7 +59,8 @@ class NarrowingPlan(NamedTuple):
 def bound_chance(k: float, n: float, error: float) -> tuple[float, float]:
     """Bound the chance of a cell that was seen in ``k`` of ``n`` rounds, for all ``n`` at once.
 
-    Called by ``_narrow_chances`` for every cell of a pool.
+    Gives both ends of an interval that ever misses with chance ``error`` at most; a cell is a
+    combination of observed levels. Called by ``_narrow_chances`` for every cell of a pool.
 
     >>> bound_chance(0.0, 0.0, 0.05)
     (0.0, 1.0)

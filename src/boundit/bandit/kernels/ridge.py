@@ -17,9 +17,10 @@ from boundit.bandit.kernels.simd import LANES, subtract_outer, sum_rows
 
 @inline_kernel
 def locate_estimate(p: int) -> int:
-    """Give the offset of the estimate ``theta`` in the block of a model with ``p`` columns.
+    """Give where the estimate ``theta`` lies in a ridge model's block of numbers.
 
-    Called by ``predict_mean``, ``update_model`` and ``RidgeStack._view_parts``.
+    As an offset; the model has ``p`` columns. Called by ``predict_mean``, ``update_model`` and
+    ``RidgeStack._view_parts``.
     """
     return p * p
 
@@ -35,9 +36,10 @@ def locate_version(p: int) -> int:
 
 @inline_kernel
 def locate_statistics(p: int) -> int:
-    """Give the offset of the statistics ``A`` and ``b`` in the block of a model.
+    """Give where the sums ``A`` and ``b`` lie in a ridge model's block of numbers.
 
-    Called by ``learn_row`` and ``RidgeStack._view_parts``.
+    As an offset; the model has ``p`` columns. Called by ``learn_row`` and
+    ``RidgeStack._view_parts``.
     """
     return p * p + p + LANES
 

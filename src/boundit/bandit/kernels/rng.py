@@ -45,7 +45,7 @@ def hash_context(context: Context) -> np.uint64:
 
 
 def _unify_number(value: object) -> object:
-    """Write equal numbers alike: Python has 1 == 1.0 == True, as keys they are the same.
+    """Write equal numbers alike, so that they hash alike: Python has 1 == 1.0 == True.
 
     Called by ``hash_context`` for every value.
     """

@@ -40,7 +40,7 @@ def pad_size(n: int) -> int:
 
 
 def pad_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Put zeros at the end of rows, up to a multiple of eight.
+    """Put zeros at the end of feature rows, up to a multiple of eight, as kernels need.
 
     Called by ``FeatureCache._make_template`` and ``FeatureCache._ask_user`` for the arms of a
     context, and by ``RidgeModels.take`` for a decision that was made elsewhere.
@@ -102,7 +102,7 @@ def sum_rows(
 def subtract_outer(
     _: object, matrix: Kind, _at: Kind, g: Kind, _i: Kind, _j: Kind, _s: Kind
 ) -> tuple[Signature, Write]:
-    """Subtract eight numbers of a change of rank one: ``matrix[at:at+8] -= g[i] g[j:j+8] s``.
+    """Subtract eight numbers of a rank-one matrix: ``matrix[at:at+8] -= g[i] g[j:j+8] s``.
 
     Called by ``update_model`` for every eight numbers of the inverse.
     """

@@ -112,7 +112,7 @@ class FeatureCache:
         return features
 
     def _write_context(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
-        """Make the features of a context's arms: a template with the context's numbers put in.
+        """Write the features of all arms in a context: the arms' own rows, its numbers put in.
 
         Called by ``FeatureCache.encode`` for a context not met before.
         """
@@ -129,9 +129,10 @@ class FeatureCache:
         return ContextFeatures(ranked_arms, x.reshape(-1), template.n_features)
 
     def _make_template(self, ranked_arms: RankedArms, n_shared: int) -> "_FeatureTemplate":
-        """Write the features of arms with zeros for the ``n_shared`` numbers of a context.
+        """Write the features of arms, with zeros where those of a context will be put in.
 
-        Called by ``FeatureCache._write_context`` when the arms are others than last time.
+        ``n_shared`` is the number of these. Called by ``FeatureCache._write_context`` when the
+        arms are others than last time.
         """
         rows = [[1.0, *[0.0] * n_shared, *self.encoding.encode_arm(e.arm)] for e in ranked_arms]
         _require_one_length(ranked_arms, lambda i: len(rows[i]) - n_shared - 1)

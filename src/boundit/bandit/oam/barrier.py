@@ -47,7 +47,8 @@ class _Multipliers(NamedTuple):
 def _evaluate_point(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _PullsPoint:
     """Evaluate one choice of pulls in OAM's program: how well each tested pair is then known.
 
-    Called by ``solve_barrier`` and ``_step_inside``.
+    Gives the pulls with the products and information they lead to. Called by ``solve_barrier``
+    and ``_step_inside``.
     """
     (n, size), metric = y.shape, base.copy()
     for i in range(n):

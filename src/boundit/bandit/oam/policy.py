@@ -83,7 +83,10 @@ class OAM(BasePolicy[MatchingStatistics]):
     def from_state(
         cls, state: Mapping[str, object], *, features: Features | None = None
     ) -> Self:
-        """Make the policy that ``state()`` described; it goes on bit for bit."""
+        """Make the policy that ``state()`` described; it goes on bit for bit.
+
+        Users call it after a restart, and give their own ``features`` again if there were any.
+        """
 
         def read_options(options: Record) -> Record:
             if options["features"] != (features is not None):

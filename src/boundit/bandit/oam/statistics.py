@@ -151,10 +151,10 @@ class MatchingStatistics:
     def take(
         self, decision: Decision, reward: float, listed: ListedPairs | None = None
     ) -> None:
-        """Add what a decision earned to the regression and the counts.
+        """Learn the reward of a decision: add it to OAM's regression and counts.
 
-        ``listed`` are the pairs that there are with its own, if that was never played before.
-        Called by ``OAM.take`` for every reward.
+        ``listed`` are the pairs of context and arm there are with its own, if that was never
+        played before. Called by ``OAM.take`` for every reward.
         """
         context, arm = decision.context, decision.arm
         x = read_vector(decision.features, arm)
@@ -259,9 +259,10 @@ class MatchingStatistics:
         return self.rows or (np.zeros((n_features, n_features)), np.zeros(n_features))
 
     def _list_pairs(self, prior: PriorBounds, *more: Pair) -> CandidatePairs:
-        """List every context met, and of ``more``, with each arm that the bounds leave there.
+        """List every context met, and those of ``more``, with each arm that bounds leave.
 
-        Called by ``MatchingStatistics.find_pairs`` and ``MatchingStatistics.list_pairs_with``.
+        With their features, context by context. Called by ``MatchingStatistics.find_pairs`` and
+        ``MatchingStatistics.list_pairs_with``.
         """
         arms: dict[Context, dict[Arm, None]] = {}
         for context, arm in (*self.counts, *more):

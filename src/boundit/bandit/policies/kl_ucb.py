@@ -50,15 +50,18 @@ class KLUCB(BasePolicy[ArmCounts]):
         super().__init__(spec, monitor, ArmCounts())
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs of KL-UCB from nothing learned, in compiled code.
+        """Play whole runs of KL-UCB from nothing learned; gives the arm of every round of each.
 
-        Called by ``BasePolicy.play`` for a simulation.
+        In compiled code. Called by ``BasePolicy.play`` for a simulation.
         """
         low, high = self.spec.reward_range
         return play_kl_ucb(layout.score_table, self._c, low, high, layout.make_arrays(runs))
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
-        """Take the arm with the highest capped index; called by ``BasePolicy.decide``."""
+        """Score arms by KL-UCB's index, capped by the bounds; the highest wins.
+
+        Called by ``BasePolicy.decide`` for one visitor.
+        """
         counts, (low, high) = self.statistics, self.spec.reward_range
         score_table, t = (
             counts.make_score_table(context, ranked_arms),

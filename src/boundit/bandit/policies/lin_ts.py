@@ -82,15 +82,19 @@ class LinTS(BasePolicy[RidgeModels]):
     def from_state(
         cls, state: Mapping[str, object], *, features: Features | None = None
     ) -> Self:
-        """Make the policy that ``state()`` described; it goes on bit for bit."""
+        """Make the policy that ``state()`` described; it goes on bit for bit.
+
+        Users call it after a restart, and give their own ``features`` again if there were any.
+        """
         return cls.restore(
             state, lambda options: RidgeSettings.restore_options(options, features, "LinTS")
         )
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs of LinTS from nothing learned, in compiled code.
+        """Play whole runs of LinTS from nothing learned; gives the arm of every round of each.
 
-        Called by ``BasePolicy.play`` for a simulation.
+        In compiled code; None where features are refused. Called by ``BasePolicy.play`` for a
+        simulation.
         """
         ridge = lay_out_ridge(self.statistics.fresh(self.spec), layout)
         if ridge is None:
@@ -108,7 +112,10 @@ class LinTS(BasePolicy[RidgeModels]):
         )
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
-        """Draw a mean for every arm and take the highest; called by ``BasePolicy.decide``."""
+        """Draw a mean for every arm by its ridge model, within its bound; the highest wins.
+
+        Called by ``BasePolicy.decide`` for one visitor.
+        """
         shared = self.statistics.ridge_settings.shared
         rows = self.statistics.get_features(context, ranked_arms)
         d, x, score_table = rows.n_features, rows.x, rows.score_table

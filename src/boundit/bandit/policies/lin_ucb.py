@@ -73,15 +73,19 @@ class LinUCB(BasePolicy[RidgeModels]):
     def from_state(
         cls, state: Mapping[str, object], *, features: Features | None = None
     ) -> Self:
-        """Make the policy that ``state()`` described; it goes on bit for bit."""
+        """Make the policy that ``state()`` described; it goes on bit for bit.
+
+        Users call it after a restart, and give their own ``features`` again if there were any.
+        """
         return cls.restore(
             state, lambda options: RidgeSettings.restore_options(options, features, "LinUCB")
         )
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs of LinUCB from nothing learned, in compiled code.
+        """Play whole runs of LinUCB from nothing learned; gives the arm of every round of each.
 
-        Called by ``BasePolicy.play`` for a simulation.
+        In compiled code; None where features or observations are refused. Called by
+        ``BasePolicy.play`` for a simulation.
         """
         ridge = lay_out_ridge(self.statistics.fresh(self.spec), layout)
         if ridge is None:
@@ -99,7 +103,10 @@ class LinUCB(BasePolicy[RidgeModels]):
         )
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
-        """Take the arm with the highest capped index; called by ``BasePolicy.decide``."""
+        """Score arms by LinUCB's index, capped by the bounds; the highest wins.
+
+        Called by ``BasePolicy.decide`` for one visitor.
+        """
         rows = self.statistics.get_features(context, ranked_arms)
         d, score_table = rows.n_features, rows.score_table
         found = decide_lin_ucb(

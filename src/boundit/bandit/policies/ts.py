@@ -58,16 +58,19 @@ class TS(BasePolicy[ArmCounts]):
         super().__init__(spec, monitor, ArmCounts())
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs of Thompson sampling from nothing learned, in compiled code.
+        """Play whole runs of TS from nothing learned; gives the arm of every round of each.
 
-        Called by ``BasePolicy.play`` for a simulation.
+        In compiled code. Called by ``BasePolicy.play`` for a simulation.
         """
         low, high = self.spec.reward_range
         arrays = layout.make_arrays(runs)
         return play_ts(layout.score_table, layout.context_hashes, low, high, runs.seeds, arrays)
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
-        """Draw a mean for every arm and take the highest; called by ``BasePolicy.decide``."""
+        """Draw a mean for every arm from its Beta belief, within its bound; the highest wins.
+
+        Called by ``BasePolicy.decide`` for one visitor.
+        """
         score_table = self.statistics.make_score_table(context, ranked_arms)
         found = decide_ts(
             self._wrapped_seed,

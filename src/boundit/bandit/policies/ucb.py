@@ -58,14 +58,17 @@ class UCB(BasePolicy[ArmCounts]):
         super().__init__(spec, monitor, ArmCounts())
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs of UCB from nothing learned, in compiled code.
+        """Play whole runs of UCB from nothing learned; gives the arm of every round of each.
 
-        Called by ``BasePolicy.play`` for a simulation.
+        In compiled code. Called by ``BasePolicy.play`` for a simulation.
         """
         return play_ucb(layout.score_table, self._width, layout.make_arrays(runs))
 
     def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
-        """Take the arm with the highest clipped index; called by ``BasePolicy.decide``."""
+        """Score arms by UCB's index, clipped to the bounds; the highest wins.
+
+        Called by ``BasePolicy.decide`` for one visitor.
+        """
         score_table = self.statistics.make_score_table(context, ranked_arms)
         found = decide_ucb(self.statistics.rows, score_table, self._width)
         return Scores(ranked_arms, found, score_table)

@@ -146,9 +146,10 @@ class PriorBounds:
 
     @cached_property
     def _better(self) -> dict[Context, dict[Arm, set[Arm]]]:
-        """For each context and arm those arms that surely earn more, by the table's contrasts.
+        """For each context and arm, the arms that surely earn more, by the table's contrasts.
 
-        Read by ``PriorBounds._find_beaten``.
+        A contrast bounds how much better one arm is than another. Read by
+        ``PriorBounds._find_beaten``.
         """
         found: dict[Context, dict[Arm, set[Arm]]] = {}
         for (context, arm, other), most in (self.table.contrasts if self.table else {}).items():
