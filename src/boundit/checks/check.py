@@ -56,7 +56,8 @@ def check(
 
     Each pair of variables that the graph keeps apart, given others and that the row was logged,
     is tested for association in the log. A contradiction says that the graph is wrong somewhere
-    around that pair; silence is worth as much as the ``detectable`` association is small.
+    around that pair; silence is worth as much as the ``detectable`` association is small. Users
+    call it; the command line too, by ``boundit check``.
 
     Parameters
     ----------

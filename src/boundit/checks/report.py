@@ -85,7 +85,7 @@ class Finding:
         }
 
     def explain(self) -> str:
-        """Say in a sentence or two what speaks against the statement, or what could have.
+        """Say in a sentence or two what speaks against the independence, or what could have.
 
         Users call it; also called by ``Finding.row`` and ``Finding.__str__``.
         """
@@ -174,9 +174,10 @@ class CheckReport:
         return [finding.row() for finding in self.findings]
 
     def verdict(self) -> str:
-        """Say in a line how many statements were tested, and how many the log contradicts.
+        """Say in a line how many independences were tested, and how many the log contradicts.
 
-        Users call it; also called by ``CheckReport.__str__``.
+        Users call it; also called by ``CheckReport.__str__``, and for ``--json`` by
+        ``_make_check_record``.
         """
         if not self.findings:
             return "the graph cannot be contradicted by this log: every pair stays connected"

@@ -96,7 +96,8 @@ class Source(Protocol):
     def kinds(self) -> Mapping[str, ColumnKind]:
         """The source's columns, and what each holds: numbers, text, times.
 
-        Read by ``Log.names`` and by the checks of ``Log``, as ``Log._check_may_be_summed``.
+        Read by ``Log.names`` and by the checks of ``Log``, such as
+        ``Log._check_may_be_summed``.
         """
 
     def group(self, plan: GroupBy) -> Cells:

@@ -40,9 +40,9 @@ class ColumnSource:
         return {name: _find_kind(values) for name, values in self.columns.items()}
 
     def group(self, plan: GroupBy) -> Cells:
-        """Group the rows of a dict of columns with NumPy, and add up the plan's other columns.
+        """Group the rows of a dict of columns with NumPy, by the keys of a ``GroupBy`` plan.
 
-        Called by ``Log.count``.
+        Its other columns (weight, reward) are added up. Called by ``Log.count``.
         """
         pairs = [encode_column(name, self._read_key(name, plan)) for name in plan.keys]
         n_rows = len(next(iter(self.columns.values()), ()))
@@ -59,7 +59,7 @@ class ColumnSource:
         return Cells(tuple(keys), aggregates)
 
     def _read_key(self, name: str, plan: GroupBy) -> Column:
-        """Read a column to group by, as numbers of bins where the plan cuts it.
+        """Read a column to group by, as numbers of bins where the plan has cuts for it.
 
         Called by ``ColumnSource.group``.
         """
@@ -83,7 +83,7 @@ class ColumnSource:
     def _derive_columns(self, plan: GroupBy) -> dict[str, Floats]:
         """Compute the numbers to aggregate, row by row: weight, reward, their products, flags.
 
-        Called by ``ColumnSource.group``.
+        Flags are columns that might be a selection node. Called by ``ColumnSource.group``.
         """
         columns: dict[str, Floats] = {}
         weight: Floats = np.array(1.0)

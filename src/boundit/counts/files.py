@@ -61,9 +61,9 @@ class FileSource:
         return kinds
 
     def group(self, plan: GroupBy) -> Cells:
-        """Group the rows of all files with DuckDB, in one scan, and add up the plan's columns.
+        """Group the rows of all files with DuckDB, in one scan, by a ``GroupBy`` plan.
 
-        Called by ``Log.count``.
+        Its other columns (weight, reward) are added up. Called by ``Log.count``.
         """
         try:
             with self._open() as relation:

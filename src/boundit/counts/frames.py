@@ -56,9 +56,9 @@ class FrameSource:
         return {name: _find_kind(of) for name, of in schema.items() if isinstance(name, str)}
 
     def group(self, plan: GroupBy) -> Cells:
-        """Group the rows of a data frame on its own engine, whose errors become ours.
+        """Group the rows of a data frame on its own engine, by the keys of a ``GroupBy`` plan.
 
-        Called by ``Log.count``.
+        Errors of the engine become ours. Called by ``Log.count``.
         """
         self._check_objects(plan)
         with self._refuse_errors():
@@ -89,9 +89,9 @@ class FrameSource:
             raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
 
     def _check_objects(self, plan: GroupBy) -> None:
-        """Check the values in the plan's columns of Python objects: no engine does in time.
+        """Refuse Python objects that are no numbers where summed, or cannot be grouped by.
 
-        Called by ``FrameSource.group``.
+        Engines would fail on them late and unclearly. Called by ``FrameSource.group`` first.
         """
         numeric = {"weight": plan.weight, "reward": plan.reward}
         roles = {of: role for role, of in numeric.items() if of is not None}
@@ -132,7 +132,7 @@ class FrameSource:
         )
 
     def _select_key(self, column: str, plan: GroupBy) -> nw.Expr:
-        """Write the expression of a column to group by, cut into bins where the plan says so.
+        """Write the Narwhals expression of a column to group by, cut into bins where asked.
 
         Called by ``FrameSource._group``.
         """
@@ -144,7 +144,7 @@ class FrameSource:
         return self._select_number(column) if self._may_be_nan(column) else key
 
     def _select_numbers(self, plan: GroupBy) -> list[nw.Expr]:
-        """Write the expressions of weight, reward and flags as floats.
+        """Write the Narwhals expressions of weight, reward and flags as floats.
 
         Called by ``FrameSource._group``.
         """
@@ -155,7 +155,7 @@ class FrameSource:
         ]
 
     def _select_number(self, column: str) -> nw.Expr:
-        """Write the expression of a column as floats, NaN as null.
+        """Write the Narwhals expression of a column as floats, NaN as null.
 
         Called by ``FrameSource._select_key`` and ``FrameSource._select_numbers``.
         """
@@ -210,7 +210,7 @@ def _find_kind(of: nw.dtypes.DType) -> ColumnKind:
 
 
 def _derive_columns(plan: GroupBy) -> list[nw.Expr]:
-    """Write the expressions of the numbers to aggregate: weight, reward and their products.
+    """Write the Narwhals expressions of the numbers to add up: weight, reward, their products.
 
     Called by ``FrameSource._group``.
     """
@@ -231,7 +231,7 @@ def _derive_columns(plan: GroupBy) -> list[nw.Expr]:
 
 
 def _write_aggregate(of: str, how: str) -> nw.Expr:
-    """Write the expression that adds up, counts or takes the extreme of a column.
+    """Write the Narwhals expression that adds up, counts or takes the extreme of a column.
 
     Called by ``FrameSource._group`` for each aggregate of the plan.
     """

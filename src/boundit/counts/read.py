@@ -30,6 +30,8 @@ def read_log(
 ) -> Log:
     """Open a log and check its schema; rows are read when they are counted.
 
+    Users call it; also called by ``check`` and, before bounds, by ``read_request``.
+
     Parameters
     ----------
     source

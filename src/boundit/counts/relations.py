@@ -49,7 +49,7 @@ class RelationSource:
             return read_kinds(self.relation)
 
     def group(self, plan: GroupBy) -> Cells:
-        """Group the rows of a DuckDB relation on the user's own connection.
+        """Group the rows of a DuckDB relation on its own connection, by a ``GroupBy`` plan.
 
         Called by ``Log.count``.
         """

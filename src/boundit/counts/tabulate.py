@@ -277,7 +277,7 @@ def _collect_notes(
 
 
 def _find_always_one(cells: Cells, asked: Request) -> list[str]:
-    """Find the columns of possible selection nodes that are 1 in every row.
+    """Find the nodes that may be an unmarked selection node and are 1 in every row of the log.
 
     Called by ``_collect_notes``, which asks whether one is the selection node.
     """

@@ -32,10 +32,11 @@ def recover(
 ) -> Recovery:
     """Say what the log determines of ``P(y | do(x), z)``, by which formula, and why.
 
-    The log shows ``P(v | S=1)``, or ``P(v)`` when the graph has no selection node: then this
-    is plain identification (ID and IDC). ``external`` are sets of variables, each measured
+    The log shows ``P(v | S=1)``, or ``P(v)`` when the graph has no selection node: then this is
+    plain identification (ID and IDC). ``external`` are sets of variables, each measured
     together without selection. The answer is false when no formula was found, its steps say
-    where it stopped, and it says "not recoverable" only where that is proved.
+    where it stopped, and it says "not recoverable" only where that is proved. Users call it;
+    the command line too, by ``boundit recover``.
 
     >>> from boundit.graph.text import parse
     >>> front_door = parse("X -> M -> Y; X <-> Y")

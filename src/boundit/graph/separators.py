@@ -154,7 +154,7 @@ def list_separators(
 def find_connected_nodes(graph: CausalGraph, sources: Names, *, given: Names = ()) -> Nodes:
     """Collect every node that ``given`` does not separate from the sources, in one search.
 
-    Called by ``_list_weight_sources``.
+    Called by ``_list_weight_sources`` for the nodes that depend on selection.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("C", "A")])
     >>> sorted(find_connected_nodes(chain, "X"))
@@ -278,7 +278,8 @@ class _SeparatorSearch:
     def keep_nearest(self, inside: Nodes, separator: Nodes) -> Nodes | None:
         """Keep the nodes of a separator that the sources reach; None when they reach a target.
 
-        Called by ``_SeparatorSearch.find_widest`` and the other searches.
+        None means that it does not separate. Called by ``_SeparatorSearch.find_widest`` and the
+        other searches.
         """
         reached = _find_reached(
             self.graph, self.sources, separator, inside=inside, opening=inside

@@ -92,9 +92,10 @@ def _read_node(tokens: Tokens, draft: GraphDraft) -> str:
 
 
 def _expect_stop(tokens: Tokens, otherwise: str) -> None:
-    """Refuse anything but the end of a statement.
+    """Raise a syntax error if anything but the end of a statement follows.
 
-    Called by ``_read_statement`` and ``_read_hidden``.
+    ``otherwise`` says in the error what could follow. Called by ``_read_statement`` and
+    ``_read_hidden``.
     """
     if tokens.now.kind not in {"stop", END}:
         tokens.now.refuse(

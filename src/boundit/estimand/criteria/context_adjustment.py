@@ -48,9 +48,10 @@ def adjusts_in_context(
     context: Names = (),
     table: Names = (),
 ) -> Verdict:
-    """Judge whether the covariates give ``P(outcomes | do(treatments), context)``.
+    """Judge whether the covariates give ``P(outcomes | do(treatments), context)`` by averaging.
 
-    Called by ``_judge_guarded``, for the reasons of what it found.
+    The verdict says yes or no, and on a no which path is left open. Called by
+    ``_judge_guarded``, for the reasons of an adjustment it found.
 
     ``table`` are the variables of one unselected table; it counts if it holds every covariate
     and context. A no does not mean that the effect cannot be known in other ways.

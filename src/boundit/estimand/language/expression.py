@@ -138,9 +138,10 @@ ONE = Product(())
 
 
 def find_free_variables(expression: Expression) -> Nodes:
-    """Collect the variables whose values the formula depends on.
+    """Collect the variables whose values the formula depends on: those it does not sum over.
 
-    Called by ``write_with``, ``recover`` and wherever scope matters.
+    Called by ``write_with``, ``recover`` and wherever a formula's sums must not bind a name of
+    another.
 
     >>> sorted(find_free_variables(Sum(frozenset("Z"), P(frozenset("YZ"), frozenset("X")))))
     ['X', 'Y']

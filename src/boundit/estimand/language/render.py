@@ -60,11 +60,17 @@ class Script(Protocol[Shown]):
         ...
 
     def write_factor(self, of: Sequence[Primed]) -> Shown:
-        """Write the c-factor ``Q[of]`` in this output's spelling. Called by ``_write_part``."""
+        """Write the c-factor ``Q[of]``, a law not yet recovered, in this output's spelling.
+
+        Called by ``_write_part``.
+        """
         ...
 
     def write_sum(self, over: Sequence[Primed], body: Shown) -> Shown:
-        """Write a sum over variables in this output's spelling. Called by ``_write_part``."""
+        """Write a sum over variables in this output's spelling, such as LaTeX.
+
+        Called by ``_write_part``.
+        """
         ...
 
     def write_product(self, factors: Sequence[Shown]) -> Shown:
@@ -75,7 +81,10 @@ class Script(Protocol[Shown]):
         ...
 
     def write_ratio(self, top: Shown, bottom: Shown) -> Shown:
-        """Write a ratio in this output's spelling. Called by ``_write_part``."""
+        """Write a ratio of two written formulas in this output's spelling, such as LaTeX.
+
+        Called by ``_write_part``.
+        """
         ...
 
     def write_group(self, body: Shown) -> Shown:

@@ -25,7 +25,7 @@ class FactorSum:
 
     @property
     def relevant(self) -> Nodes:
-        """``D``: the outcomes and their ancestors once the treatments are gone.
+        """``D``: the outcomes and their ancestors in the graph without the treatments.
 
         Read by ``_find_needed_factors``.
         """

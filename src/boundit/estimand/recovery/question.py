@@ -205,9 +205,10 @@ def state_rule_1(
 
 
 def state_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact:
-    """State as a fact that all treatments may be observed instead of set: they are separated.
+    """State as a fact that all treatments may be observed instead of set (Rule 2).
 
-    Called by ``Solver._read_off_log``, ``ExternalTable.answer`` and
+    The fact is the separation of outcomes and treatments in the graph cut out of these. Called
+    by ``Solver._read_off_log``, ``ExternalTable.answer`` and
     ``ReweightedChainSearch._make_block`` for the steps of their explanations.
     """
     known, treatments = asked.list_known(graph), asked.treatments
@@ -226,8 +227,8 @@ def _find_dependences(
 
 
 def _write_names(names: Nodes) -> str:
-    """Write a set of variables, commas between.
+    """Write a set of variables as text, in order, commas between.
 
-    Called by ``_make_first_move`` for its steps.
+    Called by ``_make_first_move`` for the steps of its explanation.
     """
     return ", ".join(map(write_name, sort_names(names)))

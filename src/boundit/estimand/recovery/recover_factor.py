@@ -64,16 +64,16 @@ def _recover_by_listing(target: Nodes, law: Law, graph: CausalGraph) -> Recovery
 
 
 def find_clean_components(graph: CausalGraph) -> tuple[Nodes, ...]:
-    """Find the c-components that do not act on selection: the log shows their true factors.
+    """Find the c-components (nodes joined by bidirected edges) that do not act on selection.
 
-    Called by ``_recover_by_listing`` (line 7).
+    The log shows their true c-factors. Called by ``_recover_by_listing`` (line 7).
     """
     selecting = graph.selecting()
     return tuple(c for c in graph.components() if not c & selecting)
 
 
 def _make_sum_steps(idle: Nodes) -> tuple[Step, ...]:
-    """Make the step that says which variables were summed out; none if there were none.
+    """Make the step of an explanation that says which variables were summed out, if any were.
 
     Called by ``recover_factor`` and ``_recover_by_listing``.
     """

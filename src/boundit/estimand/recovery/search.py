@@ -266,9 +266,10 @@ class _DoCalculusSearch:
                 stack += [(p, False) for p in reversed(self.reasons[atom].premises)]
 
     def make_step(self, atom: _Atom) -> Step:
-        """Make the step that says by which move an atom was derived, and from what.
+        """Make the step of the explanation that says how an atom was derived, and from what.
 
-        Called by ``_DoCalculusSearch.list_steps``.
+        An atom is a ``P(a | do(x), c)`` of one variable. Called by
+        ``_DoCalculusSearch.list_steps``.
         """
         move, premises = self.reasons[atom]
         shown = self.write_atom(atom)
@@ -288,7 +289,7 @@ class _DoCalculusSearch:
     def state_fact(self, made: _Atom, premise: _Atom) -> SeparationFact:
         """State the separation by which a rule leads from the atom ``premise`` to ``made``.
 
-        Called by ``_DoCalculusSearch.make_step``.
+        Called by ``_DoCalculusSearch.make_step`` for steps by a rule of the do-calculus.
         """
         bit = (made.do ^ premise.do) | (made.given ^ premise.given)
         do, given = made.do & premise.do, made.given & premise.given
@@ -307,7 +308,7 @@ class _DoCalculusSearch:
         )
 
     def write_atom(self, atom: _Atom) -> Term:
-        """Write an atom as a term ``P(a | do(x), c)`` for a sentence.
+        """Write an atom, kept as bit masks, as a term ``P(a | do(x), c)`` for a sentence.
 
         Called by ``_DoCalculusSearch.make_step``.
         """

@@ -108,7 +108,7 @@ class Solver:
         )
 
     def _read_off_tables(self, asked: Question) -> Recovery:
-        """Recover an effect from the first unselected table that gives it.
+        """Recover an effect from the first external (unselected) table that gives it.
 
         Called by ``Solver._try_ways``.
         """
@@ -116,7 +116,7 @@ class Solver:
         return next((answer for answer in answers if answer), Recovery(None))
 
     def _is_hopeless(self, asked: Question, depth: int) -> bool:
-        """Tell whether ``solve`` has failed on this question before, or has no work left.
+        """Tell whether ``solve`` failed on this question before, or used up its allowed work.
 
         Called by ``Solver._sum_over_separators`` before it begins.
         """
@@ -196,9 +196,9 @@ class Solver:
         return Recovery(None)
 
     def _list_first_outcomes(self, outcomes: Nodes) -> Iterator[Nodes]:
-        """List which outcomes to recover first, those that a table covers in front.
+        """List the sets of outcomes to recover first, those that a table covers in front.
 
-        Called by ``Solver._chain_outcomes``.
+        Called by ``Solver._chain_outcomes``, which then recovers the others given them.
         """
         candidates = [t.safe & outcomes for t in self.tables]
         candidates += [frozenset((node,)) for node in sort_names(outcomes)]
@@ -264,7 +264,7 @@ class Solver:
 
 
 def _make_rule_1_step(graph: CausalGraph, asked: Question) -> Step:
-    """Make the step that says that the logged rows give the answer of everyone (Rule 1).
+    """Make the step of an explanation that says: the logged rows answer for everyone (Rule 1).
 
     Called by ``Solver._read_off_log`` and ``Solver._answer_among_selected``.
     """
