@@ -6,7 +6,7 @@ from boundit.bandit.errors import BadOption
 
 
 def read_positive(name: str, value: float) -> float:
-    """Check that an option such as ``sigma`` is a number above 0.
+    """Check that an option such as ``sigma`` is a number above 0; gives it back.
 
     Called by ``UCB.__init__``, ``RidgeSettings.__post_init__`` and others.
     """

@@ -78,7 +78,7 @@ class ArmCounts:
         return score_table
 
     def count_plays(self, context: Context, ranked_arms: RankedArms) -> Floats:
-        """Count how often some arms were played in one context.
+        """Count how often each of some arms was played in one context; gives an array.
 
         Called by ``MatchingStatistics.choose`` for every visitor.
         """
@@ -93,7 +93,7 @@ class ArmCounts:
         return self._rounds.get(context, 0)
 
     def take(self, decision: Decision, reward: float) -> None:
-        """Count what a decision of UCB, KLUCB or TS earned.
+        """Learn one reward of UCB, KLUCB or TS: count it for the decision's arm and context.
 
         Called by ``BasePolicy.take`` for every reward.
         """
@@ -136,7 +136,7 @@ class ArmCounts:
         return {}
 
     def fresh(self, spec: BanditSpec) -> "ArmCounts":  # noqa: ARG002, pairs are pairs
-        """Make counts of nothing; called by ``BasePolicy.fresh`` for a new policy."""
+        """Make empty counts; called by ``BasePolicy.fresh`` for a new policy."""
         return ArmCounts()
 
     def restore(self, record: list[list[object]], spec: BanditSpec) -> "ArmCounts":  # noqa: ARG002

@@ -62,9 +62,10 @@ class FeatureEncoding:
         return np.array([1.0, *self.encode_context(context, arm), *self.encode_arm(arm)])
 
     def encode_context(self, context: Context, arm: Arm) -> list[float]:
-        """Write the numbers of a context, which all arms share; errors name ``arm``.
+        """Write the features of a context, which all arms share, as a list of numbers.
 
-        Called by ``FeatureCache._write_context`` for a context not met before.
+        Errors name ``arm``. Called by ``FeatureCache._write_context`` for a context not met
+        before.
         """
         numbers: list[float] = []
         for value, levels in zip(context, self.context_levels or repeat(()), strict=False):
@@ -72,7 +73,7 @@ class FeatureEncoding:
         return numbers
 
     def encode_arm(self, arm: Arm) -> list[float]:
-        """Write the numbers of an arm's treatments, which are the same in all contexts.
+        """Write the features of an arm's treatments, the same in all contexts, as numbers.
 
         Called by ``FeatureCache._make_template`` once for many contexts.
         """
@@ -133,9 +134,10 @@ def _sort_text_levels(levels: Levels) -> TextLevels:
 
 
 def _encode_value(value: Value, levels: TextLevels, arm: Arm, where: str) -> list[float]:
-    """Write one value as numbers, or say that it is outside of its domain.
+    """Write one value as features: a number as it is, text as 0/1 for each level but one.
 
-    Called by ``FeatureEncoding.encode_context`` and ``FeatureEncoding.encode_arm``.
+    Text outside the known levels is refused. Called by ``FeatureEncoding.encode_context`` and
+    ``FeatureEncoding.encode_arm``.
     """
     if levels and value in levels:
         return [float(value == level) for level in levels[1:]]

@@ -33,18 +33,20 @@ class Ridge:
 
     @classmethod
     def from_statistics(cls, A: Matrix, b: Vector) -> "Ridge":  # noqa: N803, the paper's letter
-        """Make a ridge model from ``A`` and ``b``, by inverting ``A``.
+        """Make a ridge model from its sums ``A = ridge I + sum x x'`` and ``b = sum reward x``.
 
-        Called by ``WarmStart.start`` and by ``RidgeModels.join``, whose statistics add up.
+        By inverting ``A``. Called by ``WarmStart.start`` and by ``RidgeModels.join``, whose
+        sums add up.
         """
         inverse: Matrix = np.asarray(np.linalg.inv(A), dtype=np.float64)
         return cls(A, b, inverse, inverse @ b)
 
     @classmethod
     def make_untrained(cls, n_features: int, ridge: float) -> "Ridge":
-        """Make a ridge model without any row (Algorithm 4, line 6, where ``ridge`` is 1).
+        """Make a ridge model that has learned nothing: ``A = ridge I`` and ``b = 0``.
 
-        Called by ``RidgeModels.find_slot`` and ``RidgeModels.make_start_model``.
+        Algorithm 4 of the paper (LinUCB), line 6, where ``ridge`` is 1. Called by
+        ``RidgeModels.find_slot`` and ``RidgeModels.make_start_model``.
         """
         eye = np.eye(n_features)
         return cls(ridge * eye, np.zeros(n_features), eye / ridge, np.zeros(n_features))
@@ -90,9 +92,10 @@ class RidgeStack:
         return Ridge(*self._view_parts(slot))
 
     def _view_parts(self, slot: int) -> tuple[Floats, Floats, Floats, Floats]:
-        """View ``A``, ``b``, inverse and estimate of the model in a slot, without padding.
+        """Give ``A``, ``b``, inverse and estimate of the ridge model in a slot of the stack.
 
-        Called by ``RidgeStack.push`` and ``RidgeStack.get_model``.
+        As views without padding: writing on them changes the model. Called by
+        ``RidgeStack.push`` and ``RidgeStack.get_model``.
         """
         d, p = self.n_features, self.width
         block = self.models[slot : slot + self.block]

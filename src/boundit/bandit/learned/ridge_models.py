@@ -196,7 +196,7 @@ class RidgeModels:
         learn_row(stack.models, slot, x, row, stack.n_features, reward)
 
     def settings(self) -> Record:
-        """Give ridge, sharing, features and warm start for JSON.
+        """Give how it learns (ridge, sharing, features, warm start) as a JSON object.
 
         Called by ``BasePolicy.state``.
         """
@@ -207,7 +207,7 @@ class RidgeModels:
         return RidgeModels(spec, self.ridge_settings)
 
     def join(self, other: "RidgeModels", shared: "RidgeModels") -> "RidgeModels":
-        """Add up the models of two policies, arm by arm.
+        """Add up the ridge models of two policies, arm by arm; gives new models.
 
         What ``shared`` had learned, or the start, is in both and counts once. Called by
         ``BasePolicy.merged``.
@@ -259,7 +259,7 @@ class RidgeModels:
         return None if slot is None or self.stack is None else self.stack.get_model(slot)
 
     def add_model(self, key: Arm | None, model: Ridge) -> None:
-        """Put a model that was learned elsewhere on the stack, as that of an arm.
+        """Take over a ridge model that was learned elsewhere, as that of an arm (None: of all).
 
         Called by ``RidgeModels.join`` and ``RidgeModels.restore`` for every model.
         """

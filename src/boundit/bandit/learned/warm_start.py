@@ -47,9 +47,9 @@ class WarmStart:
     def start(
         self, encoding: FeatureEncoding, arm: Arm | None, n_features: int, ridge: float
     ) -> Ridge:
-        """Make a ridge model from the estimates of one arm, or of all when ``arm`` is None.
+        """Make the ridge model that an arm starts from: fitted to the estimates of it.
 
-        Called by ``RidgeModels.make_start_model``.
+        Of all arms when ``arm`` is None. Called by ``RidgeModels.make_start_model``.
         """
         gram, moments = ridge * np.eye(n_features), np.zeros(n_features)
         for (played, context), bound in self.estimates.bounds.items():

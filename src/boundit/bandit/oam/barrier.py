@@ -70,9 +70,9 @@ def _evaluate_point(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _Pul
 
 @compile_kernel
 def _is_met_without_pulls(y: Numbers, base: Numbers, rows: Places) -> bool:
-    """Tell whether the constraints of OAM's program hold before anything is pulled.
+    """Tell whether the constraints of OAM's allocation program hold before any pull.
 
-    Called by ``solve_barrier`` first.
+    That is, whether each tested pair is known well enough. Called by ``solve_barrier`` first.
     """
     if rows.size == 0:
         return True
@@ -144,9 +144,9 @@ def solve_barrier(
 
 @compile_kernel
 def _start_multipliers(here: _PullsPoint, barrier: float) -> _Multipliers:
-    """Choose the first Lagrange multipliers of the program's constraints.
+    """Choose the first Lagrange multipliers of the constraints of OAM's program.
 
-    Each balances the barrier at the first point. Called by ``solve_barrier``.
+    Each balances the log barrier at the first point. Called by ``solve_barrier``.
     """
     tests, signs = np.empty(here.known.size), np.empty(here.u.size)
     for r in range(tests.size):

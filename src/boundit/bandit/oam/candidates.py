@@ -64,9 +64,10 @@ class CandidateArms:
 
 
 def drop_ruled_out(arms: Sequence[RankedArm]) -> list[RankedArm]:
-    """Drop the arms whose upper end lies below the lower end of another (D-34), by place.
+    """Drop the arms whose upper end lies below the lower end of another (D-34).
 
-    Called by ``MatchingStatistics.find_candidates`` and ``MatchingStatistics._list_pairs``.
+    Gives the others in the order they were passed in. Called by
+    ``MatchingStatistics.find_candidates`` and ``MatchingStatistics._list_pairs``.
 
     >>> a, b = RankedArm(("A",), 0.5, 0.9, 0), RankedArm(("B",), 0.1, 0.4, 1)
     >>> drop_ruled_out([a, b]) == [a]

@@ -88,8 +88,8 @@ class MatchingStatistics:
     def find_candidates(self, context: Context, ranked_arms: RankedArms) -> CandidateArms:
         """Find the arms of a context that the bounds do not rule out, with their features.
 
-        Kept as long as the ranking is the same. Called by ``OAM.choose`` and
-        ``lay_out_candidates``.
+        These are OAM's candidates. Kept as long as the ranking is the same. Called by
+        ``OAM.choose`` and ``lay_out_candidates``.
         """
         known = self._candidates.get(context)
         if known is not None and known.ranked_arms is ranked_arms:
@@ -180,16 +180,16 @@ class MatchingStatistics:
         self.allocation = dict(zip(pairs.keys, found.tolist(), strict=True))
 
     def settings(self) -> Record:
-        """Say for JSON whether the features are a user's function.
+        """Give as a JSON object whether OAM's features are a user's own function.
 
         Called by ``BasePolicy.state``.
         """
         return {"features": self.features is not None}
 
     def fresh(self, spec: BanditSpec) -> "MatchingStatistics":
-        """Make statistics of nothing, with the same features.
+        """Make OAM's statistics with nothing learned, and the same features.
 
-        Called by ``BasePolicy.fresh``.
+        Called by ``BasePolicy.fresh`` and ``OAM.play_batch``.
         """
         return MatchingStatistics(spec, self.features)
 
@@ -279,9 +279,10 @@ class MatchingStatistics:
 def lay_out_candidates(
     statistics: MatchingStatistics, layout: BatchLayout
 ) -> BatchCandidates | None:
-    """Put the candidate arms of all contexts and their features into arrays for a kernel.
+    """Put the arms that bounds leave in each context, and their features, into arrays.
 
-    None if features would be refused. Called by ``OAM.play_batch``.
+    For OAM's kernel of whole runs; None if features would be refused. Called by
+    ``OAM.play_batch``.
     """
     try:
         found = [

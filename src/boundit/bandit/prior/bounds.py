@@ -42,7 +42,7 @@ class PriorBounds:
 
     @property
     def version(self) -> int:
-        """A number that grows whenever observations move an end.
+        """A number that grows whenever observations narrow some bound.
 
         Read by ``MatchingStatistics.find_pairs``, which keeps its pairs until then.
         """
@@ -58,10 +58,10 @@ class PriorBounds:
 
     @cached_property
     def informative(self) -> frozenset[Key]:
-        """The arms and contexts whose bound is narrower than the range; none once dropped.
+        """The arms and contexts whose bound is narrower than the reward's range.
 
-        Read by ``BoundMonitor.rank``, ``BoundMonitor.watch_reward`` and ``Watch.refutes``,
-        which watch these alone.
+        None once the bounds are dropped. Read by ``BoundMonitor.rank``,
+        ``BoundMonitor.watch_reward`` and ``Watch.refutes``, which watch these alone.
         """
         if self.binding is None:
             return frozenset()

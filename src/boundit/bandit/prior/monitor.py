@@ -43,7 +43,7 @@ class BoundMonitor:
     def of(
         cls, prior: BoundTable | None, *, watch: bool | Watch, living: float
     ) -> "BoundMonitor":
-        """Make a monitor from a policy's options ``prior``, ``watch`` and ``living``.
+        """Make the monitor of a policy's bounds from ``prior``, ``watch`` and ``living``.
 
         Called by ``LinUCB.__init__`` and the constructors of the others.
         """
@@ -123,7 +123,7 @@ class BoundMonitor:
             self.prior.forget(found)
 
     def watch_reward(self, context: Context, arm: Arm, reward: float) -> None:
-        """Add one reward to the evidence of its arm and context, and judge their bound by it.
+        """Count one reward for its arm and context, and drop all bounds if it refutes theirs.
 
         Called by ``BasePolicy.learn`` where the bounds are watched.
         """
