@@ -38,7 +38,9 @@ def test_anything_else_is_refused(state: dict[str, object], reason: str) -> None
         pass
 
 
-@pytest.mark.parametrize("error", [KeyError("x"), TypeError("x"), BadOption("a", "b", 1)])
+@pytest.mark.parametrize(
+    "error", [KeyError("x"), IndexError("x"), RecursionError("x"), BadOption("a", "b", 1)]
+)
 def test_what_goes_wrong_inside_is_a_damaged_state(error: Exception) -> None:
     with (
         pytest.raises(DamagedState, match="this is no state of UCB: "),

@@ -17,7 +17,16 @@ State: TypeAlias = Record
 
 FORMAT, VERSION = "boundit policy", 2
 _HEAD = ("format", "version", "policy", "checksum")
-_UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, BounditError)
+_UNREADABLE = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    BounditError,
+)
+"""What reading a record that does not fit can raise."""
 
 
 def encode_values(values: Iterable[object]) -> list[object]:

@@ -69,7 +69,8 @@ class FiniteEnvironment:
     def compute_rewards(self, contexts: Places, uniforms: Floats, pulls: Places) -> Floats:
         """Compute the rewards of one run's pulls: 1 where the uniform lies below the mean.
 
-        Called by ``_replay_run`` to narrow bounds once a batch was played.
+        ``contexts`` and ``pulls`` are positions. Called by ``_replay_run`` of a study that goes
+        through a run round by round.
 
         >>> environment = FiniteEnvironment(((),), (("A",), ("B",)), np.array([[0.2, 0.6]]))
         >>> uniforms, pulls = np.array([0.5, 0.5]), np.array([0, 1])

@@ -194,8 +194,10 @@ class ReweightedChainSearch:
 
 
 def _make_chain_key(chain: ReweightedChain) -> tuple[object, ...]:
-    """Make a key that is equal for chains with the same variables, known laws and blocks.
+    """Make a key that is equal for chains which reweight the log for selection in the same way.
 
+    It holds the variables, those of them with a recovered law, the reweighted blocks, and
+    whether the reward is one of these.
     Called by ``ReweightedChainSearch.find_chains``, which keeps the first chain of each key.
     """
     known = (

@@ -141,7 +141,7 @@ def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Pa
 
 
 def _make_comparison(study: OfflineStudy) -> Comparison:
-    """Set printed and recomputed intervals, estimates and truth side by side.
+    """Set the paper's printed intervals beside our intervals, estimates and truth.
 
     Called by ``make_reproduction_page`` for the offline table.
     """
