@@ -15,13 +15,13 @@ from benchmarks.clock import seconds
 from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.rules.find_response_programs import SearchBudget, find_response_programs
 from boundit.bounds.rules.response_program import ProgramLayout, ResponseProgram, solve_program
-from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
+from boundit.terms.time_budget import TimeBudget
 
 INSTRUMENT = parse("Z -> X -> Y; X <-> Y")
 ASKED = Question(frozenset("Y"), frozenset("X"))

@@ -13,7 +13,6 @@ from boundit.bounds.rules.response_program import (
     ResponseProgram,
     solve_program,
 )
-from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.recovery.question import Question
@@ -22,6 +21,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.terms.time_budget import TimeBudget
 from tests.nodes import make_nodes
 
 

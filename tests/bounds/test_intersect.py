@@ -15,7 +15,6 @@ from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.proof import EndProof
 from boundit.bounds.rules.rule import BoundRule
-from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
@@ -24,6 +23,7 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.terms.bound import Bound, RuleRecord
 from boundit.terms.names import Nodes
+from boundit.terms.time_budget import TimeBudget
 
 QUERY = parse_query("Y | do(X)")
 COUNTED = read_log({"X": ["a", "b", "b"], "Y": [0, 1, 1]}).count(["X"], reward="Y")

@@ -2,7 +2,6 @@ import pandas as pd
 import pytest
 
 from boundit.bounds.request import (
-    InvalidLimit,
     NotABanditQuestion,
     check_limits,
     hide_reward,
@@ -15,7 +14,7 @@ from boundit.estimand.query import parse_query
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.terms.bound_errors import ReservedName
-from boundit.terms.errors import NotText, OverlappingRoles, UnknownNode
+from boundit.terms.errors import InvalidLimit, NotText, OverlappingRoles, UnknownNode
 from tests.bounds.exact import questions
 
 GRAPH = parse("Z -> X -> Y; Z -> Y; n -> Y")

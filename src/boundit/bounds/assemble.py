@@ -16,7 +16,6 @@ from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.selection_facts import FactsRefuted
-from boundit.bounds.time_budget import TimeBudget
 from boundit.estimand.language.expression import P
 from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import BoundTable
@@ -24,6 +23,7 @@ from boundit.terms.contrast import Pair
 from boundit.terms.living import Living
 from boundit.terms.message import Note
 from boundit.terms.names import Nodes
+from boundit.terms.time_budget import TimeBudget
 
 MOST_RULES = 3
 """With a confidence, how many rules share the error: each costs the others width."""

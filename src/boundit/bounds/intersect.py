@@ -15,7 +15,6 @@ from boundit.bounds.explain import Explainer
 from boundit.bounds.numbers import Ends, Numbers, PlugInNumbers
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.rules.rule import BoundRule
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
@@ -25,6 +24,7 @@ from boundit.terms.explanation import RANGE
 from boundit.terms.formula import Line
 from boundit.terms.message import Note
 from boundit.terms.rounding import ROUNDING
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"

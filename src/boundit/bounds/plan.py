@@ -14,7 +14,6 @@ from boundit.bounds.rules.reweighted_types import find_reweighted_types
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.rules.substitution import Substitution
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
-from boundit.bounds.time_budget import TimeBudget
 from boundit.estimand.criteria.substitutes import find_substitutes
 from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.query import EffectQuery
@@ -22,6 +21,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, sort_names
+from boundit.terms.time_budget import TimeBudget
 
 Profile: TypeAlias = Literal["sound", "paper"]
 MOST_TABLES = 3

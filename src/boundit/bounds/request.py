@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
 from os import PathLike
 from typing import get_args
 
@@ -18,9 +17,10 @@ from boundit.graph.projection import project
 from boundit.graph.read import require_graph
 from boundit.terms.bound import MEASURES
 from boundit.terms.bound_errors import ReservedName
-from boundit.terms.errors import BounditError, InvalidQuery, shorten
+from boundit.terms.errors import BounditError, InvalidLimit, InvalidQuery, shorten
 from boundit.terms.message import ANY, Option
 from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.time_budget import read_time_limit
 
 
 class UnknownProfile(BounditError):
@@ -33,10 +33,6 @@ class UnknownProfile(BounditError):
 
 class NotABanditQuestion(InvalidQuery):
     """A query that no arm and context answer."""
-
-
-class InvalidLimit(BounditError):
-    """An option of ``derive_bounds`` that makes no sense."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,12 +188,7 @@ def check_limits(*, max_condition: object, time_limit: object, domain: object) -
             Option("max_condition"),
             f" must be a whole number from 0 on, found {max_condition!r}",
         )
-    if time_limit is not None and not (
-        isinstance(time_limit, int | float) and not isnan(time_limit) and time_limit >= 0
-    ):
-        raise InvalidLimit(
-            Option("time_limit"), f" must be seconds or None, found {time_limit!r}"
-        )
+    read_time_limit(time_limit)
     if domain is not None and not isinstance(domain, Mapping):
         shown = shorten(repr(domain), 40)
         raise InvalidLimit(

@@ -192,6 +192,10 @@ class OverlappingRoles(InvalidQuery):
         )
 
 
+class InvalidLimit(BounditError):
+    """An option of ``derive_bounds`` or ``check`` that makes no sense."""
+
+
 class UnreadableFile(BounditError):
     """A file that cannot be opened or decoded."""
 

@@ -9,10 +9,10 @@ from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.contrasts.type_differences import SharedTypes
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.plan import plan_bounds
-from boundit.bounds.time_budget import TimeBudget
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
+from boundit.terms.time_budget import TimeBudget
 from tests.bounds.contrasts.compared import (
     NOTHING,
     RATE,

@@ -16,12 +16,12 @@ from boundit.bounds.rules.chain import (
     KnownFormula,
     find_least_mean,
 )
-from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator, evaluate
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
+from boundit.terms.time_budget import TimeBudget
 from tests.bounds.exact import questions
 from tests.nodes import make_nodes
 from tests.paper import FIGURE_2

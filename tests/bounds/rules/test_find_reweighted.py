@@ -1,11 +1,11 @@
 from boundit.bounds.rules.find_reweighted import MOST_CHAINS, ReweightedChainSearch
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.bounds.time_budget import TimeBudget
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
 from boundit.terms.names import Nodes
+from boundit.terms.time_budget import TimeBudget
 from tests.bounds.exact import questions
 from tests.nodes import make_nodes
 from tests.paper import FIGURE_2

@@ -11,10 +11,10 @@ from boundit.bounds.rules import response_program
 from boundit.bounds.rules.chain import ChainSearch, KnownFormula
 from boundit.bounds.rules.nested_chain import MOST_NESTED, NestedChain, find_nested_chains
 from boundit.bounds.rules.response_program import ResponseProgram
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 from tests.bounds.exact import as_log
 from tests.bounds.programs import models, numbers
 

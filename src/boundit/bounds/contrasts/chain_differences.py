@@ -23,13 +23,13 @@ from boundit.bounds.lp.reweighting import ReweightedBlock
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.rules.chain import Chain, ChainLink, find_least_mean
 from boundit.bounds.rules.reweighted_chain import ChainEvaluation, ReweightedChain, list_drawn
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import find_free_variables
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lighten
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
 from boundit.bounds.numbers import Numbers
-from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import EffectQuery
 from boundit.terms.names import Nodes
+from boundit.terms.time_budget import TimeBudget
 
 ArmPlace: TypeAlias = tuple[int, ...]
 

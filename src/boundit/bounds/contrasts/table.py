@@ -25,7 +25,6 @@ from boundit.bounds.rules.nested_chain import NestedChain
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.rules.reweighted_types import ReweightedTypes
 from boundit.bounds.rules.rule import BoundRule
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
@@ -33,6 +32,7 @@ from boundit.terms.bound import Arm, Bound, Context, Key
 from boundit.terms.contrast import Pair
 from boundit.terms.names import Nodes
 from boundit.terms.rounding import ROUNDING
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_PAIRS = 500
 """For how many pairs of arms, contexts counted, programs are made; each takes milliseconds."""

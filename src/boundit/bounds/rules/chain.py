@@ -24,7 +24,6 @@ from boundit.bounds.numbers import Ends, Numbers, evaluate_formula
 from boundit.bounds.proof import Place
 from boundit.bounds.rules.claims import sum_over, take_extremes
 from boundit.bounds.rules.rule import BoundRule
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.counts.named_array import Floats
 from boundit.estimand.criteria.relevance import shortlist
@@ -38,6 +37,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_SETS = 200
 """How many sets of variables are tried; on wide graphs the most relevant variables are."""

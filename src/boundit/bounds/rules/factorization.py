@@ -14,7 +14,6 @@ import numpy as np
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.rules.claims import divide
 from boundit.bounds.rules.rule import BoundRule
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
@@ -29,6 +28,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
 from boundit.terms.formula import Group, Over, Part, Sentence, Variable, make_factor
 from boundit.terms.names import Nodes, sort_names
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 NAME = "c-component factorization"
 

@@ -13,7 +13,6 @@ from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.rules.chain import ChainLink, ChainSearch
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.derivation import Step
 from boundit.estimand.recovery.question import (
@@ -26,6 +25,7 @@ from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.formula import Sentence, Term, name_variables
 from boundit.terms.names import Nodes, sort_names
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_CHAINS = 6
 """How many chains are kept: those with the fewest unknown variables, then the shortest."""

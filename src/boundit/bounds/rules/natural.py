@@ -26,7 +26,6 @@ from boundit.bounds.proof import Place, WorstPopulation
 from boundit.bounds.rules.claims import write_population_law, write_reweighting
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.query import EffectQuery
@@ -35,6 +34,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,6 @@ from boundit.bounds.rules.response_program import (
     solve_program,
 )
 from boundit.bounds.rules.rule import BoundRule
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
@@ -48,6 +47,7 @@ from boundit.estimand.recovery.solver import Solver
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_NESTED = 24
 """How many of these rules are tried, those with the fewest variables first."""

@@ -30,7 +30,6 @@ from boundit.bounds.rules.claims import (
     write_reweighting,
 )
 from boundit.bounds.rules.rule import BoundRule
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
@@ -38,6 +37,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 
 @dataclass(frozen=True)

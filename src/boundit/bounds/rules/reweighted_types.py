@@ -27,7 +27,6 @@ from boundit.bounds.rules.response_program import ProgramLayout, ResponseProgram
 from boundit.bounds.rules.reweighted_type_program import PopulationProgram, ReweightedProgram
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.language.simplify import simplify
@@ -40,6 +39,7 @@ from boundit.terms.bound import RuleRecord
 from boundit.terms.formula import Sentence
 from boundit.terms.message import Note
 from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_PROGRAMS = 2
 """How many of these programs are tried, those across the most instruments first."""

@@ -9,12 +9,12 @@ from typing import Protocol
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.proof import Place
-from boundit.bounds.time_budget import TimeBudget
 from boundit.counts.evaluate import Evaluator
 from boundit.estimand.language.expression import Expression, find_variables
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord
 from boundit.terms.names import Nodes
+from boundit.terms.time_budget import TimeBudget
 
 
 class BoundRule(Protocol):

@@ -17,7 +17,6 @@ from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.rules.claims import divide, take_extremes
 from boundit.bounds.rules.factorization import divide_ends
 from boundit.bounds.rules.rule import BoundRule
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
 from boundit.estimand.criteria.substitutes import Substitute
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
@@ -25,6 +24,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 
 @dataclass(frozen=True)

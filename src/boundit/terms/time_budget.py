@@ -1,7 +1,23 @@
 """How much time a search or the programs of one table may take."""
 
 import time
+from math import isnan
 from typing import final
+
+from boundit.terms.errors import InvalidLimit
+from boundit.terms.message import Option
+
+
+def read_time_limit(limit: object) -> float | None:
+    """Return the option ``time_limit``, or refuse what is neither seconds nor None.
+
+    Called by ``check_limits`` of the bounds, before any work is done.
+    """
+    if limit is None:
+        return None
+    if isinstance(limit, int | float) and not isnan(limit) and limit >= 0:
+        return limit
+    raise InvalidLimit(Option("time_limit"), f" must be seconds or None, found {limit!r}")
 
 
 @final

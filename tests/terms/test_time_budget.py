@@ -2,8 +2,9 @@
 
 import pytest
 
-from boundit.bounds import time_budget
-from boundit.bounds.time_budget import FOR_EVER, TimeBudget
+from boundit.terms import time_budget
+from boundit.terms.errors import InvalidLimit
+from boundit.terms.time_budget import FOR_EVER, TimeBudget, read_time_limit
 
 
 class SteppedClock:
@@ -36,3 +37,15 @@ def test_seconds_run_from_the_first_question(monkeypatch: pytest.MonkeyPatch) ->
     clock.now = 103.0
     assert budget.count_seconds() == 0.0
     assert budget.is_over()
+
+
+@pytest.mark.parametrize("limit", [None, 0, 2, 1.5, float("inf")])
+def test_a_limit_is_seconds_or_none(limit: float | None) -> None:
+    assert read_time_limit(limit) == limit
+
+
+@pytest.mark.parametrize("limit", [-1, float("nan"), "soon"])
+def test_what_is_no_limit_is_refused_by_the_name_of_its_option(limit: object) -> None:
+    with pytest.raises(InvalidLimit, match="time_limit must be seconds or None") as caught:
+        read_time_limit(limit)
+    assert caught.value.option == "time_limit"

@@ -1,0 +1,95 @@
+"""How much memory a call may take: as asked, or a quarter of what the machine lets us have."""
+
+import os
+import re
+from collections.abc import Iterator
+from math import isfinite
+from pathlib import Path, PurePosixPath
+
+from boundit.terms.errors import InvalidLimit, shorten
+from boundit.terms.message import Option
+
+LEAST = 2**20
+"""Nobody works in less than a megabyte."""
+SHARE = 4
+"""Unless told otherwise a call takes one part in so many of the machine's memory."""
+_UNKNOWN = 2**32  # of a machine that does not tell, four gigabytes are taken for granted
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_BINARY_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+
+
+def read_memory_limit(limit: object) -> int:
+    """Read the option ``memory_limit`` as bytes; None is a quarter of the machine's memory.
+
+    A limit is a number of bytes or a text with a unit: GB is a thousand million bytes, GiB is
+    2**30. Called by ``check`` before any work is done.
+
+    >>> read_memory_limit("2 GB"), read_memory_limit("1.5 GiB"), read_memory_limit(2**30)
+    (2000000000, 1610612736, 1073741824)
+    """
+    if limit is None:
+        return max(LEAST, find_machine_memory() // SHARE)
+    size = _read_size(limit)
+    if size is None or not size >= LEAST:
+        raise InvalidLimit(
+            Option("memory_limit"),
+            " must be a number of bytes from 1 MiB on, a text such as '2 GB', or None; found "
+            f"{shorten(repr(limit), 40)}",
+        )
+    return size
+
+
+def find_machine_memory(root: Path = Path("/")) -> int:
+    """Find how many bytes this process may use: the machine's, or less if a cgroup says so.
+
+    ``root`` is where /proc and /sys are. Called by ``read_memory_limit`` when no limit was set.
+    """
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not on Windows
+        machine = _UNKNOWN
+    return min([machine, *_list_cgroup_limits(root)])
+
+
+def _read_size(limit: object) -> int | None:
+    """Read bytes from a number or a text such as "2 GB"; None where it is neither.
+
+    Called by ``read_memory_limit``.
+    """
+    if isinstance(limit, str) and (found := _SIZE.fullmatch(limit)):
+        unit = found[2].lower()
+        if found[3] and not unit:
+            return None
+        return int(float(found[1]) * (_BINARY_UNITS if found[3] else _UNITS)[unit])
+    if isinstance(limit, int | float) and not isinstance(limit, bool) and isfinite(limit):
+        return int(limit)
+    return None
+
+
+def _list_cgroup_limits(root: Path) -> Iterator[int]:
+    """List the limits that the control groups of this process and those above them set.
+
+    Both versions of control groups are read; where there are none, the list is empty. Called by
+    ``find_machine_memory``.
+    """
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return
+    mount = root / "sys/fs/cgroup"
+    for line in lines:
+        # A line reads "number:controllers:path"; version 2 names no controllers.
+        _, controllers, group = [*line.split(":", 2), "", ""][:3]
+        if "memory" in controllers.split(","):
+            base, name = mount / "memory", "memory.limit_in_bytes"
+        elif not controllers:
+            base, name = mount, "memory.max"
+        else:
+            continue
+        inside = PurePosixPath(group.lstrip("/"))
+        for part in (inside, *inside.parents):
+            try:
+                yield int((base / part / name).read_text())
+            except (OSError, ValueError):  # "max", or a group seen from inside a container
+                continue

@@ -1,0 +1,96 @@
+"""A limit is read from numbers and texts; without one the machine and its cgroups are asked."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from boundit.counts import memory
+from boundit.counts.memory import LEAST, SHARE, find_machine_memory, read_memory_limit
+from boundit.terms.errors import InvalidLimit
+
+
+@pytest.mark.parametrize(
+    ("limit", "size"),
+    [
+        (2**20, 2**20),
+        (3e9, 3 * 10**9),
+        ("2 GB", 2 * 10**9),
+        ("2gb", 2 * 10**9),
+        (" 500 MB ", 500 * 10**6),
+        ("0.5 GiB", 2**29),
+        ("2 Ti", 2**41),
+        ("4000000", 4 * 10**6),
+        ("1500k", 1500 * 10**3),
+    ],
+)
+def test_a_limit_is_bytes_or_text_with_a_unit(limit: object, size: int) -> None:
+    assert read_memory_limit(limit) == size
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        0,
+        -1,
+        2**20 - 1,
+        float("nan"),
+        float("inf"),
+        True,
+        "lots",
+        "2 XB",
+        "-2 GB",
+        "iB",
+        "",
+        [1],
+    ],
+)
+def test_what_is_no_size_is_refused_by_the_name_of_its_option(limit: object) -> None:
+    with pytest.raises(InvalidLimit, match="memory_limit must be a number of bytes") as caught:
+        read_memory_limit(limit)
+    assert caught.value.option == "memory_limit"
+    assert "\n" not in str(caught.value)
+
+
+def test_no_limit_is_a_quarter_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "find_machine_memory", lambda: 8 * 2**30)
+    assert read_memory_limit(None) == 8 * 2**30 // SHARE
+    monkeypatch.setattr(memory, "find_machine_memory", lambda: 7)
+    assert read_memory_limit(None) == LEAST
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_the_machine_answers_where_no_group_does(tmp_path: Path) -> None:
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    assert find_machine_memory(tmp_path) == physical
+    write(tmp_path / "proc/self/cgroup", "0::/\n")
+    write(tmp_path / "sys/fs/cgroup/memory.max", "max\n")
+    assert find_machine_memory(tmp_path) == physical
+
+
+def test_the_tightest_group_of_version_two_decides(tmp_path: Path) -> None:
+    write(tmp_path / "proc/self/cgroup", "0::/user/job\n")
+    write(tmp_path / "sys/fs/cgroup/user/job/memory.max", "4000000\n")
+    assert find_machine_memory(tmp_path) == 4_000_000
+    write(tmp_path / "sys/fs/cgroup/user/memory.max", "3000000\n")
+    assert find_machine_memory(tmp_path) == 3_000_000
+
+
+def test_groups_of_version_one_are_read(tmp_path: Path) -> None:
+    lines = "9:name=systemd:/\n4:cpu,memory:/docker/a:b\n1:cpu:/\nodd\n0::/\n"
+    write(tmp_path / "proc/self/cgroup", lines)
+    write(tmp_path / "sys/fs/cgroup/memory/memory.limit_in_bytes", "5000000\n")
+    assert find_machine_memory(tmp_path) == 5_000_000
+    write(tmp_path / "sys/fs/cgroup/memory/docker/a:b/memory.limit_in_bytes", "2000000\n")
+    assert find_machine_memory(tmp_path) == 2_000_000
+
+
+def test_a_machine_that_does_not_tell_has_four_gigabytes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delattr(os, "sysconf")
+    assert find_machine_memory(tmp_path) == 2**32
