@@ -17,6 +17,7 @@ from boundit.graph.separators import (
     list_sets_between,
     minimal_separator,
     nearest_separator,
+    smallest_separator,
 )
 from boundit.terms.errors import OverlappingRoles, UnknownNode
 from boundit.terms.names import Nodes
@@ -89,6 +90,29 @@ def test_of_a_minimal_one_nothing_can_be_spared() -> None:
         if found is not None:
             assert found in q.separators()
             assert not [z for z in q.separators() if z < found]
+
+
+def test_none_has_fewer_nodes_than_the_smallest() -> None:
+    for q in questions(4000, seed=8):
+        found = smallest_separator(q.graph, q.sources, q.targets, **q.limits())
+
+        assert (found is not None) == bool(q.separators())
+        if found is not None:
+            assert found in q.separators()
+            assert len(found) == min(map(len, q.separators()))
+
+
+def test_the_smallest_one_may_lead_past_a_selection_node_that_is_given() -> None:
+    graph = CausalGraph.of(
+        directed=[("X", "S"), ("A", "S"), ("B", "A"), ("C", "A"), ("B", "Y"), ("C", "Y")],
+        selection="S",
+    )
+
+    assert smallest_separator(graph, "X", "Y") == frozenset()
+    assert smallest_separator(graph, "X", "Y", include="S") == make_nodes("A", "S")
+    assert smallest_separator(graph, "X", "Y", include="S", within=["B", "C"]) == make_nodes(
+        *"BCS"
+    )
 
 
 def test_no_separator_comes_between_the_sources_and_the_nearest_one() -> None:
@@ -172,7 +196,14 @@ def test_a_bidirected_edge_cannot_be_separated() -> None:
 
 @pytest.mark.parametrize(
     "search",
-    [find_separator, nearest_separator, minimal_separator, find_needed_nodes, list_separators],
+    [
+        find_separator,
+        nearest_separator,
+        minimal_separator,
+        smallest_separator,
+        find_needed_nodes,
+        list_separators,
+    ],
 )
 def test_senseless_questions_are_refused_at_once(search) -> None:  # type: ignore[no-untyped-def]
     graph = CausalGraph.of(directed=[("X", "A"), ("A", "Y")])

@@ -1,4 +1,4 @@
-"""Sets that separate: one, the nearest, a minimal one, or all of them.
+"""Sets that separate: one, the nearest, a minimal one, the smallest, or all of them.
 
 A *separator* of ``sources`` and ``targets`` is a set ``Z`` with ``(sources _||_ targets | Z)``.
 Two sets limit the search: ``include`` is in every separator (the selection node, a context),
@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import find_exits
+from boundit.graph.vertex_cut import cut_vertices
 from boundit.terms.errors import OverlappingRoles
 from boundit.terms.names import Names, Nodes, read_nodes, sort_names
 
@@ -98,6 +99,29 @@ def minimal_separator(
     ['B', 'D']
     """
     return _prepare_separator_search(graph, sources, targets, include, within).find_minimal()
+
+
+def smallest_separator(
+    graph: CausalGraph,
+    sources: Names,
+    targets: Names,
+    *,
+    include: Names = (),
+    within: Names | None = None,
+) -> Nodes | None:
+    """Find a separator of the fewest nodes; None when nothing allowed separates.
+
+    A separator is a set given which sources and targets are independent. Of several that are
+    smallest it is the one nearest to the sources. It costs one search for each of its nodes,
+    linear in the edges. Called by ``SmallerSearch._list_separators``.
+
+    >>> graph = CausalGraph.of(
+    ...     directed=[("X", "A"), ("X", "B"), ("A", "C"), ("B", "C"), ("C", "Y")]
+    ... )
+    >>> sorted(smallest_separator(graph, "X", "Y")), sorted(minimal_separator(graph, "X", "Y"))
+    (['C'], ['A', 'B'])
+    """
+    return _prepare_separator_search(graph, sources, targets, include, within).find_smallest()
 
 
 def find_needed_nodes(
@@ -251,6 +275,23 @@ class _SeparatorSearch:
         )
         return nearest & (reached | self.include)
 
+    def find_smallest(self) -> Nodes | None:
+        """Find a separator of the fewest nodes; None when nothing separates.
+
+        Called by ``smallest_separator``.
+        """
+        inside = self.find_ancestral()
+        widest = self.within & inside
+        if self.keep_nearest(inside, widest) is None:
+            return None
+        return self.include | cut_vertices(
+            self.graph.induced(inside),
+            self.sources,
+            self.targets,
+            gone=self.include,
+            usable=widest,
+        )
+
     def find_needed(self) -> Nodes | None:
         """Find the nodes that every separator holds; None when nothing separates.
 
@@ -292,7 +333,7 @@ def _prepare_separator_search(
 ) -> _SeparatorSearch:
     """Check the names of a question about separators, and read them as sets of nodes.
 
-    Called by ``find_separator`` and the other four questions, as ``minimal_separator``.
+    Called by ``find_separator`` and the other five questions, as ``minimal_separator``.
     """
     start, goal, forced = graph.require(sources), graph.require(targets), graph.require(include)
     for one, role, other, other_role in (
