@@ -32,6 +32,7 @@ from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question
+from boundit.estimand.recovery.smaller import SmallerSearch
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord, StepRecord
@@ -223,6 +224,7 @@ class ChainSearch:
         self.c = frozenset(query.context)
         self.tables = tuple(tables)
         self._solver = Solver(graph, self.tables)
+        self._smaller = SmallerSearch(graph, self._solver)
         self._known: dict[tuple[str, Nodes], KnownFormula | None] = {}
 
     def find_chains(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> Iterator[Chain]:
@@ -302,7 +304,7 @@ class ChainSearch:
         key = (node, before)
         if key not in self._known:
             asked = Question(frozenset((node,)), self.x, self.c | before)
-            found = self._solver.solve(asked)
+            found = self._smaller.find_smaller(asked, self._solver.solve(asked))
             self._known[key] = (
                 None
                 if found.expression is None

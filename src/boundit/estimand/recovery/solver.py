@@ -73,16 +73,24 @@ class Solver:
             self._answers[key] = self._try_ways(asked, depth)
         return self._answers[key]
 
+    def read_off(self, asked: Question) -> Recovery:
+        """Find a formula where the log, or else a table, shows the answer as it stands.
+
+        Called by ``Solver._try_ways`` first, and by ``SmallerSearch._answer``.
+        """
+        light, steps = self._light(asked)
+        if found := self._read_off_log(light).after(*steps) or self._read_off_log(asked):
+            return found
+        return self._read_off_tables(light).after(*steps)
+
     def _try_ways(self, asked: Question, depth: int) -> Recovery:
         """Try to answer from the log, from tables, by c-factors, then by smaller questions.
 
         Called by ``Solver.solve``.
         """
-        light, steps = self._light(asked)
-        if found := self._read_off_log(light).after(*steps) or self._read_off_log(asked):
+        if found := self.read_off(asked):
             return found
-        if found := self._read_off_tables(light):
-            return found.after(*steps)
+        light, steps = self._light(asked)
         first = recover_by_factors(
             self.graph, light, lambda t, _: self._recover_factor(t, depth)
         )
@@ -110,7 +118,7 @@ class Solver:
     def _read_off_tables(self, asked: Question) -> Recovery:
         """Recover an effect from the first external (unselected) table that gives it.
 
-        Called by ``Solver._try_ways``.
+        Called by ``Solver.read_off``.
         """
         answers = (table.answer(asked) for table in self.tables)
         return next((answer for answer in answers if answer), Recovery(None))
@@ -127,7 +135,7 @@ class Solver:
         """Write an effect as a conditional of the log, where Rules 1 and 2 allow it.
 
         Selection must not matter, and treatments must be readable as conditions. Called by
-        ``Solver._try_ways`` first.
+        ``Solver.read_off`` first.
         """
         if self.graph.selection and find_selection_walk(self.graph, asked) is not None:
             return Recovery(None)

@@ -1,0 +1,141 @@
+r"""An equal formula that touches fewer cells, where the one found is large.
+
+A product of c-factors sums over every cause of the outcomes; on a graph of a hundred nodes
+these are dozens. Often few of them would do. By the chain rule, for any variables ``w``,
+
+.. math:: P(y \mid do(x), c) = \sum_w P(y \mid do(x), c, w)\, P(w \mid do(x), c)
+
+and both factors may be such that the log or a table shows them as they stand. So it is for
+covariates that separate the outcomes from how treatments came about and from selection
+(adjustment in context, with the weights of the log or of a table), for mediators that separate
+the outcomes from the treatments themselves (the front door), and for what separates the
+outcomes from selection. Of each kind the smallest separators are tried, near either end. What
+comes out is the formula of the fewest cells, the one that was there among them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import inf
+from typing import final
+
+from boundit.estimand.language.algebra import multiply, sum_out
+from boundit.estimand.language.cells import count_cells, is_large
+from boundit.estimand.language.expression import find_variables
+from boundit.estimand.recovery.derivation import Recovery, Step
+from boundit.estimand.recovery.question import Question, lighten
+from boundit.estimand.recovery.solver import Solver
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separators import find_connected_nodes, smallest_separator
+from boundit.terms.names import Nodes, join_names
+
+_DEPTH = 1
+"""How often a factor may itself be a sum: once, as in the front door."""
+
+
+@final
+class SmallerSearch:
+    """Looks for smaller formulas on one graph; answers to shared questions are kept."""
+
+    def __init__(self, graph: CausalGraph, solver: Solver) -> None:
+        self.graph, self._solver = graph, solver
+        self._answers: dict[tuple[Question, int], Recovery] = {}
+        self._selection = frozenset((graph.selection,)) if graph.selection else frozenset()
+
+    def find_smaller(self, asked: Question, found: Recovery) -> Recovery:
+        """Find the formula of fewest cells that equals ``found``; itself, if it is not large.
+
+        Called by ``ChainSearch.recover_law`` for each formula.
+
+        >>> from boundit.graph.text import parse
+        >>> ways = "; ".join(f"Z -> A{i} -> X; Z -> B{i} -> Y" for i in range(5))
+        >>> graph = parse(f"X -> Y; {ways}")
+        >>> asked, solver = Question(frozenset("Y"), frozenset("X")), Solver(graph)
+        >>> print(SmallerSearch(graph, solver).find_smaller(asked, solver.solve(asked)))
+        Σ_{Z} P(Y | X, Z) P(Z)
+        """
+        if found.expression is None or not is_large(found.expression):
+            return found
+        best = found
+        for depth in range(_DEPTH + 1):
+            best = min((best, *self.list_equivalents(asked, depth)), key=_measure)
+            if best.expression is not None and not is_large(best.expression):
+                break
+        return best
+
+    def list_equivalents(self, asked: Question, depth: int) -> Iterator[Recovery]:
+        """Yield formulas for a question as sums over separators, as it stands and lightened.
+
+        The do-calculus, which makes a question lighter, may also turn conditions into actions,
+        and these are harder to adjust for. Called by ``SmallerSearch.find_smaller`` and
+        ``SmallerSearch._answer``.
+        """
+        light, moves = lighten(self.graph, asked)
+        for question, steps in dict.fromkeys(((asked, ()), (light, moves))):
+            for through in dict.fromkeys(self._list_separators(question)):
+                if found := self._sum_over(question, through, depth):
+                    yield found.after(*steps)
+
+    def _sum_over(self, asked: Question, through: Nodes, depth: int) -> Recovery:
+        """Write an effect as a sum over some variables, if both factors have formulas.
+
+        Called by ``SmallerSearch.list_equivalents`` for each separator.
+        """
+        given = asked.context | through
+        later = self._answer(replace(asked, context=given), depth)
+        if later.expression is None:
+            return later
+        earlier = self._answer(replace(asked, outcomes=through), depth)
+        if earlier.expression is None:
+            return earlier
+        formula = sum_out(through, multiply(later.expression, earlier.expression))
+        step = Step(None, f"sum over {join_names(through)}", "chain rule")
+        return Recovery(formula, (step, *earlier.steps, *later.steps))
+
+    def _answer(self, asked: Question, depth: int) -> Recovery:
+        """Answer a factor's question: as it stands in the log or a table, else by a sum.
+
+        Answers are kept. Called by ``SmallerSearch._sum_over`` for both factors.
+        """
+        key = (asked, depth)
+        if key not in self._answers:
+            best = self._solver.read_off(asked)
+            if not best and depth:
+                best = min(self.list_equivalents(asked, depth - 1), key=_measure, default=best)
+            self._answers[key] = best
+        return self._answers[key]
+
+    def _list_separators(self, asked: Question) -> Iterator[Nodes]:
+        """Yield small sets of variables to sum over, covariates before mediators.
+
+        Called by ``SmallerSearch.list_equivalents``.
+        """
+        graph, y, x, c, s = (
+            self.graph,
+            asked.outcomes,
+            asked.treatments,
+            asked.context,
+            self._selection,
+        )
+        behind, ahead = graph.without_edges_out_of(x), graph.without_edges_into(x)
+        early = graph.observed - graph.descendants(x)
+        pools = [early - find_connected_nodes(graph, s, given=c)] if s else []
+        pools += [early & table.safe for table in self._solver.tables] + [early, graph.observed]
+        cuts = [(behind, x | s, c, pool) for pool in dict.fromkeys(pools)]
+        cuts += [(ahead, x, c, graph.observed), (ahead, s, x | c, graph.observed)]
+        for cut, others, include, pool in cuts:
+            for ends in ((y, others), (others, y)) if others else ():
+                found = smallest_separator(cut, *ends, include=include, within=pool)
+                if found is None:
+                    break
+                if through := found - include:
+                    yield through
+
+
+def _measure(found: Recovery) -> tuple[float, int]:
+    """Measure a formula by the cells it touches, then by its variables; none is the largest.
+
+    Used by ``SmallerSearch.find_smaller`` and ``SmallerSearch._answer`` as a sort key.
+    """
+    if found.expression is None:
+        return inf, 0
+    return count_cells(found.expression), len(find_variables(found.expression))

@@ -1,0 +1,139 @@
+"""Smaller formulas are true: each is compared with the effect in random models."""
+
+from collections.abc import Iterator
+from itertools import chain
+from random import Random
+
+from boundit.estimand.language.cells import count_cells
+from boundit.estimand.language.expression import find_variables
+from boundit.estimand.recovery.derivation import Recovery
+from boundit.estimand.recovery.question import Question
+from boundit.estimand.recovery.smaller import SmallerSearch
+from boundit.estimand.recovery.solver import Solver
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import open_walk
+from boundit.graph.text import parse
+from tests.estimand.truth import Case, gap, random_cases
+from tests.nodes import make_nodes
+from tests.strategies import random_graph
+
+Y, X = make_nodes("Y"), make_nodes("X")
+WIDE = "X -> Y; A -> Z; " + "; ".join(f"Z -> B{i} -> X; Z -> D{i} -> Y" for i in range(6))
+"""A product of c-factors sums over every D, and one Z would do."""
+
+
+def draw_cases(n: int, seed: int, *, selection: bool = True, tables: int = 0) -> Iterator[Case]:
+    """Draw sparse graphs of 5 or 6 nodes, where some set separates more often than not."""
+    rng = Random(seed)
+    for _ in range(n):
+        size = rng.choice([5, 6])
+        graph = random_graph(rng, size, arrows=0.3, arcs=0.1, selection=selection)
+        names = sorted(graph.observed)
+        x, y = sorted(rng.sample(range(size), 2))
+        rest = [name for i, name in enumerate(names) if i not in {x, y}]
+        external = tuple(
+            frozenset(rng.sample(rest, rng.randrange(1, 4))) for _ in range(tables)
+        )
+        context = frozenset(rng.sample(rest, rng.randrange(3)))
+        yield Case(graph, make_nodes(names[y]), make_nodes(names[x]), context, external)
+
+
+def solve_smaller(text: str, asked: Question, *tables: str) -> tuple[Recovery, Recovery]:
+    graph = parse(text)
+    solver = Solver(graph, [make_nodes(*table.split()) for table in tables])
+    found = solver.solve(asked)
+    return found, SmallerSearch(graph, solver).find_smaller(asked, found)
+
+
+def holds(graph: CausalGraph, answer: Recovery) -> bool:
+    """Whether every separation that its steps rest on is one of the graph."""
+    return all(
+        open_walk(
+            graph.without_edges_into(fact.into).without_edges_out_of(fact.out_of),
+            *(fact.of, fact.others),
+            given=fact.given,
+        )
+        is None
+        for step in answer.steps
+        if (fact := step.fact) is not None
+    )
+
+
+def test_every_equivalent_is_the_effect_and_its_separations_hold() -> None:
+    """Selection, contexts, hidden causes, up to two external tables; depths 0 and 1."""
+    compared = deep = 0
+    cases = chain(
+        draw_cases(300, seed=31, selection=False),
+        draw_cases(600, seed=32),
+        draw_cases(400, seed=33, tables=2),
+    )
+    for i, case in enumerate(cases):
+        asked = Question(case.outcomes, case.treatments, case.context)
+        solver = Solver(case.graph, case.external)
+        search = SmallerSearch(case.graph, solver)
+        shallow = list(search.list_equivalents(asked, 0))
+        for answer in (*shallow, *search.list_equivalents(asked, 1)):
+            assert answer.expression is not None
+            assert gap(case, answer.expression, i) < 1e-9
+            assert holds(case.graph, answer)
+            compared += 1
+            deep += answer not in shallow
+    assert compared > 300
+    assert deep > 5
+
+
+def test_a_wide_back_door_is_closed_by_one_covariate() -> None:
+    found, smaller = solve_smaller(WIDE, Question(Y, X))
+
+    assert found.expression is not None
+    assert len(find_variables(found.expression)) > 8
+    assert str(smaller) == "Σ_{Z} P(Y | X, Z) P(Z)"
+    assert [str(step) for step in smaller.steps] == [
+        "chain rule: sum over Z",
+        "Rule 3: drop do(X)",
+        "Rule 2: Z may be set by hand",
+        "Rule 2: X, Z may be seen",
+    ]
+
+
+def test_a_front_door_is_one_mediator_and_the_arm_as_it_came() -> None:
+    ways = "; ".join(f"X -> A{i} -> M; M -> B{i} -> Y" for i in range(4))
+    found, smaller = solve_smaller(f"{ways}; X <-> Y", Question(Y, X))
+
+    assert found.expression is not None
+    assert str(smaller) == "Σ_{M} P(M | X) Σ_{X'} P(X') P(Y | M, X')"
+
+
+def test_weights_come_from_a_table_where_selection_changes_them() -> None:
+    graph, within = f"{WIDE}; Z -> [S]", Question(Y, X, make_nodes("A"))
+
+    _, smaller = solve_smaller(graph, Question(Y, X), "Z")
+    _, in_context = solve_smaller(graph, within, "A Z")
+    _, none = solve_smaller(graph, within)
+
+    assert str(smaller) == "Σ_{Z} P(Y | X, Z, S=1) P(Z)"
+    assert str(in_context) == "Σ_{Z} P(Y | X, Z, S=1) P(Z | A)"
+    assert not none
+
+
+def test_a_formula_that_is_not_large_stays_as_it_is() -> None:
+    found, same = solve_smaller("Z -> X -> Y; Z -> Y; Z -> A -> Y", Question(Y, X))
+    none, still = solve_smaller("X -> Y; X <-> Y", Question(Y, X))
+
+    assert same is found
+    assert still is none
+
+
+def test_it_never_touches_more_cells() -> None:
+    smaller = 0
+    for case in random_cases(60, seed=35, sizes=(12, 14), selection=False):
+        asked = Question(case.outcomes, case.treatments, case.context)
+        solver = Solver(case.graph)
+        found = solver.solve(asked)
+        answer = SmallerSearch(case.graph, solver).find_smaller(asked, found)
+        if found.expression is None or answer.expression is None:
+            assert answer is found
+            continue
+        assert count_cells(answer.expression) <= count_cells(found.expression)
+        smaller += answer is not found
+    assert smaller > 1
