@@ -4,7 +4,7 @@ import sys
 import warnings
 from importlib import import_module
 
-NAMES = ("separation", "recover", "counts", "programs", "bandits", "vector_steps")
+NAMES = ("separation", "recover", "counts", "programs", "bandits", "vector_steps", "scaling")
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # what peers warn of is theirs

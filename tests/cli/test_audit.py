@@ -5,8 +5,10 @@ import pytest
 
 from boundit.cli import audit as door
 from boundit.cli.main import main
+from boundit.studies.audits import large_worlds as large_room
 from boundit.studies.audits import sharpness as sharpness_room
 from boundit.studies.audits import soundness as room
+from boundit.studies.audits.large_worlds import LargeMiss, LargeReport, LogTally
 from boundit.studies.audits.soundness import AuditReport, Miss
 from tests.cli.interrupted import interrupted
 
@@ -108,3 +110,50 @@ def test_a_miss_stays_a_miss_when_the_audit_is_interrupted(
     code, _, err = answer(capsys, "--models", "9")
 
     assert (code, err) == (1, "interrupted after 3 of 9 models\n")
+
+
+def test_large_worlds_are_audited_by_both_logs(capsys: pytest.CaptureFixture[str]) -> None:
+    few = ("--of", "large", "--models", "2", "--nodes", "10", "--rows", "1000")
+    code, out, err = answer(capsys, *few)
+
+    assert (code, err) == (0, "")
+    assert out.startswith("2 random worlds of 10 to 10 variables, seed 0, 1,000 rows; 0 with")
+    assert [line.split()[:3] for line in out.splitlines()[2:4]] == [
+        ["drawn", "2", "0"],
+        ["exact", "2", "0"],
+    ]
+    record = json.loads(answer(capsys, *few, "--json")[1])
+    assert (record["worlds"], record["exact"]["missed_rows"], record["misses"]) == (2, 0, [])
+
+
+def test_a_miss_in_a_large_world_exits_1_and_says_which(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = LargeReport(3, (10, 40), 1000, worlds=5, exact=LogTally(missed_rows=1))
+    report.misses.append(LargeMiss(4, "exact", "12 nodes", "P(Y | do(X))", "0.5 outside"))
+    monkeypatch.setattr(large_room, "audit_large_worlds", lambda *_, **__: report)
+    code, out, _ = answer(capsys, "--of", "large", "--models", "5")
+
+    assert code == 1
+    assert out.splitlines()[-1] == (
+        "missed: world 4, exact log, 12 nodes: P(Y | do(X)); 0.5 outside"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--of", "large", "--nodes", "40-10"), "'40-10' is no range from 5 on; write 10-40"),
+        (("--of", "large", "--nodes", "few"), "'few' is no range"),
+        (("--of", "large", "--nodes", "4"), "'4' is no range"),
+        (("--rows", "10"), "--rows goes with --of large alone"),
+        (("--of", "formulas", "--nodes", "10-40"), "--nodes goes with --of large alone"),
+    ],
+)
+def test_what_large_worlds_cannot_be_is_refused(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
+) -> None:
+    code, out, err = answer(capsys, *arguments)
+
+    assert (code, out) == (2, "")
+    assert said in err

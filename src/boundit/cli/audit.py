@@ -1,42 +1,81 @@
 """``boundit audit``: whether the bounds hold on models whose truth is known."""
 
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from boundit.cli.options import INTERRUPTED, json_option, seed_option
 from boundit.cli.outputs import print_json
 from boundit.cli.progress import show_progress
 
 if TYPE_CHECKING:
+    from boundit.studies.audits.large_worlds import LargeReport
     from boundit.studies.audits.sharpness import SharpnessReport
     from boundit.studies.audits.soundness import AuditReport
+
+SMALLEST = 5
+"""Graphs of fewer variables are no large ones."""
+
+
+def _read_nodes(_: click.Context, parameter: click.Parameter, text: str) -> tuple[int, int]:
+    """Read a range of numbers of variables, or one number. Called by click for --nodes."""
+    found = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", text)
+    least, most = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not SMALLEST <= least <= most:
+        message = f"{text!r} is no range from {SMALLEST} on; write 10-40, or 20"
+        raise click.BadParameter(message, param=parameter)
+    return least, most
 
 
 @click.command(short_help="Count what our claims miss on models whose truth is known.")
 @click.option(
     "--of",
     "subject",
-    type=click.Choice(["bounds", "formulas", "coverage", "sharpness", "openness"]),
+    type=click.Choice(["bounds", "large", "formulas", "coverage", "sharpness", "openness"]),
     default="bounds",
     show_default=True,
-    help="Bounds from exact laws, recovered formulas, confident bounds on finite logs, how "
-    "near each end comes to the furthest model with the same log, or whether rows without "
-    "a bound could have one.",
+    help="Bounds from exact laws, the same on large graphs and from drawn logs too, recovered "
+    "formulas, confident bounds on finite logs, how near each end comes to the furthest model "
+    "with the same log, or whether rows without a bound could have one.",
 )
 @click.option(
     "--models",
     type=click.IntRange(1),
-    show_default="10,000; 3 for sharpness; 100 for openness",
+    show_default="10,000; 300 for large; 3 for sharpness; 100 for openness",
     metavar="N",
     help="How many random models, questions, logs of each size, or models of each graph.",
+)
+@click.option(
+    "--nodes",
+    callback=_read_nodes,
+    default="10-40",
+    show_default=True,
+    metavar="A-B",
+    help="With --of large: how many variables the graphs have.",
+)
+@click.option(
+    "--rows",
+    type=click.IntRange(1),
+    default=200_000,
+    show_default=True,
+    metavar="N",
+    help="With --of large: how many rows a drawn log has.",
 )
 @seed_option
 @json_option
 @click.pass_context
 def audit(
-    context: click.Context, subject: str, models: int | None, seed: int, *, as_json: bool
+    context: click.Context,
+    subject: str,
+    models: int | None,
+    nodes: tuple[int, int],
+    rows: int,
+    seed: int,
+    *,
+    as_json: bool,
 ) -> None:
     """Try our claims on models whose truth is known, and count what misses.
 
@@ -47,11 +86,18 @@ def audit(
     \b
     Examples:
       boundit audit --models 10000
+      boundit audit --of large --models 300 --nodes 10-40
       boundit audit --of formulas --models 5000
       boundit audit --of coverage --models 400
       boundit audit --of sharpness --models 3
       boundit audit --of openness --models 100
     """
+    if subject == "large":
+        good = _audit_large(models or 300, nodes, rows, seed, as_json)
+        context.exit(0 if good else 1)
+    for name in ("nodes", "rows"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} goes with --of large alone")
     answer = {
         "bounds": _audit_bounds,
         "formulas": _audit_formulas,
@@ -77,6 +123,56 @@ def _audit_bounds(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT00
     else:
         _print_bounds(report)
     return _end_audit(report.models, models, "models", good=bool(report))
+
+
+def _audit_large(
+    models: int,
+    nodes: tuple[int, int],
+    rows: int,
+    seed: int,
+    as_json: bool,  # noqa: FBT001
+) -> bool:
+    """Compare bounds on large graphs with the truth, and print the misses; False on too many.
+
+    Called by ``audit`` for --of large.
+    """
+    from boundit.studies.audits.large_worlds import audit_large_worlds  # noqa: PLC0415
+
+    with show_progress("worlds") as advance:
+        report = audit_large_worlds(
+            models, seed=seed, nodes=nodes, rows=rows, told=lambda done: advance(done, models)
+        )
+    if as_json:
+        print_json(asdict(report))
+    else:
+        _print_large(report)
+    return _end_audit(report.worlds, models, "worlds", good=bool(report))
+
+
+def _print_large(report: "LargeReport") -> None:
+    """Print how many tables and intervals of large worlds miss, and how wide they are.
+
+    Called by ``_audit_large`` without --json.
+    """
+    least, most = report.nodes
+    click.echo(
+        f"{report.worlds:,} random worlds of {least} to {most} variables, seed {report.seed}, "
+        f"{report.log_rows:,} rows; {report.simulated:,} with a simulated truth"
+    )
+    click.echo(f"{'log':<8}{'tables':>8}{'missed':>8}{'intervals':>11}{'missed':>8}"
+               f"{'differences':>13}{'missed':>8}{'mean width':>12}{'useful':>8}")  # fmt: skip
+    for name, tally in (("drawn", report.drawn), ("exact", report.exact)):
+        click.echo(
+            f"{name:<8}{tally.tables:>8,}{tally.missed_tables:>8,}{tally.rows:>11,}"
+            f"{tally.missed_rows:>8,}{tally.contrasts:>13,}{tally.missed_contrasts:>8,}"
+            f"{tally.mean_width:>12.3f}{tally.share_useful:>8.1%}"
+        )
+    click.echo(f"{report.exact.left_out:,} worlds without an exact law: it has too many cells")
+    for miss in report.misses[:10]:
+        click.echo(
+            f"missed: world {miss.world}, {miss.log} log, {miss.shape}: {miss.query}; "
+            f"{miss.row}"
+        )
 
 
 def _audit_formulas(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001

@@ -103,15 +103,17 @@ class Model:
             self.graph.observed if names is None else self.graph.require(names)
         )
 
-    def log(self) -> NamedArray:
-        """Compute ``P(v | S = 1)``, what endless logging shows; without selection ``P(v)``.
+    def log(self, names: Names | None = None) -> NamedArray:
+        """Compute ``P(names | S = 1)``, what endless logging shows; without selection ``P``.
 
-        Users take it for a log without noise; also called by ``World.exact_log``.
+        Of all observed variables if not named. Users take it for a log without noise; also
+        called by ``World.exact_log`` and ``LawSource.group``.
         """
         selection = self.graph.selection
         if selection is None:
-            return self.law()
-        chosen = self._compute_law(self.graph.nodes).at({selection: 1})
+            return self.law(names)
+        asked = self.graph.observed if names is None else self.graph.require(names)
+        chosen = self._compute_law(asked | {selection}).at({selection: 1})
         if not chosen.values.any():
             raise NeverSelected(selection)
         return chosen.condition_on(())
@@ -149,25 +151,39 @@ class Model:
             raise OverlappingRoles(sort_names(both)[0], "an outcome", "a context")
         return self.intervene(fixed, asked | known).condition_on(known | fixed)
 
-    def sample(self, n: int, rng: Generator, *, do: Mapping[str, int] | None = None) -> Rows:
+    def sample(
+        self,
+        n: int,
+        rng: Generator,
+        *,
+        do: Mapping[str, int] | None = None,
+        names: Names | None = None,
+    ) -> Rows:
         """Draw ``n`` rows of the population, the selection node among the columns.
 
         ``do`` sets nodes by hand. Every node uses up its random numbers all the same, so the
-        same generator state gives the same people under every intervention. Users make trial
-        data with it; also called by ``Model.sample_log``.
+        same generator state gives the same people under every intervention; but with ``names``
+        only these and what they depend on are drawn. Users make trial data with it; also called
+        by ``Model.sample_log`` and ``_draw_arm``.
         """
         self.graph.require(do or {})
         fixed = {x: read_level(x, value, self.n_levels[x]) for x, value in (do or {}).items()}
+        drawn = frozenset(self.tables)
+        if names is not None:
+            drawn = self._find_causes(self.graph.require(names), frozenset(fixed))
         rows: Rows = {}
         for node, table in self.tables.items():
+            if node not in drawn and node not in fixed:
+                continue
             uniforms = rng.random(n)
             if node in fixed:
                 rows[node] = np.full(n, fixed[node])
                 continue
-            chances = table.values[tuple(rows[parent] for parent in table.axes[:-1])]
-            ends = chances.cumsum(axis=-1)[..., :-1]
+            # Added up in the table, which is smaller than the rows that look into it.
+            ends = table.values.cumsum(axis=-1)[..., :-1]
+            ends = ends[tuple(rows[parent] for parent in table.axes[:-1])]
             rows[node] = (uniforms[:, None] >= ends).sum(axis=-1)
-        return {node: rows[node] for node in self.graph.order}
+        return {node: rows[node] for node in self.graph.order if node in rows}
 
     def sample_log(self, n: int, rng: Generator) -> Rows:
         """Draw ``n`` rows of the population and keep those that are logged, without S.
@@ -199,7 +215,7 @@ class Model:
     def _find_causes(self, names: Nodes, fixed: Nodes) -> Nodes:
         """Find the nodes that ``names`` depend on when ``fixed`` are set by hand.
 
-        Called by ``Model._compute_law``, which leaves the tables of all others out.
+        Called by ``Model._compute_law`` and ``Model.sample``, which leave all others out.
         """
         needed: set[str] = set()
         queue = list(names)

@@ -8,6 +8,7 @@ from numpy.random import Generator
 from boundit.counts.named_array import Floats
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.model import Model
+from boundit.terms.names import Names
 
 
 def draw_graph(
@@ -48,14 +49,17 @@ def draw_model(
     levels: tuple[int, ...] = (2, 3),
     floor: float = 0.02,
     zeros: float = 0.0,
+    binary: Names = (),
+    binary_hidden: bool = False,
 ) -> Model:
     """Draw a model of ``graph`` with one hidden cause for each bidirected edge.
 
-    Every variable has one of these numbers of ``levels``, the selection node two. Each row of a
-    table is drawn evenly from all distributions (Dirichlet) and then lifted, so that no chance
-    is below ``floor``: every law of the model is positive. With ``zeros``, each chance but one
-    of its row is then struck out with this probability; it may happen that none is logged.
-    Called by ``draw_problem`` and ``draw_trial`` for the audits.
+    Every variable has one of these numbers of ``levels``; the selection node has two, and so
+    have ``binary`` nodes and, with ``binary_hidden``, the hidden causes. Each row of a table is
+    drawn evenly from all distributions (Dirichlet) and then lifted, so that no chance is below
+    ``floor``: every law of the model is positive. With ``zeros``, each chance but one of its
+    row is then struck out with this probability; it may happen that none is logged.
+    Called by ``draw_problem`` and ``draw_trial`` for the audits, and by ``draw_large_world``.
 
     >>> bow = CausalGraph.of(directed=[("X", "Y")], bidirected=[("X", "Y")])
     >>> model = draw_model(bow, np.random.default_rng(0), levels=(2,))
@@ -69,8 +73,11 @@ def draw_model(
             parents[end].append(name)
     parents |= {name: [] for name in hidden}
     n_levels = {node: int(rng.choice(levels)) for node in parents}
+    n_levels |= dict.fromkeys(graph.require(binary), 2)
     if graph.selection:
         n_levels[graph.selection] = 2
+    if binary_hidden:
+        n_levels |= dict.fromkeys(hidden, 2)
     tables = {}
     for node, above in parents.items():
         shape = [n_levels[parent] for parent in above]

@@ -1,0 +1,87 @@
+"""Bounds on larger graphs hold the truth, from drawn and from exact logs."""
+
+import pytest
+from numpy.random import Generator
+
+from boundit.simulation import law_source
+from boundit.simulation.simulated_do import TrueMeans, compute_true_means
+from boundit.simulation.world import World
+from boundit.studies.audits import large_worlds as room
+from boundit.studies.audits.large_worlds import LargeReport, LogTally, audit_large_worlds
+
+
+def test_no_bound_on_a_larger_graph_misses() -> None:
+    """Exact laws never miss; whole tables of drawn logs hold at their confidence."""
+    report = audit_large_worlds(6, seed=1, nodes=(10, 13), rows=5000)
+
+    assert report
+    assert report.misses == []
+    assert report.worlds == report.drawn.tables == 6
+    assert report.exact.tables + report.exact.left_out == 6
+    assert report.drawn.rows >= report.exact.rows > 0
+    assert report.exact.mean_width <= report.drawn.mean_width
+    assert report.exact.share_useful > 0.5
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    one, other = (audit_large_worlds(2, seed=1, nodes=(10, 12), rows=1000) for _ in range(2))
+
+    assert one == other
+
+
+def test_a_truth_out_of_reach_is_a_miss(monkeypatch: pytest.MonkeyPatch) -> None:
+    def move(world: World, rng: Generator) -> TrueMeans:
+        found = compute_true_means(world, rng)
+        moved = {key: mean + 2 + 9 * i for i, (key, mean) in enumerate(found.means.items())}
+        return TrueMeans(moved, found.errors, exact=True)
+
+    monkeypatch.setattr(room, "compute_true_means", move)
+    report = audit_large_worlds(3, seed=1, nodes=(10, 13), rows=1000)
+
+    assert not report
+    assert report.exact.missed_tables == report.drawn.missed_tables == 3
+    assert report.exact.missed_rows == report.exact.rows
+    assert report.drawn.missed_contrasts > 0
+    assert "outside [" in report.misses[0].row
+    assert any(" leads " in miss.row for miss in report.misses)
+
+
+def test_an_error_of_the_truth_excuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    def blur(world: World, rng: Generator) -> TrueMeans:
+        found = compute_true_means(world, rng)
+        means = {key: mean + 2 for key, mean in found.means.items()}
+        return TrueMeans(means, dict.fromkeys(means, 1.0), exact=False)
+
+    monkeypatch.setattr(room, "compute_true_means", blur)
+    report = audit_large_worlds(1, nodes=(10, 10), rows=1000)
+
+    assert report
+    assert report.simulated == 1
+
+
+def test_an_exact_law_of_too_many_cells_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(law_source, "MOST_CELLS", 1)
+    report = audit_large_worlds(1, nodes=(10, 10), rows=1000)
+
+    assert (report.exact.tables, report.exact.left_out) == (0, 1)
+    assert report.exact.mean_width == report.exact.share_useful == 0
+
+
+def test_seldom_missed_tables_are_no_failure_and_an_exact_miss_is_one() -> None:
+    """Of 1,000 tables 50 may miss, give or take 21."""
+    seldom = LogTally(tables=1000, missed_tables=70)
+    often = LogTally(tables=1000, missed_tables=71)
+
+    assert LargeReport(0, (10, 40), 100, drawn=seldom)
+    assert not LargeReport(0, (10, 40), 100, drawn=often)
+    assert not LargeReport(0, (10, 40), 100, exact=LogTally(missed_contrasts=1))
+
+
+def test_an_interrupt_keeps_what_is_done() -> None:
+    def stop(done: int) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    report = audit_large_worlds(3, nodes=(10, 10), rows=500, told=stop)
+
+    assert report.worlds == 1
