@@ -13,7 +13,7 @@ def lay_out(tables: ArrayLike) -> Strata:
     """Lay out tables with axes group, one, other."""
     counts = np.asarray(tables, dtype=np.float64)
     group, one, other = np.nonzero(counts)
-    places = np.arange(len(counts))[:, None]
+    places = np.arange(len(counts))
     n_levels = counts.shape[1], counts.shape[2]
     whole = Strata(group, one, other, counts[group, one, other], places, n_levels)
     return whole.select(np.ones(len(group), dtype=np.bool_))

@@ -2,17 +2,31 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chi2_contingency
+from numpy.random import Generator
+from scipy.stats import chi2, chi2_contingency, poisson
 
 from boundit.checks import independence
-from boundit.checks.independence import correct_by_holm, judge_exact_law, judge_independence
+from boundit.checks.independence import (
+    ENOUGH_OF_MANY,
+    PLENTY,
+    Calibration,
+    correct_by_holm,
+    judge_exact_law,
+    judge_independence,
+)
+from boundit.checks.shuffles import WORK
+from boundit.checks.strata import Strata
 from tests.checks.groups import draw_independent, lay_out
+
+
+def judge(strata: Strata, draws: int, rng: Generator) -> independence.TestOutcome | None:
+    return judge_independence(strata, Calibration(draws, PLENTY, WORK), rng)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_of_one_full_group_p_is_that_of_pearsons_test(seed: int) -> None:
     counts = np.random.default_rng(seed).poisson(200, size=(3, 4))
-    found = judge_independence(lay_out([counts]), draws=100, rng=np.random.default_rng(0))
+    found = judge(lay_out([counts]), 100, np.random.default_rng(0))
 
     assert found is not None
     assert found.decisive_answer.draws == 0
@@ -43,8 +57,7 @@ def test_p_is_as_small_as_it_says_no_more_often(case: str) -> None:
     n_groups, n, one, other, logs, draws = CASES[case]
     rng = np.random.default_rng(sum(map(ord, case)))
     found = [
-        judge_independence(draw_independent(rng, n_groups, n, one, other), draws=draws, rng=rng)
-        for _ in range(logs)
+        judge(draw_independent(rng, n_groups, n, one, other), draws, rng) for _ in range(logs)
     ]
     p = np.array([1.0 if outcome is None else outcome.p for outcome in found])
 
@@ -56,7 +69,7 @@ def test_where_nothing_is_discrete_p_is_uniform() -> None:
     """The mean of 600 uniform p-values, and their share below 0.5; margin 3.5 errors."""
     rng = np.random.default_rng(5)
     drawn = (draw_independent(rng, 1, 900, [0.3, 0.7], [0.2] * 5) for _ in range(600))
-    found = [judge_independence(strata, draws=9, rng=rng) for strata in drawn]
+    found = [judge(strata, 9, rng) for strata in drawn]
     p = np.array([outcome.p for outcome in found if outcome is not None])
 
     assert len(p) == 600
@@ -66,8 +79,8 @@ def test_where_nothing_is_discrete_p_is_uniform() -> None:
 
 def test_full_tables_need_no_shuffles_and_small_ones_get_them() -> None:
     rng = np.random.default_rng(0)
-    full = judge_independence(lay_out(np.full((2, 2, 2), 50)), draws=999, rng=rng)
-    small = judge_independence(lay_out(np.full((2, 2, 2), 5)), draws=999, rng=rng)
+    full = judge(lay_out(np.full((2, 2, 2), 50)), 999, rng)
+    small = judge(lay_out(np.full((2, 2, 2), 5)), 999, rng)
 
     assert full is not None
     assert small is not None
@@ -80,7 +93,7 @@ def test_a_steady_association_over_many_thin_groups_is_found() -> None:
     rng = np.random.default_rng(1)
     law = np.array([0.3, 0.2, 0.2, 0.3])
     strata = lay_out(rng.multinomial(3, law, size=2000).reshape(-1, 2, 2))
-    found = judge_independence(strata, draws=50_000, rng=rng)
+    found = judge(strata, 50_000, rng)
 
     assert found is not None
     assert found.decisive_answer.pattern == "steady"
@@ -89,7 +102,7 @@ def test_a_steady_association_over_many_thin_groups_is_found() -> None:
 
 def test_an_association_that_turns_around_is_found() -> None:
     counts = np.tile([[[60, 40], [40, 60]], [[40, 60], [60, 40]]], (5, 1, 1))
-    found = judge_independence(lay_out(counts), draws=999, rng=np.random.default_rng(0))
+    found = judge(lay_out(counts), 999, np.random.default_rng(0))
 
     assert found is not None
     assert found.decisive_answer.pattern == "any"
@@ -98,7 +111,7 @@ def test_an_association_that_turns_around_is_found() -> None:
 
 def test_with_two_questions_the_smaller_p_counts_double() -> None:
     counts = np.full((3, 2, 2), 50) + np.array([[9, 0], [0, 9]])
-    found = judge_independence(lay_out(counts), draws=9, rng=np.random.default_rng(0))
+    found = judge(lay_out(counts), 9, np.random.default_rng(0))
 
     assert found is not None
     assert len(found.answers) == 2
@@ -108,25 +121,52 @@ def test_with_two_questions_the_smaller_p_counts_double() -> None:
 def test_where_nothing_varies_there_is_nothing_to_judge() -> None:
     nothing = lay_out([[[4, 5], [0, 0]]])
 
-    assert judge_independence(nothing, draws=9, rng=np.random.default_rng(0)) is None
+    assert judge(nothing, 9, np.random.default_rng(0)) is None
     assert judge_exact_law(nothing) is None
 
 
-def test_groups_too_thin_for_either_question_are_not_judged(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(independence, "WORK", 0)
+@pytest.mark.parametrize(
+    "calibration", [Calibration(9, PLENTY, 0), Calibration(0, 180.0, WORK)]
+)
+def test_groups_too_thin_for_either_question_are_not_judged(calibration: Calibration) -> None:
+    strata = lay_out([[[2, 1], [1, 2]]])
 
-    assert (
-        judge_independence(lay_out([[[2, 1], [1, 2]]]), draws=9, rng=np.random.default_rng(0))
-        is None
+    assert judge_independence(strata, calibration, np.random.default_rng(0)) is None
+
+
+def test_p_by_shuffles_could_always_contradict() -> None:
+    """Even as one of two answers, among as many statements as are shuffled at all."""
+    for n in (1, 2, 10, 100, 1000, 1250, 1251, 10_000):
+        calibration = Calibration.for_statements(n, 0.05)
+
+        assert not calibration.draws or 2 * n / (calibration.draws + 1) <= 0.05
+        assert bool(calibration.draws) == (n <= 1250)
+
+
+@pytest.mark.parametrize("n", [1, 30, 100, 1250, 4000, 20_000])
+def test_the_far_tail_of_chi_square_holds_where_counts_are_plenty(n: int) -> None:
+    """A cell that varies like Poisson's law, at the level that Holm asks of the first."""
+    calibration, level = Calibration.for_statements(n, 0.05), 0.05 / n / 2
+    mean, away = calibration.plenty, np.sqrt(chi2.isf(level, 1) * calibration.plenty)
+    beyond = poisson.sf(np.ceil(mean + away) - 1, mean) + poisson.cdf(
+        np.floor(mean - away), mean
     )
+
+    assert beyond < 2 * level
+
+
+def test_what_is_plenty_shrinks_with_the_cells_that_are_added_up() -> None:
+    few, many = (Calibration.for_statements(n, 0.05) for n in (10, 10_000))
+
+    assert [few.find_least(n) for n in (1, 50, 200, 10**6)] == [PLENTY, PLENTY, 5, 5]
+    assert many.find_least(1) == many.plenty
+    assert many.find_least(10**6) == ENOUGH_OF_MANY
 
 
 def test_what_turns_around_is_not_called_detectable_when_groups_are_too_thin() -> None:
     rng = np.random.default_rng(2)
     strata = draw_independent(rng, 3000, 3, [0.5, 0.5], [0.5, 0.5])
-    found = judge_independence(strata, draws=50_000, rng=rng)
+    found = judge(strata, 50_000, rng)
 
     assert found is not None
     assert found.find_detectable(0.05) < 0.1

@@ -1,7 +1,9 @@
-import numpy as np
-import pytest
+from collections import Counter
 
-from boundit.checks.strata import stratify
+import numpy as np
+
+from boundit.checks.coded_rows import CodedRows
+from boundit.checks.strata import Margin, stratify
 from boundit.counts.read import read_log
 from boundit.graph.implications import Independence
 from tests.checks.groups import lay_out
@@ -11,7 +13,7 @@ def test_groups_in_which_a_variable_does_not_vary_are_left_out() -> None:
     strata = lay_out([[[3, 1], [1, 2]], [[4, 5], [0, 0]], [[2, 0], [3, 0]]])
 
     assert len(strata) == 1
-    assert strata.places.tolist() == [[0]]
+    assert strata.places.tolist() == [0]
     assert strata.rows == 7
 
 
@@ -19,7 +21,7 @@ def test_margins_are_those_of_the_dense_tables() -> None:
     rng = np.random.default_rng(0)
     tables = rng.poisson(1.5, size=(40, 3, 4))
     strata = lay_out(tables)
-    kept = tables[strata.places[:, 0]]
+    kept = tables[strata.places]
 
     assert np.array_equal(strata.first_margin.to_dense(len(strata), 3), kept.sum(axis=2))
     assert np.array_equal(strata.second_margin.to_dense(len(strata), 4), kept.sum(axis=1))
@@ -32,35 +34,53 @@ def test_the_least_expected_count_looks_at_empty_cells_too() -> None:
     assert strata.least_expected.tolist() == [0.1]
 
 
-def test_a_table_is_laid_out_alike_densely_and_sparsely(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rng = np.random.default_rng(1)
-    columns = {name: rng.integers(0, 3, 200).tolist() for name in "XYZW"}
-    table = read_log(columns).count(["W", "Z", "Y", "X"])
-    statement = Independence("X", "Y", frozenset("ZW"), selected=False)
-    dense = stratify(table, statement, drop_nulls=True)
-    monkeypatch.setattr("boundit.checks.strata._DENSE", 1)
-    sparse = stratify(table, statement, drop_nulls=True)
+STATEMENT = Independence("Y", "X", frozenset(), selected=False)
 
-    for field in ("group", "one", "other", "n", "places"):
-        assert np.array_equal(getattr(dense, field), getattr(sparse, field))
+
+def code(columns: dict[str, list[int | None]]) -> CodedRows:
+    names = list(columns)
+    return CodedRows.from_table(read_log(columns, nulls="level").count(names))
+
+
+def test_tables_are_those_of_the_log() -> None:
+    rng = np.random.default_rng(1)
+    columns = {name: rng.integers(0, 3, 60).tolist() for name in "XYZW"}
+    seen = Counter(zip(*(columns[name] for name in "WZYX"), strict=True))
+    statement = Independence("Y", "X", frozenset("ZW"), selected=False)
+    strata = stratify(code(columns), statement, drop_nulls=True)
+    found = {
+        (*divmod(int(place), 3), int(y), int(x)): n
+        for place, y, x, n in zip(
+            strata.places[strata.group], strata.one, strata.other, strata.n, strict=True
+        )
+    }
+
+    varied = {
+        place
+        for place in {cell[:2] for cell in seen}
+        if all(len({cell[i] for cell in seen if cell[:2] == place}) > 1 for i in (2, 3))
+    }
+    assert found == {cell: n for cell, n in seen.items() if cell[:2] in varied}
 
 
 def test_nulls_are_dropped_or_kept_as_a_level() -> None:
-    log = read_log({"X": [0, 1, None, 0, 1], "Y": [0, 1, 1, 1, None]}, nulls="level")
-    table = log.count(["X", "Y"])
-    statement = Independence("X", "Y", frozenset(), selected=False)
+    rows = code({"X": [0, 1, None, 0, 1], "Y": [0, 1, 1, 1, None]})
 
-    assert stratify(table, statement, drop_nulls=True).rows == 3
-    assert stratify(table, statement, drop_nulls=False).rows == 5
+    assert stratify(rows, STATEMENT, drop_nulls=True).rows == 3
+    assert stratify(rows, STATEMENT, drop_nulls=False).rows == 5
 
 
 def test_without_anything_given_there_is_one_group() -> None:
-    table = read_log({"X": [0, 1, 0, 1], "Y": [0, 1, 1, 1]}).count(["X", "Y"])
+    strata = stratify(code({"X": [0, 1, 0, 1], "Y": [0, 1, 1, 1]}), STATEMENT, drop_nulls=True)
 
-    strata = stratify(
-        table, Independence("Y", "X", frozenset(), selected=False), drop_nulls=True
-    )
+    assert (len(strata), strata.places.tolist()) == (1, [0])
 
-    assert (len(strata), strata.places.shape) == (1, (1, 0))
+
+def test_levels_that_seldom_occur_are_numbered_alike() -> None:
+    """Marking and sorting find the same margins."""
+    group, level = np.array([0, 0, 3, 3]), np.array([70, 900, 5, 900])
+    margin = Margin.from_cells(group, level, np.ones(4), 1000)
+
+    assert margin.group.tolist() == [0, 0, 3, 3]
+    assert margin.level.tolist() == [70, 900, 5, 900]
+    assert margin.line.tolist() == [0, 1, 2, 3]

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil
 
 from numpy.random import Generator, SeedSequence, default_rng
 
+from boundit.checks.coded_rows import CodedRows
 from boundit.checks.counting import count_statements, find_columns
 from boundit.checks.evidence import Evidence, find_evidence
 from boundit.checks.independence import (
+    Calibration,
     TestOutcome,
     correct_by_holm,
     judge_exact_law,
@@ -26,11 +27,8 @@ from boundit.graph.read import require_graph
 from boundit.graph.separators import minimal_separator
 from boundit.terms.errors import BounditError
 from boundit.terms.message import Message, Note, Option
-from boundit.terms.names import Nodes, join_names
+from boundit.terms.names import Nodes, join_names, sort_names
 
-MOST_DRAWS = 10**5
-"""The most shuffles for one statement."""
-_RESOLUTION = 4  # how many times smaller than needed a p-value of shuffles can be
 _ONE_SIDED = "In no group of alike rows do both take two values often enough."
 
 
@@ -88,7 +86,10 @@ def check(
     statements, untestable = _restate_in_columns(graph, frozenset(opened.columns))
     streams = dict(zip(statements, SeedSequence(seed).spawn(len(statements)), strict=True))
     runner = _TestRunner(
-        level, _choose_draws(len(statements), level), drop_nulls=opened.nulls == "drop"
+        level,
+        Calibration.for_statements(len(statements), level),
+        drop_nulls=opened.nulls == "drop",
+        exact=opened.exact,
     )
     tested: list[_TestedStatement] = []
     notes: dict[Note, None] = {}
@@ -100,8 +101,9 @@ def check(
             untestable += [Finding(s, "untestable", reason=reason) for s in served]
             continue
         notes |= dict.fromkeys([*table.notes, *_describe_nulls(table, runner)])
-        for statement in served:
-            tested.append(runner.run(statement, table, default_rng(streams[statement])))
+        rows = CodedRows.from_table(table)
+        for statement in sorted(served, key=_find_place_in_line):
+            tested.append(runner.run(statement, rows, default_rng(streams[statement])))
             told(len(tested), len(statements))
     return CheckReport(
         rank_findings(untestable + _correct_findings(tested, level)), level, seed, tuple(notes)
@@ -122,29 +124,27 @@ class _TestRunner:
     """How statements are tested."""
 
     level: float
-    draws: int
+    calibration: Calibration
     drop_nulls: bool
+    exact: bool
 
-    def run(
-        self, statement: Independence, table: CountTable, rng: Generator
-    ) -> _TestedStatement:
+    def run(self, statement: Independence, rows: CodedRows, rng: Generator) -> _TestedStatement:
         """Test one independence on its count table, with evidence if it may be contradicted.
 
         Returns the statement with its outcome (None where no rows can tell) and where the log
         disagrees. Called by ``check`` for each statement that a table serves.
         """
-        strata = stratify(table, statement, drop_nulls=self.drop_nulls)
-        exact = table.exact
+        strata = stratify(rows, statement, drop_nulls=self.drop_nulls)
         outcome = (
             judge_exact_law(strata)
-            if exact
-            else judge_independence(strata, draws=self.draws, rng=rng)
+            if self.exact
+            else judge_independence(strata, self.calibration, rng)
         )
         if outcome is None or outcome.p > self.level:
             return _TestedStatement(statement, outcome)
         steady = outcome.decisive_answer.pattern == "steady"
         return _TestedStatement(
-            statement, outcome, find_evidence(strata, statement, table.levels, steady=steady)
+            statement, outcome, find_evidence(strata, statement, rows, steady=steady)
         )
 
 
@@ -177,13 +177,12 @@ def _restate_in_columns(
     return found, others
 
 
-def _choose_draws(n_statements: int, level: float) -> int:
-    """Choose how many shuffles a test may draw, so that a contradiction is within reach.
+def _find_place_in_line(statement: Independence) -> tuple[int, list[str]]:
+    """Find when a statement is tested: those of few groups first, those of the same in a row.
 
-    A p-value by shuffles is never below one over their number, which must be small enough after
-    correction for all statements. Called by ``check``.
+    Called by ``check``, to sort the statements that a table serves.
     """
-    return min(MOST_DRAWS, ceil(_RESOLUTION * max(1, n_statements) / level) - 1)
+    return len(statement.given), sort_names(statement.given)
 
 
 def _correct_findings(tested: list[_TestedStatement], level: float) -> list[Finding]:

@@ -1,11 +1,11 @@
 """Where the log disagrees: the pair of levels that strays furthest from independence."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from boundit.checks.association import PooledGroups, pool_groups
+from boundit.checks.coded_rows import CodedRows
 from boundit.checks.strata import Strata
 from boundit.counts.levels import Levels
 from boundit.counts.named_array import Floats
@@ -32,7 +32,7 @@ class Evidence:
 def find_evidence(
     strata: Strata,
     statement: Independence,
-    levels: Mapping[str, Levels],
+    log: CodedRows,
     *,
     steady: bool,
 ) -> Evidence:
@@ -41,7 +41,7 @@ def find_evidence(
     It is looked for in the group that strays furthest or, if the association is ``steady``,
     over all groups. Called by ``_TestRunner.run`` where the statement may be contradicted.
     """
-    ones, others = levels[statement.one], levels[statement.other]
+    ones, others = log.levels[statement.one], log.levels[statement.other]
     if steady and (total := pool_groups(strata)):
         return _find_strongest_pair(total, ones, others)
     group = _find_strongest_group(strata)
@@ -49,11 +49,8 @@ def find_evidence(
         strata.group == group, _measure_surprise(strata.n, strata.expected), -np.inf
     )
     i = int(inside.argmax())
-    names = sort_names(statement.given)
-    place = tuple(
-        (name, levels[name][code])
-        for name, code in zip(names, strata.places[group], strict=True)
-    )
+    values = log.find_values(statement.given, int(strata.places[group]))
+    place = tuple(zip(sort_names(statement.given), values, strict=True))
     rows = float(strata.first_margin.n[strata.first_margin.line[i]])
     return Evidence(
         ones[strata.one[i]],

@@ -8,12 +8,12 @@ stay thin count in the second question only.
 """
 
 from dataclasses import dataclass
-from math import inf
-from typing import Literal, TypeAlias
+from math import ceil, inf, log10
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from boundit.checks.association import (
     PooledGroups,
@@ -24,15 +24,21 @@ from boundit.checks.association import (
 )
 from boundit.checks.joining import join_rare_levels
 from boundit.checks.power import find_weakest_detectable
-from boundit.checks.shuffles import count_cells, find_chances
+from boundit.checks.shuffles import WORK, count_cells, find_chances
 from boundit.checks.strata import Strata
 
 PLENTY = 20.0
 """Where every expected count is as large, the tail of chi-square is trusted."""
+MANY = 100
+"""Of more statements than these p-values must be so small that larger counts are needed."""
 ENOUGH_OF_MANY = 5.0
-"""The same for one group of a great many, whose errors average out."""
-WORK = 2 * 10**7
-"""So many cells may be drawn for one statement: some seconds."""
+"""What is plenty for one of a great many cells, whose errors average out."""
+ALL_WORK = 10**9
+"""So many for all statements together: a minute or two."""
+MOST_DRAWS = 10**5
+"""The most shuffles for one statement."""
+_RESOLUTION = 4  # how many times smaller than needed a p-value of shuffles can be
+_AVERAGED = 50  # errors of a cell weigh less from so many cells on
 MOST_ROWS = 10**9
 """NumPy draws shuffles of smaller groups than this."""
 EXACT = 1e-6
@@ -40,6 +46,50 @@ EXACT = 1e-6
 
 
 Pattern: TypeAlias = Literal["any", "steady", "exact"]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What is asked of one test, since all tests of a report must hold at once.
+
+    At most ``draws`` shuffles of ``work`` cells are drawn; with none, chi-square must do. It is
+    trusted where expected counts reach ``plenty``.
+    """
+
+    draws: int
+    plenty: float
+    work: int
+
+    @classmethod
+    def for_statements(cls, n: int, level: float) -> Self:
+        """Choose how ``n`` statements are tested so that one of them can be contradicted.
+
+        A p-value by shuffles is never below one over their number, which must be small enough
+        after correction for all statements. Where that takes more shuffles than anyone has time
+        for, none is drawn. Then p-values come from the far tail of chi-square, which asks for
+        larger counts: with the counts chosen here, a cell that varies like Poisson's law
+        exceeds the tail's chance by less than a factor of two. Called by ``check``.
+
+        >>> Calibration.for_statements(8, 0.05)
+        Calibration(draws=639, plenty=20.0, work=20000000)
+        >>> Calibration.for_statements(10_000, 0.05)
+        Calibration(draws=0, plenty=180.0, work=100000)
+        """
+        draws = ceil(_RESOLUTION * max(1, n) / level) - 1
+        beyond = max(0.0, log10(max(1, n) / MANY))
+        return cls(
+            draws if draws <= MOST_DRAWS else 0,
+            PLENTY * (1 + beyond) ** 2,
+            min(WORK, ALL_WORK // max(1, n)),
+        )
+
+    def find_least(self, n_cells: int) -> float:
+        """Find how large expected counts must be if ``n_cells`` of them are added up.
+
+        Called by ``_answer_by_formula``.
+        """
+        averaged = self.plenty * _AVERAGED / max(1, n_cells)
+        return min(self.plenty, max(ENOUGH_OF_MANY, averaged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,27 +141,38 @@ class TestOutcome:
         return min((find_weakest_detectable(a.statistic, each) for a in asked), default=inf)
 
 
-def judge_independence(strata: Strata, *, draws: int, rng: Generator) -> TestOutcome | None:
+def judge_independence(
+    strata: Strata, calibration: Calibration, rng: Generator
+) -> TestOutcome | None:
     """Test whether two variables are independent in all groups; None when no group can tell.
 
-    Chi-square or shuffles, by how large the counts are. At most ``draws`` shuffles are made.
-    They are the smallest p-value's resolution, so there should be a few times as many as one
-    over the level. Called by ``_TestRunner.run`` for a log of rows.
+    Chi-square or shuffles, by how large the counts are and how small a p-value must be. Called
+    by ``_TestRunner.run`` for a log of rows.
     """
     if not len(strata):
         return None
     total = PooledGroups(strata)
-    plenty = (strata.least_expected >= PLENTY).all()
-    cheap = count_cells(total) * draws <= WORK and strata.totals.max() < MOST_ROWS
     answers = (
-        _answer_by_shuffles(total, draws, rng)
-        if cheap and not plenty
-        else _answer_by_formula(strata)
+        _answer_by_shuffles(total, calibration, rng)
+        if _needs_shuffles(total, calibration)
+        else _answer_by_formula(total, calibration)
     )
     if not answers:
         return None
     by_p = sorted(answers, key=lambda a: (a.p, -a.statistic.value / a.statistic.df))
     return TestOutcome(tuple(by_p), strata.rows, len(strata))
+
+
+def _needs_shuffles(total: PooledGroups, calibration: Calibration) -> bool:
+    """Tell whether counts are too small for chi-square, and few enough cells to be shuffled.
+
+    Called by ``judge_independence``.
+    """
+    strata = total.strata
+    if not calibration.draws or (strata.least_expected >= calibration.plenty).all():
+        return False
+    cost = count_cells(total) * calibration.draws
+    return cost <= calibration.work and bool(strata.totals.max() < MOST_ROWS)
 
 
 def judge_exact_law(strata: Strata) -> TestOutcome | None:
@@ -130,7 +191,9 @@ def judge_exact_law(strata: Strata) -> TestOutcome | None:
     return TestOutcome((found,), strata.rows, len(strata))
 
 
-def _answer_by_shuffles(total: PooledGroups, draws: int, rng: Generator) -> list[Answer]:
+def _answer_by_shuffles(
+    total: PooledGroups, calibration: Calibration, rng: Generator
+) -> list[Answer]:
     """Test for any and for steady association with p-values from shuffles of the log.
 
     A steady association is alike in all groups. Called by ``judge_independence`` where some
@@ -140,21 +203,23 @@ def _answer_by_shuffles(total: PooledGroups, draws: int, rng: Generator) -> list
     if len(total.strata) > 1:
         statistics.append(total.make_statistic())
     patterns: tuple[Pattern, ...] = ("any", "steady")
-    found = zip(patterns, statistics, find_chances(total, draws, rng), strict=False)
+    chances = find_chances(total, calibration.draws, rng, work=calibration.work)
+    found = zip(patterns, statistics, chances, strict=False)
     return [Answer(pattern, stat, chance.p, chance.draws) for pattern, stat, chance in found]
 
 
-def _answer_by_formula(strata: Strata) -> list[Answer]:
+def _answer_by_formula(total: PooledGroups, calibration: Calibration) -> list[Answer]:
     """Test for any and for steady association with p-values from chi-square.
 
     A steady association is alike in all groups. Called by ``judge_independence`` where expected
     counts are large, or cells too many to shuffle.
     """
-    answers = []
-    if len(full := join_rare_levels(strata, ENOUGH_OF_MANY)):
+    answers, strata = [], total.strata
+    least = calibration.find_least(count_cells(total))
+    if len(full := join_rare_levels(strata, least)):
         answers.append(_answer_by_chi_square("any", measure_any_association(full)))
-    if len(strata) > 1 and (total := pool_groups(strata, PLENTY)):
-        answers.append(_answer_by_chi_square("steady", total.make_statistic()))
+    if len(strata) > 1 and (common := pool_groups(strata, calibration.plenty)):
+        answers.append(_answer_by_chi_square("steady", common.make_statistic()))
     return answers
 
 
@@ -163,7 +228,7 @@ def _answer_by_chi_square(pattern: Pattern, statistic: Statistic) -> Answer:
 
     Called by ``_answer_by_formula`` for each pattern of association.
     """
-    return Answer(pattern, statistic, float(chi2.sf(statistic.value, statistic.df)))
+    return Answer(pattern, statistic, float(chdtrc(statistic.df, statistic.value)))
 
 
 def correct_by_holm(p_values: list[float]) -> list[float]:

@@ -1,9 +1,10 @@
 """What would have been found: silence from little data is no support for a graph."""
 
+from functools import lru_cache
 from math import inf
 
 from scipy.optimize import brentq
-from scipy.stats import chi2, ncx2
+from scipy.special import chdtri, chndtr
 
 from boundit.checks.association import Statistic
 
@@ -11,6 +12,7 @@ POWER = 0.8
 """A statement is called able to find what it finds in so large a share of logs."""
 
 
+@lru_cache(maxsize=2**14)
 def find_detectable_excess(df: int, level: float, power: float = POWER) -> float:
     """Find by how much a chi-square must exceed its degrees of freedom to be noticed.
 
@@ -20,11 +22,11 @@ def find_detectable_excess(df: int, level: float, power: float = POWER) -> float
     >>> round(find_detectable_excess(1, 0.05), 2)
     7.85
     """
-    limit = chi2.isf(level, df)
+    limit, missed = chdtri(df, level), 1 - power
     high = 1.0
-    while ncx2.sf(limit, df, high) < power:
+    while chndtr(limit, df, high) > missed:
         high *= 2
-    return float(brentq(lambda away: ncx2.sf(limit, df, away) - power, 0.0, high))
+    return float(brentq(lambda away: missed - chndtr(limit, df, away), 0.0, high))
 
 
 def find_weakest_detectable(statistic: Statistic, level: float) -> float:

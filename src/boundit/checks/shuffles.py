@@ -19,8 +19,11 @@ from boundit.terms.rounding import ROUNDING
 
 ENOUGH = 50
 """A statistic that so many shuffles reach is explained by chance: no more are drawn."""
+WORK = 2 * 10**7
+"""So many cells may be drawn for one statement: some seconds."""
 _CHUNK = 2**20
 _FIRST = 200
+_STEPS = 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +66,25 @@ def draw_tables(total: PooledGroups, draws: int, rng: Generator) -> Floats:
     return tables.astype(np.float64)
 
 
-def find_chances(total: PooledGroups, most: int, rng: Generator) -> tuple[Chance, ...]:
+def find_chances(
+    total: PooledGroups, most: int, rng: Generator, *, work: int = WORK
+) -> tuple[Chance, ...]:
     """Find how often shuffles show as much association as the log: any, and steady.
 
     A steady association is alike in all groups; with a single group the two are one. Drawing
     stops early once chance explains both (Besag and Clifford's sequential test): with l draws
     for h that reach what was seen, p is h / l, and with all ``most`` it is (h + 1) / (most +
-    1). Either way p is at most a with a chance of at most a. Called by ``_answer_by_shuffles``.
+    1). Either way p is at most a with a chance of at most a. ``work`` is how many cells may be
+    drawn in all, in steps of a part of it. Called by ``_answer_by_shuffles``.
     """
     measures = [_make_any_measure(total)]
     if len(total.strata) > 1:
         measures.append(lambda tables: total.measure_deviation(tables.sum(axis=1)))
     seen = [float(measure(_lay_out_log(total)[None])[0]) for measure in measures]
     reached = [np.zeros(0, dtype=np.bool_) for _ in measures]
-    batch = max(1, _CHUNK // (len(total.strata) * total.counts.size))
+    # Of many statements each may draw little, and should draw little in vain.
+    chunk = min(_CHUNK, work // _STEPS)
+    batch = max(1, chunk // (len(total.strata) * total.counts.size))
     while len(reached[0]) < most and min(r.sum() for r in reached) < ENOUGH:
         left = most - len(reached[0])
         first = _FIRST if not len(reached[0]) else left

@@ -5,24 +5,21 @@ two values or more. Which rows those are depends on the margins alone, so the ch
 favour any answer. Cells without rows are left out.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
 from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.levels import Codes, Levels
+from boundit.checks.coded_rows import CodedRows
+from boundit.counts.levels import Codes
 from boundit.counts.named_array import Floats
-from boundit.counts.table import CountTable
 from boundit.graph.implications import Independence
-from boundit.terms.names import sort_names
 
 Mask: TypeAlias = NDArray[np.bool_]
-_DENSE = 2**20
-"""Up to so many cells, adding up in place beats sorting."""
+_SPARSE = 64
+"""Where less than one number in so many occurs, sorting beats marking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,8 @@ class Margin:
 
         Called by ``Strata.first_margin`` and ``Strata.second_margin``.
         """
-        seen, line = np.unique(group * n_levels + level, return_inverse=True)
+        size = (int(group[-1]) + 1) * n_levels if len(group) else 0
+        seen, line = _number_distinct(group * n_levels + level, size)
         added = np.bincount(line, n, len(seen))
         return cls(seen // n_levels, seen % n_levels, np.asarray(added, np.float64), line)
 
@@ -75,8 +73,9 @@ class Margin:
 class Strata:
     """The cells of all groups: group, level of one variable, level of the other, rows.
 
-    ``places`` holds, for each group, the codes of what its rows have in common; ``n_levels``
-    the number of levels of the two variables, seen or not.
+    Cells are in the order of their groups. ``places`` holds, for each group, the number that
+    ``CodedRows.number_groups`` gave it; ``n_levels`` the number of levels of the two variables,
+    seen or not.
     """
 
     group: Codes
@@ -176,26 +175,27 @@ class Strata:
         rest = _select_cells(self, kept)
         ones, others = rest.sizes
         varied = (ones > 1) & (others > 1)
+        if varied.all():
+            return rest
         held = _select_cells(rest, varied[rest.group])
         renumbered = np.cumsum(varied) - 1
         return replace(held, group=renumbered[held.group], places=self.places[varied])
 
 
-def stratify(table: CountTable, statement: Independence, *, drop_nulls: bool) -> Strata:
-    """Split the rows of a count table into groups alike in the variables given, for one test.
+def stratify(rows: CodedRows, statement: Independence, *, drop_nulls: bool) -> Strata:
+    """Split rows into groups alike in the variables given, for the test of one independence.
 
     ``statement`` names the two variables and those given; with ``drop_nulls``, rows with a null
     in any of them are left out. Called by ``_TestRunner.run``.
     """
-    given = sort_names(statement.given)
-    names = [*given, statement.one, statement.other]
-    codes, n = _list_seen(table, names)
-    if drop_nulls:
-        complete = _find_complete(codes, names, table.levels)
-        codes, n = codes[complete], n[complete]
-    places, group = np.unique(codes[:, :-2], axis=0, return_inverse=True)
-    n_levels = len(table.levels[statement.one]), len(table.levels[statement.other])
-    whole = Strata(group.ravel(), codes[:, -2], codes[:, -1], n, places, n_levels)
+    one, other = statement.one, statement.other
+    at, n = rows.count_pairs(statement.given, one, other, drop_nulls=drop_nulls)
+    n_levels = len(rows.levels[one]), len(rows.levels[other])
+    place, pair = np.divmod(at, n_levels[0] * n_levels[1])
+    starts = np.ones(len(place), dtype=np.bool_)
+    np.not_equal(place[1:], place[:-1], out=starts[1:])
+    group = np.cumsum(starts) - 1
+    whole = Strata(group, *np.divmod(pair, n_levels[1]), n, place[starts], n_levels)
     return whole.select(np.ones(len(n), dtype=np.bool_))
 
 
@@ -204,32 +204,19 @@ def _select_cells(strata: Strata, kept: Mask) -> Strata:
 
     Called by ``Strata.select``, which then drops such groups.
     """
+    if kept.all():
+        return strata
     group, one, other = strata.group[kept], strata.one[kept], strata.other[kept]
     return replace(strata, group=group, one=one, other=other, n=strata.n[kept])
 
 
-def _list_seen(table: CountTable, names: list[str]) -> tuple[Codes, Floats]:
-    """List the combinations of values of ``names`` that occur in a table, with their counts.
+def _number_distinct(numbers: Codes, size: int) -> tuple[Codes, NDArray[np.intp]]:
+    """List the distinct ones of some numbers below ``size``, and which of them each is.
 
-    Called by ``stratify``.
+    Called by ``Margin.from_cells``.
     """
-    if prod(len(table.levels[name]) for name in names) > _DENSE:
-        kept = table.restrict(names)
-        codes = kept.codes[:, [kept.variables.index(name) for name in names]]
-        in_turn = np.lexsort(codes.T[::-1])
-        return codes[in_turn], kept.n[in_turn]
-    counts = table.marginalize(names).align(names)
-    at = np.nonzero(counts)
-    return np.stack(at, axis=1).astype(np.int64, copy=False), counts[at]
-
-
-def _find_complete(codes: Codes, names: list[str], levels: Mapping[str, Levels]) -> Mask:
-    """Mark the combinations of values without a null, as True in an array.
-
-    Called by ``stratify`` where rows with nulls are dropped.
-    """
-    complete = np.ones(len(codes), dtype=np.bool_)
-    for i, name in enumerate(names):
-        if None in levels[name]:
-            complete &= codes[:, i] != levels[name].index(None)
-    return complete
+    if size > _SPARSE * len(numbers) + _SPARSE:
+        return np.unique(numbers, return_inverse=True)
+    occurs = np.zeros(size, dtype=np.bool_)
+    occurs[numbers] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[numbers]
