@@ -8,7 +8,7 @@ from boundit.cli.main import main
 from boundit.studies.audits import large_worlds as large_room
 from boundit.studies.audits import sharpness as sharpness_room
 from boundit.studies.audits import soundness as room
-from boundit.studies.audits.large_worlds import LargeMiss, LargeReport, LogTally
+from boundit.studies.audits.large_worlds import LargeMiss, LargeReport
 from boundit.studies.audits.soundness import AuditReport, Miss
 from tests.cli.interrupted import interrupted
 
@@ -118,25 +118,28 @@ def test_large_worlds_are_audited_by_both_logs(capsys: pytest.CaptureFixture[str
 
     assert (code, err) == (0, "")
     assert out.startswith("2 random worlds of 10 to 10 variables, seed 0, 1,000 rows; 0 with")
-    assert [line.split()[:3] for line in out.splitlines()[2:4]] == [
-        ["drawn", "2", "0"],
+    assert [line[:33].split() for line in out.splitlines()[2:5]] == [
+        ["drawn,", "95%", "2", "0"],
+        ["drawn,", "99.9999%", "2", "0"],
         ["exact", "2", "0"],
     ]
     record = json.loads(answer(capsys, *few, "--json")[1])
-    assert (record["worlds"], record["exact"]["missed_rows"], record["misses"]) == (2, 0, [])
+    assert (record["worlds"], record["misses"]) == (2, [])
+    assert [tally["missed_rows"] for tally in record["tallies"].values()] == [0, 0, 0]
 
 
 def test_a_miss_in_a_large_world_exits_1_and_says_which(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = LargeReport(3, (10, 40), 1000, worlds=5, exact=LogTally(missed_rows=1))
+    report = LargeReport(3, (10, 40), 1000, worlds=5)
+    report.tallies["exact"].missed_rows = 1
     report.misses.append(LargeMiss(4, "exact", "12 nodes", "P(Y | do(X))", "0.5 outside"))
     monkeypatch.setattr(large_room, "audit_large_worlds", lambda *_, **__: report)
     code, out, _ = answer(capsys, "--of", "large", "--models", "5")
 
     assert code == 1
     assert out.splitlines()[-1] == (
-        "missed: world 4, exact log, 12 nodes: P(Y | do(X)); 0.5 outside"
+        "missed: world 4, exact, 12 nodes: P(Y | do(X)); 0.5 outside"
     )
 
 

@@ -159,19 +159,19 @@ def _print_large(report: "LargeReport") -> None:
         f"{report.worlds:,} random worlds of {least} to {most} variables, seed {report.seed}, "
         f"{report.log_rows:,} rows; {report.simulated:,} with a simulated truth"
     )
-    click.echo(f"{'log':<8}{'tables':>8}{'missed':>8}{'intervals':>11}{'missed':>8}"
+    click.echo(f"{'log':<17}{'tables':>8}{'missed':>8}{'intervals':>11}{'missed':>8}"
                f"{'differences':>13}{'missed':>8}{'mean width':>12}{'useful':>8}")  # fmt: skip
-    for name, tally in (("drawn", report.drawn), ("exact", report.exact)):
+    for name, tally in report.tallies.items():
         click.echo(
-            f"{name:<8}{tally.tables:>8,}{tally.missed_tables:>8,}{tally.rows:>11,}"
+            f"{name:<17}{tally.tables:>8,}{tally.missed_tables:>8,}{tally.rows:>11,}"
             f"{tally.missed_rows:>8,}{tally.contrasts:>13,}{tally.missed_contrasts:>8,}"
             f"{tally.mean_width:>12.3f}{tally.share_useful:>8.1%}"
         )
-    click.echo(f"{report.exact.left_out:,} worlds without an exact law: it has too many cells")
+    left_out = report.tallies["exact"].left_out
+    click.echo(f"{left_out:,} worlds without an exact law: it has too many cells")
     for miss in report.misses[:10]:
         click.echo(
-            f"missed: world {miss.world}, {miss.log} log, {miss.shape}: {miss.query}; "
-            f"{miss.row}"
+            f"missed: world {miss.world}, {miss.log}, {miss.shape}: {miss.query}; {miss.row}"
         )
 
 

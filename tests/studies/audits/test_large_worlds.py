@@ -16,11 +16,12 @@ def test_no_bound_on_a_larger_graph_misses() -> None:
 
     assert report
     assert report.misses == []
-    assert report.worlds == report.drawn.tables == 6
-    assert report.exact.tables + report.exact.left_out == 6
-    assert report.drawn.rows >= report.exact.rows > 0
-    assert report.exact.mean_width <= report.drawn.mean_width
-    assert report.exact.share_useful > 0.5
+    usual, certain, exact = report.tallies.values()
+    assert report.worlds == usual.tables == certain.tables == 6
+    assert exact.tables + exact.left_out == 6
+    assert usual.rows == certain.rows >= exact.rows > 0
+    assert exact.mean_width < usual.mean_width < certain.mean_width
+    assert exact.share_useful > 0.5
 
 
 def test_the_same_seed_finds_the_same() -> None:
@@ -39,9 +40,9 @@ def test_a_truth_out_of_reach_is_a_miss(monkeypatch: pytest.MonkeyPatch) -> None
     report = audit_large_worlds(3, seed=1, nodes=(10, 13), rows=1000)
 
     assert not report
-    assert report.exact.missed_tables == report.drawn.missed_tables == 3
-    assert report.exact.missed_rows == report.exact.rows
-    assert report.drawn.missed_contrasts > 0
+    assert [tally.missed_tables for tally in report.tallies.values()] == [3, 3, 3]
+    assert all(tally.missed_rows == tally.rows for tally in report.tallies.values())
+    assert report.tallies["drawn, 95%"].missed_contrasts > 0
     assert "outside [" in report.misses[0].row
     assert any(" leads " in miss.row for miss in report.misses)
 
@@ -63,18 +64,19 @@ def test_an_exact_law_of_too_many_cells_is_left_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(law_source, "MOST_CELLS", 1)
     report = audit_large_worlds(1, nodes=(10, 10), rows=1000)
 
-    assert (report.exact.tables, report.exact.left_out) == (0, 1)
-    assert report.exact.mean_width == report.exact.share_useful == 0
+    exact = report.tallies["exact"]
+    assert (exact.tables, exact.left_out) == (0, 1)
+    assert exact.mean_width == exact.share_useful == 0
 
 
-def test_seldom_missed_tables_are_no_failure_and_an_exact_miss_is_one() -> None:
-    """Of 1,000 tables 50 may miss, give or take 21."""
-    seldom = LogTally(tables=1000, missed_tables=70)
-    often = LogTally(tables=1000, missed_tables=71)
-
-    assert LargeReport(0, (10, 40), 100, drawn=seldom)
-    assert not LargeReport(0, (10, 40), 100, drawn=often)
-    assert not LargeReport(0, (10, 40), 100, exact=LogTally(missed_contrasts=1))
+def test_seldom_missed_tables_may_be_chance_and_an_exact_miss_is_none() -> None:
+    """At 95 percent 50 of 1,000 tables may miss, give or take 21; at 99.9999 not one."""
+    assert LogTally(0.95, tables=1000, missed_tables=70).may_be_chance
+    assert not LogTally(0.95, tables=1000, missed_tables=71).may_be_chance
+    assert not LogTally(0.999999, tables=1000, missed_tables=1).may_be_chance
+    assert not LogTally(tables=1000, missed_contrasts=1).may_be_chance
+    assert LogTally(tables=1000).may_be_chance
+    assert LargeReport(0, (10, 40), 100)
 
 
 def test_an_interrupt_keeps_what_is_done() -> None:
