@@ -1,6 +1,8 @@
 from dataclasses import replace
 from itertools import chain
 
+import pytest
+
 from boundit.bounds.plan import MOST_TABLES, BoundPlan, plan_bounds, plan_paper, plan_sound
 from boundit.bounds.rules.chain import ChainSearch, KnownFormula
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
@@ -84,6 +86,34 @@ def test_a_spent_time_limit_is_said() -> None:
     assert plan.rules == ()
     assert tuple(map(str, plan.notes)) == (
         "the search for rules stopped at time_limit=0 s; what it found holds",
+    )
+
+
+@pytest.mark.parametrize("limit", [None, 0.0])
+def test_a_time_limit_covers_every_kind_of_rule(limit: float | None) -> None:
+    """Sums, programs, chains within, reweighted types, natural bounds, where they apply."""
+    drawn = (
+        "X -> Y; X <-> Y",
+        "Z -> X -> Y; Z -> Y",
+        "X -> M -> Y; X <-> Y; M -> [S]",
+        "Z -> X -> Y; X <-> Y; Y -> [S]",
+    )
+    found = [
+        plan_sound(
+            parse(text),
+            parse_query("Y | do(X)"),
+            time_limit=limit,
+            facts=SelectionFacts((0.5, 0.5)),
+        )
+        for text in drawn
+    ]
+
+    kinds = {type(planned.rule).__name__ for plan in found for planned in plan.rules}
+
+    assert kinds == (
+        set()
+        if limit == 0
+        else {"Chain", "Factorization", "NestedChain", "ReweightedTypes", "NaturalBounds"}
     )
 
 

@@ -171,17 +171,19 @@ def _find_rules(
     """
     search = ChainSearch(graph, query, tables)
     chains = list(search.find_chains(longest=max_condition, budget=budget))
-    sums = find_factorizations(graph, query, tables)
+    sums = find_factorizations(graph, query, tables, budget=budget)
     has_formula = any(all(link.weights for link in chain.links) for chain in chains)
     nested = (
         []
         if has_formula
         else list(find_nested_chains(search, longest=max_condition, budget=budget))
     )
-    types = [] if has_formula else find_reweighted_types(graph, query, facts, tables)
-    reweighting = ReweightedChainSearch(graph, query, facts, tables)
+    types = (
+        [] if has_formula else find_reweighted_types(graph, query, facts, tables, budget=budget)
+    )
+    reweighting = ReweightedChainSearch(graph, query, facts, tables, search=search)
     reweighted = reweighting.find_chains(longest=max_condition, budget=budget)
-    natural = find_natural_bounds(graph, query, facts, tables)
+    natural = find_natural_bounds(graph, query, facts, tables, budget=budget)
     return chains, sums, nested, reweighted, [natural] if natural else [], types
 
 

@@ -67,14 +67,16 @@ def _make_network(graph: CausalGraph, gone: Nodes, usable: Nodes) -> _Residual:
     """
     much = len(graph.nodes) + 1
     residual: _Residual = {}
-    for node in sort_names(graph.nodes - gone):
+    left = [node for node in graph.order if node not in gone]
+    for node in left:
         way_in, way_out = _Gate(node, inward=True), _Gate(node, inward=False)
         residual[way_in] = {way_out: 1 if node in usable else much}
         residual[way_out] = {}
     for number, district in enumerate(graph.components()):
         hub = _Gate(number, inward=True)
         residual[hub] = {}
-        for node in sort_names((district | graph.parents(district)) - gone):
+        around = district | graph.parents(district)
+        for node in filter(around.__contains__, left):
             residual[_Gate(node, inward=False)][hub] = much
             residual[hub][_Gate(node, inward=True)] = much
     return residual

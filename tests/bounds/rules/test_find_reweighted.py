@@ -1,3 +1,4 @@
+from boundit.bounds.rules.chain import ChainSearch
 from boundit.bounds.rules.find_reweighted import MOST_CHAINS, ReweightedChainSearch
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.selection_facts import SelectionFacts
@@ -88,6 +89,18 @@ def test_a_search_that_is_late_ends_with_what_it_has() -> None:
     reweighter = ReweightedChainSearch(world.graph, world.query, NOTHING)
 
     assert reweighter.find_chains(longest=3, budget=TimeBudget(0.0)) == []
+
+
+def test_laws_may_be_shared_with_the_search_for_plain_chains() -> None:
+    for asked in questions(30, 4, selection=True):
+        graph, query = asked.model.graph, asked.query
+        plain = ChainSearch(graph, query)
+        list(plain.find_chains(longest=2))
+
+        shared = ReweightedChainSearch(graph, query, NOTHING, search=plain)
+        alone = ReweightedChainSearch(graph, query, NOTHING)
+
+        assert shared.find_chains(longest=2) == alone.find_chains(longest=2)
 
 
 def test_chains_draw_no_variable_twice_and_are_few() -> None:

@@ -223,8 +223,8 @@ class ChainSearch:
         self.y, self.x = frozenset(query.outcomes), frozenset(query.treatments)
         self.c = frozenset(query.context)
         self.tables = tuple(tables)
-        self._solver = Solver(graph, self.tables)
-        self._smaller = SmallerSearch(graph, self._solver)
+        self.solver = Solver(graph, self.tables)
+        self._smaller = SmallerSearch(graph, self.solver)
         self._known: dict[tuple[str, Nodes], KnownFormula | None] = {}
 
     def find_chains(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> Iterator[Chain]:
@@ -304,7 +304,7 @@ class ChainSearch:
         key = (node, before)
         if key not in self._known:
             asked = Question(frozenset((node,)), self.x, self.c | before)
-            found = self._smaller.find_smaller(asked, self._solver.solve(asked))
+            found = self._smaller.find_smaller(asked, self.solver.solve(asked))
             self._known[key] = (
                 None
                 if found.expression is None

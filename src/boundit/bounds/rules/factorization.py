@@ -149,7 +149,11 @@ def factorize_effect(
 
 
 def find_factorizations(
-    graph: CausalGraph, query: EffectQuery, tables: tuple[Nodes, ...]
+    graph: CausalGraph,
+    query: EffectQuery,
+    tables: tuple[Nodes, ...],
+    *,
+    budget: TimeBudget = FOR_EVER,
 ) -> list[Factorization]:
     """Make the rule of Theorem 3, if ``P(c)`` and the reward's c-factor have formulas.
 
@@ -157,6 +161,8 @@ def find_factorizations(
     from 0 to 1. One rule or none. Called by ``_find_rules`` for each choice of tables.
     """
     base: Expression | None = None
+    if budget.is_over():
+        return []
     if query.context:
         found = Solver(graph, tables).solve(Question(frozenset(query.context)))
         if found.expression is None:

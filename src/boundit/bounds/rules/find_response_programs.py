@@ -33,6 +33,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import StepRecord
 from boundit.terms.formula import Sentence, make_factor
 from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_SUBSETS = 3
 """Up to how many possible instruments every set of them is tried; of more, each alone."""
@@ -49,6 +50,14 @@ class SearchBudget:
     def __init__(self, graph: CausalGraph, work: int = WORK) -> None:
         self.left = work // len(graph.nodes)
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left for another program.
+
+        Read by ``find_response_programs`` before it looks for sets of variables.
+        """
+        return self.left <= 0
+
     def spend(self, tries: int = 1) -> bool:
         """Take ``tries`` off the programs that may still be tried; False once none are left.
 
@@ -61,7 +70,12 @@ class SearchBudget:
 
 
 def find_response_programs(
-    graph: CausalGraph, asked: Question, solver: Solver, effort: SearchBudget
+    graph: CausalGraph,
+    asked: Question,
+    solver: Solver,
+    effort: SearchBudget,
+    *,
+    budget: TimeBudget = FOR_EVER,
 ) -> Iterator[ResponseProgram]:
     """Yield the response-type programs that bound the answer to a question, each once.
 
@@ -80,10 +94,12 @@ def find_response_programs(
     ('X', 'Y') ((), ('X',)) ()
     """
     for n_done in reversed(range(len(asked.treatments))):
+        if effort.is_spent or budget.is_over():
+            return
         found = dict[object, ResponseProgram]()
         for done in map(frozenset, combinations(sort_names(asked.treatments), n_done)):
             for middle, varied in _list_choices(graph, asked, done):
-                if not effort.spend():
+                if not effort.spend() or budget.is_over():
                     break
                 program = _make_response_program(graph, asked, done, middle, varied, solver)
                 if program is not None:

@@ -17,7 +17,6 @@ from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.derivation import Step
 from boundit.estimand.recovery.question import (
     Question,
-    lighten,
     may_observe_treatments,
     state_rule_2,
 )
@@ -41,12 +40,15 @@ class ReweightedChainSearch:
         query: EffectQuery,
         facts: SelectionFacts,
         tables: Iterable[Nodes] = (),
+        *,
+        search: ChainSearch | None = None,
     ) -> None:
         self.graph, self.query, self.facts = graph, query, facts
         (self.y,) = query.outcomes
         self.x, self.c = frozenset(query.treatments), frozenset(query.context)
         self.tables = tuple(sorted({t for t in tables if t}, key=sort_names))
-        self._chain_search = ChainSearch(graph, query, self.tables)
+        # The laws that a search without reweighting found, or did not, need no second look.
+        self._chain_search = search or ChainSearch(graph, query, self.tables)
         self._blocks: dict[tuple[Nodes, Nodes], ReweightedBlock | None] = {}
 
     def find_chains(
@@ -137,7 +139,7 @@ class ReweightedChainSearch:
         do-calculus). Called by ``ReweightedChainSearch._find_block`` once for each law.
         """
         asked = Question(members, self.x, self.c | before)
-        light, moves = lighten(self.graph, asked)
+        light, moves = self._chain_search.solver.lighten(asked)
         if not may_observe_treatments(self.graph, light):
             return None
         given = find_boundary(self.graph, members, given=light.treatments | light.context)

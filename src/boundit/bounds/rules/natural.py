@@ -145,7 +145,12 @@ class NaturalBounds(BoundRule):
 
 
 def find_natural_bounds(
-    graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, tables: Sequence[Nodes]
+    graph: CausalGraph,
+    query: EffectQuery,
+    facts: SelectionFacts,
+    tables: Sequence[Nodes],
+    *,
+    budget: TimeBudget = FOR_EVER,
 ) -> NaturalBounds | None:
     """Find the natural-bounds rule that takes the fewest treatments as they came in the log.
 
@@ -166,6 +171,8 @@ def find_natural_bounds(
     x, c, y = frozenset(query.treatments), frozenset(query.context), frozenset(query.outcomes)
     for size in range(len(x) + 1):
         for arms in map(frozenset, combinations(sort_names(x), size)):
+            if budget.is_over():
+                return None
             rest = c | (x - arms)
             if not (graph.descendants(arms) & rest if arms else ()) and _may_be_seen(
                 graph, y, x - arms, done=arms, given=c

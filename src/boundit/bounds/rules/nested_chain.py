@@ -42,7 +42,7 @@ from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.question import Question, lighten
+from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
@@ -305,9 +305,9 @@ def find_nested_chains(
     ...     print([link.variable for link in found.all_links], found.asked)
     ['M', 'X'] P(Y | do(M))
     """
-    within = _NestedSearch(search)
+    within = _NestedSearch(search, budget)
     found = 0
-    for links, light in _find_open_ends(search, longest):
+    for links, light in _find_open_ends(search, longest, budget):
         if found >= MOST_NESTED or budget.is_over():
             return
         inner: list[ResponseProgram | NestedChain] = [*within.find_programs(light)]
@@ -318,7 +318,7 @@ def find_nested_chains(
 
 
 def _find_open_ends(
-    search: ChainSearch, longest: int
+    search: ChainSearch, longest: int, budget: TimeBudget
 ) -> Iterator[tuple[tuple[ChainLink, ...], Question]]:
     """Yield the links and the open question of chains whose reward has no formula.
 
@@ -329,11 +329,13 @@ def _find_open_ends(
     pool = search.choose_variables(longest)
     for size in range(min(longest, len(pool)) + 1):
         for chosen in combinations(pool, size):
+            if budget.is_over():
+                return
             given = frozenset(chosen)
             if search.recover_law(min(search.y), given) is not None:
                 continue
             whole = Question(search.y, search.x, search.c | given)
-            light, _ = lighten(search.graph, whole)
+            light, _ = search.solver.lighten(whole)
             # A variable that the light question does not name adds nothing.
             if given <= light.variables:
                 for links in search.find_orders(chosen):
@@ -344,8 +346,8 @@ def _find_open_ends(
 class _NestedSearch:
     """The programs and inner chains of one search; each light question is looked at once."""
 
-    def __init__(self, search: ChainSearch) -> None:
-        self.search = search
+    def __init__(self, search: ChainSearch, budget: TimeBudget) -> None:
+        self.search, self._budget = search, budget
         self._solver = Solver(search.graph, search.tables)
         self._effort = SearchBudget(search.graph)
         self._programs: dict[Question, list[ResponseProgram]] = {}
@@ -360,7 +362,9 @@ class _NestedSearch:
         if light not in self._programs:
             graph = self.search.graph
             self._programs[light] = [
-                *find_response_programs(graph, light, self._solver, self._effort)
+                *find_response_programs(
+                    graph, light, self._solver, self._effort, budget=self._budget
+                )
             ]
         return self._programs[light]
 
@@ -387,10 +391,10 @@ class _NestedSearch:
         )
         asked = EffectQuery(tuple(light.outcomes), treatments, context)
         inner = ChainSearch(search.graph, asked, search.tables)
-        for chain in inner.find_chains(longest=longest):
+        for chain in inner.find_chains(longest=longest, budget=self._budget):
             if lost.intersection(chain.variables):
                 yield NestedChain(search.query, chain.links, light, chain.reward)
-        for links, lighter in _find_open_ends(inner, longest):
+        for links, lighter in _find_open_ends(inner, longest, self._budget):
             if lost & frozenset(link.variable for link in links):
                 yield from (
                     NestedChain(search.query, links, lighter, each)

@@ -168,7 +168,12 @@ class ReweightedTypes(BoundRule):
 
 
 def find_reweighted_types(
-    graph: CausalGraph, query: EffectQuery, facts: SelectionFacts, tables: Sequence[Nodes]
+    graph: CausalGraph,
+    query: EffectQuery,
+    facts: SelectionFacts,
+    tables: Sequence[Nodes],
+    *,
+    budget: TimeBudget = FOR_EVER,
 ) -> list[ReweightedTypes]:
     """List the rules that bound a confounded effect by response types on the reweighted log.
 
@@ -184,19 +189,19 @@ def find_reweighted_types(
     ...     print(found.program.inside, found.program.varied)
     ('X', 'Y') ('Z',)
     """
-    if graph.selection is None:
+    if graph.selection is None or budget.is_over():
         return []
-    found = sorted(_find_programs(graph, query), key=_rank_program)
+    found = sorted(_find_programs(graph, query, budget), key=_rank_program)
     return [
         _make_types_rule(graph, query, program, given, facts, tables)
         for program, given in found[:MOST_PROGRAMS]
         # An instrument limits the reweighting even where nothing else is known of it.
-        if facts or tables or program.varied
+        if (facts or tables or program.varied) and not budget.is_over()
     ]
 
 
 def _find_programs(
-    graph: CausalGraph, query: EffectQuery
+    graph: CausalGraph, query: EffectQuery, budget: TimeBudget
 ) -> Iterator[tuple[ResponseProgram, Nodes]]:
     """Yield response-type programs on the graph without selection, with what they are given.
 
@@ -207,7 +212,7 @@ def _find_programs(
     y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
     light, _ = lighten(everyone, Question(y, x, c))
     solver, effort = Solver(everyone), SearchBudget(everyone)
-    for program in find_response_programs(everyone, light, solver, effort):
+    for program in find_response_programs(everyone, light, solver, effort, budget=budget):
         law, inside = program.law, frozenset(program.inside)
         plain = not program.weights and not program.is_natural
         if plain and isinstance(law, P) and law.of == inside:

@@ -16,19 +16,25 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
 from boundit.terms.names import Nodes, join_names
 
-_WORK = 150_000
+WORK = 150_000
 """How much all trials may cost; one costs the square of the nodes it leaves in sight."""
 _QUESTIONS = 100
 """What one trial may spend on smaller questions, see ``solver``."""
 
 
 def compact(
-    graph: CausalGraph, asked: Question, tables: Sequence[Nodes], answer: Recovery
+    graph: CausalGraph,
+    asked: Question,
+    tables: Sequence[Nodes],
+    answer: Recovery,
+    *,
+    work: int = WORK,
 ) -> Recovery:
     """Answer again with as few variables beside those asked about as a greedy search finds.
 
     A formula with fewer variables needs fewer cells of the log. Called by ``recover`` for the
-    formula that ``Solver`` found; returns the shorter one, or the same.
+    formula that ``Solver`` found, and by ``SmallerSearch.find_smaller`` for one that is still
+    large; returns the shorter one, or the same.
 
     >>> graph = CausalGraph.of(directed=[("A", "B"), ("B", "X"), ("A", "Y"), ("X", "Y")])
     >>> asked = Question(frozenset("Y"), frozenset("X"))
@@ -44,7 +50,7 @@ def compact(
     extra = [node for node in graph.order if node in needed]
     if not extra:
         return answer
-    left, trials = extra, _Trials(graph, asked, tables)
+    left, trials = extra, _Trials(graph, asked, tables, work)
     if not (best := trials.try_without(graph.observed - needed - asked.variables)):
         return answer
     size = len(left)
@@ -64,9 +70,11 @@ def compact(
 class _Trials:
     """The graph as it is after every variable that could be hidden was."""
 
-    def __init__(self, graph: CausalGraph, asked: Question, tables: Sequence[Nodes]) -> None:
+    def __init__(
+        self, graph: CausalGraph, asked: Question, tables: Sequence[Nodes], work: int
+    ) -> None:
         self.graph, self.asked, self.tables = graph, asked, tables
-        self.work = _WORK
+        self.work = work
 
     def try_without(self, hidden: Nodes) -> Recovery:
         """Recover the effect with ``hidden`` projected out; if found, keep the smaller graph.

@@ -9,8 +9,9 @@ and both factors may be such that the log or a table shows them as they stand. S
 covariates that separate the outcomes from how treatments came about and from selection
 (adjustment in context, with the weights of the log or of a table), for mediators that separate
 the outcomes from the treatments themselves (the front door), and for what separates the
-outcomes from selection. Of each kind the smallest separators are tried, near either end. What
-comes out is the formula of the fewest cells, the one that was there among them.
+outcomes from selection. Of each kind the smallest separators are tried, near either end. Where
+that is not enough, variables are hidden as long as there is an answer (``compact``). What comes
+out is the formula of the fewest cells, the one that was there among them.
 """
 
 from collections.abc import Iterator
@@ -21,8 +22,9 @@ from typing import final
 from boundit.estimand.language.algebra import multiply, sum_out
 from boundit.estimand.language.cells import count_cells, is_large
 from boundit.estimand.language.expression import find_variables
+from boundit.estimand.recovery.compact import compact
 from boundit.estimand.recovery.derivation import Recovery, Step
-from boundit.estimand.recovery.question import Question, lighten
+from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separators import find_connected_nodes, smallest_separator
@@ -30,6 +32,11 @@ from boundit.terms.names import Nodes, join_names
 
 _DEPTH = 1
 """How often a factor may itself be a sum: once, as in the front door."""
+_COMPACTIONS = 3
+_WORK = 40_000
+"""How often variables are hidden, and what each time may cost: about 0.1 s."""
+_TOO_MANY = 4_096
+"""With so many cells it is worth the time to begin again from the formula first found."""
 
 
 @final
@@ -39,6 +46,7 @@ class SmallerSearch:
     def __init__(self, graph: CausalGraph, solver: Solver) -> None:
         self.graph, self._solver = graph, solver
         self._answers: dict[tuple[Question, int], Recovery] = {}
+        self._compactions = _COMPACTIONS
         self._selection = frozenset((graph.selection,)) if graph.selection else frozenset()
 
     def find_smaller(self, asked: Question, found: Recovery) -> Recovery:
@@ -59,7 +67,23 @@ class SmallerSearch:
         for depth in range(_DEPTH + 1):
             best = min((best, *self.list_equivalents(asked, depth)), key=_measure)
             if best.expression is not None and not is_large(best.expression):
-                break
+                return best
+        return self._hide_variables(asked, found, best)
+
+    def _hide_variables(self, asked: Question, found: Recovery, best: Recovery) -> Recovery:
+        """Find a smaller formula by hiding variables, in the best one or in the first found.
+
+        The best one has few variables left, so that it is quick; the first has more to choose
+        from. Called by ``SmallerSearch.find_smaller`` for formulas that are still large.
+        """
+        tables = [table.measured for table in self._solver.tables]
+        starts = [(best, 0)] if best is found else [(best, 0), (found, _TOO_MANY)]
+        for start, most in starts:
+            if self._compactions and _measure(best) > (most, 0):
+                self._compactions -= 1
+                best = min(
+                    (best, compact(self.graph, asked, tables, start, work=_WORK)), key=_measure
+                )
         return best
 
     def list_equivalents(self, asked: Question, depth: int) -> Iterator[Recovery]:
@@ -69,7 +93,7 @@ class SmallerSearch:
         and these are harder to adjust for. Called by ``SmallerSearch.find_smaller`` and
         ``SmallerSearch._answer``.
         """
-        light, moves = lighten(self.graph, asked)
+        light, moves = self._solver.lighten(asked)
         for question, steps in dict.fromkeys(((asked, ()), (light, moves))):
             for through in dict.fromkeys(self._list_separators(question)):
                 if found := self._sum_over(question, through, depth):

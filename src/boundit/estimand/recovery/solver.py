@@ -52,7 +52,8 @@ class Solver:
         )
         self._answers: dict[tuple[Question, int], Recovery] = {}
         self._factors: dict[Nodes, Recovery] = {}
-        self._light = cache(partial(lighten, graph))
+        self.lighten = cache(partial(lighten, graph))
+        """Makes a question lighter by the do-calculus, each once."""
         self._among_selected = cache(self._answer_among_selected)
         self._left = max(2, work // len(graph.nodes))
 
@@ -78,7 +79,7 @@ class Solver:
 
         Called by ``Solver._try_ways`` first, and by ``SmallerSearch._answer``.
         """
-        light, steps = self._light(asked)
+        light, steps = self.lighten(asked)
         if found := self._read_off_log(light).after(*steps) or self._read_off_log(asked):
             return found
         return self._read_off_tables(light).after(*steps)
@@ -90,7 +91,7 @@ class Solver:
         """
         if found := self.read_off(asked):
             return found
-        light, steps = self._light(asked)
+        light, steps = self.lighten(asked)
         first = recover_by_factors(
             self.graph, light, lambda t, _: self._recover_factor(t, depth)
         )
@@ -179,7 +180,7 @@ class Solver:
             reason = Sentence.of(asked.formula, differs)
             fact = state_rule_1(self.graph, asked, walk)
             return Recovery(None, (Step(None, reason, "Rule 1", fact),))
-        light, steps = self._light(replace(asked, selected=True))
+        light, steps = self.lighten(replace(asked, selected=True))
         found = recover_among_selected(
             self.graph, light, lambda t, _: self._recover_factor(t, 0)
         )
