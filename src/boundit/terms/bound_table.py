@@ -8,7 +8,7 @@ write one with ``BoundTable.from_rows``; ``save`` and ``load`` keep it in a file
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Self
 
@@ -24,12 +24,7 @@ from boundit.terms.bound_errors import (
 )
 from boundit.terms.bound_text import format_rows
 from boundit.terms.codec import decode, encode
-from boundit.terms.contrast import (
-    Pair,
-    find_dominated_arms,
-    find_dominating_arm,
-    find_largest_contrast,
-)
+from boundit.terms.contrast import Pair, find_largest_contrast, find_rival
 from boundit.terms.errors import MissingExtra
 from boundit.terms.explanation import Domination, Explanation, explain_bound
 from boundit.terms.formula import Sentence, Term, Variable
@@ -109,7 +104,7 @@ class BoundTable:
         }
         return cls(outcome, treatments, context, levels, reward_range, found)
 
-    @property
+    @cached_property
     def arms(self) -> tuple[Arm, ...]:
         """The arms that have a row, in order: tuples of treatment values.
 
@@ -117,7 +112,7 @@ class BoundTable:
         """
         return tuple(dict.fromkeys(arm for arm, _ in self.bounds))
 
-    @property
+    @cached_property
     def contexts(self) -> tuple[Context, ...]:
         """The contexts that have a row, in order: tuples of context values.
 
@@ -144,13 +139,25 @@ class BoundTable:
     def dominated(self, context: object = ()) -> dict[Arm, Arm]:
         """Map each arm that another surely beats in a context to the one that beats it.
 
-        Users call it to rule out arms; also called by ``count_facts`` and ``group_rows`` for
-        pages.
+        Users call it to rule out arms.
         """
         where = self._read_values("context", context, self.context)
-        return find_dominated_arms(
-            self.contrasts, where, {arm: self[arm, where] for arm in self.arms}
-        )
+        return {arm: found.arm for arm, found in self.find_dominations(where).items()}
+
+    def find_dominations(self, context: Context) -> dict[Arm, Domination]:
+        """Find for each arm that another surely beats in a context the best one, and its lead.
+
+        Called by ``BoundTable.dominated``, and by ``count_facts`` and ``group_rows`` for pages.
+        """
+        ends = self._list_ends(context)
+        lowers = [lower for lower, _ in ends]
+        reached, found = max(lowers, default=0.0), dict[Arm, Domination]()
+        for arm, (_, upper) in zip(self.arms, ends, strict=True):
+            stored = self._stored_contrasts.get((arm, context), {})
+            may_lose = upper < reached or stored
+            if may_lose and (rival := find_rival(upper, lowers, stored)):
+                found[arm] = Domination(self.arms[rival[0]], rival[1])
+        return found
 
     def plain(self) -> Self:
         """The same table with its intervals alone: no contrasts, nothing that narrows online.
@@ -264,9 +271,24 @@ class BoundTable:
         if len(values) != len(names):
             raise WrongLength(what, values, names)
         for name, value in zip(names, values, strict=True):
-            if value not in self.levels[name]:
+            if not self._is_level(name, value):
                 raise OutsideDomain(name, value, self.levels[name])
         return values
+
+    def _is_level(self, name: str, value: object) -> bool:
+        """Tell whether a variable takes a value; one without a hash is no level of any.
+
+        Called by ``BoundTable._read_values`` for every value.
+        """
+        try:
+            return value in self._level_sets[name]
+        except TypeError:
+            return False
+
+    @cached_property
+    def _level_sets(self) -> dict[str, frozenset[Value]]:
+        """The levels of each variable as a set; ``BoundTable._is_level`` looks them up."""
+        return {name: frozenset(levels) for name, levels in self.levels.items()}
 
     def _write_mean(self, key: Key) -> Sentence:
         """Write the mean of one arm in one context as a formula, ``E[Y | do(X=1), W=0]``.
@@ -285,12 +307,50 @@ class BoundTable:
 
         The one that beats it by most, or None. Called by ``BoundTable.explanation``.
         """
-        arm, context = key
-        intervals = {one: self[one, context] for one in self.arms}
-        better = find_dominating_arm(self.contrasts, context, intervals, arm)
-        if better is None:
+        _, context = key
+        low, high = self.reward_range
+        upper = bound.upper if (bound := self.bounds.get(key)) else high
+        stored = self._stored_contrasts.get(key, {})
+        if upper >= self._reached.get(context, low) and not stored:
             return None
-        return Domination(better, -self.contrast(arm, better, context))
+        lowers = [lower for lower, _ in self._list_ends(context)]
+        found = find_rival(upper, lowers, stored)
+        return Domination(self.arms[found[0]], found[1]) if found else None
+
+    def _list_ends(self, context: Context) -> list[tuple[float, float]]:
+        """List the ends of all arms in a context; those without a row have the reward's range.
+
+        Called by ``BoundTable.find_dominations`` and ``BoundTable._find_domination``.
+        """
+        rows = (self.bounds.get((arm, context)) for arm in self.arms)
+        return [(row.lower, row.upper) if row else self.reward_range for row in rows]
+
+    @cached_property
+    def _reached(self) -> dict[Context, float]:
+        """What the best arm of each context earns at least: its greatest lower end.
+
+        Read by ``BoundTable._find_domination``: no arm that may earn as much is dominated by
+        its interval.
+        """
+        low = self.reward_range[0]
+        found = dict.fromkeys(self.contexts, low)
+        for (_, context), bound in self.bounds.items():
+            if bound.lower > found[context]:
+                found[context] = bound.lower
+        return found
+
+    @cached_property
+    def _stored_contrasts(self) -> dict[Key, dict[int, float]]:
+        """The contrasts of each arm in each context, by the number of the other arm.
+
+        Read by ``BoundTable.find_dominations`` and ``BoundTable._find_domination``.
+        """
+        numbers = {arm: i for i, arm in enumerate(self.arms)}
+        found = dict[Key, dict[int, float]]()
+        for (context, arm, other), most in self.contrasts.items():
+            if other != arm and other in numbers:
+                found.setdefault((arm, context), {})[numbers[other]] = most
+        return found
 
 
 def _make_assignments(names: Sequence[str], values: Sequence[Value]) -> tuple[Variable, ...]:

@@ -5,7 +5,7 @@ unknown moves both ends together, as who was logged does, the difference can be 
 better than either arm. An arm is *dominated* when some other earns more whatever is true.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from boundit.terms.bound import Arm, Context
@@ -21,7 +21,7 @@ def find_largest_contrast(
     """Find how much more the first arm may earn than the second in a context, at most.
 
     Takes the stored contrast (a bound on the difference of two arms), or what the two intervals
-    say. Called by ``BoundTable.contrast`` and ``find_dominating_arm``.
+    say. Called by ``BoundTable.contrast``.
 
     >>> apart = Interval(0.1, 0.5), Interval(0.2, 0.4)
     >>> find_largest_contrast({((), ("a",), ("b",)): -0.01}, ((), ("a",), ("b",)), apart)
@@ -33,39 +33,25 @@ def find_largest_contrast(
     return min(contrasts.get(pair, float("inf")), one.upper - other.lower)
 
 
-def find_dominated_arms(
-    contrasts: Mapping[Pair, float], context: Context, intervals: Mapping[Arm, Interval]
-) -> dict[Arm, Arm]:
-    """Map each arm of a context that another surely beats to the one that beats it by most.
+def find_rival(
+    upper: float, lowers: Sequence[float], contrasts: Mapping[int, float]
+) -> tuple[int, float] | None:
+    """Find which of a context's arms surely earns more than one, by most, and its lead.
 
-    Called by ``BoundTable.dominated``.
+    ``upper`` is the one's upper end, ``lowers`` are the lower ends of all arms, itself among
+    them, and ``contrasts`` what is stored of the one against others, by their number. None if
+    no arm surely earns more. Called by ``BoundTable.find_dominations`` and
+    ``BoundTable._find_domination``.
 
-    >>> find_dominated_arms({}, (), {("a",): Interval(0.1, 0.2), ("b",): Interval(0.3, 0.4)})
-    {('a',): ('b',)}
+    >>> find_rival(0.2, [0.1, 0.3, 0.2], {})
+    (1, 0.09999999999999998)
+    >>> find_rival(0.5, [0.1, 0.1, 0.1], {1: -0.1, 2: -0.2})
+    (2, 0.2)
+    >>> find_rival(0.5, [0.1, 0.1, 0.1], {1: 0.0}) is None
+    True
     """
-    rivals = (
-        (arm, find_dominating_arm(contrasts, context, intervals, arm)) for arm in intervals
-    )
-    return {arm: rival for arm, rival in rivals if rival is not None}
-
-
-def find_dominating_arm(
-    contrasts: Mapping[Pair, float],
-    context: Context,
-    intervals: Mapping[Arm, Interval],
-    arm: Arm,
-) -> Arm | None:
-    """Find the arm that surely earns more than this one in a context, by most; None if none.
-
-    Called by ``find_dominated_arms`` and ``BoundTable._find_domination``.
-    """
-    leads = (
-        (
-            find_largest_contrast(contrasts, (context, arm, other), (intervals[arm], against)),
-            other,
-        )
-        for other, against in intervals.items()
-        if other != arm
-    )
-    lead, rival = min(leads, key=lambda pair: pair[0], default=(0.0, arm))
-    return rival if lead < 0 else None
+    leads = [upper - lower for lower in lowers]
+    for other, most in contrasts.items():
+        leads[other] = min(leads[other], most)
+    least = min(leads)
+    return (leads.index(least), -least) if least < 0 else None

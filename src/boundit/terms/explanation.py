@@ -92,17 +92,84 @@ class Domination:
         )
 
 
+WidthKind = Literal["point", "chance", "open", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class WidthSplit:
+    """How much of an interval's width more rows would take away, and how much they never can.
+
+    ``lasting`` is what the graph leaves open, ``chance`` the sampling error; ``low`` and
+    ``high`` are the ends that the best rules give on the estimates.
+
+    >>> print(WidthSplit.of(0.1, 0.5, 0.3, 0.3))
+    All of the width 0.4 is sampling error: with ever more rows it would shrink to 0, for ...
+    """
+
+    kind: WidthKind
+    whole: float
+    lasting: float
+    chance: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, lower: float, upper: float, low: float, high: float) -> "WidthSplit":
+        """Split the width of an interval, by its ends and those on the estimates.
+
+        Called by ``explain_bound``, and by ``_list_splits`` for all rows of a page.
+        """
+        whole = upper - lower
+        # Programs leave points a width of rounding.
+        lasting = round(min(high - low, whole), 9)
+        kind: WidthKind = "mixed"
+        if whole < ROUNDING:
+            kind = "point"
+        elif lasting < ROUNDING:
+            kind = "chance"
+        elif whole - lasting < ROUNDING:
+            kind = "open"
+        return cls(kind, whole, lasting, whole - lasting, low, high)
+
+    def __str__(self) -> str:
+        match self.kind:
+            case "point":
+                return (
+                    "The width is 0: the interval is one number, and more rows would not "
+                    "change it."
+                )
+            case "chance":
+                return (
+                    f"All of the width {self.whole:.3g} is sampling error: with ever more rows "
+                    "it would shrink to 0, for the graph leaves nothing open."
+                )
+            case "open":
+                return (
+                    f"All of the width {self.whole:.3g} is what the graph leaves open: however "
+                    "many rows, it would stay."
+                )
+            case "mixed":
+                return (
+                    f"Of the width {self.whole:.3g}, about {self.lasting:.3g} is what the "
+                    "graph leaves open, however many rows (the best rules on the estimates "
+                    f"give [{self.low:.4g}, {self.high:.4g}]); {self.chance:.3g} is sampling "
+                    "error, which more rows make smaller."
+                )
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """How one interval came about.
 
-    ``estimate`` are the ends that the best rules give on the estimates, without sampling error.
+    ``estimate`` are the ends that the best rules give on the estimates, without sampling error,
+    ``split`` how much of the width that error is, where there is a confidence.
     """
 
     question: Sentence
     interval: Interval
     estimate: tuple[float, float]
     confidence: float | None
+    split: WidthSplit | None
     ends: tuple[EndExplanation, ...]
     n: float
     caveats: tuple[str, ...] = ()
@@ -128,7 +195,7 @@ class Explanation:
         Empty without a confidence. Read by ``_write_lines`` for text and ``_list_blocks`` for
         pages.
         """
-        return _split_width(self.interval, self.estimate) if self.confidence else ""
+        return str(self.split) if self.split else ""
 
     @property
     def logged(self) -> str:
@@ -155,11 +222,13 @@ def explain_bound(
 
     Called by ``BoundTable.explanation``.
     """
+    low, high = bound.lower_estimate, bound.upper_estimate
     return Explanation(
         question,
         bound.interval,
-        (bound.lower_estimate, bound.upper_estimate),
+        (low, high),
         confidence,
+        WidthSplit.of(bound.lower, bound.upper, low, high) if confidence else None,
         explain_ends(bound, rules),
         bound.n,
         (*bound.marks, *caveats),
@@ -226,33 +295,6 @@ def _write_lines(found: Explanation) -> Iterator[str]:
         yield from (f"  - {caveat}" for caveat in found.caveats)
     if found.dominated is not None:
         yield from ("", str(found.dominated))
-
-
-def _split_width(interval: Interval, estimate: tuple[float, float]) -> str:
-    """Say how much of the width more rows would take away, and how much they never can.
-
-    Called by ``Explanation.widths``.
-    """
-    whole, (low, high) = interval.width, estimate
-    # Programs leave points a width of rounding.
-    lasting = round(min(high - low, whole), 9)
-    if whole < ROUNDING:
-        return "The width is 0: the interval is one number, and more rows would not change it."
-    if lasting < ROUNDING:
-        return (
-            f"All of the width {whole:.3g} is sampling error: with ever more rows it would "
-            "shrink to 0, for the graph leaves nothing open."
-        )
-    if whole - lasting < ROUNDING:
-        return (
-            f"All of the width {whole:.3g} is what the graph leaves open: however many rows, "
-            "it would stay."
-        )
-    return (
-        f"Of the width {whole:.3g}, about {lasting:.3g} is what the graph leaves open, however "
-        f"many rows (the best rules on the estimates give [{low:.4g}, {high:.4g}]); "
-        f"{whole - lasting:.3g} is sampling error, which more rows make smaller."
-    )
 
 
 def format_count(n: float) -> str:
