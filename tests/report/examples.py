@@ -1,6 +1,7 @@
 """Tables and records that the tests of this room draw."""
 
 import random
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -105,6 +106,54 @@ def large_table(*, arms: int = 30, contexts: int = 40, variables: int = 40) -> B
         profile="sound",
         confidence=0.95,
         caveats=(CAVEAT,),
+    )
+
+
+def random_table(seed: int, *, arms: int = 12, contexts: int = 25) -> BoundTable:
+    """Rows of every kind: levels of many types, gaps, several rules, marks, numbers, shares."""
+    rng = random.Random(seed)
+    names = [f"{i} <b>&\"'" if i % 3 else f"Ünïcode ẞ {i}" for i in range(arms)]
+    names[0] = "a name of so very many letters that it may need two lines"
+    wheres = [(c, None if c % 7 == 0 else f"w{c % 3}") for c in range(contexts)]
+    rules = [replace(RULE, name=f"{RULE.name} {k}") for k in range(2)]
+    bounds: dict[Key, Bound] = {}
+    for key in product([(name,) for name in names], wheres):
+        if rng.random() < 0.1:
+            continue
+        low, inner, outer, high = sorted(rng.random() for _ in range(4))
+        if rng.random() < 0.3:
+            low, high = inner, outer
+        if rng.random() < 0.2:
+            inner, outer = outer, inner
+        lower, upper = (rng.choice([*(r.name for r in rules), "range"]) for _ in range(2))
+        cells = [
+            tuple(
+                f"I1={i}: {rng.random():.4g} (<{i} rows>)"
+                for i in range(rng.choice([0, 3, 20]))
+            )
+            for _ in range(2)
+        ]
+        bounds[key] = Bound(
+            low, high, inner, outer, rng.choice([0, 1, 12345, 0.03125]), lower, upper,
+            cells[0], cells[rng.randrange(2)], rng.choice([(), ("see <here>",)]),
+        )  # fmt: skip
+    levels = {"Ad": tuple(names), "C": tuple(range(contexts)), "W": (None, "w0", "w1", "w2")}
+    return BoundTable(
+        outcome="Y",
+        treatments=("Ad",),
+        context=("C", "W"),
+        levels=levels,
+        reward_range=(0.0, 1.0),
+        bounds=bounds,
+        rules={rule.name: rule for rule in rules},
+        profile="sound",
+        confidence=rng.choice([None, 0.95]),
+        caveats=(CAVEAT,),
+        contrasts={
+            (where, (one,), (other,)): rng.uniform(-0.2, 0.2)
+            for where in wheres
+            for one, other in (rng.sample(names, 2),)
+        },
     )
 
 

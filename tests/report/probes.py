@@ -66,3 +66,15 @@ OUTSIDE_THEIR_NODE = """() => [...document.querySelectorAll(".graph .node")].fil
 
 SHOWN = """(selector) => [...document.querySelectorAll(selector)]
   .filter((e) => e.checkVisibility()).length"""
+EXPLAINED = """(row) => {
+  const copy = row.querySelector(".explanation").cloneNode(true);
+  for (const formula of copy.querySelectorAll("math"))
+    formula.replaceWith(formula.getAttribute("alttext"));
+  return [...copy.querySelectorAll("p, li")].map((e) => e.textContent);
+}"""
+ROWS = """() => [...document.querySelectorAll("tbody.row")].map((row) => {
+  let group = row;
+  while (group && !group.classList.contains("group")) group = group.previousElementSibling;
+  const cells = [...row.querySelectorAll("tr:first-child > *")].slice(1);
+  return [row.id, group.innerText, ...cells.map((cell) => cell.innerText)];
+})"""

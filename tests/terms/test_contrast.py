@@ -22,6 +22,6 @@ def test_an_arm_is_beaten_only_when_it_is_surely_worse() -> None:
 
     assert find_rival(0.5, alike, {1: 0.0}) is None
     assert find_rival(0.5, alike, {1: -0.1, 2: -0.2}) == (2, 0.2)
-    assert find_rival(0.2, [0.1, 0.3, 0.2], {}) == (1, pytest.approx(0.1))
+    assert find_rival(0.25, [0.125, 0.5, 0.25], {}) == (1, 0.25)
     assert find_rival(0.3, [0.1, 0.3, 0.2], {}) is None
     assert find_rival(1, [0], {}) is None

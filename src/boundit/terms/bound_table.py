@@ -116,7 +116,7 @@ class BoundTable:
     def contexts(self) -> tuple[Context, ...]:
         """The contexts that have a row, in order: tuples of context values.
 
-        Users read it to go through the table; also read by ``group_rows``.
+        Users read it to go through the table; also read by ``Whiskers.contexts``.
         """
         return tuple(dict.fromkeys(context for _, context in self.bounds))
 
@@ -147,13 +147,14 @@ class BoundTable:
     def find_dominations(self, context: Context) -> dict[Arm, Domination]:
         """Find for each arm that another surely beats in a context the best one, and its lead.
 
-        Called by ``BoundTable.dominated``, and by ``count_facts`` and ``group_rows`` for pages.
+        Called by ``BoundTable.dominated``, and by ``RowValues.of`` for pages.
         """
         ends = self._list_ends(context)
         lowers = [lower for lower, _ in ends]
         reached, found = max(lowers, default=0.0), dict[Arm, Domination]()
+        contrasts = self._stored_contrasts
         for arm, (_, upper) in zip(self.arms, ends, strict=True):
-            stored = self._stored_contrasts.get((arm, context), {})
+            stored = contrasts.get((arm, context), {}) if contrasts else {}
             may_lose = upper < reached or stored
             if may_lose and (rival := find_rival(upper, lowers, stored)):
                 found[arm] = Domination(self.arms[rival[0]], rival[1])
@@ -205,7 +206,7 @@ class BoundTable:
         low, high = self.reward_range
         unseen = Bound(low, high, low, high, 0, "range", "range", marks=("it has no row",))
         return explain_bound(
-            self._write_mean(key),
+            self.write_mean(key),
             self.bounds.get(key, unseen),
             self.rules,
             confidence=self.confidence,
@@ -290,10 +291,10 @@ class BoundTable:
         """The levels of each variable as a set; ``BoundTable._is_level`` looks them up."""
         return {name: frozenset(levels) for name, levels in self.levels.items()}
 
-    def _write_mean(self, key: Key) -> Sentence:
+    def write_mean(self, key: Key) -> Sentence:
         """Write the mean of one arm in one context as a formula, ``E[Y | do(X=1), W=0]``.
 
-        Called by ``BoundTable.explanation``.
+        Called by ``BoundTable.explanation``, and by ``_blank_question`` for a page.
         """
         arm, context = key
         outcome = Variable(self.outcome, bare=True)
@@ -356,7 +357,7 @@ class BoundTable:
 def _make_assignments(names: Sequence[str], values: Sequence[Value]) -> tuple[Variable, ...]:
     """Pair variables with their values, as ``X=1`` in a formula.
 
-    Called by ``BoundTable._write_mean``.
+    Called by ``BoundTable.write_mean``.
     """
     return tuple(
         Variable(name, value=repr(value), bare=True)

@@ -2,23 +2,35 @@ from dataclasses import replace
 
 import pytest
 
+from boundit.graph.causal_graph import CausalGraph
 from boundit.report.pages.bound_view import (
-    MOST_DRAWN,
     Bar,
+    ContextGroup,
     count_facts,
     explain_row,
+    format_ends,
     group_rows,
+    is_long,
     list_rules,
+    make_finder,
+    name_rules,
     place_bar,
 )
-from boundit.terms.bound import Bound, Key, RuleRecord
+from boundit.report.text.mathml import draw_line
+from boundit.terms.bound import Bound, RuleRecord
 from boundit.terms.bound_table import BoundTable
 from tests.paper import FIGURE_2
-from tests.report.examples import RULE, large_table, small_table
+from tests.report.examples import RULE, small_table
+
+
+def group_all(table: BoundTable, graph: CausalGraph | None = None) -> tuple[ContextGroup, ...]:
+    """All rows, contexts one after another, as a small page has them."""
+    keys = sorted(table.bounds, key=lambda key: table.contexts.index(key[1]))
+    return group_rows(table, keys, draw_line, make_finder(graph))
 
 
 def test_rows_stand_under_their_context() -> None:
-    first, second = group_rows(small_table(), None)
+    first, second = group_all(small_table())
 
     assert (first.name, second.name) == ("U1=0", "U1=1")
     assert [row.arm for row in first.rows] == [row.arm for row in second.rows]
@@ -29,28 +41,33 @@ def test_rows_stand_under_their_context() -> None:
 
 
 def test_an_arm_is_dominated_where_another_surely_earns_more() -> None:
-    first, second = group_rows(small_table(), None)
+    first, second = group_all(small_table())
 
     assert [row.dominated for row in first.rows] == [False] * 4
     assert [row.dominated for row in second.rows] == [True, True, True, False]
 
 
 def test_a_row_can_be_found_by_arm_context_and_rule() -> None:
-    row = group_rows(small_table(), None)[1].rows[0]
+    row = group_all(small_table())[1].rows[0]
 
     assert all(word in row.searchable for word in ("x1=0", "u1=1", "conditioning"))
 
 
-def test_formulas_of_a_small_table_are_typeset_and_of_a_large_one_plain() -> None:
-    def whole(table: BoundTable) -> str:
-        row = group_rows(table, None)[0].rows[0]
-        return "".join(line.html for block in row.explanation for line in block.lines)
+def test_only_the_rows_asked_for_are_written() -> None:
+    table = small_table()
+    keys = [((0, 0), (1,)), ((1, 1), (1,))]
+    (only,) = group_rows(table, keys, str, make_finder(None))
 
-    assert "<math" in whole(small_table())
-    large = large_table(arms=6)
-    assert len(large.bounds) > MOST_DRAWN
-    assert "<math" not in whole(large)
-    assert str(RULE.claim) in whole(large)
+    assert only.name == "U1=1"
+    assert [row.arm for row in only.rows] == ["X1=0, X2=0", "X1=1, X2=1"]
+    assert [row.id for row in only.rows] == ["row-1", "row-2"]
+
+
+def test_ends_rules_and_long_names_are_written_as_in_every_row() -> None:
+    assert format_ends(small_table(), 0.12345, 1) == ("0.123", "1.000")
+    assert name_rules("a", "a") == "a"
+    assert name_rules("a", "b") == "a / b"
+    assert (is_long("x" * 34), is_long("x" * 35)) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +102,7 @@ def test_it_is_said_which_rule_each_number_belongs_to() -> None:
 
 
 def test_the_facts_are_counted() -> None:
-    assert count_facts(small_table()) == {
+    assert count_facts(small_table(), 3) == {
         "intervals": "8",
         "say more than the reward's range": "8",
         "median width": "0.300",
@@ -93,21 +110,16 @@ def test_the_facts_are_counted() -> None:
     }
 
 
-def test_on_large_pages_only_the_rules_light_up_paths() -> None:
+def test_steps_light_up_their_paths_in_rows_and_rules() -> None:
     table = small_table()
-    (row, *_), (rule,) = group_rows(table, FIGURE_2)[0].rows, list_rules(table, FIGURE_2)
+    (row, *_), (rule,) = group_all(table, FIGURE_2)[0].rows, list_rules(table, FIGURE_2)
     lit = [line for block in row.explanation for line in block.lines if line.highlight]
-    bound = table.bounds[(0, 0), (0,)]
-    many: dict[Key, Bound] = {((a, b), (0,)): bound for a in range(20) for b in range(11)}
-    large = replace(
-        table, bounds=many, levels={"X1": tuple(range(20)), "X2": tuple(range(11)), "U1": (0,)}
-    )
 
     assert lit == [rule.steps[0]]
-    assert list_rules(large, FIGURE_2)[0].steps == rule.steps
     assert not any(
         line.highlight
-        for row in group_rows(large, FIGURE_2)[0].rows
+        for group in group_all(table)
+        for row in group.rows
         for block in row.explanation
         for line in block.lines
     )

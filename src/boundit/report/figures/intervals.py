@@ -20,7 +20,7 @@ from boundit.report.figures.marks import INNER_TINT, Mark
 from boundit.report.figures.whiskers import Whiskers
 from boundit.report.palette import get_light_colour
 from boundit.report.records import Panel
-from boundit.report.text.contexts import name_context
+from boundit.report.text.contexts import name_contexts
 from boundit.report.text.fitting import shorten_distinctly, wrap_headings
 from boundit.report.text.lettering import estimate_width, label_values
 from boundit.terms.bound import Arm, Context, Key
@@ -44,7 +44,7 @@ def draw_intervals(shown: Whiskers) -> "Figure":
     """
     columns = 2 if len(shown.contexts) == 4 else min(_COLUMNS, len(shown.contexts))
     rows = ceil(len(shown.contexts) / columns)
-    named = [name_context(shown.table, context) for context in shown.contexts]
+    named = name_contexts(shown.table, shown.contexts)
     titles = wrap_headings(named, _WIDTH - 2 * _EDGE, _HEADING)
     above = _HEAD_LINE * (1 + max(title.count("\n") for title in titles))
     # Entries stand in columns, each as wide as its widest.
@@ -68,11 +68,11 @@ def draw_interval_panels(shown: Whiskers) -> tuple[Panel, ...]:
     Called by ``make_intervals_section``.
     """
     drawn = list[Panel]()
-    for context in shown.contexts:
+    names = name_contexts(shown.table, shown.contexts)
+    for context, name in zip(shown.contexts, names, strict=True):
         with use_style():
             figure = make_figure(_WIDTH, _measure_panel_height(shown))
             _draw_panel(figure.subplots(), shown, context)
-        name = name_context(shown.table, context)
         title = f"Intervals per arm, {name}"
         drawn.append(Panel(name, write_inline_svg(figure, title=title)))
     return tuple(drawn)

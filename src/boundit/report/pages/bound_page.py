@@ -48,7 +48,8 @@ def write_bound_page(
     whiskers = Whiskers(table, truth, points)
     sections: list[Section] = [make_intervals_section(whiskers, caption=_explain_lines(table))]
     drawn = graph if graph is not None and len(graph.nodes) <= MOST_NODES else None
-    sections.append(make_bounds_section(table, graph=drawn))
+    rows = make_bounds_section(table, graph=drawn)
+    sections.append(rows)
     if ladders:
         sections.append(make_sensitivity_section(ladders))
     if table.rules:
@@ -61,7 +62,7 @@ def write_bound_page(
         title or f"What each arm would earn: {table.outcome}",
         sections,
         lead=_write_lead(table, _read_query(query, table)),
-        facts=count_facts(table),
+        facts=count_facts(table, rows.dominated),
         origin=describe_origin(command, _list_settings(table) | dict(settings or {})),
     )
 

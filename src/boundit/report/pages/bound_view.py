@@ -1,24 +1,23 @@
 """A table of bounds as a page shows it: contexts as groups, arms as rows, reasons at hand."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from html import escape
 from statistics import median
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.graph.highlights import find_highlight
 from boundit.report.records import PageLine, PathHighlight
-from boundit.report.text.contexts import name_context
+from boundit.report.text.contexts import name_contexts
 from boundit.report.text.explanation import ExplanationBlock, render_blocks, render_line
 from boundit.report.text.lettering import choose_decimals, format_n, label_values
 from boundit.report.text.mathml import draw_line
-from boundit.terms.bound import Bound, Context, StepRecord
+from boundit.terms.bound import Bound, Context, Key, StepRecord
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.formula import Line
 
-MOST_DRAWN = 200
-"""Up to how many rows formulas in explanations are drawn; larger pages would be slow."""
+_LONG = 34
+"""From how many letters on a name may stand on several lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +43,7 @@ class BoundRow:
     bar: Bar
     dominated: bool
     marked: bool
+    long: bool
     searchable: str
     explanation: tuple[ExplanationBlock, ...]
 
@@ -66,54 +66,54 @@ class RuleView:
     given: str
 
 
-def group_rows(table: BoundTable, graph: CausalGraph | None) -> tuple[ContextGroup, ...]:
-    """Make the rows of a page's bound table, grouped by context, each with its explanation.
+def group_rows(
+    table: BoundTable,
+    keys: Sequence[Key],
+    draw: Callable[[Line], str],
+    highlight: Callable[[StepRecord], PathHighlight | None],
+) -> tuple[ContextGroup, ...]:
+    """Make some rows of a page's bound table, each with its explanation, grouped by context.
 
-    Steps light up their paths in the ``graph`` of the page, except on large pages. Called by
+    ``keys`` come in the page's order, from its first row on. ``draw`` writes a line as HTML,
+    ``highlight`` finds what a step lights up in the graph of the page. Called by
     ``make_bounds_section``.
     """
-    small = len(table.bounds) <= MOST_DRAWN
-    draw = cache(draw_line) if small else _write_plain
-    highlight = _make_finder(graph if small else None)
-    dominated = {context: table.dominated(context) for context in table.contexts}
-    rows: dict[Context, list[BoundRow]] = {context: [] for context in table.contexts}
-    names = {context: name_context(table, context) for context in rows}
-    for i, ((arm, context), bound) in enumerate(table.bounds.items(), start=1):
-        name = label_values(table.treatments, arm)
+    contexts = list(dict.fromkeys(context for _, context in keys))
+    names = dict(zip(contexts, name_contexts(table, contexts), strict=True))
+    dominated = {context: table.find_dominations(context) for context in contexts}
+    rows: dict[Context, list[BoundRow]] = {context: [] for context in contexts}
+    for i, (arm, context) in enumerate(keys, start=1):
+        bound, name = table.bounds[arm, context], label_values(table.treatments, arm)
+        by = name_rules(bound.lower_rule, bound.upper_rule)
         rows[context].append(
             BoundRow(
                 f"row-{i}",
                 name,
-                *_format_row(table, bound),
+                *format_ends(table, bound.lower, bound.upper),
+                format_n(bound.n),
+                by,
                 place_bar(bound, table.reward_range),
                 dominated=arm in dominated[context],
                 marked=bool(bound.marks),
-                searchable=f"{name} {names[context]} {bound.lower_rule}".casefold(),
+                long=is_long(name),
+                searchable=f"{name} {names[context]} {by}".lower(),
                 explanation=render_blocks(table.explanation(arm, context), draw, highlight),
             )
         )
     return tuple(ContextGroup(names[context], tuple(some)) for context, some in rows.items())
 
 
-def _make_finder(
+def make_finder(
     graph: CausalGraph | None,
 ) -> Callable[[StepRecord], PathHighlight | None]:
     """Make the function that finds what a step of an explanation lights up in the drawn graph.
 
-    It looks each step up once; without a graph it finds nothing. Called by ``group_rows`` and
-    ``list_rules``.
+    It looks each step up once; without a graph it finds nothing. Called by
+    ``make_bounds_section`` and ``list_rules``.
     """
     if graph is None:
         return lambda _: None
     return cache(partial(find_highlight, graph))
-
-
-def _write_plain(line: Line) -> str:
-    """Write a line of an explanation as HTML text, its formulas as plain letters.
-
-    Used by ``group_rows`` for tables too large to draw all formulas.
-    """
-    return escape(str(line), quote=False)
 
 
 def place_bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
@@ -141,7 +141,7 @@ def list_rules(table: BoundTable, graph: CausalGraph | None) -> tuple[RuleView, 
         for tally, name in ((lower, bound.lower_rule), (upper, bound.upper_rule)):
             if name in tally:
                 tally[name] += 1
-    highlight = _make_finder(graph)
+    highlight = make_finder(graph)
     used = sorted(table.rules, key=lambda name: -lower[name] - upper[name])
     return tuple(
         RuleView(
@@ -155,15 +155,15 @@ def list_rules(table: BoundTable, graph: CausalGraph | None) -> tuple[RuleView, 
     )
 
 
-def count_facts(table: BoundTable) -> Mapping[str, str]:
+def count_facts(table: BoundTable, dominated: int) -> Mapping[str, str]:
     """Sum up a bound table in four numbers for the page's top, each with its words.
 
-    Gives a mapping of words to number, as text. Called by ``write_bound_page``.
+    ``dominated`` is how many rows have an arm that another surely beats. Gives a mapping of
+    words to number, as text. Called by ``write_bound_page``.
     """
     bounds = table.bounds.values()
     low, high = table.reward_range
     useful = sum(b.lower > low or b.upper < high for b in bounds)
-    dominated = sum(len(table.dominated(context)) for context in table.contexts)
     width = median(b.upper - b.lower for b in bounds)
     return {
         "intervals": f"{len(table.bounds):,}",
@@ -194,11 +194,29 @@ def explain_row(table: BoundTable) -> str:
     )
 
 
-def _format_row(table: BoundTable, bound: Bound) -> tuple[str, str, str, str]:
-    """Write the ends, the logged rows and the rules of one bound as text.
+def format_ends(table: BoundTable, lower: float, upper: float) -> tuple[str, str]:
+    """Write both ends of a bound with as many decimals as suit the reward's range.
 
-    Called by ``group_rows``.
+    Called by ``group_rows``, and by ``_blank_row`` with blanks for ends.
     """
     places = choose_decimals(*table.reward_range)
-    by = " / ".join(dict.fromkeys((bound.lower_rule, bound.upper_rule)))
-    return f"{bound.lower:.{places}f}", f"{bound.upper:.{places}f}", format_n(bound.n), by
+    return f"{lower:.{places}f}", f"{upper:.{places}f}"
+
+
+def name_rules(lower: str, upper: str) -> str:
+    """Name the rules that gave the ends of a bound, one that gave both once.
+
+    Called by ``group_rows`` and ``_make_columns``.
+
+    >>> name_rules("by W", "range"), name_rules("by W", "by W")
+    ('by W / range', 'by W')
+    """
+    return lower if lower == upper else f"{lower} / {upper}"
+
+
+def is_long(name: str) -> bool:
+    """Tell whether the name of an arm may need several lines.
+
+    Called by ``group_rows`` and ``_choose_looks``.
+    """
+    return len(name) > _LONG

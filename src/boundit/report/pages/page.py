@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from boundit.report.pages.sections import BoundsSection, GraphSection, RulesSection, Section
 from boundit.report.palette import SHADES
@@ -38,22 +38,38 @@ def render_page(
         sections=sections,
         origin=origin,
         shades=SHADES,
+        data=_write_data(sections, templates),
         script=script,
         script_sum=b64encode(sha256(script.encode()).digest()).decode(),
     )
 
 
 def _list_scripts(sections: Sequence[Section]) -> Iterator[str]:
-    """List the JavaScript that a page needs: to search its rows, to light up paths.
+    """List the JavaScript that a page needs: to search and show rows, to light up paths.
 
     Most pages need none. Called by ``render_page``.
     """
-    if any(isinstance(s, BoundsSection) and s.searched for s in sections):
-        yield "search.js"
+    scripts = (s.script for s in sections if isinstance(s, BoundsSection))
+    yield from filter(None, dict.fromkeys(scripts))
     explained = (s for s in sections if isinstance(s, BoundsSection | RulesSection))
     drawn = any(isinstance(s, GraphSection) for s in sections)
     if drawn and any(True for section in explained for _ in section.highlights):
         yield "paths.js"
+
+
+def _write_data(sections: Sequence[Section], templates: "Environment") -> dict[int, str]:
+    """Write the rows that a page shows on demand as JSON, by the number of their section.
+
+    Called by ``render_page``.
+    """
+    parts: Any = templates.get_template("parts.html").module
+    return {
+        i: section.kept.write_json(
+            parts.row, parts.block, parts.heading if section.has_headings else None
+        )
+        for i, section in enumerate(sections, start=1)
+        if isinstance(section, BoundsSection) and section.kept
+    }
 
 
 def _load_templates() -> "Environment":

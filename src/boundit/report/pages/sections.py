@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain
 from typing import ClassVar, TypeAlias
 
 from boundit.graph.causal_graph import CausalGraph
@@ -22,12 +24,15 @@ from boundit.report.pages.bound_view import (
     explain_row,
     group_rows,
     list_rules,
+    make_finder,
 )
 from boundit.report.pages.comparison_view import (
     ComparisonRow,
     describe_misses,
     list_comparison_rows,
 )
+from boundit.report.pages.kept_rows import KeptRows, keep_rows
+from boundit.report.pages.row_values import RowValues
 from boundit.report.records import (
     Comparison,
     Curve,
@@ -46,6 +51,10 @@ from boundit.terms.names import Names
 
 FILTERED = 20
 """From how many rows on a table can be searched."""
+MOST_WHOLE = 200
+"""Up to how many rows a table is written row by row; of a larger one some are shown at once."""
+AT_FIRST = 100
+"""How many rows of a large table are shown at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +111,37 @@ class CurvesSection:
 
 @dataclass(frozen=True, slots=True)
 class BoundsSection:
-    """Every interval of a table, its explanation one click away."""
+    """Every interval of a table, its explanation one click away.
+
+    ``groups`` are the rows shown at first; ``kept`` are all rows where these are not all.
+    """
 
     kind: ClassVar[str] = "bounds"
     title: str
     arm_name: str
     groups: tuple[ContextGroup, ...]
+    kept: KeptRows | None
     common: str
     size: int
+    dominated: int
     searched: bool
     reading: str
+
+    @property
+    def has_headings(self) -> bool:
+        """Whether contexts have a heading; one alone that needs no name has none.
+
+        Read by the template and by ``_write_data``.
+        """
+        return len(self.groups) > 1 or self.groups[0].name != "everyone"
+
+    @property
+    def script(self) -> str:
+        """The script that finds rows, or shows them on demand; none where all are few.
+
+        Read by ``_list_scripts``.
+        """
+        return "rows.js" if self.kept else "search.js" if self.searched else ""
 
     @property
     def highlights(self) -> Iterator[PathHighlight]:
@@ -120,7 +150,9 @@ class BoundsSection:
         Used by ``_list_scripts``: with any, the page needs the script for it.
         """
         rows = (row for group in self.groups for row in group.rows)
-        blocks = (block for row in rows for block in row.explanation)
+        shapes = self.kept.shapes if self.kept else ()
+        explanations = chain((row.explanation for row in rows), shapes)
+        blocks = (block for explanation in explanations for block in explanation)
         lines = (line for block in blocks for line in block.lines)
         return (line.highlight for line in lines if line.highlight)
 
@@ -274,13 +306,18 @@ def make_bounds_section(
     ``write_bound_page`` and ``make_reproduction_page``.
     """
     name = ", ".join(map(format_level, table.treatments)) or "arm"
+    size, draw, highlight = len(table.bounds), cache(draw_line), make_finder(graph)
+    rows = RowValues.of(table)
+    shown = rows.keys if size <= MOST_WHOLE else rows.keys[:AT_FIRST]
     return BoundsSection(
         title,
         name,
-        group_rows(table, graph),
+        group_rows(table, shown, draw, highlight),
+        keep_rows(rows, draw, highlight) if size > MOST_WHOLE else None,
         describe_common(table),
-        len(table.bounds),
-        searched=len(table.bounds) > FILTERED,
+        size,
+        int((rows.rivals > 0).sum()),
+        searched=size > FILTERED,
         reading=explain_row(table),
     )
 

@@ -1,22 +1,26 @@
 """Names of contexts: what all of them share is said once, not with each."""
 
+from collections.abc import Sequence
+
 from boundit.report.text.lettering import format_level
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 
-def name_context(table: BoundTable, context: Context) -> str:
-    """Name a context by the variables that differ between the table's contexts.
+def name_contexts(table: BoundTable, contexts: Sequence[Context]) -> list[str]:
+    """Name contexts by the variables that differ between the table's contexts.
 
-    Called by ``group_rows``, ``draw_intervals`` and ``draw_interval_panels``.
+    Called by ``group_rows``, ``_make_columns``, ``draw_intervals`` and
+    ``draw_interval_panels``.
 
     >>> rows = [{"X": 0, "U": u, "V": 1, "lower": 0.1, "upper": 0.2} for u in (0, 1)]
     >>> names = {"outcome": "Y", "treatments": ["X"], "context": ["U", "V"]}
     >>> table = BoundTable.from_rows(rows, reward_range=(0, 1), **names)
-    >>> name_context(table, (0, 1)), describe_common(table)
-    ('U=0', 'V=1')
+    >>> name_contexts(table, table.contexts), describe_common(table)
+    (['U=0', 'U=1'], 'V=1')
     """
-    return _join_pairs(table, context, _find_varying(table)) or "everyone"
+    varying = _find_varying(table)
+    return [_join_pairs(table, context, varying) or "everyone" for context in contexts]
 
 
 def describe_common(table: BoundTable) -> str:
@@ -33,7 +37,7 @@ def describe_common(table: BoundTable) -> str:
 def _find_varying(table: BoundTable) -> tuple[int, ...]:
     """Find the positions of the context variables that differ between the table's contexts.
 
-    All when there is one context. Called by ``name_context`` and ``describe_common``.
+    All when there is one context. Called by ``name_contexts`` and ``describe_common``.
     """
     columns = list(zip(*table.contexts, strict=True))
     found = tuple(i for i, column in enumerate(columns) if len(set(column)) > 1)
@@ -43,7 +47,7 @@ def _find_varying(table: BoundTable) -> tuple[int, ...]:
 def _join_pairs(table: BoundTable, context: Context, places: tuple[int, ...]) -> str:
     """Write context variables with their values, as ``W=0, Z=1``.
 
-    Called by ``name_context`` and ``describe_common``.
+    Called by ``name_contexts`` and ``describe_common``.
     """
     return ", ".join(
         f"{format_level(table.context[i])}={format_level(context[i])}" for i in places

@@ -96,7 +96,7 @@ def break_label(text: str, limit: int) -> tuple[str, ...]:
 def choose_decimals(low: float, high: float) -> int:
     """Choose how many decimals numbers have, by the width of the reward's range.
 
-    Called by ``_format_row``, ``count_facts`` and ``_choose_places``.
+    Called by ``format_ends``, ``count_facts`` and ``_choose_places``.
 
     >>> choose_decimals(0, 1), choose_decimals(0, 250), choose_decimals(-0.01, 0.01)
     (3, 1, 5)
@@ -111,7 +111,7 @@ def choose_decimals(low: float, high: float) -> int:
 def format_n(n: float) -> str:
     """Write how many logged rows a bound has; for an exact law, their share.
 
-    Called by ``_format_row``.
+    Called by ``group_rows`` and ``_make_columns``.
 
     >>> format_n(12345.0), format_n(0.03125)
     ('12,345', '0.0312')

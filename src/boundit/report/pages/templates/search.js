@@ -1,5 +1,5 @@
 "use strict";
-for (const field of document.querySelectorAll(".search")) {
+for (const field of document.querySelectorAll(".search:not(:has(+ .pager))")) {
   const input = field.querySelector("input");
   const output = field.querySelector("output");
   const bodies = [...field.parentElement.querySelectorAll("table.bounds > tbody")];
