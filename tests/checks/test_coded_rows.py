@@ -14,10 +14,11 @@ NAMES = ["A", "B", "C", "D"]
 
 def draw_rows(seed: int, n_levels: int, *, weight: bool = False) -> CodedRows:
     rng = np.random.default_rng(seed)
-    columns = {name: rng.integers(0, n_levels, 400).tolist() for name in NAMES}
+    length = 400 + 10 * n_levels
+    columns = {name: rng.integers(0, n_levels, length).tolist() for name in NAMES}
     columns["B"][:20] = [None] * 20
     if weight:
-        columns["n"] = rng.integers(1, 9, 400).tolist()
+        columns["n"] = rng.integers(1, 9, length).tolist()
     log = read_log(columns, nulls="level", weight="n" if weight else None)
     return CodedRows.from_table(log.count(NAMES))
 
@@ -77,5 +78,5 @@ def test_groups_are_numbered_once_for_statements_in_a_row() -> None:
 
 
 def test_columns_take_a_byte_each_where_codes_allow() -> None:
-    assert draw_rows(0, 200).columns["A"].dtype == np.uint8
-    assert draw_rows(0, 2000).columns["A"].dtype == np.uint16
+    assert draw_rows(0, 20).columns["A"].dtype == np.uint8
+    assert draw_rows(0, 300).columns["A"].dtype == np.uint16
