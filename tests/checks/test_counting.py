@@ -16,6 +16,7 @@ def make_statement(one: str, other: str, given: str = "") -> Independence:
     return Independence(one, other, frozenset(given), selected=False)
 
 
+LOTS = 10**12
 THREE = [make_statement("A", "B"), make_statement("B", "C", "D"), make_statement("C", "E", "A")]
 
 
@@ -26,7 +27,7 @@ def make_log(**options: object) -> Log:
 
 
 def test_a_log_that_fits_is_counted_once() -> None:
-    ((served, table),) = count_statements(make_log(), THREE, "S")
+    ((served, table),) = count_statements(make_log(), THREE, "S", memory=LOTS)
 
     assert served == THREE
     assert isinstance(table, CountTable)
@@ -36,10 +37,10 @@ def test_a_log_that_fits_is_counted_once() -> None:
 def test_a_longer_log_is_counted_in_few_passes_with_the_same_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ((_, whole),) = count_statements(make_log(), THREE, None)
+    ((_, whole),) = count_statements(make_log(), THREE, None, memory=LOTS)
     monkeypatch.setattr(counting, "ONE_PASS", 0)
     monkeypatch.setattr(counting, "SMALL", 100)
-    parts = list(count_statements(make_log(), THREE, None))
+    parts = list(count_statements(make_log(), THREE, None, memory=LOTS))
 
     assert sorted(str(s) for served, _ in parts for s in served) == sorted(map(str, THREE))
     assert len(parts) == 2
@@ -71,12 +72,12 @@ def test_every_statement_is_served_by_a_table_that_stays_small(
 
 
 def test_without_statements_nothing_is_read() -> None:
-    assert list(count_statements(make_log(), [], None)) == []
+    assert list(count_statements(make_log(), [], None, memory=LOTS)) == []
 
 
 def test_a_table_too_large_comes_as_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boundit.counts.tabulate.CELL_LIMIT", 10)
-    ((served, found),) = count_statements(make_log(), THREE, None)
+    ((served, found),) = count_statements(make_log(), THREE, None, memory=LOTS)
 
     assert served == THREE
     assert isinstance(found, TooManyCells)
@@ -84,16 +85,18 @@ def test_a_table_too_large_comes_as_the_error(monkeypatch: pytest.MonkeyPatch) -
 
 def test_nulls_follow_the_rule_of_the_log() -> None:
     columns = {"A": [0, 1, None], "B": [0, None, 1]}
-    ((_, dropped),) = count_statements(read_log(columns), THREE[:1], None)
+    ((_, dropped),) = count_statements(read_log(columns), THREE[:1], None, memory=LOTS)
 
     assert isinstance(dropped, CountTable)
     assert None in dropped.levels["A"]
     with pytest.raises(HasNulls):
-        list(count_statements(read_log(columns, nulls="refuse"), THREE[:1], None))
+        list(count_statements(read_log(columns, nulls="refuse"), THREE[:1], None, memory=LOTS))
 
 
 def test_a_selection_column_must_be_1_throughout() -> None:
     with pytest.raises(NotAllSelected):
         list(
-            count_statements(read_log({"A": [0, 1], "B": [1, 0], "S": [1, 0]}), THREE[:1], "S")
+            count_statements(
+                read_log({"A": [0, 1], "B": [1, 0], "S": [1, 0]}), THREE[:1], "S", memory=LOTS
+            )
         )

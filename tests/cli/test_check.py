@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from boundit.cli.check import check
 from boundit.counts.errors import NoFiles
+from boundit.terms.errors import InvalidLimit
 
 RIGHT, WRONG = "X -> Z -> Y; X -> Y", "X -> Z -> Y"
 
@@ -57,3 +58,17 @@ def test_the_same_error_as_from_python_comes_out(log: str) -> None:
 
 def test_the_log_is_required() -> None:
     assert CliRunner().invoke(check, [WRONG]).exit_code == 2
+
+
+def test_limits_are_named_as_flags(log: str) -> None:
+    answer = CliRunner().invoke(check, [WRONG, log, "--time-limit", "0"])
+
+    assert answer.exit_code == 0
+    assert "caveat: --time-limit 0.0 ended the search for statements" in answer.output
+
+
+def test_a_memory_limit_is_bytes_or_a_size(log: str) -> None:
+    assert CliRunner().invoke(check, [WRONG, log, "--memory-limit", "2GB"]).exit_code == 1
+    answer = CliRunner().invoke(check, [WRONG, log, "--memory-limit", "much"])
+
+    assert isinstance(answer.exception, InvalidLimit)

@@ -6,14 +6,20 @@ from pathlib import Path
 import pytest
 
 from boundit.counts import memory
-from boundit.counts.memory import LEAST, SHARE, find_machine_memory, read_memory_limit
+from boundit.counts.memory import (
+    LEAST,
+    SHARE,
+    find_machine_memory,
+    read_memory_limit,
+    write_size,
+)
 from boundit.terms.errors import InvalidLimit
 
 
 @pytest.mark.parametrize(
     ("limit", "size"),
     [
-        (2**20, 2**20),
+        (10**6, 10**6),
         (3e9, 3 * 10**9),
         ("2 GB", 2 * 10**9),
         ("2gb", 2 * 10**9),
@@ -33,7 +39,7 @@ def test_a_limit_is_bytes_or_text_with_a_unit(limit: object, size: int) -> None:
     [
         0,
         -1,
-        2**20 - 1,
+        10**6 - 1,
         float("nan"),
         float("inf"),
         True,
@@ -57,6 +63,15 @@ def test_no_limit_is_a_quarter_of_the_machine(monkeypatch: pytest.MonkeyPatch) -
     assert read_memory_limit(None) == 8 * 2**30 // SHARE
     monkeypatch.setattr(memory, "find_machine_memory", lambda: 7)
     assert read_memory_limit(None) == LEAST
+
+
+@pytest.mark.parametrize("size", [2**20, 10**9, 123_456_789, 7 * 10**12, 999])
+def test_what_is_written_reads_as_about_as_much(size: int) -> None:
+    text = write_size(size)
+
+    assert text.endswith("B")
+    if size >= LEAST:
+        assert read_memory_limit(text) == pytest.approx(size, rel=0.05)
 
 
 def write(path: Path, text: str) -> None:

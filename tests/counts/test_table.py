@@ -33,17 +33,6 @@ def test_marginals_are_those_of_the_dense_table(names: str) -> None:
     assert np.allclose(TABLE.sum_squares(set(names)).values, dense(squares).sum(gone))
 
 
-def test_a_restricted_table_is_the_table_of_fewer_columns() -> None:
-    fewer = TABLE.restrict({"D", "B"})
-    direct = read_log({**ROWS, "Y": REWARD}).count(["B", "D"], reward="Y")
-
-    assert fewer.variables == ("B", "D")
-    assert fewer.codes.tolist() == direct.codes.tolist()
-    for name in ("n", "sums", "squares", "lowest", "highest"):
-        assert np.allclose(getattr(fewer, name), getattr(direct, name))
-    assert TABLE.restrict(()).n.tolist() == [500]
-
-
 def test_cells_beyond_the_range_of_one_integer_stay_apart() -> None:
     """Twenty variables of 50 levels: their 50 ** 20 combinations do not fit into 64 bits."""
     codes = RNG.integers(0, 50, (300, 20))

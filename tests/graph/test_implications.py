@@ -2,7 +2,7 @@ import random
 from itertools import combinations
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.implications import implications
+from boundit.graph.implications import implications, list_apart, state_independence
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from tests.strategies import random_graph
@@ -67,6 +67,35 @@ def test_the_list_generates_every_separation_and_nothing_in_it_is_superfluous() 
         for one in generating:
             assert closure(generating - {one}, nodes) != true
     assert listed > 300
+
+
+def test_statements_of_large_graphs_are_true_and_spare_no_node_in_vain() -> None:
+    """Each is a separation given S; without any one of its nodes it is none."""
+    rng = random.Random(3)
+    for n in (12, 25, 40):
+        for selection in (False, True):
+            graph = random_graph(rng, n, arrows=2.5 / n, arcs=0.3 / n, selection=selection)
+            selected = {graph.selection} if graph.selection else set()
+            for one in implications(graph):
+                known = one.given | selected
+                assert open_walk(graph, one.one, one.other, given=known) is None
+                for spared in one.given:
+                    assert open_walk(graph, one.one, one.other, given=known - {spared})
+
+
+def test_few_variables_are_given_where_either_end_has_few() -> None:
+    """The separator nearest to the first end has two nodes, that nearest to the other one."""
+    graph = parse("X -> A -> M; X -> B -> M; M -> Y")
+
+    assert "X _||_ Y | M" in list(map(str, implications(graph)))
+
+
+def test_statements_keep_to_the_nodes_allowed() -> None:
+    graph = parse("X -> A -> B -> Y; A -> [S]")
+
+    assert str(state_independence(graph, "X", "Y", within="B")) == "X _||_ Y | B, S = 1"
+    assert state_independence(graph, "X", "A") is None
+    assert ("A", "B") not in list(list_apart(graph))
 
 
 def test_the_papers_graph_has_eight() -> None:

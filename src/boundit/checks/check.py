@@ -1,12 +1,12 @@
 """A graph and a log in; what the log says against the graph out."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.checks.coded_rows import CodedRows
-from boundit.checks.counting import count_statements, find_columns
+from boundit.checks.counting import Counted, count_statements, find_columns
 from boundit.checks.evidence import Evidence, find_evidence
 from boundit.checks.independence import (
     Calibration,
@@ -15,6 +15,7 @@ from boundit.checks.independence import (
     judge_exact_law,
     judge_independence,
 )
+from boundit.checks.limits import CheckLimits
 from boundit.checks.report import CheckReport, Finding, Status, rank_findings
 from boundit.checks.strata import stratify
 from boundit.counts.errors import TooManyCells
@@ -22,12 +23,12 @@ from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
 from boundit.counts.unmarked import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.implications import Independence, implications
+from boundit.graph.implications import Independence, list_apart, state_independence
 from boundit.graph.read import require_graph
-from boundit.graph.separators import minimal_separator
 from boundit.terms.errors import BounditError
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.time_budget import TimeBudget
 
 _ONE_SIDED = "In no group of alike rows do both take two values often enough."
 
@@ -48,6 +49,8 @@ def check(
     *,
     level: float = 0.05,
     seed: int = 0,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
     told: Callable[[int, int], None] = lambda *_: None,
 ) -> CheckReport:
     """Test on the log every statement that the graph makes about logged rows.
@@ -68,6 +71,15 @@ def check(
         The chance of any false alarm, over all statements.
     seed
         For the shuffles that stand in for chi-square where counts are small.
+    time_limit
+        How many seconds it may take, half of them for finding the statements. Those that are
+        not reached, or ended in the midst of shuffles, are untestable with that reason, and
+        the others are corrected for them too. None is for ever. One pass over the log is not
+        interrupted.
+    memory_limit
+        How much memory counts may take: a number of bytes, or a text such as "2 GB". None is a
+        quarter of the machine's. Statements share fewer passes where it is low, and one that
+        does not fit alone is untestable. What the log's own engine takes is not counted.
     told
         Hears how many of how many statements are done.
 
@@ -82,41 +94,52 @@ def check(
     require_graph(graph)
     if not isinstance(level, int | float) or not 0 < level < 1:
         raise NoLevel(level)
+    limits = CheckLimits.read(time_limit, memory_limit)
     opened = read_log(log)
-    statements, untestable = _restate_in_columns(graph, frozenset(opened.columns))
-    streams = dict(zip(statements, SeedSequence(seed).spawn(len(statements)), strict=True))
+    stated = _restate_in_columns(graph, frozenset(opened.columns), limits.allot_search())
     runner = _TestRunner(
         level,
-        Calibration.for_statements(len(statements), level),
+        Calibration.for_statements(len(stated.testable), level),
+        limits,
         drop_nulls=opened.nulls == "drop",
         exact=opened.exact,
     )
+    streams = SeedSequence(seed).spawn(len(stated.testable))
+    waiting = dict(zip(stated.testable, streams, strict=True))
     tested: list[_TestedStatement] = []
-    notes: dict[Note, None] = {}
+    notes: dict[Note, None] = {} if stated.complete else {limits.explain_search(): None}
     for served, table in count_statements(
-        opened, statements, graph.selection, find_possible_selection(graph)
+        opened,
+        stated.testable,
+        graph.selection,
+        find_possible_selection(graph),
+        memory=limits.memory,
+        time=limits.time,
     ):
-        if isinstance(table, TooManyCells):
-            reason = Message(table.message, ".")
-            untestable += [Finding(s, "untestable", reason=reason) for s in served]
-            continue
-        notes |= dict.fromkeys([*table.notes, *_describe_nulls(table, runner)])
-        rows = CodedRows.from_table(table)
-        for statement in sorted(served, key=_find_place_in_line):
-            tested.append(runner.run(statement, rows, default_rng(streams[statement])))
-            told(len(tested), len(statements))
-    return CheckReport(
-        rank_findings(untestable + _correct_findings(tested, level)), level, seed, tuple(notes)
-    )
+        if isinstance(table, CountTable):
+            notes |= dict.fromkeys([*table.notes, *_describe_nulls(table, runner)])
+        for found in runner.run_all(served, table, waiting):
+            tested.append(found)
+            told(len(tested), len(stated.testable))
+    late = limits.explain_time()
+    tested += [_TestedStatement(s, reason=late, unreached=True) for s in waiting]
+    findings = [*stated.untestable, *_correct_findings(tested, level)]
+    return CheckReport(rank_findings(findings), level, seed, tuple(notes), stated.complete)
 
 
 @dataclass(frozen=True, slots=True)
 class _TestedStatement:
-    """A statement, and what its test on the log came to."""
+    """A statement, and what its test on the log came to, or why there was none.
+
+    ``unreached`` says that the time was over first, which the answers of others may have
+    caused: shuffles take longer where much is found.
+    """
 
     statement: Independence
-    outcome: TestOutcome | None
+    outcome: TestOutcome | None = None
     evidence: Evidence | None = None
+    reason: Note = _ONE_SIDED
+    unreached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +148,52 @@ class _TestRunner:
 
     level: float
     calibration: Calibration
+    limits: CheckLimits
     drop_nulls: bool
     exact: bool
+
+    def run_all(
+        self,
+        statements: list[Independence],
+        table: Counted,
+        waiting: dict[Independence, SeedSequence],
+    ) -> Iterator[_TestedStatement]:
+        """Test the independences that a table serves, until the time is over.
+
+        Each is taken out of ``waiting``, which has the seed of its shuffles. Where there is no
+        table all are untestable. Called by ``check`` for each table.
+        """
+        if not isinstance(table, CountTable):
+            reason = (
+                Message(table.message, ".")
+                if isinstance(table, TooManyCells)
+                else self.limits.explain_memory(table.size)
+            )
+            for statement in statements:
+                del waiting[statement]
+                yield _TestedStatement(statement, reason=reason)
+            return
+        rows = CodedRows.from_table(table)
+        for statement in sorted(statements, key=_find_place_in_line):
+            if self.limits.time.is_over():
+                return
+            found = self.run(statement, rows, default_rng(waiting[statement]))
+            if found.outcome is None and self.limits.time.is_over():
+                return
+            del waiting[statement]
+            yield found
 
     def run(self, statement: Independence, rows: CodedRows, rng: Generator) -> _TestedStatement:
         """Test one independence on its count table, with evidence if it may be contradicted.
 
         Returns the statement with its outcome (None where no rows can tell) and where the log
-        disagrees. Called by ``check`` for each statement that a table serves.
+        disagrees. Called by ``_TestRunner.run_all`` for each statement that a table serves.
         """
         strata = stratify(rows, statement, drop_nulls=self.drop_nulls)
         outcome = (
             judge_exact_law(strata)
             if self.exact
-            else judge_independence(strata, self.calibration, rng)
+            else judge_independence(strata, self.calibration, rng, self.limits.time)
         )
         if outcome is None or outcome.p > self.level:
             return _TestedStatement(statement, outcome)
@@ -148,39 +203,49 @@ class _TestRunner:
         )
 
 
-def _restate_in_columns(
-    graph: CausalGraph, columns: Nodes
-) -> tuple[list[Independence], list[Finding]]:
-    """Restate the graph's independences so that they only name columns of the log.
+@dataclass(frozen=True, slots=True)
+class _StatedIndependences:
+    """What a graph says of the columns of a log, and whether that is all it says."""
 
-    Returns those that can be tested, and a finding "untestable" for each of the others. Called
-    by ``check`` before anything is counted.
+    testable: list[Independence]
+    untestable: list[Finding]
+    complete: bool = True
+
+
+def _restate_in_columns(
+    graph: CausalGraph, columns: Nodes, time: TimeBudget
+) -> _StatedIndependences:
+    """State the graph's independences so that they only name columns of the log.
+
+    Returns those that can be tested, and a finding "untestable" for each of the others, as many
+    as are found in time. Called by ``check`` before anything is counted.
     """
-    include = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
     found: list[Independence] = []
     others: list[Finding] = []
-    for statement in implications(graph):
+    for one, other in list_apart(graph):
+        if time.is_over():
+            return _StatedIndependences(found, others, complete=False)
+        statement = state_independence(graph, one, other)
+        if statement is None:
+            continue
         missing = find_columns(statement) - columns
-        if missing & statement.given and not {statement.one, statement.other} & missing:
-            within = (columns & graph.observed) | include
-            instead = minimal_separator(
-                graph, statement.one, statement.other, include=include, within=within
-            )
-            if instead is not None:
-                found.append(replace(statement, given=instead - include))
+        if missing & statement.given and not {one, other} & missing:
+            within = columns & graph.observed
+            if instead := state_independence(graph, one, other, within=within):
+                found.append(instead)
                 continue
         if missing:
             reason = f"The log has no column for {join_names(missing)}."
             others.append(Finding(statement, "untestable", reason=reason))
         else:
             found.append(statement)
-    return found, others
+    return _StatedIndependences(found, others)
 
 
 def _find_place_in_line(statement: Independence) -> tuple[int, list[str]]:
     """Find when a statement is tested: those of few groups first, those of the same in a row.
 
-    Called by ``check``, to sort the statements that a table serves.
+    Called by ``_TestRunner.run_all``, to sort the statements that a table serves.
     """
     return len(statement.given), sort_names(statement.given)
 
@@ -188,16 +253,17 @@ def _find_place_in_line(statement: Independence) -> tuple[int, list[str]]:
 def _correct_findings(tested: list[_TestedStatement], level: float) -> list[Finding]:
     """Correct the p-values for the number of tests, and give each tested statement its status.
 
-    Called by ``check`` once all statements are tested; it returns the findings of the report.
+    Statements that were not reached in time count as tests, since which these are may depend on
+    the answers of others. Called by ``check`` at its end for the findings of the report.
     """
     findings = [
-        Finding(m.statement, "untestable", reason=_ONE_SIDED)
-        for m in tested
-        if m.outcome is None
+        Finding(m.statement, "untestable", reason=m.reason) for m in tested if m.outcome is None
     ]
     known = [(m, m.outcome) for m in tested if m.outcome is not None]
-    corrected = correct_by_holm([outcome.p for _, outcome in known])
-    for (m, outcome), p in zip(known, corrected, strict=True):
+    unreached = sum(m.unreached for m in tested)
+    corrected = correct_by_holm([*(outcome.p for _, outcome in known), *[1.0] * unreached])
+    each = level / max(1, len(corrected))
+    for (m, outcome), p in zip(known, corrected, strict=False):
         status: Status = "contradicted" if p <= level else "consistent"
         findings.append(
             Finding(
@@ -205,8 +271,8 @@ def _correct_findings(tested: list[_TestedStatement], level: float) -> list[Find
                 status,
                 outcome,
                 p,
-                outcome.find_detectable(level / len(known)),
-                outcome.find_detectable(level / len(known), any_pattern=True),
+                outcome.find_detectable(each),
+                outcome.find_detectable(each, any_pattern=True),
                 m.evidence if status == "contradicted" else None,
             )
         )

@@ -43,7 +43,10 @@ class CodedRows:
 
     @classmethod
     def from_table(cls, table: CountTable) -> Self:
-        """Make narrow columns of a count table's codes. Called by ``check`` for each table."""
+        """Make narrow columns of a count table's codes.
+
+        Called by ``_TestRunner.run_all`` for each table.
+        """
         columns = {
             name: table.codes[:, i].astype(_choose_type(len(table.levels[name])))
             for i, name in enumerate(table.variables)

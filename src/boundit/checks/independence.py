@@ -26,6 +26,7 @@ from boundit.checks.joining import join_rare_levels
 from boundit.checks.power import find_weakest_detectable
 from boundit.checks.shuffles import WORK, count_cells, find_chances
 from boundit.checks.strata import Strata
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 PLENTY = 20.0
 """Where every expected count is as large, the tail of chi-square is trusted."""
@@ -142,18 +143,19 @@ class TestOutcome:
 
 
 def judge_independence(
-    strata: Strata, calibration: Calibration, rng: Generator
+    strata: Strata, calibration: Calibration, rng: Generator, time: TimeBudget = FOR_EVER
 ) -> TestOutcome | None:
     """Test whether two variables are independent in all groups; None when no group can tell.
 
-    Chi-square or shuffles, by how large the counts are and how small a p-value must be. Called
-    by ``_TestRunner.run`` for a log of rows.
+    Chi-square or shuffles, by how large the counts are and how small a p-value must be. None
+    also when the time is over before shuffles are. Called by ``_TestRunner.run`` for a log of
+    rows.
     """
     if not len(strata):
         return None
     total = PooledGroups(strata)
     answers = (
-        _answer_by_shuffles(total, calibration, rng)
+        _answer_by_shuffles(total, calibration, rng, time)
         if _needs_shuffles(total, calibration)
         else _answer_by_formula(total, calibration)
     )
@@ -192,18 +194,18 @@ def judge_exact_law(strata: Strata) -> TestOutcome | None:
 
 
 def _answer_by_shuffles(
-    total: PooledGroups, calibration: Calibration, rng: Generator
+    total: PooledGroups, calibration: Calibration, rng: Generator, time: TimeBudget
 ) -> list[Answer]:
     """Test for any and for steady association with p-values from shuffles of the log.
 
-    A steady association is alike in all groups. Called by ``judge_independence`` where some
-    expected counts are small.
+    A steady association is alike in all groups. No answers when the time is over. Called by
+    ``judge_independence`` where some expected counts are small.
     """
     statistics = [measure_any_association(total.strata)]
     if len(total.strata) > 1:
         statistics.append(total.make_statistic())
     patterns: tuple[Pattern, ...] = ("any", "steady")
-    chances = find_chances(total, calibration.draws, rng, work=calibration.work)
+    chances = find_chances(total, calibration.draws, rng, work=calibration.work, time=time)
     found = zip(patterns, statistics, chances, strict=False)
     return [Answer(pattern, stat, chance.p, chance.draws) for pattern, stat, chance in found]
 

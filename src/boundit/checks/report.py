@@ -137,13 +137,15 @@ class CheckReport:
 
     ``findings`` come strongest contradiction first, then what was consistent, then what could
     not be tested. If the graph is right, the chance that anything is called contradicted is at
-    most ``level``. ``notes`` are the caveats, with the options that they name as values.
+    most ``level``. ``notes`` are the caveats, with the options that they name as values. It is
+    ``complete`` unless a time limit ended the search for statements.
     """
 
     findings: tuple[Finding, ...]
     level: float
     seed: int
     notes: tuple[Note, ...] = ()
+    complete: bool = True
 
     def __bool__(self) -> bool:
         return not self.contradictions
@@ -179,6 +181,8 @@ class CheckReport:
         Users call it; also called by ``CheckReport.__str__``, and for ``--json`` by
         ``_make_check_record``.
         """
+        if not self.findings and not self.complete:
+            return "the time limit left no time to test any of the graph's statements"
         if not self.findings:
             return "the graph cannot be contradicted by this log: every pair stays connected"
         tested = len(self.findings) - len(self._select("untestable"))

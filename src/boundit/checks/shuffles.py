@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from boundit.checks.association import PooledGroups
 from boundit.counts.named_array import Floats
 from boundit.terms.rounding import ROUNDING
+from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 ENOUGH = 50
 """A statistic that so many shuffles reach is explained by chance: no more are drawn."""
@@ -37,7 +38,7 @@ class Chance:
 def count_cells(total: PooledGroups) -> int:
     """Count the cells of the tables that one shuffle draws, over all groups.
 
-    Called by ``judge_independence`` to see what shuffling would cost.
+    Called by ``_needs_shuffles`` to see what shuffling would cost.
     """
     one, other = total.levels
     return len(total.strata) * (len(one) - 1) * (len(other) - 1)
@@ -67,7 +68,12 @@ def draw_tables(total: PooledGroups, draws: int, rng: Generator) -> Floats:
 
 
 def find_chances(
-    total: PooledGroups, most: int, rng: Generator, *, work: int = WORK
+    total: PooledGroups,
+    most: int,
+    rng: Generator,
+    *,
+    work: int = WORK,
+    time: TimeBudget = FOR_EVER,
 ) -> tuple[Chance, ...]:
     """Find how often shuffles show as much association as the log: any, and steady.
 
@@ -75,7 +81,8 @@ def find_chances(
     stops early once chance explains both (Besag and Clifford's sequential test): with l draws
     for h that reach what was seen, p is h / l, and with all ``most`` it is (h + 1) / (most +
     1). Either way p is at most a with a chance of at most a. ``work`` is how many cells may be
-    drawn in all, in steps of a part of it. Called by ``_answer_by_shuffles``.
+    drawn in all, in steps of a part of it. Nothing is returned when the ``time`` is over first.
+    Called by ``_answer_by_shuffles``.
     """
     measures = [_make_any_measure(total)]
     if len(total.strata) > 1:
@@ -86,6 +93,8 @@ def find_chances(
     chunk = min(_CHUNK, work // _STEPS)
     batch = max(1, chunk // (len(total.strata) * total.counts.size))
     while len(reached[0]) < most and min(r.sum() for r in reached) < ENOUGH:
+        if time.is_over():
+            return ()
         left = most - len(reached[0])
         first = _FIRST if not len(reached[0]) else left
         tables = draw_tables(total, min(first, batch, left), rng)

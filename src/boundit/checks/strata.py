@@ -138,7 +138,7 @@ class Strata:
     def least_expected(self) -> Floats:
         """The smallest expected count of each group, its empty cells included.
 
-        Read by ``judge_independence`` to choose between chi-square and shuffles.
+        Read by ``_needs_shuffles`` to choose between chi-square and shuffles.
         """
         return (
             self.first_margin.find_rarest(len(self))

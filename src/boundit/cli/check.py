@@ -28,6 +28,17 @@ if TYPE_CHECKING:
     show_default=True,
     help="The chance of any false alarm, over all statements.",
 )
+@click.option(
+    "--time-limit",
+    type=Number(0),
+    metavar="SECONDS",
+    help="For finding and testing statements; those not reached are said to be untestable.",
+)
+@click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    help="For counts, as bytes or such as 2GB; a quarter of the machine's unless given.",
+)
 @seed_option
 @json_option
 @click.pass_context
@@ -36,6 +47,8 @@ def check(
     graph: "CausalGraph",
     log: LogFiles,
     level: float,
+    time_limit: float | None,
+    memory_limit: str | None,
     seed: int,
     *,
     as_json: bool,
@@ -49,11 +62,20 @@ def check(
     Examples:
       boundit check graph.txt log.csv
       boundit check 'Age -> Ad -> Click; Click -> [S]' 'logs/*.parquet' --level 0.01
+      boundit check large.dot log.parquet --time-limit 60 --memory-limit 2GB
     """
     from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
 
     with show_progress("statements") as advance:
-        found = run(graph, log.open().log, level=level, seed=seed, told=advance)
+        found = run(
+            graph,
+            log.open().log,
+            level=level,
+            seed=seed,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            told=advance,
+        )
     report = _spell_options(found)
     if as_json:
         print_json(_make_check_record(report))
@@ -79,6 +101,7 @@ def _make_check_record(report: "CheckReport") -> dict[str, object]:
     return {
         "contradicted": not report,
         "verdict": report.verdict(),
+        "complete": report.complete,
         "level": report.level,
         "seed": report.seed,
         "findings": report.rows(),

@@ -78,6 +78,7 @@ OPTIONS = frozenset(
         "external",
         "level",
         "max_condition",
+        "memory_limit",
         "nulls",
         "profile",
         "reward_range",

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from boundit.terms.errors import InvalidLimit, shorten
 from boundit.terms.message import Option
 
-LEAST = 2**20
+LEAST = 10**6
 """Nobody works in less than a megabyte."""
 SHARE = 4
 """Unless told otherwise a call takes one part in so many of the machine's memory."""
@@ -23,7 +23,7 @@ def read_memory_limit(limit: object) -> int:
     """Read the option ``memory_limit`` as bytes; None is a quarter of the machine's memory.
 
     A limit is a number of bytes or a text with a unit: GB is a thousand million bytes, GiB is
-    2**30. Called by ``check`` before any work is done.
+    2**30. Called by ``CheckLimits.read`` before any work is done.
 
     >>> read_memory_limit("2 GB"), read_memory_limit("1.5 GiB"), read_memory_limit(2**30)
     (2000000000, 1610612736, 1073741824)
@@ -34,10 +34,22 @@ def read_memory_limit(limit: object) -> int:
     if size is None or not size >= LEAST:
         raise InvalidLimit(
             Option("memory_limit"),
-            " must be a number of bytes from 1 MiB on, a text such as '2 GB', or None; found "
+            " must be a number of bytes from 1 MB on, a text such as '2 GB', or None; found "
             f"{shorten(repr(limit), 40)}",
         )
     return size
+
+
+def write_size(size: int) -> str:
+    """Write bytes as a text that ``read_memory_limit`` reads, of about the same size.
+
+    Called by ``CheckLimits.explain_memory``.
+
+    >>> write_size(2 * 10**9), write_size(1_234_567), write_size(10**15)
+    ('2GB', '1.2MB', '1000TB')
+    """
+    unit = max((u for u in _UNITS if size >= _UNITS[u]), key=_UNITS.__getitem__, default="")
+    return f"{round(size / _UNITS[unit], 1):g}{unit.upper()}B"
 
 
 def find_machine_memory(root: Path = Path("/")) -> int:

@@ -132,30 +132,6 @@ class CountTable:
         except (KeyError, TypeError):
             raise NotALevel(name, value, self.levels[name]) from None
 
-    def restrict(self, names: Names) -> Self:
-        """Make the table of ``names`` alone: lines that become one are added up.
-
-        Users call it; also called by ``_list_seen`` for the few variables of an independence.
-        """
-        places = self._find_places(names)
-        kept = tuple(self.variables[i] for i in places)
-        levels = {name: self.levels[name] for name in kept}
-        shape = [len(of) for of in levels.values()]
-        codes, n, reward = merge_cells(
-            self.codes[:, places], shape, self.n, self._list_reward_arrays()
-        )
-        return replace(
-            self,
-            variables=kept,
-            levels=levels,
-            codes=codes,
-            n=n,
-            sums=reward.get("sums"),
-            squares=reward.get("squares"),
-            lowest=reward.get("lowest"),
-            highest=reward.get("highest"),
-        )
-
     def add_levels(self, levels: Mapping[str, Iterable[object]]) -> Self:
         """Add levels to some variables, such as those another table has seen.
 
@@ -185,7 +161,7 @@ class CountTable:
     def _find_places(self, names: Names) -> list[int]:
         """Find the positions of variables among the table's columns, or raise MissingAxis.
 
-        Called by ``CountTable._add_up``, ``CountTable.find_code`` and ``CountTable.restrict``.
+        Called by ``CountTable._add_up`` and ``CountTable.find_code``.
         """
         asked = read_nodes(names)
         if missing := asked.difference(self.variables):
@@ -221,7 +197,7 @@ class CountTable:
     def _list_reward_arrays(self) -> dict[str, Floats]:
         """List the reward's sums, squares and range, one number per line each, by name.
 
-        Called by ``CountTable.restrict``.
+        Called by ``CountTable.__post_init__``.
         """
         named = {
             "sums": self.sums,
@@ -237,8 +213,7 @@ def merge_cells(
 ) -> tuple[Codes, Floats, dict[str, Floats]]:
     """Add up the lines of a table that have the same codes, and sort them by codes.
 
-    Returns the codes, the counts and the sums of reward that are left. Called by ``tabulate``
-    and ``CountTable.restrict``.
+    Returns the codes, the counts and the sums of reward that are left. Called by ``tabulate``.
     """
     first, group = find_distinct(codes, shape)
     joined: dict[str, Floats] = {}

@@ -5,12 +5,13 @@ nothing about it unless ``Z`` together with the selection node separates A from 
 separations can be tested. Equality constraints of other kinds (Verma's) are not listed.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separators import minimal_separator
-from boundit.terms.names import Nodes, sort_names, write_name
+from boundit.terms.names import Names, Nodes, read_nodes, sort_names, write_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +35,12 @@ class Independence:
 def implications(graph: CausalGraph) -> tuple[Independence, ...]:
     """List the testable independences of a graph: one for each pair that some set separates.
 
-    Users ask what data could refute; called by ``_restate_in_columns`` for the statements that
-    ``check`` tests on a log.
+    Users ask what data could refute; the command line too, by ``boundit graph implications``.
 
-    Each is stated given a smallest set (nothing in it can be left out), so that a test of it
-    keeps its power. Together they generate all others: whatever else the graph separates given
-    S follows from them by the rules that separation obeys (the compositional graphoid axioms),
-    and none of them follows from the rest.
+    Each is stated given few variables, and nothing in the set can be left out, so that a test
+    of it keeps its power. Together they generate all others: whatever else the graph separates
+    given S follows from them by the rules that separation obeys (the compositional graphoid
+    axioms), and none of them follows from the rest.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y"), ("M", "S")], selection="S")
     >>> print(*implications(chain))
@@ -48,16 +48,50 @@ def implications(graph: CausalGraph) -> tuple[Independence, ...]:
 
     Notes
     -----
-    A pair costs two searches, so the list costs (pairs x edges). That it generates everything
-    and that nothing in it is superfluous is checked in ``tests/graph/test_implications.py`` by
-    closing it under the axioms on random graphs.
+    A pair costs four searches at most, so the list costs (pairs x edges). That it generates
+    everything and that nothing in it is superfluous is checked in
+    ``tests/graph/test_implications.py`` by closing it under the axioms on random graphs.
+    """
+    stated = (state_independence(graph, *pair) for pair in list_apart(graph))
+    return tuple(statement for statement in stated if statement is not None)
+
+
+def list_apart(graph: CausalGraph) -> Iterator[tuple[str, str]]:
+    """List the pairs of observed variables without an edge between them, in sorted order.
+
+    Called by ``implications``, and by ``_restate_in_columns`` for a check.
+    """
+    for one, other in combinations(sort_names(graph.observed), 2):
+        parents, children, siblings = graph.links[one]
+        if other not in (*parents, *children, *siblings):
+            yield one, other
+
+
+def state_independence(
+    graph: CausalGraph, one: str, other: str, *, within: Names | None = None
+) -> Independence | None:
+    """State that two variables are independent in the log given few others; None if never.
+
+    Of the two minimal separators nearest to either end, the one of fewer nodes is given, which
+    hardly ever has more than the smallest of all. Only nodes ``within`` a set are used. Called
+    by ``implications`` for each pair, and by ``_restate_in_columns`` where the log lacks
+    columns.
+
+    >>> edges = [("X", "A"), ("X", "B"), ("A", "M"), ("B", "M"), ("M", "Y")]
+    >>> fan = CausalGraph.of(directed=edges)
+    >>> print(state_independence(fan, "X", "Y"))
+    X _||_ Y | M
+    >>> print(state_independence(fan, "X", "Y", within=("A", "B")))
+    X _||_ Y | A, B
     """
     selected = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
-    found: list[Independence] = []
-    for one, other in combinations(sort_names(graph.observed), 2):
-        if other in graph.links[one].children + graph.links[one].siblings:
-            continue
-        separator = minimal_separator(graph, one, other, include=selected)
-        if separator is not None:
-            found.append(Independence(one, other, separator - selected, bool(selected)))
-    return tuple(found)
+    if within is not None:
+        within = read_nodes(within) | selected
+    found = minimal_separator(graph, one, other, include=selected, within=within)
+    if found is None:
+        return None
+    # No set is smaller than one node where the empty set does not do.
+    if len(found - selected) > 1:
+        behind = minimal_separator(graph, other, one, include=selected, within=within)
+        found = min(found, behind or found, key=len)
+    return Independence(one, other, found - selected, bool(selected))

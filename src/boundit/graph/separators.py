@@ -87,7 +87,7 @@ def minimal_separator(
     """Find a separator of which only ``include`` may be superfluous; None when there is none.
 
     A separator is a set given which sources and targets are independent. Users ask for it; also
-    called by ``implications``, ``find_context_adjustment`` and
+    called by ``state_independence``, ``find_context_adjustment`` and
     ``_AdjustmentSearch.find_minimal``. Two searches, linear in the edges: of the nearest
     separator it keeps what the targets reach. No proper subset that holds ``include``
     separates. It need not be the smallest one.

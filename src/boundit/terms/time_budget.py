@@ -11,7 +11,8 @@ from boundit.terms.message import Option
 def read_time_limit(limit: object) -> float | None:
     """Return the option ``time_limit``, or refuse what is neither seconds nor None.
 
-    Called by ``check_limits`` of the bounds, before any work is done.
+    Called by ``check_limits`` for bounds and by ``CheckLimits.read`` for checks, before any
+    work is done.
     """
     if limit is None:
         return None
