@@ -67,16 +67,16 @@ def _make_network(graph: CausalGraph, gone: Nodes, usable: Nodes) -> _Residual:
     """
     much = len(graph.nodes) + 1
     residual: _Residual = {}
-    left = [node for node in graph.order if node not in gone]
-    for node in left:
+    places = {node: i for i, node in enumerate(graph.order) if node not in gone}
+    for node in places:
         way_in, way_out = _Gate(node, inward=True), _Gate(node, inward=False)
         residual[way_in] = {way_out: 1 if node in usable else much}
         residual[way_out] = {}
     for number, district in enumerate(graph.components()):
         hub = _Gate(number, inward=True)
         residual[hub] = {}
-        around = district | graph.parents(district)
-        for node in filter(around.__contains__, left):
+        around = (district | graph.parents(district)) - gone
+        for node in sorted(around, key=places.__getitem__):
             residual[_Gate(node, inward=False)][hub] = much
             residual[hub][_Gate(node, inward=True)] = much
     return residual

@@ -206,3 +206,16 @@ def test_conditioning_reads_what_it_conditions_on_and_takes_extremes_over_it() -
     assert chain.extremes == {"I1"}
     assert chain.n_unknown == 1
     assert chain.reweightings == ()
+
+
+def test_a_wide_graph_leaves_enough_work_to_read_rewards_off_the_log() -> None:
+    """Of 176 sets 15 are solved for; the pair that parts Y from selection is the 56th."""
+    near = "; ".join(f"A{i} -> Y" for i in range(8))
+    idle = "; ".join(f"N{i}" for i in range(180))
+    graph = parse(f"X -> Y; {near}; Z8 -> Y; Z9 -> Y; Z8 -> [S]; Z9 -> [S]; {idle}")
+    search = ChainSearch(graph, parse_query("Y | do(X)"))
+
+    found = [chain.name for chain in search.find_chains(longest=3)]
+
+    assert search.solver.is_spent
+    assert found == ["conditioning on Z8, Z9"]

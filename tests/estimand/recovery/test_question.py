@@ -7,6 +7,7 @@ from boundit.estimand.recovery.question import (
     Question,
     find_selection_walk,
     lighten,
+    may_ignore_selection,
     may_observe_treatments,
 )
 from boundit.graph.causal_graph import CausalGraph
@@ -64,6 +65,17 @@ def test_a_lighter_question_has_the_same_answer(selected: bool) -> None:
         gap = effect(model, asked, axes) - effect(model, light, axes)
         np.testing.assert_allclose(gap, 0, atol=1e-10)
     assert lighter > 50
+
+
+def test_selection_may_be_ignored_exactly_where_no_walk_is_open() -> None:
+    ignored = 0
+    for case in random_cases(800, seed=8, sizes=(3, 4, 5, 6)):
+        asked = Question(case.outcomes, case.treatments, case.context)
+        walk = find_selection_walk(case.graph, asked)
+
+        assert may_ignore_selection(case.graph, asked) == (walk is None)
+        ignored += walk is None
+    assert 50 < ignored < 750
 
 
 def test_where_selection_is_not_felt_the_logged_have_the_same_answer() -> None:

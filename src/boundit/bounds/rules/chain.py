@@ -31,6 +31,7 @@ from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
+from boundit.estimand.recovery.derivation import Recovery
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.smaller import SmallerSearch
 from boundit.estimand.recovery.solver import Solver
@@ -42,6 +43,8 @@ from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_SETS = 200
 """How many sets of variables are tried; on wide graphs the most relevant variables are."""
+WIDE = 25
+"""With more nodes, a law is read off the log even when there is no work left to solve it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +229,7 @@ class ChainSearch:
         self.solver = Solver(graph, self.tables)
         self._smaller = SmallerSearch(graph, self.solver)
         self._known: dict[tuple[str, Nodes], KnownFormula | None] = {}
+        self._answered: list[Nodes] = []
 
     def find_chains(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> Iterator[Chain]:
         """Yield every chain of at most ``longest`` variables for the query, shortest first.
@@ -267,8 +271,10 @@ class ChainSearch:
         It must have one given the arm, the context and all of them. Called by
         ``ChainSearch.find_chains`` for each set of variables.
         """
-        reward = self.recover_law(min(self.y), frozenset(chosen))
+        given = frozenset(chosen)
+        reward = self.recover_law(min(self.y), given) or self._read_off_reward(given)
         if reward is not None:
+            self._answered.append(given)
             yield from (Chain(self.query, links, reward) for links in self.find_orders(chosen))
 
     def find_orders(self, chosen: tuple[str, ...]) -> Iterator[tuple[ChainLink, ...]]:
@@ -305,14 +311,33 @@ class ChainSearch:
         if key not in self._known:
             asked = Question(frozenset((node,)), self.x, self.c | before)
             found = self._smaller.find_smaller(asked, self.solver.solve(asked))
-            self._known[key] = (
-                None
-                if found.expression is None
-                else KnownFormula(
-                    simplify(found.expression), tuple(step.record for step in found.steps)
-                )
-            )
+            self._known[key] = _keep_formula(found)
         return self._known[key]
+
+    def _read_off_reward(self, given: Nodes) -> KnownFormula | None:
+        """Read the reward's law given some variables off the log or a table, if they show it.
+
+        Only on a wide graph, where the solver has no work left to look for a formula, and only
+        if no part of these variables gave a formula before: that bounds as well. Called by
+        ``ChainSearch._find_over``.
+        """
+        wide = len(self.graph.nodes) > WIDE and self.solver.is_spent
+        if not wide or any(before <= given for before in self._answered):
+            return None
+        found = self.solver.read_off(Question(self.y, self.x, self.c | given))
+        self._known[min(self.y), given] = _keep_formula(found)
+        return self._known[min(self.y), given]
+
+
+def _keep_formula(found: Recovery) -> KnownFormula | None:
+    """Keep of a recovery the formula in its simplest form and its steps; None without one.
+
+    Called by ``ChainSearch.recover_law`` and ``ChainSearch._read_off_reward``.
+    """
+    if found.expression is None:
+        return None
+    steps = tuple(step.record for step in found.steps)
+    return KnownFormula(simplify(found.expression), steps)
 
 
 def average_over_links(

@@ -62,7 +62,7 @@ class Question:
 def find_selection_walk(graph: CausalGraph, asked: Question) -> tuple[str, ...] | None:
     """Find a walk by which selection tells of the outcomes; None when it tells nothing.
 
-    Called by ``Solver._read_off_log`` and ``Solver._answer_among_selected``.
+    Called by ``Solver._answer_among_selected``, which shows the walk.
 
     None is Rule 1 of the do-calculus for S: the logged rows give the same answer as everyone.
 
@@ -73,6 +73,23 @@ def find_selection_walk(graph: CausalGraph, asked: Question) -> tuple[str, ...] 
     cut = graph.without_edges_into(asked.treatments)
     given = asked.treatments | asked.context
     return open_walk(cut, asked.outcomes, graph.selection or (), given=given)
+
+
+def may_ignore_selection(graph: CausalGraph, asked: Question) -> bool:
+    """Tell whether the logged rows give the same answer as everyone (Rule 1 for S).
+
+    It says yes exactly where ``find_selection_walk`` finds none, and cuts no graph to see it.
+    Called by ``Solver._read_off_log``, which may ask for hundreds of questions.
+
+    >>> graph = CausalGraph.of(directed=[("Z", "Y"), ("Z", "S")], selection="S")
+    >>> may_ignore_selection(graph, Question(frozenset("Y"), context=frozenset("Z")))
+    True
+    """
+    if graph.selection is None:
+        return True
+    given = asked.treatments | asked.context | {graph.selection}
+    found = find_boundary(graph, asked.outcomes, given=given, into=asked.treatments)
+    return graph.selection not in found
 
 
 def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:

@@ -35,8 +35,8 @@ _DEPTH = 1
 _COMPACTIONS = 3
 _WORK = 40_000
 """How often variables are hidden, and what each time may cost: about 0.1 s."""
-_TOO_MANY = 4_096
-"""With so many cells it is worth the time to begin again from the formula first found."""
+_ENOUGH = 1_024
+"""With so few cells an equal formula is taken without a look for yet smaller ones."""
 
 
 @final
@@ -66,7 +66,7 @@ class SmallerSearch:
         best = found
         for depth in range(_DEPTH + 1):
             best = min((best, *self.list_equivalents(asked, depth)), key=_measure)
-            if best.expression is not None and not is_large(best.expression):
+            if best is not found and _measure(best) <= (_ENOUGH, inf):
                 return best
         return self._hide_variables(asked, found, best)
 
@@ -77,9 +77,9 @@ class SmallerSearch:
         from. Called by ``SmallerSearch.find_smaller`` for formulas that are still large.
         """
         tables = [table.measured for table in self._solver.tables]
-        starts = [(best, 0)] if best is found else [(best, 0), (found, _TOO_MANY)]
+        starts = [(best, 0)] if best is found else [(best, 0), (found, _ENOUGH)]
         for start, most in starts:
-            if self._compactions and _measure(best) > (most, 0):
+            if self._compactions and _measure(best) > (most, inf):
                 self._compactions -= 1
                 best = min(
                     (best, compact(self.graph, asked, tables, start, work=_WORK)), key=_measure

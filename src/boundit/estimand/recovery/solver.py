@@ -21,6 +21,7 @@ from boundit.estimand.recovery.question import (
     Question,
     find_selection_walk,
     lighten,
+    may_ignore_selection,
     may_observe_treatments,
     state_rule_1,
     state_rule_2,
@@ -56,6 +57,14 @@ class Solver:
         """Makes a question lighter by the do-calculus, each once."""
         self._among_selected = cache(self._answer_among_selected)
         self._left = max(2, work // len(graph.nodes))
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no work is left for further questions: they get no formula.
+
+        Read by ``ChainSearch._read_off_reward``.
+        """
+        return self._left == 0
 
     def solve(self, asked: Question, depth: int = _DEPTH) -> Recovery:
         """Find a formula for a question by structured ways: log, tables, c-factors, splitting.
@@ -138,7 +147,7 @@ class Solver:
         Selection must not matter, and treatments must be readable as conditions. Called by
         ``Solver.read_off`` first.
         """
-        if self.graph.selection and find_selection_walk(self.graph, asked) is not None:
+        if not may_ignore_selection(self.graph, asked):
             return Recovery(None)
         among = replace(asked, selected=self.graph.selection is not None)
         if not may_observe_treatments(self.graph, among):
