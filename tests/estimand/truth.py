@@ -84,9 +84,11 @@ def recover_sets(
     return recover(graph, asked, external=external)
 
 
-def gap(case: Case, formula: Expression, seed: int = 0) -> float:
+def gap(
+    case: Case, formula: Expression, seed: int = 0, *, levels: tuple[int, ...] = (2, 3)
+) -> float:
     """How far a formula is from the effect in one random model, at worst over all values."""
-    model = draw_model(case.graph, np.random.default_rng(seed))
+    model = draw_model(case.graph, np.random.default_rng(seed), levels=levels)
     tables = [model.law(t) for t in case.external] if case.graph.selection else [model.law()]
     value = evaluate(formula, model.log(), external=tables)
     truth = model.effect(
