@@ -2,12 +2,15 @@
 
 Every problem is a sparse random graph of 10 to 200 variables with 200,000 logged rows in a
 pandas frame; of each size there are three densities, with selection and without, and in each
-the hidden causes, contexts and treatments vary by seed. A problem is drawn by one process and
-bounded by another, whose clock and memory start when boundit is imported, warm, and the frame
-is made. Shares are means over problems of the share of a table's rows (an arm in a context);
-a problem that fails counts as rows of no use. Whoever takes longer than ``LATEST`` or grows
-beyond ``LARGEST`` is stopped, and has failed. A few of them only:
-``python -m benchmarks.scaling --quick``; one by one: ``--nodes 60 --seeds 1 --each``.
+the hidden causes, contexts and treatments vary by seed. Where a variable's causes are drawn
+from all before it, the reward depends on few of many variables; so there is a second table of
+graphs with long chains of causes, each drawn from the ``REACH`` variables before its effect.
+
+A problem is drawn by one process and bounded by another, whose clock and memory start when
+boundit is imported, warm, and the frame is made. Shares are means over problems of the share of
+a table's rows (an arm in a context); a problem that fails counts as rows of no use. Whoever
+takes longer than ``LATEST`` or grows beyond ``LARGEST`` is stopped, and has failed. A few of
+them only: ``python -m benchmarks.scaling --quick``; one by one: ``--nodes 60 --each``.
 """
 
 import json
@@ -17,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
@@ -35,6 +38,7 @@ from boundit.terms.rounding import ROUNDING
 SIZES = (10, 20, 30, 40, 60, 100, 150, 200)
 PARENTS = (1.0, 1.5, 2.5)
 HIDDEN = (0.0, 0.15, 0.3)
+REACH = 8
 ROWS = 200_000
 SEEDS = 3
 LATEST = 120.0
@@ -54,6 +58,7 @@ class Case:
     parents: float
     selection: bool
     seed: int
+    reach: int | None = None
 
     def shape(self) -> WorldShape:
         rng = np.random.default_rng([*self.key(), 1])
@@ -64,10 +69,12 @@ class Case:
             treatments=int(rng.integers(1, 3)),
             contexts=int(rng.integers(0, 3)),
             selection=self.selection,
+            reach=self.reach,
         )
 
     def key(self) -> list[int]:
-        return [self.nodes, round(self.parents * 10), int(self.selection), self.seed]
+        place = [self.nodes, round(self.parents * 10), int(self.selection), self.seed]
+        return place if self.reach is None else [*place, self.reach]
 
 
 @dataclass(frozen=True)
@@ -98,14 +105,13 @@ def draw(path: str, key: Sequence[int], given: dict[str, object]) -> dict[str, o
     return {}
 
 
-def bound(path: str, time_limit: float | None) -> dict[str, object]:
+def bound(path: str, limits: dict[str, object]) -> dict[str, object]:
     """Bound a problem that was drawn, and measure it."""
     warm = pd.DataFrame({"X": [0, 1, 0, 1], "Y": [0, 1, 1, 0]}, dtype="int8")
     derive_bounds(parse("X -> Y; X <-> Y"), "Y | do(X)", warm)
     with np.load(path) as held:
         graph, query = parse(str(held["text graph"])), str(held["text query"])
         frame = pd.DataFrame({n: held[n] for n in held.files if not n.startswith("text ")})
-    limits = {} if time_limit is None else {"time_limit": time_limit}
     before, started = peak(), time.perf_counter()
     table = derive_bounds(graph, query, frame, **limits)  # type: ignore[arg-type]
     seconds = time.perf_counter() - started
@@ -128,12 +134,12 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measured(case: Case, folder: Path, time_limit: float | None) -> Outcome:
+def measured(case: Case, folder: Path, limits: dict[str, object]) -> Outcome:
     """Draw a problem in one fresh process and bound it in another."""
     path = folder / "problem.npz"
     run_child({"path": str(path), "key": case.key(), "given": asdict(case)}, "draw")
     try:
-        found = run_child({"path": str(path), "time_limit": time_limit}, "bound")
+        found = run_child({"path": str(path), "limits": limits}, "bound")
     except ChildFailed as failed:
         return Outcome(case, str(failed))
     return Outcome(case, **found)  # type: ignore[arg-type]
@@ -251,7 +257,7 @@ def show_kinds(found: Sequence[Outcome]) -> None:
 
 
 def show_promises(found: Sequence[Outcome]) -> None:
-    """Print whether the sizes with a promise keep it, and what failed."""
+    """Print whether the sizes with a promise keep it."""
     for nodes, most, memory in PROMISES:
         of = [one for one in found if one.case.nodes == nodes]
         if not of:
@@ -267,6 +273,10 @@ def show_promises(found: Sequence[Outcome]) -> None:
             f"{nodes} nodes, median under {most:.0f} s and {memory:,.0f} MB, at most 10% "
             f"skipped, none failed: {'kept' if kept else 'not kept'}"
         )
+
+
+def show_failures(found: Sequence[Outcome]) -> None:
+    """Print every problem that failed, and how."""
     for one in found:
         if one.failure:
             click.echo(f"failed: seed {one.case.seed}, {one.case.shape()}: {one.failure}")
@@ -274,8 +284,8 @@ def show_promises(found: Sequence[Outcome]) -> None:
 
 def run(
     sizes: Iterable[int] = SIZES,
-    seeds: Iterable[int] = range(SEEDS),
-    time_limit: float | None = None,
+    seeds: Sequence[int] = range(SEEDS),
+    limits: dict[str, object] | None = None,
     each: bool = False,
 ) -> None:
     """Print the tables."""
@@ -283,22 +293,35 @@ def run(
     click.echo("useful: narrower than the range; narrow: below 0.5; budget: a limit was met")
     click.echo("skipped: rows left at the range where a limit was met; memory over the frame's")
     head("nodes")
-    found: list[Outcome] = []
-    seeds = list(seeds)
-    with tempfile.TemporaryDirectory() as folder:
-        for nodes in sizes:
-            cases = [Case(nodes, *of) for of in product(PARENTS, (True, False), seeds)]
-            of_size = []
-            for case in cases:
-                of_size.append(measured(case, Path(folder), time_limit))
-                if each:
-                    show_each(of_size[-1])
-            line(f"{nodes}", of_size)
-            found += of_size
+    found = list(measure_sizes(sizes, seeds, None, limits or {}, each))
+    click.echo()
+    head(f"causes within {REACH}")
+    few = seeds[: max(len(seeds) // 3, 1)]
+    chains = list(measure_sizes(sizes, few, REACH, limits or {}, each))
     click.echo()
     show_kinds(found)
     click.echo()
     show_promises(found)
+    show_failures([*found, *chains])
+
+
+def measure_sizes(
+    sizes: Iterable[int],
+    seeds: Sequence[int],
+    reach: int | None,
+    limits: dict[str, object],
+    each: bool,
+) -> Iterator[Outcome]:
+    """Measure the problems of every size, and print a line a size."""
+    with tempfile.TemporaryDirectory() as folder:
+        for nodes in sizes:
+            found = []
+            for of in product(PARENTS, (True, False), seeds):
+                found.append(measured(Case(nodes, *of, reach), Path(folder), limits))
+                if each:
+                    show_each(found[-1])
+            line(f"{nodes}", found)
+            yield from found
 
 
 @click.command()
@@ -307,6 +330,7 @@ def run(
 @click.option("--seeds", type=int, default=SEEDS, show_default=True)
 @click.option("--first-seed", type=int, default=0, show_default=True)
 @click.option("--time-limit", type=float)
+@click.option("--memory-limit")
 @click.option("--each", is_flag=True, help="A line for every problem.")
 @click.option("--only", hidden=True)
 @click.argument("task", required=False)
@@ -316,6 +340,7 @@ def main(
     seeds: int,
     first_seed: int,
     time_limit: float | None,
+    memory_limit: str | None,
     each: bool,
     only: str | None,
     task: str | None,
@@ -326,7 +351,8 @@ def main(
         print(json.dumps(bound(**given) if only == "bound" else draw(**given)))
         return
     some = range(first_seed, first_seed + (1 if quick else seeds))
-    run(nodes or SIZES, some, time_limit, each)
+    limits = {"time_limit": time_limit, "memory_limit": memory_limit}
+    run(nodes or SIZES, some, {k: v for k, v in limits.items() if v is not None}, each)
 
 
 if __name__ == "__main__":

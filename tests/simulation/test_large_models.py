@@ -15,7 +15,7 @@ SHAPES = [
     WorldShape(10, 1.0, hidden=0.0),
     WorldShape(25, 2.5, hidden=0.3, treatments=2, contexts=2),
     WorldShape(60, 1.5, contexts=1, selection=False, levels=(2,)),
-    WorldShape(200, 2.5, hidden=0.3, treatments=2, contexts=2),
+    WorldShape(200, 2.5, hidden=0.3, treatments=2, contexts=2, reach=8),
 ]
 
 
@@ -45,6 +45,18 @@ def test_arrows_are_as_many_as_asked_up_to_the_cap() -> None:
     arrows = sum(len(world.graph.directed) for world in worlds)
 
     assert arrows / 2000 == pytest.approx(1.5, abs=0.1)
+
+
+def test_causes_within_reach_make_long_chains() -> None:
+    far, near = (
+        draw_large_world(WorldShape(80, selection=False, reach=reach), np.random.default_rng(3))
+        for reach in (None, 5)
+    )
+
+    assert all(int(b[1:]) - int(a[1:]) <= 5 for a, b in near.graph.directed)
+    assert any(int(b[1:]) - int(a[1:]) > 5 for a, b in far.graph.directed)
+    n_causes = [len(world.graph.ancestors(world.query.outcomes)) for world in (far, near)]
+    assert n_causes[1] > n_causes[0]
 
 
 def test_a_seed_fixes_the_world_and_its_log() -> None:

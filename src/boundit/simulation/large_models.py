@@ -31,7 +31,9 @@ class WorldShape:
 
     ``parents`` is the mean number of direct causes of a variable (before the cap), ``hidden``
     how many bidirected edges there are for each variable, ``levels`` the numbers of levels that
-    variables can have; the reward, hidden causes and selection have two.
+    variables can have; the reward, hidden causes and selection have two. Causes are drawn from
+    all variables before their effect, so that even the last one has few, direct or not; with a
+    ``reach`` from so many before it, which makes for long chains of causes.
     """
 
     nodes: int
@@ -41,6 +43,7 @@ class WorldShape:
     contexts: int = 0
     selection: bool = True
     levels: tuple[int, ...] = (2, 3, 4)
+    reach: int | None = None
 
     def __str__(self) -> str:
         parts = [
@@ -50,6 +53,7 @@ class WorldShape:
             f"{self.treatments} treatments",
             f"{self.contexts} contexts",
             "selected" if self.selection else "not selected",
+            *([f"causes within {self.reach}"] if self.reach else []),
         ]
         return ", ".join(parts)
 
@@ -108,8 +112,9 @@ def _draw_sparse_graph(shape: WorldShape, rng: Generator) -> CausalGraph:
     names = [f"V{i + 1}" for i in range(shape.nodes)]
     arrows: list[tuple[str, str]] = []
     for i, name in enumerate(names):
-        n = min(i, MOST_PARENTS, int(rng.poisson(shape.parents)))
-        arrows += [(names[cause], name) for cause in rng.choice(i, n, replace=False)]
+        before = names[max(i - (shape.reach or i), 0) : i]
+        n = min(len(before), MOST_PARENTS, int(rng.poisson(shape.parents)))
+        arrows += [(str(cause), name) for cause in rng.choice(before, n, replace=False)]
     companions = dict.fromkeys(names, 0)
     arcs = set[tuple[str, str]]()
     for _ in range(round(shape.hidden * shape.nodes)):

@@ -38,6 +38,7 @@ ERRORS = 5.0
 PARENTS = (1.0, 1.5, 2.5)
 HIDDEN = (0.0, 0.15, 0.3)
 LEVELS = ((2,), (2, 3, 4))
+REACH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,7 @@ def _draw_shape(nodes: tuple[int, int], rng: Generator) -> WorldShape:
         contexts=int(rng.integers(0, 3)),
         selection=bool(rng.random() < 0.7),
         levels=LEVELS[int(rng.integers(len(LEVELS)))],
+        reach=REACH if rng.random() < 0.5 else None,
     )
 
 
