@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundit.checks.strata import Mask, Strata
 from boundit.counts.levels import Codes
@@ -87,8 +88,8 @@ class PooledGroups:
     def levels(self) -> tuple[list[int], list[int]]:
         """The codes of the levels that occur, of the first variable and of the second.
 
-        Read by ``_mark_rarest_level`` and ``_find_strongest_pair``, to name the levels of a
-        cell.
+        Read by ``PooledGroups.margins``, and by ``_find_strongest_pair`` to name the levels of
+        a cell.
         """
         return np.unique(self.strata.one).tolist(), np.unique(self.strata.other).tolist()
 
@@ -99,9 +100,20 @@ class PooledGroups:
         Read by ``PooledGroups.expected`` and ``PooledGroups.whitener``, and by ``draw_tables``,
         which keeps them in every shuffle.
         """
-        n_groups, (one, other) = len(self.strata), self.strata.n_levels
-        rows = self.strata.first_margin.to_dense(n_groups, one)[:, self.levels[0]]
-        return rows, self.strata.second_margin.to_dense(n_groups, other)[:, self.levels[1]]
+        strata, (ones, others) = self.strata, self.levels
+        rows = strata.first_margin.to_dense(len(strata), ones)
+        return rows, strata.second_margin.to_dense(len(strata), others)
+
+    @cached_property
+    def places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where the levels of each cell stand among those that occur, of both variables.
+
+        Read by ``PooledGroups.counts``, ``_mark_rarest_level`` and ``_lay_out_log``.
+        """
+        ones, others = self.levels
+        return np.searchsorted(ones, self.strata.one), np.searchsorted(
+            others, self.strata.other
+        )
 
     @cached_property
     def counts(self) -> Floats:
@@ -109,9 +121,9 @@ class PooledGroups:
 
         Read by ``PooledGroups.make_statistic`` and ``_find_strongest_pair``.
         """
-        table = np.zeros(self.strata.n_levels)
-        np.add.at(table, (self.strata.one, self.strata.other), self.strata.n)
-        return np.asarray(table[np.ix_(*self.levels)])
+        table = np.zeros((len(self.levels[0]), len(self.levels[1])))
+        np.add.at(table, self.places, self.strata.n)
+        return table
 
     @cached_property
     def expected(self) -> Floats:
@@ -199,7 +211,7 @@ def pool_groups(strata: Strata, least: float = 0.0) -> PooledGroups | None:
         total = PooledGroups(kept)
         if (total.expected >= least).all():
             return total
-        kept = kept.select(~_mark_rarest_level(total)[kept.one, kept.other])
+        kept = kept.select(~_mark_rarest_level(total))
     return None
 
 
@@ -220,9 +232,6 @@ def _mark_rarest_level(total: PooledGroups) -> Mask:
     cell that is left is common enough.
     """
     i, j = np.unravel_index(total.expected.argmin(), total.expected.shape)
-    gone = np.zeros(total.strata.n_levels, dtype=np.bool_)
     if total.expected[i].sum() <= total.expected[:, j].sum():
-        gone[total.levels[0][i]] = True
-    else:
-        gone[:, total.levels[1][j]] = True
-    return gone
+        return np.asarray(total.places[0] == i)
+    return np.asarray(total.places[1] == j)

@@ -17,7 +17,7 @@ ONE_PASS = 2 * 10**6
 """A log of so many rows is brought back whole: its table has no more cells than it has rows."""
 SMALL = 2**20
 """Of a longer log, statements share a pass while their table stays below so many cells."""
-_BYTES_PER_CODE = 40
+_BYTES_PER_CODE = 32
 """What a code takes while a table is made: as a key of the engine, coded, sorted and copied."""
 _BYTES_PER_CELL = 64
 """What else a cell takes: its count, and where it goes."""

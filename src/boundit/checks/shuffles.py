@@ -137,6 +137,6 @@ def _lay_out_log(total: PooledGroups) -> Floats:
     Called by ``find_chances``, which compares shuffles with it.
     """
     strata = total.strata
-    dense = np.zeros((len(strata), *strata.n_levels))
-    dense[strata.group, strata.one, strata.other] = strata.n
-    return np.asarray(dense[:, total.levels[0]][:, :, total.levels[1]])
+    dense = np.zeros((len(strata), *total.counts.shape))
+    dense[strata.group, *total.places] = strata.n
+    return dense

@@ -59,13 +59,13 @@ class Margin:
         np.minimum.at(least, self.group, self.n)
         return least
 
-    def to_dense(self, n_groups: int, n_levels: int) -> Floats:
-        """Write the margin as an array of rows: a line a group, a column a level.
+    def to_dense(self, n_groups: int, levels: list[int]) -> Floats:
+        """Write the margin as an array of rows: a line a group, a column each of some levels.
 
-        Called by ``PooledGroups.margins``.
+        ``levels`` are in order and hold all that occur. Called by ``PooledGroups.margins``.
         """
-        table = np.zeros((n_groups, n_levels))
-        table[self.group, self.level] = self.n
+        table = np.zeros((n_groups, len(levels)), order="F")
+        table[self.group, np.searchsorted(levels, self.level)] = self.n
         return table
 
 

@@ -223,7 +223,11 @@ def merge_cells(
             joined[name][group] = numbers
         how = {"lowest": np.minimum, "highest": np.maximum}.get(name, np.add)
         how.at(joined[name], group, numbers)
-    return codes[first], joined.pop("n"), joined
+    # Column by column, as tables keep them: a copy less.
+    kept = np.empty((len(first), len(shape)), dtype=np.int64, order="F")
+    for i in range(len(shape)):
+        kept[:, i] = codes[first, i]
+    return kept, joined.pop("n"), joined
 
 
 def find_distinct(

@@ -87,8 +87,10 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         raise EmptyLog(asked.label, _explain_empty(nulls))
     scale = total if asked.exact else 1.0
     levels_of, codes = _encode_in_domain(keys, len(n), asked)
+    notes = _collect_notes(cells, keys, nulls, asked)
+    del keys  # of many variables, the codes of every cell take more than all else
     codes, n, reward = merge_cells(
-        codes[kept],
+        codes if kept.all() else codes[kept],
         [len(levels) for levels in levels_of.values()],
         n[kept] / scale,
         {name: of[kept] / (scale if name in _ADDED else 1.0) for name, of in reward.items()},
@@ -100,7 +102,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         n=n,
         reward=asked.reward,
         exact=asked.exact,
-        notes=_collect_notes(cells, keys, nulls, asked),
+        notes=notes,
         dropped=nulls,
         label=asked.label,
         **reward,
