@@ -15,7 +15,7 @@ from benchmarks.clock import seconds
 from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.rules.find_response_programs import SearchBudget, find_response_programs
 from boundit.bounds.rules.response_program import ProgramLayout, ResponseProgram, solve_program
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver

@@ -19,7 +19,7 @@ from boundit.bounds.sensitivity import SensitivityCurve as SensitivityCurve
 from boundit.bounds.sensitivity import sensitivity_curve as sensitivity_curve
 from boundit.checks.check import check as check
 from boundit.checks.report import CheckReport as CheckReport
-from boundit.counts.evaluate import evaluate as evaluate
+from boundit.counts.formulas.evaluate import evaluate as evaluate
 from boundit.counts.log import Log as Log
 from boundit.counts.read import read_log as read_log
 from boundit.estimand.criteria.adjustment import adjusts as adjusts

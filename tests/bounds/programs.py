@@ -13,7 +13,7 @@ from boundit.bounds.rules.response_program import (
     ResponseProgram,
     solve_program,
 )
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver

@@ -7,7 +7,7 @@ import numpy as np
 
 from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats
 from boundit.graph.boundary import find_boundary
 from boundit.simulation.model import Model

@@ -114,15 +114,12 @@ def test_formulas_take_the_worst_case_of_their_terms() -> None:
     numbers = ConfidentNumbers(
         source, (), dict.fromkeys(collect_terms([formula]), frozenset[str]()), confidence=0.9
     )
-    (y_low, y_high), (z_low, z_high) = (
-        numbers.find_interval(P(Y, X | Z)),
-        numbers.find_interval(P(Z)),
-    )
-    low, high = numbers.read_ends(formula, ("X", "Y"))
     order = ("X", "Y", "Z")
+    of_y, of_z = numbers.read_term(P(Y, X | Z)), numbers.read_term(P(Z))
+    low, high = numbers.read_ends(formula, ("X", "Y"))
     by_hand = [
-        (of_y.align(order) * of_z.align(order)).sum(axis=2)
-        for of_y, of_z in ((y_low, z_low), (y_high, z_high))
+        (end_of_y * end_of_z).sum(axis=2)
+        for end_of_y, end_of_z in zip(of_y.align(order), of_z.align(order), strict=True)
     ]
 
     assert low == pytest.approx(by_hand[0])

@@ -15,7 +15,7 @@ from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.proof import EndProof
 from boundit.bounds.rules.rule import BoundRule
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
 from boundit.estimand.language.expression import Expression

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.numbers import evaluate_formula
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.expression import P
 

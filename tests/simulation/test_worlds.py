@@ -7,7 +7,7 @@ from boundit.bandit.errors import BadOption
 from boundit.bandit.theory import count_ruled_out
 from boundit.bounds.baselines import adjust_for_confounding_only, condition_only
 from boundit.bounds.derive import derive_bounds
-from boundit.counts.evaluate import evaluate
+from boundit.counts.formulas.evaluate import evaluate
 from boundit.estimand.language.expression import P
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.world import World

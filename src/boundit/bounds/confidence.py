@@ -20,13 +20,16 @@ half the chance (Maurer and Pontil 2009).
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
-from typing import Protocol, assert_never, final
+from typing import Final, Protocol, assert_never, final
 
 import numpy as np
 from scipy.special import betainc, betaincinv
 
 from boundit.bounds.binary_reward import BinaryReward
-from boundit.counts.named_array import Floats, NamedArray
+from boundit.counts.formulas.elimination import Factor
+from boundit.counts.formulas.evaluation import Arrays, evaluate_with
+from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.named_array import Floats, NamedArray, divide
 from boundit.estimand.language.expression import (
     CFactor,
     Expression,
@@ -34,11 +37,10 @@ from boundit.estimand.language.expression import (
     Product,
     Ratio,
     Sum,
-    find_variables,
 )
 from boundit.terms.errors import BounditError
 from boundit.terms.message import Option
-from boundit.terms.names import Nodes, sort_names
+from boundit.terms.names import Nodes
 
 _NEAR = 1e-6  # how far off, for its size, the library's inverse may be
 _HALVINGS = 80
@@ -134,6 +136,8 @@ class ConfidentNumbers:
     ``sparing=False`` makes every cell cost alike, seen or not: plain Bonferroni.
     """
 
+    n_arrays: Final = 2
+
     def __init__(
         self,
         log: BinaryReward,
@@ -142,8 +146,10 @@ class ConfidentNumbers:
         *,
         confidence: float,
         sparing: bool = True,
+        workspace: Workspace | None = None,
     ) -> None:
         self._log, self._sparing = log, sparing
+        self.workspace = workspace or Workspace.make_default()
         self._extreme = dict(terms) if sparing else dict.fromkeys(terms, frozenset[str]())
         self._external = sorted(external, key=lambda source: prod(source.n_levels.values()))
         self.levels: Mapping[str, int] = {}
@@ -152,7 +158,7 @@ class ConfidentNumbers:
         sizes = {term: self._count_intervals(term) for term in terms}
         total = sum(sizes.values())
         self._shares = {t: (1 - confidence) * size / total for t, size in sizes.items()}
-        self._terms: dict[P, tuple[NamedArray, NamedArray]] = {}
+        self._terms: dict[P, Factor] = {}
 
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> EndPair:
         """Compute both confidence ends of a formula at every level of the variables ``wanted``.
@@ -161,30 +167,47 @@ class ConfidentNumbers:
         by ``Chain.find_ends``, ``Populations._add_table`` and every rule, as
         ``Numbers.read_ends``.
         """
-        order = tuple(sort_names(find_variables(expression)))
-        free, pair = _IntervalArithmetic(self, order).evaluate(expression)
-        kept = tuple(axis for axis in order if axis in wanted and axis in free)
-        gone = tuple(i for i, axis in enumerate(order) if axis not in kept)
-        full = [self.levels[axis] if axis in free else 1 for axis in order]
-        low = np.nan_to_num(np.broadcast_to(pair[0], full), nan=0.0).clip(0, 1)
-        high = np.nan_to_num(np.broadcast_to(pair[1], full), nan=1.0).clip(0, 1)
-        lower, upper = low.max(axis=gone), high.min(axis=gone)
+        axes, (low, high) = evaluate_with(self, expression)
+        kept = tuple(axis for axis in axes if axis in wanted)
+        idle = tuple(i for i, axis in enumerate(axes) if axis not in wanted)
+        lower = np.nan_to_num(low, nan=0.0).clip(0, 1).max(axis=idle)
+        upper = np.nan_to_num(high, nan=1.0).clip(0, 1).min(axis=idle)
         return NamedArray(kept, lower).align(wanted), NamedArray(kept, upper).align(wanted)
 
-    def find_interval(self, term: P) -> tuple[NamedArray, NamedArray]:
+    def read_term(self, term: P) -> Factor:
         """Return both confidence ends of the term ``P(of | given)``, an axis for each variable.
 
-        Each term is computed once. Called by ``_IntervalArithmetic.evaluate`` for each term of
+        Each term is computed once. Called by ``FormulaEvaluation.expand_node`` for each term of
         a formula.
         """
         if term not in self._terms:
+            asked = term.of | term.given
+            self.workspace.require_cells(prod(self.levels[name] for name in asked), asked)
             self._terms[term] = self._compute_interval(term)
         return self._terms[term]
 
-    def _compute_interval(self, term: P) -> tuple[NamedArray, NamedArray]:
+    def read_c_factor(self, of: Nodes) -> Arrays:
+        """Return 0 and 1 as the ends of a c-factor that has no formula.
+
+        Called by ``FormulaEvaluation.expand_node``.
+        """
+        del of  # nothing is known of any
+        return np.zeros(()), np.ones(())
+
+    def invert(self, arrays: Arrays) -> Arrays:
+        """Invert both ends of a factor below the line: the greatest gives the least.
+
+        What is divided by nothing is infinite at most, and unknown at least. Called by
+        ``FormulaEvaluation.expand_node``.
+        """
+        low, high = arrays
+        with np.errstate(divide="ignore"):
+            return divide(np.ones(()), high), 1 / low
+
+    def _compute_interval(self, term: P) -> Factor:
         """Compute both confidence ends of a term from its counts and its share of the error.
 
-        Called by ``ConfidentNumbers.find_interval`` once per term.
+        Called by ``ConfidentNumbers.read_term`` once per term.
         """
         source = self._find_source(term)
         joint, below = source.marginalize(term.of | term.given), source.marginalize(term.given)
@@ -203,7 +226,7 @@ class ConfidentNumbers:
                 ends = bound_mean(joint.values, squares, n, alpha)
             else:
                 ends = bound_share(joint.values, n, alpha)
-        return NamedArray(joint.axes, ends[0]), NamedArray(joint.axes, ends[1])
+        return Factor(joint.axes, ends)
 
     def _count_seen_rows(self, term: P, below: NamedArray) -> int:
         """Count the levels of a term's ``given`` that were logged at all.
@@ -242,61 +265,6 @@ class ConfidentNumbers:
         """
         rows = term.given - self._extreme[term]
         return self._count_outcomes(term) * prod(self.levels[name] for name in rows)
-
-
-class _IntervalArithmetic:
-    """Worst cases through sums, products and ratios of numbers that are never negative.
-
-    What is divided by nothing is nan or infinite here, and unknown in the end.
-    """
-
-    def __init__(self, numbers: ConfidentNumbers, axes: Sequence[str]) -> None:
-        self.numbers, self.axes = numbers, tuple(axes)
-
-    def evaluate(self, node: Expression) -> tuple[Nodes, EndPair]:
-        """Compute both ends of a formula from the intervals of its terms, by recursion.
-
-        What comes out are the variables that the formula depends on, and its ends. Called by
-        ``ConfidentNumbers.read_ends``.
-        """
-        match node:
-            case P(of, given):
-                low, high = self.numbers.find_interval(node)
-                return of | given, (low.align(self.axes), high.align(self.axes))
-            case Sum(over, body):
-                return self.add_up(over, *self.evaluate(body))
-            case Product(factors):
-                return self.multiply([self.evaluate(factor) for factor in factors])
-            case Ratio(top, bottom):
-                (above, up), (below, down) = self.evaluate(top), self.evaluate(bottom)
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    return above | below, (up[0] / down[1], up[1] / down[0])
-            case CFactor():
-                return frozenset(), (np.zeros(()), np.ones(()))
-            case _:
-                assert_never(node)
-
-    def multiply(self, factors: Sequence[tuple[Nodes, EndPair]]) -> tuple[Nodes, EndPair]:
-        """Multiply the lower ends of some factors, and their upper ends.
-
-        Called by ``_IntervalArithmetic.evaluate`` for products.
-        """
-        free, low, high = frozenset[str](), np.ones(()), np.ones(())
-        for names, pair in factors:
-            free |= names
-            with np.errstate(invalid="ignore"):  # nothing times anything is unknown
-                low, high = np.asarray(low * pair[0]), np.asarray(high * pair[1])
-        return free, (low, high)
-
-    def add_up(self, over: Nodes, free: Nodes, pair: EndPair) -> tuple[Nodes, EndPair]:
-        """Sum both ends over the variables ``over``; only the ``free`` ones change the number.
-
-        Called by ``_IntervalArithmetic.evaluate`` for sums.
-        """
-        gone = tuple(i for i, axis in enumerate(self.axes) if axis in over & free)
-        times = prod(self.numbers.levels[name] for name in over - free)
-        low, high = (end.sum(axis=gone, keepdims=True) * times for end in pair)
-        return free - over, (low, high)
 
 
 def bound_share(k: Floats, n: Floats, alpha: float) -> EndPair:

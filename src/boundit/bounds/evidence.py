@@ -9,7 +9,7 @@ from boundit.bounds.plan import BoundPlan
 from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.reward import is_binary, settle_reward_range
 from boundit.bounds.rules.rule import BoundRule
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.table import CountTable
 from boundit.estimand.language.expression import P
 from boundit.terms.names import Nodes

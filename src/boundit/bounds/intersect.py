@@ -15,7 +15,7 @@ from boundit.bounds.explain import Explainer
 from boundit.bounds.numbers import Ends, Numbers, PlugInNumbers
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.rules.rule import BoundRule
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
 from boundit.terms.bound import Bound, Key

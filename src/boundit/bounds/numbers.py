@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.proof import EndProof, Place, WorstPopulation
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
+from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
 from boundit.terms.message import Message, Note, Option
@@ -45,6 +46,14 @@ class Numbers(Protocol):
         Read by ``average_over_links`` and ``Populations.__init__``.
         """
 
+    @property
+    def workspace(self) -> Workspace:
+        """How much memory and time reading numbers may take.
+
+        Read by rules for arrays of their own, ``Factorization.find_ends`` for one, and by
+        ``_try_rule``.
+        """
+
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
         """Read off counts a formula's lower and upper end at every level of ``wanted``.
 
@@ -59,6 +68,7 @@ class PlugInNumbers:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.levels = evaluator, evaluator.levels
+        self.workspace = evaluator.workspace
 
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
         """Read a formula's estimate as both ends; 0 and 1 where nothing was logged.

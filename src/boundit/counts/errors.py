@@ -194,14 +194,26 @@ class NotAllSelected(InvalidLog):
 
 
 class TooLarge(InvalidLog):
-    """A dense table that would not fit."""
+    """A dense table that would not fit; ``option`` is the limit that it would not fit in."""
 
-    def __init__(self, names: Iterable[str], size: int, limit: int) -> None:
+    def __init__(
+        self, names: Iterable[str], size: int, limit: int, *, option: str | None = None
+    ) -> None:
         self.names, self.size = tuple(names), size
-        super().__init__(
-            f"a dense table over {shorten(join_names(self.names))} has {size:,} cells, "
-            f"more than {limit:,}; ask for fewer variables or levels"
-        )
+        wanted = f"a dense table over {shorten(join_names(self.names))} has {size:,} cells, "
+        fix = "ask for fewer variables or levels"
+        if option is None:
+            super().__init__(f"{wanted}more than {limit:,}; {fix}")
+        else:
+            more = Message(Option(option), f" allows {limit:,}; {fix}, or raise it")
+            super().__init__(wanted, more, option=option)
+
+
+class OutOfTime(BounditError):
+    """Work that was given up because the time for it is over."""
+
+    def __init__(self) -> None:
+        super().__init__(Option("time_limit"), " is over", option="time_limit")
 
 
 class NotALevel(InvalidLog):

@@ -11,7 +11,7 @@ from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
 from boundit.graph.text import parse

@@ -16,7 +16,7 @@ from boundit.bounds.rules.chain import (
     KnownFormula,
     find_least_mean,
 )
-from boundit.counts.evaluate import Evaluator, evaluate
+from boundit.counts.formulas.evaluate import Evaluator, evaluate
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query

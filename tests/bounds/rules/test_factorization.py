@@ -3,7 +3,7 @@ import pytest
 
 from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.rules.factorization import divide_ends, factorize_effect
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
 from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse

@@ -24,7 +24,7 @@ from boundit.bounds.numbers import Ends, Numbers, evaluate_formula
 from boundit.bounds.proof import Place
 from boundit.bounds.rules.claims import sum_over, take_extremes
 from boundit.bounds.rules.rule import BoundRule
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats
 from boundit.estimand.criteria.relevance import shortlist
 from boundit.estimand.language.expression import Expression

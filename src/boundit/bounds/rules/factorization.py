@@ -8,12 +8,14 @@ are clipped to the reward's range. One lost factor makes the lower end 0.
 """
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.rules.claims import divide
 from boundit.bounds.rules.rule import BoundRule
+from boundit.counts.formulas.elimination import Factor, eliminate, multiply_out
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
@@ -97,22 +99,36 @@ class Factorization(BoundRule):
         intervals.
         """
         del budget  # it solves no program
-        order = (*self.axes, *self.summed)
-        lower = upper = np.ones([numbers.levels[axis] for axis in order])
-        for _, answer in self.factors:
-            if answer.expression is None:
-                lower = lower * 0
-                continue
-            low, high = numbers.read_ends(answer.expression, (*order, self.outcome))
-            lower, upper = (
-                lower * low[..., -1],
-                upper * high[..., -1],
-            )  # -1: success, if it has the outcome
-        over = tuple(range(len(self.axes), len(order)))
+        lower, upper = self._sum_factors(numbers)
+        if self.n_unknown:
+            lower = np.zeros(())
         least = most = np.ones(())
         if self.base is not None:
             least, most = numbers.read_ends(self.base, self.axes)
-        return divide_ends(lower.sum(axis=over), upper.sum(axis=over), least, most)
+        shape = [numbers.levels[axis] for axis in self.axes]
+        ends = divide_ends(lower, upper, least, most)
+        return Ends(np.broadcast_to(ends.lower, shape), np.broadcast_to(ends.upper, shape))
+
+    def _sum_factors(self, numbers: Numbers) -> tuple[Floats, Floats]:
+        """Sum the product of the known c-factors' ends over all variables besides the query's.
+
+        Each factor is read by itself, and none is multiplied out over variables it has not. A
+        variable that only lost factors have counts 1 for each of its levels. Called by
+        ``Factorization.find_ends``.
+        """
+        order = (*self.axes, *self.summed)
+        factors = [Factor((), (np.ones(()), np.ones(())))]
+        for _, answer in self.factors:
+            if answer.expression is not None:
+                own = tuple(name for name in order if name in answer.expression.free)
+                low, high = numbers.read_ends(answer.expression, (*own, self.outcome))
+                factors.append(Factor(own, (low[..., -1], high[..., -1])))  # -1: success
+        held = frozenset[str]().union(*(factor.axes for factor in factors))
+        summed = [name for name in self.summed if name in held]
+        left = eliminate(factors, summed, numbers.levels, numbers.workspace)
+        lower, upper = multiply_out(left, self.axes, numbers.levels, numbers.workspace)
+        times = prod(numbers.levels[name] for name in self.summed if name not in held)
+        return lower, upper * float(times)
 
 
 def divide_ends(lower: Floats, upper: Floats, least: Floats, most: Floats) -> Ends:

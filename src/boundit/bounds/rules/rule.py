@@ -9,7 +9,7 @@ from typing import Protocol
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.proof import Place
-from boundit.counts.evaluate import Evaluator
+from boundit.counts.formulas.evaluate import Evaluator
 from boundit.estimand.language.expression import Expression, find_variables
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord

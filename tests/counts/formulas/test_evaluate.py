@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundit.counts.evaluate import NeedsPopulation, NotLogged, NotRecovered, evaluate
+from boundit.counts.formulas.errors import NeedsPopulation, NotLogged, NotRecovered
+from boundit.counts.formulas.evaluate import evaluate
 from boundit.counts.named_array import LevelsDiffer, NamedArray
 from boundit.estimand.language.expression import (
     ONE,

@@ -1,0 +1,244 @@
+"""Sums of products of tables, one variable summed out after another.
+
+A sum over many variables of a product of small tables is never multiplied out. A variable is
+summed out of the product of those tables alone that have it; what comes out is one table more,
+over the variables these tables had besides. How large such products get depends on the order,
+which is chosen by their sizes beforehand, before any of them is made.
+
+Every table may hold several arrays side by side, such as lower and upper ends. A nan in a table
+makes nan of every sum that reads it, whatever the order.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from boundit.counts.named_array import Floats
+from boundit.counts.formulas.workspace import Workspace
+
+_BY_LEVEL = 2**16
+"""From how many cells on a product is made level by level of the variable to sum out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factor:
+    """A table of a product: arrays of one shape, an axis for each of its variables."""
+
+    axes: tuple[str, ...]
+    arrays: tuple[Floats, ...]
+
+    def align(self, axes: Sequence[str]) -> tuple[Floats, ...]:
+        """Show the arrays with these axes in this order, length 1 where the table lacks one.
+
+        Called by ``_multiply`` for every table of a product.
+        """
+        if self.axes == axes:
+            return self.arrays
+        place = {axis: i for i, axis in enumerate(self.axes)}
+        own = [place[axis] for axis in axes if axis in place]
+        shape = [self.arrays[0].shape[place[axis]] if axis in place else 1 for axis in axes]
+        return tuple(array.transpose(own).reshape(shape) for array in self.arrays)
+
+    def rename(self, names: Mapping[str, str]) -> "Factor":
+        """Give some variables other names.
+
+        Called by ``FormulaEvaluation.expand`` for variables that a sum around is over.
+        """
+        if not names:
+            return self
+        return Factor(tuple(names.get(axis, axis) for axis in self.axes), self.arrays)
+
+    def drop_short_axes(self) -> "Factor":
+        """Take the axes of variables with one level away: NumPy has room for few axes.
+
+        Called by ``FormulaEvaluation.expand_node`` for every term.
+        """
+        shape = self.arrays[0].shape
+        if 1 not in shape:
+            return self
+        kept = tuple(axis for axis, n in zip(self.axes, shape, strict=True) if n > 1)
+        return Factor(kept, tuple(array.squeeze() for array in self.arrays))
+
+    def select(self, axis: str, level: int) -> "Factor":
+        """Fix one variable at a level; its axis goes. A table without it stays as it is.
+
+        Called by ``_sum_out`` for products that are made level by level.
+        """
+        if axis not in self.axes:
+            return self
+        at = self.axes.index(axis)
+        left = self.axes[:at] + self.axes[at + 1 :]
+        return Factor(left, tuple(np.take(array, level, at) for array in self.arrays))
+
+
+class EliminationOrder(NamedTuple):
+    """In which order variables are summed out, and how many cells the largest product has.
+
+    ``widest`` are the variables of that product, ``total`` the cells of all products.
+    """
+
+    variables: tuple[str, ...]
+    largest: int = 1
+    widest: frozenset[str] = frozenset()
+    total: int = 0
+
+
+def order_elimination(
+    scopes: Sequence[Sequence[str]], summed: Collection[str], levels: Mapping[str, int]
+) -> EliminationOrder:
+    """Choose in which order to sum variables out of a product of tables; no number is read.
+
+    ``scopes`` are the variables of each table. Next is always the variable whose product is
+    smallest; where that leads to large products, the one that joins the fewest variables is
+    tried as well, and the better order is taken. Called by ``eliminate``, and by
+    ``count_cells`` to foretell what a formula costs.
+
+    >>> chain = [("A", "B"), ("B", "C"), ("C", "D")]
+    >>> found = order_elimination(chain, "BC", dict.fromkeys("ABCD", 10))
+    >>> found.variables, found.largest, found.total
+    (('B', 'C'), 1000, 2000)
+    """
+    found = _order_greedily(scopes, summed, levels, by_fill=False)
+    if found.largest <= _BY_LEVEL:
+        return found
+    other = _order_greedily(scopes, summed, levels, by_fill=True)
+    return min(found, other, key=lambda order: (order.largest, order.total))
+
+
+def _order_greedily(
+    scopes: Sequence[Sequence[str]],
+    summed: Collection[str],
+    levels: Mapping[str, int],
+    *,
+    by_fill: bool,
+) -> EliminationOrder:
+    """Order variables by the size of the product each is in, or by how many pairs it joins.
+
+    Called by ``order_elimination`` for both.
+    """
+    near: dict[str, set[str]] = {}
+    for scope in scopes:
+        for axis in scope:
+            near.setdefault(axis, set()).update(scope)
+
+    def measure(axis: str) -> tuple[int, int]:
+        cells = prod(levels[other] for other in near[axis])
+        if not by_fill:
+            return cells, 0
+        return sum(len(near[axis] - near[other]) for other in near[axis]), cells
+
+    waiting = {axis: measure(axis) for axis in near if axis in summed}
+    order, largest, total, widest = list[str](), 1, 0, frozenset[str]()
+    while waiting:
+        axis = min(waiting, key=waiting.__getitem__)
+        del waiting[axis]
+        joined = near.pop(axis)
+        cells = prod(levels[other] for other in joined)
+        total += cells
+        if cells > largest:
+            largest, widest = cells, frozenset(joined)
+        order.append(axis)
+        joined.discard(axis)
+        for other in joined:
+            near[other] |= joined
+            near[other].discard(axis)
+        # With the other measure a variable two steps away can change too; it is only a guess.
+        waiting |= {other: measure(other) for other in joined if other in waiting}
+    return EliminationOrder(tuple(order), largest, widest, total)
+
+
+def eliminate(
+    factors: Sequence[Factor],
+    summed: Collection[str],
+    levels: Mapping[str, int],
+    workspace: Workspace,
+) -> list[Factor]:
+    """Sum variables out of a product of tables; what is left is again a list of tables.
+
+    Every variable must be in some table. Nothing is multiplied that would not fit into the
+    workspace. Called by ``FormulaEvaluation.reduce`` and ``sum_product``.
+    """
+    left = list(factors)
+    order = order_elimination([factor.axes for factor in left], summed, levels)
+    workspace.require_cells(order.largest, order.widest)
+    for axis in order.variables:
+        workspace.require_time()
+        touched = [factor for factor in left if axis in factor.axes]
+        left = [factor for factor in left if axis not in factor.axes]
+        left.append(_sum_out(axis, touched, levels))
+    return left
+
+
+def multiply_out(
+    factors: Sequence[Factor],
+    axes: Sequence[str],
+    levels: Mapping[str, int],
+    workspace: Workspace,
+) -> tuple[Floats, ...]:
+    """Multiply tables into one over the variables ``axes``, length 1 where no table has one.
+
+    Called by ``FormulaEvaluation.compute`` and ``sum_product`` once nothing is left to sum.
+    """
+    held = dict.fromkeys(name for factor in factors for name in factor.axes)
+    workspace.require_cells(prod(levels[axis] for axis in held), held)
+    return _multiply(factors, tuple(axes))
+
+
+def merge_factors(factors: Sequence[Factor]) -> list[Factor]:
+    """Multiply each table into one that has all its variables, if there is one.
+
+    Called by ``FormulaEvaluation.expand`` for a part that a formula has in several places: if
+    it is multiplied by itself again and again, the list of its tables must not grow.
+    """
+    left = list[Factor]()
+    for factor in sorted(factors, key=lambda factor: -len(factor.axes)):
+        names = frozenset(factor.axes)
+        home = next((i for i, other in enumerate(left) if names.issubset(other.axes)), None)
+        if home is None:
+            left.append(factor)
+        else:
+            axes = left[home].axes
+            left[home] = Factor(axes, _multiply([factor, left[home]], axes))
+    return left
+
+
+def _sum_out(axis: str, factors: Sequence[Factor], levels: Mapping[str, int]) -> Factor:
+    """Multiply tables and sum over one variable that they have.
+
+    A large product is made for one level of it after the other, and added up. Called by
+    ``eliminate`` for every variable.
+    """
+    held = dict.fromkeys(name for factor in factors for name in factor.axes)
+    kept = tuple(name for name in held if name != axis)
+    if not factors[0].arrays:
+        return Factor(kept, ())
+    if prod(levels[other] for other in held) <= _BY_LEVEL:
+        products = _multiply(factors, (*kept, axis))
+        return Factor(kept, tuple(array.sum(axis=-1) for array in products))
+    sums = [array.copy() for array in _multiply([f.select(axis, 0) for f in factors], kept)]
+    for level in range(1, levels[axis]):
+        for added, array in zip(
+            sums, _multiply([f.select(axis, level) for f in factors], kept), strict=True
+        ):
+            added += array
+    return Factor(kept, tuple(sums))
+
+
+def _multiply(factors: Sequence[Factor], axes: tuple[str, ...]) -> tuple[Floats, ...]:
+    """Multiply tables over the variables ``axes``, the smallest first.
+
+    Called by ``_sum_out`` and ``multiply_out``.
+    """
+    if not factors:
+        return (np.ones([1] * len(axes)),)
+    first, *others = sorted(factors, key=lambda factor: len(factor.axes))
+    products = first.align(axes)
+    with np.errstate(invalid="ignore"):  # infinity times nothing is unknown
+        for factor in others:
+            products = tuple(
+                one * other for one, other in zip(products, factor.align(axes), strict=True)
+            )
+    return products

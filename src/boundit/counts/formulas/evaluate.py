@@ -1,0 +1,151 @@
+"""A formula's numbers: an ``Expression`` and the laws it speaks of in, a ``NamedArray`` out.
+
+A formula is a function of its free variables, so its value is an array with one axis for each
+of them.
+
+Whatever is divided by zero is nan, and nan stays nan in sums and products, also where its
+weight is zero: a number comes out only when every cell the formula asks for has been seen.
+"""
+
+from collections.abc import Iterable, Mapping
+from math import prod
+from typing import Final, Protocol, final
+
+import numpy as np
+
+from boundit.counts.formulas.elimination import Factor
+from boundit.counts.formulas.errors import NeedsPopulation, NotLogged, NotRecovered
+from boundit.counts.formulas.evaluation import Arrays, evaluate_with
+from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.named_array import NamedArray, agree_on_levels, divide
+from boundit.estimand.language.expression import Expression, P, Product, Sum
+from boundit.terms.names import Nodes, sort_names
+
+
+class CountSource(Protocol):
+    """Numbers of rows, or shares of them, by the levels of some variables."""
+
+    @property
+    def names(self) -> Nodes:
+        """The variables that the table counts.
+
+        Read by ``Evaluator._find_source`` to find a table that covers a term.
+        """
+
+    @property
+    def n_levels(self) -> Mapping[str, int]:
+        """How many levels (values) each variable of the table has.
+
+        Read by ``agree_on_levels``, which checks that tables agree.
+        """
+
+    def marginalize(self, names: Nodes) -> NamedArray:
+        """Add up the table's counts (or probabilities) by some of its variables.
+
+        Called by ``Evaluator._marginalize`` for the terms of a formula.
+        """
+
+
+def evaluate(
+    expression: Expression, log: CountSource, *, external: Iterable[CountSource] = ()
+) -> NamedArray:
+    """Compute a formula at every value of its free variables, from a log and external tables.
+
+    ``log`` is the law (or the counts) of the logged rows, which ``P(..., logged=True)`` reads.
+    ``external`` are tables of the whole population, each over some of the variables; a term
+    with ``logged=False`` reads the smallest that covers it. Without selection the log is the
+    population: pass it as both. Users call it with a recovered formula; also called by
+    ``_ask_question``, which compares formulas with true effects.
+
+    >>> law = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
+    >>> x, y = frozenset("X"), frozenset("Y")
+    >>> answer = evaluate(Sum(x, Product((P(y, x), P(x)))), law)
+    >>> answer.axes, answer.values.round(3)
+    (('Y',), array([0.3, 0.7]))
+    """
+    return Evaluator(log, external)(expression)
+
+
+@final
+class Evaluator:
+    """One log and its external tables; what formulas share is computed once."""
+
+    n_arrays: Final = 1
+
+    def __init__(
+        self,
+        log: CountSource,
+        external: Iterable[CountSource] = (),
+        workspace: Workspace | None = None,
+    ) -> None:
+        tables = tuple(external)
+        self.levels: Mapping[str, int] = agree_on_levels(log, *tables)
+        self.workspace = workspace or Workspace.make_default()
+        self._log = log
+        self._external = sorted(tables, key=lambda t: prod(t.n_levels.values()))
+        self._marginals: dict[tuple[int, Nodes], NamedArray] = {}
+        self._terms: dict[P, Factor] = {}
+
+    def __call__(self, expression: Expression) -> NamedArray:
+        """Compute one formula."""
+        axes, (values,) = evaluate_with(self, expression)
+        return NamedArray(axes, values)
+
+    def read_term(self, term: P) -> Factor:
+        """Compute a term ``P(of | given)`` from its table; nan where nothing was seen.
+
+        Called by ``FormulaEvaluation.expand_node`` for every term of a formula.
+        """
+        if term not in self._terms:
+            asked = term.of | term.given
+            source = self._find_source(term, asked)
+            joint, below = (
+                self._marginalize(source, asked),
+                self._marginalize(source, term.given),
+            )
+            values = divide(joint.values, below.align(joint.axes))
+            self._terms[term] = Factor(joint.axes, (values,))
+        return self._terms[term]
+
+    def read_c_factor(self, of: Nodes) -> Arrays:
+        """Refuse a c-factor that has no formula: it has no numbers.
+
+        Called by ``FormulaEvaluation.expand_node``.
+        """
+        raise NotRecovered(of)
+
+    def invert(self, arrays: Arrays) -> Arrays:
+        """Invert the numbers of a factor below the line; 1 / 0 is nan.
+
+        Called by ``FormulaEvaluation.expand_node``.
+        """
+        return tuple(divide(np.ones(()), array) for array in arrays)
+
+    def _find_source(self, term: P, asked: Nodes) -> CountSource:
+        """Find the table that a term reads: the log, or the smallest that covers it.
+
+        Raises NotLogged or NeedsPopulation where no table has its variables. Called by
+        ``Evaluator.read_term``.
+        """
+        if term.logged:
+            if missing := asked - self._log.names:
+                raise NotLogged(sort_names(missing)[0], self._log.names)
+            return self._log
+        for table in self._external:
+            if asked <= table.names:
+                return table
+        raise NeedsPopulation(term, [table.names for table in self._external])
+
+    def _marginalize(self, source: CountSource, names: Nodes) -> NamedArray:
+        """Add up a table by some of its variables, and keep the answer for the next term.
+
+        Called by ``Evaluator.read_term``.
+        """
+        key = (id(source), names)
+        if key not in self._marginals:
+            cells = prod(source.n_levels[name] for name in names)
+            self.workspace.require_cells(cells, names)
+            self._marginals[key] = source.marginalize(names)
+        return self._marginals[key]
+
+
