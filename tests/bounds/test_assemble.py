@@ -1,4 +1,4 @@
-from boundit.bounds.assemble import MOST_RULES, assemble, choose_rules
+from boundit.bounds.assemble import assemble
 from boundit.bounds.plan import plan_sound
 from boundit.bounds.plan_counts import PlanCounts
 from boundit.counts.read import read_log
@@ -30,16 +30,6 @@ def test_a_plan_and_counts_become_a_table_that_stands_by_itself() -> None:
     assert {row["n"] for row in table.rows()} == {15.0}
     assert set(table.rules) == {p.record.name for p in PLAN.rules}
     assert isinstance(table[0, ()], Interval)
-
-
-def test_the_rules_that_share_an_error_are_chosen_without_the_rewards() -> None:
-    levels = {"Z": 2, "X": 2, "M": 2, "Y": 2}
-    kept = choose_rules(PLAN, levels)
-
-    assert len(kept.rules) == min(MOST_RULES, len(PLAN.rules))
-    assert max(p.rule.n_unknown for p in kept.rules) <= max(
-        p.rule.n_unknown for p in PLAN.rules
-    )
 
 
 def test_an_external_table_that_was_counted_brings_chance_with_it() -> None:

@@ -318,7 +318,7 @@ def test_plain_words_and_options_without_a_flag_stay() -> None:
 @pytest.mark.parametrize(
     ("function", "command", "others"),
     [
-        (derive_bounds, "bound", {"graph", "query", "log"}),
+        (derive_bounds, "bound", {"graph", "query", "log", "told"}),
         (read_log, "bound", {"source"}),
         (check, "check", {"graph", "log", "told"}),
         (read_log, "check", {"source"}),

@@ -1,5 +1,6 @@
 """A log checks its schema when opened, and reads its rows when counted."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,9 @@ class Untouched:
 
     def group(self, plan: GroupBy) -> Cells:
         raise AssertionError(plan)
+
+    def count_levels(self, columns: Sequence[str]) -> list[int]:
+        raise AssertionError(columns)
 
     def find_oddity(self, column: str) -> Oddity | None:
         raise AssertionError(column)

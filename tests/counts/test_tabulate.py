@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundit.counts import tabulate
 from boundit.counts.errors import (
     Continuous,
     EmptyLog,
@@ -154,12 +153,14 @@ def test_a_bin_makes_a_measurement_a_category() -> None:
     )
 
 
-def test_more_cells_than_fit_name_the_widest_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tabulate, "CELL_LIMIT", 3)
+def test_more_cells_than_fit_name_the_widest_columns() -> None:
+    room_for_three = 3 * 8 * 4 * (2 + 12)
     with pytest.raises(
         TooManyCells, match=r"more than 3 distinct rows; widest are 'Z' \(4 lev"
     ):
-        read_log({"X": [0, 1] * 2, "Z": [1, 2, 3, 4]}).count(["X", "Z"])
+        read_log({"X": [0, 1] * 2, "Z": [1, 2, 3, 4]}).count(
+            ["X", "Z"], memory_limit=room_for_three
+        )
 
 
 @pytest.mark.parametrize(

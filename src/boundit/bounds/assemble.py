@@ -1,10 +1,10 @@
 """From a plan and counts to the finished table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from math import prod
 
-from boundit.bounds.confidence import collect_terms
+from boundit.bounds.choose_rules import choose_rules
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.intersect import EndsCross, intersect_rules
@@ -12,21 +12,35 @@ from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import Numbers, PlugInNumbers
 from boundit.bounds.online import make_living_plans
-from boundit.bounds.plan import BoundPlan, PlannedRule
+from boundit.bounds.plan import BoundPlan
 from boundit.bounds.plan_counts import PlanCounts
-from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.selection_facts import FactsRefuted
+from boundit.bounds.try_rules import LIMITS
+from boundit.counts.formulas.workspace import Workspace
 from boundit.estimand.language.expression import P
 from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.contrast import Pair
+from boundit.terms.errors import BounditError
 from boundit.terms.living import Living
-from boundit.terms.message import Note
-from boundit.terms.names import Nodes
-from boundit.terms.time_budget import TimeBudget
+from boundit.terms.message import Note, Option
+from boundit.terms.names import Nodes, join_names
+from boundit.terms.progress import Told, say_nothing
 
-MOST_RULES = 3
-"""With a confidence, how many rules share the error: each costs the others width."""
+ROW_BYTES = 2_000
+"""What a row of a table takes, with its reasons."""
+
+
+class TooManyRows(BounditError):
+    """A table with more rows than fit into memory."""
+
+    def __init__(self, axes: Sequence[str], rows: int, limit: int) -> None:
+        self.axes, self.rows = tuple(axes), rows
+        super().__init__(
+            f"a table of {join_names(axes)} has {rows:,} rows, ",
+            Option("memory_limit"),
+            f" allows {limit:,}; ask for fewer contexts, group their levels, or raise it",
+        )
 
 
 def assemble(
@@ -37,15 +51,19 @@ def assemble(
     confidence: float | None = None,
     sparing: bool = True,
     notes: Sequence[Note] = (),
+    workspace: Workspace | None = None,
+    told: Told = say_nothing,
 ) -> BoundTable:
     """Try every rule of the plan on the counts and keep the best ends, as a bound table.
 
     A rule is one way to bound the rewards that the graph justifies. ``plan`` and ``counts`` are
     left as they are, so that it can be called again. ``sparing=False`` shares the error over
-    every cell of every rule, for comparison; ``notes`` go to the table's caveats. Called by
-    ``derive_table`` after ``plan_bounds`` and ``count_for``.
+    every cell of every rule, for comparison; ``notes`` go to the table's caveats. Rules that
+    the ``workspace`` has no memory or time for are left out, and the table says so. ``told``
+    hears of every rule. Called by ``derive_table`` after ``plan_bounds`` and ``count_for``.
     """
-    evidence = BoundEvidence.from_counts(plan, counts, reward_range)
+    evidence = BoundEvidence.from_counts(plan, counts, reward_range, workspace)
+    _require_room(plan, evidence)
     tried, confident = plan, None
     if confidence is not None:
         tried = choose_rules(plan, evidence.evaluator.levels) if sparing else plan
@@ -54,12 +72,11 @@ def assemble(
     numbers: Numbers = confident or PlugInNumbers(evidence.evaluator)
     if evidence.log.exact or confident:
         require_possible(tried, numbers)
-    budget = TimeBudget(plan.time_limit)
-    bounds, of_rules = _bound_rows(tried, evidence, confident, budget)
+    bounds, of_rules = _bound_rows(tried, evidence, confident, told)
     of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
     said = (*plan.notes, *notes, *of_rules, *of_tables)
-    levels = evidence.log.levels
-    query = plan.query
+    levels, query = evidence.log.levels, plan.query
+    told("compare arms", 0, 1)
     return BoundTable(
         outcome=query.outcomes[0],
         treatments=query.treatments,
@@ -67,7 +84,7 @@ def assemble(
         levels={name: levels[name] for name in query.treatments + query.context},
         reward_range=evidence.reward_range,
         bounds=bounds,
-        contrasts=_bound_contrasts(tried, evidence, numbers, bounds, budget),
+        contrasts=_bound_contrasts(tried, evidence, numbers, bounds),
         living=_plan_living(plan, evidence, confidence),
         rules={planned.record.name: planned.record for planned in tried.rules},
         profile=plan.profile,
@@ -81,7 +98,7 @@ def _bound_rows(
     plan: BoundPlan,
     evidence: BoundEvidence,
     confident: Numbers | None,
-    budget: TimeBudget,
+    told: Told,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the rules into a bound for every arm and context, with notes on the table.
 
@@ -95,7 +112,7 @@ def _bound_rows(
             evidence.log,
             evidence.reward_range,
             confident=confident,
-            budget=budget,
+            told=told,
         )
     except EndsCross:
         # Rules that hold whatever is stated cross because of the graph; else who knows.
@@ -109,7 +126,6 @@ def _bound_contrasts(
     evidence: BoundEvidence,
     numbers: Numbers,
     bounds: Mapping[Key, Bound],
-    budget: TimeBudget,
 ) -> dict[Pair, float]:
     """Bound how much better one arm can be than another, by what both share.
 
@@ -125,7 +141,7 @@ def _bound_contrasts(
         evidence.log.levels,
         bounds,
         evidence.reward_range,
-        budget=budget,
+        budget=numbers.workspace.budget,
     )
 
 
@@ -144,24 +160,40 @@ def _plan_living(
             return PlugInNumbers(evidence.evaluator)
         return evidence.make_confident_of(terms, confidence)
 
-    return make_living_plans(
-        [planned.rule for planned in plan.rules],
-        plan.graph,
-        plan.query,
-        evidence.log.levels,
-        evidence.reward_range,
-        make_numbers,
-    )
+    try:
+        return make_living_plans(
+            [planned.rule for planned in plan.rules],
+            plan.graph,
+            plan.query,
+            evidence.log.levels,
+            evidence.reward_range,
+            make_numbers,
+        )
+    except LIMITS:
+        return ()
+
+
+def _require_room(plan: BoundPlan, evidence: BoundEvidence) -> None:
+    """Refuse a table with more rows than memory has room for, before any is made.
+
+    Called by ``assemble``.
+    """
+    axes = plan.query.treatments + plan.query.context
+    rows, workspace = prod(evidence.evaluator.levels[a] for a in axes), evidence.workspace
+    if rows * ROW_BYTES > workspace.memory_limit:
+        raise TooManyRows(axes, rows, workspace.memory_limit // ROW_BYTES)
 
 
 def require_possible(plan: BoundPlan, numbers: Numbers) -> None:
     """Refuse facts about selection that no population could have, the log being as it is.
 
-    Called by ``assemble`` where the numbers leave nothing to chance.
+    What memory or time leaves no room for is not looked at. Called by ``assemble`` where the
+    numbers leave nothing to chance.
     """
     for reweighting in _list_stated(plan):
-        if not Populations(reweighting, numbers).may_exist():
-            raise FactsRefuted(reweighting.statement)
+        with suppress(*LIMITS):
+            if not Populations(reweighting, numbers).may_exist():
+                raise FactsRefuted(reweighting.statement)
 
 
 def _list_stated(plan: BoundPlan) -> list[Reweighting]:
@@ -172,31 +204,3 @@ def _list_stated(plan: BoundPlan) -> list[Reweighting]:
     """
     supposed = (each for planned in plan.rules for each in planned.rule.reweightings)
     return list(dict.fromkeys(each for each in supposed if each.facts))
-
-
-def choose_rules(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
-    """Keep the rules likeliest to win, judged by the graph and the levels alone.
-
-    Fewest unknown variables first, then fewest cells: a rule with more of either is wider, or
-    has fewer rows in each. A reweighting of which nothing is known hardly ever beats
-    conditioning, and costs error all the same. Rewards must have no say, or the confidence
-    would not hold. Called by ``assemble`` when a confidence is asked for.
-    """
-
-    def size(planned: PlannedRule) -> tuple[int, int]:
-        terms = collect_terms(planned.rule.formulas)
-        cells = sum(prod(levels[name] for name in term.of | term.given) for term in terms)
-        return planned.rule.n_unknown, cells
-
-    tried = [p for p in plan.rules if not _reweights_freely(p.rule)] or plan.rules
-    kept = sorted(tried, key=size)[:MOST_RULES]
-    return replace(plan, rules=tuple(kept))
-
-
-def _reweights_freely(rule: BoundRule) -> bool:
-    """Tell whether a rule reweights the log with no fact and no table to say by how much.
-
-    Called by ``choose_rules``, which leaves such rules out if there are others.
-    """
-    supposed = rule.reweightings
-    return bool(supposed) and not any(each.facts or each.tables for each in supposed)

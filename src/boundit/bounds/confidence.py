@@ -20,7 +20,7 @@ half the chance (Maurer and Pontil 2009).
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
-from typing import Final, Protocol, assert_never, final
+from typing import Protocol, assert_never, final
 
 import numpy as np
 from scipy.special import betainc, betaincinv
@@ -136,8 +136,6 @@ class ConfidentNumbers:
     ``sparing=False`` makes every cell cost alike, seen or not: plain Bonferroni.
     """
 
-    n_arrays: Final = 2
-
     def __init__(
         self,
         log: BinaryReward,
@@ -149,6 +147,7 @@ class ConfidentNumbers:
         workspace: Workspace | None = None,
     ) -> None:
         self._log, self._sparing = log, sparing
+        self.n_arrays = 2
         self.workspace = workspace or Workspace.make_default()
         self._extreme = dict(terms) if sparing else dict.fromkeys(terms, frozenset[str]())
         self._external = sorted(external, key=lambda source: prod(source.n_levels.values()))

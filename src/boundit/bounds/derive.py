@@ -4,14 +4,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from boundit.bounds.assemble import assemble
+from boundit.bounds.choose_rules import FEW_COLUMNS, choose_columns
 from boundit.bounds.plan import BoundPlan, Profile, plan_bounds
-from boundit.bounds.plan_counts import KeptCounts, count_for
+from boundit.bounds.plan_counts import KeptCounts, PlanCounts, count_within, look_at_levels
 from boundit.bounds.request import BoundRequest, hide_reward, read_request
+from boundit.counts.formulas.workspace import Workspace
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.message import ANY, Message, Note, Option
 from boundit.terms.names import join_names
+from boundit.terms.progress import Told, say_nothing
+from boundit.terms.time_budget import TimeBudget
+
+PLANNING = 0.4
+"""Which part of the time the search for rules may take; a rule not evaluated is no use."""
 
 
 def derive_bounds(
@@ -28,11 +35,13 @@ def derive_bounds(
     domain: Mapping[str, Sequence[object]] | None = None,
     max_condition: int = 3,
     time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    told: Told = say_nothing,
 ) -> BoundTable:
     """Bound what every arm would earn in every context, with the reason for each end.
 
     In four steps: ``read_request`` checks what is asked, ``plan_bounds`` chooses the rules from
-    the graph, ``count_for`` counts the columns they read in one pass over the log, and
+    the graph, ``count_within`` counts the columns they read in one pass over the log, and
     ``assemble`` tries the rules on the counts.
     Only a reward that has effects and is declared to be in (0, 1) is counted a second time
     where some of its values turn out to lie between: its effects then tell less.
@@ -64,8 +73,16 @@ def derive_bounds(
     max_condition
         How many variables a rule may condition on.
     time_limit
-        Seconds for the search for rules, and as many again for linear programs; what is found
-        until then holds.
+        Seconds for everything: the search for rules, counting, formulas, linear programs and
+        the comparison of arms. What is found until then holds, and caveats say what was left
+        out. A pass over the log that has begun is not broken off.
+    memory_limit
+        Bytes that our own arrays may take, or a text such as ``"2 GB"``; None for a quarter of
+        the machine's memory. What would not fit is left out beforehand, with a caveat. An
+        engine that holds the log, such as a Spark cluster or a pandas frame, has memory of its
+        own.
+    told
+        Hears what is being done, how much of it is done, and of how much.
     """
     request = read_request(
         graph,
@@ -80,46 +97,65 @@ def derive_bounds(
         domain=domain,
         max_condition=max_condition,
         time_limit=time_limit,
+        memory_limit=memory_limit,
     )
-    return derive_table(request, {})
+    return derive_table(request, {}, told)
 
 
-def derive_table(request: BoundRequest, kept: KeptCounts) -> BoundTable:
+def derive_table(
+    request: BoundRequest, kept: KeptCounts, told: Told = say_nothing
+) -> BoundTable:
     """Plan the rules, count what they read and assemble one bound table.
 
     Counts are looked up in ``kept`` and left there, so that the same logs under other facts or
     another confidence are read again only where the rules read other columns. Called by
     ``derive_bounds`` once, and by the command ``bound`` for every limit of a plot.
     """
-    plan = _plan_request(request)
-    counts = count_for(plan, request.log, request.external, request.domain, kept)
+    workspace = Workspace(request.memory_limit, TimeBudget(request.time_limit))
+    plan, counts = _plan_and_count(request, kept, workspace, told)
     if request.reward_range is not None and not counts.have_binary_reward:
         hidden = hide_reward(request.graph, request.query.outcomes[0])
         if hidden is not request.graph:
-            plan = _plan_request(replace(request, graph=hidden))
-            counts = count_for(plan, request.log, request.external, request.domain, kept)
+            again = replace(request, graph=hidden)
+            plan, counts = _plan_and_count(again, kept, workspace, told)
     return assemble(
         plan,
         counts,
         reward_range=request.reward_range,
         confidence=request.confidence,
         notes=tuple(_note_hidden(plan, request.domain, request.reward_range)),
+        workspace=workspace,
+        told=told,
     )
 
 
-def _plan_request(request: BoundRequest) -> BoundPlan:
-    """Choose the rules that bound what a request asks, by its graph alone.
+def _plan_and_count(
+    request: BoundRequest, kept: KeptCounts, workspace: Workspace, told: Told
+) -> tuple[BoundPlan, PlanCounts]:
+    """Choose the rules that bound what a request asks, and count what they read.
 
-    Called by ``derive_table``, a second time where the reward turns out not to be 0/1.
+    By the graph alone, unless they need many columns: then a first look at how many levels
+    these have chooses among the rules, so that the pass counts no more than is read. Called by
+    ``derive_table``, a second time where the reward turns out not to be 0/1.
     """
-    return plan_bounds(
+    told("look for rules", 0, 1)
+    plan = plan_bounds(
         request.graph,
         request.query,
         profile=request.profile,
         tables=request.tables,
         max_condition=request.max_condition,
         time_limit=request.time_limit,
+        budget=workspace.budget.share(PLANNING),
         facts=request.facts,
+    )
+    if len(plan.needs) > FEW_COLUMNS:
+        told(f"look at {len(plan.needs)} columns", 0, 1)
+        levels = look_at_levels(plan, request.log, request.external, request.domain)
+        plan = choose_columns(plan, levels, confident=request.confidence is not None)
+    told(f"count {len(plan.needs)} columns", 0, 1)
+    return count_within(
+        plan, request.log, request.external, request.domain, kept, workspace.memory_limit
     )
 
 

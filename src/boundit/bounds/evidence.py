@@ -10,6 +10,7 @@ from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.reward import is_binary, settle_reward_range
 from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.formulas.evaluate import Evaluator
+from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.table import CountTable
 from boundit.estimand.language.expression import P
 from boundit.terms.names import Nodes
@@ -27,14 +28,20 @@ class BoundEvidence:
     population: tuple[BinaryReward, ...]
     evaluator: Evaluator
     reward_range: tuple[float, float]
+    workspace: Workspace
 
     @classmethod
     def from_counts(
-        cls, plan: BoundPlan, counts: PlanCounts, declared: tuple[float, float] | None
+        cls,
+        plan: BoundPlan,
+        counts: PlanCounts,
+        declared: tuple[float, float] | None,
+        workspace: Workspace | None = None,
     ) -> "BoundEvidence":
         """Make of a plan's counts what rules read: tables of a 0/1 reward, and its range.
 
-        The range is the declared one, or plain from the rewards. Called by ``assemble``.
+        The range is the declared one, or plain from the rewards; the ``workspace`` is what
+        reading formulas may use. Called by ``assemble``.
         """
         (outcome,) = plan.query.outcomes
         low, high = settle_reward_range(
@@ -52,7 +59,9 @@ class BoundEvidence:
         population = tuple(external) if plan.graph.selection is not None else (log,)
         # Chance plays a part as soon as one table was counted from rows.
         table = replace(counts.log, exact=counts.are_exact)
-        return cls(table, log, population, Evaluator(log, population), (low, high))
+        room = workspace or Workspace.make_default()
+        evaluator = Evaluator(log, population, room)
+        return cls(table, log, population, evaluator, (low, high), room)
 
     def make_confident(
         self, rules: Iterable[BoundRule], confidence: float, *, sparing: bool = True
@@ -72,5 +81,10 @@ class BoundEvidence:
         ``_plan_living`` for the cells that are learned online.
         """
         return ConfidentNumbers(
-            self.rewards, self.population, terms, confidence=confidence, sparing=sparing
+            self.rewards,
+            self.population,
+            terms,
+            confidence=confidence,
+            sparing=sparing,
+            workspace=self.workspace,
         )

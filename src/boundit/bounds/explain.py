@@ -8,6 +8,7 @@ import numpy as np
 from boundit.bounds.numbers import Ends
 from boundit.bounds.proof import EndProof, Place, WorstPopulation
 from boundit.bounds.rules.rule import BoundRule
+from boundit.bounds.try_rules import LIMITS
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
 from boundit.counts.table import CountTable
@@ -65,7 +66,10 @@ class Explainer:
                     return self._write_population(worst)
                 case None:
                     return ()
-        return self._list_cell_numbers(which, place)
+        try:
+            return self._list_cell_numbers(which, place)
+        except LIMITS:  # a reason less, but the end holds
+            return ()
 
     def _list_cell_numbers(self, which: int, place: Place) -> tuple[str, ...]:
         """Write a line for each cell behind a row: its levels, mean reward and logged rows.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from boundit.bounds.explain import Explainer
 from boundit.bounds.numbers import Ends, Numbers, PlugInNumbers
 from boundit.bounds.plan import BoundPlan
-from boundit.bounds.rules.rule import BoundRule
+from boundit.bounds.try_rules import try_rules
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
@@ -23,8 +23,8 @@ from boundit.terms.errors import BounditError, shorten
 from boundit.terms.explanation import RANGE
 from boundit.terms.formula import Line
 from boundit.terms.message import Note
+from boundit.terms.progress import Told, say_nothing
 from boundit.terms.rounding import ROUNDING
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
@@ -64,6 +64,7 @@ class Intersection:
     high_by: Places
     crossed: NDArray[np.bool_]
     all_ends: Sequence[Ends] = ()
+    left_out: tuple[Note, ...] = ()
 
     def find_empty(self, which: int) -> NDArray[np.bool_]:
         """Find the arms and contexts at which no model of the graph fits the numbers of a rule.
@@ -76,11 +77,12 @@ class Intersection:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The notes of all rules on the whole table, as on programs ended early.
+        """The notes on the whole table: rules left out, and those of rules, as on programs.
 
         Each comes once. Read by ``intersect_rules``, which hands them to the table's caveats.
         """
-        return tuple(dict.fromkeys(note for ends in self.all_ends for note in ends.notes))
+        of_rules = (note for ends in self.all_ends for note in ends.notes)
+        return tuple(dict.fromkeys((*self.left_out, *of_rules)))
 
 
 def intersect_rules(
@@ -90,7 +92,7 @@ def intersect_rules(
     reward_range: tuple[float, float],
     *,
     confident: Numbers | None = None,
-    budget: TimeBudget = FOR_EVER,
+    told: Told = say_nothing,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the ends of all rules into a bound for every arm and context.
 
@@ -101,17 +103,16 @@ def intersect_rules(
     axes = plan.query.treatments + plan.query.context
     shape = [len(log.levels[axis]) for axis in axes]
     sure = plan.is_sound and (log.exact or confident is not None)
-    rules = [planned.rule for planned in plan.rules]
+    # Where time runs out, the ends that hold come before the estimates.
+    best = None if confident is None else _intersect_ends(plan, confident, shape, told, sure)
     plug_in = PlugInNumbers(evaluator)
-    estimates = _intersect_ends(rules, plug_in, shape, budget, strict=sure and log.exact)
-    best = estimates
-    if confident is not None:
-        best = _intersect_ends(rules, confident, shape, budget, strict=sure)
+    estimates = _intersect_ends(plan, plug_in, shape, told, sure and log.exact)
+    best = best or estimates
     if sure and best.crossed.any():
         raise EndsCross(_name_crossed(best, plan, log, axes))
     if sure:
         _refuse_empty(best, plan, log, axes)
-    explainer = Explainer(rules, evaluator, log, axes, reward_range)
+    explainer = Explainer([p.rule for p in plan.rules], evaluator, log, axes, reward_range)
     names = [RANGE, *(planned.record.name for planned in plan.rules)]
     writer = _RowWriter(explainer, names, axes, len(plan.query.treatments))
     numbers = np.broadcast_to(log.marginalize(axes).align(axes), shape)
@@ -121,16 +122,15 @@ def intersect_rules(
         )
         for place in product(*map(range, shape))
     }
-    return bounds, best.notes
+    return bounds, tuple(dict.fromkeys(best.notes + estimates.left_out))
 
 
 def _intersect_ends(
-    rules: Sequence[BoundRule],
+    plan: BoundPlan,
     numbers: Numbers,
     shape: Sequence[int],
-    budget: TimeBudget,
-    *,
-    strict: bool,
+    told: Told,
+    strict: bool,  # noqa: FBT001
 ) -> Intersection:
     """Ask every rule for its ends; keep the largest lower and the smallest upper one.
 
@@ -138,8 +138,8 @@ def _intersect_ends(
     leaves them to be named and refused. Called by ``intersect_rules`` for the estimates, and
     again with a confidence.
     """
-    all_ends = [Ends(np.zeros(shape), np.ones(shape))]
-    all_ends += [rule.find_ends(numbers, budget) for rule in rules]
+    found, left_out = try_rules(plan.rules, numbers, shape, told)
+    all_ends = [Ends(np.zeros(shape), np.ones(shape)), *found]
     lowers = np.stack([ends.lower for ends in all_ends])
     uppers = np.stack([ends.upper for ends in all_ends])
     low_by, high_by = lowers.argmax(axis=0), uppers.argmin(axis=0)
@@ -147,7 +147,7 @@ def _intersect_ends(
     crossed = lower > upper + ROUNDING
     if not crossed.any() or strict:
         upper = np.maximum(upper, lower)
-        return Intersection(lower, upper, low_by, high_by, crossed, all_ends)
+        return Intersection(lower, upper, low_by, high_by, crossed, all_ends, left_out)
     narrowest = (uppers - lowers).argmin(axis=0)
     low_by, high_by = (
         np.where(crossed, narrowest, low_by),
@@ -156,7 +156,7 @@ def _intersect_ends(
     lower = np.take_along_axis(lowers, low_by[None], 0)[0]
     upper = np.take_along_axis(uppers, high_by[None], 0)[0]
     upper = np.maximum(upper, lower)
-    return Intersection(lower, upper, low_by, high_by, crossed, all_ends)
+    return Intersection(lower, upper, low_by, high_by, crossed, all_ends, left_out)
 
 
 class _RowWriter:

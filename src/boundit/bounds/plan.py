@@ -38,17 +38,13 @@ class PlannedRule:
 
 @dataclass(frozen=True, slots=True)
 class BoundPlan:
-    """The rules to try for a query on a graph, and what a reader should know of the choice.
-
-    ``time_limit`` is how many seconds the programs of one table may take.
-    """
+    """The rules to try for a query on a graph, and what a reader should know of the choice."""
 
     graph: CausalGraph
     query: EffectQuery
     profile: str
     rules: tuple[PlannedRule, ...]
     notes: tuple[Note, ...] = ()
-    time_limit: float | None = None
 
     @classmethod
     def of(
@@ -58,7 +54,6 @@ class BoundPlan:
         profile: str,
         rules: Iterable[BoundRule],
         *notes: Note,
-        time_limit: float | None = None,
     ) -> "BoundPlan":
         """Make a plan of rules: each once, and numbered where several go by one name.
 
@@ -72,7 +67,7 @@ class BoundPlan:
             if all(other.claim != record.claim for other in same):
                 name = record.name + (f" #{len(same) + 1}" if same else "")
                 planned.append(PlannedRule(replace(record, name=name), rule))
-        return cls(graph, query, profile, tuple(planned), notes, time_limit)
+        return cls(graph, query, profile, tuple(planned), notes)
 
     @property
     def is_sound(self) -> bool:
@@ -101,6 +96,7 @@ def plan_bounds(
     tables: Iterable[Nodes] = (),
     max_condition: int = 3,
     time_limit: float | None = None,
+    budget: TimeBudget | None = None,
     facts: SelectionFacts = NOTHING_KNOWN,
 ) -> BoundPlan:
     """Choose the rules of a profile for a query; ``tables`` are measured without selection.
@@ -116,6 +112,7 @@ def plan_bounds(
         tables,
         max_condition=max_condition,
         time_limit=time_limit,
+        budget=budget,
         facts=facts,
     )
 
@@ -127,6 +124,7 @@ def plan_sound(
     *,
     max_condition: int = 3,
     time_limit: float | None = None,
+    budget: TimeBudget | None = None,
     facts: SelectionFacts = NOTHING_KNOWN,
 ) -> BoundPlan:
     """Plan every rule that is proved to hold, for ``assemble`` to intersect.
@@ -134,7 +132,7 @@ def plan_sound(
     These are chains (exact formulas, conditioning and substitutes, one variable after another)
     and the sum of c-factors of Theorem 3, if its reward has a formula. Where no formula
     is found, programs and chains within chains are tried too, and the log is reweighted by what
-    is known of selection. They get as many seconds again as the search.
+    is known of selection. The search ends with the ``budget``, else after ``time_limit``.
 
     What the log alone gives is tried beside what it gives with the tables, and with some of
     them, so that more information never widens a bound: with all of them another formula may
@@ -142,7 +140,7 @@ def plan_sound(
 
     Called by ``plan_bounds`` for profile ``"sound"``.
     """
-    searching = TimeBudget(time_limit)
+    searching = budget or TimeBudget(time_limit)
     found = [
         _find_rules(graph, query, some, facts, max_condition, searching)
         for some in (_choose_tables(tables) if graph.selection else [()])
@@ -152,7 +150,7 @@ def plan_sound(
     limit = Option("time_limit", time_limit)
     note = Message("the search for rules stopped at ", limit, " s; what it found holds")
     notes = (note,) if late else ()
-    return BoundPlan.of(graph, query, "sound", rules, *notes, time_limit=time_limit)
+    return BoundPlan.of(graph, query, "sound", rules, *notes)
 
 
 def _find_rules(

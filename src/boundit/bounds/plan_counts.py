@@ -1,16 +1,24 @@
 """What the rules of a plan read, counted in one pass a log."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from boundit.bounds.choose_rules import (
+    MOST_RULES,
+    keep_smallest,
+    list_left_out,
+    name_rules,
+)
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.reward import is_binary
+from boundit.counts.errors import TooManyCells
 from boundit.counts.log import Log
 from boundit.counts.shared_levels import share_levels
 from boundit.counts.table import CountTable
 from boundit.counts.unmarked import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.message import ANY, Message, Option
 from boundit.terms.names import Nodes, sort_names
 
 
@@ -54,28 +62,98 @@ KeptCounts: TypeAlias = dict[tuple[CausalGraph, Nodes], PlanCounts]
 """Counts by the graph that was planned on and the variables that were read."""
 
 
+def look_at_levels(
+    plan: BoundPlan,
+    log: Log,
+    external: Sequence[Log] = (),
+    domain: Mapping[str, Sequence[object]] | None = None,
+) -> dict[str, int]:
+    """Look how many levels the columns have that the rules of a plan read; no cell is counted.
+
+    Called by ``_plan_and_count`` for plans that need many columns, to choose among the rules.
+    """
+    (outcome,) = plan.query.outcomes
+    levels = dict.fromkeys(plan.needs, 1) | {outcome: 2}
+    for one in (log, *external):
+        held = [name for name in sort_names(plan.needs - {outcome}) if name in one.columns]
+        for name, n_levels in one.count_levels(held).items():
+            levels[name] = max(levels[name], n_levels)
+    for name, values in (domain or {}).items():
+        if name in levels and name != outcome:
+            levels[name] = max(levels[name], len(values))
+    return levels
+
+
+def count_within(
+    plan: BoundPlan,
+    log: Log,
+    external: Sequence[Log],
+    domain: Mapping[str, Sequence[object]],
+    kept: KeptCounts,
+    memory_limit: int,
+) -> tuple[BoundPlan, PlanCounts]:
+    """Count what the rules of a plan read, or as many of them as memory has room for.
+
+    Where the log has more distinct rows than fit, the rules that need the fewest columns are
+    kept, and the plan that comes back says so. Called by ``_plan_and_count``, before
+    ``assemble``.
+    """
+    refusal: TooManyCells | None = None
+    for tried in (plan, *(keep_smallest(plan, n) for n in (MOST_RULES, 1, 0))):
+        try:
+            counts = count_for(tried, log, external, domain, kept, memory_limit)
+        except TooManyCells as error:
+            refusal = refusal or error
+        else:
+            return _say_left_out(plan, tried), counts
+    assert refusal is not None
+    raise refusal
+
+
+def _say_left_out(asked: BoundPlan, counted: BoundPlan) -> BoundPlan:
+    """Add to a plan a note that names the rules that were dropped to count fewer columns.
+
+    Called by ``count_within``.
+    """
+    gone = list_left_out(asked, counted)
+    if not gone:
+        return counted
+    note = Message(
+        f"the log has too many distinct rows to count what {name_rules(gone)} read; raise ",
+        Option("memory_limit"),
+        " or cut columns with ",
+        Option("bins", ANY),
+    )
+    return replace(counted, notes=(*counted.notes, note))
+
+
 def count_for(
     plan: BoundPlan,
     log: Log,
     external: Sequence[Log] = (),
     domain: Mapping[str, Sequence[object]] | None = None,
     kept: KeptCounts | None = None,
+    memory_limit: int | None = None,
 ) -> PlanCounts:
     """Count what the rules of a plan read, in one pass over each log.
 
     All tables come out with the same levels. What ``kept`` holds for the same graph and
-    variables is taken from there; what is counted is left in it. Called by ``derive_table``,
-    between ``plan_bounds`` and ``assemble``.
+    variables is taken from there; what is counted is left in it. Called by ``count_within``,
+    and by the baselines.
     """
     memory = {} if kept is None else kept
     key = (plan.graph, plan.needs)
     if key not in memory:
-        memory[key] = _count(plan, log, external, domain or {})
+        memory[key] = _count(plan, log, external, domain or {}, memory_limit)
     return memory[key]
 
 
 def _count(
-    plan: BoundPlan, log: Log, external: Sequence[Log], domain: Mapping[str, Sequence[object]]
+    plan: BoundPlan,
+    log: Log,
+    external: Sequence[Log],
+    domain: Mapping[str, Sequence[object]],
+    memory_limit: int | None,
 ) -> PlanCounts:
     """Count the columns that a plan reads, in one pass over each log.
 
@@ -92,11 +170,13 @@ def _count(
         unmarked=find_possible_selection(
             plan.graph, plan.query.outcomes + plan.query.treatments + plan.query.context
         ),
+        memory_limit=memory_limit,
     )
     tables = []
     for other in external:
         held = [name for name in wanted if name in other.columns]
-        tables.append(other.count(held, reward=outcome if outcome in other.columns else None))
+        reward = outcome if outcome in other.columns else None
+        tables.append(other.count(held, reward=reward, memory_limit=memory_limit))
     levels = {name: levels for name, levels in domain.items() if name in needed}
     counted, *others = share_levels(first, tables, levels)
     return PlanCounts(counted, tuple(others))

@@ -10,6 +10,7 @@ from boundit.bounds.plan import Profile
 from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.log import Log
+from boundit.counts.memory import read_memory_limit
 from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
@@ -54,6 +55,7 @@ class BoundRequest:
     domain: Mapping[str, Sequence[object]]
     max_condition: int
     time_limit: float | None
+    memory_limit: int
 
     @property
     def tables(self) -> list[Nodes]:
@@ -87,6 +89,7 @@ def read_request(
     domain: Mapping[str, Sequence[object]] | None = None,
     max_condition: int = 3,
     time_limit: float | None = None,
+    memory_limit: int | str | None = None,
 ) -> BoundRequest:
     """Check the question and every option, then open the logs; no row is read.
 
@@ -100,6 +103,7 @@ def read_request(
     chance = None if profile == "paper" else confidence
     require_confidence(chance)
     check_limits(max_condition=max_condition, time_limit=time_limit, domain=domain)
+    memory = read_memory_limit(memory_limit)
     facts = SelectionFacts.from_options(selection_rate=selection_rate, sensitivity=sensitivity)
     facts.require_in(graph)
     planned = graph if may_be_binary(reward_range) else hide_reward(graph, asked.outcomes[0])
@@ -119,6 +123,7 @@ def read_request(
         domain or {},
         max_condition,
         time_limit,
+        memory,
     )
 
 

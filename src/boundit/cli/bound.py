@@ -21,6 +21,7 @@ from boundit.cli.outputs import (
     print_json,
     refuse_overwriting,
 )
+from boundit.cli.progress import show_steps
 from boundit.cli.sensitivity_plot import derive_ladders, draw_ladders
 
 if TYPE_CHECKING:
@@ -95,7 +96,12 @@ if TYPE_CHECKING:
     "--time-limit",
     type=Number(0),
     metavar="SECONDS",
-    help="For the search for rules; what is found until then holds.",
+    help="For everything; what is found until then holds, and caveats say what is missing.",
+)
+@click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    help="What arrays may take, as in '2 GB'; a quarter of the machine's memory unless told.",
 )
 @click.option("--explain", "explained", is_flag=True, help="Explain every interval.")
 @click.option(
@@ -128,6 +134,7 @@ def bound(
     confidence: float,
     max_condition: int,
     time_limit: float | None,
+    memory_limit: str | None,
     out: Path | None,
     report: Path | None,
     sensitivity_plot: Path | None,
@@ -169,9 +176,11 @@ def bound(
         domain=domain,
         max_condition=max_condition,
         time_limit=time_limit,
+        memory_limit=memory_limit,
     )
     kept: KeptCounts = {}
-    table = derive_table(request, kept)
+    with show_steps() as tell:
+        table = derive_table(request, kept, tell)
     if out is not None:
         table.save(out)
         notify_written(out)

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from boundit.terms.progress import Told, say_nothing
+
 Advance: TypeAlias = Callable[[int, int], None]
 """Hears how much is done, and of how much."""
 
@@ -19,10 +21,25 @@ def show_progress(label: str) -> Iterator[Advance]:
     >>> with show_progress("runs") as advance:
     ...     advance(1, 10)
     """
+    with show_steps(label) as tell:
+        yield lambda done, of: tell(label, done, of)
+
+
+@contextmanager
+def show_steps(label: str = "") -> Iterator[Told]:
+    """Show on stderr what is being done, and how far it has come, while a ``with`` runs.
+
+    Gives the body a function to call with the step, how much of it is done, and of how much.
+    Entered by ``bound``, whose steps differ, and by ``show_progress``.
+
+    >>> with show_steps() as tell:
+    ...     tell("count 12 columns", 0, 1)
+    """
     if not sys.stderr.isatty():
-        yield lambda _, __: None
+        yield say_nothing
         return
     from rich.console import Console  # noqa: PLC0415, keeps --help quick
+    from rich.markup import escape  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
         MofNCompleteColumn,
@@ -35,5 +52,11 @@ def show_progress(label: str) -> Iterator[Advance]:
     with Progress(
         *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
     ) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)
+        task = bar.add_task(escape(label), total=None)
+
+        def tell(step: str, done: int, of: int) -> None:
+            # A step of one part has no bar to fill; it only goes on.
+            whole = of if of > 1 else None
+            bar.update(task, description=escape(step), completed=done, total=whole)
+
+        yield tell

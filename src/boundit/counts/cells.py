@@ -49,6 +49,8 @@ class GroupBy:
     reward: str | None = None
     weight: str | None = None
     flags: tuple[str, ...] = ()
+    most_cells: int = CELL_LIMIT
+    memory_limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,12 @@ class Source(Protocol):
         has its own engine for it.
         """
 
+    def count_levels(self, columns: Sequence[str]) -> list[int]:
+        """Look how many values each column has; the engine may guess where there are many.
+
+        Called by ``Log.count_levels``.
+        """
+
     def find_oddity(self, column: str) -> Oddity | None:
         """Find the first text in a column that is no number, for a message.
 
@@ -131,6 +139,22 @@ AGGREGATES = {
 """Each aggregate: the derived column it is made of, and how. Flags are counted besides."""
 NUMBER = r"^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$"
 """What a number looks like as text."""
+
+
+_CELL_BYTES = 8
+_AGGREGATES = 12  # numbers of a cell beside its keys
+_COPIES = 4  # from the engine's answer to the sorted table
+
+
+def limit_cells(n_keys: int, memory_limit: int | None) -> int:
+    """Limit how many cells are brought back, by the memory that they may take here.
+
+    Called by ``Log.count``.
+    """
+    if memory_limit is None:
+        return CELL_LIMIT
+    room = memory_limit // (_CELL_BYTES * _COPIES * (n_keys + _AGGREGATES))
+    return max(1, min(CELL_LIMIT, room))
 
 
 def choose_aggregates(plan: GroupBy) -> dict[str, tuple[str, str]]:

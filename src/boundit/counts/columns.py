@@ -105,6 +105,13 @@ class ColumnSource:
             )
         return columns
 
+    def count_levels(self, columns: Sequence[str]) -> list[int]:
+        """Count the values of each column of a dict.
+
+        Called by ``Log.count_levels``.
+        """
+        return [len(encode_column(name, self.columns[name])[0]) for name in columns]
+
     def find_oddity(self, column: str) -> Oddity | None:
         """Find the first text in a column that is no number, for an error message.
 

@@ -209,13 +209,6 @@ class TooLarge(InvalidLog):
             super().__init__(wanted, more, option=option)
 
 
-class OutOfTime(BounditError):
-    """Work that was given up because the time for it is over."""
-
-    def __init__(self) -> None:
-        super().__init__(Option("time_limit"), " is over", option="time_limit")
-
-
 class NotALevel(InvalidLog):
     """A value outside a variable's domain."""
 

@@ -16,7 +16,12 @@ from duckdb import DuckDBPyConnection, DuckDBPyRelation
 from boundit.counts.cells import Cells, ColumnKind, GroupBy, Oddity
 from boundit.counts.csv_faults import find_fault
 from boundit.counts.errors import EmptyLog, MixedFiles, NoFiles, SameName, shorten_error
-from boundit.counts.relations import find_first_oddity, group_relation, read_kinds
+from boundit.counts.relations import (
+    count_relation_levels,
+    find_first_oddity,
+    group_relation,
+    read_kinds,
+)
 from boundit.terms.errors import UnreadableFile
 
 Paths: TypeAlias = str | Path | Sequence[str | Path]
@@ -66,14 +71,22 @@ class FileSource:
         Its other columns (weight, reward) are added up. Called by ``Log.count``.
         """
         try:
-            with self._open() as relation:
+            with self._open(memory_limit=plan.memory_limit) as relation:
                 return group_relation(relation, plan)
         except UnreadableFile as error:
             if self.parquet or not isinstance(error.__cause__, duckdb.ConversionException):
                 raise
         # The first rows of a CSV file misled about a column: look at all of them first.
-        with self._open(sample_size=-1) as relation:
+        with self._open(sample_size=-1, memory_limit=plan.memory_limit) as relation:
             return group_relation(relation, plan)
+
+    def count_levels(self, columns: Sequence[str]) -> list[int]:
+        """Guess how many values each column of the files has, in one scan.
+
+        Called by ``Log.count_levels``.
+        """
+        with self._open(sample_size=-1) as relation:
+            return count_relation_levels(relation, columns)
 
     def find_oddity(self, column: str) -> Oddity | None:
         """Find the first text in a column that is no number; its row, if there is but one file.
@@ -84,19 +97,22 @@ class FileSource:
             found = find_first_oddity(relation, column)
         return found if found is None or len(self.paths) == 1 else Oddity(found.text)
 
-    def _open(self, sample_size: int = 20_480) -> AbstractContextManager[DuckDBPyRelation]:
+    def _open(
+        self, sample_size: int = 20_480, memory_limit: int | None = None
+    ) -> AbstractContextManager[DuckDBPyRelation]:
         """Open the files as one DuckDB relation, its types guessed from ``sample_size`` rows.
 
-        Called by ``FileSource.kinds``, ``FileSource.group`` and ``FileSource.find_oddity``.
+        With a ``memory_limit`` what DuckDB groups beyond it goes to disk. Called by
+        ``FileSource.kinds``, ``FileSource.group`` and ``FileSource.find_oddity``.
         """
         if self.parquet:
-            return self._select("* FROM read_parquet(?, union_by_name=true)")
+            return self._select("* FROM read_parquet(?, union_by_name=true)", memory_limit)
         # A header of text over text is not recognised as one, and a log always has one.
         rules = f"union_by_name=true, header=true, sample_size={sample_size}"
-        return self._select(f"* FROM read_csv(?, {_CSV_RULES}, {rules})")
+        return self._select(f"* FROM read_csv(?, {_CSV_RULES}, {rules})", memory_limit)
 
     @contextmanager
-    def _select(self, sql: str) -> Iterator[DuckDBPyRelation]:
+    def _select(self, sql: str, memory_limit: int | None = None) -> Iterator[DuckDBPyRelation]:
         """Run an SQL query over the files on a DuckDB connection of its own.
 
         Gives the relation, its errors turned into ours. Called by ``FileSource._open`` and
@@ -105,6 +121,9 @@ class FileSource:
         paths = list(map(escape, self.paths))
         try:
             with closing(_connect()) as connection:
+                if memory_limit is not None:
+                    room = max(memory_limit, _LEAST_MEMORY)
+                    connection.execute(f"SET memory_limit='{room}B'")
                 yield connection.sql(f"SELECT {sql}", params=[paths])
         except duckdb.Error as error:
             raise self._explain_error(error) from error
@@ -141,6 +160,9 @@ class FileSource:
         return UnreadableFile(
             path, (not self.parquet and find_fault(path)) or shorten_error(error)
         )
+
+
+_LEAST_MEMORY = 2**28  # with less DuckDB cannot even read the blocks of a file
 
 
 def find_files(paths: Paths) -> FileSource:

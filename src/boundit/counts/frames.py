@@ -1,6 +1,6 @@
 """Frames: one group-by through Narwhals, on the engine that already holds the rows."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,7 +14,6 @@ from narwhals.exceptions import NarwhalsError
 from narwhals.typing import IntoDataFrame, IntoLazyFrame, IntoSeries
 
 from boundit.counts.cells import (
-    CELL_LIMIT,
     NUMBER,
     Cells,
     Column,
@@ -63,6 +62,17 @@ class FrameSource:
         self._check_objects(plan)
         with self._refuse_errors():
             return self._group(plan)
+
+    def count_levels(self, columns: Sequence[str]) -> list[int]:
+        """Look how many values each column of a frame has, on the engine that holds it.
+
+        Called by ``Log.count_levels``.
+        """
+        if not columns:
+            return []
+        with self._refuse_errors():
+            found = self.frame.select(*(nw.col(name).n_unique() for name in columns)).collect()
+            return [int(found[name][0]) for name in columns]
 
     def find_oddity(self, column: str) -> Oddity | None:
         """Find a text in a column that is no number; not every engine keeps rows in order.
@@ -124,7 +134,7 @@ class FrameSource:
             *(self._select_key(c, plan).alias(k) for c, k in zip(plan.keys, keys, strict=True)),
             *self._select_numbers(plan),
         ).with_columns(nw.lit(0).alias("all"), *_derive_columns(plan))
-        grouped = prepared.group_by(*keys or ["all"]).agg(*added).head(CELL_LIMIT + 1)
+        grouped = prepared.group_by(*keys or ["all"]).agg(*added).head(plan.most_cells + 1)
         answer = self._collect(grouped)
         return Cells(
             tuple(_read_column(answer[key]) for key in keys),

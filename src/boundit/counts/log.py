@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from boundit.counts.cells import ColumnKind, GroupBy, Source
+from boundit.counts.cells import ColumnKind, GroupBy, Source, limit_cells
 from boundit.counts.errors import (
     EmptyLog,
     InvalidOption,
@@ -107,15 +107,17 @@ class Log:
         selection: str | None = None,
         domain: Mapping[str, Sequence[object]] | None = None,
         unmarked: Collection[str] = (),
+        memory_limit: int | None = None,
     ) -> CountTable:
         """Count every combination of values of ``variables``, in one pass over the rows.
 
         ``reward`` is a numeric or boolean column that is added up in the same pass, not
         counted. If the log has a column ``selection``, it must be 1 in every row. ``domain``
         adds levels to those seen. ``unmarked`` are nodes that may be a selection node nobody
-        marked; the table's caveats ask about one that is 1 in every row. The table keeps the
-        order of ``variables``. Users call it for a table; also called by ``count_statements``
-        for checks and, for bounds, by ``_count``.
+        marked; the table's caveats ask about one that is 1 in every row. Of no more distinct
+        rows are brought back than fit into ``memory_limit`` bytes. The table keeps the order of
+        ``variables``. Users call it for a table; also called by ``count_statements`` for checks
+        and, for bounds, by ``_count``.
         """
         asked = _list_once(variables)
         selection = selection if selection in self.names else None
@@ -128,6 +130,8 @@ class Log:
             reward=None if reward is None else self.names[reward],
             weight=self.weight,
             flags=tuple(self.names[name] for name in flags),
+            most_cells=limit_cells(len(asked), memory_limit),
+            memory_limit=memory_limit,
         )
         request = Request(
             label=self.source.label,
@@ -141,8 +145,22 @@ class Log:
             cuts=cuts,
             domain=domain or {},
             notes=self._list_caveats(cuts) + ask_by_name(unmarked, self.names),
+            most_cells=plan.most_cells,
         )
         return tabulate(self.source.group(plan), request)
+
+    def count_levels(self, variables: Iterable[str]) -> dict[str, int]:
+        """Look how many values each variable has, in one cheap pass; large numbers are guesses.
+
+        A variable in bins has as many as there are bins, whatever the rows hold. Called by
+        ``look_at_levels``, to choose among rules before anything is counted.
+        """
+        asked = _list_once(variables)
+        self._check_variables(asked, None, None)
+        binned = {name: len(self.bins[name]) + 1 for name in asked if name in self.bins}
+        seen = [name for name in asked if name not in binned]
+        found = self.source.count_levels([self.names[name] for name in seen])
+        return dict(zip(seen, found, strict=True)) | binned
 
     def _find_column(self, name: str, *, may_hide: bool = False) -> str:
         """Find the name that a variable's column has in the source, or raise MissingColumn.

@@ -23,7 +23,7 @@ def read_memory_limit(limit: object) -> int:
     """Read the option ``memory_limit`` as bytes; None is a quarter of the machine's memory.
 
     A limit is a number of bytes or a text with a unit: GB is a thousand million bytes, GiB is
-    2**30. Called by ``CheckLimits.read`` before any work is done.
+    2**30. Called by ``CheckLimits.read`` and ``read_request`` before any work is done.
 
     >>> read_memory_limit("2 GB"), read_memory_limit("1.5 GiB"), read_memory_limit(2**30)
     (2000000000, 1610612736, 1073741824)

@@ -10,7 +10,6 @@ import numpy as np
 from duckdb import DuckDBPyRelation
 
 from boundit.counts.cells import (
-    CELL_LIMIT,
     Cells,
     Column,
     ColumnKind,
@@ -55,6 +54,14 @@ class RelationSource:
         """
         with self._refuse_errors():
             return group_relation(self.relation, plan)
+
+    def count_levels(self, columns: Sequence[str]) -> list[int]:
+        """Guess how many values each column of a DuckDB relation has, in one pass.
+
+        Called by ``Log.count_levels``.
+        """
+        with self._refuse_errors():
+            return count_relation_levels(self.relation, columns)
 
     def find_oddity(self, column: str) -> Oddity | None:
         """Find a text in a column that is no number; a relation has no order of rows.
@@ -102,7 +109,7 @@ def group_relation(relation: DuckDBPyRelation, plan: GroupBy) -> Cells:
     answer = (
         relation.project(", ".join(f"{e} AS {name}" for name, e in prepared.items()) or "1")
         .aggregate(", ".join(names + added), ", ".join(names))
-        .limit(CELL_LIMIT + 1)
+        .limit(plan.most_cells + 1)
         .fetchnumpy()
     )
     columns = [
@@ -112,6 +119,18 @@ def group_relation(relation: DuckDBPyRelation, plan: GroupBy) -> Cells:
         for name, key in zip(names, plan.keys, strict=True)
     ]
     return Cells(tuple(columns), {name: _read_floats(answer[name]) for name in aggregates})
+
+
+def count_relation_levels(relation: DuckDBPyRelation, columns: Sequence[str]) -> list[int]:
+    """Guess how many values each column of a relation has, in one pass.
+
+    Called by ``FileSource.count_levels`` and ``RelationSource.count_levels``.
+    """
+    if not columns:
+        return []
+    guessed = [f"approx_count_distinct({quote_identifier(name)})" for name in columns]
+    (found,) = relation.aggregate(", ".join(guessed)).fetchall()
+    return [int(n) for n in found]
 
 
 def find_first_oddity(relation: DuckDBPyRelation, column: str) -> Oddity | None:

@@ -61,6 +61,7 @@ class Request:
     cuts: Mapping[str, Sequence[float]]
     domain: Mapping[str, Sequence[object]]
     notes: tuple[Note, ...]
+    most_cells: int = CELL_LIMIT
 
 
 def tabulate(cells: Cells, asked: Request) -> CountTable:
@@ -75,7 +76,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
     _check_weights(cells, asked)
     pairs = zip(asked.variables, cells.keys, strict=True)
     keys = {name: _encode_key(name, column, asked.cuts.get(name)) for name, column in pairs}
-    _check_size(keys, len(cells["lines"]))
+    _check_size(keys, len(cells["lines"]), asked.most_cells)
     rows = _count_rows(cells, asked)
     for name, (levels, codes) in keys.items():
         _check_category(name, levels, _count_known(codes, rows, levels), asked)
@@ -165,14 +166,14 @@ def _check_weights(cells: Cells, asked: Request) -> None:
         raise BadWeight(name, "has a fractional part in some rows", fix)
 
 
-def _check_size(keys: Keys, n_cells: int) -> None:
-    """Refuse more combinations of values than ``CELL_LIMIT``, naming the widest variables.
+def _check_size(keys: Keys, n_cells: int, most: int) -> None:
+    """Refuse more combinations of values than ``most``, naming the widest variables.
 
     Called by ``tabulate``.
     """
-    if n_cells > CELL_LIMIT:
+    if n_cells > most:
         wide = sorted(((len(of), name) for name, (of, _) in keys.items()), reverse=True)
-        raise TooManyCells(CELL_LIMIT, [(name, n) for n, name in wide[:3]])
+        raise TooManyCells(most, [(name, n) for n, name in wide[:3]])
 
 
 def _check_category(name: str, levels: Levels, rows: int, asked: Request) -> None:

@@ -196,6 +196,13 @@ class InvalidLimit(BounditError):
     """An option of ``derive_bounds`` or ``check`` that makes no sense."""
 
 
+class OutOfTime(BounditError):
+    """Work that was given up because the time for it is over."""
+
+    def __init__(self) -> None:
+        super().__init__(Option("time_limit"), " is over", option="time_limit")
+
+
 class UnreadableFile(BounditError):
     """A file that cannot be opened or decoded."""
 

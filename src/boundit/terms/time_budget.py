@@ -41,6 +41,14 @@ class TimeBudget:
             self._end = time.monotonic() + self._seconds
         return max(self._end - time.monotonic(), 0.0)
 
+    def share(self, part: float) -> "TimeBudget":
+        """Make a budget of a part of the seconds left, so that time remains for what follows.
+
+        Called by ``derive_table`` for the search for rules.
+        """
+        left = self.count_seconds()
+        return FOR_EVER if left is None else TimeBudget(left * part)
+
     def is_over(self) -> bool:
         """Tell whether no seconds are left for a search; bounds found until then hold.
 

@@ -12,6 +12,7 @@ from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.formulas.evaluate import Evaluator
+from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
 from boundit.graph.text import parse
@@ -114,6 +115,7 @@ class Between:
     low: Floats
     high: Floats
     levels: Mapping[str, int] = field(default_factory=lambda: {"M": 2, "X": 3})
+    workspace: Workspace = field(default_factory=Workspace.make_default)
 
     def read_ends(self, _: Expression, __: Sequence[str]) -> tuple[Floats, Floats]:
         return self.low, self.high

@@ -16,6 +16,7 @@ from boundit.bounds.rules.response_program import (
     solve_natural,
     solve_program,
 )
+from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
 from boundit.graph.text import parse
@@ -275,6 +276,7 @@ def test_natural_bounds_use_what_the_other_cells_leave() -> None:
 
     class Wide:
         levels = {"X": 2, "Y": 2}  # noqa: RUF012
+        workspace = Workspace.make_default()
 
         def read_ends(self, _: object, __: object) -> tuple[Floats, Floats]:
             low = np.array([[0.1, 0.1], [0.1, 0.0]])
@@ -301,7 +303,7 @@ class Blurred:
 
     def __init__(self, one: NamedArray, other: NamedArray) -> None:
         self.both = numbers(one), numbers(other)
-        self.levels = self.both[0].levels
+        self.levels, self.workspace = self.both[0].levels, self.both[0].workspace
 
     def read_ends(self, formula: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
         ends = [known.read_ends(formula, wanted) for known in self.both]

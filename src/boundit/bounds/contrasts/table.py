@@ -7,6 +7,7 @@ the law of response types (``SharedTypes``). What says more than the intervals i
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
@@ -25,6 +26,7 @@ from boundit.bounds.rules.nested_chain import NestedChain
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.rules.reweighted_types import ReweightedTypes
 from boundit.bounds.rules.rule import BoundRule
+from boundit.bounds.try_rules import LIMITS
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
@@ -113,7 +115,8 @@ def _prepare_rules(
     ready = list[GreatestDifferences]()
     for rule in _choose_rules(rules, programmed=programmed):
         if not budget.is_over() and rule.may_share(frozenset(query.treatments)):
-            ready.append(rule.make_differences(numbers, query, budget))
+            with suppress(*LIMITS):
+                ready.append(rule.make_differences(numbers, query, budget))
     return ready
 
 
@@ -135,8 +138,9 @@ def _bound_leads(
         against = [places[other] for other in others]
         for differences in proved:
             if not budget.is_over():
-                found = differences.find_greatest(one, against)
-                best[others] = np.minimum(best[others], found)
+                with suppress(*LIMITS):
+                    found = differences.find_greatest(one, against)
+                    best[others] = np.minimum(best[others], found)
     return best
 
 

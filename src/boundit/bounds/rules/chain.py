@@ -133,6 +133,14 @@ class Chain(BoundRule):
         """
         return frozenset() if any(link.weights for link in self.links) else self.range_variables
 
+    @property
+    def array_variables(self) -> Nodes:
+        """The variables at each level of which the rule keeps a number, besides the query's.
+
+        Read by ``BoundRule.count_cells``.
+        """
+        return self.range_variables
+
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 

@@ -144,6 +144,14 @@ class NestedChain(BoundRule):
             return None
         return core
 
+    @property
+    def array_variables(self) -> Nodes:
+        """The variables at each level of which the rule keeps a number, besides the query's.
+
+        Read by ``BoundRule.count_cells``.
+        """
+        return frozenset(link.variable for link in self.all_links)
+
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 

@@ -126,6 +126,14 @@ class ReweightedChain(BoundRule):
         """
         return tuple(block.reweighting for block in self.blocks)
 
+    @property
+    def array_variables(self) -> Nodes:
+        """The variables at each level of which the rule keeps a number, besides the query's.
+
+        Read by ``BoundRule.count_cells``.
+        """
+        return frozenset(self.variables) - {self.outcome}
+
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 

@@ -4,6 +4,8 @@ A rule is found by the graph alone and is made for one question, so that nothing
 left to give. Classes that implement it say so by inheriting, and get the plain cases for free.
 """
 
+from collections.abc import Mapping
+from math import prod
 from typing import Protocol
 
 from boundit.bounds.lp.reweighting import Reweighting
@@ -98,6 +100,22 @@ class BoundRule(Protocol):
         Read by ``Chain.find_ends`` and ``NaturalBounds.find_ends``.
         """
         return self.query.treatments + self.query.context
+
+    def count_cells(self, levels: Mapping[str, int]) -> int:
+        """Count the cells of the largest array that the rule makes, beside its formulas'.
+
+        It has an axis for each treatment and context, and whatever a rule goes over. Called by
+        ``try_rules``, which leaves a rule out that would not fit into memory.
+        """
+        return prod(levels[name] for name in {*self.axes, *self.array_variables})
+
+    @property
+    def array_variables(self) -> Nodes:
+        """The variables, besides the query's, at each level of which the rule keeps a number.
+
+        Read by ``BoundRule.count_cells``.
+        """
+        return frozenset()
 
     def list_cells(
         self, evaluator: Evaluator, place: Place

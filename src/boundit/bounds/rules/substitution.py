@@ -60,6 +60,14 @@ class Substitution(BoundRule):
         """
         return len(self.substitute.variables)
 
+    @property
+    def array_variables(self) -> Nodes:
+        """The variables at each level of which the rule keeps a number, besides the query's.
+
+        Read by ``BoundRule.count_cells``.
+        """
+        return self.substitute.variables
+
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a min/max over the substitute, and the reasons.
 

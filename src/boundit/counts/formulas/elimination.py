@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boundit.counts.named_array import Floats
 from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.named_array import Floats
 
 _BY_LEVEL = 2**16
 """From how many cells on a product is made level by level of the variable to sum out."""
@@ -220,10 +220,9 @@ def _sum_out(axis: str, factors: Sequence[Factor], levels: Mapping[str, int]) ->
         return Factor(kept, tuple(array.sum(axis=-1) for array in products))
     sums = [array.copy() for array in _multiply([f.select(axis, 0) for f in factors], kept)]
     for level in range(1, levels[axis]):
-        for added, array in zip(
-            sums, _multiply([f.select(axis, level) for f in factors], kept), strict=True
-        ):
-            added += array
+        products = _multiply([f.select(axis, level) for f in factors], kept)
+        for total, array in zip(sums, products, strict=True):
+            np.add(total, array, out=total)
     return Factor(kept, tuple(sums))
 
 

@@ -9,7 +9,7 @@ weight is zero: a number comes out only when every cell the formula asks for has
 
 from collections.abc import Iterable, Mapping
 from math import prod
-from typing import Final, Protocol, final
+from typing import Protocol, final
 
 import numpy as np
 
@@ -18,8 +18,11 @@ from boundit.counts.formulas.errors import NeedsPopulation, NotLogged, NotRecove
 from boundit.counts.formulas.evaluation import Arrays, evaluate_with
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import NamedArray, agree_on_levels, divide
-from boundit.estimand.language.expression import Expression, P, Product, Sum
+from boundit.estimand.language.expression import Expression, P
 from boundit.terms.names import Nodes, sort_names
+
+_KEPT = 2**16
+"""Up to how many cells an answer is kept: reasons of rows ask for the same one again."""
 
 
 class CountSource(Protocol):
@@ -70,8 +73,6 @@ def evaluate(
 class Evaluator:
     """One log and its external tables; what formulas share is computed once."""
 
-    n_arrays: Final = 1
-
     def __init__(
         self,
         log: CountSource,
@@ -80,16 +81,25 @@ class Evaluator:
     ) -> None:
         tables = tuple(external)
         self.levels: Mapping[str, int] = agree_on_levels(log, *tables)
+        self.n_arrays = 1
         self.workspace = workspace or Workspace.make_default()
         self._log = log
         self._external = sorted(tables, key=lambda t: prod(t.n_levels.values()))
         self._marginals: dict[tuple[int, Nodes], NamedArray] = {}
         self._terms: dict[P, Factor] = {}
+        # By identity: hashing a formula walks all of it. The formula is kept, so that no other
+        # can have its identity.
+        self._answers: dict[int, tuple[Expression, NamedArray]] = {}
 
     def __call__(self, expression: Expression) -> NamedArray:
-        """Compute one formula."""
+        """Compute one formula; what it came to is kept where it is small."""
+        if id(expression) in self._answers:
+            return self._answers[id(expression)][1]
         axes, (values,) = evaluate_with(self, expression)
-        return NamedArray(axes, values)
+        answer = NamedArray(axes, values)
+        if values.size <= _KEPT:
+            self._answers[id(expression)] = expression, answer
+        return answer
 
     def read_term(self, term: P) -> Factor:
         """Compute a term ``P(of | given)`` from its table; nan where nothing was seen.
@@ -147,5 +157,3 @@ class Evaluator:
             self.workspace.require_cells(cells, names)
             self._marginals[key] = source.marginalize(names)
         return self._marginals[key]
-
-

@@ -61,9 +61,7 @@ class TermReader(Protocol):
         """
 
 
-def evaluate_with(
-    reader: TermReader, expression: Expression
-) -> tuple[tuple[str, ...], Arrays]:
+def evaluate_with(reader: TermReader, expression: Expression) -> tuple[tuple[str, ...], Arrays]:
     """Compute a formula at every value of its free variables.
 
     Returns the variables in order, and arrays with an axis for each of them. Called by
@@ -151,9 +149,7 @@ class FormulaEvaluation:
             case _:
                 assert_never(node)
 
-    def expand_sum(
-        self, node: Sum, own: Mapping[str, str], summed: list[str]
-    ) -> list[Factor]:
+    def expand_sum(self, node: Sum, own: Mapping[str, str], summed: list[str]) -> list[Factor]:
         """Write the body of a sum as factors, with variables of its own to sum over.
 
         A variable that the body does not speak of repeats it once for each of its levels.

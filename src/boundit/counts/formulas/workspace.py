@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from boundit.counts.errors import OutOfTime, TooLarge
+from boundit.counts.errors import TooLarge
 from boundit.counts.memory import read_memory_limit
+from boundit.terms.errors import OutOfTime
 from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 COPIES: Final = 4

@@ -1,0 +1,124 @@
+"""Which of a plan's rules are tried: the likeliest to win, judged by graph and levels alone.
+
+Rewards and counts must have no say in the choice, or a confidence would not hold.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import TypeAlias
+
+from boundit.bounds.confidence import collect_terms
+from boundit.bounds.online import choose_chains
+from boundit.bounds.plan import BoundPlan, PlannedRule
+from boundit.bounds.rules.rule import BoundRule
+from boundit.terms.names import Nodes
+
+MOST_RULES = 3
+"""With a confidence, how many rules share the error: each costs the others width."""
+FEW_COLUMNS = 12
+"""Up to so many columns a log is counted for all rules of a plan, whatever their levels."""
+MANY_COLUMNS = 24
+"""Without a confidence, how many columns are counted at most; rules that need more are left."""
+
+Rank: TypeAlias = tuple[int, int]
+
+
+def rank_rule(rule: BoundRule, levels: Mapping[str, int]) -> Rank:
+    """Rank a rule: fewest unknown variables first, then fewest cells that it reads.
+
+    A rule with more of either is wider, or has fewer rows in each cell. Called by
+    ``choose_rules``, ``choose_columns`` and ``try_rules``.
+    """
+    terms = collect_terms(rule.formulas)
+    cells = sum(prod(levels[name] for name in term.of | term.given) for term in terms)
+    return rule.n_unknown, cells
+
+
+def choose_rules(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
+    """Keep the rules likeliest to win, judged by the graph and the levels alone.
+
+    A reweighting of which nothing is known hardly ever beats conditioning, and costs error all
+    the same. Rewards must have no say, or the confidence would not hold. Called by ``assemble``
+    when a confidence is asked for, and by ``choose_columns``.
+    """
+    tried = [p for p in plan.rules if not _reweights_freely(p.rule)] or plan.rules
+    kept = sorted(tried, key=lambda planned: rank_rule(planned.rule, levels))[:MOST_RULES]
+    return replace(plan, rules=tuple(kept))
+
+
+def choose_columns(plan: BoundPlan, levels: Mapping[str, int], *, confident: bool) -> BoundPlan:
+    """Keep the rules of a large plan that the log is counted for.
+
+    With a confidence these are the rules that will be tried, and the chains that a policy may
+    go on learning; else the best ones, as long as they need few columns. Called by
+    ``_plan_and_count`` for a plan that needs more than ``FEW_COLUMNS``.
+    """
+    if confident:
+        kept = [*choose_rules(plan, levels).rules, *_find_learned(plan, levels)]
+    else:
+        kept = _choose_within(plan, levels, MANY_COLUMNS)
+    return replace(plan, rules=tuple(p for p in plan.rules if p in kept))
+
+
+def _choose_within(plan: BoundPlan, levels: Mapping[str, int], most: int) -> list[PlannedRule]:
+    """Choose rules from the best on, as long as all of them together need few columns.
+
+    The best one is kept, whatever it needs. Called by ``choose_columns``.
+    """
+    kept, needed = list[PlannedRule](), Nodes()
+    for planned in sorted(plan.rules, key=lambda p: rank_rule(p.rule, levels)):
+        wider = needed | planned.rule.needs
+        if not kept or len(wider) <= most:
+            kept, needed = [*kept, planned], wider
+    return kept
+
+
+def _find_learned(plan: BoundPlan, levels: Mapping[str, int]) -> list[PlannedRule]:
+    """Find the chains whose unknown laws a policy can learn online.
+
+    Called by ``choose_columns``, so that what they read is counted too.
+    """
+    places: Mapping[str, Sequence[int]] = {name: range(n) for name, n in levels.items()}
+    learned = choose_chains([p.rule for p in plan.rules], places)
+    return [p for p in plan.rules if any(p.rule is chain for chain in learned)]
+
+
+def keep_smallest(plan: BoundPlan, n_rules: int) -> BoundPlan:
+    """Keep the rules that need the fewest columns.
+
+    Called by ``count_within`` where a log has too many distinct rows for all of them.
+    """
+    kept = sorted(plan.rules, key=lambda p: (len(p.rule.needs), p.rule.n_unknown))[:n_rules]
+    return replace(plan, rules=tuple(p for p in plan.rules if p in kept))
+
+
+def list_left_out(before: BoundPlan, after: BoundPlan) -> list[str]:
+    """List the names of rules that one plan has and another has not.
+
+    Called by ``_say_left_out`` for a caveat.
+    """
+    kept = {planned.record.name for planned in after.rules}
+    return [p.record.name for p in before.rules if p.record.name not in kept]
+
+
+def _reweights_freely(rule: BoundRule) -> bool:
+    """Tell whether a rule reweights the log with no fact and no table to say by how much.
+
+    Called by ``choose_rules``, which leaves such rules out if there are others.
+    """
+    supposed = rule.reweightings
+    return bool(supposed) and not any(each.facts or each.tables for each in supposed)
+
+
+def name_rules(names: Iterable[str], most: int = 3) -> str:
+    """Write the names of rules in quotes, the first few and how many more there are.
+
+    Called by ``_say_left_out``, ``_note_large`` and ``_note_late`` for caveats.
+
+    >>> name_rules(["a", "b", "c", "d", "e"])
+    "'a', 'b', 'c' and 2 more"
+    """
+    listed = list(names)
+    shown = ", ".join(map(repr, listed[:most]))
+    return shown if len(listed) <= most else f"{shown} and {len(listed) - most} more"
