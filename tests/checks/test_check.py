@@ -156,7 +156,7 @@ def test_what_never_varies_cannot_be_tested() -> None:
 def test_a_table_too_large_to_count_is_untestable_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("boundit.counts.tabulate.CELL_LIMIT", 2)
+    monkeypatch.setattr("boundit.counts.cells.CELL_LIMIT", 2)
     report = check(CHAIN, draw_chain_rows(50, 1))
 
     assert report.findings[0].status == "untestable"

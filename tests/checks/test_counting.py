@@ -76,7 +76,7 @@ def test_without_statements_nothing_is_read() -> None:
 
 
 def test_a_table_too_large_comes_as_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boundit.counts.tabulate.CELL_LIMIT", 10)
+    monkeypatch.setattr("boundit.counts.cells.CELL_LIMIT", 10)
     ((served, found),) = count_statements(make_log(), THREE, None, memory=LOTS)
 
     assert served == THREE

@@ -4,7 +4,7 @@ The law of all columns of a large model has more cells than any machine holds, b
 few of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -70,6 +70,13 @@ class LawSource:
         numbers |= {f"flag_{i}": np.ones(cells) for i in range(len(plan.flags))}
         codes = np.indices(shape).reshape(len(shape), cells)
         return Cells(tuple(codes), {name: numbers[name] for name in choose_aggregates(plan)})
+
+    def count_levels(self, columns: Sequence[str]) -> list[int]:
+        """Look up how many levels each variable of the model has.
+
+        Called by ``Log.count_levels``.
+        """
+        return [self.model.n_levels[name] for name in columns]
 
     def find_oddity(self, column: str) -> Oddity | None:  # noqa: ARG002, of the protocol
         """Find nothing: the columns of a model are numbers.
