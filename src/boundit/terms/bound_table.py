@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from operator import itemgetter
 from os import PathLike
 from typing import TYPE_CHECKING, Self
 
@@ -98,9 +99,11 @@ class BoundTable:
             if key in found:
                 raise MalformedRow(i, f"the arm {key[0]} in context {key[1]} has a row already")
             found[key] = _read_bound(row, i, reward_range)
+        parts = (dict.fromkeys(map(itemgetter(part), found)) for part in (0, 1))
         levels = {
-            name: tuple(dict.fromkeys((arm + where)[k] for arm, where in found))
-            for k, name in enumerate((*treatments, *context))
+            name: tuple(dict.fromkeys(values[k] for values in part))
+            for names, part in zip((treatments, context), parts, strict=True)
+            for k, name in enumerate(names)
         }
         return cls(outcome, treatments, context, levels, reward_range, found)
 
@@ -373,7 +376,11 @@ def _pick_values(row: Mapping[str, object], names: Sequence[str], i: int) -> tup
     for name in names:
         if name not in row:
             raise MalformedRow(i, f"it has no value for {name!r}")
-    return tuple(_read_level(row[name], name, i) for name in names)
+    values = tuple([unwrap_scalar(row[name]) for name in names])
+    for name, value in zip(names, values, strict=True):
+        if not isinstance(value, Hashable):
+            raise MalformedRow(i, f"{name!r} has {value!r}, which is no level")
+    return values
 
 
 def _read_names(given: Sequence[str]) -> tuple[str, ...]:
@@ -384,37 +391,34 @@ def _read_names(given: Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _read_level(value: object, name: str, i: int) -> Value:
-    """Read the level of a variable in row ``i``; a NumPy scalar becomes Python's own.
-
-    Called by ``_pick_values``.
-    """
-    plain = unwrap_scalar(value)
-    if not isinstance(plain, Hashable):
-        raise MalformedRow(i, f"{name!r} has {plain!r}, which is no level")
-    return plain
-
-
 def _read_bound(row: Mapping[str, object], i: int, reward_range: tuple[float, float]) -> Bound:
     """Read the bound of row ``i``: both ends and, where given, estimates, rows and rules.
 
     Refuses ends that are no interval in the reward's range. Called by ``BoundTable.from_rows``.
     """
-    ends = {}
-    for name in ("lower", "upper"):
-        value = row.get(name)
-        if not isinstance(value, int | float) or math.isnan(value):
-            raise MalformedRow(i, f"{name!r} must be a number, found {value!r}")
-        ends[name] = float(value)
+    lower, upper = _read_end(row, "lower", i), _read_end(row, "upper", i)
     low, high = reward_range
-    if not low <= ends["lower"] <= ends["upper"] <= high:
-        shown = f"[{ends['lower']}, {ends['upper']}]"
-        raise MalformedRow(i, f"{shown} is no interval inside the range [{low}, {high}]")
-    others = {
-        "lower_estimate": ends["lower"],
-        "upper_estimate": ends["upper"],
-        "n": 0,
-        "lower_rule": EXPERT,
-        "upper_rule": EXPERT,
-    }
-    return Bound(**ends, **{name: row.get(name, value) for name, value in others.items()})  # type: ignore[arg-type]
+    if not low <= lower <= upper <= high:
+        raise MalformedRow(
+            i, f"[{lower}, {upper}] is no interval inside the range [{low}, {high}]"
+        )
+    return Bound(
+        lower,
+        upper,
+        row.get("lower_estimate", lower),  # type: ignore[arg-type]
+        row.get("upper_estimate", upper),  # type: ignore[arg-type]
+        row.get("n", 0),  # type: ignore[arg-type]
+        row.get("lower_rule", EXPERT),  # type: ignore[arg-type]
+        row.get("upper_rule", EXPERT),  # type: ignore[arg-type]
+    )
+
+
+def _read_end(row: Mapping[str, object], name: str, i: int) -> float:
+    """Read the lower or upper end of row ``i``, or refuse what is no number.
+
+    Called by ``_read_bound``.
+    """
+    value = row.get(name)
+    if not isinstance(value, int | float) or math.isnan(value):
+        raise MalformedRow(i, f"{name!r} must be a number, found {value!r}")
+    return float(value)

@@ -29,7 +29,7 @@ ValueError: at [0][2][1]: a number was expected, found 'none'
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cache, partial
@@ -72,18 +72,22 @@ class _Misfit(Exception):
         """Make the same error with its place extended by the field or position it stands in.
 
         So the message names the whole way to it, as ``bounds[3].lower``. Called by
-        ``_read_part``.
+        ``_read_items``, and by ``_make_object`` and ``_make_fixed`` for their parts.
         """
         return _Misfit(self.reason, step + self.where)
 
 
 @dataclass(frozen=True, slots=True)
 class _Codec:
-    """How values of one type are called, written and read."""
+    """How values of one type are called, written and read.
+
+    ``fits`` tells by its fields alone whether a JSON object may be one of them.
+    """
 
     name: str
     write: Callable[[Any], Any]
     read: Callable[[Any], Any]
+    fits: Callable[[dict[str, object]], bool] = lambda _: False
 
 
 def encode(value: object, kind: object = None) -> Any:
@@ -153,35 +157,49 @@ def _make_object(kind: Any) -> _Codec:
     """
     hints = get_type_hints(kind)
     known = [field for field in fields(kind) if field.init and field.compare]
+    names = frozenset(f.name for f in known)
     needed = {f.name for f in known if f.default is MISSING and f.default_factory is MISSING}
-    codecs: dict[str, _Codec] = {}
 
-    def find(name: str) -> _Codec:
+    @cache
+    def find_parts() -> dict[str, _Codec]:
         # Found when first needed, so that a type may hold values of its own kind.
-        if name not in codecs:
-            codecs[name] = _find_codec(hints[name])
-        return codecs[name]
+        return {f.name: _find_codec(hints[f.name]) for f in known}
 
     def write(value: Any) -> dict[str, object]:
         if not isinstance(value, kind):
             raise CannotSave(value)
-        return {f.name: find(f.name).write(getattr(value, f.name)) for f in known}
+        return {name: part.write(getattr(value, name)) for name, part in find_parts().items()}
+
+    def fits(record: dict[str, object]) -> bool:
+        return needed <= record.keys() <= names
 
     def read(record: Any) -> object:
         if not isinstance(record, dict):
             raise _make_misfit("an object", record)
-        names = {field.name for field in known}
-        if unknown := record.keys() - names:
-            raise _Misfit(f"nothing is called {min(unknown, key=str)!r} here")
-        if missing := needed - record.keys():
-            raise _Misfit(f"{min(missing)!r} is missing")
-        parts = {k: _read_part(find(k), v, f".{k}") for k, v in record.items()}
+        if not fits(record):
+            raise _name_stranger(record, names, needed)
+        parts, found, name = find_parts(), dict[str, object](), ""
         try:
-            return kind(**parts)
+            for name, one in record.items():
+                found[name] = parts[name].read(one)
+        except _Misfit as misfit:
+            raise misfit.locate_within(f".{name}") from None
+        try:
+            return kind(**found)
         except (ValueError, TypeError, BounditError) as error:
             raise _Misfit(str(error)) from None
 
-    return _Codec("an object", write, read)
+    return _Codec("an object", write, read, fits)
+
+
+def _name_stranger(record: dict[str, object], names: Set[str], needed: Set[str]) -> _Misfit:
+    """Make the error that names a field nobody knows, or one that is missing.
+
+    Called by ``_make_object``.
+    """
+    if unknown := record.keys() - names:
+        return _Misfit(f"nothing is called {min(unknown, key=str)!r} here")
+    return _Misfit(f"{min(needed - record.keys())!r} is missing")
 
 
 def _make_tuple(origin: Any, kind: Any) -> _Codec:
@@ -209,11 +227,10 @@ def _make_sequence(kind: Any, part: _Codec) -> _Codec:
     def write(value: Any) -> list[object]:
         if not isinstance(value, kind):
             raise CannotSave(value)
-        return [part.write(one) for one in value]
+        return [part.write(one) for one in value] if value else []
 
     def read(record: Any) -> object:
-        found = _require_list(record)
-        return kind(_read_part(part, one, f"[{i}]") for i, one in enumerate(found))
+        return kind(_read_items(part, record)) if record != [] else kind()
 
     return _Codec("a list", write, read)
 
@@ -234,10 +251,13 @@ def _make_fixed(make: Callable[[Any], object], kinds: Sequence[object]) -> _Code
         found = _require_list(record)
         if len(found) != len(parts):
             raise _make_misfit(f"a list of {len(parts)}", record)
-        return make(
-            _read_part(part, one, f"[{i}]")
-            for i, (part, one) in enumerate(zip(parts, found, strict=True))
-        )
+        i, items = 0, list[object]()
+        try:
+            for i, part in enumerate(parts):
+                items.append(part.read(found[i]))
+        except _Misfit as misfit:
+            raise misfit.locate_within(f"[{i}]") from None
+        return make(items)
 
     return _Codec(f"a list of {len(parts)}", write, read)
 
@@ -252,9 +272,13 @@ def _make_mapping(key: Any, value: Any) -> _Codec:
         return _Codec(
             "an object",
             lambda found: {_write_exactly(str, k): whole.write(v) for k, v in found.items()},
-            lambda record: {
-                k: _read_part(whole, v, f"[{k!r}]") for k, v in _require_object(record).items()
-            },
+            lambda record: dict(
+                zip(
+                    _require_object(record),
+                    _read_items(whole, list(record.values()), list(record)),
+                    strict=True,
+                )
+            ),
         )
     args = get_args(key)
     flat = get_origin(key) is tuple and Ellipsis not in args
@@ -265,8 +289,8 @@ def _make_mapping(key: Any, value: Any) -> _Codec:
         return [entry.write((*k, v) if flat else (k, v)) for k, v in pairs]
 
     def read(record: Any) -> object:
-        lines = [_read_part(entry, e, f"[{i}]") for i, e in enumerate(_require_list(record))]
-        return {(tuple(k) if flat else k[0]): v for *k, v in lines}
+        lines = _read_items(entry, record)
+        return {(line[:-1] if flat else line[0]): line[-1] for line in lines}
 
     return _Codec("a list", write, read)
 
@@ -292,9 +316,11 @@ def _make_union(kinds: Sequence[Any]) -> _Codec:
         raise CannotSave(value)
 
     def read(record: Any) -> object:
-        misfits = list[_Misfit]()
-        # What cannot be need not be tried: saying why it does not fit takes longest.
-        for part in objects if isinstance(record, dict) else parts:
+        tried, misfits = parts, list[_Misfit]()
+        if isinstance(record, dict):
+            # What its fields speak for comes first: saying why another does not fit takes long.
+            tried = sorted(objects, key=lambda part: not part.fits(record))
+        for part in tried:
             try:
                 return part.read(record)
             except _Misfit as misfit:
@@ -369,6 +395,8 @@ def _write_number(value: Any) -> float | str:
     A whole number stays one, as Python lets it stand for a float. Called through
     ``_find_codec`` for floats, and by ``_write_interval``.
     """
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise CannotSave(value)
     if isinstance(value, int):
@@ -381,6 +409,8 @@ def _read_number(record: object) -> float:
 
     Called through ``_find_codec`` for floats.
     """
+    if type(record) is float:
+        return record
     if isinstance(record, str) and record in _INFINITE:
         return float(record)
     if isinstance(record, bool) or not isinstance(record, int | float):
@@ -430,16 +460,21 @@ def _read_interval(record: object) -> Interval:
         raise _Misfit(str(error)) from None
 
 
-def _read_part(codec: _Codec, record: object, step: str) -> Any:
-    """Read a field, item or entry of a JSON record; if it does not fit, add where it stands.
+def _read_items(codec: _Codec, record: object, names: Sequence[str] | None = None) -> list[Any]:
+    """Read the items of a JSON list; if one does not fit, say at which place or name it stands.
 
-    ``step`` is that place, as ``.lower`` or ``[3]``. Called by ``_make_object``,
-    ``_make_fixed``, ``_make_sequence`` and ``_make_mapping``.
+    Called by ``_make_sequence`` and ``_make_mapping``.
     """
+    found, read = list[Any](), codec.read
     try:
-        return codec.read(record)
+        for one in _require_list(record):
+            found.append(read(one))
     except _Misfit as misfit:
-        raise misfit.locate_within(step) from None
+        if not isinstance(record, list):
+            raise
+        at = len(found) if names is None else names[len(found)]
+        raise misfit.locate_within(f"[{at!r}]") from None
+    return found
 
 
 def _require_list(record: object) -> list[Any]:

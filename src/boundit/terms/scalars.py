@@ -5,7 +5,7 @@ def unwrap_scalar(value: object) -> object:
     """Take a value as Python has it; NumPy's scalars know how to become that.
 
     Whatever else is handed in, an array of several numbers for one, comes back as it is.
-    Called by ``_read_level`` for the levels of rows, ``_parse_value`` for those of arms and
+    Called by ``_pick_values`` for the levels of rows, ``_parse_value`` for those of arms and
     contexts, and ``NarrowingBounds._find_cells`` for what a policy observes.
 
     >>> import numpy as np
