@@ -38,13 +38,13 @@ class Explainer:
         self._needs = [rule.needs for rule in rules]
         self._marginals: dict[Nodes, NamedArray] = {}
         rows = np.prod([len(log.levels[axis]) for axis in axes])
-        self._is_small = rows <= MOST_EXPLAINED
+        self.is_small = rows <= MOST_EXPLAINED
 
     def scale(self, share: float) -> float:
         """Turn a number on the scale from 0 to 1 into a reward within its range.
 
         Rules bound the chance of success, tables speak of rewards. Called by
-        ``_RowWriter.write_bound`` for every end.
+        ``Explainer._list_cell_numbers`` and ``Explainer._write_level``.
         """
         return float(self.low + (self.high - self.low) * share)
 
@@ -53,11 +53,9 @@ class Explainer:
     ) -> tuple[Line, ...]:
         """List the numbers from which rule number ``which`` made an end of a row, a line each.
 
-        A row is an arm and context. Called by ``_RowWriter.list_cells`` for both ends of every
-        row.
+        A row is an arm and context. Called by ``_RowWriter._list_all_cells`` for both ends
+        of every row of a table that is small enough to be explained so.
         """
-        if not self._is_small:
-            return ()
         if ends.proof is not None:
             match ends.proof(place, upper):
                 case EndProof() as proof:

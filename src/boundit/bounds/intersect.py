@@ -4,9 +4,9 @@ An exact law leaves no room for chance: ends that cross there refute the graph. 
 counted rows cross by noise; such a row keeps the narrowest single rule and says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, repeat, starmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,7 @@ class Intersection:
         """Find the arms and contexts at which no model of the graph fits the numbers of a rule.
 
         The rule is number ``which``; number 0 is the reward's range. Called by
-        ``_RowWriter.write_bound`` for a mark and by ``_refuse_empty``.
+        ``_refuse_empty``.
         """
         found = self.all_ends[which].empty
         return np.zeros(self.lower.shape, dtype=bool) if found is None else found
@@ -116,12 +116,7 @@ def intersect_rules(
     names = [RANGE, *(planned.record.name for planned in plan.rules)]
     writer = _RowWriter(explainer, names, axes, len(plan.query.treatments))
     numbers = np.broadcast_to(log.marginalize(axes).align(axes), shape)
-    bounds = {
-        writer.read_key(place): writer.write_bound(
-            place, best, estimates, float(numbers[place])
-        )
-        for place in product(*map(range, shape))
-    }
+    bounds = writer.write_rows(best, estimates, numbers)
     return bounds, tuple(dict.fromkeys(best.notes + estimates.left_out))
 
 
@@ -167,57 +162,85 @@ class _RowWriter:
     ) -> None:
         self.explainer, self.names, self.axes, self.n_arms = explainer, names, axes, n_arms
 
-    def read_key(self, place: tuple[int, ...]) -> Key:
-        """Look up the names of the arm and the context at a place in the arrays of ends.
+    def write_rows(
+        self, best: Intersection, estimates: Intersection, numbers: Floats
+    ) -> dict[Key, Bound]:
+        """Make the ``Bound`` of every arm and context: ends, estimates, rules, numbers, marks.
 
-        Called by ``intersect_rules`` for every place; the names are the key of a bound.
+        ``numbers`` are how many rows were logged there. Called by ``intersect_rules``.
         """
-        levels = self.explainer.log.levels
-        values = tuple(levels[a][i] for a, i in zip(self.axes, place, strict=True))
-        return values[: self.n_arms], values[self.n_arms :]
-
-    def write_bound(
-        self, place: tuple[int, ...], best: Intersection, estimates: Intersection, n: float
-    ) -> Bound:
-        """Make the ``Bound`` of one arm and context: ends, estimates, rules, numbers and marks.
-
-        ``n`` is how many rows were logged there. Called by ``intersect_rules`` for every place.
-        """
-        marks: tuple[str, ...] = (
-            (CROSSED,) if estimates.crossed[place] and best is estimates else ()
+        low_by, high_by = best.low_by.ravel().tolist(), best.high_by.ravel().tolist()
+        columns = (
+            self._scale_ends(best.lower),
+            self._scale_ends(best.upper),
+            self._scale_ends(estimates.lower),
+            self._scale_ends(estimates.upper),
+            numbers.astype(float).ravel().tolist(),
+            [self.names[which] for which in low_by],
+            [self.names[which] for which in high_by],
+            self._list_all_cells(low_by, best, upper=False),
+            self._list_all_cells(high_by, best, upper=True),
+            self._list_marks(best, estimates, numbers),
         )
-        if not n:
-            marks += (NEVER_LOGGED,)
-        marks += tuple(
-            NO_FIT.format(self.names[which])
-            for which in range(len(best.all_ends))
-            if best.find_empty(which)[place]
-        )
-        low_by, high_by = int(best.low_by[place]), int(best.high_by[place])
-        scale = self.explainer.scale
-        return Bound(
-            lower=scale(best.lower[place]),
-            upper=scale(best.upper[place]),
-            lower_estimate=scale(estimates.lower[place]),
-            upper_estimate=scale(estimates.upper[place]),
-            n=n,
-            lower_rule=self.names[low_by],
-            upper_rule=self.names[high_by],
-            lower_cells=self.list_cells(low_by, place, best, upper=False),
-            upper_cells=self.list_cells(high_by, place, best, upper=True),
-            marks=marks,
+        return dict(
+            zip(self._list_keys(), starmap(Bound, zip(*columns, strict=True)), strict=True)
         )
 
-    def list_cells(
-        self, which: int, place: tuple[int, ...], best: Intersection, *, upper: bool
-    ) -> tuple[Line, ...]:
-        """List the lines that explain one end of a row; none where the reward's range gave it.
+    def _list_keys(self) -> Iterator[Key]:
+        """List the names of arm and context at all places, as the arrays of ends have them.
 
-        Called by ``_RowWriter.write_bound`` for both ends.
+        Called by ``_RowWriter.write_rows``; the names are the keys of bounds.
         """
-        if which == 0:
-            return ()
-        return self.explainer.list_numbers(which - 1, place, best.all_ends[which], upper=upper)
+        levels = [self.explainer.log.levels[axis] for axis in self.axes]
+        arms, contexts = levels[: self.n_arms], levels[self.n_arms :]
+        return product(list(product(*arms)), list(product(*contexts)))
+
+    def _scale_ends(self, shares: Floats) -> list[float]:
+        """Turn ends on the scale from 0 to 1 into rewards within their range, place by place.
+
+        Called by ``_RowWriter.write_rows``.
+        """
+        low, high = self.explainer.low, self.explainer.high
+        found: list[float] = (low + (high - low) * shares).ravel().tolist()
+        return found
+
+    def _list_marks(
+        self, best: Intersection, estimates: Intersection, numbers: Floats
+    ) -> list[tuple[str, ...]]:
+        """List what a reader must know of each row alone; most rows have no such mark.
+
+        Called by ``_RowWriter.write_rows``.
+        """
+        said = [(estimates.crossed, CROSSED)] if best is estimates else []
+        said.append((numbers == 0, NEVER_LOGGED))
+        for name, ends in zip(self.names, best.all_ends, strict=True):
+            if ends.empty is not None:
+                said.append((ends.empty, NO_FIT.format(name)))
+        marks: list[tuple[str, ...]] = [()] * best.lower.size
+        shared = dict[tuple[str, ...], tuple[str, ...]]()
+        for there, mark in said:
+            for i in np.flatnonzero(there).tolist():
+                extended = (*marks[i], mark)
+                marks[i] = shared.setdefault(extended, extended)
+        return marks
+
+    def _list_all_cells(
+        self, rules: Sequence[int], best: Intersection, *, upper: bool
+    ) -> Iterable[tuple[Line, ...]]:
+        """List the lines that explain one end of every row; none where the range gave it.
+
+        ``rules`` are the numbers of the rules that gave the ends. Called by
+        ``_RowWriter.write_rows`` for both ends.
+        """
+        if not self.explainer.is_small:
+            return repeat((), len(rules))
+        places = product(*map(range, best.lower.shape))
+        return (
+            self.explainer.list_numbers(which - 1, place, best.all_ends[which], upper=upper)
+            if which
+            else ()
+            for which, place in zip(rules, places, strict=True)
+        )
 
 
 def _refuse_empty(
