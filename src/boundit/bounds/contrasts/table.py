@@ -8,7 +8,8 @@ the law of response types (``SharedTypes``). What says more than the intervals i
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import product
+from itertools import product, repeat
+from operator import attrgetter
 
 import numpy as np
 
@@ -42,7 +43,6 @@ MOST_PROGRAMMED = 1
 """How many rules of a kind that makes programs are tried, the first ones given."""
 MOST_KEPT = 100_000
 """From how many differences on a table carries only those that rule an arm out."""
-_ENDS = ("lower", "upper")
 
 
 def find_shared(rule: BoundRule, graph: CausalGraph) -> SharedUnknown | None:
@@ -94,8 +94,14 @@ def collect_contrasts(
         says_more = leads < upper[one] - lower - ROUNDING
         if len(kept) > MOST_KEPT:
             says_more &= leads < 0
-        for other, c in np.argwhere(says_more):
-            kept[contexts[c], arms[one], arms[other]] = float(leads[other, c])
+        others, wheres = np.nonzero(says_more)
+        pairs = zip(
+            (contexts[where] for where in wheres.tolist()),
+            repeat(arms[one], len(wheres)),
+            (arms[other] for other in others.tolist()),
+            strict=True,
+        )
+        kept.update(zip(pairs, leads[says_more].tolist(), strict=True))
     return kept
 
 
@@ -151,9 +157,13 @@ def _list_ends(
 
     Called by ``collect_contrasts``, to see which differences say more than the bounds.
     """
-    rows = [[bounds[arm, where].interval for where in contexts] for arm in arms]
-    lower, upper = ([[getattr(i, end) for i in row] for row in rows] for end in _ENDS)
-    return np.array(lower), np.array(upper)
+    rows = [bounds[key] for key in product(arms, contexts)]
+    shape = len(arms), len(contexts)
+    lower, upper = (
+        np.fromiter(map(attrgetter(end), rows), float, len(rows)).reshape(shape)
+        for end in ("lower", "upper")
+    )
+    return lower, upper
 
 
 def _group_by_difference(
