@@ -68,7 +68,7 @@ def holds(graph: CausalGraph, answer: Recovery) -> bool:
 
 
 def test_every_equivalent_is_the_effect_and_its_separations_hold() -> None:
-    """Selection, contexts, hidden causes, up to two external tables; depths 0 and 1."""
+    """Selection, contexts, hidden causes, up to two external tables; depths 0 to 2."""
     compared = deep = 0
     cases = chain(
         draw_cases(300, seed=31, selection=False),
@@ -80,7 +80,7 @@ def test_every_equivalent_is_the_effect_and_its_separations_hold() -> None:
         solver = Solver(case.graph, case.external)
         search = SmallerSearch(case.graph, solver)
         shallow = list(search.list_equivalents(asked, 0))
-        for answer in (*shallow, *search.list_equivalents(asked, 1)):
+        for answer in (*shallow, *search.list_equivalents(asked, 2)):
             assert answer.expression is not None
             assert gap(case, answer.expression, i) < 1e-9
             assert holds(case.graph, answer)

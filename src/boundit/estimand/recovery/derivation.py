@@ -66,7 +66,7 @@ class Step:
     def record(self) -> StepRecord:
         """The step as rules of bounds keep it: its sentence and the separation it rests on.
 
-        A separation that failed is left out. Read by ``ChainSearch.recover_law`` and other
+        A separation that failed is left out. Read by ``_keep_formula`` and other
         rules of bounds, whose explanations draw the separation in the graph.
         """
         if self.fact is None or self.fact.walk or not all(self.fact.sides):

@@ -21,7 +21,7 @@ from typing import final
 
 from boundit.estimand.language.algebra import multiply, sum_out
 from boundit.estimand.language.cells import count_cells, is_large
-from boundit.estimand.language.expression import find_variables
+from boundit.estimand.language.expression import Expression, find_variables
 from boundit.estimand.recovery.compact import compact
 from boundit.estimand.recovery.derivation import Recovery, Step
 from boundit.estimand.recovery.question import Question
@@ -30,13 +30,17 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separators import find_connected_nodes, smallest_separator
 from boundit.terms.names import Nodes, join_names
 
-_DEPTH = 1
-"""How often a factor may itself be a sum: once, as in the front door."""
-_COMPACTIONS = 3
+_DEPTH = 2
+"""How often a factor may itself be split: once in the front door, twice with covariates."""
+_SPLITS = 4_000
+"""How many nodes may be looked at to split factors further: under half a second's worth."""
+_COMPACTIONS = 2
 _WORK = 40_000
 """How often variables are hidden, and what each time may cost: about 0.1 s."""
 _ENOUGH = 1_024
 """With so few cells an equal formula is taken without a look for yet smaller ones."""
+_TOO_MANY = 4_096
+"""With more cells, variables are hidden in the hope of fewer."""
 
 
 @final
@@ -46,11 +50,11 @@ class SmallerSearch:
     def __init__(self, graph: CausalGraph, solver: Solver) -> None:
         self.graph, self._solver = graph, solver
         self._answers: dict[tuple[Question, int], Recovery] = {}
-        self._compactions = _COMPACTIONS
+        self._compactions, self._splits = _COMPACTIONS, _SPLITS // len(graph.nodes)
         self._selection = frozenset((graph.selection,)) if graph.selection else frozenset()
 
     def find_smaller(self, asked: Question, found: Recovery) -> Recovery:
-        """Find the formula of fewest cells that equals ``found``; itself, if it is not large.
+        """Find a formula of fewer cells that equals ``found``; itself, if it is not large.
 
         Called by ``ChainSearch.recover_law`` for each formula.
 
@@ -74,12 +78,11 @@ class SmallerSearch:
         """Find a smaller formula by hiding variables, in the best one or in the first found.
 
         The best one has few variables left, so that it is quick; the first has more to choose
-        from. Called by ``SmallerSearch.find_smaller`` for formulas that are still large.
+        from. Called by ``SmallerSearch.find_smaller`` where no sum over separators is small.
         """
         tables = [table.measured for table in self._solver.tables]
-        starts = [(best, 0)] if best is found else [(best, 0), (found, _ENOUGH)]
-        for start, most in starts:
-            if self._compactions and _measure(best) > (most, inf):
+        for start in (found,) if best is found else (best, found):
+            if self._compactions and (best is found or _measure(best) > (_TOO_MANY, inf)):
                 self._compactions -= 1
                 best = min(
                     (best, compact(self.graph, asked, tables, start, work=_WORK)), key=_measure
@@ -118,15 +121,39 @@ class SmallerSearch:
     def _answer(self, asked: Question, depth: int) -> Recovery:
         """Answer a factor's question: as it stands in the log or a table, else by a sum.
 
-        Answers are kept. Called by ``SmallerSearch._sum_over`` for both factors.
+        Answers are kept. Called by ``SmallerSearch._sum_over`` for both factors, and by
+        ``SmallerSearch._multiply_out``.
         """
         key = (asked, depth)
         if key not in self._answers:
             best = self._solver.read_off(asked)
-            if not best and depth:
-                best = min(self.list_equivalents(asked, depth - 1), key=_measure, default=best)
+            if not best and depth and self._splits:
+                self._splits -= 1
+                sums = self.list_equivalents(asked, depth - 1)
+                best = min((self._multiply_out(asked, depth - 1), *sums), key=_measure)
             self._answers[key] = best
         return self._answers[key]
+
+    def _multiply_out(self, asked: Question, depth: int) -> Recovery:
+        """Write the law of several outcomes as a product, each given those before it.
+
+        They come in a causal order. Called by ``SmallerSearch._answer`` where they are not read
+        off together.
+        """
+        if len(asked.outcomes) == 1:
+            return Recovery(None)
+        order = [node for node in self.graph.order if node in asked.outcomes]
+        steps = [Step(None, f"{', '.join(order)} one after another", "chain rule")]
+        parts = list[Expression]()
+        for i, node in enumerate(order):
+            given = asked.context.union(order[:i])
+            one = replace(asked, outcomes=frozenset((node,)), context=given)
+            part = self._answer(one, depth)
+            if part.expression is None:
+                return part
+            parts.append(part.expression)
+            steps += part.steps
+        return Recovery(multiply(*parts), tuple(steps))
 
     def _list_separators(self, asked: Question) -> Iterator[Nodes]:
         """Yield small sets of variables to sum over, covariates before mediators.
