@@ -8,9 +8,10 @@ graphs with long chains of causes, each drawn from the ``REACH`` variables befor
 
 A problem is drawn by one process and bounded by another, whose clock and memory start when
 boundit is imported, warm, and the frame is made. Shares are means over problems of the share of
-a table's rows (an arm in a context); a problem that fails counts as rows of no use. Whoever
-takes longer than ``LATEST`` or grows beyond ``LARGEST`` is stopped, and has failed. A few of
-them only: ``python -m benchmarks.scaling --quick``; one by one: ``--nodes 60 --each``.
+a table's rows (an arm in a context); a problem that fails counts as rows of no use, and as one
+that takes for ever (inf). Whoever takes longer than ``LATEST`` or grows beyond ``LARGEST`` is
+stopped, and has failed. A few of them only: ``python -m benchmarks.scaling --quick``; one by
+one: ``--nodes 60 --each``.
 """
 
 import json
@@ -23,6 +24,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
+from math import inf
 from pathlib import Path
 from statistics import median
 
@@ -79,12 +81,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one problem; nan where it failed."""
+    """What became of one problem; a failure takes for ever."""
 
     case: Case
     failure: str = ""
-    seconds: float = float("nan")
-    memory: float = float("nan")
+    seconds: float = inf
+    memory: float = inf
     rows: int = 0
     useful: float = 0.0
     narrow: float = 0.0
@@ -191,16 +193,10 @@ def resident(pid: int) -> float:
 
 def line(label: str, outcomes: Sequence[Outcome]) -> None:
     """Print what became of some problems."""
-    done = [one for one in outcomes if not one.failure]
-    numbers = [f"{'-':>10}"] * 4
-    if done:
-        seconds, memory = ([getattr(one, of) for one in done] for of in ("seconds", "memory"))
-        numbers = [
-            f"{median(seconds):>10.2f}",
-            f"{max(seconds):>10.2f}",
-            f"{median(memory):>10,.0f}",
-            f"{max(memory):>10,.0f}",
-        ]
+    numbers = []
+    for of, digits in (("seconds", 2), ("memory", 0)):
+        amounts = sorted(getattr(one, of) for one in outcomes)
+        numbers += [f"{amount:>10,.{digits}f}" for amount in (median(amounts), amounts[-1])]
     shares = [
         sum(getattr(one, of) for one in outcomes) / len(outcomes)
         for of in ("useful", "narrow", "budget", "skipped")
@@ -208,7 +204,7 @@ def line(label: str, outcomes: Sequence[Outcome]) -> None:
     click.echo(
         f"{label:<22}{len(outcomes):>9}{''.join(numbers)}"
         + "".join(f"{share:>9.0%}" for share in shares)
-        + f"{len(outcomes) - len(done):>8}"
+        + f"{sum(bool(one.failure) for one in outcomes):>8}"
     )
 
 
@@ -262,9 +258,8 @@ def show_promises(found: Sequence[Outcome]) -> None:
         of = [one for one in found if one.case.nodes == nodes]
         if not of:
             continue
-        done = [one for one in of if not one.failure]
         kept = (
-            len(done) == len(of)
+            not any(one.failure for one in of)
             and median(one.seconds for one in of) < most
             and median(one.memory for one in of) < memory
             and sum(one.skipped for one in of) / len(of) <= 0.1
