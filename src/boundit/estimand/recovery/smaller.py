@@ -32,7 +32,7 @@ from boundit.terms.names import Nodes, join_names
 
 _DEPTH = 2
 """How often a factor may itself be split: once in the front door, twice with covariates."""
-_SPLITS = 4_000
+_SPLITS = 3_000
 """How many nodes may be looked at to split factors further: under half a second's worth."""
 _COMPACTIONS = 2
 _WORK = 40_000
@@ -50,6 +50,7 @@ class SmallerSearch:
     def __init__(self, graph: CausalGraph, solver: Solver) -> None:
         self.graph, self._solver = graph, solver
         self._answers: dict[tuple[Question, int], Recovery] = {}
+        self._separators: dict[Question, dict[Nodes, None]] = {}
         self._compactions, self._splits = _COMPACTIONS, _SPLITS // len(graph.nodes)
         self._selection = frozenset((graph.selection,)) if graph.selection else frozenset()
 
@@ -98,7 +99,9 @@ class SmallerSearch:
         """
         light, moves = self._solver.lighten(asked)
         for question, steps in dict.fromkeys(((asked, ()), (light, moves))):
-            for through in dict.fromkeys(self._list_separators(question)):
+            if question not in self._separators:
+                self._separators[question] = dict.fromkeys(self._list_separators(question))
+            for through in self._separators[question]:
                 if found := self._sum_over(question, through, depth):
                     yield found.after(*steps)
 
