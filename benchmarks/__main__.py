@@ -4,7 +4,16 @@ import sys
 import warnings
 from importlib import import_module
 
-NAMES = ("separation", "recover", "counts", "programs", "bandits", "vector_steps", "scaling")
+NAMES = (
+    "separation",
+    "recover",
+    "counts",
+    "programs",
+    "bandits",
+    "vector_steps",
+    "scaling",
+    "check",
+)
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # what peers warn of is theirs

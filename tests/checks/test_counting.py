@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from boundit.checks import counting
-from boundit.checks.counting import count_statements, find_columns, group_statements
+from boundit.checks.counting import TableRoom, count_statements, find_columns, group_statements
+from boundit.counts.cells import estimate_memory
 from boundit.counts.errors import HasNulls, NotAllSelected, TooManyCells
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
 from boundit.graph.implications import Independence
+from boundit.terms.time_budget import TimeBudget
 
 
 def make_statement(one: str, other: str, given: str = "") -> Independence:
@@ -61,7 +63,7 @@ def test_every_statement_is_served_by_a_table_that_stays_small(
     sizes = {name: int(rng.integers(2, 9)) for name in "ABCDEFGH"}
     drawn = [rng.permutation(list(sizes))[: rng.integers(2, 5)] for _ in range(15)]
     statements = [make_statement(x[0], x[1], "".join(x[2:])) for x in drawn]
-    found = group_statements(statements, sizes)
+    found = group_statements(statements, TableRoom(10**9, LOTS, sizes))
 
     assert sum(len(served) for _, served in found) == 15
     for names, served in found:
@@ -100,3 +102,39 @@ def test_a_selection_column_must_be_1_throughout() -> None:
                 read_log({"A": [0, 1], "B": [1, 0], "S": [1, 0]}), THREE[:1], "S", memory=LOTS
             )
         )
+
+
+def test_where_rows_fit_but_not_all_columns_tables_are_as_wide_as_memory_allows() -> None:
+    """No level is counted for it: the rows bound the cells."""
+    drawn = np.random.default_rng(0)
+    names = [f"V{i}" for i in range(30)]
+    statements = []
+    for _ in range(200):
+        one, other, *given = drawn.choice(names, size=int(drawn.integers(2, 5)), replace=False)
+        statements.append(Independence(one, other, frozenset(given), selected=False))
+    room = TableRoom(1000, estimate_memory(1000, 10))
+    found = group_statements(statements, room)
+
+    assert sum(len(served) for _, served in found) == 200
+    assert all(len(names) <= 10 for names, _ in found)
+    assert len(found) < 50
+    assert all(find_columns(each) <= names for names, served in found for each in served)
+
+
+def test_little_memory_asks_the_log_more_often_for_the_same_numbers() -> None:
+    ((_, whole),) = count_statements(make_log(), THREE, None, memory=LOTS)
+    parts = list(count_statements(make_log(), THREE, None, memory=estimate_memory(60, 4)))
+
+    assert isinstance(whole, CountTable)
+    assert len(parts) > 1
+    for served, table in parts:
+        assert isinstance(table, CountTable)
+        for each in served:
+            names = find_columns(each)
+            assert (table.marginalize(names).values == whole.marginalize(names).values).all()
+
+
+def test_without_time_nothing_is_counted() -> None:
+    found = count_statements(make_log(), THREE, None, memory=LOTS, time=TimeBudget(0.0))
+
+    assert list(found) == []

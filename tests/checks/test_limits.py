@@ -105,7 +105,7 @@ def test_less_memory_takes_more_passes_with_the_same_answers() -> None:
 def test_counts_that_do_not_fit_are_untestable_with_their_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(counting, "_BYTES_PER_CODE", 10**6)
+    monkeypatch.setattr(counting, "estimate_memory", lambda cells, of: cells * of * 10**6)
     report = check(parse_graph("A -> B -> C; D"), draw_log(), memory_limit="9 MB")
     big = [f for f in report.findings if f.status == "untestable"]
 

@@ -238,3 +238,11 @@ def test_bad_weights_are_found_by_every_engine(
     source = BACKENDS[backend](arrow({"X": [0, 1], "n": weights}), tmp_path)
     with pytest.raises(error, match=problem):
         read_log(source, weight="n").count(["X"])
+
+
+def test_a_wide_frame_is_counted_without_a_warning() -> None:
+    """From a hundred columns on pandas warns of how Narwhals puts keys together."""
+    names = [f"V{i}" for i in range(120)]
+    table = read_log(pd.DataFrame({name: [0, 1, 1] for name in names})).count(names)
+
+    assert table.n.tolist() == [1, 2]

@@ -1,11 +1,11 @@
 """How the log is counted for many statements: one pass if its rows fit, else a few."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import prod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf, prod
 from typing import TypeAlias
 
-from boundit.counts.cells import GroupBy
+from boundit.counts.cells import GroupBy, estimate_memory
 from boundit.counts.errors import TooManyCells
 from boundit.counts.log import Log
 from boundit.counts.table import CountTable
@@ -17,10 +17,6 @@ ONE_PASS = 2 * 10**6
 """A log of so many rows is brought back whole: its table has no more cells than it has rows."""
 SMALL = 2**20
 """Of a longer log, statements share a pass while their table stays below so many cells."""
-_BYTES_PER_CODE = 32
-"""What a code takes while a table is made: as a key of the engine, coded, sorted and copied."""
-_BYTES_PER_CELL = 64
-"""What else a cell takes: its count, and where it goes."""
 
 
 def find_columns(statement: Independence) -> Nodes:
@@ -61,7 +57,7 @@ def count_statements(
     if not statements or time.is_over():
         return
     whole = replace(log, nulls="level") if log.nulls == "drop" else log
-    for names, served, size in _plan_passes(whole, statements, selection, memory):
+    for names, served, size in _plan_passes(whole, statements, memory, time):
         if time.is_over():
             return
         if size > memory:
@@ -77,19 +73,31 @@ def count_statements(
 
 
 @dataclass(frozen=True, slots=True)
-class _Shelf:
-    """How much a table may hold: ``rows`` are logged, and its memory is limited."""
+class TableRoom:
+    """What a table may hold: ``rows`` are logged, and its memory is limited.
+
+    ``n_levels`` of each variable tell how many cells a table has; without them it is taken to
+    have as many as there are rows.
+    """
 
     rows: int
     memory: int
+    n_levels: Mapping[str, int] = field(default_factory=dict)
+
+    def count_cells(self, names: Iterable[str]) -> int:
+        """Count the cells that a table of some variables has, if all its levels meet.
+
+        Called by ``group_statements`` and ``TableRoom.estimate``.
+        """
+        return prod(self.n_levels.get(name, self.rows) for name in names)
 
     def estimate(self, n_cells: int, n_columns: int) -> int:
         """Estimate the bytes that it takes to count a table of so many cells and columns.
 
-        No table has more cells than the log has rows. Called by ``_Shelf.has_room`` and
+        No table has more cells than the log has rows. Called by ``TableRoom.has_room`` and
         ``_plan_passes``.
         """
-        return min(n_cells, self.rows) * (_BYTES_PER_CODE * n_columns + _BYTES_PER_CELL)
+        return estimate_memory(min(n_cells, self.rows), n_columns)
 
     def has_room(self, n_cells: int, n_columns: int, most: int) -> bool:
         """Tell whether statements may share a table of so many cells and columns.
@@ -102,7 +110,10 @@ class _Shelf:
 
 
 def _plan_passes(
-    log: Log, statements: Sequence[Independence], selection: str | None, memory: int
+    log: Log,
+    statements: Sequence[Independence],
+    memory: int,
+    time: TimeBudget,
 ) -> list[tuple[Nodes, list[Independence], int]]:
     """Plan the passes over the log: which columns each counts, and for which independences.
 
@@ -110,53 +121,79 @@ def _plan_passes(
     ``count_statements``.
     """
     everything = frozenset[str]().union(*map(find_columns, statements))
-    shelf = _Shelf(int(log.source.group(GroupBy(()))["lines"].sum()), memory)
-    size = shelf.estimate(shelf.rows, len(everything))
-    if shelf.rows <= ONE_PASS and size <= memory:
+    room = TableRoom(int(log.source.group(GroupBy(()))["lines"].sum()), memory)
+    size = room.estimate(room.rows, len(everything))
+    if room.rows <= ONE_PASS and size <= memory:
         return [(everything, list(statements), size)]
-    sizes = {
-        name: len(log.count([name], selection=selection).levels[name])
-        for name in sort_names(everything)
-    }
+    widest = room.estimate(room.rows, max(len(find_columns(each)) for each in statements))
+    if room.rows > ONE_PASS or widest > memory:
+        room = replace(room, n_levels=log.count_levels(everything))
     return [
-        (names, served, shelf.estimate(prod(sizes[name] for name in names), len(names)))
-        for names, served in group_statements(statements, sizes, shelf.rows, memory)
+        (names, served, room.estimate(room.count_cells(names), len(names)))
+        for names, served in group_statements(statements, room, time)
     ]
 
 
 def group_statements(
-    statements: Sequence[Independence],
-    n_levels: Mapping[str, int],
-    rows: int = 10**12,
-    memory: int = 10**12,
+    statements: Sequence[Independence], room: TableRoom, time: TimeBudget = FOR_EVER
 ) -> list[tuple[Nodes, list[Independence]]]:
     """Group independences that can be tested on one table, so that few passes count them all.
 
-    Statements join, the widest first, where the table grows least and stays small. Returns the
-    columns and statements of each table. Called by ``_plan_passes`` for a log too long to be
-    brought back whole.
+    Statements join, the widest first, a table that has their columns or else the one that grows
+    least, while it has room. Returns the columns and statements of each table, of as many
+    statements as there is time for. Called by ``_plan_passes`` for a log too long to be brought
+    back whole.
 
     >>> pairs = [("A", "B"), ("C", "D"), ("B", "C")]
     >>> each = [Independence(*pair, frozenset(), selected=False) for pair in pairs]
-    >>> [sort_names(names) for names, _ in group_statements(each, dict.fromkeys("ABCD", 100))]
+    >>> room = TableRoom(10**9, 10**9, dict.fromkeys("ABCD", 100))
+    >>> [sort_names(names) for names, _ in group_statements(each, room)]
     [['A', 'B', 'C'], ['C', 'D']]
     """
-    shelf = _Shelf(rows, memory)
+    needs = {each: find_columns(each) for each in statements}
+    cells = {each: room.count_cells(names) for each, names in needs.items()}
+    found: list[_SharedTable] = []
+    for statement in sorted(statements, key=lambda s: (-cells[s], str(s))):
+        if time.is_over():
+            break
+        needed = needs[statement]
+        table = next((each for each in found if needed <= each.names), None)
+        if table is None:
+            table = _find_least_grown(found, needed, room)
+        if table is None:
+            table = _SharedTable(set(), 1, [])
+            found.append(table)
+        table.n_cells *= room.count_cells(needed - table.names)
+        table.names |= needed
+        table.served.append(statement)
+    return [(frozenset(table.names), table.served) for table in found]
 
-    def size(names: Nodes) -> int:
-        return prod(n_levels[name] for name in names)
 
-    found: list[tuple[Nodes, int, list[Independence]]] = []
-    for statement in sorted(statements, key=lambda s: (-size(find_columns(s)), str(s))):
-        needed = find_columns(statement)
-        fits = []
-        for i, (names, held, _) in enumerate(found):
-            cells = held * size(needed - names)
-            if shelf.has_room(cells, len(names | needed), max(SMALL, held)):
-                fits.append((cells, i))
-        if not fits:
-            found.append((needed, size(needed), [statement]))
-            continue
-        cells, i = min(fits)
-        found[i] = (found[i][0] | needed, cells, [*found[i][2], statement])
-    return [(names, served) for names, _, served in found]
+@dataclass(slots=True)
+class _SharedTable:
+    """The columns and cells of a table while statements join it."""
+
+    names: set[str]
+    n_cells: int
+    served: list[Independence]
+
+
+def _find_least_grown(
+    tables: Iterable[_SharedTable], needed: Nodes, room: TableRoom
+) -> _SharedTable | None:
+    """Find the table that has the fewest cells with more columns; None where none has room.
+
+    Called by ``group_statements`` for a statement that no table has the columns of.
+    """
+    best, least = None, (inf, inf)
+    for table in tables:
+        more = needed - table.names
+        n_cells, n_columns = (
+            table.n_cells * room.count_cells(more),
+            len(table.names) + len(more),
+        )
+        if (n_cells, n_columns) < least and room.has_room(
+            n_cells, n_columns, max(SMALL, table.n_cells)
+        ):
+            best, least = table, (n_cells, n_columns)
+    return best

@@ -153,8 +153,15 @@ def limit_cells(n_keys: int, memory_limit: int | None) -> int:
     """
     if memory_limit is None:
         return CELL_LIMIT
-    room = memory_limit // (_CELL_BYTES * _COPIES * (n_keys + _AGGREGATES))
-    return max(1, min(CELL_LIMIT, room))
+    return max(1, min(CELL_LIMIT, memory_limit // estimate_memory(1, n_keys)))
+
+
+def estimate_memory(n_cells: int, n_keys: int) -> int:
+    """Estimate the bytes that it takes to bring back and sort so many cells of so many keys.
+
+    Called by ``limit_cells``, and by ``TableRoom.estimate`` to plan the passes of a check.
+    """
+    return n_cells * _CELL_BYTES * _COPIES * (n_keys + _AGGREGATES)
 
 
 def choose_aggregates(plan: GroupBy) -> dict[str, tuple[str, str]]:

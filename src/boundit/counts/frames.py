@@ -1,5 +1,6 @@
 """Frames: one group-by through Narwhals, on the engine that already holds the rows."""
 
+import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,7 +61,9 @@ class FrameSource:
         Errors of the engine become ours. Called by ``Log.count``.
         """
         self._check_objects(plan)
-        with self._refuse_errors():
+        with self._refuse_errors(), warnings.catch_warnings():
+            # Of a hundred columns and more pandas says that they were put together one by one.
+            warnings.filterwarnings("ignore", message="DataFrame is highly fragmented")
             return self._group(plan)
 
     def count_levels(self, columns: Sequence[str]) -> list[int]:

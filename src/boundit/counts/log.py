@@ -153,7 +153,8 @@ class Log:
         """Look how many values each variable has, in one cheap pass; large numbers are guesses.
 
         A variable in bins has as many as there are bins, whatever the rows hold. Called by
-        ``look_at_levels``, to choose among rules before anything is counted.
+        ``look_at_levels``, to choose among rules before anything is counted, and by
+        ``_plan_passes`` for a check.
         """
         asked = _list_once(variables)
         self._check_variables(asked, None, None)
