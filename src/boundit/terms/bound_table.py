@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from os import PathLike
 from typing import TYPE_CHECKING, Self
 
@@ -179,9 +179,9 @@ class BoundTable:
 
         Users call it to process bounds further; also called by ``BoundTable.frame``.
         """
+        names, measure = (*self.treatments, *self.context, *MEASURES), attrgetter(*MEASURES)
         return [
-            dict(zip(self.treatments + self.context, arm + context, strict=True))
-            | {measure: getattr(bound, measure) for measure in MEASURES}
+            dict(zip(names, (*arm, *context, *measure(bound)), strict=True))
             for (arm, context), bound in self.bounds.items()
         ]
 

@@ -1,6 +1,7 @@
 """A bound table as a person reads it in a terminal."""
 
 from collections.abc import Mapping, Sequence
+from operator import methodcaller
 
 from boundit.terms.bound import Bound, Key
 
@@ -11,14 +12,19 @@ def format_rows(names: Sequence[str], bounds: Mapping[Key, Bound]) -> str:
     Called by ``BoundTable.__str__``.
     """
     head = [*names, "lower", "upper", "n", "by"]
-    body = []
-    for (arm, context), bound in bounds.items():
-        rules = dict.fromkeys((bound.lower_rule, bound.upper_rule))
-        ends = f"{bound.lower:.4g}", f"{bound.upper:.4g}"
-        body.append([*map(str, arm + context), *ends, f"{bound.n:,.6g}", " / ".join(rules)])
-    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in [head, *body]
-    )
-    return "\n".join(lines)
+    rows = bounds.values()
+    levels = zip(*((*arm, *context) for arm, context in bounds), strict=True)
+    columns = [
+        *(list(map(str, column)) for column in levels),
+        [f"{bound.lower:.4g}" for bound in rows],
+        [f"{bound.upper:.4g}" for bound in rows],
+        [f"{bound.n:,.6g}" for bound in rows],
+        [" / ".join(dict.fromkeys((bound.lower_rule, bound.upper_rule))) for bound in rows],
+    ]
+    if not bounds:
+        columns = [[] for _ in head]
+    padded = []
+    for name, column in zip(head, columns, strict=True):
+        width = max(map(len, (name, *column)))
+        padded.append(map(methodcaller("ljust", width), (name, *column)))
+    return "\n".join("  ".join(row).rstrip() for row in zip(*padded, strict=True))
