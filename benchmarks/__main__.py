@@ -13,6 +13,7 @@ NAMES = (
     "vector_steps",
     "scaling",
     "check",
+    "tables",
 )
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ from boundit.terms.interval import Interval
 T = TypeVar("T")
 Refusal: TypeAlias = Callable[[str], Exception]
 """Makes the caller's own error of one line."""
+_Convert: TypeAlias = Callable[[Any], Any]
 _MOMENTS: Mapping[str, Callable[[str], object]] = {
     "date": date.fromisoformat,
     "datetime": datetime.fromisoformat,
@@ -85,8 +86,8 @@ class _Codec:
     """
 
     name: str
-    write: Callable[[Any], Any]
-    read: Callable[[Any], Any]
+    write: _Convert
+    read: _Convert
     fits: Callable[[dict[str, object]], bool] = lambda _: False
 
 
@@ -161,27 +162,31 @@ def _make_object(kind: Any) -> _Codec:
     needed = {f.name for f in known if f.default is MISSING and f.default_factory is MISSING}
 
     @cache
-    def find_parts() -> dict[str, _Codec]:
+    def find_parts() -> tuple[dict[str, _Convert], dict[str, _Convert]]:
         # Found when first needed, so that a type may hold values of its own kind.
-        return {f.name: _find_codec(hints[f.name]) for f in known}
+        parts = {f.name: _find_codec(hints[f.name]) for f in known}
+        writers = {name: part.write for name, part in parts.items()}
+        return writers, {name: part.read for name, part in parts.items()}
 
     def write(value: Any) -> dict[str, object]:
         if not isinstance(value, kind):
             raise CannotSave(value)
-        return {name: part.write(getattr(value, name)) for name, part in find_parts().items()}
+        writers, _ = find_parts()
+        return {name: write_part(getattr(value, name)) for name, write_part in writers.items()}
 
     def fits(record: dict[str, object]) -> bool:
-        return needed <= record.keys() <= names
+        return record.keys() == names or needed <= record.keys() <= names
 
     def read(record: Any) -> object:
         if not isinstance(record, dict):
             raise _make_misfit("an object", record)
         if not fits(record):
             raise _name_stranger(record, names, needed)
-        parts, found, name = find_parts(), dict[str, object](), ""
+        _, readers = find_parts()
+        found, name = dict[str, object](), ""
         try:
             for name, one in record.items():
-                found[name] = parts[name].read(one)
+                found[name] = readers[name](one)
         except _Misfit as misfit:
             raise misfit.locate_within(f".{name}") from None
         try:
