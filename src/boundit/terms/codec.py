@@ -29,10 +29,10 @@ ValueError: at [0][2][1]: a number was expected, found 'none'
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -82,13 +82,13 @@ class _Misfit(Exception):
 class _Codec:
     """How values of one type are called, written and read.
 
-    ``fits`` tells by its fields alone whether a JSON object may be one of them.
+    ``fits`` tells by the names of its fields whether a JSON object may be one of them.
     """
 
     name: str
     write: _Convert
     read: _Convert
-    fits: Callable[[dict[str, object]], bool] = lambda _: False
+    fits: Callable[[Collection[str]], bool] = lambda _: False
 
 
 def encode(value: object, kind: object = None) -> Any:
@@ -174,13 +174,13 @@ def _make_object(kind: Any) -> _Codec:
         writers, _ = find_parts()
         return {name: write_part(getattr(value, name)) for name, write_part in writers.items()}
 
-    def fits(record: dict[str, object]) -> bool:
-        return record.keys() == names or needed <= record.keys() <= names
+    def fits(found: Collection[str]) -> bool:
+        return needed <= set(found) <= names
 
     def read(record: Any) -> object:
         if not isinstance(record, dict):
             raise _make_misfit("an object", record)
-        if not fits(record):
+        if record.keys() != names and not fits(record):
             raise _name_stranger(record, names, needed)
         _, readers = find_parts()
         found, name = dict[str, object](), ""
@@ -310,6 +310,10 @@ def _make_union(kinds: Sequence[Any]) -> _Codec:
     exact = dict(zip(kinds, parts, strict=True))
     objects = [part for part in parts if part.name == "an object"] or parts
 
+    @lru_cache
+    def find_fitting(names: tuple[str, ...]) -> list[_Codec]:
+        return [part for part in objects if part.fits(names)] or objects
+
     def write(value: Any) -> object:
         if (found := exact.get(type(value))) is not None:
             return found.write(value)
@@ -321,11 +325,11 @@ def _make_union(kinds: Sequence[Any]) -> _Codec:
         raise CannotSave(value)
 
     def read(record: Any) -> object:
-        tried, misfits = parts, list[_Misfit]()
-        if isinstance(record, dict):
-            # What its fields speak for comes first: saying why another does not fit takes long.
-            tried = sorted(objects, key=lambda part: not part.fits(record))
-        for part in tried:
+        if str in exact and type(record) is str:
+            return record
+        misfits = list[_Misfit]()
+        # What cannot be need not be tried: saying why it does not fit takes longest.
+        for part in find_fitting(tuple(record)) if isinstance(record, dict) else parts:
             try:
                 return part.read(record)
             except _Misfit as misfit:
