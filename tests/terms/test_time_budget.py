@@ -25,6 +25,19 @@ def test_nothing_is_over_at_once() -> None:
     assert TimeBudget(0.0).is_over()
 
 
+def test_a_part_of_the_time_leaves_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SteppedClock()
+    monkeypatch.setattr(time_budget, "time", clock)
+    whole = TimeBudget(10.0)
+    part = whole.share(0.25)
+
+    assert part.count_seconds() == 2.5
+    clock.now += 3
+    assert part.is_over()
+    assert whole.count_seconds() == 7.0
+    assert FOR_EVER.share(0.1).count_seconds() is None
+
+
 def test_seconds_run_from_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SteppedClock()
     monkeypatch.setattr(time_budget, "time", clock)

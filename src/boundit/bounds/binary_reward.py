@@ -37,7 +37,7 @@ class BinaryReward:
         Read by ``ConfidentNumbers._find_source``, which looks for a table with all variables of
         a term.
         """
-        own = frozenset(self.table.variables)
+        own = self.table.names
         return own | {self.outcome} if self.outcome else own
 
     @property
@@ -46,8 +46,8 @@ class BinaryReward:
 
         Read by ``ConfidentNumbers.__init__``, which shares the error out over cells.
         """
-        own = {name: len(levels) for name, levels in self.table.levels.items()}
-        return own | {self.outcome: 2} if self.outcome else own
+        own = self.table.n_levels
+        return {**own, self.outcome: 2} if self.outcome else own
 
     def marginalize(self, names: Nodes) -> NamedArray:
         """Count rows by some of the variables; by the outcome, failures and successes.

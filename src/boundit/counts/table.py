@@ -18,7 +18,7 @@ from boundit.counts.errors import NoReward, NotALevel, TooLarge
 from boundit.counts.levels import Codes, Levels, index_levels, join_levels, to_native
 from boundit.counts.named_array import Floats, MissingAxis, NamedArray
 from boundit.terms.message import Note
-from boundit.terms.names import Names, read_nodes, sort_names
+from boundit.terms.names import Names, Nodes, read_nodes, sort_names
 
 DENSE_LIMIT = 2**24
 """The most cells a dense table may have: 128 MiB of numbers."""
@@ -88,6 +88,23 @@ class CountTable:
         Users read it; also read by ``CountTable.__str__`` and ``CountTable._add_up``.
         """
         return tuple(len(self.levels[name]) for name in self.variables)
+
+    @property
+    def names(self) -> Nodes:
+        """The variables that the table counts, as a set.
+
+        Read by ``Evaluator._find_source`` and ``BinaryReward.names``.
+        """
+        return frozenset(self.variables)
+
+    @property
+    def n_levels(self) -> Mapping[str, int]:
+        """How many levels each variable has.
+
+        Read by ``BinaryReward.n_levels``, and by ``agree_on_levels`` for a formula that is read
+        off this table.
+        """
+        return {name: len(self.levels[name]) for name in self.variables}
 
     @cached_property
     def rows(self) -> float:
