@@ -87,7 +87,7 @@ class TableRoom:
     def count_cells(self, names: Iterable[str]) -> int:
         """Count the cells that a table of some variables has, if all its levels meet.
 
-        Called by ``group_statements`` and ``TableRoom.estimate``.
+        Called by ``group_statements`` and ``_plan_passes``.
         """
         return prod(self.n_levels.get(name, self.rows) for name in names)
 
@@ -103,7 +103,7 @@ class TableRoom:
         """Tell whether statements may share a table of so many cells and columns.
 
         Where all rows can be brought back cells do not matter; of a longer log ``most`` may be.
-        Called by ``group_statements``.
+        Called by ``_find_least_grown``.
         """
         small = self.rows <= ONE_PASS or n_cells <= most
         return small and self.estimate(n_cells, n_columns) <= self.memory
