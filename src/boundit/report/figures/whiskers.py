@@ -79,10 +79,10 @@ class Whiskers:
         parts = []
         if len(self.contexts) < contexts:
             parts.append(
-                f"the {len(self.contexts)} of {contexts} contexts with the most logged rows"
+                f"the {len(self.contexts)} of {contexts:,} contexts with the most logged rows"
             )
         if len(self.arms) < arms:
-            parts.append(f"the {len(self.arms)} of {arms} arms with the highest upper ends")
+            parts.append(f"the {len(self.arms)} of {arms:,} arms with the highest upper ends")
         return f"Shown are {' and '.join(parts)}; the table has all." if parts else ""
 
     @cached_property
