@@ -1,13 +1,15 @@
 import json
+import random
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from boundit.terms import bound_file
-from boundit.terms.bound import MEASURES, Bound, Key, RuleRecord, StepRecord
+from boundit.terms.bound import MEASURES, Arm, Bound, Context, Key, RuleRecord, StepRecord
 from boundit.terms.bound_errors import (
     DamagedFile,
     MalformedRow,
@@ -267,3 +269,42 @@ def test_a_confidence_is_said_first() -> None:
     key = next(iter(table.bounds))
 
     assert table.explain(*key).startswith("With confidence 0.9, for all rows of the table")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_dominated_arms_are_those_that_comparing_all_pairs_finds(seed: int) -> None:
+    rng = random.Random(seed)
+    arms: list[Arm] = [(i,) for i in range(4)]
+    contexts: list[Context] = [(c,) for c in range(3)]
+    bounds: dict[Key, Bound] = {}
+    for key in product(arms, contexts):
+        low, high = sorted(rng.choices([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], k=2))
+        if rng.random() < 0.9:
+            bounds[key] = Bound(low, high, low, high, 1, "given", "given")
+    contrasts = {
+        (context, one, other): rng.uniform(-0.3, 0.3)
+        for context, one, other in product(contexts, arms, arms)
+        if one != other and rng.random() < 0.2
+    }
+    levels = {"X": tuple(range(4)), "C": tuple(range(3))}
+    table = BoundTable("Y", ("X",), ("C",), levels, (0, 1), bounds, contrasts=contrasts)
+    for context in contexts:
+        leads = {
+            one: {two: table.contrast(one, two, context) for two in table.arms if two != one}
+            for one in table.arms
+        }
+        beaten = {
+            one: min(to, key=to.__getitem__)
+            for one, to in leads.items()
+            if min(to.values()) < 0
+        }
+        assert table.dominated(context) == beaten
+        for arm in table.arms:
+            found = table.explanation(arm, context).dominated
+            assert (found and found.arm) == beaten.get(arm)
+            assert found is None or found.lead == -leads[arm][found.arm]
+
+
+def test_a_value_without_a_hash_is_no_level() -> None:
+    with pytest.raises(OutsideDomain, match="no level"):
+        expert()["A", ([0],)]

@@ -126,7 +126,7 @@ def _bound_contrasts(
     evidence: BoundEvidence,
     numbers: Numbers,
     bounds: Mapping[Key, Bound],
-) -> dict[Pair, float]:
+) -> Mapping[Pair, float]:
     """Bound how much better one arm can be than another, by what both share.
 
     Two arms and a context map to the greatest difference. Only rules of a sound plan prove any.

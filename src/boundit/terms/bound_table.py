@@ -25,7 +25,12 @@ from boundit.terms.bound_errors import (
 )
 from boundit.terms.bound_text import format_rows
 from boundit.terms.codec import decode, encode
-from boundit.terms.contrast import Pair, find_largest_contrast, find_rival
+from boundit.terms.contrast import (
+    Pair,
+    StoredContrasts,
+    find_largest_contrast,
+    find_rival,
+)
 from boundit.terms.errors import MissingExtra
 from boundit.terms.explanation import Domination, Explanation, explain_bound
 from boundit.terms.formula import Sentence, Term, Variable
@@ -155,9 +160,9 @@ class BoundTable:
         ends = self._list_ends(context)
         lowers = [lower for lower, _ in ends]
         reached, found = max(lowers, default=0.0), dict[Arm, Domination]()
-        contrasts = self._stored_contrasts
+        contrasts = self.find_contrasts(context)
         for arm, (_, upper) in zip(self.arms, ends, strict=True):
-            stored = contrasts.get((arm, context), {}) if contrasts else {}
+            stored = self._number_rivals(arm, contrasts)
             may_lose = upper < reached or stored
             if may_lose and (rival := find_rival(upper, lowers, stored)):
                 found[arm] = Domination(self.arms[rival[0]], rival[1])
@@ -311,10 +316,10 @@ class BoundTable:
 
         The one that beats it by most, or None. Called by ``BoundTable.explanation``.
         """
-        _, context = key
+        arm, context = key
         low, high = self.reward_range
         upper = bound.upper if (bound := self.bounds.get(key)) else high
-        stored = self._stored_contrasts.get(key, {})
+        stored = self._number_rivals(arm, self.find_contrasts(context))
         if upper >= self._reached.get(context, low) and not stored:
             return None
         lowers = [lower for lower, _ in self._list_ends(context)]
@@ -343,18 +348,39 @@ class BoundTable:
                 found[context] = bound.lower
         return found
 
-    @cached_property
-    def _stored_contrasts(self) -> dict[Key, dict[int, float]]:
-        """The contrasts of each arm in each context, by the number of the other arm.
+    def find_contrasts(self, context: Context) -> dict[Arm, dict[Arm, float]]:
+        """Find the contrasts that are kept for a context: of each arm against others.
 
-        Read by ``BoundTable.find_dominations`` and ``BoundTable._find_domination``.
+        Called by ``BoundTable.find_dominations`` and ``BoundTable._find_domination``, and by
+        ``_find_better`` for a policy.
         """
-        numbers = {arm: i for i, arm in enumerate(self.arms)}
-        found = dict[Key, dict[int, float]]()
-        for (context, arm, other), most in self.contrasts.items():
-            if other != arm and other in numbers:
-                found.setdefault((arm, context), {})[numbers[other]] = most
-        return found
+        return self._stored_contrasts.find_within(context) if self.contrasts else {}
+
+    @cached_property
+    def _stored_contrasts(self) -> StoredContrasts:
+        """The contrasts in an order by context; read by ``BoundTable.find_contrasts``."""
+        return StoredContrasts.of(self.contrasts)
+
+    def _number_rivals(
+        self, arm: Arm, contrasts: Mapping[Arm, Mapping[Arm, float]]
+    ) -> dict[int, float]:
+        """Give an arm's contrasts by the numbers of the other arms, of those that have rows.
+
+        Called by ``BoundTable.find_dominations`` and ``BoundTable._find_domination``.
+        """
+        if arm not in contrasts:
+            return {}
+        numbers = self._arm_numbers
+        return {
+            numbers[other]: most
+            for other, most in contrasts[arm].items()
+            if other != arm and other in numbers
+        }
+
+    @cached_property
+    def _arm_numbers(self) -> dict[Arm, int]:
+        """The place of each arm among all; read by ``BoundTable._number_rivals``."""
+        return {arm: i for i, arm in enumerate(self.arms)}
 
 
 def _make_assignments(names: Sequence[str], values: Sequence[Value]) -> tuple[Variable, ...]:

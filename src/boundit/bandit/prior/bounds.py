@@ -135,7 +135,7 @@ class PriorBounds:
         bounds = {arm: table.bounds.get((arm, context)) for arm in arms}
         low, high = table.reward_range
         reached = max(bound.lower if bound else low for bound in bounds.values())
-        better = self._better.get(context, {})
+        better = _find_better(table, context)
         found = frozenset(
             arm
             for arm, bound in bounds.items()
@@ -144,15 +144,14 @@ class PriorBounds:
         )
         return found if len(found) < len(bounds) else frozenset()
 
-    @cached_property
-    def _better(self) -> dict[Context, dict[Arm, set[Arm]]]:
-        """For each context and arm, the arms that surely earn more, by the table's contrasts.
 
-        A contrast bounds how much better one arm is than another. Read by
-        ``PriorBounds._find_beaten``.
-        """
-        found: dict[Context, dict[Arm, set[Arm]]] = {}
-        for (context, arm, other), most in (self.table.contrasts if self.table else {}).items():
-            if most < 0:
-                found.setdefault(context, {}).setdefault(arm, set()).add(other)
-        return found
+def _find_better(table: BoundTable, context: Context) -> dict[Arm, set[Arm]]:
+    """Find for each arm of a context those that surely earn more, by the table's contrasts.
+
+    A contrast bounds how much better one arm is than another. Called by
+    ``PriorBounds._find_beaten``.
+    """
+    return {
+        arm: {other for other, most in against.items() if most < 0}
+        for arm, against in table.find_contrasts(context).items()
+    }

@@ -6,12 +6,15 @@ arms do not change (``SharedChain``), and arms that share hidden causes with the
 the law of response types (``SharedTypes``). What says more than the intervals is kept.
 """
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import product, repeat
+from itertools import product
 from operator import attrgetter
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundit.bounds.contrasts.chain_differences import SharedChain
 from boundit.bounds.contrasts.shared_unknown import (
@@ -32,7 +35,7 @@ from boundit.counts.named_array import Floats
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import Arm, Bound, Context, Key
-from boundit.terms.contrast import Pair
+from boundit.terms.contrast import Pair, StoredContrasts
 from boundit.terms.names import Nodes
 from boundit.terms.rounding import ROUNDING
 from boundit.terms.time_budget import FOR_EVER, TimeBudget
@@ -43,6 +46,8 @@ MOST_PROGRAMMED = 1
 """How many rules of a kind that makes programs are tried, the first ones given."""
 MOST_KEPT = 100_000
 """From how many differences on a table carries only those that rule an arm out."""
+_Kept: TypeAlias = tuple[NDArray[np.intp], Floats]
+"""Codes of pairs of arms in a context, and their differences."""
 
 
 def find_shared(rule: BoundRule, graph: CausalGraph) -> SharedUnknown | None:
@@ -71,7 +76,7 @@ def collect_contrasts(
     reward_range: tuple[float, float],
     *,
     budget: TimeBudget = FOR_EVER,
-) -> dict[Pair, float]:
+) -> Mapping[Pair, float]:
     """Collect how much better one arm can be than another, for every context and two arms.
 
     A difference is kept where it is smaller than the upper end of the first arm less the lower
@@ -85,24 +90,37 @@ def collect_contrasts(
     proved = _prepare_rules(rules, numbers, query, budget, programmed=programmed)
     if not proved:
         return {}
-    kept, scale = dict[Pair, float](), reward_range[1] - reward_range[0]
+    kept, n_kept, scale = list[_Kept](), 0, reward_range[1] - reward_range[0]
     lower, upper = _list_ends(arms, contexts, bounds)
     shape = [len(levels[name]) for name in query.context]
     for one, place in enumerate(places):
         best = _bound_leads(place, places, query.treatments, proved, shape, budget)
         leads = scale * best.reshape(len(arms), -1)
         says_more = leads < upper[one] - lower - ROUNDING
-        if len(kept) > MOST_KEPT:
+        if n_kept > MOST_KEPT:
             says_more &= leads < 0
         others, wheres = np.nonzero(says_more)
-        pairs = zip(
-            (contexts[where] for where in wheres.tolist()),
-            repeat(arms[one], len(wheres)),
-            (arms[other] for other in others.tolist()),
-            strict=True,
-        )
-        kept.update(zip(pairs, leads[says_more].tolist(), strict=True))
-    return kept
+        kept.append(((wheres * len(arms) + one) * len(arms) + others, leads[says_more]))
+        n_kept += len(others)
+    return _store_contrasts(arms, contexts, kept)
+
+
+def _store_contrasts(
+    arms: Sequence[Arm], contexts: Sequence[Context], kept: Sequence[_Kept]
+) -> StoredContrasts:
+    """Store the differences that were kept, in the order of their codes.
+
+    A code is the numbers of context, arm and other arm in one. Called by
+    ``collect_contrasts``.
+    """
+    codes, values = (np.concatenate(part) for part in zip(*kept, strict=True))
+    order = np.argsort(codes)
+    return StoredContrasts(
+        arms,
+        contexts,
+        array("q", codes[order].astype(np.int64).tobytes()),
+        array("d", values[order].tobytes()),
+    )
 
 
 def _prepare_rules(
