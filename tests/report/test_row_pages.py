@@ -155,3 +155,16 @@ def test_without_scripts_the_first_rows_are_there_and_it_is_said(
         assert "Shown are the first 100 of 240 rows" in said
         found.page.locator("tr.why summary").first.click()
         assert found.page.locator("tr.why .explanation").first.is_visible()
+
+
+def test_without_contexts_rows_have_no_headings(browser: Browser, tmp_path: Path) -> None:
+    rows = [{"Ad": i, "lower": i / 1000, "upper": i / 500} for i in range(500)]
+    table = BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], reward_range=(0, 1))
+    with opened(browser, write(table, tmp_path)) as found:
+        found.page.get_by_label("Page").fill("4")
+        found.page.keyboard.press("Enter")
+
+        assert found.page.locator("tbody.group").count() == 0
+        assert found.page.locator("tbody.row th").first.inner_text() == "300"
+        assert found.page.locator("tbody.row").last.get_attribute("id") == "row-400"
+        assert found.said == []

@@ -1,4 +1,5 @@
 import json
+import math
 import re
 from base64 import b64decode
 
@@ -86,3 +87,11 @@ def test_nothing_that_is_kept_can_end_the_script_it_stands_in() -> None:
     kept = keep_rows(RowValues.of(table), str, make_finder(None))
 
     assert "<" not in kept.write_json(lambda *_: "</script>", lambda _: "<!--", None)
+
+
+@pytest.mark.parametrize("most", [1.0, math.inf])
+def test_a_reward_without_a_greatest_value_can_be_shown_too(most: float) -> None:
+    rows = [{"Ad": i, "lower": i / 1000, "upper": i / 500} for i in range(300)]
+    table = BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], reward_range=(0, most))
+
+    assert Reader(table).show(7).startswith("7|everyone|0.007|0.014|0|given")

@@ -261,5 +261,6 @@ def _place_bars(given: RowValues) -> tuple[Floats, Floats, Floats, Floats]:
         np.maximum(np.minimum(*inner), lower),
         np.minimum(np.maximum(*inner), upper),
     )
-    a, b, c, d = (np.round(100 * (end - low) / ((high - low) or 1.0), 2) for end in ends)
+    with np.errstate(invalid="ignore"):  # a range without an end has no bars
+        a, b, c, d = (np.round(100 * (end - low) / ((high - low) or 1.0), 2) for end in ends)
     return a, np.round(b - a, 2), c, np.round((d - c).clip(min=0.0), 2)
