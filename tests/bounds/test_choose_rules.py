@@ -5,13 +5,14 @@ from boundit.bounds.choose_rules import (
     MOST_RULES,
     choose_columns,
     choose_rules,
+    drop_hopeless,
     keep_smallest,
     list_left_out,
-    name_rules,
     rank_rule,
 )
 from boundit.bounds.online import choose_chains
 from boundit.bounds.plan import plan_sound
+from boundit.counts.formulas.workspace import Workspace
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 
@@ -72,6 +73,11 @@ def test_the_smallest_rules_are_those_that_need_the_fewest_columns() -> None:
     assert small.record.name not in gone
 
 
-def test_names_are_quoted_and_many_are_counted() -> None:
-    assert name_rules(["a"]) == "'a'"
-    assert name_rules("abcd", most=2) == "'a', 'b' and 2 more"
+def test_rules_whose_tables_cannot_fit_are_dropped_and_named() -> None:
+    levels = count_two(PLAN.needs) | {"M": 10**6}
+    kept = drop_hopeless(PLAN, levels, Workspace(2**24))
+
+    assert kept.rules
+    assert all("M" not in planned.rule.needs for planned in kept.rules)
+    assert any("memory_limit" in str(note) for note in kept.notes)
+    assert drop_hopeless(PLAN, count_two(PLAN.needs), Workspace(2**24)) == PLAN

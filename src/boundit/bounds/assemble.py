@@ -14,8 +14,8 @@ from boundit.bounds.numbers import Numbers, PlugInNumbers
 from boundit.bounds.online import make_living_plans
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.plan_counts import PlanCounts
+from boundit.bounds.refusals import LIMITS
 from boundit.bounds.selection_facts import FactsRefuted
-from boundit.bounds.try_rules import LIMITS
 from boundit.counts.formulas.workspace import Workspace
 from boundit.estimand.language.expression import P
 from boundit.terms.bound import Bound, Key

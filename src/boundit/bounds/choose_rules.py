@@ -3,7 +3,7 @@
 Rewards and counts must have no say in the choice, or a confidence would not hold.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TypeAlias
@@ -11,7 +11,10 @@ from typing import TypeAlias
 from boundit.bounds.confidence import collect_terms
 from boundit.bounds.online import choose_chains
 from boundit.bounds.plan import BoundPlan, PlannedRule
+from boundit.bounds.refusals import note_refused
 from boundit.bounds.rules.rule import BoundRule
+from boundit.counts.errors import TooLarge
+from boundit.counts.formulas.workspace import Workspace
 from boundit.terms.names import Nodes
 
 MOST_RULES = 3
@@ -59,6 +62,28 @@ def choose_columns(plan: BoundPlan, levels: Mapping[str, int], *, confident: boo
     else:
         kept = _choose_within(plan, levels, MANY_COLUMNS)
     return replace(plan, rules=tuple(p for p in plan.rules if p in kept))
+
+
+def drop_hopeless(
+    plan: BoundPlan, levels: Mapping[str, int], workspace: Workspace
+) -> BoundPlan:
+    """Drop rules with a table that would not fit into memory, before anything is counted.
+
+    The plan that comes back says which, and what would help. Called by ``_plan_and_count`` for
+    plans that need many columns.
+    """
+    kept, refused = list[PlannedRule](), dict[str, BaseException]()
+    for planned in plan.rules:
+        try:
+            for term in collect_terms(planned.rule.formulas):
+                cells = prod(levels[name] for name in term.free)
+                workspace.require_cells(cells, term.free)
+        except TooLarge as error:
+            refused[planned.record.name] = error
+        else:
+            kept.append(planned)
+    notes = (*plan.notes, *note_refused(refused))
+    return replace(plan, rules=tuple(kept), notes=notes)
 
 
 def _choose_within(plan: BoundPlan, levels: Mapping[str, int], most: int) -> list[PlannedRule]:
@@ -109,16 +134,3 @@ def _reweights_freely(rule: BoundRule) -> bool:
     """
     supposed = rule.reweightings
     return bool(supposed) and not any(each.facts or each.tables for each in supposed)
-
-
-def name_rules(names: Iterable[str], most: int = 3) -> str:
-    """Write the names of rules in quotes, the first few and how many more there are.
-
-    Called by ``_say_left_out``, ``_note_large`` and ``_note_late`` for caveats.
-
-    >>> name_rules(["a", "b", "c", "d", "e"])
-    "'a', 'b', 'c' and 2 more"
-    """
-    listed = list(names)
-    shown = ", ".join(map(repr, listed[:most]))
-    return shown if len(listed) <= most else f"{shown} and {len(listed) - most} more"

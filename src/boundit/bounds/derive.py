@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from boundit.bounds.assemble import assemble
-from boundit.bounds.choose_rules import FEW_COLUMNS, choose_columns
+from boundit.bounds.choose_rules import FEW_COLUMNS, choose_columns, drop_hopeless
 from boundit.bounds.plan import BoundPlan, Profile, plan_bounds
 from boundit.bounds.plan_counts import KeptCounts, PlanCounts, count_within, look_at_levels
 from boundit.bounds.request import BoundRequest, hide_reward, read_request
@@ -152,6 +152,7 @@ def _plan_and_count(
     if len(plan.needs) > FEW_COLUMNS:
         told(f"look at {len(plan.needs)} columns", 0, 1)
         levels = look_at_levels(plan, request.log, request.external, request.domain)
+        plan = drop_hopeless(plan, levels, workspace)
         plan = choose_columns(plan, levels, confident=request.confidence is not None)
     told(f"count {len(plan.needs)} columns", 0, 1)
     return count_within(

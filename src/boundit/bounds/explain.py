@@ -7,8 +7,8 @@ import numpy as np
 
 from boundit.bounds.numbers import Ends
 from boundit.bounds.proof import EndProof, Place, WorstPopulation
+from boundit.bounds.refusals import LIMITS
 from boundit.bounds.rules.rule import BoundRule
-from boundit.bounds.try_rules import LIMITS
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
 from boundit.counts.table import CountTable

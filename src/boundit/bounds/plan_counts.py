@@ -4,13 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from boundit.bounds.choose_rules import (
-    MOST_RULES,
-    keep_smallest,
-    list_left_out,
-    name_rules,
-)
+from boundit.bounds.choose_rules import MOST_RULES, keep_smallest, list_left_out
 from boundit.bounds.plan import BoundPlan
+from boundit.bounds.refusals import name_rules
 from boundit.bounds.reward import is_binary
 from boundit.counts.errors import TooManyCells
 from boundit.counts.log import Log

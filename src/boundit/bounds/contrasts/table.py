@@ -25,12 +25,12 @@ from boundit.bounds.contrasts.shared_unknown import (
 )
 from boundit.bounds.contrasts.type_differences import SharedTypes
 from boundit.bounds.numbers import Numbers
+from boundit.bounds.refusals import LIMITS
 from boundit.bounds.rules.chain import Chain
 from boundit.bounds.rules.nested_chain import NestedChain
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
 from boundit.bounds.rules.reweighted_types import ReweightedTypes
 from boundit.bounds.rules.rule import BoundRule
-from boundit.bounds.try_rules import LIMITS
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph

@@ -39,6 +39,8 @@ _WORK = 40_000
 """How often variables are hidden, and what each time may cost: about 0.1 s."""
 _ENOUGH = 1_024
 """With so few cells an equal formula is taken without a look for yet smaller ones."""
+_FAILURES = 8
+"""After so many searches in vain, none goes on: what makes one law large makes all of them."""
 _TOO_MANY = 4_096
 """With more cells, variables are hidden in the hope of fewer."""
 
@@ -51,6 +53,7 @@ class SmallerSearch:
         self.graph, self._solver = graph, solver
         self._answers: dict[tuple[Question, int], Recovery] = {}
         self._separators: dict[Question, dict[Nodes, None]] = {}
+        self._failures = _FAILURES
         self._compactions, self._splits = _COMPACTIONS, _SPLITS // len(graph.nodes)
         self._selection = frozenset((graph.selection,)) if graph.selection else frozenset()
 
@@ -66,14 +69,16 @@ class SmallerSearch:
         >>> print(SmallerSearch(graph, solver).find_smaller(asked, solver.solve(asked)))
         Σ_{Z} P(Y | X, Z) P(Z)
         """
-        if found.expression is None or not is_large(found.expression):
+        if found.expression is None or not is_large(found.expression) or not self._failures:
             return found
         best = found
         for depth in range(_DEPTH + 1):
             best = min((best, *self.list_equivalents(asked, depth)), key=_measure)
             if best is not found and _measure(best) <= (_ENOUGH, inf):
                 return best
-        return self._hide_variables(asked, found, best)
+        best = self._hide_variables(asked, found, best)
+        self._failures -= best is found
+        return best
 
     def _hide_variables(self, asked: Question, found: Recovery, best: Recovery) -> Recovery:
         """Find a smaller formula by hiding variables, in the best one or in the first found.
