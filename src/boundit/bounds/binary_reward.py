@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boundit.counts.named_array import NamedArray
+from boundit.counts.seen import SeenCells
 from boundit.counts.table import CountTable
 from boundit.terms.names import Nodes
 
@@ -63,6 +64,25 @@ class BinaryReward:
         successes = np.clip(successes, 0, n.values)
         outcomes = np.stack([n.values - successes, successes], axis=-1)
         return NamedArray((*n.axes, self.outcome), outcomes)
+
+    def list_seen(self, names: Nodes) -> SeenCells:
+        """List the cells of some variables that were seen; by the outcome, both of its levels.
+
+        Called by ``Evaluator.find_ends_over_seen`` for formulas that would not fit densely.
+        """
+        if self.outcome is None or self.outcome not in names:
+            return self.table.list_seen(names)
+        rest = names - {self.outcome}
+        seen, sums = self.table.list_seen(rest), self.table.list_rewards(rest).weights
+        successes = (sums - self.low * seen.weights) / (self.high - self.low)
+        successes = np.clip(successes, 0, seen.weights)
+        n_lines = len(seen.weights)
+        level = np.repeat([1 - SUCCESS, SUCCESS], n_lines)[:, None]
+        return SeenCells(
+            (*seen.variables, self.outcome),
+            np.hstack([np.vstack([seen.codes, seen.codes]), level]),
+            np.concatenate([seen.weights - successes, successes]),
+        )
 
     def sum_squares(self, names: Nodes) -> NamedArray:
         """Sum the squared chances of failure and of success by some of the variables.

@@ -152,7 +152,8 @@ def _plan_and_count(
     if len(plan.needs) > FEW_COLUMNS:
         told(f"look at {len(plan.needs)} columns", 0, 1)
         levels = look_at_levels(plan, request.log, request.external, request.domain)
-        plan = drop_hopeless(plan, levels, workspace)
+        if request.confidence is not None:  # estimates can do with the cells that were seen
+            plan = drop_hopeless(plan, levels, workspace)
         plan = choose_columns(plan, levels, confident=request.confidence is not None)
     told(f"count {len(plan.needs)} columns", 0, 1)
     return count_within(

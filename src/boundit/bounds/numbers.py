@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.proof import EndProof, Place, WorstPopulation
+from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
@@ -73,9 +74,18 @@ class PlugInNumbers:
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
         """Read a formula's estimate as both ends; 0 and 1 where nothing was logged.
 
+        A formula that does not fit into memory is summed over the cells that were seen.
+
         Called by ``Chain.find_ends`` and every other rule, for the estimates of a table.
         """
-        found = evaluate_formula(expression, self.evaluator, wanted).align(wanted)
+        try:
+            found = evaluate_formula(expression, self.evaluator, wanted).align(wanted)
+        except TooLarge:
+            ends = self.evaluator.find_ends_over_seen(expression)
+            if ends is None:
+                raise
+            low, high = (average_idle(end, wanted).align(wanted) for end in ends)
+            return low, high
         return np.nan_to_num(found, nan=0.0), np.nan_to_num(found, nan=1.0)
 
 
@@ -87,7 +97,14 @@ def evaluate_formula(
     The level of such a variable does not matter to the true number. Called by
     ``PlugInNumbers.read_ends`` and ``Chain.list_cells``.
     """
-    found = evaluator(expression)
+    return average_idle(evaluator(expression), wanted)
+
+
+def average_idle(found: NamedArray, wanted: Sequence[str]) -> NamedArray:
+    """Take the mean over variables that are not ``wanted``, leaving out what is undefined.
+
+    Called by ``evaluate_formula`` and ``PlugInNumbers.read_ends``.
+    """
     idle = tuple(i for i, axis in enumerate(found.axes) if axis not in wanted)
     if not idle:
         return found

@@ -21,7 +21,7 @@ from boundit.counts.cells import (
 from boundit.counts.errors import InvalidOption, NotNumeric
 from boundit.counts.levels import encode_column, to_native
 from boundit.counts.named_array import Floats
-from boundit.counts.table import find_distinct
+from boundit.counts.seen import find_distinct
 
 
 @dataclass(frozen=True, eq=False)

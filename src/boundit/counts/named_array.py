@@ -11,6 +11,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.counts.seen import SeenCells
 from boundit.terms.errors import BounditError
 from boundit.terms.names import Names, Nodes, join_names, read_nodes, sort_names
 
@@ -108,6 +109,15 @@ class NamedArray:
         kept = self.require(names)
         gone = tuple(i for i, axis in enumerate(self.axes) if axis not in kept)
         return type(self)(tuple(a for a in self.axes if a in kept), self.values.sum(axis=gone))
+
+    def list_seen(self, names: Names) -> SeenCells:
+        """List the cells of some variables with any probability, in the array's order.
+
+        Called by ``Evaluator.find_ends_over_seen`` for a formula that reads a law.
+        """
+        summed = self.marginalize(names)
+        codes = np.argwhere(summed.values > 0).reshape(-1, len(summed.axes))
+        return SeenCells(summed.axes, codes, summed.values[tuple(codes.T)].reshape(-1))
 
     def condition_on(self, names: Names) -> Self:
         """Divide by the marginal of ``names``; nan where that is zero.

@@ -12,17 +12,16 @@ from math import prod
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundit.counts.errors import NoReward, NotALevel, TooLarge
 from boundit.counts.levels import Codes, Levels, index_levels, join_levels, to_native
 from boundit.counts.named_array import Floats, MissingAxis, NamedArray
+from boundit.counts.seen import SeenCells, find_distinct
 from boundit.terms.message import Note
 from boundit.terms.names import Names, Nodes, read_nodes, sort_names
 
 DENSE_LIMIT = 2**24
 """The most cells a dense table may have: 128 MiB of numbers."""
-_PACKED_LIMIT = 2**62
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,6 +136,20 @@ class CountTable:
         """
         return self._add_up(names, self._require_reward(self.squares))
 
+    def list_seen(self, names: Names) -> SeenCells:
+        """List the cells of some variables that were seen, and how often; never more than rows.
+
+        Called by ``Evaluator.find_ends_over_seen`` and ``BinaryReward.list_seen``.
+        """
+        return self._merge_lines(names, self.n)
+
+    def list_rewards(self, names: Names) -> SeenCells:
+        """List the cells of some variables that were seen, and the sum of their rewards.
+
+        Called by ``BinaryReward.list_seen``.
+        """
+        return self._merge_lines(names, self._require_reward(self.sums))
+
     def find_code(self, name: str, value: object) -> int:
         """Find a value's place among the levels of a variable, or raise NotALevel.
 
@@ -202,6 +215,18 @@ class CountTable:
         added: Floats = np.bincount(packed, numbers, size).astype(np.float64, copy=False)
         return NamedArray(tuple(axes), added.reshape(shape))
 
+    def _merge_lines(self, names: Names, numbers: Floats) -> SeenCells:
+        """Add up one number per line over the lines that agree in some variables.
+
+        Called by ``CountTable.list_seen`` and ``CountTable.list_rewards``.
+        """
+        places = self._find_places(names)
+        codes = self.codes[:, places]
+        first, group = find_distinct(codes, [self.shape[i] for i in places])
+        kept = tuple(self.variables[i] for i in places)
+        added = np.bincount(group, numbers, len(first)).astype(np.float64)
+        return SeenCells(kept, codes[first], added)
+
     def _require_reward(self, numbers: Floats | None) -> Floats:
         """Return the table's sums of reward (or of squares), or raise NoReward if it has none.
 
@@ -245,24 +270,6 @@ def merge_cells(
     for i in range(len(shape)):
         kept[:, i] = codes[first, i]
     return kept, joined.pop("n"), joined
-
-
-def find_distinct(
-    codes: Codes, shape: Sequence[int]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find the distinct lines of codes: the first place of each, and which one each line is.
-
-    Called by ``merge_cells`` and ``ColumnSource.group``.
-    """
-    packed, size = np.zeros(len(codes), dtype=np.int64), 1
-    for column, n_levels in zip(codes.T, shape, strict=True):
-        if size * n_levels >= _PACKED_LIMIT:
-            seen, packed = np.unique(packed, return_inverse=True)
-            size = len(seen)
-        packed = packed * n_levels + column
-        size *= n_levels
-    _, first, group = np.unique(packed, return_index=True, return_inverse=True)
-    return first, group
 
 
 def join_domains(tables: Iterable[CountTable]) -> dict[str, Levels]:

@@ -16,8 +16,10 @@ import numpy as np
 from boundit.counts.formulas.elimination import Factor
 from boundit.counts.formulas.errors import NeedsPopulation, NotLogged, NotRecovered
 from boundit.counts.formulas.evaluation import Arrays, evaluate_with
+from boundit.counts.formulas.seen_cells import sum_over_seen
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import NamedArray, agree_on_levels, divide
+from boundit.counts.seen import SeenCells
 from boundit.estimand.language.expression import Expression, P
 from boundit.terms.names import Nodes, sort_names
 
@@ -46,6 +48,12 @@ class CountSource(Protocol):
         """Add up the table's counts (or probabilities) by some of its variables.
 
         Called by ``Evaluator._marginalize`` for the terms of a formula.
+        """
+
+    def list_seen(self, names: Nodes) -> SeenCells:
+        """List the cells of some variables with any count or probability.
+
+        Called by ``Evaluator.find_ends_over_seen``.
         """
 
 
@@ -130,6 +138,21 @@ class Evaluator:
         Called by ``FormulaEvaluation.expand_node``.
         """
         return tuple(divide(np.ones(()), array) for array in arrays)
+
+    def find_ends_over_seen(
+        self, expression: Expression
+    ) -> tuple[NamedArray, NamedArray] | None:
+        """Compute a formula's least and greatest value over the cells that were seen.
+
+        What was never seen given the rest counts as 0 and as 1, with its weight. None for a
+        formula that cannot be read term after term. Called by ``PlugInNumbers.read_ends`` where
+        the formula does not fit into memory otherwise.
+        """
+
+        def read(term: P) -> SeenCells:
+            return self._find_source(term, term.free).list_seen(term.free)
+
+        return sum_over_seen(expression, read, self.levels, self.workspace)
 
     def _find_source(self, term: P, asked: Nodes) -> CountSource:
         """Find the table that a term reads: the log, or the smallest that covers it.
