@@ -1,7 +1,11 @@
+import json
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from boundit.terms import bound_file
 from boundit.terms.bound_errors import CannotWrite, DamagedFile
@@ -90,3 +94,23 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_else(
 def test_a_place_that_takes_no_file_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(CannotWrite):
         bound_file.write(tmp_path / name, RECORD)
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=3),
+    lambda part: st.lists(part, max_size=9) | st.dictionaries(st.text(max_size=2), part),
+    max_leaves=30,
+)
+
+
+@given(st.dictionaries(st.text(max_size=2), json_values))
+def test_the_checksum_is_that_of_the_whole_text(record: dict[str, object]) -> None:
+    """However it is spelled, files that were saved before must be read."""
+    whole = json.dumps(record, sort_keys=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bound_file, "_AT_ONCE", 2)
+        assert bound_file.compute_checksum(record) == sha256(whole.encode()).hexdigest()

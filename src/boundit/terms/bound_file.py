@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,6 +11,8 @@ from boundit.terms.errors import UnreadableFile
 from boundit.terms.files import write_page
 
 FORMAT, VERSION = "boundit bounds", 3
+_AT_ONCE = 4096
+"""How many items of a list are spelled at once."""
 
 
 def write(path: str | os.PathLike[str], record: Mapping[str, object]) -> None:
@@ -48,5 +50,30 @@ def compute_checksum(record: Mapping[str, object]) -> str:
 
     Called by ``write`` and ``read``, and by the files of policies and worlds.
     """
-    spelled = json.dumps(record, sort_keys=True, ensure_ascii=True)
-    return sha256(spelled.encode()).hexdigest()
+    found = sha256()
+    for piece in _spell_pieces(record):
+        found.update(piece.encode())
+    return found.hexdigest()
+
+
+def _spell_pieces(record: object) -> Iterator[str]:
+    """Spell a JSON record as ``json.dumps`` does with sorted keys, some rows at a time.
+
+    The whole text of a large table would take as much memory as its file. Called by
+    ``compute_checksum``.
+
+    >>> "".join(_spell_pieces({"b": [1, {"d": 0.5, "c": None}], "a": "x"}))
+    '{"a": "x", "b": [1, {"c": null, "d": 0.5}]}'
+    """
+    if isinstance(record, Mapping) and record:
+        for i, key in enumerate(sorted(record)):
+            yield f"{', ' if i else '{'}{json.dumps(key)}: "
+            yield from _spell_pieces(record[key])
+        yield "}"
+    elif isinstance(record, list) and len(record) > _AT_ONCE:
+        for i in range(0, len(record), _AT_ONCE):
+            yield ", " if i else "["
+            yield json.dumps(record[i : i + _AT_ONCE], sort_keys=True)[1:-1]
+        yield "]"
+    else:
+        yield json.dumps(record, sort_keys=True)

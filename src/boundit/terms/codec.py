@@ -33,6 +33,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cache, lru_cache, partial
+from sys import intern
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -444,7 +445,8 @@ def _read_exactly(kind: type, name: str, record: object) -> object:
     """
     if type(record) is not kind:
         raise _make_misfit(name, record)
-    return record
+    # The name of a rule comes with every row, and is kept once.
+    return intern(record) if isinstance(record, str) else record
 
 
 def _write_interval(value: Any) -> object:
