@@ -21,7 +21,7 @@ def test_a_table_an_array_and_rewards_list_the_same_cells() -> None:
     seen = {(0, 1): 1.0, (1, 0): 2.0, (1, 1): 1.0}
 
     assert make_dict(table.list_seen(["A", "B"]), "A", "B") == seen
-    assert make_dict(table.marginalize("AB").list_seen("AB"), "A", "B") == seen
+    assert make_dict(table.marginalize(["A", "B"]).list_seen(["A", "B"]), "A", "B") == seen
     assert make_dict(table.list_rewards("B"), "B") == {(0,): 1.0, (1,): 1.0}
     rewards = BinaryReward(table, "Y", 0, 1)
     assert make_dict(rewards.list_seen(frozenset("B")), "B") == {(0,): 2.0, (1,): 2.0}

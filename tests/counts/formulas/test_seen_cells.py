@@ -81,12 +81,8 @@ def test_correlated_columns_of_many_levels_are_no_matter() -> None:
     """Zip code, city and state: 8 thousand million cells, 2,000 of them seen."""
     rng = np.random.default_rng(1)
     zips = rng.integers(0, 2000, 20_000)
-    rows = {
-        "Zip": zips,
-        "City": zips // 2,
-        "State": zips // 500,
-        "X": rng.integers(0, 2, 20_000),
-    }
+    rows = {"Zip": zips, "City": zips // 2, "State": zips // 500}
+    rows["X"] = rng.integers(0, 2, 20_000)
     rows["Y"] = (rng.random(20_000) < 0.2 + 0.3 * rows["X"] + 0.1 * rows["State"]).astype(int)
     names = make_nodes("Zip", "City", "State")
     table = read_log({n: c.tolist() for n, c in rows.items()}).count(list(rows))
@@ -104,6 +100,29 @@ def test_correlated_columns_of_many_levels_are_no_matter() -> None:
     for one, other in zip(ends, same, strict=True):
         assert np.allclose(one.values, other.values, rtol=1e-12)
     assert (ends[1].values - ends[0].values < 0.01).all()
+
+
+def test_independent_covariates_are_read_where_the_reward_was_seen() -> None:
+    """Three columns of 1,000 levels each have 10^9 cells, and no two of them a shared term."""
+    rng = np.random.default_rng(2)
+    rows = {name: rng.integers(0, 1000, 3000) for name in "ABC"}
+    rows |= {"X": rng.integers(0, 2, 3000), "Y": rng.integers(0, 2, 3000)}
+    table = read_log({n: c.tolist() for n, c in rows.items()}).count(list(rows))
+    covariates = [make_nodes(name) for name in "ABC"]
+    every = frozenset("ABC")
+    formula = Sum(every, Product((P(Y, X | every), *map(P, covariates))))
+
+    ends = Evaluator(table).find_ends_over_seen(formula)
+
+    assert ends is not None
+    low, high = (end.align(("X", "Y")) for end in ends)
+    weights = np.prod([np.bincount(rows[n], minlength=1000)[rows[n]] / 3000 for n in "ABC"], 0)
+    for x in range(2):
+        of = rows["X"] == x
+        _, first = np.unique(np.stack([rows[n][of] for n in "ABC"]), axis=1, return_index=True)
+        known = weights[of][first].sum()
+        assert low[x].sum() == pytest.approx(known)
+        assert (high - low)[x] == pytest.approx(1 - known)
 
 
 def test_formulas_that_cannot_be_read_term_after_term_are_left() -> None:
@@ -124,7 +143,7 @@ def test_lines_that_would_not_fit_are_refused() -> None:
     counts = draw_counts(3, 60)
     small = Evaluator(counts, workspace=Workspace(8 * 4 * 15))
     with pytest.raises(TooLarge, match="memory_limit"):
-        small.find_ends_over_seen(TWO_STEP)
+        small.find_ends_over_seen(FRONT_DOOR)
 
 
 def test_every_order_of_columns_gives_the_same_ends() -> None:

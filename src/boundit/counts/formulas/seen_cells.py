@@ -17,6 +17,7 @@ from math import prod
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
@@ -122,6 +123,8 @@ def sum_over_seen(
     }
     shape = [sizes[name] for name in free]
     workspace.require_cells(prod(shape), free)
+    if _holds_all(terms, formula.free):
+        return _sum_from_last(terms, free, read, sizes)
     state = SeenCells((), np.zeros((1, 0), dtype=np.int64), np.ones(1))
     unknown = np.zeros(shape)
     for place, each in enumerate(terms):
@@ -133,6 +136,74 @@ def sum_over_seen(
         state = _merge(state, later, sizes)
     known = np.broadcast_to(_add_up(state, free, sizes), shape)
     return NamedArray(free, known), NamedArray(free, known + unknown)
+
+
+def _holds_all(terms: Sequence[ReadTerm], free: Nodes) -> bool:
+    """Tell whether the last term speaks of every variable, as the reward does in adjustments.
+
+    What the other terms draw must be summed over, so that their weights add up to one. Called
+    by ``sum_over_seen``, which then reads the other terms at its cells alone.
+    """
+    last = terms[-1]
+    every = free.union(*(each.of | each.given for each in terms))
+    drawn = frozenset[str]().union(*(each.of for each in terms[:-1]))
+    return every <= last.of | last.given and not drawn & free
+
+
+def _sum_from_last(
+    terms: Sequence[ReadTerm],
+    free: Sequence[str],
+    read: CellReader,
+    sizes: Mapping[str, int],
+) -> tuple[NamedArray, NamedArray]:
+    """Sum over the cells of the last term, each weighed by the shares of all other terms.
+
+    The weights of all cells, seen or not, add up to one at most; what is missing to one is the
+    weight of what is not known. Called by ``sum_over_seen``.
+    """
+    last = terms[-1]
+    back = {last.names.get(name, name): name for name in last.term.free}
+    given, of = sort_names(last.given), sort_names(last.of)
+    cells = read(last.term)
+    codes = cells.select([back[name] for name in given])
+    first, group = find_distinct(codes, [sizes[name] for name in given])
+    rows = np.bincount(group, cells.weights, len(first))
+    lines = SeenCells(tuple(given), codes[first], np.ones(len(first)))
+    weights = np.ones(len(first))
+    for each in terms[:-1]:
+        weights = weights * _look_up_shares(each, read(each.term), lines, sizes)
+    longer = np.hstack([codes, cells.select([back[name] for name in of])])
+    shares = weights[group] * cells.weights / rows[group]
+    shape = [sizes[name] for name in free]
+    whole = _add_up(SeenCells((*given, *of), longer, shares), free, sizes)
+    known = _add_up(SeenCells(lines.variables, lines.codes, weights), free, sizes)
+    lower = np.broadcast_to(whole, shape)
+    return NamedArray(tuple(free), lower), NamedArray(
+        tuple(free), lower + np.clip(1 - known, 0, 1)
+    )
+
+
+def _look_up_shares(
+    each: ReadTerm, cells: SeenCells, lines: SeenCells, sizes: Mapping[str, int]
+) -> Floats:
+    """Look up the share that a term gives to each line; 0 where it was not seen.
+
+    Called by ``_sum_from_last`` for every term but the last.
+    """
+    back = {each.names.get(name, name): name for name in each.term.free}
+    names, given = sort_names(each.of | each.given), sort_names(each.given)
+
+    def number(chosen: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
+        own = cells.select([back[name] for name in chosen])
+        both = np.vstack([own, lines.select(chosen)])
+        first, group = find_distinct(both, [sizes[name] for name in chosen])
+        return group[: len(own)], group[len(own) :], len(first)
+
+    mine, asked, n = number(names)
+    counts = np.bincount(mine, cells.weights, n)[asked]
+    mine, asked, n = number(given)
+    rows = np.bincount(mine, cells.weights, n)[asked]
+    return np.divide(counts, rows, out=np.zeros(len(rows)), where=rows > 0)
 
 
 def _cross(
