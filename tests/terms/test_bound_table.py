@@ -308,3 +308,12 @@ def test_dominated_arms_are_those_that_comparing_all_pairs_finds(seed: int) -> N
 def test_a_value_without_a_hash_is_no_level() -> None:
     with pytest.raises(OutsideDomain, match="no level"):
         expert()["A", ([0],)]
+
+
+def test_arms_and_contexts_are_found_once() -> None:
+    table = expert()
+
+    assert table.arms is table.arms
+    assert table.contexts is table.contexts
+    assert replace(table, bounds={}).arms == ()
+    assert replace(table, bounds={}).dominated(0) == {}

@@ -77,6 +77,18 @@ def test_forty_columns_and_thirty_arms_make_a_page_of_bearable_size() -> None:
     checked(html)
 
 
+def test_a_row_of_a_large_table_takes_a_few_bytes_and_no_element() -> None:
+    def page(contexts: int) -> str:
+        return write_bound_page(large_table(contexts=contexts, variables=6))
+
+    some, more = page(20), page(60)
+
+    assert len(more) - len(some) < 30 * 40 * 300, "six numbers behind each row among them"
+    assert more.count("<tbody") <= some.count("<tbody") + 2
+    assert more.count("<math") <= some.count("<math") + 2
+    checked(more)
+
+
 def test_a_graph_of_very_many_nodes_is_written_down_instead() -> None:
     graph = CausalGraph.of(directed=[("X1", f"V{i}") for i in range(80)])
     html = write_bound_page(small_table(), graph=graph)

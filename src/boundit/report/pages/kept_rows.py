@@ -220,6 +220,9 @@ def _make_columns(given: RowValues, blanks: Blanks) -> tuple[TextColumn, ...]:
     lowers, uppers = (
         map(attrgetter(name), given.bounds) for name in ("lower_rule", "upper_rule")
     )
+    lower, _ = given.cells
+    # Numbers behind both ends are said once.
+    other = [above if above != below else "" for below, above in zip(*given.cells, strict=True)]
     texts = {
         "arm": TextColumn.of("arm", (label_values(table.treatments, a) for a in table.arms)),
         "context": TextColumn.of("context", name_contexts(table, table.contexts)),
@@ -227,7 +230,7 @@ def _make_columns(given: RowValues, blanks: Blanks) -> tuple[TextColumn, ...]:
         "logged": TextColumn.of("row", map(cache(format_n), given.numbers["n"].tolist())),
         **{
             name: TextColumn.of("row", cells)
-            for name, cells in zip(_CELLS, given.cells, strict=True)
+            for name, cells in zip(_CELLS, (lower, other), strict=True)
         },
         **{
             name: TextColumn.spell(places, "g")
