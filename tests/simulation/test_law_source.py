@@ -51,4 +51,5 @@ def test_columns_are_numbers_without_an_oddity() -> None:
 
     assert set(source.kinds) == {"I1", "U1", "U2", "X1", "X2", "Y", WEIGHT}
     assert source.find_oddity("Y") is None
+    assert source.count_levels(["X1", "Y"]) == [2, 2]
     assert source.group(GroupBy(("U1",), flags=("X1",)))["flag_0"].sum() == 2
