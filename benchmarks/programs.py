@@ -21,7 +21,7 @@ from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from boundit.terms.time_budget import TimeBudget
+from boundit.terms.long_work import TimeBudget
 
 INSTRUMENT = parse("Z -> X -> Y; X <-> Y")
 ASKED = Question(frozenset("Y"), frozenset("X"))

@@ -21,7 +21,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
-from boundit.terms.time_budget import TimeBudget
+from boundit.terms.long_work import TimeBudget
 from tests.nodes import make_nodes
 
 

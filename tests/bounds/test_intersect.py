@@ -22,8 +22,8 @@ from boundit.estimand.language.expression import Expression
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.terms.bound import Bound, RuleRecord
+from boundit.terms.long_work import TimeBudget
 from boundit.terms.names import Nodes
-from boundit.terms.time_budget import TimeBudget
 
 QUERY = parse_query("Y | do(X)")
 COUNTED = read_log({"X": ["a", "b", "b"], "Y": [0, 1, 1]}).count(["X"], reward="Y")

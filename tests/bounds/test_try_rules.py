@@ -12,7 +12,7 @@ from boundit.counts.formulas.workspace import Workspace
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.terms.time_budget import TimeBudget
+from boundit.terms.long_work import TimeBudget
 
 GRAPH = parse("Z -> X -> M -> Y; Z -> Y")
 PLAN = plan_sound(GRAPH, parse_query("Y | do(X)"))

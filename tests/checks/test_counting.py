@@ -11,7 +11,7 @@ from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
 from boundit.graph.implications import Independence
-from boundit.terms.time_budget import TimeBudget
+from boundit.terms.long_work import TimeBudget
 
 
 def make_statement(one: str, other: str, given: str = "") -> Independence:

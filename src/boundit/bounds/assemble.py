@@ -23,9 +23,9 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.contrast import Pair
 from boundit.terms.errors import BounditError
 from boundit.terms.living import Living
+from boundit.terms.long_work import Told, say_nothing
 from boundit.terms.message import Note, Option
 from boundit.terms.names import Nodes, join_names
-from boundit.terms.progress import Told, say_nothing
 
 ROW_BYTES = 2_000
 """What a row of a table takes, with its reasons."""

@@ -12,10 +12,9 @@ from boundit.counts.formulas.workspace import Workspace
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.long_work import TimeBudget, Told, say_nothing
 from boundit.terms.message import ANY, Message, Note, Option
 from boundit.terms.names import join_names
-from boundit.terms.progress import Told, say_nothing
-from boundit.terms.time_budget import TimeBudget
 
 PLANNING = 0.4
 """Which part of the time the search for rules may take; a rule not evaluated is no use."""

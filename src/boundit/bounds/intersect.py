@@ -22,8 +22,8 @@ from boundit.terms.bound import Bound, Key
 from boundit.terms.errors import BounditError, shorten
 from boundit.terms.explanation import RANGE
 from boundit.terms.formula import Line
+from boundit.terms.long_work import Told, say_nothing
 from boundit.terms.message import Note
-from boundit.terms.progress import Told, say_nothing
 from boundit.terms.rounding import ROUNDING
 
 NEVER_LOGGED = "this arm was never logged in this context"

@@ -19,9 +19,9 @@ from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
+from boundit.terms.long_work import TimeBudget
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, sort_names
-from boundit.terms.time_budget import TimeBudget
 
 Profile: TypeAlias = Literal["sound", "paper"]
 MOST_TABLES = 3

@@ -19,9 +19,9 @@ from boundit.graph.read import require_graph
 from boundit.terms.bound import MEASURES
 from boundit.terms.bound_errors import ReservedName
 from boundit.terms.errors import BounditError, InvalidLimit, InvalidQuery, shorten
+from boundit.terms.long_work import read_time_limit
 from boundit.terms.message import ANY, Option
 from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.time_budget import read_time_limit
 
 
 class UnknownProfile(BounditError):

@@ -8,8 +8,8 @@ from boundit.bounds.choose_rules import rank_rule
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.plan import PlannedRule
 from boundit.bounds.refusals import LIMITS, note_refused
+from boundit.terms.long_work import Told, say_nothing
 from boundit.terms.message import Note
-from boundit.terms.progress import Told, say_nothing
 
 
 def try_rules(

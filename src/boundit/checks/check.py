@@ -26,9 +26,9 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, list_apart, state_independence
 from boundit.graph.read import require_graph
 from boundit.terms.errors import BounditError
+from boundit.terms.long_work import TimeBudget
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.time_budget import TimeBudget
 
 _ONE_SIDED = "In no group of alike rows do both take two values often enough."
 

@@ -10,8 +10,8 @@ from boundit.counts.errors import TooManyCells
 from boundit.counts.log import Log
 from boundit.counts.table import CountTable
 from boundit.graph.implications import Independence
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes, sort_names
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 ONE_PASS = 2 * 10**6
 """A log of so many rows is brought back whole: its table has no more cells than it has rows."""

@@ -26,7 +26,7 @@ from boundit.checks.joining import join_rare_levels
 from boundit.checks.power import find_weakest_detectable
 from boundit.checks.shuffles import WORK, count_cells, find_chances
 from boundit.checks.strata import Strata
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 
 PLENTY = 20.0
 """Where every expected count is as large, the tail of chi-square is trusted."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from boundit.counts.memory import read_memory_limit, write_size
+from boundit.terms.long_work import TimeBudget, read_time_limit
 from boundit.terms.message import Message, Option
-from boundit.terms.time_budget import TimeBudget, read_time_limit
 
 
 @dataclass(frozen=True, slots=True)

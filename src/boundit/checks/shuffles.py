@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from boundit.checks.association import PooledGroups
 from boundit.counts.named_array import Floats
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.rounding import ROUNDING
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 ENOUGH = 50
 """A statistic that so many shuffles reach is explained by chance: no more are drawn."""

@@ -12,7 +12,7 @@ from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.terms.time_budget import TimeBudget
+from boundit.terms.long_work import TimeBudget
 from tests.bounds.reweighted import vertices
 from tests.nodes import make_nodes
 

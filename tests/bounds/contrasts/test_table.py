@@ -12,7 +12,7 @@ from boundit.bounds.plan import plan_bounds
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
-from boundit.terms.time_budget import TimeBudget
+from boundit.terms.long_work import TimeBudget
 from tests.bounds.contrasts.compared import (
     NOTHING,
     RATE,

@@ -21,7 +21,7 @@ from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.terms.time_budget import TimeBudget
+from boundit.terms.long_work import TimeBudget
 from tests.bounds.exact import questions
 from tests.nodes import make_nodes
 from tests.paper import FIGURE_2

@@ -5,8 +5,8 @@ from boundit.bounds.selection_facts import SelectionFacts
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
+from boundit.terms.long_work import TimeBudget
 from boundit.terms.names import Nodes
-from boundit.terms.time_budget import TimeBudget
 from tests.bounds.exact import questions
 from tests.nodes import make_nodes
 from tests.paper import FIGURE_2

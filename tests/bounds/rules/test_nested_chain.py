@@ -14,7 +14,7 @@ from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from tests.bounds.exact import as_log
 from tests.bounds.programs import models, numbers
 

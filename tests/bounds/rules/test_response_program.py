@@ -21,7 +21,7 @@ from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
-from boundit.terms.time_budget import TimeBudget
+from boundit.terms.long_work import TimeBudget
 from tests.bounds.programs import models, numbers, solved, specs, truth
 from tests.oracles.balke_pearl import solve_balke_pearl
 

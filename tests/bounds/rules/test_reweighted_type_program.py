@@ -8,7 +8,7 @@ from boundit.bounds.rules.reweighted_types import find_reweighted_types
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.estimand.query import parse_query
 from boundit.simulation.model import Model
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from tests.bounds.programs import models
 from tests.bounds.reweighted import plug_in
 

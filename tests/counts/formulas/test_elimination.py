@@ -18,7 +18,7 @@ from boundit.counts.formulas.elimination import (
 )
 from boundit.counts.formulas.workspace import Workspace
 from boundit.terms.errors import OutOfTime
-from boundit.terms.time_budget import TimeBudget
+from boundit.terms.long_work import TimeBudget
 
 LEVELS = {name: 2 + i % 3 for i, name in enumerate("ABCDEF")}
 ROOM = Workspace(2**30)

@@ -3,7 +3,7 @@ import pytest
 from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.workspace import COPIES, Workspace
 from boundit.terms.errors import OutOfTime
-from boundit.terms.time_budget import TimeBudget
+from boundit.terms.long_work import TimeBudget
 
 
 def test_arrays_may_be_as_large_as_all_their_copies_fit() -> None:

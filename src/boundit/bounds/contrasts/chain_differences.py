@@ -28,8 +28,8 @@ from boundit.estimand.language.expression import find_free_variables
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lighten
 from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 
 @dataclass(frozen=True, slots=True)

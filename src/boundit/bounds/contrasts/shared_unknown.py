@@ -10,8 +10,8 @@ from typing import Protocol, TypeAlias
 from boundit.bounds.numbers import Numbers
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import EffectQuery
+from boundit.terms.long_work import TimeBudget
 from boundit.terms.names import Nodes
-from boundit.terms.time_budget import TimeBudget
 
 ArmPlace: TypeAlias = tuple[int, ...]
 

@@ -36,9 +36,9 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import Arm, Bound, Context, Key
 from boundit.terms.contrast import Pair, StoredContrasts
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes
 from boundit.terms.rounding import ROUNDING
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_PAIRS = 500
 """For how many pairs of arms, contexts counted, programs are made; each takes milliseconds."""

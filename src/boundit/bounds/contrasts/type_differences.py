@@ -24,8 +24,8 @@ from boundit.bounds.rules.reweighted_type_program import ReweightedProgram
 from boundit.bounds.rules.reweighted_types import ReweightedTypes
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import EffectQuery
+from boundit.terms.long_work import TimeBudget
 from boundit.terms.names import Nodes
-from boundit.terms.time_budget import TimeBudget
 
 MOST_COLUMNS = 2_000
 """How many response types a program of two arms may have; with more nothing is said."""

@@ -17,7 +17,7 @@ from boundit.bounds.lp.program import Program, SolveStatus
 from boundit.bounds.lp.reweighting import ReweightedBlock
 from boundit.bounds.lp.worst import find_worst_population
 from boundit.counts.named_array import Floats
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 
 if TYPE_CHECKING:
     from boundit.bounds.proof import Place, WorstPopulation

@@ -38,8 +38,8 @@ from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes, join_names
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_SETS = 200
 """How many sets of variables are tried; on wide graphs the most relevant variables are."""

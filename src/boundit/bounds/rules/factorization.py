@@ -29,8 +29,8 @@ from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
 from boundit.terms.formula import Group, Over, Part, Sentence, Variable, make_factor
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes, sort_names
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 NAME = "c-component factorization"
 

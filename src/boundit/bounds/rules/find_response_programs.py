@@ -32,8 +32,8 @@ from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import StepRecord
 from boundit.terms.formula import Sentence, make_factor
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_SUBSETS = 3
 """Up to how many possible instruments every set of them is tried; of more, each alone."""

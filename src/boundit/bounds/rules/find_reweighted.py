@@ -23,8 +23,8 @@ from boundit.estimand.recovery.question import (
 from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.formula import Sentence, Term, name_variables
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes, sort_names
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_CHAINS = 6
 """How many chains are kept: those with the fewest unknown variables, then the shortest."""

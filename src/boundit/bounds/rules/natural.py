@@ -33,8 +33,8 @@ from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 
 @dataclass(frozen=True)

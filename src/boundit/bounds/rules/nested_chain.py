@@ -46,8 +46,8 @@ from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_NESTED = 24
 """How many of these rules are tried, those with the fewest variables first."""

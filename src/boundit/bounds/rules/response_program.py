@@ -30,9 +30,9 @@ from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.recovery.question import Question
 from boundit.terms.bound import StepRecord
+from boundit.terms.long_work import TimeBudget
 from boundit.terms.names import Nodes, sort_names
 from boundit.terms.rounding import ROUNDING
-from boundit.terms.time_budget import TimeBudget
 
 MOST_WORK = 3_000_000
 """How many columns all searches of one rule may go through; with more it is left out."""

@@ -36,8 +36,8 @@ from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 
 @dataclass(frozen=True)

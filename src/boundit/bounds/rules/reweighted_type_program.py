@@ -27,9 +27,9 @@ from boundit.bounds.proof import WorstPopulation
 from boundit.bounds.rules.response_program import Cell, ProgramLayout
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
+from boundit.terms.long_work import TimeBudget
 from boundit.terms.names import Nodes, sort_names
 from boundit.terms.rounding import ROUNDING
-from boundit.terms.time_budget import TimeBudget
 
 End: TypeAlias = tuple[float, WorstPopulation | None]
 _SUMS = 4  # the total, the steering masses, the cells and the types: none adds up to more

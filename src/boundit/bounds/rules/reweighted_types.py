@@ -37,9 +37,9 @@ from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
 from boundit.terms.formula import Sentence
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.message import Note
 from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
 
 MOST_PROGRAMS = 2
 """How many of these programs are tried, those across the most instruments first."""

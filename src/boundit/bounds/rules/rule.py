@@ -15,8 +15,8 @@ from boundit.counts.formulas.evaluate import Evaluator
 from boundit.estimand.language.expression import Expression, find_variables
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord
+from boundit.terms.long_work import TimeBudget
 from boundit.terms.names import Nodes
-from boundit.terms.time_budget import TimeBudget
 
 
 class BoundRule(Protocol):

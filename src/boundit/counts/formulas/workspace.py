@@ -7,7 +7,7 @@ from typing import Final
 from boundit.counts.errors import TooLarge
 from boundit.counts.memory import read_memory_limit
 from boundit.terms.errors import OutOfTime
-from boundit.terms.time_budget import FOR_EVER, TimeBudget
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 
 COPIES: Final = 4
 """How many arrays of the largest size are there at once: both ends, a product and a sum."""

@@ -1,8 +1,9 @@
-"""How much time a search or the programs of one table may take."""
+"""Long work: how much time it may take, and who hears how far it has come."""
 
 import time
+from collections.abc import Callable
 from math import isnan
-from typing import final
+from typing import TypeAlias, final
 
 from boundit.terms.errors import InvalidLimit
 from boundit.terms.message import Option
@@ -59,3 +60,13 @@ class TimeBudget:
 
 
 FOR_EVER = TimeBudget(None)
+
+Told: TypeAlias = Callable[[str, int, int], None]
+"""Hears what is being done, how much of it is done, and of how much."""
+
+
+def say_nothing(step: str, done: int, of: int) -> None:
+    """Hear of progress, and keep it to oneself.
+
+    Used by ``derive_bounds`` unless somebody wants to hear.
+    """

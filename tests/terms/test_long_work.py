@@ -2,9 +2,15 @@
 
 import pytest
 
-from boundit.terms import time_budget
+from boundit.terms import long_work
 from boundit.terms.errors import InvalidLimit
-from boundit.terms.time_budget import FOR_EVER, TimeBudget, read_time_limit
+from boundit.terms.long_work import (
+    FOR_EVER,
+    TimeBudget,
+    Told,
+    read_time_limit,
+    say_nothing,
+)
 
 
 class SteppedClock:
@@ -27,7 +33,7 @@ def test_nothing_is_over_at_once() -> None:
 
 def test_a_part_of_the_time_leaves_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SteppedClock()
-    monkeypatch.setattr(time_budget, "time", clock)
+    monkeypatch.setattr(long_work, "time", clock)
     whole = TimeBudget(10.0)
     part = whole.share(0.25)
 
@@ -40,7 +46,7 @@ def test_a_part_of_the_time_leaves_the_rest(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_seconds_run_from_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SteppedClock()
-    monkeypatch.setattr(time_budget, "time", clock)
+    monkeypatch.setattr(long_work, "time", clock)
     budget = TimeBudget(2.0)
 
     clock.now = 100.0
@@ -62,3 +68,8 @@ def test_what_is_no_limit_is_refused_by_the_name_of_its_option(limit: object) ->
     with pytest.raises(InvalidLimit, match="time_limit must be seconds or None") as caught:
         read_time_limit(limit)
     assert caught.value.option == "time_limit"
+
+
+def test_whoever_does_not_want_to_hear_hears_nothing() -> None:
+    quiet: Told = say_nothing
+    quiet("count", 1, 2)
