@@ -31,7 +31,7 @@ def rank_rule(rule: BoundRule, levels: Mapping[str, int]) -> Rank:
     """Rank a rule: fewest unknown variables first, then fewest cells that it reads.
 
     A rule with more of either is wider, or has fewer rows in each cell. Called by
-    ``choose_rules``, ``choose_columns`` and ``try_rules``.
+    ``choose_rules``, ``_choose_within`` and ``try_rules``.
     """
     terms = collect_terms(rule.formulas)
     cells = sum(prod(levels[name] for name in term.of | term.given) for term in terms)

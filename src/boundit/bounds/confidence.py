@@ -70,7 +70,7 @@ def require_confidence(confidence: float | None) -> None:
 def collect_terms(expressions: Iterable[Expression]) -> frozenset[P]:
     """Collect the terms ``P(of | given)`` of which formulas are made, each once.
 
-    Called by ``collect_extremes``, ``choose_rules`` and ``make_living_plans``.
+    Called by ``collect_extremes``, ``rank_rule`` and ``make_living_plans``.
     """
     found, seen, waiting = set[P](), set[int](), list(expressions)
     kept = list[Expression]()  # what is kept keeps its identity to itself

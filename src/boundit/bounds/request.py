@@ -61,7 +61,7 @@ class BoundRequest:
     def tables(self) -> list[Nodes]:
         """The variables of the graph that each external log measures without selection.
 
-        Read by ``_plan_request``: rules may use these laws as the population's.
+        Read by ``_plan_and_count``: rules may use these laws as the population's.
         """
         return [frozenset(other.columns) & self.graph.observed for other in self.external]
 

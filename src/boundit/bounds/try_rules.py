@@ -21,8 +21,8 @@ def try_rules(
     """Ask every rule for its ends, the cheapest first; what does not fit says nothing.
 
     Returns the ends in the order of ``rules``, and notes that name the rules left out and what
-    would help. Called by ``intersect_rules`` with the estimates, and again with confidence
-    intervals.
+    would help. Called by ``_intersect_ends`` with confidence intervals, and again with the
+    estimates.
     """
     found = dict[int, Ends]()
     refused = dict[str, BaseException]()

@@ -33,7 +33,7 @@ def find_distinct(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Find the distinct lines of codes: the first place of each, and which one each line is.
 
-    Called by ``merge_cells``, ``ColumnSource.group`` and ``CountTable.list_seen``.
+    Called by ``merge_cells``, ``ColumnSource.group`` and ``CountTable._merge_lines``.
     """
     packed, size = np.zeros(len(codes), dtype=np.int64), 1
     for column, n_levels in zip(codes.T, shape, strict=True):

@@ -120,7 +120,7 @@ class Chain(BoundRule):
     def n_unknown(self) -> int:
         """How many of the chain's variables have a law of which nothing is known.
 
-        Read by ``choose_rules``, which prefers rules with few of them.
+        Read by ``rank_rule``, which prefers rules with few of them.
         """
         return sum(link.weights is None for link in self.links)
 
@@ -162,7 +162,7 @@ class Chain(BoundRule):
         The induction over the chain's variables ``w``: if ``L <= P(y | do(x), c, w_<=j) <= U``
         then the expectation of L over the true law of ``w_j`` is at most that of the middle,
         and is at least the least expectation over all laws that the numbers allow. Where they
-        say nothing, that is the least L. Called by ``_intersect_ends`` with the estimates, and
+        say nothing, that is the least L. Called by ``_try_rule`` with the estimates, and
         again with confidence intervals.
         """
         del budget  # it solves no program

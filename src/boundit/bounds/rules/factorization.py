@@ -66,7 +66,7 @@ class Factorization(BoundRule):
     def n_unknown(self) -> int:
         """How many c-factors (laws of variables that share hidden causes) have no formula.
 
-        Read by ``choose_rules``, which prefers rules with few of them.
+        Read by ``rank_rule``, which prefers rules with few of them.
         """
         return sum(answer.expression is None for _, answer in self.factors)
 
@@ -95,7 +95,7 @@ class Factorization(BoundRule):
         """Bound every arm and context by equation 7 of the paper, a sum of c-factors.
 
         Their ends (0 and 1 without a formula) are multiplied, summed, divided by ``P(c)`` and
-        clipped. Called by ``_intersect_ends`` with the estimates, and again with confidence
+        clipped. Called by ``_try_rule`` with the estimates, and again with confidence
         intervals.
         """
         del budget  # it solves no program

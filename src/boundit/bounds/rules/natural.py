@@ -66,7 +66,7 @@ class NaturalBounds(BoundRule):
     def n_unknown(self) -> int:
         """How many treatments are taken as they came in the log, instead of being set.
 
-        Read by ``choose_rules``, which prefers rules with few of them.
+        Read by ``rank_rule``, which prefers rules with few of them.
         """
         return len(self.chosen)
 
@@ -100,7 +100,7 @@ class NaturalBounds(BoundRule):
         """Bound every arm and context by two linear programs over populations.
 
         They go over all populations that the selected log leaves possible; who came with
-        another arm may earn anything. Called by ``_intersect_ends`` with the estimates, and
+        another arm may earn anything. Called by ``_try_rule`` with the estimates, and
         again with confidence intervals.
         """
         block = self.block

@@ -127,7 +127,7 @@ class NestedChain(BoundRule):
     def n_unknown(self) -> int:
         """How many laws are unknown: those of links, and that of types if a program ends it.
 
-        Read by ``choose_rules``, which prefers rules with few of them.
+        Read by ``rank_rule``, which prefers rules with few of them.
         """
         unknown = sum(link.weights is None for link in self.all_links)
         return unknown + isinstance(self.core, ResponseProgram)
@@ -171,7 +171,7 @@ class NestedChain(BoundRule):
         """Bound every arm and context: first the reward, then backwards over the links.
 
         A formula, a program or an inner chain bounds the reward given the links (the chain's
-        variables). Called by ``_intersect_ends`` with the estimates, and again with confidence
+        variables). Called by ``_try_rule`` with the estimates, and again with confidence
         intervals.
         """
         return self.find_ends_over(self.axes, numbers, budget)

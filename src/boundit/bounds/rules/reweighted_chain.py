@@ -93,7 +93,7 @@ class ReweightedChain(BoundRule):
     def n_unknown(self) -> int:
         """How many variables have an unknown law, or one reweighted without facts or tables.
 
-        Read by ``choose_rules``, which prefers rules with few of them.
+        Read by ``rank_rule``, which prefers rules with few of them.
         """
         free = (b for b in self.blocks if not b.reweighting.facts and not b.reweighting.tables)
         return len(self.unknown) + sum(len(block.variables) for block in free)
@@ -175,7 +175,7 @@ class ReweightedChain(BoundRule):
         """Bound every arm and context, from the reward back over the links, the last one first.
 
         Known laws give means, unknown ones the worst level, reweighted blocks linear programs
-        over the populations that the log leaves possible. Called by ``_intersect_ends`` with
+        over the populations that the log leaves possible. Called by ``_try_rule`` with
         the estimates, and again with confidence intervals.
         """
         walk = ChainEvaluation.from_chain(

@@ -85,7 +85,7 @@ class ReweightedTypes(BoundRule):
     def n_unknown(self) -> int:
         """One: the law of the response types.
 
-        Read by ``choose_rules``, which prefers rules with few unknowns.
+        Read by ``rank_rule``, which prefers rules with few unknowns.
         """
         return 1
 
@@ -132,7 +132,7 @@ class ReweightedTypes(BoundRule):
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
         """Bound every arm and context by linear programs over response types and populations.
 
-        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
+        Called by ``_try_rule`` with the estimates, and again with confidence intervals.
         """
         spec, populated = self.program, self.populate(numbers)
         layout = ProgramLayout(spec, numbers.levels, most=MOST_COLUMNS)

@@ -43,7 +43,7 @@ class BoundRule(Protocol):
     def n_unknown(self) -> int:
         """How many variables, or factors, have a law of which nothing is known.
 
-        Read by ``choose_rules``, which prefers rules with few of them.
+        Read by ``rank_rule``, which prefers rules with few of them.
         """
 
     def write_record(self) -> RuleRecord:
@@ -56,7 +56,7 @@ class BoundRule(Protocol):
     def find_ends(self, numbers: Numbers, budget: TimeBudget) -> Ends:
         """Find a lower and an upper end of the mean reward for every arm and context.
 
-        Called by ``_intersect_ends`` with the estimates, and again with confidence intervals.
+        Called by ``_try_rule`` with the estimates, and again with confidence intervals.
         """
 
     @property
@@ -105,7 +105,7 @@ class BoundRule(Protocol):
         """Count the cells of the largest array that the rule makes, beside its formulas'.
 
         It has an axis for each treatment and context, and whatever a rule goes over. Called by
-        ``try_rules``, which leaves a rule out that would not fit into memory.
+        ``_try_rule``, which leaves a rule out that would not fit into memory.
         """
         return prod(levels[name] for name in {*self.axes, *self.array_variables})
 

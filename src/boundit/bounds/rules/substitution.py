@@ -56,7 +56,7 @@ class Substitution(BoundRule):
     def n_unknown(self) -> int:
         """How many variables are set in place of the treatments: their true levels are unknown.
 
-        Read by ``choose_rules``, which prefers rules with few of them.
+        Read by ``rank_rule``, which prefers rules with few of them.
         """
         return len(self.substitute.variables)
 
@@ -89,7 +89,7 @@ class Substitution(BoundRule):
         """Bound every arm and context by the least and greatest effect of a substitute.
 
         The substitute ``W`` is set in place of the treatments; over its levels extremes are
-        taken (equation 10). Called by ``_intersect_ends`` with the estimates, and again with
+        taken (equation 10). Called by ``_try_rule`` with the estimates, and again with
         confidence intervals.
         """
         del budget  # it solves no program

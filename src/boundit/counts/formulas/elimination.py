@@ -65,7 +65,7 @@ class Factor:
     def select(self, axis: str, level: int) -> "Factor":
         """Fix one variable at a level; its axis goes. A table without it stays as it is.
 
-        Called by ``_sum_out`` for products that are made level by level.
+        Called by ``_sum_levels``.
         """
         if axis not in self.axes:
             return self
@@ -159,7 +159,7 @@ def eliminate(
     """Sum variables out of a product of tables; what is left is again a list of tables.
 
     Every variable must be in some table. Nothing is multiplied that would not fit into the
-    workspace. Called by ``FormulaEvaluation.reduce`` and ``sum_product``.
+    workspace. Called by ``FormulaEvaluation.reduce`` and ``Factorization._sum_factors``.
     """
     left = list(factors)
     order = order_elimination([factor.axes for factor in left], summed, levels)
@@ -180,7 +180,8 @@ def multiply_out(
 ) -> tuple[Floats, ...]:
     """Multiply tables into one over the variables ``axes``, length 1 where no table has one.
 
-    Called by ``FormulaEvaluation.compute`` and ``sum_product`` once nothing is left to sum.
+    Called by ``FormulaEvaluation.compute`` and ``Factorization._sum_factors`` once nothing is
+    left to sum.
     """
     held = dict.fromkeys(name for factor in factors for name in factor.axes)
     workspace.require_cells(prod(levels[axis] for axis in held), held)
@@ -213,17 +214,25 @@ def _sum_out(axis: str, factors: Sequence[Factor], levels: Mapping[str, int]) ->
     """
     held = dict.fromkeys(name for factor in factors for name in factor.axes)
     kept = tuple(name for name in held if name != axis)
-    if not factors[0].arrays:
-        return Factor(kept, ())
     if prod(levels[other] for other in held) <= _BY_LEVEL:
         products = _multiply(factors, (*kept, axis))
         return Factor(kept, tuple(array.sum(axis=-1) for array in products))
+    return Factor(kept, _sum_levels(axis, factors, kept, levels[axis]))
+
+
+def _sum_levels(
+    axis: str, factors: Sequence[Factor], kept: tuple[str, ...], n_levels: int
+) -> tuple[Floats, ...]:
+    """Add up the product of tables for one level of a variable after the other.
+
+    Called by ``_sum_out`` for products that are large.
+    """
     sums = [array.copy() for array in _multiply([f.select(axis, 0) for f in factors], kept)]
-    for level in range(1, levels[axis]):
+    for level in range(1, n_levels):
         products = _multiply([f.select(axis, level) for f in factors], kept)
         for total, array in zip(sums, products, strict=True):
             np.add(total, array, out=total)
-    return Factor(kept, tuple(sums))
+    return tuple(sums)
 
 
 def _multiply(factors: Sequence[Factor], axes: tuple[str, ...]) -> tuple[Floats, ...]:
