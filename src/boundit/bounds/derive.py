@@ -35,7 +35,7 @@ def derive_bounds(
     max_condition: int = 3,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
-    told: Told = say_nothing,
+    told: Told | None = None,
 ) -> BoundTable:
     """Bound what every arm would earn in every context, with the reason for each end.
 
@@ -98,7 +98,7 @@ def derive_bounds(
         time_limit=time_limit,
         memory_limit=memory_limit,
     )
-    return derive_table(request, {}, told)
+    return derive_table(request, {}, told or say_nothing)
 
 
 def derive_table(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TypeAlias, TypeGuard
 
 Nodes: TypeAlias = frozenset[str]
@@ -77,6 +78,7 @@ def is_name(name: object) -> TypeGuard[str]:
     return isinstance(name, str) and name != "" and name.isprintable() and name == name.strip()
 
 
+@lru_cache(maxsize=2**14)
 def _make_sort_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
     """Split a name into words and numbers, so that numbers sort by size.
 
