@@ -8,7 +8,7 @@ from boundit.checks.check import check
 from boundit.checks.limits import CheckLimits
 from boundit.checks.report import CheckReport
 from boundit.graph.read import parse_graph
-from boundit.terms import time_budget
+from boundit.terms import long_work
 from boundit.terms.errors import InvalidLimit
 
 CHAIN = parse_graph("A -> B -> C -> D -> E -> F; A -> [S]")
@@ -67,7 +67,7 @@ def test_statements_beyond_the_time_are_untestable_and_count_in_the_correction(
     seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = check(CHAIN, draw_log())
-    monkeypatch.setattr(time_budget, "time", SteppedClock())
+    monkeypatch.setattr(long_work, "time", SteppedClock())
     report = check(CHAIN, draw_log(), time_limit=seconds)
     late = [f for f in report.findings if "time_limit" in str(f.reason)]
 
@@ -89,7 +89,7 @@ def test_shuffles_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(
         f.outcome and f.outcome.decisive_answer.draws for f in check(CHAIN, log).findings
     )
-    monkeypatch.setattr(time_budget, "time", SteppedClock())
+    monkeypatch.setattr(long_work, "time", SteppedClock())
     report = check(CHAIN, log, time_limit=30)
 
     assert any("time_limit" in str(f.reason) for f in report.findings)
