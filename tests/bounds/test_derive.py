@@ -424,3 +424,54 @@ def test_kept_counts_serve_limits_and_confidences_that_read_the_same(
     assert len(counted) == 1
     for limit, table in zip((4.0, 2.0), tables, strict=True):
         assert table == derive_bounds(world.graph, world.query, log, sensitivity=limit)
+
+
+def test_what_does_not_fit_is_named_and_estimates_go_over_seen_cells() -> None:
+    """Zip code, city and state have 10^8 cells, of which 1,000 are seen."""
+    rng = np.random.default_rng(0)
+    zips = rng.integers(0, 1000, 20_000)
+    rows = {"Zip": zips, "City": zips // 2, "State": zips // 5, "X": rng.integers(0, 2, 20_000)}
+    rows["Y"] = (rng.random(20_000) < 0.2 + 0.3 * rows["X"]).astype(int)
+    graph = parse(
+        "State -> City -> Zip; State -> Zip; Zip -> X; City -> X; State -> X;"
+        "X -> Y; Zip -> Y; City -> Y; State -> Y"
+    )
+    columns = {name: column.tolist() for name, column in rows.items()}
+    table = derive_bounds(graph, "Y | do(X)", columns, memory_limit="1 GB")
+
+    for bound, truth in zip(table.bounds.values(), (0.2, 0.5), strict=True):
+        assert (bound.lower, bound.upper) == (0, 1)
+        assert bound.lower_estimate == pytest.approx(truth, abs=0.02)
+        assert bound.upper_estimate == pytest.approx(truth, abs=0.02)
+    assert any("was left out" in c and "memory_limit allows" in c for c in table.caveats)
+
+
+def test_a_tiny_memory_leaves_what_fits_and_never_fails() -> None:
+    world = paper_world()
+    table = derive_bounds(world.graph, world.query, world.log(2_000, 1), memory_limit=2**20)
+
+    assert all(world.mean(*key) in table[key] for key in table.bounds)
+
+
+def test_progress_is_told_from_the_search_to_the_comparison() -> None:
+    heard: list[str] = []
+    derive_bounds(CONFOUNDED, "Y | do(X)", ROWS, told=lambda step, _, __: heard.append(step))
+
+    assert heard[0] == "look for rules"
+    assert heard[1].startswith("count ")
+    assert heard[2].startswith("try ")
+    assert heard[-1] == "compare arms"
+
+
+def test_a_wide_plan_counts_only_what_chosen_rules_read() -> None:
+    rng = np.random.default_rng(1)
+    names = [f"A{i}" for i in range(16)]
+    text = "; ".join(f"{name} -> Y" for name in names) + "; X -> W -> Y; X -> Y; W -> [S]"
+    rows = {name: rng.integers(0, 2, 300).tolist() for name in [*names, "W", "X", "Y"]}
+    heard: list[str] = []
+    derive_bounds(parse(text), "Y | do(X)", rows, told=lambda step, _, __: heard.append(step))
+
+    (looked,) = (step for step in heard if step.startswith("look at"))
+    (counted,) = (step for step in heard if step.startswith("count"))
+    assert int(looked.split()[2]) > 12
+    assert int(counted.split()[1]) < int(looked.split()[2])

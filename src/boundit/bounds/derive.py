@@ -7,6 +7,7 @@ from boundit.bounds.assemble import assemble
 from boundit.bounds.choose_rules import FEW_COLUMNS, choose_columns, drop_hopeless
 from boundit.bounds.plan import BoundPlan, Profile, plan_bounds
 from boundit.bounds.plan_counts import KeptCounts, PlanCounts, count_within, look_at_levels
+from boundit.bounds.refusals import note_late
 from boundit.bounds.request import BoundRequest, hide_reward, read_request
 from boundit.counts.formulas.workspace import Workspace
 from boundit.estimand.query import EffectQuery
@@ -154,6 +155,9 @@ def _plan_and_count(
         if request.confidence is not None:  # estimates can do with the cells that were seen
             plan = drop_hopeless(plan, levels, workspace)
         plan = choose_columns(plan, levels, confident=request.confidence is not None)
+    if workspace.budget.is_over() and plan.rules:
+        late = note_late(planned.record.name for planned in plan.rules)
+        plan = replace(plan, rules=(), notes=(*plan.notes, late))
     told(f"count {len(plan.needs)} columns", 0, 1)
     return count_within(
         plan, request.log, request.external, request.domain, kept, workspace.memory_limit

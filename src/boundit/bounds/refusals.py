@@ -18,7 +18,8 @@ def note_refused(refused: dict[str, BaseException]) -> Iterator[Note]:
     Called by ``try_rules`` and ``drop_hopeless``.
     """
     yield from _note_large(refused)
-    yield from _note_late(refused)
+    if late := [name for name, error in refused.items() if isinstance(error, OutOfTime)]:
+        yield note_late(late)
 
 
 def _note_large(refused: dict[str, BaseException]) -> Iterator[Note]:
@@ -34,24 +35,24 @@ def _note_large(refused: dict[str, BaseException]) -> Iterator[Note]:
         yield Message(f"so were {name_rules(others)}; ", Option("memory_limit"), " is too low")
 
 
-def _note_late(refused: dict[str, BaseException]) -> Iterator[Note]:
-    """Yield a caveat that names the rules that time was over for.
+def note_late(names: Iterable[str]) -> Note:
+    """Write the caveat that names rules for which no time was left.
 
-    Called by ``note_refused``.
+    Called by ``note_refused``, and by ``_plan_and_count`` where time is over before the log is
+    counted.
     """
-    if late := [name for name, e in refused.items() if isinstance(e, OutOfTime)]:
-        yield Message(
-            f"{name_rules(late)} had no time left; the other rules hold; raise ",
-            Option("time_limit"),
-            " or lower ",
-            Option("max_condition"),
-        )
+    return Message(
+        f"{name_rules(names)} had no time left; the other rules hold; raise ",
+        Option("time_limit"),
+        " or lower ",
+        Option("max_condition"),
+    )
 
 
 def name_rules(names: Iterable[str], most: int = 3) -> str:
     """Write the names of rules in quotes, the first few and how many more there are.
 
-    Called by ``_say_left_out``, ``_note_large`` and ``_note_late`` for caveats.
+    Called by ``_say_left_out``, ``_note_large`` and ``note_late`` for caveats.
 
     >>> name_rules(["a", "b", "c", "d", "e"])
     "'a', 'b', 'c' and 2 more"
