@@ -68,6 +68,7 @@ def evaluate(
     population: pass it as both. Users call it with a recovered formula; also called by
     ``_ask_question``, which compares formulas with true effects.
 
+    >>> from boundit.estimand.language.expression import Product, Sum
     >>> law = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
     >>> x, y = frozenset("X"), frozenset("Y")
     >>> answer = evaluate(Sum(x, Product((P(y, x), P(x)))), law)
