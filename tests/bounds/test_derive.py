@@ -475,3 +475,35 @@ def test_a_wide_plan_counts_only_what_chosen_rules_read() -> None:
     (counted,) = (step for step in heard if step.startswith("count"))
     assert int(looked.split()[2]) > 12
     assert int(counted.split()[1]) < int(looked.split()[2])
+
+
+def test_columns_of_one_level_are_no_matter_however_many_there_are() -> None:
+    names = [f"A{i}" for i in range(70)]
+    rows = {name: [3] * 60 for name in names} | {"X": [0, 1] * 30, "Y": [0, 0, 1] * 20}
+    text = "; ".join(f"{name} -> X; {name} -> Y" for name in names) + "; X -> Y"
+    plain = derive_bounds(parse("X -> Y"), "Y | do(X)", rows, confidence=None)
+    for confidence in (None, 0.95):
+        table = derive_bounds(parse(text), "Y | do(X)", rows, confidence=confidence)
+        for key, bound in plain.bounds.items():
+            assert table.bounds[key].lower_estimate == pytest.approx(bound.lower)
+
+
+def test_time_that_is_over_while_rows_are_compared_is_said() -> None:
+    world = paper_world()
+    log = world.exact_log()
+    table = derive_bounds(world.graph, world.query, log, confidence=None, time_limit=1e-9)
+
+    assert any("was over before all arms were compared" in note for note in table.caveats)
+
+
+@pytest.mark.parametrize(("levels", "listed"), [(150, 150), (1_200, 0)])
+def test_the_cells_behind_a_row_are_listed_unless_there_are_too_many(
+    levels: int, listed: int
+) -> None:
+    rng = np.random.default_rng(2)
+    rows = {"W": rng.permutation(np.arange(12_000) % levels), "X": rng.integers(0, 2, 12_000)}
+    rows["Y"] = rng.integers(0, 2, 12_000)
+    columns = {name: column.tolist() for name, column in rows.items()}
+    table = derive_bounds(parse("X -> Y; W -> Y; W -> [S]"), "Y | do(X)", columns)
+
+    assert {len(bound.lower_cells) for bound in table.bounds.values()} == {listed}

@@ -24,9 +24,12 @@ from boundit.terms.contrast import Pair
 from boundit.terms.errors import BounditError
 from boundit.terms.living import Living
 from boundit.terms.long_work import Told, say_nothing
-from boundit.terms.message import Note, Option
+from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, join_names
 
+OVER = Message(
+    Option("time_limit"), " was over before all arms were compared and rows explained"
+)
 ROW_BYTES = 2_000
 """What a row of a table takes, with its reasons."""
 
@@ -73,10 +76,13 @@ def assemble(
     if evidence.log.exact or confident:
         require_possible(tried, numbers)
     bounds, of_rules = _bound_rows(tried, evidence, confident, told)
-    of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
-    said = (*plan.notes, *notes, *of_rules, *of_tables)
-    levels, query = evidence.log.levels, plan.query
     told("compare arms", 0, 1)
+    contrasts = _bound_contrasts(tried, evidence, numbers, bounds)
+    living = _plan_living(plan, evidence, confidence)
+    late = (OVER,) if evidence.workspace.budget.is_over() else ()
+    of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
+    said = (*plan.notes, *notes, *of_rules, *late, *of_tables)
+    levels, query = evidence.log.levels, plan.query
     return BoundTable(
         outcome=query.outcomes[0],
         treatments=query.treatments,
@@ -84,8 +90,8 @@ def assemble(
         levels={name: levels[name] for name in query.treatments + query.context},
         reward_range=evidence.reward_range,
         bounds=bounds,
-        contrasts=_bound_contrasts(tried, evidence, numbers, bounds),
-        living=_plan_living(plan, evidence, confidence),
+        contrasts=contrasts,
+        living=living,
         rules={planned.record.name: planned.record for planned in tried.rules},
         profile=plan.profile,
         confidence=confidence,

@@ -28,7 +28,7 @@ from scipy.special import betainc, betaincinv
 from boundit.bounds.binary_reward import BinaryReward
 from boundit.counts.formulas.elimination import Factor
 from boundit.counts.formulas.evaluation import Arrays, evaluate_with
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.formulas.workspace import KeptArrays, Workspace
 from boundit.counts.named_array import Floats, NamedArray, divide
 from boundit.estimand.language.expression import (
     CFactor,
@@ -157,7 +157,7 @@ class ConfidentNumbers:
         sizes = {term: self._count_intervals(term) for term in terms}
         total = sum(sizes.values())
         self._shares = {t: (1 - confidence) * size / total for t, size in sizes.items()}
-        self._terms: dict[P, Factor] = {}
+        self._terms = KeptArrays[P, Factor](self.workspace)
 
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> EndPair:
         """Compute both confidence ends of a formula at every level of the variables ``wanted``.
@@ -179,11 +179,7 @@ class ConfidentNumbers:
         Each term is computed once. Called by ``FormulaEvaluation.expand_node`` for each term of
         a formula.
         """
-        if term not in self._terms:
-            asked = term.of | term.given
-            self.workspace.require_cells(prod(self.levels[name] for name in asked), asked)
-            self._terms[term] = self._compute_interval(term)
-        return self._terms[term]
+        return self._terms.get(term, lambda: self._compute_interval(term), Factor.count_cells)
 
     def read_c_factor(self, of: Nodes) -> Arrays:
         """Return 0 and 1 as the ends of a c-factor that has no formula.
@@ -208,8 +204,11 @@ class ConfidentNumbers:
 
         Called by ``ConfidentNumbers.read_term`` once per term.
         """
+        self.workspace.require_cells(prod(self.levels[name] for name in term.free), term.free)
         source = self._find_source(term)
-        joint, below = source.marginalize(term.of | term.given), source.marginalize(term.given)
+        # A variable of one level needs no axis; the reward has two, whatever was logged.
+        varying = frozenset(name for name in term.free if self.levels[name] > 1)
+        joint, below = source.marginalize(varying), source.marginalize(term.given & varying)
         n = np.broadcast_to(below.align(joint.axes), joint.values.shape)
         if source.table.exact:
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -221,7 +220,7 @@ class ConfidentNumbers:
             seen = self._count_seen_rows(term, below)
             alpha = self._shares[term] / max(seen * self._count_outcomes(term), 1)
             if source.outcome in term.of and not source.binary:
-                squares = source.sum_squares(term.of | term.given).align(joint.axes)
+                squares = source.sum_squares(varying).align(joint.axes)
                 ends = bound_mean(joint.values, squares, n, alpha)
             else:
                 ends = bound_share(joint.values, n, alpha)

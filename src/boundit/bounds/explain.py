@@ -1,6 +1,7 @@
 """The numbers a row was made from: cells, sums that prove an end, worst populations."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import final
 
 import numpy as np
@@ -19,6 +20,10 @@ from boundit.terms.rounding import ROUNDING
 
 MOST_EXPLAINED = 5_000
 """Up to how many rows each carry the numbers they were made from."""
+
+
+MOST_CELLS = 1_000
+"""Up to how many cells behind a row are listed; of more, none is: nobody could read them."""
 
 
 @final
@@ -56,6 +61,8 @@ class Explainer:
         A row is an arm and context. Called by ``_RowWriter._list_all_cells`` for both ends
         of every row of a table that is small enough to be explained so.
         """
+        if self.evaluator.workspace.budget.is_over():
+            return ()
         if ends.proof is not None:
             match ends.proof(place, upper):
                 case EndProof() as proof:
@@ -76,7 +83,12 @@ class Explainer:
         """
         here = dict(zip(self.axes, place, strict=True))
         lines, needs = [], self._needs[which]
-        for levels, share in self.rules[which].list_cells(self.evaluator, place):
+        cells = list(
+            islice(self.rules[which].list_cells(self.evaluator, place), MOST_CELLS + 1)
+        )
+        if len(cells) > MOST_CELLS:
+            return ()
+        for levels, share in cells:
             where = ", ".join(str(self._write_level(name, i)) for name, i in levels.items())
             read = {n: i for n, i in (here | levels).items() if n in needs}
             rows = format_count(float(self._count_log_rows(frozenset(read)).at(read)))

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from boundit.terms.errors import InvalidLimit, shorten
 from boundit.terms.message import Option
+from boundit.terms.scalars import unwrap_scalar
 
 LEAST = 10**6
 """Nobody works in less than a megabyte."""
@@ -30,7 +31,7 @@ def read_memory_limit(limit: object) -> int:
     """
     if limit is None:
         return max(LEAST, find_machine_memory() // SHARE)
-    size = _read_size(limit)
+    size = _read_size(unwrap_scalar(limit))
     if size is None or not size >= LEAST:
         raise InvalidLimit(
             Option("memory_limit"),

@@ -19,6 +19,14 @@ class SeenCells:
     codes: Codes
     weights: NDArray[np.float64]
 
+    def drop_empty(self) -> "SeenCells":
+        """Drop the lines that weigh nothing, such as a reward that a cell never had.
+
+        Called by ``Evaluator.find_ends_over_seen``: nothing can be divided by them.
+        """
+        kept = self.weights > 0
+        return SeenCells(self.variables, self.codes[kept], self.weights[kept])
+
     def select(self, names: Sequence[str]) -> Codes:
         """Select the columns of some variables, in the order given.
 

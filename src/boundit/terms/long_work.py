@@ -2,11 +2,15 @@
 
 import time
 from collections.abc import Callable
-from math import isnan
+from math import inf
 from typing import TypeAlias, final
 
 from boundit.terms.errors import InvalidLimit
 from boundit.terms.message import Option
+from boundit.terms.scalars import unwrap_scalar
+
+LONGEST = 1e9
+"""Seconds, about thirty years: whoever allows more sets no limit, and need not fit a float."""
 
 
 def read_time_limit(limit: object) -> float | None:
@@ -17,8 +21,9 @@ def read_time_limit(limit: object) -> float | None:
     """
     if limit is None:
         return None
-    if isinstance(limit, int | float) and not isnan(limit) and limit >= 0:
-        return limit
+    found = unwrap_scalar(limit)
+    if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
+        return found if found < LONGEST else inf
     raise InvalidLimit(Option("time_limit"), f" must be seconds or None, found {limit!r}")
 
 

@@ -6,7 +6,8 @@ def unwrap_scalar(value: object) -> object:
 
     Whatever else is handed in, an array of several numbers for one, comes back as it is.
     Called by ``_pick_values`` for the levels of rows, ``_parse_value`` for those of arms and
-    contexts, and ``NarrowingBounds._find_cells`` for what a policy observes.
+    contexts, ``read_time_limit`` for a limit, and ``NarrowingBounds._find_cells`` for what a
+    policy observes.
 
     >>> import numpy as np
     >>> unwrap_scalar(np.int64(2)), unwrap_scalar("two"), unwrap_scalar(np.str_("two"))

@@ -192,7 +192,7 @@ def test_bounds_without_a_law_between_them_still_give_an_average() -> None:
 
 def test_the_cells_behind_a_row_are_listed_with_their_levels() -> None:
     chain = Chain(ASKED, (ChainLink("W", None),), REWARD)
-    cells = chain.list_cells(Evaluator(LAW), (1,))
+    cells = list(chain.list_cells(Evaluator(LAW), (1,)))
 
     assert [levels for levels, _ in cells] == [{"W": 0}, {"W": 1}]
     assert cells[0][1] == pytest.approx(0.25)

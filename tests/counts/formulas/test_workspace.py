@@ -1,7 +1,7 @@
 import pytest
 
 from boundit.counts.errors import TooLarge
-from boundit.counts.formulas.workspace import COPIES, Workspace
+from boundit.counts.formulas.workspace import COPIES, KeptArrays, Workspace
 from boundit.terms.errors import OutOfTime
 from boundit.terms.long_work import TimeBudget
 
@@ -19,6 +19,21 @@ def test_time_that_is_over_is_refused_by_name() -> None:
     with pytest.raises(OutOfTime, match="time_limit is over") as caught:
         Workspace(1, TimeBudget(0)).require_time()
     assert caught.value.option == "time_limit"
+
+
+def test_what_is_kept_never_outgrows_the_room() -> None:
+    kept = KeptArrays[str, list[int]](Workspace(8 * COPIES * 10))
+    made = []
+
+    def make(name: str, cells: int) -> list[int]:
+        return kept.get(name, lambda: made.append(name) or [0] * cells, len)  # type: ignore[func-returns-value]
+
+    for name in "aabba":
+        make(name, 4)
+    assert made == ["a", "b"]
+    make("c", 5)
+    make("a", 4)
+    assert made == ["a", "b", "c", "a"]
 
 
 def test_without_limits_there_is_some_room() -> None:

@@ -173,8 +173,8 @@ class Chain(BoundRule):
 
     def list_cells(
         self, evaluator: Evaluator, place: Place
-    ) -> list[tuple[dict[str, int], float]]:
-        """List the mean rewards that a row's ends were made from, one for each cell.
+    ) -> Iterator[tuple[dict[str, int], float]]:
+        """Yield the mean rewards that a row's ends were made from, one for each cell.
 
         A row is an arm and context, a cell one combination of levels of the chain's variables;
         these levels come with it. Called by ``Explainer._list_cell_numbers`` for every row that
@@ -185,10 +185,10 @@ class Chain(BoundRule):
         found = evaluate_formula(self.reward.expression, evaluator, wanted).align(wanted)
         shape = [evaluator.levels[name] for name in order]
         at = np.broadcast_to(found[..., SUCCESS], shape)[place]
-        return [
+        return (
             (dict(zip(self.variables, index, strict=True)), float(value))
             for index, value in np.ndenumerate(at)
-        ]
+        )
 
 
 def name_links(links: Sequence[ChainLink]) -> str:

@@ -4,7 +4,7 @@ A rule is found by the graph alone and is made for one question, so that nothing
 left to give. Classes that implement it say so by inheriting, and get the plain cases for free.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Protocol
 
@@ -119,11 +119,11 @@ class BoundRule(Protocol):
 
     def list_cells(
         self, evaluator: Evaluator, place: Place
-    ) -> list[tuple[dict[str, int], float]]:
-        """List the levels and numbers that the ends of one arm and context were made from.
+    ) -> Iterator[tuple[dict[str, int], float]]:
+        """Yield the levels and numbers that the ends of one arm and context were made from.
 
         Empty unless a rule says otherwise: a sum over many cells has no short list. Called by
         ``Explainer._list_cell_numbers`` for every row.
         """
         del evaluator, place
-        return []
+        return iter(())

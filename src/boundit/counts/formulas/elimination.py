@@ -30,6 +30,13 @@ class Factor:
     axes: tuple[str, ...]
     arrays: tuple[Floats, ...]
 
+    def count_cells(self) -> int:
+        """Count the cells of all arrays.
+
+        Used by ``Evaluator.read_term`` and ``ConfidentNumbers.read_term``, which keep few.
+        """
+        return sum(array.size for array in self.arrays)
+
     def align(self, axes: Sequence[str]) -> tuple[Floats, ...]:
         """Show the arrays with these axes in this order, length 1 where the table lacks one.
 
@@ -168,7 +175,7 @@ def eliminate(
         workspace.require_time()
         touched = [factor for factor in left if axis in factor.axes]
         left = [factor for factor in left if axis not in factor.axes]
-        left.append(_sum_out(axis, touched, levels))
+        left.append(_sum_out(axis, touched, levels, workspace))
     return left
 
 
@@ -206,7 +213,9 @@ def merge_factors(factors: Sequence[Factor]) -> list[Factor]:
     return left
 
 
-def _sum_out(axis: str, factors: Sequence[Factor], levels: Mapping[str, int]) -> Factor:
+def _sum_out(
+    axis: str, factors: Sequence[Factor], levels: Mapping[str, int], workspace: Workspace
+) -> Factor:
     """Multiply tables and sum over one variable that they have.
 
     A large product is made for one level of it after the other, and added up. Called by
@@ -217,11 +226,15 @@ def _sum_out(axis: str, factors: Sequence[Factor], levels: Mapping[str, int]) ->
     if prod(levels[other] for other in held) <= _BY_LEVEL:
         products = _multiply(factors, (*kept, axis))
         return Factor(kept, tuple(array.sum(axis=-1) for array in products))
-    return Factor(kept, _sum_levels(axis, factors, kept, levels[axis]))
+    return Factor(kept, _sum_levels(axis, factors, kept, levels[axis], workspace))
 
 
 def _sum_levels(
-    axis: str, factors: Sequence[Factor], kept: tuple[str, ...], n_levels: int
+    axis: str,
+    factors: Sequence[Factor],
+    kept: tuple[str, ...],
+    n_levels: int,
+    workspace: Workspace,
 ) -> tuple[Floats, ...]:
     """Add up the product of tables for one level of a variable after the other.
 
@@ -229,6 +242,7 @@ def _sum_levels(
     """
     sums = [array.copy() for array in _multiply([f.select(axis, 0) for f in factors], kept)]
     for level in range(1, n_levels):
+        workspace.require_time()
         products = _multiply([f.select(axis, level) for f in factors], kept)
         for total, array in zip(sums, products, strict=True):
             np.add(total, array, out=total)

@@ -17,7 +17,7 @@ from boundit.counts.formulas.elimination import Factor
 from boundit.counts.formulas.errors import NeedsPopulation, NotLogged, NotRecovered
 from boundit.counts.formulas.evaluation import Arrays, evaluate_with
 from boundit.counts.formulas.seen_cells import sum_over_seen
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.formulas.workspace import KeptArrays, Workspace
 from boundit.counts.named_array import NamedArray, agree_on_levels, divide
 from boundit.counts.seen import SeenCells
 from boundit.estimand.language.expression import Expression, P
@@ -94,8 +94,8 @@ class Evaluator:
         self.workspace = workspace or Workspace.make_default()
         self._log = log
         self._external = sorted(tables, key=lambda t: prod(t.n_levels.values()))
-        self._marginals: dict[tuple[int, Nodes], NamedArray] = {}
-        self._terms: dict[P, Factor] = {}
+        self._marginals = KeptArrays[tuple[int, Nodes], NamedArray](self.workspace)
+        self._terms = KeptArrays[P, Factor](self.workspace)
         # By identity: hashing a formula walks all of it. The formula is kept, so that no other
         # can have its identity.
         self._answers: dict[int, tuple[Expression, NamedArray]] = {}
@@ -115,16 +115,19 @@ class Evaluator:
 
         Called by ``FormulaEvaluation.expand_node`` for every term of a formula.
         """
-        if term not in self._terms:
-            asked = term.of | term.given
-            source = self._find_source(term, asked)
-            joint, below = (
-                self._marginalize(source, asked),
-                self._marginalize(source, term.given),
-            )
-            values = divide(joint.values, below.align(joint.axes))
-            self._terms[term] = Factor(joint.axes, (values,))
-        return self._terms[term]
+        return self._terms.get(term, lambda: self._divide_counts(term), Factor.count_cells)
+
+    def _divide_counts(self, term: P) -> Factor:
+        """Divide the counts of a term ``P(of | given)`` by those of ``given``.
+
+        A variable of one level needs no axis. Called by ``Evaluator.read_term`` once per term.
+        """
+        source = self._find_source(term, term.free)
+        varying = frozenset(name for name in term.free if self.levels[name] > 1)
+        joint = self._marginalize(source, varying)
+        below = self._marginalize(source, term.given & varying)
+        values = divide(joint.values, below.align(joint.axes))
+        return Factor(joint.axes, (values,))
 
     def read_c_factor(self, of: Nodes) -> Arrays:
         """Refuse a c-factor that has no formula: it has no numbers.
@@ -151,7 +154,7 @@ class Evaluator:
         """
 
         def read(term: P) -> SeenCells:
-            return self._find_source(term, term.free).list_seen(term.free)
+            return self._find_source(term, term.free).list_seen(term.free).drop_empty()
 
         return sum_over_seen(expression, read, self.levels, self.workspace)
 
@@ -159,7 +162,7 @@ class Evaluator:
         """Find the table that a term reads: the log, or the smallest that covers it.
 
         Raises NotLogged or NeedsPopulation where no table has its variables. Called by
-        ``Evaluator.read_term``.
+        ``Evaluator._divide_counts`` and ``Evaluator.find_ends_over_seen``.
         """
         if term.logged:
             if missing := asked - self._log.names:
@@ -173,11 +176,12 @@ class Evaluator:
     def _marginalize(self, source: CountSource, names: Nodes) -> NamedArray:
         """Add up a table by some of its variables, and keep the answer for the next term.
 
-        Called by ``Evaluator.read_term``.
+        Called by ``Evaluator._divide_counts``.
         """
-        key = (id(source), names)
-        if key not in self._marginals:
+
+        def add_up() -> NamedArray:
             cells = prod(source.n_levels[name] for name in names)
             self.workspace.require_cells(cells, names)
-            self._marginals[key] = source.marginalize(names)
-        return self._marginals[key]
+            return source.marginalize(names)
+
+        return self._marginals.get((id(source), names), add_up, lambda made: made.values.size)

@@ -31,6 +31,7 @@ from boundit.estimand.language.expression import (
 )
 from boundit.terms.names import Nodes, sort_names
 
+MOST_AXES = 32
 Arrays = tuple[Floats, ...]
 """The numbers of a factor: an estimate, or a lower and an upper end."""
 
@@ -89,10 +90,12 @@ class FormulaEvaluation:
         reader = self.reader
         factors = [*self.reduce(self.expression, {}), self._repeat(1.0)]
         held = frozenset[str]().union(*(factor.axes for factor in factors))
+        # NumPy has room for few axes; one of length 1 that is left out is there all the same.
+        room = len(self.expression.free) <= MOST_AXES
         axes = tuple(
             name
             for name in sort_names(self.expression.free)
-            if name in held or self.levels.get(name) == 1
+            if name in held or (self.levels.get(name) == 1 and room)
         )
         return axes, multiply_out(factors, axes, self.levels, reader.workspace)
 

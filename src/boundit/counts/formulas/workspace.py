@@ -1,17 +1,19 @@
 """What an evaluation may use, memory and time; what would not fit is refused beforehand."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, TypeVar, final
 
 from boundit.counts.errors import TooLarge
 from boundit.counts.memory import read_memory_limit
 from boundit.terms.errors import OutOfTime
 from boundit.terms.long_work import FOR_EVER, TimeBudget
 
-COPIES: Final = 4
-"""How many arrays of the largest size are there at once: both ends, a product and a sum."""
+COPIES: Final = 8
+"""How many arrays of the largest size are there at once: both ends, products, what is kept."""
 _BYTES: Final = 8  # of a float
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,3 +55,32 @@ class Workspace:
         """
         if self.budget.is_over():
             raise OutOfTime
+
+
+@final
+class KeptArrays(Generic[Key, Value]):
+    """What was computed once and may be asked for again, as long as there is room for it.
+
+    Once the arrays kept have more cells than one array may have, all of them are dropped.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._kept: dict[Key, Value] = {}
+        self._cells = 0
+
+    def get(
+        self, key: Key, make: Callable[[], Value], measure: Callable[[Value], int]
+    ) -> Value:
+        """Return what is kept under a key, or make it, ``measure`` its cells and keep it.
+
+        Called by ``Evaluator.read_term`` and ``ConfidentNumbers.read_term``.
+        """
+        if key not in self._kept:
+            made = make()
+            self._cells += measure(made)
+            if self._cells > self._workspace.most_cells:
+                self._kept.clear()
+                self._cells = measure(made)
+            self._kept[key] = made
+        return self._kept[key]
