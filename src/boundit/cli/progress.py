@@ -55,8 +55,6 @@ def show_steps(label: str = "") -> Iterator[Told]:
         task = bar.add_task(escape(label), total=None)
 
         def tell(step: str, done: int, of: int) -> None:
-            # A step of one part has no bar to fill; it only goes on.
-            whole = of if of > 1 else None
-            bar.update(task, description=escape(step), completed=done, total=whole)
+            bar.update(task, description=escape(step), completed=done, total=of)
 
         yield tell

@@ -146,7 +146,7 @@ class NamedArray:
     def align(self, axes: Sequence[str]) -> Floats:
         """Show the numbers with these axes in this order; length 1 where the array lacks one.
 
-        Called by ``Evaluator.read_term`` and wherever arrays with different axes meet.
+        Called by ``Evaluator._divide_counts`` and wherever arrays with different axes meet.
         """
         if missing := self.names.difference(axes):
             raise MissingAxis(sort_names(missing)[0], axes)
@@ -206,7 +206,7 @@ def read_level(name: str, value: object, n_levels: int) -> int:
 def divide(top: Floats, bottom: Floats) -> Floats:
     """Divide two arrays; whatever is divided by zero is nan.
 
-    Called by ``Evaluator.read_term``, ``Evaluator.invert`` and ``NamedArray.condition_on``.
+    Called by ``Evaluator._divide_counts``, ``Evaluator.invert`` and ``NamedArray.condition_on``.
 
     >>> divide(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 2.0]))
     array([nan, nan, 0.5])
