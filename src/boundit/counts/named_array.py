@@ -206,7 +206,8 @@ def read_level(name: str, value: object, n_levels: int) -> int:
 def divide(top: Floats, bottom: Floats) -> Floats:
     """Divide two arrays; whatever is divided by zero is nan.
 
-    Called by ``Evaluator._divide_counts``, ``Evaluator.invert`` and ``NamedArray.condition_on``.
+    Called by ``Evaluator._divide_counts``, ``Evaluator.invert`` and
+    ``NamedArray.condition_on``.
 
     >>> divide(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 2.0]))
     array([nan, nan, 0.5])
