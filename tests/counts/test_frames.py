@@ -72,6 +72,22 @@ def test_every_engine_makes_the_same_table(backend: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_every_engine_looks_at_the_same_levels(backend: str, tmp_path: Path) -> None:
+    """Nulls may or may not count as a level of their own: it is but a look."""
+    table = arrow(mixed_rows(60))
+    log = read_log(BACKENDS[backend](table, tmp_path))
+    names = [name for name in log.columns if name != "Y"]
+    expected = {name: set(table.column(name).to_pylist()) - {None} for name in names}
+
+    found = log.count_levels(names)
+
+    assert list(found) == names
+    for name, n_levels in found.items():
+        assert n_levels - len(expected[name]) in {0, 1}, name
+    assert log.count_levels([]) == {}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_every_engine_finds_the_text_that_is_no_number(backend: str, tmp_path: Path) -> None:
     table = arrow({"Y": ["1", None, "2.5", "NA"], "X": ["3", "4", None, "-1e3"]})
     source = read_log(BACKENDS[backend](table, tmp_path)).source
@@ -155,6 +171,7 @@ def test_ibis_tables_count_where_they_are() -> None:
     table = read_log(connection.table("log")).count(["X"], reward="Y")
 
     assert shown(table) == shown(read_log(rows).count(["X"], reward="Y"))
+    assert read_log(connection.table("log")).count_levels(["X"]) == {"X": 3}
 
 
 def test_nan_is_missing_also_where_the_engine_tells_it_from_null() -> None:

@@ -47,6 +47,12 @@ def test_a_cluster_makes_the_same_tables(spark: "SparkSession") -> None:
         assert shown(read_log(frame, **opened).count(**asked)) == shown(expected)
 
 
+def test_a_cluster_tells_how_many_levels_columns_have(spark: "SparkSession") -> None:
+    frame = spark.createDataFrame(arrow({"X": [0, 1, 1, 2], "Z": ["a", "a", "a", "b"]}))
+
+    assert read_log(frame).count_levels(["X", "Z"]) == {"X": 3, "Z": 2}
+
+
 def test_a_cluster_gives_the_identical_bound_table(spark: "SparkSession") -> None:
     world = paper_world()
     rows = world.model.sample_log(3_000, np.random.default_rng(0))
