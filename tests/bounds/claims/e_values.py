@@ -1,6 +1,7 @@
 """The mean of a claim's e-value over every log: at most 1 for a claim that holds."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -8,6 +9,8 @@ from tests.bounds.claims.levels import Estimate
 from tests.bounds.claims.logs import Floats
 from tests.bounds.claims.penalties import Payer, pay_hoeffding
 
+LevelPayer: TypeAlias = Callable[[Estimate, int, float], Floats]
+"""For every log, the penalty of a level before the last."""
 SLACK = 1e-9
 """What rounding may add to a mean of 1."""
 FACTORS = (0.1, 0.5, 1.0, 2.0, 4.0, 10.0)
@@ -18,7 +21,7 @@ def find_e_values(
     estimate: Estimate,
     factor: float,
     pay_last: Payer,
-    pay: Callable[[Estimate, int, float], Floats] = pay_hoeffding,
+    pay: LevelPayer = pay_hoeffding,
 ) -> Floats:
     """Find for every log ``exp(factor (theta_low - theta) - penalties)``, mean over orders."""
     theta = estimate.form.find_theta(estimate.law)

@@ -118,6 +118,22 @@ def test_branches_that_pay_alone_break() -> None:
     assert means[20][1] <= 1
 
 
+def test_smallest_shared_cell() -> None:
+    """One row, one cell, two branches: half the penalty is not enough."""
+    law = Law(("b", "c", "y"), (np.ones(1), np.ones((1, 1)), np.full((1, 1, 2), 0.5)))
+    logs = list_logs(law, 1)
+    weights = np.full((2, 1), 0.5)
+    means = [
+        logs.mean(np.exp(2 * (low - 0.5)))
+        for q in (1.0, 0.5)
+        for low in [
+            bound_branches(logs.counts, weights, np.full((2, 1), q), 2.0, pay_cell_range)
+        ]
+    ]
+    assert means[0] > 1.2
+    assert means[1] <= 1
+
+
 def test_hole_that_meets_a_seen_branch() -> None:
     """The least value of a hole, cell by cell, needs cells of its own as a minimum does.
 

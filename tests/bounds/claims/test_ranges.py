@@ -1,11 +1,15 @@
 """Values outside [0, 1], and weights known up to an interval."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.bounds.claims.e_values import FACTORS, SLACK
+from tests.bounds.claims.forms import make_back_door
+from tests.bounds.claims.levels import estimate
 from tests.bounds.claims.logs import Floats, draw_hard_laws, list_logs
-from tests.bounds.claims.penalties import weigh_squares
+from tests.bounds.claims.penalties import pay_range, weigh_squares
 from tests.bounds.claims.test_minimum import (
     CellPayer,
     divide,
@@ -31,6 +35,13 @@ def test_squares_of_a_wide_value() -> None:
     for scale in (0.05, 0.2, 0.45):
         for p in np.linspace(0, 1, 41):
             assert pay_mean(values, np.array([1 - p, p]), scale, 2.0) <= 1 + SLACK
+
+
+def test_range_of_a_wide_value() -> None:
+    """One row whose contrast is 1 or -1 by a fair toss: the range 1 pays too little."""
+    mean = np.cosh(1.0)
+    assert mean * np.exp(-(1**2) / 8) > 1.3
+    assert mean * np.exp(-(2**2) / 8) <= 1
 
 
 def pay_least_weights(
@@ -62,3 +73,18 @@ def test_weights_within_limits(pay: CellPayer) -> None:
             for factor in FACTORS:
                 low = pay_least_weights(cells.sum(axis=2), cells[..., 1], limits, factor, pay)
                 assert logs.mean(np.exp(factor * (low - theta))) <= 1 + SLACK
+
+
+def test_contrast() -> None:
+    """A contrast is one sum: its strata's value has range 2, the other arm's holes earn 1."""
+    better, worse = make_back_door(), replace(make_back_door(), fixed={"x": 0})
+    for law in draw_hard_laws("zxy", (2, 2, 2)):
+        logs = list_logs(law, 5)
+        first = estimate(better, law, [logs] * 2)
+        second = estimate(worse, law, [logs] * 2, hole=1.0)
+        truth = better.find_theta(law) - worse.find_theta(law)
+        for factor in FACTORS:
+            rewards = pay_range(first, factor) * pay_range(second, factor)
+            gain = rewards * np.exp(factor * (first.theta - second.theta - truth))
+            level = factor**2 / 8 / 5
+            assert logs.mean(gain * np.exp(-4 * level)) <= 1 + SLACK
