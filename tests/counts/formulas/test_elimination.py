@@ -1,7 +1,6 @@
 """Sums of products of tables: the same numbers as multiplying everything out, in any order."""
 
 from itertools import combinations, pairwise
-from math import prod
 
 import numpy as np
 import pytest
@@ -14,9 +13,9 @@ from boundit.counts.formulas.elimination import (
     eliminate,
     merge_factors,
     multiply_out,
-    order_elimination,
 )
 from boundit.counts.formulas.workspace import Workspace
+from boundit.estimand.language.elimination_order import order_elimination
 from boundit.terms.errors import OutOfTime
 from boundit.terms.long_work import TimeBudget
 
@@ -103,19 +102,17 @@ def test_it_stops_when_time_is_over() -> None:
         eliminate([factor], "A", LEVELS, Workspace(2**30, TimeBudget(0)))
 
 
-def test_the_order_that_joins_the_fewest_is_tried_where_sizes_mislead() -> None:
-    """A grid: its smallest product first leads to larger ones than need be, now and then."""
-    side = 7
-    names = [f"{i},{j}" for i in range(side) for j in range(side)]
-    levels = dict.fromkeys(names, 4)
-    pairs = [(f"{i},{j}", f"{i + 1},{j}") for i in range(side - 1) for j in range(side)]
-    pairs += [(f"{i},{j}", f"{i},{j + 1}") for i in range(side) for j in range(side - 1)]
-
-    order = order_elimination(pairs, names, levels)
-
-    assert sorted(order.variables) == sorted(names)
-    assert order.largest <= 4 ** (side + 2)
-    assert prod(levels[name] for name in order.widest) == order.largest
+def test_a_large_sum_stops_between_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = TimeBudget(None)
+    asked = iter([False, False, True])
+    monkeypatch.setattr(TimeBudget, "is_over", lambda _: next(asked))
+    levels = {"A": 300, "B": 5, "C": 300}
+    factors = [
+        Factor(("A", "B"), (np.ones((300, 5)),)),
+        Factor(("B", "C"), (np.ones((5, 300)),)),
+    ]
+    with pytest.raises(OutOfTime):
+        eliminate(factors, "B", levels, Workspace(2**30, budget))
 
 
 def test_tables_within_others_are_merged_into_them() -> None:

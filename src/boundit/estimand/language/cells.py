@@ -6,6 +6,7 @@ joined into a table, the smallest such table first, and the variable is summed o
 The true numbers of levels are not known before a row is read.
 """
 
+from boundit.estimand.language.elimination_order import order_elimination
 from boundit.estimand.language.expression import (
     CFactor,
     Expression,
@@ -15,7 +16,6 @@ from boundit.estimand.language.expression import (
     Sum,
     find_variables,
 )
-from boundit.terms.names import Nodes
 
 MOST_CELLS = 256
 MOST_VARIABLES = 8
@@ -55,8 +55,9 @@ def count_cells(expression: Expression) -> int:
                 terms.add(node)
             case Sum(over, body):
                 factors = _list_parts(body)
-                cells += _count_eliminated([part.free for part in factors], over)
-                cells += 1 << len(node.free)
+                scopes = [tuple(part.free) for part in factors]
+                levels = dict.fromkeys(body.free, 2)
+                cells += order_elimination(scopes, over, levels).total + (1 << len(node.free))
                 waiting += factors
             case Product() | Ratio():
                 cells += 1 << len(node.free)
@@ -79,26 +80,3 @@ def _list_parts(expression: Expression) -> list[Expression]:
             case _:
                 parts.append(node)
     return parts
-
-
-def _count_eliminated(scopes: list[Nodes], over: Nodes) -> int:
-    """Count the cells of the tables from which the variables of a sum are summed out in turn.
-
-    ``scopes`` are the variables of each factor. The variable with the fewest neighbours goes
-    first, and leaves them joined. Called by ``count_cells`` for each sum.
-    """
-    near: dict[str, set[str]] = {name: set() for scope in scopes for name in scope}
-    for scope in scopes:
-        for name in scope:
-            near[name] |= scope
-    cells, left = 0, sorted(over & near.keys())
-    while left:
-        name = min(left, key=lambda v: len(near[v]))
-        left.remove(name)
-        joined = near.pop(name)
-        cells += 1 << len(joined)
-        joined.discard(name)
-        for other in joined:
-            near[other] |= joined
-            near[other].discard(name)
-    return cells
