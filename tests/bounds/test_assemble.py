@@ -8,7 +8,7 @@ from boundit.terms.interval import Interval
 
 GRAPH = parse("Z -> X -> M -> Y; Z -> Y")
 QUERY = parse_query("Y | do(X)")
-PLAN = plan_sound(GRAPH, QUERY, (), max_condition=3, time_limit=None)
+PLAN = plan_sound(GRAPH, QUERY, (), max_condition=3)
 LOG = read_log(
     {
         "Z": [0, 1, 0, 1],
@@ -42,7 +42,7 @@ def test_an_external_table_that_was_counted_brings_chance_with_it() -> None:
         exact=True,
     ).count(["X", "Z"], reward="Y")
     sampled = read_log({"Z": [0, 1, 1]}).count(["Z"])
-    plan = plan_sound(graph, query, [frozenset("Z")], max_condition=1, time_limit=None)
+    plan = plan_sound(graph, query, [frozenset("Z")], max_condition=1)
 
     table = assemble(plan, PlanCounts(exact, (sampled,)))
 

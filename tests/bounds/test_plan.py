@@ -10,6 +10,7 @@ from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
+from boundit.terms.long_work import TimeBudget
 from tests.bounds.exact import questions
 from tests.nodes import make_nodes
 from tests.paper import FIGURE_2
@@ -22,7 +23,7 @@ def names(plan: BoundPlan) -> list[str]:
 
 
 def test_the_sound_plan_of_figure_2_conditions_on_the_mediator_or_reweights() -> None:
-    plan = plan_sound(FIGURE_2, QUERY, (), max_condition=3, time_limit=None)
+    plan = plan_sound(FIGURE_2, QUERY, (), max_condition=3)
 
     assert names(plan) == ["conditioning on I1", "reweighting of I1", "reweighting of Y"]
     assert plan.rules[0].rule.needs == {"I1", "U1", "X1", "X2", "Y"}
@@ -49,7 +50,7 @@ def test_what_fewer_tables_give_is_tried_beside_what_all_give() -> None:
     graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]; C -> [S]; C -> Y")
     query = parse_query("Y | do(X)")
     tables = [make_nodes("Z"), make_nodes("C"), make_nodes("Z", "C"), make_nodes("X", "Z")]
-    limits = {"max_condition": 2, "time_limit": None}
+    limits = {"max_condition": 2}
     for k in range(MOST_TABLES):
         few = plan_sound(graph, query, tables[:k], **limits)  # type: ignore[arg-type]
         more = plan_sound(graph, query, tables[: k + 1], **limits)  # type: ignore[arg-type]
@@ -73,7 +74,7 @@ def test_rules_of_one_name_are_numbered_and_equal_claims_are_one() -> None:
 def test_without_selection_tables_change_nothing() -> None:
     graph = parse("Z -> X -> Y; Z -> Y")
     query = parse_query("Y | do(X)")
-    limits = {"max_condition": 2, "time_limit": None}
+    limits = {"max_condition": 2}
 
     alone = plan_sound(graph, query, (), **limits)  # type: ignore[arg-type]
     beside = plan_sound(graph, query, [make_nodes("Z")], **limits)  # type: ignore[arg-type]
@@ -81,7 +82,7 @@ def test_without_selection_tables_change_nothing() -> None:
 
 
 def test_a_spent_time_limit_is_said() -> None:
-    plan = plan_sound(FIGURE_2, QUERY, (), max_condition=3, time_limit=0)
+    plan = plan_sound(FIGURE_2, QUERY, (), max_condition=3, budget=TimeBudget(0))
 
     assert plan.rules == ()
     assert tuple(map(str, plan.notes)) == (
@@ -102,7 +103,7 @@ def test_a_time_limit_covers_every_kind_of_rule(limit: float | None) -> None:
         plan_sound(
             parse(text),
             parse_query("Y | do(X)"),
-            time_limit=limit,
+            budget=TimeBudget(limit),
             facts=SelectionFacts((0.5, 0.5)),
         )
         for text in drawn
@@ -119,7 +120,7 @@ def test_a_time_limit_covers_every_kind_of_rule(limit: float | None) -> None:
 
 def test_programs_are_tried_only_where_there_is_no_formula() -> None:
     query = parse_query("Y | do(X)")
-    limits = {"max_condition": 1, "time_limit": None}
+    limits = {"max_condition": 1}
 
     front_door = plan_sound(parse("X -> M -> Y; X <-> Y"), query, (), **limits)  # type: ignore[arg-type]
     bow = plan_sound(parse("X -> Y; X <-> Y"), query, (), **limits)  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """Seconds run from when they are first asked for, and never below nothing."""
 
+import numpy as np
 import pytest
 
 from boundit.terms import long_work
@@ -70,6 +71,22 @@ def test_what_is_no_limit_is_refused_by_the_name_of_its_option(limit: object) ->
     assert caught.value.option == "time_limit"
 
 
-def test_whoever_does_not_want_to_hear_hears_nothing() -> None:
+def test_whoever_does_not_want_to_hear_hears_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     quiet: Told = say_nothing
     quiet("count", 1, 2)
+
+    assert capsys.readouterr() == ("", "")
+
+
+def test_limits_of_other_makes_are_read_too() -> None:
+    assert read_time_limit(np.float32(1)) == 1
+    assert read_time_limit(10**400) == float("inf")
+    with pytest.raises(InvalidLimit, match="found True"):
+        read_time_limit(True)
+
+
+def test_a_part_remembers_the_limit_that_was_set() -> None:
+    assert TimeBudget(10.0).share(0.4).limit == 10.0
+    assert FOR_EVER.share(0.4).limit is None

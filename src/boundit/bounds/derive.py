@@ -145,7 +145,6 @@ def _plan_and_count(
         profile=request.profile,
         tables=request.tables,
         max_condition=request.max_condition,
-        time_limit=request.time_limit,
         budget=workspace.budget.share(PLANNING),
         facts=request.facts,
     )

@@ -19,7 +19,7 @@ from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
-from boundit.terms.long_work import TimeBudget
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, sort_names
 
@@ -95,8 +95,7 @@ def plan_bounds(
     profile: Profile = "sound",
     tables: Iterable[Nodes] = (),
     max_condition: int = 3,
-    time_limit: float | None = None,
-    budget: TimeBudget | None = None,
+    budget: TimeBudget = FOR_EVER,
     facts: SelectionFacts = NOTHING_KNOWN,
 ) -> BoundPlan:
     """Choose the rules of a profile for a query; ``tables`` are measured without selection.
@@ -111,7 +110,6 @@ def plan_bounds(
         query,
         tables,
         max_condition=max_condition,
-        time_limit=time_limit,
         budget=budget,
         facts=facts,
     )
@@ -123,8 +121,7 @@ def plan_sound(
     tables: Iterable[Nodes] = (),
     *,
     max_condition: int = 3,
-    time_limit: float | None = None,
-    budget: TimeBudget | None = None,
+    budget: TimeBudget = FOR_EVER,
     facts: SelectionFacts = NOTHING_KNOWN,
 ) -> BoundPlan:
     """Plan every rule that is proved to hold, for ``assemble`` to intersect.
@@ -132,7 +129,7 @@ def plan_sound(
     These are chains (exact formulas, conditioning and substitutes, one variable after another)
     and the sum of c-factors of Theorem 3, if its reward has a formula. Where no formula
     is found, programs and chains within chains are tried too, and the log is reweighted by what
-    is known of selection. The search ends with the ``budget``, else after ``time_limit``.
+    is known of selection. The search ends with the ``budget``.
 
     What the log alone gives is tried beside what it gives with the tables, and with some of
     them, so that more information never widens a bound: with all of them another formula may
@@ -140,14 +137,13 @@ def plan_sound(
 
     Called by ``plan_bounds`` for profile ``"sound"``.
     """
-    searching = budget or TimeBudget(time_limit)
     found = [
-        _find_rules(graph, query, some, facts, max_condition, searching)
+        _find_rules(graph, query, some, facts, max_condition, budget)
         for some in (_choose_tables(tables) if graph.selection else [()])
     ]
     by_kind = (rule for kind in zip(*found, strict=True) for rules in kind for rule in rules)
-    rules, late = dict.fromkeys(by_kind), searching.is_over()
-    limit = Option("time_limit", time_limit)
+    rules, late = dict.fromkeys(by_kind), budget.is_over()
+    limit = Option("time_limit", budget.limit)
     note = Message("the search for rules stopped at ", limit, " s; what it found holds")
     notes = (note,) if late else ()
     return BoundPlan.of(graph, query, "sound", rules, *notes)

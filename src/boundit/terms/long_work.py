@@ -29,10 +29,14 @@ def read_time_limit(limit: object) -> float | None:
 
 @final
 class TimeBudget:
-    """Seconds that start to run when they are first asked for; None is for ever."""
+    """Seconds that start to run when they are first asked for; None is for ever.
 
-    def __init__(self, seconds: float | None) -> None:
+    ``limit`` is what the user set, of which they may be a part.
+    """
+
+    def __init__(self, seconds: float | None, limit: float | None = None) -> None:
         self._seconds = seconds
+        self.limit = seconds if limit is None else limit
         self._end: float | None = None
 
     def count_seconds(self) -> float | None:
@@ -53,7 +57,7 @@ class TimeBudget:
         Called by ``_plan_and_count`` for the search for rules.
         """
         left = self.count_seconds()
-        return FOR_EVER if left is None else TimeBudget(left * part)
+        return FOR_EVER if left is None else TimeBudget(left * part, self.limit)
 
     def is_over(self) -> bool:
         """Tell whether no seconds are left for a search; bounds found until then hold.
