@@ -79,7 +79,7 @@ def assemble(
     told("compare arms", 0, 1)
     contrasts = _bound_contrasts(tried, evidence, numbers, bounds)
     living = _plan_living(plan, evidence, confidence)
-    late = (OVER,) if evidence.workspace.budget.is_over() else ()
+    late = (OVER,) if evidence.evaluator.workspace.budget.is_over() else ()
     of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
     said = (*plan.notes, *notes, *of_rules, *late, *of_tables)
     levels, query = evidence.log.levels, plan.query
@@ -185,7 +185,8 @@ def _require_room(plan: BoundPlan, evidence: BoundEvidence) -> None:
     Called by ``assemble``.
     """
     axes = plan.query.treatments + plan.query.context
-    rows, workspace = prod(evidence.evaluator.levels[a] for a in axes), evidence.workspace
+    rows = prod(evidence.evaluator.levels[a] for a in axes)
+    workspace = evidence.evaluator.workspace
     if rows * ROW_BYTES > workspace.memory_limit:
         raise TooManyRows(axes, rows, workspace.memory_limit // ROW_BYTES)
 

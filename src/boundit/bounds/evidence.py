@@ -28,7 +28,6 @@ class BoundEvidence:
     population: tuple[BinaryReward, ...]
     evaluator: Evaluator
     reward_range: tuple[float, float]
-    workspace: Workspace
 
     @classmethod
     def from_counts(
@@ -59,9 +58,7 @@ class BoundEvidence:
         population = tuple(external) if plan.graph.selection is not None else (log,)
         # Chance plays a part as soon as one table was counted from rows.
         table = replace(counts.log, exact=counts.are_exact)
-        room = workspace or Workspace.make_default()
-        evaluator = Evaluator(log, population, room)
-        return cls(table, log, population, evaluator, (low, high), room)
+        return cls(table, log, population, Evaluator(log, population, workspace), (low, high))
 
     def make_confident(
         self, rules: Iterable[BoundRule], confidence: float, *, sparing: bool = True
@@ -86,5 +83,5 @@ class BoundEvidence:
             terms,
             confidence=confidence,
             sparing=sparing,
-            workspace=self.workspace,
+            workspace=self.evaluator.workspace,
         )
