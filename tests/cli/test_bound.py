@@ -289,6 +289,7 @@ def test_the_page_holds_the_table_and_the_command(pharmacy: Path, tmp_path: Path
         (("--selection-rate", "much"), "'much' is no rate; write 0.4, or 0.3,0.6 for a range"),
         (("--selection-rate", "0"), "'--selection-rate': at a rate of 0 nobody is logged"),
         (("--sensitivity", "0.2"), "'--sensitivity': 0.2 is not in the range x>=1"),
+        (("--memory-limit", "much"), "--memory-limit must be a number of bytes"),
         (("--plug-in", "--confidence", "0.9"), "--plug-in neglects sampling error"),
     ],
 )

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from boundit.cli.flags import write_with_flags
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
 from boundit.cli.numbers import Number, RangeOfNumbers, read_rate
-from boundit.cli.options import graph_argument, json_option
+from boundit.cli.options import graph_argument, json_option, memory_limit_option
 from boundit.cli.outputs import (
     OutputFile,
     notify,
@@ -98,11 +98,7 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="For everything; what is found until then holds, and caveats say what is missing.",
 )
-@click.option(
-    "--memory-limit",
-    metavar="SIZE",
-    help="What arrays may take, as in '2 GB'; a quarter of the machine's memory unless told.",
-)
+@memory_limit_option
 @click.option("--explain", "explained", is_flag=True, help="Explain every interval.")
 @click.option(
     "--out",

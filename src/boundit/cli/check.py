@@ -8,7 +8,7 @@ import click
 from boundit.cli.flags import write_with_flags
 from boundit.cli.logs import LogFiles, log_argument
 from boundit.cli.numbers import Number
-from boundit.cli.options import graph_argument, json_option, seed_option
+from boundit.cli.options import graph_argument, json_option, memory_limit_option, seed_option
 from boundit.cli.outputs import print_json
 from boundit.cli.progress import show_progress
 
@@ -34,11 +34,7 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="For finding and testing statements; those not reached are said to be untestable.",
 )
-@click.option(
-    "--memory-limit",
-    metavar="SIZE",
-    help="For counts, as bytes or such as 2GB; a quarter of the machine's unless given.",
-)
+@memory_limit_option
 @seed_option
 @json_option
 @click.pass_context

@@ -43,6 +43,16 @@ def seed_option(command: _Command) -> _Command:
     )(command)
 
 
+def memory_limit_option(command: _Command) -> _Command:
+    """Give a command its --memory-limit option. Decorates ``bound`` and ``check``."""
+    return click.option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="For counts and arrays, as bytes or such as 2GB; a quarter of the machine's "
+        "memory unless given.",
+    )(command)
+
+
 def load_graph(source: str) -> CausalGraph:
     """Read a graph from a file, from standard input (``-``) or from the argument itself.
 
