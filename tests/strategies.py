@@ -1,10 +1,11 @@
-"""Random graphs, drawn by Hypothesis (small, shrinking) or from a seeded generator (many)."""
+"""Random graphs and formulas, drawn by Hypothesis (small) or from a seeded generator (many)."""
 
 import random
 from itertools import combinations
 
 from hypothesis import strategies as st
 
+from boundit.estimand.language.expression import Expression, P, Product, Ratio, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import is_name
 
@@ -12,6 +13,17 @@ plain_names = st.sampled_from(
     [f"V{i}" for i in range(12)] + ["a.b", "X_1", "hidden", "do", "dag"]
 )
 odd_names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8).filter(is_name)
+
+_sets = st.frozensets(st.sampled_from("XYZ"))
+formulas: st.SearchStrategy[Expression] = st.recursive(
+    st.builds(P, _sets, _sets),
+    lambda inner: st.one_of(
+        st.builds(Sum, _sets, inner),
+        st.builds(lambda parts: Product(tuple(parts)), st.lists(inner, max_size=3)),
+        st.builds(Ratio, inner, inner),
+    ),
+    max_leaves=8,
+)
 
 
 @st.composite

@@ -23,6 +23,7 @@ from boundit.estimand.language.expression import Expression, P, Product, Ratio, 
 from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
 from tests.oracles.dense_intervals import multiply_out
+from tests.strategies import formulas
 
 X, Y, Z = frozenset("X"), frozenset("Y"), frozenset("Z")
 
@@ -108,19 +109,7 @@ class Reading:
     extremes: frozenset[str]
 
 
-SETS = st.frozensets(st.sampled_from("XYZ"))
-FORMULAS = st.recursive(
-    st.builds(P, SETS, SETS),
-    lambda inner: st.one_of(
-        st.builds(Sum, SETS, inner),
-        st.builds(lambda parts: Product(tuple(parts)), st.lists(inner, max_size=3)),
-        st.builds(Ratio, inner, inner),
-    ),
-    max_leaves=8,
-)
-
-
-@given(FORMULAS, st.integers(0, 2**32 - 1), st.sampled_from([4, 12, 200]))
+@given(formulas, st.integers(0, 2**32 - 1), st.sampled_from([4, 12, 200]))
 @settings(max_examples=150, deadline=None)
 def test_any_formula_has_the_ends_of_multiplying_everything_out(
     formula: Expression, seed: int, n: int

@@ -23,6 +23,7 @@ from boundit.estimand.language.expression import (
 )
 from boundit.terms.names import Nodes
 from tests.nodes import make_nodes
+from tests.strategies import formulas
 
 X, Y, Z, M = (make_nodes(name) for name in "XYZM")
 LEVELS = {"X": 2, "Y": 3, "Z": 2}
@@ -201,19 +202,7 @@ def over(top: float, bottom: float) -> float:
     return nan if bottom == 0 else top / bottom
 
 
-SETS = st.frozensets(st.sampled_from("XYZ"))
-FORMULAS = st.recursive(
-    st.builds(P, SETS, SETS),
-    lambda inner: st.one_of(
-        st.builds(Sum, SETS, inner),
-        st.builds(lambda parts: Product(tuple(parts)), st.lists(inner, max_size=3)),
-        st.builds(Ratio, inner, inner),
-    ),
-    max_leaves=8,
-)
-
-
-@given(FORMULAS, st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3]))
+@given(formulas, st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3]))
 @settings(max_examples=150, deadline=None)
 def test_any_formula_is_what_plain_recursion_gives(
     formula: Expression, seed: int, holes: float
