@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from boundit.counts import memory
@@ -21,6 +22,7 @@ from boundit.terms.errors import InvalidLimit
     [
         (10**6, 10**6),
         (3e9, 3 * 10**9),
+        (np.int64(10**7), 10**7),
         ("2 GB", 2 * 10**9),
         ("2gb", 2 * 10**9),
         (" 500 MB ", 500 * 10**6),

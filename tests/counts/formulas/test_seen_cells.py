@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boundit.bounds.binary_reward import BinaryReward
 from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.evaluate import Evaluator, evaluate
 from boundit.counts.formulas.seen_cells import list_terms, order_terms
@@ -157,3 +158,17 @@ def test_every_order_of_columns_gives_the_same_ends() -> None:
     for one, other in product(*found):
         assert one.shape == other.shape
     assert np.allclose(found[0], found[1], rtol=1e-12)
+
+
+def test_a_reward_that_a_cell_never_had_divides_nothing() -> None:
+    """Every reward is 1: given the reward 0 nothing was seen, and all is possible."""
+    rows = {"A": [0, 1, 0, 1], "Y": [1, 1, 1, 1], "V": [0, 1, 1, 0]}
+    table = read_log(rows).count(["A", "V"], reward="Y")
+    source = BinaryReward(table, "Y", 0, 1)
+    a, v = make_nodes("A"), make_nodes("V")
+    ends = Evaluator(source, [source]).find_ends_over_seen(Sum(a, Product((P(v, Y | a), P(a)))))
+
+    assert ends is not None
+    low, high = (end.align(("Y", "V")) for end in ends)
+    assert low.tolist() == [[0, 0], [0.5, 0.5]]
+    assert high.tolist() == [[1, 1], [0.5, 0.5]]

@@ -1,5 +1,6 @@
 import re
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -98,8 +99,13 @@ def test_figures_of_one_page_share_no_ids() -> None:
 
 
 def test_letters_that_the_face_lacks_bring_no_warning(tmp_path: Path) -> None:
-    save_figure(example("語"), tmp_path / "a.png")
-    write_inline_svg(example("語"), title="t")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        save_figure(example("語"), tmp_path / "a.png")
+        drawn = write_inline_svg(example("語"), title="t")
+
+    assert (tmp_path / "a.png").stat().st_size > 0
+    assert "<svg" in drawn
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
