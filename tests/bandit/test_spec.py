@@ -8,8 +8,8 @@ from boundit.bandit.errors import BadArm, BadContext, BadOption, BadReward, Need
 from boundit.bandit.spec import BanditSpec, parse_arms
 from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.codec import decode, encode
 from boundit.terms.errors import BounditError
+from boundit.terms.saving.codec import decode, encode
 
 TABLE = BoundTable.from_rows(
     [{"Ad": ad, "Age": 1, "lower": 0, "upper": 9} for ad in "AB"],

@@ -3,9 +3,9 @@ from dataclasses import fields
 import pytest
 
 from boundit.terms.bound import MEASURES, Bound, StepRecord
-from boundit.terms.codec import decode, encode
 from boundit.terms.formula import Sentence, make_factor
 from boundit.terms.interval import EmptyInterval, Interval
+from boundit.terms.saving.codec import decode, encode
 
 
 def test_every_column_of_a_row_is_a_field_of_its_bound() -> None:

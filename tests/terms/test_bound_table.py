@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boundit.terms import bound_file
 from boundit.terms.bound import MEASURES, Arm, Bound, Context, Key, RuleRecord, StepRecord
 from boundit.terms.bound_errors import (
     DamagedFile,
@@ -21,6 +20,7 @@ from boundit.terms.bound_errors import (
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
+from boundit.terms.saving import bound_file
 
 ROWS: list[dict[str, object]] = [
     {"Ad": "A", "Age": 0, "lower": 0.1, "upper": 0.3},

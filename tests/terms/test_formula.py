@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from boundit.terms.codec import decode, encode
 from boundit.terms.formula import (
     Formula,
     Fraction,
@@ -17,6 +16,7 @@ from boundit.terms.formula import (
     Variable,
     name_variables,
 )
+from boundit.terms.saving.codec import decode, encode
 
 Y, X = Variable("Y"), Variable("X")
 EFFECT = Term("P", (Y,), (Term("do", (X,)), Variable("Z", primes=1)))

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from boundit.terms.codec import decode, encode
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
+from boundit.terms.saving.codec import decode, encode
 
 PAIR = (("A",), (1,))
 ENDS = tuple(Interval(0.1 * i, 0.1 * i + 0.2) for i in range(4))

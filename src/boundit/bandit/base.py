@@ -34,7 +34,7 @@ from boundit.bandit.serialization import Record, State, open_state, seal_state
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.codec import decode, encode
+from boundit.terms.saving.codec import decode, encode
 
 
 class Statistics(Protocol):

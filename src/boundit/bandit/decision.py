@@ -10,7 +10,7 @@ from boundit.bandit.errors import NotADecision
 from boundit.bandit.scores import FeatureRows
 from boundit.bandit.serialization import Record, decode_values, encode_values
 from boundit.terms.bound import Arm, Context
-from boundit.terms.codec import decode, encode
+from boundit.terms.saving.codec import decode, encode
 
 _UNREADABLE = (
     KeyError,

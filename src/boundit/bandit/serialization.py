@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 from boundit.bandit.errors import DamagedState
 from boundit.terms.bound import Arm
-from boundit.terms.bound_file import compute_checksum
-from boundit.terms.codec import decode, encode
 from boundit.terms.errors import BounditError
+from boundit.terms.saving.bound_file import compute_checksum
+from boundit.terms.saving.codec import decode, encode
 
 Record: TypeAlias = dict[str, Any]
 """What JSON calls an object: text to anything JSON has."""

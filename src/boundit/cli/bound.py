@@ -216,7 +216,7 @@ def _write_report(
     Called by ``bound`` for --report.
     """
     from boundit.report.pages.bound_page import write_bound_page  # noqa: PLC0415
-    from boundit.terms.files import write_page  # noqa: PLC0415
+    from boundit.terms.saving.files import write_page  # noqa: PLC0415
 
     command = shlex.join(["boundit", *sys.argv[1:]])
     page = write_bound_page(table, graph=graph, query=query, command=command, ladders=ladders)

@@ -228,7 +228,7 @@ def _save_record(out: Path | None, record: dict[str, object]) -> None:
     Called by ``simulate`` for --study.
     """
     from boundit import __version__  # noqa: PLC0415
-    from boundit.terms.files import write_page  # noqa: PLC0415
+    from boundit.terms.saving.files import write_page  # noqa: PLC0415
 
     if out is not None:
         write_page(out, write_json({**record, "version": __version__}))

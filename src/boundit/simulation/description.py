@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from boundit.bandit.policy import Policy
 from boundit.simulation.world import World
-from boundit.terms.bound_file import compute_checksum
+from boundit.terms.saving.bound_file import compute_checksum
 
 
 def describe_simulation(

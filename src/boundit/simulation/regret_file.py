@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boundit.simulation.errors import DamagedResult
 from boundit.terms.errors import UnreadableFile
-from boundit.terms.files import write_whole
+from boundit.terms.saving.files import write_whole
 
 FORMAT, VERSION = "boundit regret", 1
 _KINDS = {"at": "<i8", "curves": "<f8"}

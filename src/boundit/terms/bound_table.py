@@ -13,7 +13,6 @@ from operator import attrgetter, itemgetter
 from os import PathLike
 from typing import TYPE_CHECKING, Self
 
-from boundit.terms import bound_file
 from boundit.terms.bound import MEASURES, Arm, Bound, Context, Key, RuleRecord, Value
 from boundit.terms.bound_errors import (
     DamagedFile,
@@ -24,7 +23,6 @@ from boundit.terms.bound_errors import (
     WrongLength,
 )
 from boundit.terms.bound_text import format_rows
-from boundit.terms.codec import decode, encode
 from boundit.terms.contrast import (
     Pair,
     StoredContrasts,
@@ -37,6 +35,8 @@ from boundit.terms.formula import Sentence, Term, Variable
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 from boundit.terms.message import Note
+from boundit.terms.saving import bound_file
+from boundit.terms.saving.codec import decode, encode
 from boundit.terms.scalars import unwrap_scalar
 
 if TYPE_CHECKING:

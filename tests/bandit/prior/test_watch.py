@@ -14,7 +14,7 @@ from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.prior.watch import Refutation, Watch, log_evidence_above
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.codec import decode, encode
+from boundit.terms.saving.codec import decode, encode
 from tests.bandit.all_policies import play, table
 
 LEVEL = 0.1

@@ -14,8 +14,8 @@ from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.serialization import Record
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.codec import decode, encode
 from boundit.terms.living import Living
+from boundit.terms.saving.codec import decode, encode
 
 LIVING = 0.05
 """The chance that bounds narrowed online ever miss, unless told."""

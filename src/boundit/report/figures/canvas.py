@@ -20,7 +20,7 @@ from boundit.report.errors import UnknownSuffix
 from boundit.report.palette import get_light_colour, use_colour_variables
 from boundit.report.text.fitting import wrap_words
 from boundit.terms.errors import MissingExtra
-from boundit.terms.files import write_whole
+from boundit.terms.saving.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

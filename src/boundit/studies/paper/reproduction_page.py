@@ -26,7 +26,7 @@ from boundit.studies.online.study import WorldRegret
 from boundit.studies.paper.offline_bounds import DIGIT, OfflineStudy
 from boundit.studies.paper.reproduction import Reproduction
 from boundit.terms.bound_errors import CannotWrite
-from boundit.terms.files import write_page
+from boundit.terms.saving.files import write_page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundit.terms import bound_file
 from boundit.terms.bound_errors import CannotWrite, DamagedFile
 from boundit.terms.errors import UnreadableFile
+from boundit.terms.saving import bound_file
 
 RECORD: dict[str, object] = {"outcome": "Y", "numbers": [0.1, 1, None], "odd": "é"}
 

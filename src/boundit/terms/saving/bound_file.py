@@ -8,7 +8,7 @@ from pathlib import Path
 
 from boundit.terms.bound_errors import DamagedFile
 from boundit.terms.errors import UnreadableFile
-from boundit.terms.files import write_page
+from boundit.terms.saving.files import write_page
 
 FORMAT, VERSION = "boundit bounds", 3
 _AT_ONCE = 4096

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from boundit.terms.bound_errors import CannotWrite
-from boundit.terms.files import write_page, write_whole
+from boundit.terms.saving.files import write_page, write_whole
 
 
 def test_a_page_is_written_as_it_is(tmp_path: Path) -> None:

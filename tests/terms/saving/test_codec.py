@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from boundit.terms.bound import Arm
 from boundit.terms.bound_errors import CannotSave
-from boundit.terms.codec import decode, encode
 from boundit.terms.contrast import Pair
 from boundit.terms.errors import BounditError
 from boundit.terms.interval import Interval
+from boundit.terms.saving.codec import decode, encode
 
 
 class Cell(NamedTuple):

@@ -1,0 +1,1 @@
+"""Values as text that a file keeps: records of JSON, checksums, files written whole."""
