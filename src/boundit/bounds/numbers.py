@@ -15,6 +15,7 @@ from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import Expression
 from boundit.terms.message import Message, Note, Option
+from boundit.terms.sampling import EndSampling
 
 UNFINISHED = Message(
     Option("time_limit"), " ended some programs early; their ends hold, and could be narrower"
@@ -27,7 +28,8 @@ class Ends:
     """A lower and an upper end for every arm and context, axes in the query's order.
 
     ``empty`` says where no model of the graph fits the numbers. ``proof`` says how the lower
-    end at a place comes about, or, if True, the upper one. ``notes`` are for the whole table.
+    end at a place comes about, or, if True, the upper one. ``sampling`` says in the same way
+    how far chance moves it. ``notes`` are for the whole table.
     """
 
     lower: Floats
@@ -35,6 +37,7 @@ class Ends:
     empty: NDArray[np.bool_] | None = None
     proof: Callable[[Place, bool], EndProof | WorstPopulation | None] | None = None
     notes: tuple[Note, ...] = ()
+    sampling: Callable[[Place, bool], EndSampling | None] | None = None
 
 
 class Numbers(Protocol):
