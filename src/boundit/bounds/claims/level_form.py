@@ -7,17 +7,23 @@ levels add up to one martingale. A rule that takes the worst over variables of u
 such a sum for each choice of them.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never, final
 
+from boundit.bounds.claims.order_levels import Reading, order_readings
+from boundit.bounds.rules.chain import Chain, ChainLink, KnownFormula
+from boundit.bounds.rules.nested_chain import NestedChain
 from boundit.bounds.rules.rule import BoundRule
-from boundit.estimand.language.expression import P
+from boundit.counts.formulas.seen_cells import ReadTerm
+from boundit.estimand.language.expression import CFactor, Expression, P, Product, Ratio, Sum
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes
+from boundit.terms.names import Nodes, join_names, sort_names
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class Level(ReadTerm):
     """One factor of a sum of products, read once.
 
     ``names`` says what a column is called in the sum where that is not its own name, as the
@@ -26,34 +32,8 @@ class Level:
     read off.
     """
 
-    term: P
-    names: Mapping[str, str] = field(default_factory=dict, hash=False)
     depth: int = 0
     fold: int = 0
-
-    @property
-    def of(self) -> Nodes:
-        """The variables whose law it is, by their names in the sum.
-
-        Read by ``LevelForm.drawn``.
-        """
-        return frozenset(self.names.get(name, name) for name in self.term.of)
-
-    @property
-    def given(self) -> Nodes:
-        """The variables that the law is given, by their names in the sum.
-
-        Read by ``find_form`` for the order of levels.
-        """
-        return frozenset(self.names.get(name, name) for name in self.term.given)
-
-    @property
-    def columns(self) -> Mapping[str, str]:
-        """The column behind every variable that it reads, by its name in the sum.
-
-        Read by whatever counts the cells of a level.
-        """
-        return {self.names.get(name, name): name for name in self.term.free}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +99,248 @@ def find_form(rule: BoundRule, graph: CausalGraph) -> LevelForm | RatioForm | Un
 
     Called once for each rule of a plan, before any row is read.
     """
-    del rule, graph
-    return Unmet("it is neither a formula nor a chain that ends in one")
+    draft = _Draft(rule)
+    match rule:
+        case Chain():
+            scope = draft.add_links(rule.links, {axis: axis for axis in rule.axes})
+            draft.add_reward(rule.reward, scope)
+        case NestedChain(core=KnownFormula()):
+            draft.add_nested(rule, {axis: axis for axis in rule.axes})
+        case _:
+            return Unmet("it is neither a formula nor a chain that ends in one")
+    if fault := draft.find_fault():
+        return Unmet(fault)
+    form = _order_levels(_drop_idle_worst(draft.make_form()), graph)
+    return RatioForm(form) if draft.divided and isinstance(form, LevelForm) else form
+
+
+@final
+class _Draft:
+    """The factors of a rule's formulas as levels, while they are gathered.
+
+    ``summed`` are the names of variables that a sum or a link of known law goes over, ``below``
+    those that stand below the line of a ratio, ``divided`` says whether there is any.
+    """
+
+    def __init__(self, rule: BoundRule) -> None:
+        self.axes, self.outcome = rule.axes, rule.outcome
+        self.levels = list[Level]()
+        self.worst, self.idle = list[str](), list[str]()
+        self.summed, self.below = set[str](), set[str]()
+        self.divided = False
+        self._faults = list[str]()
+        self._taken = {*rule.axes, rule.outcome}
+
+    def add_nested(self, rule: NestedChain, scope: Mapping[str, str]) -> None:
+        """Add a chain whose reward is a chain within, given the names of the variables outside.
+
+        Called by ``find_form``, and by itself for the chain within, which is given the lighter
+        question alone: a treatment that this does not name is a new variable there.
+        """
+        scope = self.add_links(rule.links, scope)
+        if isinstance(rule.inner, NestedChain):
+            asked = rule.asked.treatments | rule.asked.context
+            self.add_nested(rule.inner, {name: scope[name] for name in asked})
+        elif isinstance(rule.inner, KnownFormula):
+            self.add_reward(rule.inner, scope)
+
+    def add_links(self, links: Sequence[ChainLink], scope: Mapping[str, str]) -> dict[str, str]:
+        """Add the links of a chain and return the names of all variables that come before.
+
+        Called by ``find_form`` and ``_Draft.add_nested``.
+        """
+        # All get their names first: a formula may hold one of them as a variable of its own.
+        names = [self._name(link.variable) for link in links]
+        found = dict(scope)
+        for link, name in zip(links, names, strict=True):
+            found[link.variable] = name
+            if link.weights is None:
+                self.worst.append(name)
+            else:
+                self.summed.add(name)
+                self._add_formula(link.weights.expression, found)
+        return found
+
+    def add_reward(self, reward: KnownFormula, scope: Mapping[str, str]) -> None:
+        """Add the formula of the outcome at the end of a chain.
+
+        Called by ``find_form`` and ``_Draft.add_nested``.
+        """
+        self._add_formula(reward.expression, {**scope, self.outcome: self.outcome})
+
+    def _name(self, variable: str) -> str:
+        """Name a variable as no other is: by itself, or with primes where that is taken.
+
+        Called by ``_Draft.add_links`` and for the variables of sums.
+        """
+        while variable in self._taken:
+            variable += "'"
+        self._taken.add(variable)
+        return variable
+
+    def _add_formula(self, formula: Expression, scope: Mapping[str, str]) -> None:
+        """Add the factors of a formula, each sum with variables of its own.
+
+        What it reads beyond the ``scope`` does not matter to its value. Called by
+        ``_Draft.add_links`` and ``_Draft.add_reward``.
+        """
+        idle = {name: self._name(name) for name in sort_names(formula.free - scope.keys())}
+        self.idle += idle.values()
+        waiting: list[tuple[Expression, Mapping[str, str]]] = [(formula, {**scope, **idle})]
+        while waiting:
+            node, names = waiting.pop()
+            match node:
+                case P():
+                    other = {name: names[name] for name in node.free if names[name] != name}
+                    self.levels.append(Level(node, other, len(self.worst)))
+                case Product(factors):
+                    waiting += [(factor, names) for factor in reversed(factors)]
+                case Sum(over, body):
+                    own = {name: self._name(name) for name in sort_names(over)}
+                    self.summed |= {*own.values()}
+                    waiting.append((body, {**names, **own}))
+                case Ratio(top, bottom):
+                    self.divided = True
+                    self.below |= {names[name] for name in bottom.free}
+                    waiting.append((top, names))
+                case CFactor():
+                    self._faults.append("a factor has no formula")
+                case _:
+                    assert_never(node)
+
+    def find_fault(self) -> str | None:
+        """Find why the factors do not make a sum of levels, or None.
+
+        What is below a ratio's line is pulled out of all sums: as the law of the outcome sums
+        to one, it must be what is above, summed over the outcome. Called by ``find_form``.
+        """
+        if self._faults:
+            return self._faults[0]
+        if self.below & self.summed:
+            return "a ratio inside a sum"
+        if self.divided and self.worst:
+            return "a ratio under a minimum"
+        if self.outcome in self.below:
+            return f"a ratio whose bottom reads {self.outcome}"
+        draws = Counter(name for level in self.levels for name in level.of)
+        for name in sort_names(self.summed):
+            if draws[name] != 1:
+                return f"{draws[name] or 'no'} factors draw {name}, which is summed over"
+        if not draws[self.outcome]:
+            return f"no factor draws {self.outcome}"
+        return None
+
+    def make_form(self) -> LevelForm:
+        """Make a form of the factors, without those that sum to one.
+
+        Called by ``find_form`` where there is no fault.
+        """
+        levels = _drop_ones(self.levels, self.summed)
+        return LevelForm(
+            tuple(levels), self.axes, self.outcome, tuple(self.worst), tuple(self.idle)
+        )
+
+
+def _drop_ones(levels: Sequence[Level], summed: Iterable[str]) -> Sequence[Level]:
+    """Drop what sums to one: the variables of levels that are summed over and read nowhere.
+
+    Once a level is gone, nobody may read what it was given. Called by ``_Draft.make_form``.
+    """
+    while True:
+        read = frozenset[str]().union(*(level.given for level in levels))
+        unread = frozenset(summed) - read
+        if not any(level.of & unread for level in levels):
+            return levels
+        levels = [_marginalize(level, unread) for level in levels if not level.of <= unread]
+
+
+def _marginalize(level: Level, unread: Nodes) -> Level:
+    """Leave out of a joint law the variables that are summed over and read nowhere.
+
+    Called by ``_drop_ones``.
+    """
+    gone = frozenset(name for name in level.term.of if level.names.get(name, name) in unread)
+    term = P(level.term.of - gone, level.term.given, level.term.logged)
+    names = {name: other for name, other in level.names.items() if name not in gone}
+    return replace(level, term=term, names=names)
+
+
+def _drop_idle_worst(form: LevelForm) -> LevelForm:
+    """Drop the variables of unknown law, and the idle ones, that no level reads.
+
+    Called by ``find_form``, once factors that sum to one are gone.
+    """
+    read = frozenset[str]().union(*(level.of | level.given for level in form.levels))
+    kept = [name in read for name in form.worst]
+    return replace(
+        form,
+        levels=tuple(replace(level, depth=sum(kept[: level.depth])) for level in form.levels),
+        worst=tuple(name for name in form.worst if name in read),
+        idle=tuple(name for name in form.idle if name in read),
+    )
+
+
+def _order_levels(form: LevelForm, graph: CausalGraph) -> LevelForm | Unmet:
+    """Order the levels of a form as their columns may be revealed, with folds if need be.
+
+    A level comes after those that draw what it is given, and, if it reads a variable of unknown
+    law, after all that stand further out: their weights must not hang on a later choice. One
+    that draws the outcome is the last. Called by ``find_form``.
+    """
+    holders = [place for place, level in enumerate(form.levels) if form.outcome in level.of]
+    # Tables of everyone have rows of their own, and go first. Then causes go first.
+    rank = {name: place for place, name in enumerate(graph.order)}
+    for last in reversed(holders):
+        levels = sorted(
+            form.levels,
+            key=lambda level: (
+                level is form.levels[last],
+                level.term.logged,
+                level.depth,
+                sorted(rank[name] for name in level.term.of),
+            ),
+        )
+        order = order_readings(_list_readings(levels, form, graph), graph)
+        if order is not None:
+            placed = (replace(levels[place], fold=fold) for place, fold in order)
+            return replace(form, levels=tuple(placed))
+    return Unmet(_explain_disorder(form.levels))
+
+
+def _list_readings(
+    levels: Sequence[Level], form: LevelForm, graph: CausalGraph
+) -> list[Reading]:
+    """List what levels read, by columns, and which of them must come before each.
+
+    The last comes after all others. Without selection, tables of everyone are the log. Called
+    by ``_order_levels``.
+    """
+    summed, worst = form.drawn.keys(), frozenset(form.worst)
+    found = list[Reading]()
+    for place, level in enumerate(levels):
+        reads_worst = bool((level.of | level.given) & worst)
+        after = frozenset(
+            other
+            for other, before in enumerate(levels)
+            if before is not level
+            and (
+                place == len(levels) - 1
+                or before.of & level.given & summed
+                or (reads_worst and before.depth < level.depth)
+            )
+        )
+        logged = level.term.logged or graph.selection is None
+        found.append(Reading(level.term.of, level.term.given, logged, after))
+    return found
+
+
+def _explain_disorder(levels: Sequence[Level]) -> str:
+    """Explain why levels have no order in which their columns may be revealed.
+
+    Called by ``_order_levels`` when it has found none.
+    """
+    times = Counter(name for level in levels for name in level.term.of)
+    twice = [name for name, n in times.items() if n > 1]
+    if twice:
+        return f"the columns of {join_names(twice)} are read twice"
+    return "what one factor reads tells more of another than it is given"

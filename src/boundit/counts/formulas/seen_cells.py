@@ -12,7 +12,7 @@ before a term has no weight, and costs nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import TypeAlias
 
@@ -28,10 +28,10 @@ from boundit.terms.names import Nodes, sort_names
 
 @dataclass(frozen=True, slots=True)
 class ReadTerm:
-    """A term, and the names that its variables have where it is read."""
+    """A term, and the names that its variables have where it is read, if they differ."""
 
     term: P
-    names: Mapping[str, str]
+    names: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def of(self) -> Nodes:
@@ -48,6 +48,14 @@ class ReadTerm:
         Read by ``order_terms`` and ``_extend``.
         """
         return frozenset(self.names.get(name, name) for name in self.term.given)
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """The column behind each of its variables, by the name it has here.
+
+        Read by ``_extend`` and ``_look_up_shares``.
+        """
+        return {self.names.get(name, name): name for name in self.term.free}
 
 
 CellReader: TypeAlias = Callable[[P], SeenCells]
@@ -118,9 +126,7 @@ def sum_over_seen(
     if terms is None:
         return None
     free = tuple(sort_names(formula.free))
-    sizes = {
-        each.names.get(name, name): levels[name] for each in terms for name in each.term.free
-    }
+    sizes = {name: levels[own] for each in terms for name, own in each.columns.items()}
     shape = [sizes[name] for name in free]
     workspace.require_cells(prod(shape), free)
     if _holds_all(terms, formula.free):
@@ -162,7 +168,7 @@ def _sum_from_last(
     weight of what is not known. Called by ``sum_over_seen``.
     """
     last = terms[-1]
-    back = {last.names.get(name, name): name for name in last.term.free}
+    back = last.columns
     given, of = sort_names(last.given), sort_names(last.of)
     cells = read(last.term)
     codes = cells.select([back[name] for name in given])
@@ -190,7 +196,7 @@ def _look_up_shares(
 
     Called by ``_sum_from_last`` for every term but the last.
     """
-    back = {each.names.get(name, name): name for name in each.term.free}
+    back = each.columns
     names, given = sort_names(each.of | each.given), sort_names(each.given)
 
     def number(chosen: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
@@ -235,7 +241,7 @@ def _extend(
     Returns the longer lines, and those given which nothing was seen. Called by
     ``sum_over_seen`` for every term.
     """
-    back = {each.names.get(name, name): name for name in each.term.free}
+    back = each.columns
     given, of = sort_names(each.given), sort_names(each.of)
     own = cells.select([back[name] for name in given])
     both = np.vstack([own, state.select(given)])
