@@ -14,6 +14,7 @@ NAMES = (
     "scaling",
     "check",
     "tables",
+    "widths",
 )
 
 if __name__ == "__main__":
