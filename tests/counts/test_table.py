@@ -37,7 +37,7 @@ def test_cells_beyond_the_range_of_one_integer_stay_apart() -> None:
     """Twenty variables of 50 levels: their 50 ** 20 combinations do not fit into 64 bits."""
     codes = RNG.integers(0, 50, (300, 20))
     twice = np.concatenate([codes, codes[::-1]])
-    joined, n, _ = merge_cells(twice, [50] * 20, np.ones(600), {})
+    joined, n, _, _ = merge_cells(twice, [50] * 20, np.ones(600), {})
 
     assert (n == 2).all()
     assert joined.tolist() == sorted(codes.tolist())

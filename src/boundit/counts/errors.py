@@ -130,6 +130,35 @@ class TooManyCells(InvalidLog):
         )
 
 
+class TooManyClusters(TooManyCells):
+    """A table with more cells than fit, once they are cut up by cluster."""
+
+    def __init__(self, name: str, limit: int) -> None:
+        self.name, self.limit, self.widest = name, limit, ()
+        InvalidLog.__init__(
+            self,
+            f"cut up by the cluster {name!r}, the log has more than {limit:,} distinct rows, "
+            "which do not fit; raise ",
+            Option("memory_limit"),
+            ", or take clusters of more rows each",
+        )
+
+
+class ClustersDiffer(InvalidLog):
+    """Clusters that cannot be counted once, since their rows are not alike."""
+
+    def __init__(self, name: str, n: int, n_clusters: int, read: Sequence[str]) -> None:
+        self.name, self.n, self.n_clusters = name, n, n_clusters
+        super().__init__(
+            f"{n:,} of {n_clusters:,} clusters by {name!r} have rows that differ in "
+            f"{shorten(join_names(read))}; exact intervals can only count a cluster once, as "
+            "one row: pass ",
+            Option("inference", "approximate"),
+            ", which takes clusters as they are",
+            option="cluster",
+        )
+
+
 class NotNumeric(InvalidLog):
     """A column that is to be added up but holds no numbers."""
 

@@ -107,6 +107,7 @@ class Log:
         selection: str | None = None,
         domain: Mapping[str, Sequence[object]] | None = None,
         unmarked: Collection[str] = (),
+        cluster: str | None = None,
         memory_limit: int | None = None,
     ) -> CountTable:
         """Count every combination of values of ``variables``, in one pass over the rows.
@@ -114,23 +115,26 @@ class Log:
         ``reward`` is a numeric or boolean column that is added up in the same pass, not
         counted. If the log has a column ``selection``, it must be 1 in every row. ``domain``
         adds levels to those seen. ``unmarked`` are nodes that may be a selection node nobody
-        marked; the table's caveats ask about one that is 1 in every row. Of no more distinct
-        rows are brought back than fit into ``memory_limit`` bytes. The table keeps the order of
+        marked; the table's caveats ask about one that is 1 in every row. ``cluster`` is a
+        column whose rows belong together, in the graph or not: the table then says in
+        ``clusters`` how often each of them fell into each cell. Of no more distinct rows are
+        brought back than fit into ``memory_limit`` bytes. The table keeps the order of
         ``variables``. Users call it for a table; also called by ``count_statements`` for checks
         and, for bounds, by ``_count``.
         """
         asked = _list_once(variables)
         selection = selection if selection in self.names else None
         self._check_variables(asked, reward, selection)
+        by_cluster = self._find_cluster(cluster, reward)
         flags = self._choose_flags(unmarked) if selection is None else (selection,)
         cuts = {name: self.bins[name] for name in asked if name in self.bins}
         plan = GroupBy(
-            keys=tuple(self.names[name] for name in asked),
+            keys=(*(self.names[name] for name in asked), *by_cluster),
             cuts={self.names[name]: edges for name, edges in cuts.items()},
             reward=None if reward is None else self.names[reward],
             weight=self.weight,
             flags=tuple(self.names[name] for name in flags),
-            most_cells=limit_cells(len(asked), memory_limit),
+            most_cells=limit_cells(len(asked) + len(by_cluster), memory_limit),
             memory_limit=memory_limit,
         )
         request = Request(
@@ -146,6 +150,7 @@ class Log:
             domain=domain or {},
             notes=self._list_caveats(cuts) + ask_by_name(unmarked, self.names),
             most_cells=plan.most_cells,
+            cluster=cluster,
         )
         return tabulate(self.source.group(plan), request)
 
@@ -193,6 +198,30 @@ class Log:
             msg = f"the reward {reward!r} is a number; take it out of bins"
             raise InvalidOption(msg, option="bins")
         self._check_may_be_summed(reward, self._find_column(reward), "reward")
+
+    def _find_cluster(self, cluster: str | None, reward: str | None) -> tuple[str, ...]:
+        """Find the column of clusters in the source, or refuse what cannot be one.
+
+        A tuple of that column, or of none where no cluster is asked for. Called by
+        ``Log.count``.
+        """
+        if cluster is None:
+            return ()
+        if cluster not in self.names:
+            raise MissingColumn(cluster, self.names, is_node=False)
+        wrong = {
+            cluster == reward: "is the reward",
+            cluster in self.bins: "is cut into bins",
+            self.exact: "has no meaning for an exact law, which has no rows",
+        }
+        if True in wrong:
+            message = (
+                f"the cluster {cluster!r} {wrong[True]}; name a column such as a user's id"
+            )
+            raise InvalidOption(message, option="cluster")
+        if self.source.kinds[self.names[cluster]] is ColumnKind.NESTED:
+            raise NotACategory(cluster, ColumnKind.NESTED.value)
+        return (self.names[cluster],)
 
     def _choose_flags(self, names: Collection[str]) -> tuple[str, ...]:
         """Choose which of ``names``, possible selection nodes, have a column of numbers.

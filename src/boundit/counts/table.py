@@ -12,7 +12,9 @@ from math import prod
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from boundit.counts.clusters import ClusterLines
 from boundit.counts.errors import NoReward, NotALevel, TooLarge
 from boundit.counts.levels import Codes, Levels, index_levels, join_levels, to_native
 from boundit.counts.named_array import Floats, MissingAxis, NamedArray
@@ -31,7 +33,8 @@ class CountTable:
     Line ``i`` is the cell ``codes[i]``, places in ``levels`` in the order of ``variables``; it
     was logged ``n[i]`` times, a whole number, or has the probability ``n[i]`` of an ``exact``
     law. Lines are sorted by code, and no cell has two. Without a ``reward`` the arrays
-    ``sums``, ``squares``, ``lowest`` and ``highest`` are None.
+    ``sums``, ``squares``, ``lowest`` and ``highest`` are None. ``clusters`` cuts the lines up
+    by cluster, for a log that was counted with one.
 
     >>> from boundit.counts.read import read_log
     >>> log = read_log({"X": ["a", "b", "a"], "C": [0, 0, 1], "Y": [0.5, 1, 0]})
@@ -55,6 +58,7 @@ class CountTable:
     notes: tuple[Note, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
     label: str = "the table"
+    clusters: ClusterLines | None = None
 
     def __post_init__(self) -> None:
         """Keep the numbers from changing, and columns of codes close together."""
@@ -252,10 +256,11 @@ class CountTable:
 
 def merge_cells(
     codes: Codes, shape: Sequence[int], n: Floats, reward: Mapping[str, Floats]
-) -> tuple[Codes, Floats, dict[str, Floats]]:
+) -> tuple[Codes, Floats, dict[str, Floats], NDArray[np.intp]]:
     """Add up the lines of a table that have the same codes, and sort them by codes.
 
-    Returns the codes, the counts and the sums of reward that are left. Called by ``tabulate``.
+    Returns the codes, the counts and the sums of reward that are left, and which of the lines
+    that are left each line went to. Called by ``tabulate``.
     """
     first, group = find_distinct(codes, shape)
     joined: dict[str, Floats] = {}
@@ -269,7 +274,7 @@ def merge_cells(
     kept = np.empty((len(first), len(shape)), dtype=np.int64, order="F")
     for i in range(len(shape)):
         kept[:, i] = codes[first, i]
-    return kept, joined.pop("n"), joined
+    return kept, joined.pop("n"), joined, group
 
 
 def join_domains(tables: Iterable[CountTable]) -> dict[str, Levels]:

@@ -14,6 +14,7 @@ from boundit.counts.caveats import (
     warn_of_missing_words,
 )
 from boundit.counts.cells import CELL_LIMIT, Cells, Column
+from boundit.counts.clusters import ClusterLines
 from boundit.counts.errors import (
     BadWeight,
     Continuous,
@@ -22,6 +23,7 @@ from boundit.counts.errors import (
     NotAllSelected,
     NotFinite,
     TooManyCells,
+    TooManyClusters,
 )
 from boundit.counts.levels import (
     Codes,
@@ -62,6 +64,7 @@ class Request:
     domain: Mapping[str, Sequence[object]]
     notes: tuple[Note, ...]
     most_cells: int = CELL_LIMIT
+    cluster: str | None = None
 
 
 def tabulate(cells: Cells, asked: Request) -> CountTable:
@@ -74,9 +77,10 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         raise EmptyLog(asked.label, "it has no rows")
     _check_selection(cells, asked)
     _check_weights(cells, asked)
-    pairs = zip(asked.variables, cells.keys, strict=True)
+    pairs = zip(asked.variables, cells.keys, strict=False)  # a cluster comes last
     keys = {name: _encode_key(name, column, asked.cuts.get(name)) for name, column in pairs}
-    _check_size(keys, len(cells["lines"]), asked.most_cells)
+    _check_size(keys, len(cells["lines"]), asked)
+    clusters = _encode_clusters(cells, asked)
     rows = _count_rows(cells, asked)
     for name, (levels, codes) in keys.items():
         _check_category(name, levels, _count_known(codes, rows, levels), asked)
@@ -90,22 +94,30 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
     levels_of, codes = _encode_in_domain(keys, len(n), asked)
     notes = _collect_notes(cells, keys, nulls, asked)
     del keys  # of many variables, the codes of every cell take more than all else
-    codes, n, reward = merge_cells(
+    numbers = {
+        name: of[kept] / (scale if name in _ADDED else 1.0) for name, of in reward.items()
+    }
+    codes, cell_n, reward, line = merge_cells(
         codes if kept.all() else codes[kept],
         [len(levels) for levels in levels_of.values()],
         n[kept] / scale,
-        {name: of[kept] / (scale if name in _ADDED else 1.0) for name, of in reward.items()},
+        numbers,
     )
     return CountTable(
         variables=asked.variables,
         levels=levels_of,
         codes=codes,
-        n=n,
+        n=cell_n,
         reward=asked.reward,
         exact=asked.exact,
         notes=notes,
         dropped=nulls,
         label=asked.label,
+        clusters=clusters
+        if clusters is None
+        else ClusterLines.from_cells(
+            str(asked.cluster), clusters[kept], line, {"n": n[kept], **numbers}
+        ),
         **reward,
     )
 
@@ -166,12 +178,30 @@ def _check_weights(cells: Cells, asked: Request) -> None:
         raise BadWeight(name, "has a fractional part in some rows", fix)
 
 
-def _check_size(keys: Keys, n_cells: int, most: int) -> None:
-    """Refuse more combinations of values than ``most``, naming the widest variables.
+def _encode_clusters(cells: Cells, asked: Request) -> Codes | None:
+    """Give every cell the number of its cluster, or refuse rows that have none.
+
+    None where no cluster was asked for. Called by ``tabulate``.
+    """
+    if asked.cluster is None:
+        return None
+    levels, codes = encode_column(asked.cluster, cells.keys[-1])
+    if None in levels:
+        lost = int(cells["lines"][codes == levels.index(None)].sum())
+        fix = Message("give each row its cluster, or leave such rows out of the log")
+        raise HasNulls(asked.cluster, lost, int(cells["lines"].sum()), fix)
+    return codes
+
+
+def _check_size(keys: Keys, n_cells: int, asked: Request) -> None:
+    """Refuse more combinations of values than fit, naming the widest variables.
 
     Called by ``tabulate``.
     """
+    most = asked.most_cells
     if n_cells > most:
+        if asked.cluster is not None:
+            raise TooManyClusters(asked.cluster, most)
         wide = sorted(((len(of), name) for name, (of, _) in keys.items()), reverse=True)
         raise TooManyCells(most, [(name, n) for n, name in wide[:3]])
 

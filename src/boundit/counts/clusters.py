@@ -1,0 +1,115 @@
+"""Rows that belong together: how often each cluster, such as a user, fell into each cell."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.counts.errors import ClustersDiffer
+from boundit.counts.levels import Codes
+from boundit.counts.named_array import Floats
+from boundit.counts.seen import find_distinct
+
+if TYPE_CHECKING:
+    from boundit.counts.table import CountTable
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterLines:
+    """The lines of a count table cut up by cluster, one entry for a cluster in a cell.
+
+    Entry ``i`` says that cluster ``cluster[i]``, a number from 0 to below ``n_clusters``, has
+    ``n[i]`` rows in the cell of line ``line[i]`` of the table, with ``sums[i]`` as the sum of
+    their reward and ``lowest[i]`` to ``highest[i]`` as its range. The last three are None
+    where the table has no reward. What any statistic that is a sum over rows comes to in each
+    cluster is ``np.bincount(cluster, n * value[line], n_clusters)`` for a ``value`` of each
+    line, and with ``sums`` in the place of ``n`` for a multiple of the reward: variances that
+    allow for clusters are made of those. Lines keep their places when a table gets levels, so
+    that ``line`` stays right.
+    """
+
+    name: str
+    n_clusters: int
+    cluster: Codes
+    line: Codes
+    n: Floats
+    sums: Floats | None = None
+    lowest: Floats | None = None
+    highest: Floats | None = None
+
+    def __post_init__(self) -> None:
+        """Keep the numbers from changing."""
+        for array in (self.cluster, self.line, self.n, self.sums, self.lowest, self.highest):
+            if array is not None:
+                array.flags.writeable = False
+
+    @classmethod
+    def from_cells(
+        cls,
+        name: str,
+        cluster: Codes,
+        line: Codes,
+        numbers: dict[str, Floats],
+    ) -> "ClusterLines":
+        """Number the clusters that have rows, and join the cells of one cluster in one line.
+
+        ``cluster`` and ``line`` say of each cell where it belongs, ``numbers`` are its ``n``
+        and, with a reward, its sums and range. Called by ``tabulate``.
+        """
+        codes, cluster = np.unique(cluster, return_inverse=True)
+        shape = (len(codes), int(line.max(initial=0)) + 1)
+        first, group = find_distinct(np.stack([cluster, line], axis=1), shape)
+        joined = {"n": _add_up(group, numbers["n"], len(first))}
+        if "sums" in numbers:
+            joined["sums"] = _add_up(group, numbers["sums"], len(first))
+            for end, how in (("lowest", np.minimum), ("highest", np.maximum)):
+                joined[end] = numbers[end][first].copy()
+                how.at(joined[end], group, numbers[end])
+        return cls(name, len(codes), cluster[first], line[first], **joined)
+
+    def find_differing(self) -> NDArray[np.bool_]:
+        """Find the clusters whose rows differ: in their cell or, within a cell, in the reward.
+
+        Called by ``count_clusters_once``.
+        """
+        differ = np.bincount(self.cluster, minlength=self.n_clusters) > 1
+        if self.lowest is not None and self.highest is not None:
+            differ[self.cluster[self.lowest != self.highest]] = True
+        return differ
+
+
+def count_clusters_once(table: "CountTable") -> "CountTable":
+    """Count each cluster of a table as one row, or refuse where rows of a cluster differ.
+
+    Clusters are independent where their rows are not, so that a table of clusters is one of
+    independent rows. Called by ``_count`` where intervals are to be exact.
+    """
+    found = table.clusters
+    if found is None:
+        return table
+    if n_differing := int(found.find_differing().sum()):
+        read = (*table.variables, *([table.reward] if table.reward else []))
+        raise ClustersDiffer(found.name, n_differing, found.n_clusters, read)
+    size = len(table.n)
+    once = np.bincount(found.line, minlength=size).astype(np.float64)
+    note = (
+        f"each of {found.n_clusters:,} clusters by {found.name} was counted once, however many "
+        f"of the {table.rows:,.0f} rows it has: the numbers speak of clusters, not of rows"
+    )
+    table = replace(table, n=once, clusters=None, notes=(*table.notes, note))
+    if found.lowest is None:
+        return table
+    return replace(
+        table,
+        sums=_add_up(found.line, found.lowest, size),
+        squares=_add_up(found.line, found.lowest**2, size),
+    )
+
+
+def _add_up(places: NDArray[np.intp], numbers: Floats, size: int) -> Floats:
+    """Add up numbers by the place each belongs to.
+
+    Called by ``ClusterLines.from_cells`` and ``count_clusters_once``.
+    """
+    return np.bincount(places, numbers, size).astype(np.float64)
