@@ -507,3 +507,25 @@ def test_the_cells_behind_a_row_are_listed_unless_there_are_too_many(
     table = derive_bounds(parse("X -> Y; W -> Y; W -> [S]"), "Y | do(X)", columns)
 
     assert {len(bound.lower_cells) for bound in table.bounds.values()} == {listed}
+
+
+def test_a_log_read_three_times_is_as_wide_as_once_with_its_rows_as_clusters() -> None:
+    rng = np.random.default_rng(3)
+    rows = {
+        "X": rng.integers(2, size=400).tolist(),
+        "Y": rng.integers(2, size=400).tolist(),
+        "id": list(range(400)),
+    }
+    thrice = {name: values * 3 for name, values in rows.items()}
+    graph = parse("X -> Y; hidden U; U -> X; U -> Y")
+    once = derive_bounds(graph, "Y | do(X)", rows)
+    clustered = derive_bounds(graph, "Y | do(X)", thrice, cluster="id")
+    assert clustered.bounds == once.bounds
+    narrow = derive_bounds(graph, "Y | do(X)", thrice)
+    assert narrow[0, ()].width < once[0, ()].width
+    assert any("400 clusters by id" in note for note in clustered.caveats)
+    with pytest.raises(BounditError, match="no column 'user'"):
+        derive_bounds(graph, "Y | do(X)", rows, cluster="user")
+    mixed = thrice | {"Y": [1 - y for y in rows["Y"]] + rows["Y"] * 2}
+    with pytest.raises(BounditError, match="400 of 400 clusters by 'id'"):
+        derive_bounds(graph, "Y | do(X)", mixed, cluster="id")

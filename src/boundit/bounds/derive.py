@@ -36,6 +36,7 @@ def derive_bounds(
     max_condition: int = 3,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
+    cluster: str | None = None,
     told: Told | None = None,
 ) -> BoundTable:
     """Bound what every arm would earn in every context, with the reason for each end.
@@ -81,6 +82,10 @@ def derive_bounds(
         the machine's memory. What would not fit is left out beforehand, with a caveat. An
         engine that holds the log, such as a Spark cluster or a pandas frame, has memory of its
         own.
+    cluster
+        A column whose rows belong together, such as a user's id; it need not be in the graph.
+        Clusters are then taken for independent, not rows: each is counted once, and refused
+        where its rows differ in a column that is read.
     told
         Hears what is being done, how much of it is done, and of how much.
     """
@@ -98,6 +103,7 @@ def derive_bounds(
         max_condition=max_condition,
         time_limit=time_limit,
         memory_limit=memory_limit,
+        cluster=cluster,
     )
     return derive_table(request, {}, told or say_nothing)
 
@@ -159,7 +165,13 @@ def _plan_and_count(
         plan = replace(plan, rules=(), notes=(*plan.notes, late))
     told(f"count {len(plan.needs)} columns", 0, 1)
     return count_within(
-        plan, request.log, request.external, request.domain, kept, workspace.memory_limit
+        plan,
+        request.log,
+        request.external,
+        request.domain,
+        kept,
+        workspace.memory_limit,
+        cluster=request.cluster,
     )
 
 

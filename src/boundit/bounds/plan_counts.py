@@ -87,17 +87,31 @@ def count_within(
     domain: Mapping[str, Sequence[object]],
     kept: KeptCounts,
     memory_limit: int,
+    *,
+    cluster: str | None = None,
+    keep_clusters: bool = False,
 ) -> tuple[BoundPlan, PlanCounts]:
     """Count what the rules of a plan read, or as many of them as memory has room for.
 
     Where the log has more distinct rows than fit, the rules that need the fewest columns are
-    kept, and the plan that comes back says so. Called by ``_plan_and_count``, before
-    ``assemble``.
+    kept, and the plan that comes back says so. Rows that share a ``cluster`` belong together:
+    each cluster is counted once, or refused, unless ``keep_clusters`` asks for tables whose
+    ``clusters`` say how often each fell into each cell, for intervals that allow for it. Called
+    by ``_plan_and_count``, before ``assemble``.
     """
     refusal: TooManyCells | None = None
     for tried in (plan, *(keep_smallest(plan, n) for n in (MOST_RULES, 1, 0))):
         try:
-            counts = count_for(tried, log, external, domain, kept, memory_limit)
+            counts = count_for(
+                tried,
+                log,
+                external,
+                domain,
+                kept,
+                memory_limit,
+                cluster=cluster,
+                keep_clusters=keep_clusters,
+            )
         except TooManyCells as error:
             refusal = refusal or error
         else:
@@ -130,6 +144,9 @@ def count_for(
     domain: Mapping[str, Sequence[object]] | None = None,
     kept: KeptCounts | None = None,
     memory_limit: int | None = None,
+    *,
+    cluster: str | None = None,
+    keep_clusters: bool = False,
 ) -> PlanCounts:
     """Count what the rules of a plan read, in one pass over each log.
 
@@ -140,7 +157,11 @@ def count_for(
     memory = {} if kept is None else kept
     key = (plan.graph, plan.needs)
     if key not in memory:
-        memory[key] = _count(plan, log, external, domain or {}, memory_limit)
+        counts = _count(plan, log, external, domain or {}, memory_limit, cluster)
+        if not keep_clusters:
+            once, *others = (table.count_clusters_once() for table in counts.tables)
+            counts = PlanCounts(once, tuple(others))
+        memory[key] = counts
     return memory[key]
 
 
@@ -150,10 +171,12 @@ def _count(
     external: Sequence[Log],
     domain: Mapping[str, Sequence[object]],
     memory_limit: int | None,
+    cluster: str | None,
 ) -> PlanCounts:
     """Count the columns that a plan reads, in one pass over each log.
 
-    Called by ``count_for`` for what is not kept from an earlier call.
+    An external table without the ``cluster`` has rows that each stand alone. Called by
+    ``count_for`` for what is not kept from an earlier call.
     """
     (outcome,) = plan.query.outcomes
     plan.graph.require(domain)
@@ -166,13 +189,17 @@ def _count(
         unmarked=find_possible_selection(
             plan.graph, plan.query.outcomes + plan.query.treatments + plan.query.context
         ),
+        cluster=cluster,
         memory_limit=memory_limit,
     )
     tables = []
     for other in external:
         held = [name for name in wanted if name in other.columns]
         reward = outcome if outcome in other.columns else None
-        tables.append(other.count(held, reward=reward, memory_limit=memory_limit))
+        together = cluster if cluster in other.columns and not other.exact else None
+        tables.append(
+            other.count(held, reward=reward, cluster=together, memory_limit=memory_limit)
+        )
     levels = {name: levels for name, levels in domain.items() if name in needed}
     counted, *others = share_levels(first, tables, levels)
     return PlanCounts(counted, tuple(others))

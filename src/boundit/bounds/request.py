@@ -56,6 +56,7 @@ class BoundRequest:
     max_condition: int
     time_limit: float | None
     memory_limit: int
+    cluster: str | None = None
 
     @property
     def tables(self) -> list[Nodes]:
@@ -90,6 +91,7 @@ def read_request(
     max_condition: int = 3,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
+    cluster: str | None = None,
 ) -> BoundRequest:
     """Check the question and every option, then open the logs; no row is read.
 
@@ -108,6 +110,8 @@ def read_request(
     facts.require_in(graph)
     planned = graph if may_be_binary(reward_range) else hide_reward(graph, asked.outcomes[0])
     opened, others = read_log(log), open_external_logs(graph, external)
+    if cluster is not None:
+        opened.find_cluster(cluster)
     if chance is not None and all(table.exact for table in (opened, *others)):
         none = Option("confidence", None)
         raise NoConfidence("an exact law has no sampling error; pass ", none)
@@ -124,6 +128,7 @@ def read_request(
         max_condition,
         time_limit,
         memory,
+        cluster,
     )
 
 

@@ -1,18 +1,13 @@
 """Rows that belong together: how often each cluster, such as a user, fell into each cell."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.errors import ClustersDiffer
 from boundit.counts.levels import Codes
 from boundit.counts.named_array import Floats
 from boundit.counts.seen import find_distinct
-
-if TYPE_CHECKING:
-    from boundit.counts.table import CountTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,45 +66,32 @@ class ClusterLines:
     def find_differing(self) -> NDArray[np.bool_]:
         """Find the clusters whose rows differ: in their cell or, within a cell, in the reward.
 
-        Called by ``count_clusters_once``.
+        Called by ``CountTable.count_clusters_once``.
         """
         differ = np.bincount(self.cluster, minlength=self.n_clusters) > 1
         if self.lowest is not None and self.highest is not None:
             differ[self.cluster[self.lowest != self.highest]] = True
         return differ
 
+    def count_clusters(self, n_lines: int) -> Floats:
+        """Count the clusters in each line of the table, however many rows each has there.
 
-def count_clusters_once(table: "CountTable") -> "CountTable":
-    """Count each cluster of a table as one row, or refuse where rows of a cluster differ.
+        Called by ``CountTable.count_clusters_once``.
+        """
+        return np.bincount(self.line, minlength=n_lines).astype(np.float64)
 
-    Clusters are independent where their rows are not, so that a table of clusters is one of
-    independent rows. Called by ``_count`` where intervals are to be exact.
-    """
-    found = table.clusters
-    if found is None:
-        return table
-    if n_differing := int(found.find_differing().sum()):
-        read = (*table.variables, *([table.reward] if table.reward else []))
-        raise ClustersDiffer(found.name, n_differing, found.n_clusters, read)
-    size = len(table.n)
-    once = np.bincount(found.line, minlength=size).astype(np.float64)
-    note = (
-        f"each of {found.n_clusters:,} clusters by {found.name} was counted once, however many "
-        f"of the {table.rows:,.0f} rows it has: the numbers speak of clusters, not of rows"
-    )
-    table = replace(table, n=once, clusters=None, notes=(*table.notes, note))
-    if found.lowest is None:
-        return table
-    return replace(
-        table,
-        sums=_add_up(found.line, found.lowest, size),
-        squares=_add_up(found.line, found.lowest**2, size),
-    )
+    def sum_powers(self, n_lines: int, power: int) -> Floats | None:
+        """Sum a power of the reward over the clusters in each line, each counted once.
+
+        None without a reward. Called by ``CountTable.count_clusters_once``, once no cluster has
+        two rewards.
+        """
+        return None if self.lowest is None else _add_up(self.line, self.lowest**power, n_lines)
 
 
 def _add_up(places: NDArray[np.intp], numbers: Floats, size: int) -> Floats:
     """Add up numbers by the place each belongs to.
 
-    Called by ``ClusterLines.from_cells`` and ``count_clusters_once``.
+    Called by ``ClusterLines.from_cells`` and ``ClusterLines.sum_powers``.
     """
     return np.bincount(places, numbers, size).astype(np.float64)

@@ -125,7 +125,7 @@ class Log:
         asked = _list_once(variables)
         selection = selection if selection in self.names else None
         self._check_variables(asked, reward, selection)
-        by_cluster = self._find_cluster(cluster, reward)
+        by_cluster = self.find_cluster(cluster, reward)
         flags = self._choose_flags(unmarked) if selection is None else (selection,)
         cuts = {name: self.bins[name] for name in asked if name in self.bins}
         plan = GroupBy(
@@ -199,11 +199,11 @@ class Log:
             raise InvalidOption(msg, option="bins")
         self._check_may_be_summed(reward, self._find_column(reward), "reward")
 
-    def _find_cluster(self, cluster: str | None, reward: str | None) -> tuple[str, ...]:
+    def find_cluster(self, cluster: str | None, reward: str | None = None) -> tuple[str, ...]:
         """Find the column of clusters in the source, or refuse what cannot be one.
 
         A tuple of that column, or of none where no cluster is asked for. Called by
-        ``Log.count``.
+        ``Log.count``, and by ``read_request`` before any row is read.
         """
         if cluster is None:
             return ()

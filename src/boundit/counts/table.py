@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.counts.clusters import ClusterLines
-from boundit.counts.errors import NoReward, NotALevel, TooLarge
+from boundit.counts.errors import ClustersDiffer, NoReward, NotALevel, TooLarge
 from boundit.counts.levels import Codes, Levels, index_levels, join_levels, to_native
 from boundit.counts.named_array import Floats, MissingAxis, NamedArray
 from boundit.counts.seen import SeenCells, find_distinct
@@ -186,6 +186,33 @@ class CountTable:
             moved = np.array([at[name][v] for v in self.levels[name]], dtype=np.int64)
             codes[:, i] = moved[codes[:, i]] if len(moved) else 0
         return replace(self, levels=widened, codes=codes)
+
+    def count_clusters_once(self) -> Self:
+        """Count each cluster as one row, or refuse the table where rows of a cluster differ.
+
+        Clusters are independent where their rows are not, so that the table becomes one of
+        independent rows. One without clusters stays as it is. Called by ``count_for`` where
+        intervals are to be exact.
+        """
+        found, n_lines = self.clusters, len(self.n)
+        if found is None:
+            return self
+        if n_differing := int(found.find_differing().sum()):
+            read = (*self.variables, *([self.reward] if self.reward else []))
+            raise ClustersDiffer(found.name, n_differing, found.n_clusters, read)
+        note = (
+            f"each of {found.n_clusters:,} clusters by {found.name} was counted once, however "
+            f"many of the {self.rows:,.0f} rows it has: the numbers speak of clusters, not of "
+            "rows"
+        )
+        return replace(
+            self,
+            n=found.count_clusters(n_lines),
+            sums=found.sum_powers(n_lines, 1),
+            squares=found.sum_powers(n_lines, 2),
+            notes=(*self.notes, note),
+            clusters=None,
+        )
 
     @cached_property
     def _codes_of(self) -> dict[str, dict[object, int]]:
