@@ -12,7 +12,7 @@ from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.simulation.model import Model
-from boundit.terms.names import join_names, sort_names
+from boundit.terms.names import sort_names
 from tests.bounds.exact import Asked, questions
 
 
@@ -85,21 +85,3 @@ def _multiply(form: LevelForm, model: Model, names: tuple[str, ...]) -> Floats:
         renamed = tuple(level.names.get(axis, axis) for axis in table.axes)
         dense = dense * NamedArray(renamed, table.values).align(order)
     return dense
-
-
-def write_form(form: LevelForm | RatioForm | Unmet) -> str:
-    """Write a form's levels: @ marks their depth, / their fold, * tables of everyone."""
-    if isinstance(form, Unmet):
-        return f"unmet: {form.reason}"
-    if isinstance(form, RatioForm):
-        return f"ratio: {write_form(form.form)}"
-    parts = list[str]()
-    for level in form.levels:
-        given = f" | {join_names(level.given)}" if level.given else ""
-        everyone = "" if level.term.logged else "*"
-        depth = f"@{level.depth}" if level.depth else ""
-        fold = f"/{level.fold}" if level.fold else ""
-        parts.append(f"P({join_names(level.of)}{given}){everyone}{depth}{fold}")
-    worst = f"worst {', '.join(form.worst)}: " if form.worst else ""
-    idle = f", any {', '.join(form.idle)}" if form.idle else ""
-    return f"{worst}{' '.join(parts)}{idle}"

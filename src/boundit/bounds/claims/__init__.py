@@ -1,1 +1,1 @@
-"""Claims: ends of whole sums, with one error for each end instead of one for each cell."""
+"""Exact claims: one end of one row each, however many cells the row is a sum of."""

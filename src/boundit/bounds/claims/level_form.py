@@ -220,9 +220,8 @@ class _Draft:
             return "a ratio inside a sum"
         if self.divided and self.worst:
             return "a ratio under a minimum"
-        given = frozenset(self.below).union(*(level.given for level in self.levels))
-        if self.divided and self.outcome in given:
-            return f"a ratio in which {self.outcome} is given"
+        if self.outcome in self.below:
+            return f"a ratio whose bottom reads {self.outcome}"
         draws = Counter(name for level in self.levels for name in level.of)
         for name in sort_names(self.summed):
             if draws[name] != 1:

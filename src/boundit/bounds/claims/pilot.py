@@ -1,0 +1,194 @@
+"""A blind pilot: some rows that choose everything that is free, and the rest, which speak.
+
+What a claim may choose (its scale, first guesses, which inequality, which rule) is chosen on
+rows that have no other say. They are drawn by a fixed seed that looks at nothing, row by row
+with one chance, so pilot and rest are independent logs of the same law.
+
+A log of 0/1 rewards is drawn as successes and failures. Of a numeric reward the counts hold
+only sums, which cannot be taken apart: its pilot has no rewards, and its rewards all speak.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.random import Generator
+
+from boundit.bounds.binary_reward import BinaryReward
+from boundit.counts.named_array import Floats
+from boundit.counts.table import CountTable
+from boundit.estimand.language.expression import P
+
+PILOT_SEED: Final = 20240226
+"""Fixed once for all: who tries seeds and keeps the best loses the guarantee."""
+_ROWS, _SHARE, _MOST = 100, 0.02, 0.1  # 100 rows and one in 50, at most one in 10
+
+
+@dataclass(frozen=True, eq=False)
+class SplitRows:
+    """One source of counts: its pilot, the folds of the rest, and what holds the rewards.
+
+    ``rewarded`` is, for each fold, the table that rewards are read off: the fold itself, or all
+    rows where the reward is numeric.
+    """
+
+    pilot: BinaryReward
+    folds: tuple[BinaryReward, ...]
+    rewarded: tuple[BinaryReward, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the source is an exact law, of which there is nothing to draw.
+
+        Read by ``SplitSources.find``'s callers, which then pay nothing for its levels.
+        """
+        return self.pilot.table.exact
+
+
+@dataclass(frozen=True, eq=False)
+class SplitSources:
+    """The log and the external tables, each split into pilot and rest."""
+
+    log: SplitRows
+    population: tuple[SplitRows, ...]
+
+    def find(self, term: P) -> SplitRows:
+        """Find the source of a term: the log, or the smallest external table that has it.
+
+        Called by ``FormArrays`` for every level.
+        """
+        if term.logged:
+            return self.log
+        return next(s for s in self.population if term.of | term.given <= s.pilot.names)
+
+
+def split_sources(
+    log: BinaryReward, population: Sequence[BinaryReward], *, n_folds: int = 1
+) -> SplitSources:
+    """Draw the pilot of the log and of every external table, by a fixed seed.
+
+    The rest is cut into ``n_folds`` folds of like size. Called by ``ClaimNumbers`` once for
+    each number of folds.
+    """
+    streams = np.random.SeedSequence(PILOT_SEED).spawn(1 + len(population))
+    own = _split_rows(log, n_folds, np.random.default_rng(streams[0]))
+    sized = sorted(
+        zip(population, streams[1:], strict=True),
+        key=lambda pair: float(np.prod(list(pair[0].n_levels.values()))),
+    )
+    others = tuple(
+        own if source is log else _split_rows(source, n_folds, np.random.default_rng(stream))
+        for source, stream in sized
+    )
+    return SplitSources(own, others)
+
+
+def choose_chance(rows: float) -> float:
+    """Choose with which chance a row goes to the pilot: 100 rows and 2 percent, at most 10.
+
+    Called by ``_split_rows``.
+
+    >>> choose_chance(500), choose_chance(5_000)
+    (0.1, 0.04)
+    """
+    return min(_MOST, _SHARE + _ROWS / max(rows, 1.0))
+
+
+def _split_rows(source: BinaryReward, n_folds: int, rng: Generator) -> SplitRows:
+    """Draw the pilot of one source, and cut what is left into folds.
+
+    Called by ``split_sources``.
+    """
+    if source.table.exact:
+        return SplitRows(source, (source,) * n_folds, (source,) * n_folds)
+    pilot, rest = thin(source, choose_chance(source.table.rows), rng)
+    folds = list[BinaryReward]()
+    for left in range(n_folds, 1, -1):
+        fold, rest = thin(rest, 1 / left, rng)
+        folds.append(fold)
+    folds.append(rest)
+    spoken = tuple(folds) if source.binary or source.outcome is None else (source,) * n_folds
+    return SplitRows(pilot, tuple(folds), spoken)
+
+
+def thin(
+    source: BinaryReward, chance: float, rng: Generator
+) -> tuple[BinaryReward, BinaryReward]:
+    """Draw each row with a chance; return the rows drawn and those left.
+
+    Rewards that are not 0/1 are lost, as sums cannot be taken apart. Called by ``_split_rows``
+    for the pilot and for folds.
+    """
+    table = source.table
+    if table.reward is None or source.outcome is None or not source.binary:
+        drawn = _draw(table.n, chance, rng)
+        bare = replace(
+            table, reward=None, sums=None, squares=None, lowest=None, highest=None, n=drawn
+        )
+        hidden = replace(source, outcome=None)
+        return (
+            replace(hidden, table=_drop_empty(bare)),
+            replace(hidden, table=_drop_empty(replace(bare, n=table.n - drawn))),
+        )
+    assert table.sums is not None
+    low, high = source.low, source.high
+    successes = np.rint((table.sums - low * table.n) / (high - low))
+    won = _draw(successes, chance, rng)
+    lost = _draw(table.n - successes, chance, rng)
+    return (
+        replace(source, table=_count_again(table, won, lost, low, high)),
+        replace(
+            source,
+            table=_count_again(table, successes - won, table.n - successes - lost, low, high),
+        ),
+    )
+
+
+def _draw(counts: Floats, chance: float, rng: Generator) -> Floats:
+    """Draw how many of each line's rows are taken, each row with the same chance.
+
+    Called by ``thin``.
+    """
+    return rng.binomial(np.rint(counts).astype(np.int64), chance).astype(np.float64)
+
+
+def _count_again(
+    table: CountTable, won: Floats, lost: Floats, low: float, high: float
+) -> CountTable:
+    """Make a table of the same cells with other numbers of successes and failures.
+
+    Called by ``thin``.
+    """
+    n = won + lost
+    return _drop_empty(
+        replace(
+            table,
+            n=n,
+            sums=low * lost + high * won,
+            squares=low**2 * lost + high**2 * won,
+            lowest=np.where(lost > 0, low, high),
+            highest=np.where(won > 0, high, low),
+        )
+    )
+
+
+def _drop_empty(table: CountTable) -> CountTable:
+    """Drop the lines of a table that have no rows.
+
+    Called by ``thin`` for what is drawn and for what is left.
+    """
+    kept = table.n > 0
+
+    def keep(array: Floats | None) -> Floats | None:
+        return None if array is None else array[kept]
+
+    return replace(
+        table,
+        codes=table.codes[kept],
+        n=table.n[kept],
+        sums=keep(table.sums),
+        squares=keep(table.squares),
+        lowest=keep(table.lowest),
+        highest=keep(table.highest),
+    )

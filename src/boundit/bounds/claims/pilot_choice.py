@@ -1,0 +1,140 @@
+"""What the pilot chooses: the scale of every claim, and how each level pays.
+
+The chooser holds no row of the rest, so that nothing the rest's rewards say can move a choice.
+"""
+
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bounds.claims.last_level import predict_price
+from boundit.bounds.claims.read_form import PilotNumbers
+from boundit.bounds.claims.sum_arrays import add_up, take_worst, widen
+from boundit.counts.named_array import Floats
+
+_GOLDEN: Final = (5**0.5 - 1) / 2
+_STEPS: Final = 14
+_REACH: Final = 1.8  # how far, in logarithms, the best scale may be from the first guess
+_LEAST: Final = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What the pilot chose for one end of all rows: the scale, and levels that pay by spread.
+
+    ``spread`` tells for every level but the last and every row whether it pays by what follows
+    its draws, and not by their range. ``predicted`` is the end that the pilot expects.
+    """
+
+    scale: Floats
+    spread: tuple[NDArray[np.bool_], ...]
+    predicted: Floats
+
+
+@final
+class PilotChooser:
+    """Chooses scales and kinds of penalties, and predicts ends, on the pilot alone."""
+
+    def __init__(self, pilot: PilotNumbers) -> None:
+        self.pilot, self.arrays = pilot, pilot.arrays
+        self.layout = pilot.arrays.layout
+        n_levels = len(self.layout.cells)
+        self.branch_shares = [self.arrays.share_branches(i) for i in range(n_levels)]
+        self._costs = [self._guess_costs(i) for i in range(n_levels - 1)]
+        self._spread = tuple(self._choose_spread(i) for i in range(n_levels - 1))
+
+    def choose(self, log_error: Floats, *, upper: bool) -> Choice:
+        """Choose the scale of one end of all rows, and predict the end.
+
+        ``log_error`` is the logarithm of one over each row's chance of missing. The best scale
+        is searched by golden section, for all rows at once. Called by ``SumClaims.choose``.
+        """
+        sign = -1.0 if upper else 1.0
+
+        def predict(exponent: Floats) -> Floats:
+            return sign * self._predict(np.exp(exponent), log_error, upper=upper)
+
+        first = np.log(2 * log_error / np.maximum(self._guess_variance(), _LEAST)) / 2
+        low, high = first - _REACH, first + _REACH
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_left, at_right = predict(left), predict(right)
+        for _ in range(_STEPS):
+            self.arrays.settings.workspace.require_time()
+            better = at_left > at_right
+            low, high = np.where(better, low, left), np.where(better, right, high)
+            kept, at_kept = np.where(better, left, right), np.where(better, at_left, at_right)
+            new = np.where(better, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+            at_new = predict(new)
+            left, right = np.where(better, new, kept), np.where(better, kept, new)
+            at_left = np.where(better, at_new, at_kept)
+            at_right = np.where(better, at_kept, at_new)
+        best = np.where(at_left > at_right, left, right)
+        return Choice(np.exp(best), self._spread, sign * np.maximum(at_left, at_right))
+
+    def _predict(self, scale: Floats, log_error: Floats, *, upper: bool) -> Floats:
+        """Predict the ends of all rows at a scale.
+
+        Called by ``PilotChooser.choose``.
+        """
+        sign = 1.0 if upper else -1.0
+        last, weights, q = self.pilot.last, self.arrays.weights[-1], self.branch_shares[-1]
+        lam = widen(scale, len(self.layout.cells[-1].axes))
+        s = lam * weights / np.maximum(last.rows, 1.0) / q
+        paid = q * predict_price(last, last.rows, -s if upper else s)
+        leaf = weights * last.mean + sign * paid / lam
+        levels = []
+        for costs, by_spread in zip(self._costs, self._spread, strict=True):
+            n_axes = costs[0].ndim
+            cost = np.where(widen(by_spread, n_axes), *costs)
+            levels.append(sign * widen(scale, n_axes) / 2 * cost)
+        value = take_worst(self.layout, leaf, levels, upper=upper)
+        return value + sign * log_error / scale
+
+    def _guess_variance(self) -> Floats:
+        """Guess the variance of the estimated sum, for a first guess of the scale.
+
+        Called by ``PilotChooser.choose``.
+        """
+        last, kept = self.pilot.last, self.layout.axes
+        spread = np.maximum(last.mean * (1 - last.mean), 0.004)
+        cells = self.arrays.weights[-1] ** 2 * spread / np.maximum(last.rows, 1.0)
+        found = add_up(cells, self.layout.cells[-1].axes, kept)
+        for where, costs in zip(self.layout.cells, self._costs, strict=False):
+            found = found + add_up(np.minimum(*costs), where.axes, kept)
+        return found
+
+    def _guess_costs(self, place: int) -> tuple[Floats, Floats]:
+        """Guess the variance that a level pays for, by what follows its draws and by range.
+
+        The first is infinite within a minimum, where it is not bounded. Called by
+        ``PilotChooser`` for each level but the last.
+        """
+        where, numbers = self.layout.cells[place], self.arrays.numbers[place]
+        rows = np.maximum(self.arrays.find_rows(place), 1.0)
+        weights = self.arrays.weights[place]
+        shape = np.broadcast_shapes(weights.shape, rows.shape)
+        if numbers.exact:
+            return np.zeros(shape), np.zeros(shape)
+        by_range = np.broadcast_to(0.25 * weights**2 / rows / self.branch_shares[place], shape)
+        if self.layout.worst:
+            return np.full(shape, np.inf), by_range
+        one = np.ones_like(self.arrays.weights[-1])
+        values = self.arrays.value_draws(place, self.pilot.last.mean * one)
+        share = self.arrays.shares[place].align((*where.axes, *where.draws))[0]
+        over = tuple(range(len(where.axes), len(where.axes) + len(where.draws)))
+        mean = (share * values).sum(axis=over)
+        variance = np.maximum((share * values**2).sum(axis=over) - mean**2, 0.0)
+        by_spread = 1.4 * variance / rows + 24.0 / rows**2 * weights**2 * (variance > 0)
+        one, other = np.broadcast_arrays(by_spread, by_range)
+        return one, other
+
+    def _choose_spread(self, place: int) -> NDArray[np.bool_]:
+        """Choose for every row whether a level pays by what follows its draws.
+
+        Called by ``PilotChooser`` for each level but the last.
+        """
+        axes, kept = self.layout.cells[place].axes, self.layout.axes
+        by_spread, by_range = (add_up(cost, axes, kept) for cost in self._costs[place])
+        return np.asarray(by_spread < by_range)

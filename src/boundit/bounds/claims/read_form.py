@@ -1,0 +1,211 @@
+"""Counts of a sum of levels, for the pilot that chooses and the rest that speaks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.random import Generator
+
+from boundit.bounds.binary_reward import SUCCESS, BinaryReward
+from boundit.bounds.claims.last_level import (
+    NumericPilot,
+    NumericRest,
+    PilotLast,
+    RestLast,
+    ValuedPilot,
+    ValuedRest,
+)
+from boundit.bounds.claims.level_form import Level, LevelForm
+from boundit.bounds.claims.penalties import draw_blocks, spread_squares
+from boundit.bounds.claims.pilot import SplitRows, SplitSources
+from boundit.bounds.claims.sum_arrays import ArraySettings, LevelNumbers, SumArrays
+from boundit.bounds.claims.sum_layout import SumLayout, lay_out_form
+from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.named_array import Floats, NamedArray
+
+_PRIOR_ROWS = 2.0  # how many rows each cell of the pilot gets beforehand
+
+
+@dataclass(frozen=True, eq=False)
+class PilotNumbers:
+    """What the pilot says of a sum: arrays as large as the rest's will be, and the value's."""
+
+    arrays: SumArrays
+    last: PilotLast
+
+
+@dataclass(frozen=True, eq=False)
+class RestNumbers:
+    """What the rest says of a sum: its arrays, and the value's cells with their rewards."""
+
+    arrays: SumArrays
+    last: RestLast
+
+
+@dataclass(frozen=True, eq=False)
+class FormReader:
+    """Reads the levels of one form off split counts."""
+
+    form: LevelForm
+    sources: SplitSources
+    settings: ArraySettings
+    layout: SumLayout
+    idle: Mapping[str, int]
+
+    @classmethod
+    def of(
+        cls,
+        form: LevelForm,
+        sources: SplitSources,
+        levels: Mapping[str, int],
+        workspace: Workspace,
+    ) -> "FormReader":
+        """Lay a form out for counts, and choose levels of idle variables on the pilot.
+
+        Called by ``make_claims``.
+        """
+        sizes = {name: levels[name] for name in (*form.axes, *form.worst)}
+        for each in form.levels:
+            sizes |= {name: levels[column] for name, column in each.columns.items()}
+        for each in form.levels:
+            workspace.require_cells(prod(sizes[n] for n in each.columns), each.term.free)
+        idle = {name: _find_commonest(name, form, sources) for name in form.idle}
+        return cls(form, sources, ArraySettings(sizes, workspace), lay_out_form(form), idle)
+
+    def read_pilot(self, variance: float | None) -> PilotNumbers:
+        """Read the pilot's numbers; a numeric reward is supposed to have some ``variance``.
+
+        Called by ``make_claims``.
+        """
+        numbers = [self._read_pilot_level(level) for level in self.form.levels[:-1]]
+        arrays = SumArrays.from_numbers(self.layout, numbers, self.settings)
+        last, axes = self.form.last, self.layout.cells[-1].axes
+        split = self.sources.find(last.term)
+        if variance is not None:
+            below = _smooth(split.pilot.marginalize(last.term.given), frozenset(), split)
+            rows = self._name(last, below).align(axes)
+            return PilotNumbers(arrays, NumericPilot(rows, variance))
+        joint = split.pilot.marginalize(last.term.free)
+        if not split.is_exact:
+            joint = _smooth(joint, last.term.of, split)
+        rows = self._name(last, joint.marginalize(last.term.given)).align(axes)
+        hits = self._name(last, joint).align(axes)
+        share = hits / np.maximum(rows, 1e-300)
+        values = (np.zeros(()), np.ones(()))
+        return PilotNumbers(arrays, ValuedPilot(rows, (1 - share, share), values))
+
+    def read_rest(self, rng: Generator, *, numeric: bool) -> RestNumbers:
+        """Read the rest's numbers, and draw the order in which its rewards are bet on.
+
+        Called by ``make_claims``.
+        """
+        numbers = [self._read_rest_level(level) for level in self.form.levels[:-1]]
+        arrays = SumArrays.from_numbers(self.layout, numbers, self.settings)
+        last, axes = self.form.last, self.layout.cells[-1].axes
+        source = self.sources.find(last.term).rewarded[last.fold]
+        joint = source.marginalize(last.term.free)
+        if numeric:
+            return RestNumbers(arrays, self._read_numeric(source))
+        drawn = [axis for axis in joint.axes if axis in last.term.of]
+        given = tuple(axis for axis in joint.axes if axis not in drawn)
+        counts = joint.align((*given, *drawn))
+        flat = counts.reshape((*counts.shape[: len(given)], -1))
+
+        def part(block: Floats) -> tuple[Floats, Floats]:
+            whole = NamedArray((*given, *drawn), block.reshape(counts.shape))
+            rows = self._name(last, NamedArray(given, block.sum(axis=-1))).align(axes)
+            hits = self._name(last, whole).align(axes)
+            return rows - hits, hits
+
+        blocks = tuple(part(block) for block in draw_blocks(flat, rng))
+        values = (np.zeros(()), np.ones(()))
+        return RestNumbers(arrays, ValuedRest(blocks, part(flat), values))
+
+    def _read_numeric(self, source: BinaryReward) -> NumericRest:
+        """Read sums and squares of a numeric reward.
+
+        Called by ``FormReader.read_rest``.
+        """
+        last, axes = self.form.last, self.layout.cells[-1].axes
+        below = source.marginalize(last.term.given)
+        sums, squares = source.marginalize(last.term.free), source.sum_squares(last.term.free)
+        every = np.broadcast_to(below.align(sums.axes), sums.values.shape)
+        running = NamedArray(sums.axes, spread_squares(every, sums.values, squares.values))
+        rows, one, two, three = (
+            self._name(last, found).align(axes) for found in (below, sums, squares, running)
+        )
+        return NumericRest(rows, one, two, three)
+
+    def _read_pilot_level(self, level: Level) -> LevelNumbers:
+        """Read a level off the pilot, smoothed and blown up to the size of the rest.
+
+        Called by ``FormReader.read_pilot``.
+        """
+        split = self.sources.find(level.term)
+        joint = split.pilot.marginalize(level.term.free)
+        if not split.is_exact:
+            joint = _smooth(joint, level.term.of, split)
+        return self._number(level, joint, exact=split.is_exact)
+
+    def _read_rest_level(self, level: Level) -> LevelNumbers:
+        """Read a level off its fold of the rest.
+
+        Called by ``FormReader.read_rest``.
+        """
+        split = self.sources.find(level.term)
+        joint = split.folds[level.fold].marginalize(level.term.free)
+        return self._number(level, joint, exact=split.is_exact)
+
+    def _number(self, level: Level, joint: NamedArray, *, exact: bool) -> LevelNumbers:
+        """Name the counts of a level as the form does.
+
+        Called by ``FormReader._read_pilot_level`` and ``FormReader._read_rest_level``.
+        """
+        rows = joint.marginalize(level.term.given)
+        return LevelNumbers(self._name(level, rows), self._name(level, joint), exact)
+
+    def _name(self, level: Level, found: NamedArray) -> NamedArray:
+        """Name axes as the form does; take the outcome at success and idle variables as chosen.
+
+        Called for every table that is read.
+        """
+        axes = tuple(level.names.get(axis, axis) for axis in found.axes)
+        fixed = {**self.idle, self.form.outcome: SUCCESS}
+        index = tuple(fixed.get(axis, slice(None)) for axis in axes)
+        return NamedArray(tuple(a for a in axes if a not in fixed), found.values[index])
+
+
+def _find_commonest(name: str, form: LevelForm, sources: SplitSources) -> int:
+    """Find the pilot's commonest level of a variable that does not matter.
+
+    Called by ``FormReader.of``.
+    """
+    level = next(each for each in form.levels if name in each.columns)
+    counts = sources.find(level.term).pilot.marginalize(frozenset((level.columns[name],)))
+    return int(counts.values.argmax())
+
+
+def _smooth(joint: NamedArray, of: frozenset[str], split: SplitRows) -> NamedArray:
+    """Add a few rows to the pilot's cells, spread as if variables were independent.
+
+    No cell is then empty, and rare arms are near their average. The whole is blown up to as
+    many rows as the rest has. Called by ``FormReader.read_pilot`` and
+    ``FormReader._read_pilot_level``.
+    """
+    values = joint.values
+    total = float(values.sum())
+    given = [i for i, axis in enumerate(joint.axes) if axis not in of]
+    drawn = [i for i, axis in enumerate(joint.axes) if axis in of]
+    prior = np.ones(())
+    for i in given:
+        others = tuple(k for k in range(values.ndim) if k != i)
+        share = (values.sum(axis=others, keepdims=True) + 1) / (total + values.shape[i])
+        prior = prior * share
+    own = values.sum(axis=tuple(given), keepdims=True)
+    cells = prod(values.shape[i] for i in drawn)
+    prior = prior * (own + 1) / (total + cells)
+    n_prior = _PRIOR_ROWS * prod(values.shape[i] for i in given)
+    rows = split.folds[0].table.rows
+    factor = max(rows, 1.0) / (total + n_prior)
+    return NamedArray(joint.axes, (values + n_prior * prior) * factor)

@@ -1,0 +1,207 @@
+"""The numbers of a sum of levels: rows, shares and weights of every cell, for all table rows.
+
+Arrays have the table's axes first, so that whatever is done is done for all rows at once. The
+weight of a cell is the sum of the products of the shares of earlier levels, over everything but
+the cell.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bounds.claims.sum_layout import SumLayout
+from boundit.counts.formulas.elimination import Factor, eliminate, multiply_out
+from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.named_array import Floats, NamedArray
+
+Kind = TypeVar("Kind", np.float64, np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySettings:
+    """How many levels each name has, and how much memory and time there is."""
+
+    sizes: Mapping[str, int]
+    workspace: Workspace
+
+
+@dataclass(frozen=True, eq=False)
+class LevelNumbers:
+    """The counts of one level that is not the last, by the names of the sum.
+
+    ``rows`` are those of what it is given, ``joint`` those of what it draws too. An ``exact``
+    level is a law: it pays nothing.
+    """
+
+    rows: NamedArray
+    joint: NamedArray
+    exact: bool = False
+
+    def divide(self) -> Factor:
+        """Divide counts by the rows of their cell; 0 where there are none.
+
+        Called by ``SumArrays.from_numbers``.
+        """
+        rows, k = self.rows.align(self.joint.axes), self.joint.values
+        share = np.divide(k, rows, out=np.zeros(k.shape), where=rows > 0)
+        return Factor(self.joint.axes, (share,))
+
+
+@dataclass(frozen=True, eq=False)
+class SumArrays:
+    """Rows, shares and weights of all levels, read off some rows.
+
+    ``shares`` has a factor for every level but the last, 0 where nothing was seen of a cell;
+    ``weights`` has those of all levels, over their cells.
+    """
+
+    layout: SumLayout
+    numbers: tuple[LevelNumbers, ...]
+    shares: tuple[Factor, ...]
+    weights: tuple[Floats, ...]
+    settings: ArraySettings
+
+    @classmethod
+    def from_numbers(
+        cls, layout: SumLayout, numbers: Sequence[LevelNumbers], settings: ArraySettings
+    ) -> "SumArrays":
+        """Compute shares and weights from the counts of all levels but the last.
+
+        Called by ``read_form`` for the pilot and for the rest.
+        """
+        shares = tuple(each.divide() for each in numbers)
+        weights = tuple(
+            multiply_onto([shares[i] for i in where.before], where.axes, settings)
+            for where in layout.cells
+        )
+        return cls(layout, tuple(numbers), shares, weights, settings)
+
+    def find_rows(self, place: int) -> Floats:
+        """Show the rows of each cell of a level before the last, aligned with its weights.
+
+        Called for the penalties of levels.
+        """
+        return self.numbers[place].rows.align(self.layout.cells[place].axes)
+
+    def value_draws(
+        self,
+        place: int,
+        last: Floats,
+    ) -> Floats:
+        """Compute a level's weights times the value of what follows each of its draws.
+
+        ``last`` is what the value's cells hold; the axes are the level's cells, then what it
+        draws. Called for the spread of what a level draws.
+        """
+        where, end = self.layout.cells[place], self.layout.cells[-1]
+        others = [share for i, share in enumerate(self.shares) if i != place]
+        kept = (*where.axes, *where.draws)
+        return multiply_onto([*others, trim(end.axes, last)], kept, self.settings)
+
+    def share_branches(self, place: int) -> Floats:
+        """Share each cell of a level out over the branches of the sum that read it.
+
+        Shares add up to one over branches, whatever is chosen of the unknown variables; they
+        are 1 where no two branches read the same rows. Called on the pilot's arrays.
+        """
+        where, weights = self.layout.cells[place], self.weights[place]
+        if not where.shared:
+            return np.ones(())
+        chosen = tuple(i for i, axis in enumerate(where.axes) if axis in self.layout.worst)
+        branches = tuple(i for i, axis in enumerate(where.axes) if axis in where.shared)
+        typical = weights.mean(axis=chosen, keepdims=True)
+        total = typical.sum(axis=branches, keepdims=True)
+        n_branches = np.prod([typical.shape[i] for i in branches])
+        seen = np.where(total > 0, total, 1.0)
+        found: Floats = np.where(total > 0, typical / seen, 1 / n_branches)
+        return found
+
+
+def trim(axes: Sequence[str], values: Floats) -> Factor:
+    """Make a factor of an array, without axes along which it does not vary.
+
+    Called by ``SumArrays.value_draws``.
+    """
+    long = [i for i, n in enumerate(values.shape) if n > 1]
+    kept = tuple(axes[i] for i in long)
+    return Factor(kept, (values.reshape([values.shape[i] for i in long]),))
+
+
+def multiply_onto(
+    factors: Sequence[Factor], kept: Sequence[str], settings: ArraySettings
+) -> Floats:
+    """Multiply factors and sum over every variable that is not ``kept``.
+
+    The result has an axis for each of ``kept``, of length 1 where no factor has it. Called by
+    ``SumArrays.from_numbers`` and ``SumArrays.value_draws``.
+    """
+    held = frozenset[str]().union(*(factor.axes for factor in factors))
+    left = eliminate(factors, held.difference(kept), settings.sizes, settings.workspace)
+    (found,) = multiply_out(left, tuple(kept), settings.sizes, settings.workspace)
+    return found
+
+
+def add_up(values: Floats, axes: Sequence[str], kept: Collection[str]) -> Floats:
+    """Sum an array over the axes that are not ``kept``.
+
+    Called wherever cells are added up to rows of the table.
+    """
+    gone = tuple(i for i, axis in enumerate(axes) if axis not in kept)
+    return values.sum(axis=gone) if gone else values
+
+
+def widen(values: NDArray[Kind], n_axes: int) -> NDArray[Kind]:
+    """Show an array over the table's axes with axes of length 1 behind, for cells.
+
+    Called wherever a number of a row meets the cells of that row.
+    """
+    return values.reshape(values.shape + (1,) * (n_axes - values.ndim))
+
+
+def take_worst(
+    layout: SumLayout, leaf: Floats, levels: Sequence[Floats], *, upper: bool
+) -> Floats:
+    """Add up weighted, penalised cells to rows of the table; of unknown laws take the worst.
+
+    ``leaf`` has the cells of the last level, ``levels`` what is added at those of the others.
+    Only sums and minima are taken, so that a minimum may be taken cell by cell. Called by
+    ``SumClaims.bound`` and ``PilotChooser``.
+    """
+    axes, value = layout.cells[-1].axes, leaf
+    for depth in range(len(layout.worst), -1, -1):
+        if depth <= layout.cells[-1].depth:
+            kept = layout.keep_outside(depth)
+            value, axes = _reduce(value, axes, kept)
+            for where, paid in zip(layout.cells, levels, strict=False):
+                if where.depth == depth:
+                    part, own = _reduce(paid, where.axes, kept)
+                    value, axes = _add(value, axes, part, own)
+        if depth and layout.worst[depth - 1] in axes:
+            at = axes.index(layout.worst[depth - 1])
+            value = value.max(axis=at) if upper else value.min(axis=at)
+            axes = axes[:at] + axes[at + 1 :]
+    return value
+
+
+def _reduce(
+    values: Floats, axes: Sequence[str], kept: Collection[str]
+) -> tuple[Floats, tuple[str, ...]]:
+    """Sum an array over axes that are not kept, and tell which are left.
+
+    Called by ``take_worst``.
+    """
+    return add_up(values, axes, kept), tuple(axis for axis in axes if axis in kept)
+
+
+def _add(
+    one: Floats, axes: tuple[str, ...], other: Floats, own: tuple[str, ...]
+) -> tuple[Floats, tuple[str, ...]]:
+    """Add two arrays by the names of their axes.
+
+    Called by ``take_worst``.
+    """
+    joined = (*axes, *(axis for axis in own if axis not in axes))
+    return NamedArray(axes, one).align(joined) + NamedArray(own, other).align(joined), joined

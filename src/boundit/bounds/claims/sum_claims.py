@@ -1,0 +1,146 @@
+r"""Claims on sums of levels: one exponent for a whole end, whatever it is a sum of.
+
+The error of an estimated sum telescopes, level by level, into independent deviations, so that
+
+.. math:: \theta \ge \hat\theta - \big(\log(1/a) + \Psi_Y + \sum_j \Psi_j\big) / \lambda
+
+holds with chance at least :math:`1 - a`: one :math:`\log(1/a)` however many cells there are.
+With a minimum over variables of unknown law inside the sum, the minimum is taken of weighted,
+penalised cells: only those that are truly the least must hold.
+"""
+
+from typing import Final, final
+
+import numpy as np
+
+from boundit.bounds.claims.level_spread import SpreadBoxes, bound_by_total, may_use_total
+from boundit.bounds.claims.penalties import pay_range, weigh_squares
+from boundit.bounds.claims.pilot_choice import Choice, PilotChooser
+from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
+from boundit.bounds.claims.sum_arrays import take_worst, widen
+from boundit.counts.named_array import Floats
+
+SPREAD_SHARE: Final = 0.06
+"""Which part of a claim's error pays for statements on the spread of levels."""
+SMALL_SCALE: Final = 0.9
+"""Up to which scale a level may pay by its spread; beyond, by its range."""
+
+
+@final
+class SumClaims:
+    """Claims on one sum of levels, for all rows of a table.
+
+    ``choose`` asks the pilot alone; ``bound`` reads the rest under what was chosen.
+    """
+
+    def __init__(self, pilot: PilotNumbers, rest: RestNumbers) -> None:
+        self.pilot, self.rest = pilot, rest
+        self.chooser = PilotChooser(pilot)
+        self.layout = rest.arrays.layout
+        self._total = may_use_total(rest.arrays)
+
+    def choose(self, log_error: Floats, *, upper: bool) -> Choice:
+        """Choose scales and kinds of penalties of one end of all rows, and predict it.
+
+        Called by ``ClaimRules`` before any reward of the rest is read.
+        """
+        return self.chooser.choose(log_error, upper=upper)
+
+    def bound(self, choice: Choice, log_error: Floats, *, upper: bool) -> Floats:
+        """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
+
+        Called by ``ClaimRules`` with what the pilot chose.
+        """
+        sign = 1.0 if upper else -1.0
+        spends = np.any(np.stack(np.broadcast_arrays(*choice.spread, np.False_)), axis=0)
+        log_main = log_error - np.where(spends, np.log(1 - SPREAD_SHARE), 0.0)
+        scale = np.broadcast_to(
+            choice.scale, np.broadcast_shapes(choice.scale.shape, log_main.shape)
+        )
+        paid = self._pay_last(scale, upper=upper)
+        lam = widen(scale, paid.ndim)
+        last, weights = self.rest.last, self.rest.arrays.weights[-1]
+        mean = np.where(last.rows > 0, last.mean, 1.0 if upper else 0.0)
+        leaf = weights * mean + sign * paid / lam
+        levels = self._pay_levels(choice, scale, paid, log_error, upper=upper)
+        value = take_worst(self.layout, leaf, levels, upper=upper)
+        return np.clip(value + sign * log_main / scale, 0.0, 1.0)
+
+    def _pay_last(self, scale: Floats, *, upper: bool) -> Floats:
+        """Pay for the cells of the value at a scale.
+
+        Called by ``SumClaims.bound``, and for both ends by ``SumClaims._bound_total``.
+        """
+        last, q = self.rest.last, self.chooser.branch_shares[-1]
+        weights = self.rest.arrays.weights[-1]
+        lam = widen(scale, len(self.layout.cells[-1].axes))
+        s = lam * weights / np.maximum(last.rows, 1.0) / q
+        s = np.where(last.rows > 0, s, 0.0)
+        return np.broadcast_to(
+            q * last.pay(-s if upper else s, self.pilot.last),
+            np.broadcast_shapes(s.shape, last.rows.shape),
+        )
+
+    def _pay_levels(
+        self, choice: Choice, scale: Floats, paid: Floats, log_error: Floats, *, upper: bool
+    ) -> list[Floats]:
+        """Find what is added at the cells of every level but the last: penalties and holes.
+
+        Where a cell has no rows, what follows may be anything. Called by ``SumClaims.bound``.
+        """
+        arrays, sign = self.rest.arrays, 1.0 if upper else -1.0
+        boxes = self._make_boxes(choice, log_error)
+        found = list[Floats]()
+        for place, by_spread in enumerate(choice.spread):
+            rows, weights = arrays.find_rows(place), arrays.weights[place]
+            n_axes = len(self.layout.cells[place].axes)
+            lam, q = widen(scale, n_axes), self.chooser.branch_shares[place]
+            holes = np.where(rows > 0, 0.0, weights if upper else 0.0)
+            if arrays.numbers[place].exact:
+                found.append(holes)
+                continue
+            s = np.where(rows > 0, lam * weights / np.maximum(rows, 1.0) / q, 0.0)
+            cost = pay_range(rows, s)
+            if by_spread.any():
+                if self._total:
+                    spread = self._bound_total(scale, paid, log_error, upper=upper)
+                else:
+                    assert boxes is not None
+                    spread = boxes.bound(arrays, place)
+                small = widen(by_spread, n_axes) & (s < SMALL_SCALE)
+                by = rows * weigh_squares(np.where(small, s, 0.0)) * spread
+                cost = np.where(small, by, cost)
+            found.append(holes + sign * q * cost / lam)
+        return found
+
+    def _make_boxes(self, choice: Choice, log_error: Floats) -> SpreadBoxes | None:
+        """Make intervals of the value's cells if some level pays by spread.
+
+        Called by ``SumClaims._pay_levels``.
+        """
+        if self._total or not any(chosen.any() for chosen in choice.spread):
+            return None
+        parts = 1 + 2 * len(choice.spread)
+        return SpreadBoxes.of(
+            self.rest.arrays, self.rest.last, log_error + np.log(parts / SPREAD_SHARE)
+        )
+
+    def _bound_total(
+        self, scale: Floats, paid: Floats, log_error: Floats, *, upper: bool
+    ) -> Floats:
+        """Bound the spread of the strata's means by the total variance.
+
+        ``paid`` are the penalties of this end; those of the other are needed too. Called by
+        ``SumClaims._pay_levels``.
+        """
+        last, weights = self.rest.last, self.rest.arrays.weights[-1]
+        log_part = log_error + np.log(4 / SPREAD_SHARE)
+        other = self._pay_last(scale, upper=not upper)
+        down, up = (other, paid) if upper else (paid, other)
+        kept = tuple(range(len(self.layout.axes), paid.ndim))
+        seen = last.rows > 0
+        low = (weights * np.where(seen, last.mean, 0.0)).sum(axis=kept)
+        high = (weights * np.where(seen, last.mean, 1.0)).sum(axis=kept)
+        low = low - (log_part + down.sum(axis=kept)) / scale
+        high = high + (log_part + up.sum(axis=kept)) / scale
+        return bound_by_total(self.rest, (low.clip(0, 1), high.clip(0, 1)), log_part)

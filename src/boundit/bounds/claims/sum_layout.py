@@ -1,0 +1,111 @@
+"""Where the penalties of a sum of levels are paid: the cells of each level.
+
+A level's penalties are paid at its *cells*: the values of what it is given and, within a
+minimum, of everything that was summed or chosen outside it. Where branches of the sum that
+differ outside a minimum read the same rows, they share the cell.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from boundit.bounds.claims.level_form import LevelForm
+from boundit.terms.names import Nodes, sort_names
+
+
+@dataclass(frozen=True, slots=True)
+class LevelNames:
+    """The variables of one level: those it draws or reads at fixed values, and those given."""
+
+    of: Nodes
+    given: Nodes
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCells:
+    """Where the penalties of one level are paid.
+
+    ``axes`` are the table's, then those of the cell. ``draws`` are the variables that the level
+    sums over. ``depth`` counts the variables of unknown law outside it. Branches of the sum
+    that differ in ``shared`` alone read the same rows. ``before`` numbers the levels that its
+    weight is a product of.
+    """
+
+    axes: tuple[str, ...]
+    draws: tuple[str, ...]
+    depth: int
+    shared: tuple[str, ...]
+    before: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SumLayout:
+    """The axes of a table, the variables of unknown law, those drawn, and all levels' cells."""
+
+    axes: tuple[str, ...]
+    worst: tuple[str, ...]
+    drawn: Mapping[str, int]
+    cells: tuple[LevelCells, ...]
+
+    def keep_outside(self, depth: int) -> frozenset[str]:
+        """Collect the axes that are still there within so many minima.
+
+        Called by ``take_worst``.
+        """
+        outside = {name for name, at in self.drawn.items() if at < depth}
+        return frozenset((*self.axes, *outside, *self.worst[:depth]))
+
+
+def lay_out(
+    levels: Sequence[LevelNames], axes: tuple[str, ...], worst: tuple[str, ...] = ()
+) -> SumLayout:
+    """Find for every level of a sum the cells at which its penalties are paid.
+
+    The last level holds the value. Called by ``lay_out_form``.
+    """
+    fixed = frozenset((*axes, *worst))
+    drawn = {name: level.depth for level in levels[:-1] for name in level.of - fixed}
+    cells = list[LevelCells]()
+    for place, level in enumerate(levels):
+        reached, before = _trace_back(levels, place)
+        held = [i for i, name in enumerate(worst) if name in reached]
+        depth = max(held, default=-1) + 1
+        if place == len(levels) - 1:
+            depth, before = level.depth, tuple(range(place))
+        outside = {name for name, at in drawn.items() if at < depth}
+        own = level.given.union(outside, worst[:depth]).difference(axes, level.of)
+        cells.append(
+            LevelCells(
+                (*axes, *sort_names(own)),
+                tuple(sort_names(level.of & drawn.keys())),
+                depth,
+                tuple(sort_names(outside - level.given - level.of)),
+                before,
+            )
+        )
+    return SumLayout(axes, worst, drawn, tuple(cells))
+
+
+def _trace_back(levels: Sequence[LevelNames], place: int) -> tuple[Nodes, tuple[int, ...]]:
+    """Find which earlier levels the weight of a level's cells hangs on, and what they read.
+
+    The shares of other levels add up to one at most. Called by ``lay_out``.
+    """
+    reached, before = set(levels[place].given), list[int]()
+    for i in reversed(range(place)):
+        if levels[i].of & reached:
+            before.append(i)
+            reached |= levels[i].given
+    return frozenset(reached), tuple(reversed(before))
+
+
+def lay_out_form(form: LevelForm) -> SumLayout:
+    """Find the cells of a form's levels; its outcome and idle variables have no axes.
+
+    Called by ``read_form``.
+    """
+    gone = {form.outcome, *form.idle}
+    names = [
+        LevelNames(level.of - gone, level.given - gone, level.depth) for level in form.levels
+    ]
+    return lay_out(names, form.axes, form.worst)
