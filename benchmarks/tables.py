@@ -26,9 +26,11 @@ import boundit as bd
 from boundit.report.pages.bound_page import write_bound_page
 
 ARMS, CONTEXTS = 30, (100, 1_000, 10_000)
+STRATA = 4
 GRAPHS = {
     "derive_bounds": "C -> X; C -> Y; X -> Y; C -> [S]",
     "derive_bounds, confounded": "C -> X; C -> Y; X -> Y; C -> [S]; X <-> Y",
+    "derive_bounds, in strata": "C -> X; C -> Y; X -> Y; C -> Z; Z -> X; Z -> Y; C -> [S]",
 }
 PAINTED = """() => [
   performance.getEntriesByName("first-contentful-paint")[0].startTime,
@@ -181,7 +183,8 @@ def _draw_log(contexts: int) -> pd.DataFrame:
     rng, n = np.random.default_rng(0), 2 * ARMS * contexts
     x, c = rng.integers(0, ARMS, n), rng.integers(0, contexts, n)
     y = rng.random(n) < 0.2 + 0.05 * ((7 * x + c) % 11)
-    return pd.DataFrame({"X": x, "C": c, "Y": y.astype(int)})
+    z = rng.integers(0, STRATA, n)
+    return pd.DataFrame({"X": x, "C": c, "Y": y.astype(int), "Z": z})
 
 
 def _warm_up() -> None:

@@ -1,7 +1,8 @@
 """Two checkouts of boundit side by side: the same work by both, in turns, as ratios.
 
 ``python -m benchmarks.trees OLD [NEW]`` runs each task ten times in each checkout, one after
-the other so that a busy machine slows both alike, and prints the median ratio of new to old.
+the other so that a busy machine slows both alike, and prints the median ratio of new to old;
+``--only bounds`` runs the tasks whose names begin so.
 It uses public names only, so that it can compare across a change of everything inside.
 """
 
@@ -11,6 +12,8 @@ import sys
 from pathlib import Path
 from statistics import median
 
+import click
+
 TURNS = 10
 _START = """
 import time, warnings
@@ -19,6 +22,12 @@ import boundit as bd
 world = bd.paper_world()
 log = world.log(20_000, 1)
 exact = bd.derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+def draw(shape, names):  # independent draws, so that every graph fits
+    import numpy as np, pandas as pd
+    rng = np.random.default_rng(0)
+    columns = {name: rng.integers(0, k, 5_000) for name, k in zip(names.split(), shape)}
+    frame = pd.DataFrame(columns).value_counts().reset_index(name="n")
+    return bd.read_log(frame, weight="n")
 """
 _TASKS = {
     "decide and learn, LinUCB with bounds, 20,000 rounds": """
@@ -63,6 +72,58 @@ law = instrument.exact_log()
 def run():
     bd.derive_bounds(instrument.graph, instrument.query, law, confidence=None)
 """,
+    "bounds, a back door of 30 strata, 5,000 rows": """
+asked = bd.parse_graph("Z -> X; Z -> Y; X -> Y")
+counted = draw([30, 2, 2], "Z X Y")
+def run():
+    for _ in range(5):
+        bd.derive_bounds(asked, "Y | do(X)", counted)
+""",
+    "bounds, a front door, 5,000 rows": """
+asked = bd.parse_graph("X -> M -> Y; X <-> Y")
+counted = draw([2, 3, 2], "X M Y")
+def run():
+    for _ in range(5):
+        bd.derive_bounds(asked, "Y | do(X)", counted)
+""",
+    "bounds, two steps, 5,000 rows": """
+asked = bd.parse_graph(
+    "Z1 -> X1; Z1 -> Z2; X1 -> Z2; Z1 -> X2; X1 -> X2; Z2 -> X2; Z1 -> Y; X1 -> Y; Z2 -> Y; "
+    "X2 -> Y"
+)
+counted = draw([3, 2, 3, 2, 2], "Z1 X1 Z2 X2 Y")
+def run():
+    for _ in range(5):
+        bd.derive_bounds(asked, "Y | do(X1, X2)", counted)
+""",
+    "bounds, 20 arms in 10 contexts and 8 strata, 5,000 rows": """
+asked = bd.parse_graph("C -> Z; C -> X; C -> Y; Z -> X; Z -> Y; X -> Y")
+counted = draw([10, 8, 20, 2], "C Z X Y")
+def run():
+    for _ in range(5):
+        bd.derive_bounds(asked, "Y | do(X), C", counted)
+""",
+    "bounds, an instrument, 5,000 rows": """
+asked = bd.parse_graph("Z -> X -> Y; X <-> Y")
+counted = draw([2, 2, 2], "Z X Y")
+def run():
+    for _ in range(5):
+        bd.derive_bounds(asked, "Y | do(X)", counted)
+""",
+    "bounds, an instrument in 10 strata, 5,000 rows": """
+asked = bd.parse_graph("W -> Z -> X -> Y; X <-> Y; W -> X; W -> Y")
+counted = draw([10, 2, 2, 2], "W Z X Y")
+def run():
+    for _ in range(5):
+        bd.derive_bounds(asked, "Y | do(X)", counted)
+""",
+    "bounds, an unknown link, 5,000 rows": """
+asked = bd.parse_graph("A -> X; A -> B; A -> Y; X -> Y; B -> Y; B <-> [S]")
+counted = draw([10, 3, 2, 2], "A B X Y")
+def run():
+    for _ in range(5):
+        bd.derive_bounds(asked, "Y | do(X)", counted)
+""",
     "recover, the paper's graph": """
 def run():
     for _ in range(20):
@@ -77,9 +138,11 @@ print(time.perf_counter() - start)
 """
 
 
-def compare(old: Path, new: Path) -> None:
-    """Print the ratio of every task."""
+def compare(old: Path, new: Path, start: str = "") -> None:
+    """Print the ratio of every task whose name begins so."""
     for name, task in _TASKS.items():
+        if not name.startswith(start):
+            continue
         pairs = [(_time(old, task), _time(new, task)) for _ in range(TURNS)]
         ratios = sorted(after / before for before, after in pairs)
         spread = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
@@ -98,6 +161,14 @@ def _time(tree: Path, task: str) -> float:
     return float(ran.stdout)
 
 
+@click.command()
+@click.argument("old", type=click.Path(exists=True, path_type=Path))
+@click.argument("new", type=click.Path(exists=True, path_type=Path), default=".")
+@click.option("--only", default="", help="The beginning of tasks' names.")
+def main(old: Path, new: Path, only: str) -> None:
+    """Compare two checkouts."""
+    compare(old, new, only)
+
+
 if __name__ == "__main__":
-    old_tree, *rest = map(Path, sys.argv[1:])
-    compare(old_tree, rest[0] if rest else Path())
+    main()
