@@ -1,6 +1,7 @@
 """Sums of levels by brute force on exact laws, and random rules to make them of."""
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.simulation.model import Model
-from boundit.terms.names import sort_names
+from boundit.terms.names import join_names, sort_names
 from tests.bounds.exact import Asked, questions
 
 
@@ -23,12 +24,15 @@ def find_forms(asked: Asked) -> Iterator[tuple[BoundRule, LevelForm | RatioForm 
         yield planned.rule, find_form(planned.rule, graph)
 
 
-def draw_forms(n: int, seed: int) -> Iterator[tuple[Asked, BoundRule, LevelForm | RatioForm]]:
-    """Draw rules that have a form, with the model they bound a question about."""
-    for asked in questions(n, seed):
-        for rule, form in find_forms(asked):
-            if not isinstance(form, Unmet):
-                yield asked, rule, form
+@cache
+def draw_forms() -> tuple[tuple[Asked, BoundRule, LevelForm | RatioForm], ...]:
+    """Draw some hundred rules that have a form, with the questions that they answer."""
+    return tuple(
+        (asked, rule, form)
+        for asked in questions(250, seed=3)
+        for rule, form in find_forms(asked)
+        if not isinstance(form, Unmet)
+    )
 
 
 def read_exactly(asked: Asked) -> PlugInNumbers:
@@ -85,3 +89,21 @@ def _multiply(form: LevelForm, model: Model, names: tuple[str, ...]) -> Floats:
         renamed = tuple(level.names.get(axis, axis) for axis in table.axes)
         dense = dense * NamedArray(renamed, table.values).align(order)
     return dense
+
+
+def write_form(form: LevelForm | RatioForm | Unmet) -> str:
+    """Write a form's levels: @ marks their depth, / their fold, * tables of everyone."""
+    if isinstance(form, Unmet):
+        return f"unmet: {form.reason}"
+    if isinstance(form, RatioForm):
+        return f"ratio: {write_form(form.form)}"
+    parts = list[str]()
+    for level in form.levels:
+        given = f" | {join_names(level.given)}" if level.given else ""
+        everyone = "" if level.term.logged else "*"
+        depth = f"@{level.depth}" if level.depth else ""
+        fold = f"/{level.fold}" if level.fold else ""
+        parts.append(f"P({join_names(level.of)}{given}){everyone}{depth}{fold}")
+    worst = f"worst {', '.join(form.worst)}: " if form.worst else ""
+    idle = f", any {', '.join(form.idle)}" if form.idle else ""
+    return f"{worst}{' '.join(parts)}{idle}"

@@ -21,6 +21,9 @@ from boundit.estimand.language.expression import CFactor, Expression, P, Product
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, join_names, sort_names
 
+MOST_LEVELS = 12
+"""How many levels a sum has at most; formulas that share parts can have endlessly many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Level(ReadTerm):
@@ -171,12 +174,19 @@ class _Draft:
     def _name(self, variable: str) -> str:
         """Name a variable as no other is: by itself, or with primes where that is taken.
 
-        Called by ``_Draft.add_links`` and for the variables of sums.
+        Called by ``_Draft.add_links`` and ``_Draft._name_all``.
         """
         while variable in self._taken:
             variable += "'"
         self._taken.add(variable)
         return variable
+
+    def _name_all(self, variables: Nodes) -> dict[str, str]:
+        """Name variables as no others are: those that a sum is over, or that are idle.
+
+        Called by ``_Draft._add_formula``.
+        """
+        return {variable: self._name(variable) for variable in sort_names(variables)}
 
     def _add_formula(self, formula: Expression, scope: Mapping[str, str]) -> None:
         """Add the factors of a formula, each sum with variables of its own.
@@ -184,24 +194,23 @@ class _Draft:
         What it reads beyond the ``scope`` does not matter to its value. Called by
         ``_Draft.add_links`` and ``_Draft.add_reward``.
         """
-        idle = {name: self._name(name) for name in sort_names(formula.free - scope.keys())}
+        idle = self._name_all(formula.free - scope.keys())
         self.idle += idle.values()
         waiting: list[tuple[Expression, Mapping[str, str]]] = [(formula, {**scope, **idle})]
-        while waiting:
+        while waiting and len(self.levels) <= MOST_LEVELS:
             node, names = waiting.pop()
             match node:
                 case P():
-                    other = {name: names[name] for name in node.free if names[name] != name}
-                    self.levels.append(Level(node, other, len(self.worst)))
+                    self.levels.append(Level(node, _find_new(names, node), len(self.worst)))
                 case Product(factors):
                     waiting += [(factor, names) for factor in reversed(factors)]
                 case Sum(over, body):
-                    own = {name: self._name(name) for name in sort_names(over)}
-                    self.summed |= {*own.values()}
+                    own = self._name_all(over)
+                    self.summed.update(own.values())
                     waiting.append((body, {**names, **own}))
                 case Ratio(top, bottom):
                     self.divided = True
-                    self.below |= {names[name] for name in bottom.free}
+                    self.below.update(map(names.__getitem__, bottom.free))
                     waiting.append((top, names))
                 case CFactor():
                     self._faults.append("a factor has no formula")
@@ -211,17 +220,14 @@ class _Draft:
     def find_fault(self) -> str | None:
         """Find why the factors do not make a sum of levels, or None.
 
-        What is below a ratio's line is pulled out of all sums: as the law of the outcome sums
-        to one, it must be what is above, summed over the outcome. Called by ``find_form``.
+        Called by ``find_form``.
         """
         if self._faults:
             return self._faults[0]
-        if self.below & self.summed:
-            return "a ratio inside a sum"
-        if self.divided and self.worst:
-            return "a ratio under a minimum"
-        if self.outcome in self.below:
-            return f"a ratio whose bottom reads {self.outcome}"
+        if len(self.levels) > MOST_LEVELS:
+            return f"it has more than {MOST_LEVELS} factors"
+        if self.divided and (fault := self._find_ratio_fault()):
+            return fault
         draws = Counter(name for level in self.levels for name in level.of)
         for name in sort_names(self.summed):
             if draws[name] != 1:
@@ -229,6 +235,20 @@ class _Draft:
         if not draws[self.outcome]:
             return f"no factor draws {self.outcome}"
         return None
+
+    def _find_ratio_fault(self) -> str | None:
+        """Find why what is below a ratio's line cannot be pulled out of all sums, or None.
+
+        Pulled out it is what is above, summed over the outcome, as the outcome's law sums to
+        one; this sum is simple if only one factor reads the outcome. Called by
+        ``_Draft.find_fault`` where there is a ratio.
+        """
+        if self.below & self.summed:
+            return "a ratio inside a sum"
+        if self.worst:
+            return "a ratio under a minimum"
+        given = frozenset(self.below).union(*(level.given for level in self.levels))
+        return f"a ratio in which {self.outcome} is given" if self.outcome in given else None
 
     def make_form(self) -> LevelForm:
         """Make a form of the factors, without those that sum to one.
@@ -239,6 +259,14 @@ class _Draft:
         return LevelForm(
             tuple(levels), self.axes, self.outcome, tuple(self.worst), tuple(self.idle)
         )
+
+
+def _find_new(names: Mapping[str, str], term: P) -> dict[str, str]:
+    """Find the variables of a term that have other names than their own.
+
+    Called by ``_Draft._add_formula``.
+    """
+    return {name: names[name] for name in term.free if names[name] != name}
 
 
 def _drop_ones(levels: Sequence[Level], summed: Iterable[str]) -> Sequence[Level]:
