@@ -36,8 +36,8 @@ def make_numbers(workspace: Workspace) -> Numbers:
 def test_every_rule_is_heard_of_and_asked() -> None:
     heard: list[tuple[str, int, int]] = []
     found, notes = try_rules(
-        PLAN.rules,
         make_numbers(Workspace(2**30)),
+        PLAN.rules,
         [2],
         lambda *step: heard.append(step),
     )
@@ -51,7 +51,7 @@ def test_every_rule_is_heard_of_and_asked() -> None:
 
 
 def test_rules_too_large_are_named_with_what_would_help() -> None:
-    found, notes = try_rules(PLAN.rules, make_numbers(Workspace(8 * 4 * 5)), [2])
+    found, notes = try_rules(make_numbers(Workspace(8 * 4 * 5)), PLAN.rules, [2])
 
     said = [str(note) for note in notes]
     assert said
@@ -63,7 +63,7 @@ def test_rules_too_large_are_named_with_what_would_help() -> None:
 
 
 def test_rules_that_come_too_late_are_named() -> None:
-    found, (note,) = try_rules(PLAN.rules, make_numbers(Workspace(2**30, TimeBudget(0))), [2])
+    found, (note,) = try_rules(make_numbers(Workspace(2**30, TimeBudget(0))), PLAN.rules, [2])
 
     assert "time_limit" in str(note)
     assert PLAN.rules[0].record.name in str(note) or "more" in str(note)
@@ -80,7 +80,7 @@ def test_memory_that_runs_out_all_the_same_loses_one_rule_only(
 
     whole = Chain.find_ends
     monkeypatch.setattr(Chain, "find_ends", run_out)
-    found, notes = try_rules(PLAN.rules, make_numbers(Workspace(2**30)), [2])
+    found, notes = try_rules(make_numbers(Workspace(2**30)), PLAN.rules, [2])
 
     assert [str(note) for note in notes] == [
         "the rule 'exact recovery' was left out: memory ran out"
@@ -90,4 +90,4 @@ def test_memory_that_runs_out_all_the_same_loses_one_rule_only(
 
 def test_nothing_to_try_is_nothing_found() -> None:
     empty = BoundPlan.of(GRAPH, PLAN.query, "sound", [])
-    assert try_rules(empty.rules, make_numbers(Workspace(2**30)), [2]) == ([], ())
+    assert try_rules(make_numbers(Workspace(2**30)), empty.rules, [2]) == ([], ())

@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 
 from boundit.bounds.choose_rules import choose_rules
+from boundit.bounds.claims.claim_finder import ClaimFinder
+from boundit.bounds.claims.claim_rules import BOX_SHARE, plan_claims
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.intersect import EndsCross, intersect_rules
@@ -16,6 +20,7 @@ from boundit.bounds.plan import BoundPlan
 from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.refusals import LIMITS
 from boundit.bounds.selection_facts import FactsRefuted
+from boundit.bounds.try_rules import EndFinder, try_rules
 from boundit.counts.formulas.workspace import Workspace
 from boundit.estimand.language.expression import P
 from boundit.terms.bound import Bound, Key
@@ -46,6 +51,20 @@ class TooManyRows(BounditError):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """The rules that are tried, and how.
+
+    ``boxed`` are those whose formulas ``numbers`` can read: estimates, or intervals of cells.
+    ``finder`` finds ends that allow for chance, and is None for estimates.
+    """
+
+    plan: BoundPlan
+    boxed: BoundPlan
+    numbers: Numbers
+    finder: EndFinder | None
+
+
 def assemble(
     plan: BoundPlan,
     counts: PlanCounts,
@@ -67,17 +86,14 @@ def assemble(
     """
     evidence = BoundEvidence.from_counts(plan, counts, reward_range, workspace)
     _require_room(plan, evidence)
-    tried, confident = plan, None
+    trial = Trial(plan, plan, PlugInNumbers(evidence.evaluator), None)
     if confidence is not None:
-        tried = choose_rules(plan, evidence.evaluator.levels) if sparing else plan
-        rules = [planned.rule for planned in tried.rules]
-        confident = evidence.make_confident(rules, confidence, sparing=sparing)
-    numbers: Numbers = confident or PlugInNumbers(evidence.evaluator)
-    if evidence.log.exact or confident:
-        require_possible(tried, numbers)
-    bounds, of_rules = _bound_rows(tried, evidence, confident, told)
+        trial = _allow_for_chance(plan, evidence, confidence, sparing=sparing)
+    if evidence.log.exact or trial.finder:
+        require_possible(trial.boxed, trial.numbers)
+    bounds, of_rules = _bound_rows(trial.plan, evidence, trial.finder, told)
     told("compare arms", 0, 1)
-    contrasts = _bound_contrasts(tried, evidence, numbers, bounds)
+    contrasts = _bound_contrasts(trial.boxed, evidence, trial.numbers, bounds)
     living = _plan_living(plan, evidence, confidence)
     late = (OVER,) if evidence.evaluator.workspace.budget.is_over() else ()
     of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
@@ -92,7 +108,7 @@ def assemble(
         bounds=bounds,
         contrasts=contrasts,
         living=living,
-        rules={planned.record.name: planned.record for planned in tried.rules},
+        rules={planned.record.name: planned.record for planned in trial.plan.rules},
         profile=plan.profile,
         confidence=confidence,
         caveats=tuple(map(str, said)),
@@ -100,10 +116,32 @@ def assemble(
     )
 
 
+def _allow_for_chance(
+    plan: BoundPlan, evidence: BoundEvidence, confidence: float, *, sparing: bool
+) -> Trial:
+    """Choose the rules that are tried with a confidence, their boxes, and what finds ends.
+
+    Where some rule is a sum, claims get most of the error and boxes little; else boxes get all
+    of it. Called by ``assemble`` when a confidence is asked for.
+    """
+    levels, error = evidence.evaluator.levels, 1 - confidence
+    boxed = choose_rules(plan, levels) if sparing else plan
+    rules = [planned.rule for planned in boxed.rules]
+    claims = plan_claims(plan, levels) if sparing and plan.is_sound else None
+    if claims is None:
+        boxes = evidence.make_confident(rules, confidence, sparing=sparing)
+        return Trial(boxed, boxed, boxes, partial(try_rules, boxes))
+    boxes = evidence.make_confident(rules, 1 - BOX_SHARE * error)
+    names = [planned.record.name for planned in boxed.rules]
+    kept = tuple(p for p in plan.rules if p.record.name in claims.names.union(names))
+    finder = ClaimFinder(claims, evidence, (1 - BOX_SHARE) * error, boxes, names)
+    return Trial(replace(plan, rules=kept), boxed, boxes, finder.find)
+
+
 def _bound_rows(
     plan: BoundPlan,
     evidence: BoundEvidence,
-    confident: Numbers | None,
+    finder: EndFinder | None,
     told: Told,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the rules into a bound for every arm and context, with notes on the table.
@@ -117,7 +155,7 @@ def _bound_rows(
             evidence.evaluator,
             evidence.log,
             evidence.reward_range,
-            confident=confident,
+            finder=finder,
             told=told,
         )
     except EndsCross:

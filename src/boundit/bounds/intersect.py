@@ -6,15 +6,16 @@ counted rows cross by noise; such a row keeps the narrowest single rule and says
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product, repeat, starmap
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.explain import Explainer
-from boundit.bounds.numbers import Ends, Numbers, PlugInNumbers
+from boundit.bounds.numbers import Ends, PlugInNumbers
 from boundit.bounds.plan import BoundPlan
-from boundit.bounds.try_rules import try_rules
+from boundit.bounds.try_rules import EndFinder, try_rules
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
@@ -91,7 +92,7 @@ def intersect_rules(
     log: CountTable,
     reward_range: tuple[float, float],
     *,
-    confident: Numbers | None = None,
+    finder: EndFinder | None = None,
     told: Told = say_nothing,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the ends of all rules into a bound for every arm and context.
@@ -102,10 +103,10 @@ def intersect_rules(
     """
     axes = plan.query.treatments + plan.query.context
     shape = [len(log.levels[axis]) for axis in axes]
-    sure = plan.is_sound and (log.exact or confident is not None)
+    sure = plan.is_sound and (log.exact or finder is not None)
     # Where time runs out, the ends that hold come before the estimates.
-    best = None if confident is None else _intersect_ends(plan, confident, shape, told, sure)
-    plug_in = PlugInNumbers(evaluator)
+    best = None if finder is None else _intersect_ends(plan, finder, shape, told, sure)
+    plug_in = partial(try_rules, PlugInNumbers(evaluator))
     estimates = _intersect_ends(plan, plug_in, shape, told, sure and log.exact)
     best = best or estimates
     if sure and best.crossed.any():
@@ -122,7 +123,7 @@ def intersect_rules(
 
 def _intersect_ends(
     plan: BoundPlan,
-    numbers: Numbers,
+    finder: EndFinder,
     shape: Sequence[int],
     told: Told,
     strict: bool,  # noqa: FBT001
@@ -133,7 +134,7 @@ def _intersect_ends(
     leaves them to be named and refused. Called by ``intersect_rules`` for the estimates, and
     again with a confidence.
     """
-    found, left_out = try_rules(plan.rules, numbers, shape, told)
+    found, left_out = finder(plan.rules, shape, told)
     all_ends = [Ends(np.zeros(shape), np.ones(shape)), *found]
     lowers = np.stack([ends.lower for ends in all_ends])
     uppers = np.stack([ends.upper for ends in all_ends])

@@ -1,6 +1,7 @@
 """Rules tried one after another, each within what memory and time are left."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -12,9 +13,21 @@ from boundit.terms.long_work import Told, say_nothing
 from boundit.terms.message import Note
 
 
+class EndFinder(Protocol):
+    """Finds the ends of all rules of a plan: by estimates, by boxes or by claims."""
+
+    def __call__(
+        self, rules: Sequence[PlannedRule], shape: Sequence[int], told: Told
+    ) -> tuple[list[Ends], tuple[Note, ...]]:
+        """Find the ends of rules in their order, with notes on what was left out.
+
+        Called by ``_intersect_ends``.
+        """
+
+
 def try_rules(
-    rules: Sequence[PlannedRule],
     numbers: Numbers,
+    rules: Sequence[PlannedRule],
     shape: Sequence[int],
     told: Told = say_nothing,
 ) -> tuple[list[Ends], tuple[Note, ...]]:

@@ -60,7 +60,7 @@ class SplitSources:
         """
         if term.logged:
             return self.log
-        return next(s for s in self.population if term.of | term.given <= s.pilot.names)
+        return next(s for s in self.population if term.of | term.given <= s.rewarded[0].names)
 
 
 def split_sources(
@@ -82,6 +82,15 @@ def split_sources(
         for source, stream in sized
     )
     return SplitSources(own, others)
+
+
+def make_streams(n_streams: int) -> list[Generator]:
+    """Make random streams for the orders of bets, independent of the pilot's.
+
+    Called by ``ClaimFinder._make_claims``, one for each rule.
+    """
+    seeds = np.random.SeedSequence((PILOT_SEED, 1)).spawn(n_streams)
+    return [np.random.default_rng(seed) for seed in seeds]
 
 
 def choose_chance(rows: float) -> float:

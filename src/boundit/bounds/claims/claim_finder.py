@@ -1,0 +1,234 @@
+"""Ends of all rules of a plan by exact claims, the error shared out over rows and rules.
+
+The unit of error is a claim: one end of one row. Each of the rows that differ has the chance
+``a`` to miss on each side; where several rules bound a row, the one that the pilot expects to
+be best gets four fifths of it and the next ones share the rest. Rows, rules and ends then hold
+all at once. Cells keep intervals of their own, boxes, with a tenth of the error: an end is the
+better of both.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from math import log, prod
+from typing import Any, Final, Protocol, final
+
+import numpy as np
+from numpy.random import Generator
+
+from boundit.bounds.claims.cell_claims import CellClaims
+from boundit.bounds.claims.claim_rules import ClaimPlan, ClaimRule
+from boundit.bounds.claims.level_form import RatioForm
+from boundit.bounds.claims.numeric_claims import VARIANCES, NumericClaims
+from boundit.bounds.claims.pilot import SplitSources, make_streams, split_sources
+from boundit.bounds.claims.read_form import FormReader
+from boundit.bounds.claims.sum_claims import SumClaims
+from boundit.bounds.evidence import BoundEvidence
+from boundit.bounds.numbers import Ends, Numbers
+from boundit.bounds.plan import PlannedRule
+from boundit.bounds.refusals import LIMITS, note_refused
+from boundit.bounds.try_rules import try_rules
+from boundit.counts.named_array import Floats
+from boundit.terms.long_work import Told
+from boundit.terms.message import Note
+
+BEST_SHARE: Final = 0.8
+"""Which part of a row's error the rule gets that the pilot expects to be best."""
+MOST_TRIED: Final = 3
+"""How many rules share the error of a row."""
+
+
+class RowChoice(Protocol):
+    """What the pilot chose for one side of all rows."""
+
+    @property
+    def predicted(self) -> Floats:
+        """The ends that the pilot expects. Read by ``share_error``'s caller, to rank rules."""
+
+
+class RowClaims(Protocol):
+    """The claims of one rule on all rows of a table."""
+
+    def choose(self, log_error: Floats, *, upper: bool) -> RowChoice:
+        """Choose on the pilot alone what is free, and predict one side of all rows.
+
+        Called by ``ClaimFinder._bound_side``.
+        """
+
+    def bound(self, choice: Any, log_error: Floats, *, upper: bool) -> Floats:
+        """Bound one side of all rows under a choice of its own.
+
+        Called by ``bound_shared``.
+        """
+
+
+@final
+class ClaimFinder:
+    """Finds the ends of a plan's rules: by claims where they have any, and by boxes.
+
+    ``error`` is the chance that any claim misses; ``boxes`` are intervals of cells with an
+    error of their own, which the rules named ``boxed`` read.
+    """
+
+    def __init__(
+        self,
+        plan: ClaimPlan,
+        evidence: BoundEvidence,
+        error: float,
+        boxes: Numbers,
+        boxed: Collection[str],
+    ) -> None:
+        self.plan, self.evidence, self.error = plan, evidence, error
+        self.boxes, self.boxed = boxes, frozenset(boxed)
+        self.numeric = not evidence.rewards.binary
+        self._splits: dict[int, SplitSources] = {}
+
+    def find(
+        self, rules: Sequence[PlannedRule], shape: Sequence[int], told: Told
+    ) -> tuple[list[Ends], tuple[Note, ...]]:
+        """Find both ends of every rule for all rows, in the order of ``rules``.
+
+        Called by ``_intersect_ends`` with a confidence.
+        """
+        boxed = [each for each in rules if each.record.name in self.boxed]
+        ends, notes = try_rules(self.boxes, boxed, shape, told)
+        by_name = dict(zip((each.record.name for each in boxed), ends, strict=True))
+        told("make claims", 0, 1)
+        claims, refused = self._make_claims()
+        nothing = Ends(np.zeros(shape), np.ones(shape))
+        for upper in (False, True):
+            for name, end in self._bound_side(claims, refused, upper=upper).items():
+                whole = by_name.get(name, nothing)
+                by_name[name] = (
+                    replace(whole, upper=np.minimum(whole.upper, end))
+                    if upper
+                    else replace(whole, lower=np.maximum(whole.lower, end))
+                )
+        found = [by_name.get(each.record.name, nothing) for each in rules]
+        return found, (*notes, *note_refused(refused))
+
+    def _make_claims(self) -> tuple[dict[str, RowClaims], dict[str, BaseException]]:
+        """Count what the claims of every rule read; what does not fit is left to its boxes.
+
+        Called by ``ClaimFinder.find``.
+        """
+        found, refused = dict[str, RowClaims](), dict[str, BaseException]()
+        streams = make_streams(len(self.plan.rules))
+        for rule, rng in zip(self.plan.rules, streams, strict=True):
+            name = rule.planned.record.name
+            try:
+                self.evidence.evaluator.workspace.require_time()
+                made = self._make(rule, rng)
+            except LIMITS as error:
+                if name not in self.boxed:
+                    refused[name] = error
+                continue
+            if made is not None:
+                found[name] = made
+        return found, refused
+
+    def _make(self, rule: ClaimRule, rng: Generator) -> RowClaims | None:
+        """Read one rule's counts, pilot and rest apart, and make its claims.
+
+        Called by ``ClaimFinder._make_claims``.
+        """
+        if isinstance(rule.form, RatioForm):
+            return None
+        evaluator = self.evidence.evaluator
+        sources = self._split(rule.form.n_folds)
+        reader = FormReader.of(rule.form, sources, evaluator.levels, evaluator.workspace)
+        rest = reader.read_rest(rng, numeric=self.numeric)
+        if not rule.is_sum:
+            return CellClaims(reader.read_pilot(VARIANCES[0] if self.numeric else None), rest)
+        if self.numeric:
+            return NumericClaims([SumClaims(reader.read_pilot(v), rest) for v in VARIANCES])
+        return SumClaims(reader.read_pilot(None), rest)
+
+    def _split(self, n_folds: int) -> SplitSources:
+        """Split log and tables into pilot and folds, once for each number of folds.
+
+        Called by ``ClaimFinder._make``.
+        """
+        if n_folds not in self._splits:
+            evidence = self.evidence
+            self._splits[n_folds] = split_sources(
+                evidence.rewards, evidence.population, n_folds=n_folds
+            )
+        return self._splits[n_folds]
+
+    def _bound_side(
+        self,
+        claims: Mapping[str, RowClaims],
+        refused: dict[str, BaseException],
+        *,
+        upper: bool,
+    ) -> dict[str, Floats]:
+        """Bound one side of all rows by every rule that the pilot gives a part of the error.
+
+        Called by ``ClaimFinder.find`` for lower and for upper ends.
+        """
+        if not claims:
+            return {}
+        read = frozenset[str]().union(
+            *(rule.reads for rule in self.plan.rules if rule.planned.record.name in claims)
+        )
+        levels = self.evidence.evaluator.levels
+        n_rows = prod(levels[axis] for axis in read)
+        log_row = log(2 * n_rows / self.error)
+        n_axes = len(self.plan.rules[0].planned.rule.axes)
+        first = np.full((1,) * n_axes, log_row - log(1.0 if len(claims) == 1 else BEST_SHARE))
+        chosen = dict[str, RowChoice]()
+        for name, each in claims.items():
+            try:
+                chosen[name] = each.choose(first, upper=upper)
+            except LIMITS as error:
+                refused[name] = error
+        shares = share_error(
+            [c.predicted for c in chosen.values()], upper=upper, equal=self.numeric
+        )
+        found = dict[str, Floats]()
+        for (name, choice), share in zip(chosen.items(), shares, strict=True):
+            try:
+                found[name] = bound_shared(claims[name], choice, share, log_row, upper=upper)
+            except LIMITS as error:
+                refused[name] = error
+        return found
+
+
+def share_error(predicted: Sequence[Floats], *, upper: bool, equal: bool) -> list[Floats]:
+    """Share the error of every row out over rules, most of it to the best that is expected.
+
+    What comes out are parts of one for each rule. ``equal`` parts are for rules whose means the
+    pilot does not know. Called by ``ClaimFinder._bound_side``.
+
+    >>> share_error([np.array([0.2]), np.array([0.3])], upper=False, equal=False)
+    [array([0.2]), array([0.8])]
+    """
+    ends = np.stack(np.broadcast_arrays(*predicted))
+    n_tried = min(len(ends), MOST_TRIED)
+    if n_tried <= 1:
+        return [np.ones_like(each) for each in ends]
+    order = np.argsort(ends if upper else -ends, axis=0, kind="stable")
+    parts = np.full(n_tried, 1 / n_tried)
+    if not equal:
+        parts = np.full(n_tried, (1 - BEST_SHARE) / (n_tried - 1))
+        parts[0] = BEST_SHARE
+    shares = np.zeros(ends.shape)
+    for place, part in enumerate(parts):
+        np.put_along_axis(shares, order[place][None], part, axis=0)
+    return list(shares.round(12))
+
+
+def bound_shared(
+    claims: RowClaims, choice: RowChoice, share: Floats, log_row: float, *, upper: bool
+) -> Floats:
+    """Bound one side of all rows by one rule, each with its share of the row's error.
+
+    A rule without any share says nothing of a row. Called by ``ClaimFinder._bound_side``.
+    """
+    nothing = 1.0 if upper else 0.0
+    if not share.any():
+        return np.full((1,) * share.ndim, nothing)
+    least = share[share > 0].min()
+    log_error = log_row - np.log(np.where(share > 0, share, least))
+    ends = claims.bound(choice, log_error, upper=upper)
+    return np.where(share > 0, ends, nothing)

@@ -1,0 +1,86 @@
+"""Which rules of a plan are bounded by claims, decided before any row is read.
+
+A rule that is a sum of levels, a ratio of two or a program has claims: one exponent for a whole
+end. Where a condition fails, each cell gets an interval of its own, a box, and the table says
+which condition. A plan without any sum is left to boxes altogether: for the least of some cells
+nothing is gained by a claim.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from boundit.bounds.choose_rules import rank_rule
+from boundit.bounds.claims.level_form import LevelForm, RatioForm, Unmet, find_form
+from boundit.bounds.plan import BoundPlan, PlannedRule
+from boundit.terms.names import Nodes
+
+BOX_SHARE: Final = 0.1
+"""Which part of the error boxes get beside claims."""
+MOST_CANDIDATES: Final = 12
+"""How many rules the pilot ranks."""
+
+Form: TypeAlias = LevelForm | RatioForm
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRule:
+    """A planned rule and the sum of levels that it computes."""
+
+    planned: PlannedRule
+    form: Form
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether there is anything to add up, so that a claim beats boxes.
+
+        Read by ``plan_claims``.
+        """
+        return isinstance(self.form, RatioForm) or len(self.form.levels) > 1
+
+    @property
+    def reads(self) -> Nodes:
+        """The axes of the table that its value hangs on.
+
+        Rows that do not differ in them are one claim. Read by ``ClaimFinder``.
+        """
+        form = self.form.form if isinstance(self.form, RatioForm) else self.form
+        named = frozenset[str]().union(*(level.of | level.given for level in form.levels))
+        return named & frozenset(form.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPlan:
+    """The rules that are bounded by claims, and why others are not."""
+
+    rules: tuple[ClaimRule, ...]
+    unmet: Mapping[str, str]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the rules with claims.
+
+        Read by ``assemble``, which tries them besides those with boxes.
+        """
+        return frozenset(each.planned.record.name for each in self.rules)
+
+
+def plan_claims(plan: BoundPlan, levels: Mapping[str, int]) -> ClaimPlan | None:
+    """Find the rules of a plan that claims are made of; None if none of them is a sum.
+
+    Rules that compute the same sum are one. Where some are sums of known laws alone, only such
+    are kept: what is known exactly needs no rule that is worse at every number of rows. Called
+    by ``assemble`` when a confidence is asked for.
+    """
+    found, unmet = list[ClaimRule](), dict[str, str]()
+    for planned in sorted(plan.rules, key=lambda each: rank_rule(each.rule, levels)):
+        form = find_form(planned.rule, plan.graph)
+        if isinstance(form, Unmet):
+            unmet[planned.record.name] = form.reason
+        elif all(form != other.form for other in found):
+            found.append(ClaimRule(planned, form))
+    if not any(each.is_sum for each in found):
+        return None
+    if any(not each.planned.rule.n_unknown for each in found):
+        found = [each for each in found if not each.planned.rule.n_unknown]
+    return ClaimPlan(tuple(found[:MOST_CANDIDATES]), unmet)
