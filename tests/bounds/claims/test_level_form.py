@@ -17,6 +17,7 @@ from boundit.bounds.rules.chain import Chain, ChainLink, KnownFormula
 from boundit.bounds.rules.nested_chain import NestedChain
 from boundit.estimand.language.expression import CFactor, Expression, P, Product, Ratio, Sum
 from boundit.estimand.query import parse_query
+from boundit.estimand.recovery.question import Question
 from boundit.graph.text import parse
 from boundit.terms.long_work import FOR_EVER
 from tests.bounds.claims.exact_forms import (
@@ -29,7 +30,7 @@ from tests.bounds.claims.exact_forms import (
 from tests.bounds.exact import questions
 from tests.nodes import make_nodes
 
-W, X, Y, Z = (make_nodes(name) for name in "WXYZ")
+B, C, W, X, Y, Z = (make_nodes(name) for name in "BCWXYZ")
 BACK_DOOR = "Z -> X -> Y; Z -> Y"
 TWO_CAUSES = "Z -> W -> Y; Z -> X -> Y; Z -> Y"
 SEQUENCE = "A -> B -> X -> Y; A -> X; A -> Y; B -> Y; B -> [S]"
@@ -181,6 +182,48 @@ def test_what_depends_on_more_than_it_is_given_is_read_off_another_fold() -> Non
     assert form.count("/1") == 1
     apart = form_of(P(Y, X | Z | W), ("Z", P(Z)), ("W", P(W)), drawn="Z -> Y; W -> Y; X -> Y")
     assert apart == "P(W) P(Z) P(Y | W, X, Z)"
+
+
+def test_no_choice_is_made_before_the_weights_outside_it() -> None:
+    """Only P(C | B) before P(Z | X) would do in one fold, and B hangs on Z."""
+    reward = Sum(C, Product((P(C, B), P(Y, C | Z))))
+    drawn = "B -> C -> X -> Z -> Y; C -> Y"
+    form = form_of(reward, ("Z", P(Z, X)), ("B", None), drawn=drawn)
+
+    assert form.startswith("worst B: P(Z | X)")
+    assert form.count("/1") == 1
+
+
+def test_the_outcome_is_last_even_if_that_takes_a_fold() -> None:
+    """Only P(Y | W) before P(X | Z) would do in one fold."""
+    form = form_of(Product((P(Y, W), P(X, Z))), drawn="W -> Y -> Z -> X")
+
+    assert form == "P(X | Z)/1 P(Y | W), any W, Z"
+
+
+def test_without_selection_tables_of_everyone_are_the_log() -> None:
+    everyone = Sum(Z, Product((P(Z, logged=False), P(W, Z))))
+    links = (("Z", P(Z)), ("W", everyone))
+
+    assert "/1" in form_of(P(Y, X | Z | W), *links, drawn=TWO_CAUSES)
+    assert "/1" not in form_of(P(Y, X | Z | W), *links, drawn=f"{TWO_CAUSES}; Z -> [S]")
+
+
+def test_tables_of_everyone_come_first() -> None:
+    links = (("Z", P(Z)), ("W", P(W, logged=False)))
+    form = form_of(P(Y, X | Z | W), *links, drawn=f"{TWO_CAUSES}; Z -> [S]")
+
+    assert form == "P(W)* P(Z) P(Y | W, X, Z)"
+
+
+def test_a_chain_within_knows_the_lighter_question_alone() -> None:
+    """The arm that it no longer names is any level of the same column, not the arm's."""
+    query, light = parse_query("Y | do(X)"), Question(Y, W, frozenset())
+    inner = NestedChain(query, (), light, KnownFormula(P(Y, X | W), ()))
+    rule = NestedChain(query, (ChainLink("W", None),), light, inner)
+    form = find_form(rule, parse("X -> W -> Y; X <-> Y"))
+
+    assert write_form(form) == "worst W: P(Y | W, X')@1, any X'"
 
 
 def test_factors_that_sum_to_one_are_dropped_one_after_another() -> None:
