@@ -1,3 +1,5 @@
+import numpy as np
+
 from boundit.bounds.assemble import assemble
 from boundit.bounds.plan import plan_sound
 from boundit.bounds.plan_counts import PlanCounts
@@ -47,3 +49,15 @@ def test_an_external_table_that_was_counted_brings_chance_with_it() -> None:
     table = assemble(plan, PlanCounts(exact, (sampled,)))
 
     assert table[1, ()] == Interval(1 / 3, 1 / 3)
+
+
+def test_approximate_ends_are_near_where_every_arm_has_many_rewards() -> None:
+    rng = np.random.default_rng(0)
+    z, x, m, y = rng.integers(0, 2, (4, 3_000))
+    log = read_log({"Z": z, "X": x, "M": m, "Y": y}).count(["Z", "X", "M"], reward="Y")
+
+    exact = assemble(PLAN, PlanCounts(log), confidence=0.95)
+    near = assemble(PLAN, PlanCounts(log), confidence=0.95, inference="approximate")
+
+    for key, bound in near.bounds.items():
+        assert bound.upper - bound.lower < 0.9 * exact[key].width

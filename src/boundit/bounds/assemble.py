@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 
+from boundit.bounds.approximate.approximate_rules import ApproximateRules
 from boundit.bounds.choose_rules import choose_rules
 from boundit.bounds.claims.claim_finder import ClaimFinder
 from boundit.bounds.claims.claim_rules import BOX_SHARE, plan_claims
@@ -31,6 +32,7 @@ from boundit.terms.living import Living
 from boundit.terms.long_work import Told, say_nothing
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, join_names
+from boundit.terms.sampling import Inference
 
 OVER = Message(
     Option("time_limit"), " was over before all arms were compared and rows explained"
@@ -71,6 +73,7 @@ def assemble(
     *,
     reward_range: tuple[float, float] | None = None,
     confidence: float | None = None,
+    inference: Inference = "exact",
     sparing: bool = True,
     notes: Sequence[Note] = (),
     workspace: Workspace | None = None,
@@ -79,15 +82,18 @@ def assemble(
     """Try every rule of the plan on the counts and keep the best ends, as a bound table.
 
     A rule is one way to bound the rewards that the graph justifies. ``plan`` and ``counts`` are
-    left as they are, so that it can be called again. ``sparing=False`` shares the error over
-    every cell of every rule, for comparison; ``notes`` go to the table's caveats. Rules that
-    the ``workspace`` has no memory or time for are left out, and the table says so. ``told``
-    hears of every rule. Called by ``derive_table`` after ``plan_bounds`` and ``count_for``.
+    left as they are, so that it can be called again. ``inference`` is how a ``confidence``
+    allows for chance. ``sparing=False`` shares the error over every cell of every rule, for
+    comparison; ``notes`` go to the table's caveats. Rules that the ``workspace`` has no memory
+    or time for are left out, and the table says so. ``told`` hears of every rule. Called by
+    ``derive_table`` after ``plan_bounds`` and ``count_for``.
     """
     evidence = BoundEvidence.from_counts(plan, counts, reward_range, workspace)
     _require_room(plan, evidence)
     trial = Trial(plan, plan, PlugInNumbers(evidence.evaluator), None)
-    if confidence is not None:
+    if confidence is not None and inference == "approximate":
+        trial = _approximate(plan, evidence, confidence)
+    elif confidence is not None:
         trial = _allow_for_chance(plan, evidence, confidence, sparing=sparing)
     if evidence.log.exact or trial.finder:
         require_possible(trial.boxed, trial.numbers)
@@ -136,6 +142,18 @@ def _allow_for_chance(
     kept = tuple(p for p in plan.rules if p.record.name in claims.names.union(names))
     finder = ClaimFinder(claims, evidence, (1 - BOX_SHARE) * error, boxes, names)
     return Trial(replace(plan, rules=kept), boxed, boxes, finder.find)
+
+
+def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) -> Trial:
+    """Choose the rules that are formulas, and what finds their ends by the normal law.
+
+    Rules of other kinds, and rows with few rewards, keep exact ends with a share of the error.
+    Called by ``assemble`` for approximate intervals.
+    """
+    near = ApproximateRules(plan, evidence, 1 - confidence)
+    exact = _allow_for_chance(plan, evidence, 1 - near.exact_error, sparing=True)
+    finder = partial(near.find, exact.finder, exact.plan.rules)
+    return replace(exact, plan=near.add_formulas(exact.plan), finder=finder)
 
 
 def _bound_rows(

@@ -1,0 +1,1 @@
+"""Approximate ends: influence functions and the normal law of large logs."""

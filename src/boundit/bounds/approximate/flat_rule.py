@@ -1,0 +1,178 @@
+"""Rules that are formulas: a known reward, averaged over links or taken at their worst."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from boundit.bounds.approximate.flat_formula import FlatFormula, FlatWriter
+from boundit.bounds.rules.chain import Chain, ChainLink, KnownFormula
+from boundit.bounds.rules.nested_chain import NestedChain
+from boundit.bounds.rules.rule import BoundRule
+from boundit.estimand.language.expression import Expression
+from boundit.terms.names import sort_names
+
+
+@dataclass(frozen=True, slots=True)
+class FlatLink:
+    """A variable of a chain, by a name of its own, and its law where that is known."""
+
+    name: str
+    law: FlatFormula | None
+
+
+@dataclass(frozen=True, slots=True)
+class FlatRule:
+    """A chain written flat: the links, outermost first, and the reward given all of them.
+
+    ``idle`` are variables whose level does not matter to the true value, each with its column.
+    ``levels`` has every name that occurs.
+    """
+
+    axes: tuple[str, ...]
+    outcome: str
+    links: tuple[FlatLink, ...]
+    reward: FlatFormula
+    idle: Mapping[str, str]
+    levels: Mapping[str, int]
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The links of unknown law that come before any of known law.
+
+        Each level of them is a formula of its own, and the worst of these is taken at the very
+        end. Read by ``FormulaEnds``.
+        """
+        names = list[str]()
+        for link in self.links:
+            if link.law is not None:
+                break
+            names.append(link.name)
+        return tuple(names)
+
+    @property
+    def identity(self) -> object:
+        """What two rules share that compute the same number: the factors, however nested.
+
+        Read by ``ApproximateRules``, which takes each formula once.
+        """
+        order = tuple(link.name for link in self.links)
+        # Where nothing is known, the order in which the worst is taken does not matter.
+        names = order if any(link.law for link in self.links) else tuple(sort_names(order))
+        return names if self.unknown else (), self.unknown, _identify(self.join(0))
+
+    @property
+    def unknown(self) -> frozenset[str]:
+        """The links of unknown law. Read by ``FlatRule.is_beaten_by``."""
+        return frozenset(link.name for link in self.links if link.law is None)
+
+    def is_beaten_by(self, other: "FlatRule") -> bool:
+        """Tell whether another rule takes the same reward over the same links and knows more.
+
+        It is then at least as near, whatever the numbers. Called by ``ApproximateRules``.
+        """
+        same = {link.name for link in self.links} == {link.name for link in other.links}
+        known = other.unknown < self.unknown
+        return same and known and _identify(self.reward) == _identify(other.reward)
+
+    def join(self, first: int) -> FlatFormula:
+        """Multiply the reward by the laws of the links from number ``first`` on, and sum.
+
+        Called by ``FormulaEnds`` for the whole rule, and for what is inside an unknown link.
+        """
+        links = self.links[first:]
+        laws = [link.law for link in links if link.law is not None]
+        inside = [link.name for link in links]
+        return self.reward.multiply(laws, (*inside, self.outcome, *self.idle))
+
+    def weigh(self, first: int, last: int) -> FlatFormula:
+        """Multiply the laws of some links, without a sum over them.
+
+        Called by ``FormulaEnds`` for how much each branch of an unknown link weighs.
+        """
+        laws = [link.law for link in self.links[first:last] if link.law is not None]
+        free = frozenset[str]().union(*(law.free for law in laws))
+        return FlatFormula().multiply(laws, [name for name in self.idle if name in free])
+
+
+def flatten_rule(rule: BoundRule, levels: Mapping[str, int]) -> FlatRule | None:
+    """Write a rule flat, or return None where it is no chain that ends in a formula.
+
+    Called by ``ApproximateRules`` for every rule of a plan.
+    """
+    match rule:
+        case Chain(links=links, reward=KnownFormula(expression, _)):
+            return _Flattening(rule, levels).write([(links, None)], expression)
+        case NestedChain(core=KnownFormula(expression, _)):
+            return _Flattening(rule, levels).write(_list_links(rule), expression)
+        case _:
+            return None
+
+
+def _identify(flat: FlatFormula) -> object:
+    """Make a key of a flat formula that does not depend on the order of its factors.
+
+    Called by ``FlatRule.identity``, and by itself for parts below a line.
+    """
+    terms = Counter((each.term, frozenset(each.names.items())) for each in flat.occurrences)
+    below = Counter(_identify(part) for part in flat.bottoms)
+    return frozenset(terms.items()), frozenset(below.items()), frozenset(flat.summed)
+
+
+LinksOfQuestion = tuple[Sequence[ChainLink], frozenset[str] | None]
+"""Links, and the variables of the question that they and what follows speak of."""
+
+
+def _list_links(rule: NestedChain) -> list[LinksOfQuestion]:
+    """List the links of a nested chain, and what the chain within speaks of.
+
+    Called by ``flatten_rule``.
+    """
+    found: list[LinksOfQuestion] = [(rule.links, None)]
+    chain = rule
+    while isinstance(chain.inner, NestedChain):
+        found.append((chain.inner.links, chain.asked.treatments | chain.asked.context))
+        chain = chain.inner
+    return found
+
+
+class _Flattening:
+    """One rule on its way to a flat one."""
+
+    def __init__(self, rule: BoundRule, levels: Mapping[str, int]) -> None:
+        self.rule, self.writer = rule, FlatWriter(levels)
+        self.names: dict[str, str] = {axis: axis for axis in rule.axes}
+        self.idle = dict[str, str]()
+
+    def write(self, chains: Sequence[LinksOfQuestion], reward: Expression) -> FlatRule:
+        """Write the links of a chain and of those within, then the reward.
+
+        A chain within speaks of the variables of its own question; one of its links can have
+        the name of an arm, of which it is the natural value. Called by ``flatten_rule``.
+        """
+        flat = list[FlatLink]()
+        for links, asked in chains:
+            if asked is not None:
+                self.names = {name: self.names[name] for name in asked if name in self.names}
+            for link in links:
+                name = self.writer.make_variable(link.variable)
+                self.names[link.variable] = name
+                law = self._write_formula(link.weights.expression) if link.weights else None
+                flat.append(FlatLink(name, law))
+        outcome = self.rule.outcome
+        self.names[outcome] = outcome
+        core = self._write_formula(reward)
+        return FlatRule(
+            self.rule.axes, outcome, tuple(flat), core, self.idle, self.writer.levels
+        )
+
+    def _write_formula(self, formula: Expression) -> FlatFormula:
+        """Write one formula, with a variable of its own for each whose level does not matter.
+
+        Called by ``_Flattening.write``.
+        """
+        names = dict(self.names)
+        for column in sort_names(formula.free):
+            if column not in names:
+                names[column] = self.writer.make_variable(column)
+                self.idle[names[column]] = column
+        return self.writer.write(formula, names)

@@ -1,0 +1,168 @@
+"""One end of every row: its least value, how far chance moves it, and the cells behind it.
+
+Both ends are lower ends, of successes and of failures: a reward is at most one minus the least
+share of failures. Cells that nobody saw count as nothing in either, so that their weight widens
+both ends in full.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.stats import norm
+
+from boundit.bounds.approximate.derivatives import FlatReader, TermDerivative
+from boundit.bounds.approximate.flat_formula import FlatFormula
+from boundit.bounds.approximate.flat_rule import FlatRule
+from boundit.bounds.approximate.reward_rows import RewardRows
+from boundit.bounds.approximate.term_counts import TermCounter
+from boundit.bounds.approximate.variances import CellVariances, Variance, find_level_variance
+from boundit.bounds.binary_reward import SUCCESS
+from boundit.counts.formulas.elimination import Factor
+from boundit.counts.named_array import Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundEnd:
+    """A lower end of every row: of successes, or of failures if ``upper``.
+
+    Arrays have the axes ``rows``: those of the table, then links of which the worst level is
+    taken at the end.
+    """
+
+    upper: bool
+    rows: tuple[str, ...]
+    value: Floats
+    variance: Variance
+    cells: tuple[CellVariances, ...]
+    rewards: RewardRows
+
+    @property
+    def derivatives(self) -> tuple[TermDerivative, ...]:
+        """The derivatives by every term. Read by ``LineInfluence``."""
+        return tuple(cell.derivative for cell in self.cells)
+
+
+@final
+class FormulaEnds:
+    """Finds the ends of one rule on counts; ``error`` is the chance that one end may miss."""
+
+    def __init__(self, rule: FlatRule, counts: TermCounter, error: float) -> None:
+        self.rule, self.counts = rule, counts
+        self.z = float(norm.isf(error))
+        self.rows = rule.axes + rule.choices
+        self.reader = FlatReader(
+            lambda term: counts.read(term).find_shares(0.0),
+            lambda term: counts.read(term).find_shares(),
+            rule.levels,
+            counts.workspace,
+        )
+
+    def find(self, *, upper: bool) -> FoundEnd:
+        """Find the lower ends of all rows, or the upper ones as lower ends of failures.
+
+        Where a link of unknown law comes after one of known law, its worst level is chosen
+        twice: by the values alone, then by values less what chance adds, once it is known how
+        far chance moves the whole. Called by ``ApproximateRules`` for both ends.
+        """
+        constants = self._list_constants(upper=upper)
+        found = self._measure(upper, constants + self._choose(constants, None))
+        if self._has_inner_choice():
+            error = np.sqrt(np.maximum(found.variance.smoothed, 1e-300))
+            found = self._measure(upper, constants + self._choose(constants, error))
+        return found
+
+    def _measure(self, upper: bool, constants: Sequence[Factor]) -> FoundEnd:  # noqa: FBT001
+        """Compute values and variances at given choices. Called by ``FormulaEnds.find``."""
+        flat = self.rule.join(len(self.rule.choices))
+        value = self.reader.find_least(flat, constants, self.rows)
+        cells = self._find_cells(flat, constants, self.rows)
+        derivatives = [cell.derivative for cell in cells]
+        n = len(self.rows)
+        # An axis that nothing depends on has length 1: its levels are one row.
+        shape = np.broadcast_shapes(value.shape, *(d.values.shape[:n] for d in derivatives))
+        level = 1 - SUCCESS if upper else SUCCESS
+        return FoundEnd(
+            upper,
+            self.rows,
+            np.broadcast_to(value, shape),
+            Variance.of(cells, shape),
+            tuple(cells),
+            RewardRows.of(derivatives, self.counts, self.rule.outcome, level, shape),
+        )
+
+    def _find_cells(
+        self, flat: FlatFormula, constants: Sequence[Factor], rows: Sequence[str]
+    ) -> list[CellVariances]:
+        """Find what each cell of each term adds to the variance of a formula.
+
+        Called by ``FormulaEnds._measure`` and ``FormulaEnds._choose``.
+        """
+        return [
+            find_level_variance(derivative, self.counts.read(derivative.term))
+            for derivative in self.reader.differentiate(flat, constants, rows)
+        ]
+
+    def _list_constants(self, *, upper: bool) -> list[Factor]:
+        """List the factors that are no terms: success or failure, and weights of idle levels.
+
+        An idle variable's levels weigh as often as they were logged: to the true value they do
+        not matter. Called by ``FormulaEnds.find``.
+        """
+        at = np.array([1.0, 0.0]) if upper else np.array([0.0, 1.0])
+        found = [Factor((self.rule.outcome,), (at,))]
+        for name, column in self.rule.idle.items():
+            table = next(t for t in self.counts.tables if column in t.names)
+            weights = table.marginalize(frozenset({column})).values
+            found.append(Factor((name,), (weights / weights.sum(),)))
+        return found
+
+    def _has_inner_choice(self) -> bool:
+        """Tell whether a link of unknown law comes after one of known law.
+
+        Called by ``FormulaEnds.find``.
+        """
+        return any(link.law is None for link in self.rule.links[len(self.rule.choices) :])
+
+    def _choose(self, constants: Sequence[Factor], error: Floats | None) -> list[Factor]:
+        """Choose the worst level of every unknown link after a known one, innermost first.
+
+        Without an ``error`` by the values alone; with it, by the value of a level less what its
+        variance adds to the radius of the whole. Called by ``FormulaEnds.find``.
+        """
+        first, chosen = len(self.rule.choices), list[Factor]()
+        for place in reversed(range(first, len(self.rule.links))):
+            link = self.rule.links[place]
+            if link.law is not None:
+                continue
+            rows = (*self.rule.axes, *(each.name for each in self.rule.links[: place + 1]))
+            shape = [self.rule.levels[name] for name in rows]
+            self.counts.workspace.require_cells(int(np.prod(shape)), rows)
+            flat, fixed = self.rule.join(place + 1), [*constants, *chosen]
+            value = np.broadcast_to(self.reader.find_least(flat, fixed, rows), shape)
+            if error is not None:
+                spread = Variance.of(self._find_cells(flat, fixed, rows), shape).smoothed
+                weight = self._weigh(place, constants, rows)
+                whole = error.reshape(*error.shape, *[1] * (len(rows) - error.ndim))
+                value = value - self.z * weight * spread / (2 * whole)
+            taken = np.zeros(shape)
+            np.put_along_axis(taken, value.argmin(axis=-1)[..., None], 1.0, axis=-1)
+            chosen.append(Factor(rows, (taken,)).drop_short_axes())
+        return chosen
+
+    def _weigh(self, place: int, constants: Sequence[Factor], rows: Sequence[str]) -> Floats:
+        """Compute how much every branch of an unknown link weighs within its row.
+
+        Called by ``FormulaEnds._choose``.
+        """
+        flat = self.rule.weigh(len(self.rule.choices), place)
+        held = self._keep(constants, flat.variables)
+        return self.reader.find_least(flat, held, rows)
+
+    def _keep(self, constants: Iterable[Factor], names: frozenset[str]) -> list[Factor]:
+        """Keep the constant factors that speak of some variables alone.
+
+        Called by ``FormulaEnds._weigh``.
+        """
+        return [each for each in constants if names.issuperset(each.axes) and each.axes]

@@ -1,0 +1,167 @@
+import numpy as np
+from scipy.stats import norm
+
+from boundit.bounds.approximate.approximate_rules import (
+    EXACT_SHARE,
+    LEAST_REWARDS,
+    MIXED_SHARE,
+    TOO_FEW,
+    ApproximateRules,
+)
+from boundit.bounds.choose_rules import choose_rules
+from boundit.bounds.plan import BoundPlan, plan_sound
+from boundit.bounds.selection_facts import SelectionFacts
+from boundit.counts.named_array import Floats
+from boundit.counts.read import read_log
+from boundit.counts.table import CountTable
+from boundit.estimand.query import parse_query
+from boundit.graph.text import parse
+from boundit.terms.long_work import say_nothing
+from tests.bounds.approximate.logs import (
+    BACK_DOOR,
+    NAPKIN,
+    Strata,
+    approximate,
+    find_exact,
+    read_evidence,
+)
+
+
+def find_interval(plan: BoundPlan, table: CountTable) -> tuple[Floats, Floats]:
+    _, ends, _ = approximate(plan, read_evidence(plan, table))
+    lower = np.max([each.lower for each in ends], axis=0)
+    return lower, np.min([each.upper for each in ends], axis=0)
+
+
+def test_a_back_door_is_as_narrow_as_the_normal_interval_and_holds_as_often() -> None:
+    """True variances, Bonferroni over two rows: at most 1.05 times as wide, and 93 % hold."""
+    n_rows, n_logs = 5_000, 300
+    for n_strata in (2, 30):
+        strata = Strata(n_strata, seed=n_strata)
+        hits, widths = 0, list[Floats]()
+        for seed in range(n_logs):
+            low, high = find_interval(
+                BACK_DOOR, strata.draw(n_rows, np.random.default_rng([n_strata, seed]))
+            )
+            hits += bool(((low <= strata.truth) & (strata.truth <= high)).all())
+            widths.append(high - low)
+        normal = 2 * norm.isf(0.05 / 4) * np.sqrt(strata.variance / n_rows)
+        assert np.mean(widths) <= 1.05 * normal.mean()
+        # Three standard errors below 95 of 100.
+        assert hits / n_logs >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_logs)
+
+
+def test_a_row_of_few_rewards_keeps_its_exact_ends() -> None:
+    log = read_log(
+        {
+            "Z": [0, 0, 0, 0],
+            "X": [0, 0, 1, 1],
+            "Y": [0, 1, 0, 1],
+            "n": [500, 500, 500, LEAST_REWARDS - 1],
+        },
+        weight="n",
+    ).count(["Z", "X"], reward="Y")
+    evidence = read_evidence(BACK_DOOR, log)
+    found, ends, notes = approximate(BACK_DOOR, evidence)
+
+    boxes = find_exact(BACK_DOOR, evidence, found.exact_error)
+    exact, _ = boxes(BACK_DOOR.rules, (2,), say_nothing)
+    assert ends[0].lower[1] == exact[0].lower[1]
+    assert ends[0].upper[1] == exact[0].upper[1]
+    assert ends[0].lower[0] > exact[0].lower[0]
+    assert notes == (
+        "1 of 2 rows have fewer than 15 successes or failures that count, or too few rows, "
+        "for an approximation: their ends are exact",
+    )
+    assert ends[0].sampling is not None
+    told = [ends[0].sampling((arm,), False) for arm in (0, 1)]
+    assert [each.boxes if each else "" for each in told] == [None, TOO_FEW]
+
+
+def test_a_formula_is_taken_once_and_the_rest_of_the_error_is_small() -> None:
+    evidence = read_evidence(BACK_DOOR, Strata(3).draw(500, np.random.default_rng(0)))
+
+    found = ApproximateRules(BACK_DOOR, evidence, 0.05)
+
+    assert [*found.flat] == ["exact recovery"]
+    assert found.exact_error == 0.05 * EXACT_SHARE
+
+
+INSTRUMENT = plan_sound(parse("Z -> X -> Y; X <-> Y"), parse_query("Y | do(X)"), ())
+
+
+def test_without_a_formula_all_ends_are_exact() -> None:
+    table = Strata(2).draw(500, np.random.default_rng(0))
+    evidence = read_evidence(INSTRUMENT, table)
+    found, ends, notes = approximate(INSTRUMENT, evidence)
+
+    exact, _ = find_exact(INSTRUMENT, evidence, 0.05)(INSTRUMENT.rules, (2,), say_nothing)
+    assert not found.flat
+    assert not notes
+    for one, other in zip(ends, exact, strict=True):
+        np.testing.assert_array_equal(one.lower, other.lower)
+
+
+SELECTED = plan_sound(
+    parse("A -> X -> Y; A -> Y; B -> X; B -> Y; A -> B; B -> [S]; A -> [S]"),
+    parse_query("Y | do(X)"),
+    [frozenset("A")],
+)
+
+
+def test_the_best_formulas_are_added_to_the_rules_that_are_tried() -> None:
+    """Rules that reweight rank first there, and the rule that knows P(A) beats conditioning."""
+    rng = np.random.default_rng(1)
+    a, b, x, y = rng.integers(0, 2, (4, 2_000))
+    log = read_log({"A": a, "B": b, "X": x, "Y": y}).count(["A", "B", "X"], reward="Y")
+    evidence = read_evidence(SELECTED, log, read_log({"A": a}).count("A"))
+    tried = choose_rules(SELECTED, evidence.evaluator.levels)
+
+    found = ApproximateRules(SELECTED, evidence, 0.05)
+
+    name = "sequence A, B, unknown B"
+    assert [*found.flat] == [name]
+    assert name not in [each.record.name for each in tried.rules]
+    names = [each.record.name for each in found.add_formulas(tried).rules]
+    assert {name, *(each.record.name for each in tried.rules)} == {*names}
+    assert not found.is_mixed
+
+
+FACTS = SelectionFacts.from_options(selection_rate=0.5, sensitivity=None)
+
+
+def test_a_fact_on_selection_can_be_nearer_and_gets_half_of_the_error() -> None:
+    plan = plan_sound(SELECTED.graph, SELECTED.query, (), facts=FACTS)
+    rng = np.random.default_rng(1)
+    a, b, x, y = rng.integers(0, 2, (4, 500))
+    log = read_log({"A": a, "B": b, "X": x, "Y": y}).count(["A", "B", "X"], reward="Y")
+
+    found = ApproximateRules(plan, read_evidence(plan, log), 0.05)
+
+    assert found.is_mixed
+    assert found.exact_error == 0.05 * MIXED_SHARE
+
+
+def test_without_exact_ends_a_row_of_few_rewards_may_be_anything() -> None:
+    log = read_log({"Z": [0, 0, 1, 1], "X": [0, 1, 0, 1], "Y": [0, 1, 1, 0]})
+    evidence = read_evidence(BACK_DOOR, log.count(["Z", "X"], reward="Y"))
+
+    ends, notes = ApproximateRules(BACK_DOOR, evidence, 0.05).find(
+        None, (), BACK_DOOR.rules, (2,), say_nothing
+    )
+
+    assert all((each.lower == 0).all() and (each.upper == 1).all() for each in ends)
+    assert str(notes[0]).endswith("nothing is said of them")
+
+
+def test_where_two_arms_have_many_rewards_a_ratio_is_narrower_than_its_boxes() -> None:
+    generator = np.random.default_rng(7)
+    n = 3_000
+    w, z, x = generator.integers(0, 2, (3, n))
+    y = (generator.random(n) < 0.3 + 0.4 * x).astype(int)
+    log = read_log({"W": w, "Z": z, "X": x, "Y": y}).count(["W", "Z", "X"], reward="Y")
+
+    low, high = find_interval(NAPKIN, log)
+
+    assert (high - low < 0.2).all()
+    assert ((low < [0.3, 0.7]) & (high > [0.3, 0.7])).all()
