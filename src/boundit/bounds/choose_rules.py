@@ -11,10 +11,15 @@ from typing import TypeAlias
 from boundit.bounds.confidence import collect_terms
 from boundit.bounds.online import choose_chains
 from boundit.bounds.plan import BoundPlan, PlannedRule
-from boundit.bounds.refusals import note_refused
+from boundit.bounds.refusals import name_rules, note_refused
 from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.log import Log
+from boundit.estimand.language.expression import P
+from boundit.estimand.language.notation import write_text
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import open_walk
 from boundit.terms.names import Nodes
 
 MOST_RULES = 3
@@ -23,6 +28,8 @@ FEW_COLUMNS = 12
 """Up to so many columns a log is counted for all rules of a plan, whatever their levels."""
 MANY_COLUMNS = 24
 """Without a confidence, how many columns are counted at most; rules that need more are left."""
+
+_POLICY = "the policy that learns"
 
 Rank: TypeAlias = tuple[int, int]
 
@@ -84,6 +91,61 @@ def drop_hopeless(
             kept.append(planned)
     notes = (*plan.notes, *note_refused(refused))
     return replace(plan, rules=tuple(kept), notes=notes)
+
+
+def keep_stable(plan: BoundPlan, log: Log, external: Sequence[Log] = ()) -> BoundPlan:
+    """Keep the rules that read no law which changes while a policy learns.
+
+    Nothing is left out unless a log is adaptive. The plan that comes back names what it leaves
+    out, and the law that hangs on how treatments were chosen. Called by ``_plan_and_count``
+    before anything is counted.
+    """
+    selected = plan.graph.selection is not None
+    tables = [frozenset(other.columns) for other in external if other.adaptive]
+    if not log.adaptive and not (selected and tables):
+        return plan
+    kept, left_out = list[PlannedRule](), dict[P, list[str]]()
+    stable = dict[P, bool]()
+    drawn = _draw_policy(plan)
+    for planned in plan.rules:
+        for term in sorted(collect_terms(planned.rule.formulas), key=lambda term: term.rank):
+            if term not in stable:
+                of_log = term.logged or not selected
+                read = log.adaptive if of_log else any(term.free <= of for of in tables)
+                stable[term] = not read or _is_stable(drawn, term)
+            if not stable[term]:
+                left_out.setdefault(term, []).append(planned.record.name)
+                break
+        else:
+            kept.append(planned)
+    notes = [
+        f"left out, as {write_text(term)} changed while the policy learned: {name_rules(names)}"
+        for term, names in left_out.items()
+    ]
+    return replace(plan, rules=tuple(kept), notes=(*plan.notes, *notes))
+
+
+def _draw_policy(plan: BoundPlan) -> CausalGraph:
+    """Draw the policy into a plan's graph: a cause of the query's treatments and of no more.
+
+    Called by ``keep_stable``.
+    """
+    graph = plan.graph
+    return CausalGraph.of(
+        [*graph.nodes, _POLICY],
+        directed=[*graph.directed, *((_POLICY, name) for name in plan.query.treatments)],
+        bidirected=graph.bidirected,
+        selection=graph.selection,
+    )
+
+
+def _is_stable(drawn: CausalGraph, term: P) -> bool:
+    """Tell whether a law ``P(of | given)`` is the same however a policy chooses treatments.
+
+    ``drawn`` has the policy as a node. Called by ``keep_stable`` for each term of a rule.
+    """
+    chosen = {drawn.selection} if term.logged and drawn.selection is not None else set()
+    return open_walk(drawn, term.of, _POLICY, given=term.given | chosen) is None
 
 
 def _choose_within(plan: BoundPlan, levels: Mapping[str, int], most: int) -> list[PlannedRule]:

@@ -16,6 +16,13 @@ least, whichever that is, so it is enough that this one interval holds. So for t
 Binary counts get exact (Clopper-Pearson) intervals. The mean of a bounded reward that is no
 0/1 variable gets the tighter of Hoeffding's and the empirical Bernstein interval, each with
 half the chance (Maurer and Pontil 2009).
+
+The log of a policy that learned is another matter: how many rows a cell has, and whether it has
+any, hangs on rewards. Its cells get intervals that hold however many rows there came to be
+(``boundit.bounds.intervals.time_uniform``), and a term's share is split over all cells that the
+levels allow, seen or not. That only the least of several cells matters still spares the others:
+which cell truly is the least is fixed by the law, not by the log, and the interval of any one
+fixed cell holds with its chance, however many rows it was given.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +33,11 @@ import numpy as np
 from scipy.special import betainc, betaincinv
 
 from boundit.bounds.binary_reward import BinaryReward
+from boundit.bounds.intervals.time_uniform import (
+    EndPair,
+    bound_mean_adaptively,
+    bound_share_adaptively,
+)
 from boundit.counts.formulas.elimination import Factor
 from boundit.counts.formulas.evaluation import Arrays, evaluate_with
 from boundit.counts.formulas.workspace import KeptArrays, Workspace
@@ -44,9 +56,6 @@ from boundit.terms.names import Nodes
 
 _NEAR = 1e-6  # how far off, for its size, the library's inverse may be
 _HALVINGS = 80
-
-EndPair = tuple[Floats, Floats]
-"""The lower ends and the upper ends of some numbers."""
 
 
 class NoConfidence(BounditError):
@@ -217,25 +226,30 @@ class ConfidentNumbers:
         elif source.outcome in term.given and not source.binary:
             ends = np.zeros_like(n), np.ones_like(n)
         else:
-            seen = self._count_seen_rows(term, below)
-            alpha = self._shares[term] / max(seen * self._count_outcomes(term), 1)
+            adaptive = source.table.adaptive
+            rows = self._count_sharing_rows(term, below, adaptive=adaptive)
+            alpha = self._shares[term] / max(rows * self._count_outcomes(term), 1)
             if source.outcome in term.of and not source.binary:
                 squares = source.sum_squares(varying).align(joint.axes)
-                ends = bound_mean(joint.values, squares, n, alpha)
+                bound_means = bound_mean_adaptively if adaptive else bound_mean
+                ends = bound_means(joint.values, squares, n, alpha)
             else:
-                ends = bound_share(joint.values, n, alpha)
+                bound_shares = bound_share_adaptively if adaptive else bound_share
+                ends = bound_shares(joint.values, n, alpha)
         return Factor(joint.axes, ends)
 
-    def _count_seen_rows(self, term: P, below: NamedArray) -> int:
-        """Count the levels of a term's ``given`` that were logged at all.
+    def _count_sharing_rows(self, term: P, below: NamedArray, *, adaptive: bool) -> int:
+        """Count the levels of a term's ``given`` over which its error is split evenly.
 
-        The term's error is split evenly over them; variables of which only extremes are taken
-        count as one level. Called by ``ConfidentNumbers._compute_interval``.
+        These are the levels that were logged at all, or all of them where it hangs on rewards
+        which were logged; variables of which only extremes are taken count as one level. Called
+        by ``ConfidentNumbers._compute_interval``.
         """
         if not self._sparing:
             return below.values.size
         over = tuple(i for i, axis in enumerate(below.axes) if axis in self._extreme[term])
-        return int((below.values > 0).any(axis=over).sum())
+        counted = np.ones_like(below.values, dtype=bool) if adaptive else below.values > 0
+        return int(counted.any(axis=over).sum())
 
     def _find_source(self, term: P) -> BinaryReward:
         """Find the counts for a term: the log, or the smallest external table that has it.

@@ -4,7 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from boundit.bounds.assemble import assemble
-from boundit.bounds.choose_rules import FEW_COLUMNS, choose_columns, drop_hopeless
+from boundit.bounds.choose_rules import (
+    FEW_COLUMNS,
+    choose_columns,
+    drop_hopeless,
+    keep_stable,
+)
 from boundit.bounds.plan import BoundPlan, Profile, plan_bounds
 from boundit.bounds.plan_counts import KeptCounts, PlanCounts, count_within, look_at_levels
 from boundit.bounds.refusals import note_late
@@ -129,7 +134,10 @@ def derive_table(
         counts,
         reward_range=request.reward_range,
         confidence=request.confidence,
-        notes=tuple(_note_hidden(plan, request.domain, request.reward_range)),
+        notes=(
+            *_note_hidden(plan, request.domain, request.reward_range),
+            *_note_learning(plan, request),
+        ),
         workspace=workspace,
         told=told,
     )
@@ -154,6 +162,7 @@ def _plan_and_count(
         budget=workspace.budget.share(PLANNING),
         facts=request.facts,
     )
+    plan = keep_stable(plan, request.log, request.external)
     if len(plan.needs) > FEW_COLUMNS:
         told(f"look at {len(plan.needs)} columns", 0, 1)
         levels = look_at_levels(plan, request.log, request.external, request.domain)
@@ -195,4 +204,24 @@ def _note_hidden(
         yield (
             f"every logged {outcome} is 0 or 1, so it counts as 0/1; if selection hides values "
             "between, these bounds can miss"
+        )
+
+
+def _note_learning(plan: BoundPlan, request: BoundRequest) -> Iterator[Note]:
+    """Yield caveats on an adaptive log: how chance was allowed for, and what it may hide.
+
+    Which levels a learning policy reached hangs on rewards, and the error of a confidence is
+    shared out over the levels that count. Called by ``derive_table`` once the rows are counted.
+    """
+    logs = (request.log, *request.external)
+    if not any(log.adaptive for log in logs) or request.confidence is None:
+        return
+    yield "intervals of cells hold however a policy that learned came to have as many rows"
+    late = plan.graph.descendants(plan.query.treatments) & plan.needs
+    guessed = late.difference(request.domain, plan.query.outcomes)
+    if plan.rules and guessed:
+        yield Message(
+            f"which levels of {join_names(guessed)} were logged may hang on what the policy "
+            "learned; declare all that were possible with ",
+            Option("domain", ANY),
         )

@@ -43,6 +43,18 @@ class NoLevel(BounditError):
         )
 
 
+class RowsHangTogether(BounditError):
+    """A log whose rows are not independent, as tests of independence need them to be."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__(
+            f"the rows of {label} were written while a policy learned (",
+            Option("adaptive", True),  # noqa: FBT003, a value
+            "), and tests of independence hold only for rows that do not hang on earlier ones; "
+            "check the graph on a log from before it learned",
+        )
+
+
 def check(
     graph: CausalGraph,
     log: object,
@@ -65,8 +77,9 @@ def check(
     graph
         What is assumed.
     log
-        Anything ``read_log`` takes; every column in use must hold categories. Statements about
-        variables without a column are untestable.
+        Anything ``read_log`` takes but an adaptive log, whose rows are not independent; every
+        column in use must hold categories. Statements about variables without a column are
+        untestable.
     level
         The chance of any false alarm, over all statements.
     seed
@@ -96,6 +109,8 @@ def check(
         raise NoLevel(level)
     limits = CheckLimits.read(time_limit, memory_limit)
     opened = read_log(log)
+    if opened.adaptive:
+        raise RowsHangTogether(opened.source.label)
     stated = _restate_in_columns(graph, frozenset(opened.columns), limits.allot_search())
     runner = _TestRunner(
         level,

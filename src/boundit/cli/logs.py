@@ -27,7 +27,10 @@ class OpenedLogs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LogFiles:
-    """Files, and how to read them; what is said of a column holds for external tables too."""
+    """Files, and how to read them; what is said of a column holds for external tables too.
+
+    That a policy learned while it wrote the rows is said of the log alone.
+    """
 
     files: tuple[str, ...]
     weight: str | None = None
@@ -35,6 +38,7 @@ class LogFiles:
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     nulls: "Nulls" = "drop"
     exact: bool = False
+    adaptive: bool = False
 
     def open(
         self, external: Iterable[str] = (), external_weight: str | None = None
@@ -103,8 +107,8 @@ def node_option(
 def log_argument(command: _Command) -> _Command:
     """Give a command its LOG argument as ``LogFiles``, with the options by which it is read.
 
-    These are --columns, --bins, --nulls, --weight and --exact. Decorates ``bound`` and
-    ``check``.
+    These are --columns, --bins, --nulls, --weight, --exact and --adaptive. Decorates ``bound``
+    and ``check``.
     """
 
     @wraps(command)
@@ -116,9 +120,10 @@ def log_argument(command: _Command) -> _Command:
         bins: Mapping[str, Sequence[float]],
         nulls: "Nulls",
         exact: bool,
+        adaptive: bool,
         **others: object,
     ) -> None:
-        rows = LogFiles(log, weight, columns, bins, nulls, exact)
+        rows = LogFiles(log, weight, columns, bins, nulls, exact, adaptive)
         command(*arguments, log=rows, **others)
 
     decorated: Callable[..., None] = run
@@ -141,6 +146,7 @@ def _open_log(asked: LogFiles) -> "Log":
         bins=asked.bins or None,
         nulls=asked.nulls,
         exact=asked.exact,
+        adaptive=asked.adaptive,
     )
 
 
@@ -216,6 +222,11 @@ _OPTIONS = (
         "--exact",
         is_flag=True,
         help="The weights are the shares of an exact law, without sampling error.",
+    ),
+    click.option(
+        "--adaptive",
+        is_flag=True,
+        help="The log was written by a policy that learned meanwhile.",
     ),
     node_option(
         "--columns",

@@ -39,6 +39,7 @@ class Log:
     exact: bool
     bins: Mapping[str, Sequence[float]]
     nulls: Nulls
+    adaptive: bool = False
 
     def __post_init__(self) -> None:
         """Check the schema: whatever the rules name is there and of the right kind."""
@@ -92,6 +93,7 @@ class Log:
             f"weighted by {self.weight}" if self.weight else "",
             "as an exact law" if self.exact else "",
             f"{', '.join(self.bins)} in bins" if self.bins else "",
+            "written while a policy learned" if self.adaptive else "",
             f"nulls={self.nulls!r}" if self.nulls != "drop" else "",
         ]
         shown = [f"a log of {', '.join(self.columns)} in {self.source.label}", *rules]
@@ -151,6 +153,7 @@ class Log:
             notes=self._list_caveats(cuts) + ask_by_name(unmarked, self.names),
             most_cells=plan.most_cells,
             cluster=cluster,
+            adaptive=self.adaptive,
         )
         return tabulate(self.source.group(plan), request)
 

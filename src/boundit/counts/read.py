@@ -27,6 +27,7 @@ def read_log(
     exact: bool = False,
     bins: Mapping[str, Sequence[float]] | None = None,
     nulls: Nulls = "drop",
+    adaptive: bool = False,
 ) -> Log:
     """Open a log and check its schema; rows are read when they are counted.
 
@@ -51,6 +52,10 @@ def read_log(
         Rows with a null or NaN in a column in use: ``"drop"`` counts and drops them and says
         so in the caveats, ``"level"`` makes null a level of its own, ``None``, and
         ``"refuse"`` is an error.
+    adaptive
+        The rows were written by a policy that learned meanwhile, so that how often an arm was
+        tried hangs on what it earned. Bounds then take intervals that hold all the same, and
+        leave out rules that read how arms were chosen.
 
     Examples
     --------
@@ -60,9 +65,9 @@ def read_log(
     >>> table.levels["Age"], table.n, dict(table.dropped)
     (('< 18', '[18, 40)', '>= 40'), array([5., 1., 2.]), {'Age': 3})
     """
-    options = (columns, weight, bins) == (None, None, None) and not exact and nulls == "drop"
+    plain = (columns, weight, bins, nulls) == (None, None, None, "drop")
     if isinstance(source, Log):
-        if not options:
+        if not plain or exact or adaptive:
             msg = "the log is open already; give its options to the read_log that opened it"
             raise InvalidOption(msg)
         return source
@@ -73,13 +78,16 @@ def read_log(
     if exact and weight is None:
         law, column = Option("exact", True), Option("weight", ANY)  # noqa: FBT003, a value
         raise InvalidOption(law, " needs ", column, ", the column that holds the law")
+    if exact and adaptive:
+        learned = Option("adaptive", True)  # noqa: FBT003, a value
+        raise InvalidOption("an exact law was not written row by row; leave out ", learned)
     cuts = {
         name: _read_edges(name, edges) for name, edges in _read_mapping("bins", bins).items()
     }
     renamed = {node: str(column) for node, column in _read_mapping("columns", columns).items()}
     if len(set(renamed.values())) < len(renamed):
         raise InvalidOption("two nodes share a column in ", Option("columns", renamed))
-    return Log(_open_source(source), renamed, weight, exact, cuts, nulls)
+    return Log(_open_source(source), renamed, weight, exact, cuts, nulls, adaptive)
 
 
 def _open_source(source: object) -> Source:

@@ -34,7 +34,8 @@ class CountTable:
     was logged ``n[i]`` times, a whole number, or has the probability ``n[i]`` of an ``exact``
     law. Lines are sorted by code, and no cell has two. Without a ``reward`` the arrays
     ``sums``, ``squares``, ``lowest`` and ``highest`` are None. ``clusters`` cuts the lines up
-    by cluster, for a log that was counted with one.
+    by cluster, for a log that was counted with one. ``adaptive`` says that a policy learned
+    while it wrote the rows, so that counts hang on rewards.
 
     >>> from boundit.counts.read import read_log
     >>> log = read_log({"X": ["a", "b", "a"], "C": [0, 0, 1], "Y": [0.5, 1, 0]})
@@ -59,6 +60,7 @@ class CountTable:
     dropped: Mapping[str, int] = field(default_factory=dict)
     label: str = "the table"
     clusters: ClusterLines | None = None
+    adaptive: bool = False
 
     def __post_init__(self) -> None:
         """Keep the numbers from changing, and columns of codes close together."""

@@ -65,6 +65,7 @@ class Request:
     notes: tuple[Note, ...]
     most_cells: int = CELL_LIMIT
     cluster: str | None = None
+    adaptive: bool = False
 
 
 def tabulate(cells: Cells, asked: Request) -> CountTable:
@@ -113,6 +114,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         notes=notes,
         dropped=nulls,
         label=asked.label,
+        adaptive=asked.adaptive,
         clusters=clusters
         if clusters is None
         else ClusterLines.from_cells(
