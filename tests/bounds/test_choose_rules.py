@@ -7,12 +7,15 @@ from boundit.bounds.choose_rules import (
     choose_rules,
     drop_hopeless,
     keep_smallest,
+    keep_stable,
     list_left_out,
     rank_rule,
 )
+from boundit.bounds.confidence import collect_terms
 from boundit.bounds.online import choose_chains
 from boundit.bounds.plan import plan_sound
 from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.read import read_log
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 
@@ -81,3 +84,56 @@ def test_rules_whose_tables_cannot_fit_are_dropped_and_named() -> None:
     assert all("M" not in planned.rule.needs for planned in kept.rules)
     assert any("memory_limit" in str(note) for note in kept.notes)
     assert drop_hopeless(PLAN, count_two(PLAN.needs), Workspace(2**24)) == PLAN
+
+
+ROWS = {"Z": [0, 1], "X": [0, 1], "M": [0, 1], "Y": [0, 1]}
+LEARNED = read_log(ROWS, adaptive=True)
+
+
+def test_a_log_of_no_learning_policy_keeps_all_rules() -> None:
+    assert keep_stable(PLAN, read_log(ROWS)) is PLAN
+    # Without selection the log is the population, and no table is read.
+    assert keep_stable(PLAN, read_log(ROWS), [LEARNED]) == PLAN
+
+
+def test_rules_that_read_how_treatments_were_chosen_are_left_out_by_name() -> None:
+    confounded = plan_sound(parse("X -> Y; X <-> Y"), QUERY)
+    kept = keep_stable(confounded, LEARNED)
+    assert kept.rules == ()
+    assert [str(note) for note in kept.notes] == [
+        "left out, as P(X, Y) changed while the policy learned: 'natural bounds of X, Y'"
+    ]
+    front = keep_stable(plan_sound(parse("X -> M -> Y; X <-> Y"), QUERY), LEARNED)
+    assert front.rules == ()
+    assert "as P(X) changed while the policy learned: 'exact recovery'" in str(front.notes[0])
+
+
+def test_laws_that_no_choice_of_treatments_moves_are_read() -> None:
+    for graph in ("Z -> X -> Y; Z -> Y", "Z -> X -> Y; Z -> Y; Z -> [S]", "X -> Y; Z -> Y"):
+        plan = plan_sound(parse(graph), QUERY)
+        kept = keep_stable(plan, LEARNED)
+        assert kept.rules
+        for planned in kept.rules:
+            for term in collect_terms(planned.rule.formulas):
+                assert "X" not in term.of
+                assert "Y" not in term.of or "X" in term.given
+
+
+def test_a_law_of_logged_rows_may_hang_on_the_policy_through_selection() -> None:
+    """Z -> [S] <- X: which Z are logged hangs on which X were tried."""
+    plan = plan_sound(parse("Z -> Y; X -> Y; Z -> [S]; X -> [S]"), QUERY)
+    for planned in keep_stable(plan, LEARNED).rules:
+        for term in collect_terms(planned.rule.formulas):
+            assert not (term.logged and "Z" in term.of)
+
+
+def test_adaptive_tables_beside_the_log_count_too() -> None:
+    graph = parse("Z -> X -> Y; Z -> Y; X <-> Y; Z -> [S]")
+    plan = plan_sound(graph, QUERY, [frozenset({"X", "Z", "Y"})])
+    everyone = read_log({name: ROWS[name] for name in "XZY"}, adaptive=True)
+    assert keep_stable(plan, read_log(ROWS), [read_log(ROWS)]) is plan
+    kept = keep_stable(plan, read_log(ROWS), [everyone])
+    assert 0 < len(kept.rules) < len(plan.rules)
+    for planned in kept.rules:
+        for term in collect_terms(planned.rule.formulas):
+            assert term.logged or "X" not in term.of

@@ -17,6 +17,10 @@ from boundit.bounds.confidence import (
     require_confidence,
 )
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.intervals.time_uniform import (
+    bound_mean_adaptively,
+    bound_share_adaptively,
+)
 from boundit.counts.named_array import NamedArray
 from boundit.counts.read import read_log
 from boundit.estimand.language.expression import Expression, P, Product, Ratio, Sum
@@ -88,6 +92,34 @@ def test_a_row_of_which_only_the_extremes_matter_costs_as_much_as_one_cell() -> 
     assert every.read_ends(term, ("X", "Z", "Y"))[0][1, 1, 1] == pytest.approx(
         bound_share(one, one, 0.1 / 4)[0]
     )
+
+
+def test_the_error_of_an_adaptive_log_is_shared_by_all_cells_seen_or_not() -> None:
+    """Which cells are seen hangs on rewards; the least of several still costs one."""
+    rows = {"X": [0, 0, 1, 1], "Z": [0, 1, 0, 0], "Y": [0, 1, 1, 1]}
+    table = read_log(rows, adaptive=True).count(["X", "Z"], reward="Y")
+    source = BinaryReward(table.add_levels({"X": [2]}), "Y", 0, 1)
+    term, axes = P(Y, X | Z), ("X", "Z", "Y")
+    k, n = np.array(2.0), np.array(2.0)
+    for extremes, cells in ((frozenset[str](), 6), (Z, 3)):
+        numbers = ConfidentNumbers(source, (), {term: extremes}, confidence=0.9)
+        low, high = numbers.read_ends(term, axes)
+        expected = bound_share_adaptively(k, n, 0.1 / cells)
+        assert low[1, 0, 1] == pytest.approx(expected[0])
+        assert (low[2, 0, 1], high[2, 0, 1]) == (0, 1)
+
+
+def test_means_of_an_adaptive_log_get_intervals_by_sums_and_squares() -> None:
+    rows = {"X": [0, 0, 1, 1], "Y": [0.2, 0.4, 0.4, 0.9]}
+    table = read_log(rows, adaptive=True).count("X", reward="Y")
+    source = BinaryReward(table, "Y", 0, 1, binary=False)
+    numbers = ConfidentNumbers(source, (), {P(Y, X): frozenset()}, confidence=0.9)
+    low, high = numbers.read_ends(P(Y, X), ("X", "Y"))
+    expected = bound_mean_adaptively(
+        np.array([0.6, 1.3]), np.array([0.2, 0.97]), np.array([2.0, 2.0]), 0.1 / 2
+    )
+    assert low[:, 1] == pytest.approx(expected[0])
+    assert high[:, 1] == pytest.approx(expected[1])
 
 
 def test_extremes_are_only_taken_of_a_term_that_every_rule_takes_extremes_of() -> None:

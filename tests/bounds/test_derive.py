@@ -509,6 +509,38 @@ def test_the_cells_behind_a_row_are_listed_unless_there_are_too_many(
     assert {len(bound.lower_cells) for bound in table.bounds.values()} == {listed}
 
 
+def test_an_adaptive_log_widens_intervals_and_says_so() -> None:
+    rng = np.random.default_rng(4)
+    z, x = rng.integers(2, size=500), rng.integers(2, size=500)
+    rows = {"Z": z.tolist(), "X": x.tolist(), "Y": rng.integers(2, size=500).tolist()}
+    graph = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
+    plain = derive_bounds(graph, "Y | do(X)", rows)
+    log = read_log(rows, adaptive=True)
+    learned = derive_bounds(graph, "Y | do(X)", log)
+    for key, bound in learned.bounds.items():
+        assert bound.lower < plain.bounds[key].lower
+        assert bound.upper > plain.bounds[key].upper
+        assert bound.lower_estimate == plain.bounds[key].lower_estimate
+        assert plain.living[0].ends[key][0].width < learned.living[0].ends[key][0].width
+    said = [note for note in learned.caveats if note not in plain.caveats]
+    assert "a policy that learned" in said[0]
+    assert said[1].startswith("which levels of X were logged may hang on what the policy")
+    declared = derive_bounds(graph, "Y | do(X)", log, domain={"X": [0, 1]})
+    assert declared.bounds == learned.bounds
+    assert not any("which levels of X" in note for note in declared.caveats)
+    estimates = derive_bounds(graph, "Y | do(X)", log, confidence=None)
+    assert estimates.bounds == derive_bounds(graph, "Y | do(X)", rows, confidence=None).bounds
+
+
+def test_where_every_rule_reads_how_arms_were_chosen_the_range_is_left() -> None:
+    rows = {"X": [0, 1] * 50, "Y": [0, 1, 1, 1] * 25}
+    graph = parse("X -> Y; X <-> Y")
+    table = derive_bounds(graph, "Y | do(X)", read_log(rows, adaptive=True))
+    assert {bound.interval for bound in table.bounds.values()} == {Interval(0, 1)}
+    assert table.caveats[0].startswith("left out, as P(X, Y) changed while the policy learned")
+    assert derive_bounds(graph, "Y | do(X)", rows)[0, ()].width < 1
+
+
 def test_a_log_read_three_times_is_as_wide_as_once_with_its_rows_as_clusters() -> None:
     rng = np.random.default_rng(3)
     rows = {

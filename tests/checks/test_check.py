@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boundit.checks import counting
-from boundit.checks.check import NoLevel, check
+from boundit.checks.check import NoLevel, RowsHangTogether, check
 from boundit.checks.report import CheckReport
 from boundit.counts.errors import Continuous, NotAllSelected
 from boundit.counts.log import Log
@@ -198,6 +198,12 @@ def test_an_unselected_row_is_refused() -> None:
 def test_a_level_that_is_no_chance_is_refused(level: object) -> None:
     with pytest.raises(NoLevel, match="is no chance of a false alarm"):
         check(CHAIN, draw_chain_rows(50, 1), level=level)  # type: ignore[arg-type]
+
+
+def test_rows_of_a_policy_that_learned_are_refused() -> None:
+    log = read_log(draw_chain_rows(20, seed=0), adaptive=True)
+    with pytest.raises(RowsHangTogether, match=r"while a policy learned \(adaptive=True\)"):
+        check(CHAIN, log)
 
 
 def test_progress_is_reported() -> None:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from boundit.checks.check import RowsHangTogether
 from boundit.cli.check import check
 from boundit.counts.errors import NoFiles
 from boundit.terms.errors import InvalidLimit
@@ -54,6 +55,12 @@ def test_the_same_error_as_from_python_comes_out(log: str) -> None:
     answer = CliRunner().invoke(check, [WRONG, f"{log}.none"])
 
     assert isinstance(answer.exception, NoFiles)
+
+
+def test_a_log_of_a_policy_that_learned_is_refused(log: str) -> None:
+    answer = CliRunner().invoke(check, [WRONG, log, "--adaptive"])
+
+    assert isinstance(answer.exception, RowsHangTogether)
 
 
 def test_the_log_is_required() -> None:

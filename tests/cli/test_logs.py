@@ -42,6 +42,15 @@ def test_options_are_those_of_read_log(folder: Path) -> None:
     assert opened.files == [str(folder / "log.csv")]
 
 
+def test_that_a_policy_learned_is_said_of_the_log_alone(folder: Path) -> None:
+    rows = LogFiles((str(folder / "log.csv"),), "n", adaptive=True)
+    opened = rows.open([str(folder / "census.csv")])
+
+    assert opened.log.adaptive
+    assert opened.log.count(["age"]).adaptive
+    assert not opened.external[0].adaptive
+
+
 def test_external_tables_are_read_alike_where_they_have_the_columns(folder: Path) -> None:
     rows = LogFiles((str(folder / "log.csv"),), "n", {"Age": "age"}, {"Age": [18, 40]})
     tables = [str(folder / name) for name in ("census.csv", "rows.csv", "shares.csv")]
@@ -97,6 +106,7 @@ def test_options_are_read_from_the_command_line() -> None:
     answer = run(
         *("a.csv", "b.csv", "--weight", "n", "--exact", "--columns", "Age=age of user"),
         *("--bins", "Age=18, 40.5", "--nulls", "level", "--domain", "A=1,x,true,null,NaN"),
+        "--adaptive",
     )
 
     rows = LogFiles(
@@ -106,6 +116,7 @@ def test_options_are_read_from_the_command_line() -> None:
         {"Age": [18.0, 40.5]},
         "level",
         exact=True,
+        adaptive=True,
     )
     assert answer.output == f"{rows} { ({'A': [1, 'x', True, 'null', 'NaN']}) }\n"
 

@@ -47,6 +47,17 @@ def test_an_open_log_is_returned_as_it_is() -> None:
     assert read_log(log) is log
     with pytest.raises(InvalidOption, match="the log is open already"):
         read_log(log, weight="n")
+    with pytest.raises(InvalidOption, match="the log is open already"):
+        read_log(log, adaptive=True)
+
+
+def test_a_log_says_that_a_policy_learned_and_so_do_its_tables() -> None:
+    log = read_log(ROWS, adaptive=True)
+
+    assert str(log).endswith(", written while a policy learned")
+    assert log.count("X").adaptive
+    assert log.count("X").add_levels({"X": [7]}).adaptive
+    assert not read_log(ROWS).count("X").adaptive
 
 
 @pytest.mark.parametrize("source", [None, 3, b"log.csv", {1, 2}, [1, 2], object(), duckdb])
@@ -64,6 +75,8 @@ def test_what_is_no_log(source: object) -> None:
          "nulls='keep' is no rule; use 'drop', 'level' or 'refuse'"),
         ({"exact": True}, InvalidOption,
          "exact=True needs weight=, the column that holds the law"),
+        ({"exact": True, "weight": "n", "adaptive": True}, InvalidOption,
+         "an exact law was not written row by row; leave out adaptive=True"),
         ({"weight": "m"}, MissingColumn, "the log has no column 'm'; it has X, n"),
         ({"columns": {"Y": "m"}}, MissingColumn, "the log has no column 'm'; it has X, n"),
         ({"columns": {"A": "X", "B": "X"}}, InvalidOption,

@@ -5,6 +5,7 @@ Rewards and counts must have no say in the choice, or a confidence would not hol
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from math import prod
 from typing import TypeAlias
 
@@ -100,52 +101,61 @@ def keep_stable(plan: BoundPlan, log: Log, external: Sequence[Log] = ()) -> Boun
     out, and the law that hangs on how treatments were chosen. Called by ``_plan_and_count``
     before anything is counted.
     """
-    selected = plan.graph.selection is not None
-    tables = [frozenset(other.columns) for other in external if other.adaptive]
-    if not log.adaptive and not (selected and tables):
+    if not any(each.adaptive for each in (log, *external)):
         return plan
-    kept, left_out = list[PlannedRule](), dict[P, list[str]]()
-    stable = dict[P, bool]()
-    drawn = _draw_policy(plan)
-    for planned in plan.rules:
-        for term in sorted(collect_terms(planned.rule.formulas), key=lambda term: term.rank):
-            if term not in stable:
-                of_log = term.logged or not selected
-                read = log.adaptive if of_log else any(term.free <= of for of in tables)
-                stable[term] = not read or _is_stable(drawn, term)
-            if not stable[term]:
-                left_out.setdefault(term, []).append(planned.record.name)
-                break
-        else:
-            kept.append(planned)
+    laws = _LawsOfPolicies(plan, log, external)
+    moved = [laws.find_moved(planned.rule) for planned in plan.rules]
+    left_out = dict[P, list[str]]()
+    for planned, term in zip(plan.rules, moved, strict=True):
+        if term is not None:
+            left_out.setdefault(term, []).append(planned.record.name)
     notes = [
         f"left out, as {write_text(term)} changed while the policy learned: {name_rules(names)}"
         for term, names in left_out.items()
     ]
+    kept = (p for p, term in zip(plan.rules, moved, strict=True) if term is None)
     return replace(plan, rules=tuple(kept), notes=(*plan.notes, *notes))
 
 
-def _draw_policy(plan: BoundPlan) -> CausalGraph:
-    """Draw the policy into a plan's graph: a cause of the query's treatments and of no more.
+class _LawsOfPolicies:
+    """Which laws of adaptive logs change with the policy that chooses a plan's treatments.
 
-    Called by ``keep_stable``.
+    The policy is drawn into the graph, as a cause of the query's treatments and of no more. A
+    law ``P(of | given)`` is the same whatever it does where ``given`` separates the two.
     """
-    graph = plan.graph
-    return CausalGraph.of(
-        [*graph.nodes, _POLICY],
-        directed=[*graph.directed, *((_POLICY, name) for name in plan.query.treatments)],
-        bidirected=graph.bidirected,
-        selection=graph.selection,
-    )
 
+    def __init__(self, plan: BoundPlan, log: Log, external: Sequence[Log]) -> None:
+        graph = plan.graph
+        self._drawn = CausalGraph.of(
+            [*graph.nodes, _POLICY],
+            directed=[*graph.directed, *((_POLICY, name) for name in plan.query.treatments)],
+            bidirected=graph.bidirected,
+            selection=graph.selection,
+        )
+        self._log_adapts = log.adaptive
+        self._tables = [frozenset(each.columns) for each in external if each.adaptive]
+        self._may_move = cache(self._is_moved)
 
-def _is_stable(drawn: CausalGraph, term: P) -> bool:
-    """Tell whether a law ``P(of | given)`` is the same however a policy chooses treatments.
+    def find_moved(self, rule: BoundRule) -> P | None:
+        """Find the first term of a rule's formulas whose law changes with the policy.
 
-    ``drawn`` has the policy as a node. Called by ``keep_stable`` for each term of a rule.
-    """
-    chosen = {drawn.selection} if term.logged and drawn.selection is not None else set()
-    return open_walk(drawn, term.of, _POLICY, given=term.given | chosen) is None
+        Called by ``keep_stable`` for every rule.
+        """
+        terms = sorted(collect_terms(rule.formulas), key=lambda term: term.rank)
+        return next(filter(self._may_move, terms), None)
+
+    def _is_moved(self, term: P) -> bool:
+        """Tell whether a term is read off an adaptive log and hangs on the policy.
+
+        Without selection the log is the population, and no external table is read. Called by
+        ``_LawsOfPolicies.find_moved`` once per term.
+        """
+        selection = self._drawn.selection
+        of_log = term.logged or selection is None
+        if not (self._log_adapts if of_log else any(term.free <= t for t in self._tables)):
+            return False
+        chosen = {selection} if term.logged and selection is not None else set()
+        return bool(open_walk(self._drawn, term.of, _POLICY, given=term.given | chosen))
 
 
 def _choose_within(plan: BoundPlan, levels: Mapping[str, int], most: int) -> list[PlannedRule]:

@@ -70,6 +70,7 @@ def _spell_values(found: object) -> str:
 
 OPTIONS = frozenset(
     {
+        "adaptive",
         "bins",
         "columns",
         "confidence",

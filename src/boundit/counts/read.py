@@ -71,6 +71,21 @@ def read_log(
             msg = "the log is open already; give its options to the read_log that opened it"
             raise InvalidOption(msg)
         return source
+    _check_rules(nulls, weight, exact=exact, adaptive=adaptive)
+    cuts = {
+        name: _read_edges(name, edges) for name, edges in _read_mapping("bins", bins).items()
+    }
+    renamed = {node: str(column) for node, column in _read_mapping("columns", columns).items()}
+    if len(set(renamed.values())) < len(renamed):
+        raise InvalidOption("two nodes share a column in ", Option("columns", renamed))
+    return Log(_open_source(source), renamed, weight, exact, cuts, nulls, adaptive)
+
+
+def _check_rules(nulls: Nulls, weight: str | None, *, exact: bool, adaptive: bool) -> None:
+    """Refuse rules for counting that there are not, or that do not go together.
+
+    Called by ``read_log``.
+    """
     if nulls not in get_args(Nulls):
         raise InvalidOption(
             Option("nulls", nulls), " is no rule; use 'drop', 'level' or 'refuse'"
@@ -81,13 +96,6 @@ def read_log(
     if exact and adaptive:
         learned = Option("adaptive", True)  # noqa: FBT003, a value
         raise InvalidOption("an exact law was not written row by row; leave out ", learned)
-    cuts = {
-        name: _read_edges(name, edges) for name, edges in _read_mapping("bins", bins).items()
-    }
-    renamed = {node: str(column) for node, column in _read_mapping("columns", columns).items()}
-    if len(set(renamed.values())) < len(renamed):
-        raise InvalidOption("two nodes share a column in ", Option("columns", renamed))
-    return Log(_open_source(source), renamed, weight, exact, cuts, nulls, adaptive)
 
 
 def _open_source(source: object) -> Source:

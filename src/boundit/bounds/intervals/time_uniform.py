@@ -70,14 +70,10 @@ def bound_mean_adaptively(sums: Floats, squares: Floats, n: Floats, alpha: float
     sums = np.clip(sums, 0, n)
 
     def find_lower(total: Floats, squared: Floats) -> Floats:
-        spread = _weigh_spread(total, squared, n)
-
-        def weigh(m: Floats) -> Floats:
-            narrow = logsumexp(spread - _SCALES * (n * m)[..., None], axis=-1)
-            found: Floats = np.logaddexp(weigh_share(total, n, m), narrow) - np.log(2)
-            return found
-
-        return _find_lower(weigh, total / (n + 1), np.log(2 / alpha))
+        spread = weigh_spread(total, squared, n)
+        return _find_lower(
+            lambda m: weigh_mean(total, n, spread, m), total / (n + 1), np.log(2 / alpha)
+        )
 
     return find_lower(sums, squares), 1 - find_lower(n - sums, n - 2 * sums + squares)
 
@@ -86,8 +82,8 @@ def weigh_share(k: Floats, n: Floats, m: Floats) -> Floats:
     """Compute the logarithm of the e-value against means of at most ``m``.
 
     ``k`` is the sum of ``n`` rewards, or the number of successes. It falls in ``m`` up to
-    ``k / (n + 1)`` and is at most 1 from there on. Called by ``bound_share_adaptively`` and
-    ``bound_mean_adaptively``.
+    ``k / (n + 1)``, and from there on it is at most 1. Called by ``bound_share_adaptively`` and
+    ``weigh_mean``.
     """
     with np.errstate(divide="ignore"):
         above = np.log(betaincc(k + 1, n - k + 1, m)) + betaln(k + 1, n - k + 1)
@@ -95,7 +91,18 @@ def weigh_share(k: Floats, n: Floats, m: Floats) -> Floats:
     return found
 
 
-def _weigh_spread(sums: Floats, squares: Floats, n: Floats) -> Floats:
+def weigh_mean(sums: Floats, n: Floats, spread: Floats, m: Floats) -> Floats:
+    """Compute the logarithm of the e-value against means of at most ``m`` that knows squares.
+
+    ``spread`` is what ``weigh_spread`` made of them. It falls in ``m`` as that of a share does.
+    Called by ``bound_mean_adaptively``.
+    """
+    narrow = logsumexp(spread - _SCALES * (n * m)[..., None], axis=-1)
+    found: Floats = np.logaddexp(weigh_share(sums, n, m), narrow) - np.log(2)
+    return found
+
+
+def weigh_spread(sums: Floats, squares: Floats, n: Floats) -> Floats:
     """Compute what the e-values by squares are, but for the mean, at each scale of the grid.
 
     The last axis is the scale; guesses of the mean are averaged over, and so are the scales
