@@ -61,3 +61,22 @@ def test_approximate_ends_are_near_where_every_arm_has_many_rewards() -> None:
 
     for key, bound in near.bounds.items():
         assert bound.upper - bound.lower < 0.9 * exact[key].width
+
+
+def test_a_log_read_twice_by_clusters_is_as_wide_as_once() -> None:
+    rng = np.random.default_rng(1)
+    z, x, m, y = rng.integers(0, 2, (4, 2_000))
+    rows = {"Z": z, "X": x, "M": m, "Y": y, "U": np.arange(2_000)}
+    twice = read_log({name: np.tile(column, 2) for name, column in rows.items()})
+    columns = ["Z", "X", "M"]
+    of_rows, of_users = (
+        assemble(PLAN, PlanCounts(log), confidence=0.95, inference="approximate")
+        for log in (
+            read_log(rows).count(columns, reward="Y"),
+            twice.count(columns, reward="Y", cluster="U"),
+        )
+    )
+
+    for key, bound in of_users.bounds.items():
+        assert abs((bound.upper - bound.lower) / of_rows[key].width - 1) < 0.03
+    assert of_users.living == ()

@@ -147,10 +147,16 @@ def _allow_for_chance(
 def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) -> Trial:
     """Choose the rules that are formulas, and what finds their ends by the normal law.
 
-    Rules of other kinds, and rows with few rewards, keep exact ends with a share of the error.
-    Called by ``assemble`` for approximate intervals.
+    Rules of other kinds, and rows with few rewards, keep exact ends with a share of the error;
+    where rows belong together, nothing else than formulas is tried. Called by ``assemble`` for
+    approximate intervals.
     """
     near = ApproximateRules(plan, evidence, 1 - confidence)
+    if evidence.is_clustered:
+        none = replace(plan, rules=())
+        formulas = near.add_formulas(none)
+        numbers = PlugInNumbers(evidence.evaluator)  # nobody reads them
+        return Trial(formulas, none, numbers, partial(near.find, None, ()))
     exact = _allow_for_chance(plan, evidence, 1 - near.exact_error, sparing=True)
     finder = partial(near.find, exact.finder, exact.plan.rules)
     return replace(exact, plan=near.add_formulas(exact.plan), finder=finder)
@@ -212,9 +218,10 @@ def _plan_living(
 ) -> tuple[Living, ...]:
     """List what a policy can learn online to narrow the bounds: laws that the log cannot give.
 
-    All rules of the plan are looked at, not only those tried. Called by ``assemble``.
+    All rules of the plan are looked at, not only those tried. Nothing is learned where rows of
+    the log belong together. Called by ``assemble``.
     """
-    if not plan.is_sound:
+    if not plan.is_sound or evidence.is_clustered:
         return ()
 
     def make_numbers(terms: Mapping[P, Nodes]) -> Numbers:

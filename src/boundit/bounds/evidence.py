@@ -60,6 +60,15 @@ class BoundEvidence:
         table = replace(counts.log, exact=counts.are_exact)
         return cls(table, log, population, Evaluator(log, population, workspace), (low, high))
 
+    @property
+    def is_clustered(self) -> bool:
+        """Whether rows of some table belong together, so that cells have no intervals.
+
+        Read by ``_approximate`` and ``_plan_living``.
+        """
+        tables = (self.rewards, *self.population)
+        return any(source.table.clusters is not None for source in tables)
+
     def make_confident(
         self, rules: Iterable[BoundRule], confidence: float, *, sparing: bool = True
     ) -> ConfidentNumbers:

@@ -35,6 +35,7 @@ from boundit.bounds.rules.chain import Chain
 from boundit.bounds.rules.factorization import Factorization
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.try_rules import EndFinder
+from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.errors import CannotEvaluate
 from boundit.counts.named_array import Floats
 from boundit.terms.long_work import Told
@@ -50,6 +51,8 @@ LEAST_REWARDS = 15.0
 MOST_CLAIMS = 300
 MOST_PRODUCTS = 4e8
 """Up to how many ends, and products of influences, ends are drawn together."""
+MOST_INFLUENCES = 400_000_000
+"""Up to how many influences of lines on ends are looked at for one rule."""
 TOO_FEW = "too few successes or failures, or too few rows, for an approximation"
 MOST_FORMULAS = 3
 """How many rules that leave something unknown have claims on one end."""
@@ -126,6 +129,7 @@ class ApproximateRules:
         self.plan, self.error = plan, error
         workspace = evidence.evaluator.workspace
         self.counts = TermCounter(evidence.rewards, evidence.population, workspace)
+        self.lines = LineInfluence(self.counts)
         self.flat = self._choose_formulas()
 
     def _choose_formulas(self) -> Mapping[str, FlatRule]:
@@ -155,8 +159,11 @@ class ApproximateRules:
     def exact_error(self) -> float:
         """How much of the error exact ends get: by the rules alone, no count has a say in it.
 
-        Read by ``_approximate``, which makes them.
+        Nothing where rows belong together, for which no exact ends are known. Read by
+        ``_approximate``, which makes them.
         """
+        if self.lines.is_clustered:
+            return 0.0
         if not self.flat:
             return self.error
         return self.error * (MIXED_SHARE if self.is_mixed else EXACT_SHARE)
@@ -265,11 +272,16 @@ class ApproximateRules:
         Called by ``ApproximateRules._measure``.
         """
         variance, freedom = found.variance.smoothed, found.variance.freedom
-        if not apart:
-            lines = LineInfluence(self.counts)
-            places = np.argwhere(np.ones(found.value.shape, dtype=bool))
-            joint = lines.find_variances(Claims(found.derivatives, found.rows, places))
-            variance = joint.reshape(found.value.shape) + found.variance.cushion
+        if self.lines.is_clustered or not apart:
+            shape = found.value.shape
+            places = np.argwhere(np.ones(shape, dtype=bool))
+            n_sums = len(places) * self.lines.n_sums
+            if n_sums > MOST_INFLUENCES:
+                raise TooLarge(found.rows, n_sums, MOST_INFLUENCES)
+            claims = Claims(found.derivatives, found.rows, places)
+            joint, of_clusters = self.lines.find_variances(claims)
+            variance = joint.reshape(shape) + found.variance.cushion
+            freedom = np.minimum(freedom, of_clusters.reshape(shape))
         taken = np.ones(found.value.shape[: len(flat.axes)], dtype=bool)
         error = np.sqrt(np.maximum(variance, 0))
         return RuleEnd(found, error, freedom, len(flat.axes), taken)
@@ -283,11 +295,10 @@ class ApproximateRules:
         ends = [end for both in found for end in both]
         n_claims = sum(int(end.taken.sum()) for end in ends)
         critical = find_bonferroni(error, n_claims)
-        lines = LineInfluence(self.counts)
-        if n_claims > MOST_CLAIMS or n_claims**2 * lines.n_lines > MOST_PRODUCTS:
+        if n_claims > MOST_CLAIMS or n_claims**2 * self.lines.n_sums > MOST_PRODUCTS:
             return critical
         claims = [end.list_claims(critical) for end in ends]
-        return find_critical(error, lines.find_covariance(claims), n_claims)
+        return find_critical(error, self.lines.find_covariance(claims), n_claims)
 
 
 def _take_narrowest(found: Mapping[str, EndPair]) -> dict[str, EndPair]:

@@ -52,6 +52,23 @@ class LineInfluence:
         """How many lines all tables have. Read by whatever weighs what influences cost."""
         return sum(len(table.table.n) for table in self.counts.tables)
 
+    @property
+    def is_clustered(self) -> bool:
+        """Whether some table says which of its rows belong together.
+
+        Read by ``ApproximateRules``: the rows of a cell are then not independent.
+        """
+        return any(table.table.clusters is not None for table in self.counts.tables)
+
+    @property
+    def n_sums(self) -> int:
+        """How many numbers an end needs at once: one for each line or each cluster.
+
+        Read by whatever weighs what influences cost.
+        """
+        clusters = (table.table.clusters for table in self.counts.tables)
+        return self.n_lines + sum(found.n_clusters for found in clusters if found)
+
     def find_covariance(self, claims: Sequence[Claims]) -> Floats:
         """Find how all ends move together: a matrix with a line for each end.
 
@@ -60,23 +77,66 @@ class LineInfluence:
         n_ends = sum(len(part.places) for part in claims)
         total = np.zeros((n_ends, n_ends))
         for number, table in enumerate(self.counts.tables):
-            if not table.table.exact:
-                for block in self._list_moments(claims, number, table, n_ends):
-                    total += block
+            if table.table.exact:
+                continue
+            if table.table.clusters is not None:
+                sums = self._sum_clusters(claims, number, table)
+                total += sums @ sums.T
+                continue
+            for block in self._list_moments(claims, number, table, n_ends):
+                total += block
         return total
 
-    def find_variances(self, claims: Claims) -> Floats:
-        """Find how far chance moves each end, one block of ends after another.
+    def find_variances(self, claims: Claims) -> tuple[Floats, Floats]:
+        """Find how far chance moves each end, and with how many degrees of freedom.
 
-        Called by ``ApproximateRules._make_end`` for ends whose terms read the same rows.
+        Only clusters limit these here. One block of ends comes after another. Called by
+        ``ApproximateRules._make_end`` for ends whose terms read the same rows.
         """
-        step = max(1, BLOCK // max(self.n_lines, 1) + 1)
-        step = min(step, 64)
-        found = [
-            np.diag(self.find_covariance([claims.take(slice(start, start + step))]))
-            for start in range(0, len(claims.places), step)
-        ]
-        return np.concatenate([np.zeros(0), *found])
+        step = int(np.clip(BLOCK // max(self.n_sums, 1), 1, 64))
+        variances, freedoms = [np.zeros(0)], [np.zeros(0)]
+        for start in range(0, len(claims.places), step):
+            some = [claims.take(slice(start, start + step))]
+            variances.append(np.diag(self.find_covariance(some)))
+            freedoms.append(self._count_freedom(some))
+        return np.concatenate(variances), np.concatenate(freedoms)
+
+    def _count_freedom(self, claims: Sequence[Claims]) -> Floats:
+        """Count the clusters that move each end as far as those that there are.
+
+        Called by ``LineInfluence.find_variances``.
+        """
+        freedom = np.full(sum(len(part.places) for part in claims), np.inf)
+        for number, table in enumerate(self.counts.tables):
+            if table.table.clusters is not None:
+                squares = self._sum_clusters(claims, number, table) ** 2
+                fourth = (squares**2).sum(axis=1)
+                moved = squares.sum(axis=1) ** 2 / np.where(fourth > 0, fourth, 1)
+                freedom = np.where(fourth > 0, np.minimum(freedom, moved), freedom)
+        return freedom
+
+    def _sum_clusters(
+        self, claims: Sequence[Claims], number: int, source: BinaryReward
+    ) -> Floats:
+        """Add up the influence of every cluster's rows on each end.
+
+        Rows of a cluster may move together in any way; clusters are independent, and there is
+        one fewer than it seems, as with any mean. Called by ``LineInfluence.find_covariance``
+        and ``LineInfluence._count_freedom``.
+        """
+        found = source.table.clusters
+        assert found is not None
+        self.counts.workspace.require_time()
+        fail, win = self._influence_all(claims, number, source.table, slice(None))
+        sums = np.zeros_like(found.n)
+        if found.sums is not None:
+            sums = (found.sums - source.low * found.n) / (source.high - source.low)
+        added = np.empty((len(fail), found.n_clusters))
+        for i, (one, other) in enumerate(zip(fail, win - fail, strict=True)):
+            moved = found.n * one[found.line] + sums * other[found.line]
+            added[i] = np.bincount(found.cluster, moved, found.n_clusters)
+        added *= np.sqrt(found.n_clusters / max(found.n_clusters - 1, 1))
+        return added
 
     def _list_moments(
         self, claims: Sequence[Claims], number: int, source: BinaryReward, n_ends: int
@@ -90,23 +150,31 @@ class LineInfluence:
         for start in range(0, len(table.n), step):
             self.counts.workspace.require_time()
             some = slice(start, start + step)
-            fail, win = (
-                np.concatenate(
-                    [self._influence(part, number, table, some, level) for part in claims]
-                )
-                for level in (1 - SUCCESS, SUCCESS)
-            )
+            fail, win = self._influence_all(claims, number, table, some)
             n, sums, squares = _scale_rewards(source, some)
             gap = win - fail
             mixed = (fail * sums) @ gap.T
             yield (fail * n) @ fail.T + mixed + mixed.T + (gap * squares) @ gap.T
+
+    def _influence_all(
+        self, claims: Sequence[Claims], number: int, table: CountTable, some: slice
+    ) -> tuple[Floats, Floats]:
+        """Find the influence of failures and of successes in some lines on all ends.
+
+        Called by ``LineInfluence._list_moments`` and ``LineInfluence._sum_clusters``.
+        """
+        fail, win = (
+            np.concatenate([self._influence(part, number, table, some, at) for part in claims])
+            for at in (1 - SUCCESS, SUCCESS)
+        )
+        return fail, win
 
     def _influence(
         self, claims: Claims, number: int, table: CountTable, some: slice, outcome: int
     ) -> Floats:
         """Find the influence of some lines on some ends, with the outcome at one level.
 
-        Called by ``LineInfluence._list_moments``.
+        Called by ``LineInfluence._influence_all``.
         """
         codes = {name: table.codes[some, place] for place, name in enumerate(table.variables)}
         n_lines = len(table.n[some])
