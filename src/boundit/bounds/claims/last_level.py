@@ -5,7 +5,7 @@ has sums and squares instead.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -116,15 +116,14 @@ def _add(parts: Iterable[Floats]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class NumericPilot:
-    """A numeric reward, of which the pilot knows nothing but a supposed variance."""
+    """A numeric reward, of which the pilot knows nothing but a supposed variance.
+
+    For want of rewards the ``mean`` is in the middle of the range.
+    """
 
     rows: Floats
-    variance: float
-
-    @property
-    def mean(self) -> Floats:
-        """The middle of the range, for want of rewards. Read by ``PilotChooser``."""
-        return np.full((), 0.5)
+    variance: float | Floats
+    mean: Floats = field(default_factory=lambda: np.full((), 0.5))
 
     def predict(self, rows: Floats, scale: Floats) -> Floats:
         """Predict what squares will cost at the supposed variance.

@@ -60,6 +60,29 @@ def bound_by_total(rest: RestNumbers, crude: tuple[Floats, Floats], log_part: Fl
     return found
 
 
+def bound_about(rest: RestNumbers, centre: Floats, log_part: Floats) -> Floats:
+    """Bound the spread of the means of strata from above, by their squares about a ``centre``.
+
+    The square of a stratum's mean is estimated without bias by products of two of its rows;
+    one row tells nothing. ``log_part`` is the logarithm of one over the chance that each of two
+    statements may miss with. Called by ``SumClaims``.
+    """
+    arrays, last = rest.arrays, rest.last
+    axes, kept = arrays.layout.cells[-1].axes, arrays.layout.axes
+    weights, pairs = arrays.weights[-1], np.floor(last.rows / 2)
+    middle = widen(centre, len(axes))
+    farthest = np.maximum(middle, 1 - middle)
+    rows = np.maximum(last.rows, 1.0)
+    squares = (last.mean - middle) ** 2 - last.estimate_spread() / rows
+    squares = np.where(pairs > 0, squares, farthest**2)
+    noise = np.where(pairs > 0, (weights * farthest) ** 2 / np.maximum(pairs, 1.0), 0.0)
+    found = add_up(weights * squares, axes, kept)
+    found = found + np.sqrt(log_part / 2 * add_up(noise, axes, kept))
+    off = (log_part + log(2)) / (2 * np.maximum(arrays.find_rows(0), 1.0))
+    most: Floats = np.clip(found, 0.0, 0.25) + off
+    return most
+
+
 @dataclass(frozen=True, eq=False)
 class SpreadBoxes:
     """Intervals of the value's cells, from which the spread of every level is bounded."""

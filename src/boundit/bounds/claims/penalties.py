@@ -161,20 +161,26 @@ def pay_squares(squares: Floats, scale: Floats) -> Floats:
         return np.where(squares > 0, weigh_squares(np.abs(scale)) * squares, 0.0)
 
 
-def spread_squares(rows: Floats, sums: Floats, squares: Floats) -> Floats:
+def spread_squares(
+    rows: Floats, sums: Floats, squares: Floats, guess: Floats | None = None
+) -> Floats:
     """Compute each cell's sum of ``(Y - running mean)²``, averaged over all orders of its rows.
 
-    The first guess in a cell is the mean of all cells before it, 1/2 at the very start. It is
-    a function of the number of rows, their sum and their sum of squares. Called by
-    ``read_last`` for numeric rewards.
+    The first guess in a cell is ``guess`` or, without one, the mean of all cells before it,
+    1/2 at the very start; they must then have other rows. The result is a function of the
+    number of rows, their sum and their sum of squares. Called by ``FormReader`` and
+    ``SummedRatio.rest_at`` for numeric rewards.
 
     >>> float(spread_squares(np.array([1.0]), np.array([1.0]), np.array([1.0]))[0])
     0.25
     """
     shape = rows.shape
     n, one, two = (np.asarray(a, dtype=np.float64).ravel() for a in (rows, sums, squares))
-    before_n, before_sum = np.cumsum(n) - n, np.cumsum(one) - one
-    first = (before_sum + 0.5) / (before_n + 1.0)
+    if guess is None:
+        before_n, before_sum = np.cumsum(n) - n, np.cumsum(one) - one
+        first = (before_sum + 0.5) / (before_n + 1.0)
+    else:
+        first = np.broadcast_to(guess, shape).ravel()
     h1, h2 = _add_inverses(n)
     m = np.maximum(n, 1.0)
     mean, mean_square = one / m, two / m

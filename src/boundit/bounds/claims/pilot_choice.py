@@ -35,10 +35,13 @@ class Choice:
 
 @final
 class PilotChooser:
-    """Chooses scales and kinds of penalties, and predicts ends, on the pilot alone."""
+    """Chooses scales and kinds of penalties, and predicts ends, on the pilot alone.
 
-    def __init__(self, pilot: PilotNumbers) -> None:
-        self.pilot, self.arrays = pilot, pilot.arrays
+    Levels before the last may be made to pay ``by_range`` whatever follows their draws.
+    """
+
+    def __init__(self, pilot: PilotNumbers, *, by_range: bool = False) -> None:
+        self.pilot, self.arrays, self.by_range = pilot, pilot.arrays, by_range
         self.layout = pilot.arrays.layout
         n_levels = len(self.layout.cells)
         self.branch_shares = [self.arrays.share_branches(i) for i in range(n_levels)]
@@ -118,7 +121,7 @@ class PilotChooser:
         if numbers.exact:
             return np.zeros(shape), np.zeros(shape)
         by_range = np.broadcast_to(0.25 * weights**2 / rows / self.branch_shares[place], shape)
-        if self.layout.worst:
+        if self.layout.worst or self.by_range:
             return np.full(shape, np.inf), by_range
         one = np.ones_like(self.arrays.weights[-1])
         values = self.arrays.value_draws(place, self.pilot.last.mean * one)

@@ -78,19 +78,18 @@ class FormReader:
 
         Called by ``make_claims``.
         """
-        numbers = [self._read_pilot_level(level) for level in self.form.levels[:-1]]
-        arrays = SumArrays.from_numbers(self.layout, numbers, self.settings)
+        arrays = self.read_pilot_arrays()
         last, axes = self.form.last, self.layout.cells[-1].axes
         split = self.sources.find(last.term)
         if variance is not None:
-            below = _smooth(split.pilot.marginalize(last.term.given), frozenset(), split)
-            rows = self._name(last, below).align(axes)
+            below = smooth_pilot(split.pilot.marginalize(last.term.given), frozenset(), split)
+            rows = self.name(last, below).align(axes)
             return PilotNumbers(arrays, NumericPilot(rows, variance))
         joint = split.pilot.marginalize(last.term.free)
         if not split.is_exact:
-            joint = _smooth(joint, last.term.of, split)
-        rows = self._name(last, joint.marginalize(last.term.given)).align(axes)
-        hits = self._name(last, joint).align(axes)
+            joint = smooth_pilot(joint, last.term.of, split)
+        rows = self.name(last, joint.marginalize(last.term.given)).align(axes)
+        hits = self.name(last, joint).align(axes)
         share = hits / np.maximum(rows, 1e-300)
         values = (np.zeros(()), np.ones(()))
         return PilotNumbers(arrays, ValuedPilot(rows, (1 - share, share), values))
@@ -100,8 +99,7 @@ class FormReader:
 
         Called by ``make_claims``.
         """
-        numbers = [self._read_rest_level(level) for level in self.form.levels[:-1]]
-        arrays = SumArrays.from_numbers(self.layout, numbers, self.settings)
+        arrays = self.read_rest_arrays()
         last, axes = self.form.last, self.layout.cells[-1].axes
         source = self.sources.find(last.term).rewarded[last.fold]
         joint = source.marginalize(last.term.free)
@@ -114,13 +112,29 @@ class FormReader:
 
         def part(block: Floats) -> tuple[Floats, Floats]:
             whole = NamedArray((*given, *drawn), block.reshape(counts.shape))
-            rows = self._name(last, NamedArray(given, block.sum(axis=-1))).align(axes)
-            hits = self._name(last, whole).align(axes)
+            rows = self.name(last, NamedArray(given, block.sum(axis=-1))).align(axes)
+            hits = self.name(last, whole).align(axes)
             return rows - hits, hits
 
         blocks = tuple(part(block) for block in draw_blocks(flat, rng))
         values = (np.zeros(()), np.ones(()))
         return RestNumbers(arrays, ValuedRest(blocks, part(flat), values))
+
+    def read_pilot_arrays(self) -> SumArrays:
+        """Read the pilot's rows, shares and weights of all levels.
+
+        Called by ``FormReader.read_pilot`` and ``read_ratio_pilot``.
+        """
+        numbers = [self._read_pilot_level(level) for level in self.form.levels[:-1]]
+        return SumArrays.from_numbers(self.layout, numbers, self.settings)
+
+    def read_rest_arrays(self) -> SumArrays:
+        """Read the rest's rows, shares and weights of all levels.
+
+        Called by ``FormReader.read_rest`` and ``read_ratio_rest``.
+        """
+        numbers = [self._read_rest_level(level) for level in self.form.levels[:-1]]
+        return SumArrays.from_numbers(self.layout, numbers, self.settings)
 
     def _read_numeric(self, source: BinaryReward) -> NumericRest:
         """Read sums and squares of a numeric reward.
@@ -130,12 +144,13 @@ class FormReader:
         last, axes = self.form.last, self.layout.cells[-1].axes
         below = source.marginalize(last.term.given)
         sums, squares = source.marginalize(last.term.free), source.sum_squares(last.term.free)
-        every = np.broadcast_to(below.align(sums.axes), sums.values.shape)
-        running = NamedArray(sums.axes, spread_squares(every, sums.values, squares.values))
-        rows, one, two, three = (
-            self._name(last, found).align(axes) for found in (below, sums, squares, running)
+        rows, one, two = (
+            self.name(last, found).align(axes) for found in (below, sums, squares)
         )
-        return NumericRest(rows, one, two, three)
+        # Cells that differ in a value the level draws have the same rows: none goes before.
+        first = None if last.term.of == {self.form.outcome} else np.full((), 0.5)
+        every = np.broadcast_to(rows, one.shape)
+        return NumericRest(rows, one, two, spread_squares(every, one, two, first))
 
     def _read_pilot_level(self, level: Level) -> LevelNumbers:
         """Read a level off the pilot, smoothed and blown up to the size of the rest.
@@ -145,7 +160,7 @@ class FormReader:
         split = self.sources.find(level.term)
         joint = split.pilot.marginalize(level.term.free)
         if not split.is_exact:
-            joint = _smooth(joint, level.term.of, split)
+            joint = smooth_pilot(joint, level.term.of, split)
         return self._number(level, joint, exact=split.is_exact)
 
     def _read_rest_level(self, level: Level) -> LevelNumbers:
@@ -163,15 +178,15 @@ class FormReader:
         Called by ``FormReader._read_pilot_level`` and ``FormReader._read_rest_level``.
         """
         rows = joint.marginalize(level.term.given)
-        return LevelNumbers(self._name(level, rows), self._name(level, joint), exact)
+        return LevelNumbers(self.name(level, rows), self.name(level, joint), exact)
 
-    def _name(self, level: Level, found: NamedArray) -> NamedArray:
-        """Name axes as the form does; take the outcome at success and idle variables as chosen.
+    def name(self, level: Level, found: NamedArray, reward: int = SUCCESS) -> NamedArray:
+        """Name axes as the form does; take the outcome at a level, idle variables as chosen.
 
-        Called for every table that is read.
+        Called for every table that is read, also by ``read_ratio_pilot``.
         """
         axes = tuple(level.names.get(axis, axis) for axis in found.axes)
-        fixed = {**self.idle, self.form.outcome: SUCCESS}
+        fixed = {**self.idle, self.form.outcome: reward}
         index = tuple(fixed.get(axis, slice(None)) for axis in axes)
         return NamedArray(tuple(a for a in axes if a not in fixed), found.values[index])
 
@@ -186,12 +201,12 @@ def _find_commonest(name: str, form: LevelForm, sources: SplitSources) -> int:
     return int(counts.values.argmax())
 
 
-def _smooth(joint: NamedArray, of: frozenset[str], split: SplitRows) -> NamedArray:
+def smooth_pilot(joint: NamedArray, of: frozenset[str], split: SplitRows) -> NamedArray:
     """Add a few rows to the pilot's cells, spread as if variables were independent.
 
     No cell is then empty, and rare arms are near their average. The whole is blown up to as
-    many rows as the rest has. Called by ``FormReader.read_pilot`` and
-    ``FormReader._read_pilot_level``.
+    many rows as the rest has. Called by ``FormReader.read_pilot``,
+    ``FormReader._read_pilot_level`` and ``read_ratio_pilot``.
     """
     values = joint.values
     total = float(values.sum())

@@ -13,7 +13,12 @@ from typing import Final, final
 
 import numpy as np
 
-from boundit.bounds.claims.level_spread import SpreadBoxes, bound_by_total, may_use_total
+from boundit.bounds.claims.level_spread import (
+    SpreadBoxes,
+    bound_about,
+    bound_by_total,
+    may_use_total,
+)
 from boundit.bounds.claims.penalties import pay_range, weigh_squares
 from boundit.bounds.claims.pilot_choice import Choice, PilotChooser
 from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
@@ -30,11 +35,14 @@ SMALL_SCALE: Final = 0.9
 class SumClaims:
     """Claims on one sum of levels, for all rows of a table.
 
-    ``choose`` asks the pilot alone; ``bound`` reads the rest under what was chosen.
+    ``choose`` asks the pilot alone; ``bound`` reads the rest under what was chosen. Strata's
+    means spread about a ``centre`` if the pilot, or a threshold, says of one.
     """
 
-    def __init__(self, pilot: PilotNumbers, rest: RestNumbers) -> None:
-        self.pilot, self.rest = pilot, rest
+    def __init__(
+        self, pilot: PilotNumbers, rest: RestNumbers, *, centre: Floats | None = None
+    ) -> None:
+        self.pilot, self.rest, self.centre = pilot, rest, centre
         self.chooser = PilotChooser(pilot)
         self.layout = rest.arrays.layout
         self._total = may_use_total(rest.arrays)
@@ -133,6 +141,9 @@ class SumClaims:
         ``paid`` are the penalties of this end; those of the other are needed too. Called by
         ``SumClaims._pay_levels``.
         """
+        if self.centre is not None:
+            log_half = log_error + np.log(2 / SPREAD_SHARE)
+            return bound_about(self.rest, self.centre, log_half)
         last, weights = self.rest.last, self.rest.arrays.weights[-1]
         log_part = log_error + np.log(4 / SPREAD_SHARE)
         other = self._pay_last(scale, upper=not upper)
