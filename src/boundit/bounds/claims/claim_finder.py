@@ -10,7 +10,7 @@ better of both.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import log, prod
-from typing import Any, Final, Protocol, final
+from typing import Final, final
 
 import numpy as np
 from numpy.random import Generator
@@ -20,6 +20,8 @@ from boundit.bounds.claims.claim_rules import ClaimPlan, ClaimRule
 from boundit.bounds.claims.level_form import RatioForm
 from boundit.bounds.claims.numeric_claims import VARIANCES, NumericClaims
 from boundit.bounds.claims.pilot import SplitSources, make_streams, split_sources
+from boundit.bounds.claims.pilot_choice import RowChoice, RowClaims
+from boundit.bounds.claims.ratio_claims import make_ratio_claims
 from boundit.bounds.claims.read_form import FormReader
 from boundit.bounds.claims.sum_claims import SumClaims
 from boundit.bounds.evidence import BoundEvidence
@@ -35,30 +37,6 @@ BEST_SHARE: Final = 0.8
 """Which part of a row's error the rule gets that the pilot expects to be best."""
 MOST_TRIED: Final = 3
 """How many rules share the error of a row."""
-
-
-class RowChoice(Protocol):
-    """What the pilot chose for one side of all rows."""
-
-    @property
-    def predicted(self) -> Floats:
-        """The ends that the pilot expects. Read by ``share_error``'s caller, to rank rules."""
-
-
-class RowClaims(Protocol):
-    """The claims of one rule on all rows of a table."""
-
-    def choose(self, log_error: Floats, *, upper: bool) -> RowChoice:
-        """Choose on the pilot alone what is free, and predict one side of all rows.
-
-        Called by ``ClaimFinder._bound_side``.
-        """
-
-    def bound(self, choice: Any, log_error: Floats, *, upper: bool) -> Floats:
-        """Bound one side of all rows under a choice of its own.
-
-        Called by ``bound_shared``.
-        """
 
 
 @final
@@ -117,23 +95,26 @@ class ClaimFinder:
             name = rule.planned.record.name
             try:
                 self.evidence.evaluator.workspace.require_time()
-                made = self._make(rule, rng)
+                found[name] = self._make(rule, rng)
             except LIMITS as error:
                 if name not in self.boxed:
                     refused[name] = error
-                continue
-            if made is not None:
-                found[name] = made
         return found, refused
 
-    def _make(self, rule: ClaimRule, rng: Generator) -> RowClaims | None:
+    def _make(self, rule: ClaimRule, rng: Generator) -> RowClaims:
         """Read one rule's counts, pilot and rest apart, and make its claims.
 
         Called by ``ClaimFinder._make_claims``.
         """
-        if isinstance(rule.form, RatioForm):
-            return None
         evaluator = self.evidence.evaluator
+        variances = VARIANCES if self.numeric else (None,)
+        if isinstance(rule.form, RatioForm):
+            sources = self._split(rule.form.form.n_folds)
+            space = evaluator.workspace
+            made = make_ratio_claims(
+                rule.form, sources, evaluator.levels, space, rng, variances
+            )
+            return NumericClaims(made) if self.numeric else made[0]
         sources = self._split(rule.form.n_folds)
         reader = FormReader.of(rule.form, sources, evaluator.levels, evaluator.workspace)
         rest = reader.read_rest(rng, numeric=self.numeric)

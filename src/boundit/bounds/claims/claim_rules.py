@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from boundit.bounds.choose_rules import rank_rule
 from boundit.bounds.claims.level_form import LevelForm, RatioForm, Unmet, find_form
+from boundit.bounds.claims.read_ratio import merge_levels
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.terms.names import Nodes
 
@@ -75,6 +76,8 @@ def plan_claims(plan: BoundPlan, levels: Mapping[str, int]) -> ClaimPlan | None:
     found, unmet = list[ClaimRule](), dict[str, str]()
     for planned in sorted(plan.rules, key=lambda each: rank_rule(each.rule, levels)):
         form = find_form(planned.rule, plan.graph)
+        if isinstance(form, RatioForm):
+            form = merge_levels(form)
         if isinstance(form, Unmet):
             unmet[planned.record.name] = form.reason
         elif all(form != other.form for other in found):

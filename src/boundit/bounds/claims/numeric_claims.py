@@ -11,8 +11,7 @@ from typing import Final, final
 
 import numpy as np
 
-from boundit.bounds.claims.pilot_choice import Choice
-from boundit.bounds.claims.sum_claims import SumClaims
+from boundit.bounds.claims.pilot_choice import RowChoice, RowClaims
 from boundit.counts.named_array import Floats
 
 VARIANCES: Final = (0.16, 0.04, 0.01)
@@ -23,15 +22,15 @@ VARIANCES: Final = (0.16, 0.04, 0.01)
 class NumericChoice:
     """What was chosen at each supposed variance, and the best end to expect of them."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[RowChoice, ...]
     predicted: Floats
 
 
 @final
 class NumericClaims:
-    """Claims on one sum, at each of a few supposed variances of its reward."""
+    """Claims on one sum or ratio, at each of a few supposed variances of its reward."""
 
-    def __init__(self, claims: Sequence[SumClaims]) -> None:
+    def __init__(self, claims: Sequence[RowClaims]) -> None:
         self.claims = tuple(claims)
         self._price = log(len(self.claims))
 

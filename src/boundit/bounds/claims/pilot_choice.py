@@ -4,7 +4,7 @@ The chooser holds no row of the rest, so that nothing the rest's rewards say can
 """
 
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,30 @@ _GOLDEN: Final = (5**0.5 - 1) / 2
 _STEPS: Final = 14
 _REACH: Final = 1.8  # how far, in logarithms, the best scale may be from the first guess
 _LEAST: Final = 1e-12
+
+
+class RowChoice(Protocol):
+    """What the pilot chose for one side of all rows."""
+
+    @property
+    def predicted(self) -> Floats:
+        """The ends that the pilot expects. Read by ``share_error``'s caller, to rank rules."""
+
+
+class RowClaims(Protocol):
+    """The claims of one rule on all rows of a table."""
+
+    def choose(self, log_error: Floats, *, upper: bool) -> RowChoice:
+        """Choose on the pilot alone what is free, and predict one side of all rows.
+
+        Called by ``ClaimFinder._bound_side``.
+        """
+
+    def bound(self, choice: Any, log_error: Floats, *, upper: bool) -> Floats:
+        """Bound one side of all rows under a choice of its own.
+
+        Called by ``bound_shared``.
+        """
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ error however many are tried. Passed thresholds need not lie together, so none m
 Upper ends go downwards. Where the bottom may be 0 nothing is passed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -15,10 +15,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from boundit.bounds.claims.level_form import RatioForm, Unmet
+from boundit.bounds.claims.level_form import RatioForm
 from boundit.bounds.claims.pilot import SplitSources
 from boundit.bounds.claims.pilot_choice import Choice, PilotChooser
 from boundit.bounds.claims.read_ratio import (
+    UNKNOWN,
     RatioPilot,
     RatioRest,
     has_fixed_levels,
@@ -34,6 +35,8 @@ N_KNOTS: Final = 17
 """At how many thresholds the pilot chooses scales; between them they are interpolated."""
 N_STEPS: Final = 256
 """How many thresholds are tried for an end, at most."""
+FINE_STEPS: Final = 1024
+"""How many where no pilot tells near which thresholds an end will be."""
 LEAST_STEPS: Final = 32
 """How many are tried at least, however large the table is."""
 _BLOCK: Final = 200_000  # how many cells are computed at once
@@ -72,7 +75,7 @@ class RatioClaims:
     def choose(self, log_error: Floats, *, upper: bool) -> RatioChoice:
         """Choose thresholds and scales of one end of all rows, and predict it.
 
-        Called by ``ClaimRules`` before any reward of the rest is read.
+        Called by ``ClaimFinder`` before any reward of the rest is read.
         """
         found = self._chooser.choose(log_error[..., None], upper=upper)
         expected = self._predict(found.predicted, upper=upper)
@@ -102,11 +105,12 @@ class RatioClaims:
     def bound(self, choice: RatioChoice, log_error: Floats, *, upper: bool) -> Floats:
         """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
 
-        Called by ``ClaimRules`` with what the pilot chose.
+        Called by ``ClaimFinder`` with what the pilot chose.
         """
         n_steps = choice.steps.shape[-1]
         size = max(1, _BLOCK // self._count_cells())
-        end = np.full(choice.steps.shape[:-1], 1.0 if upper else 0.0)
+        shape = np.broadcast_shapes(choice.steps.shape[:-1], self.rest.mass.shape[:-1])
+        end = np.full(shape, 1.0 if upper else 0.0)
         passing = np.ones(end.shape, dtype=bool)
         for first in range(0, n_steps, size):
             self.rest.arrays.settings.workspace.require_time()
@@ -121,7 +125,8 @@ class RatioClaims:
             passing &= leading == t.shape[-1]
             if not passing.any():
                 break
-        return np.clip(end, 0.0, 1.0)
+        found: Floats = np.clip(end, 0.0, 1.0)
+        return found
 
     def _pass_steps(
         self, choice: RatioChoice, part: slice, log_error: Floats, *, upper: bool
@@ -144,7 +149,8 @@ class RatioClaims:
         Called by ``RatioClaims.choose``.
         """
         margin = (self._knots - ends) if upper else (ends - self._knots)
-        margin = np.broadcast_to(margin, (*self.pilot.estimate.shape[:-1], N_KNOTS))
+        shape = np.broadcast_shapes(margin.shape, self.pilot.estimate.shape)
+        margin = np.broadcast_to(margin, shape)
         knots = np.broadcast_to(self._knots, margin.shape)
         if upper:
             margin, knots = margin[..., ::-1], knots[..., ::-1]
@@ -169,7 +175,8 @@ class RatioClaims:
 
         Called by ``RatioClaims.choose``.
         """
-        return int(np.clip(_MOST // self._count_cells(), LEAST_STEPS, N_STEPS))
+        most = FINE_STEPS if self.pilot.growth >= UNKNOWN else N_STEPS
+        return int(np.clip(_MOST // self._count_cells(), LEAST_STEPS, most))
 
 
 def make_ratio_claims(
@@ -178,15 +185,16 @@ def make_ratio_claims(
     levels: Mapping[str, int],
     workspace: Workspace,
     rng: Generator,
-    variance: float | None,
-) -> RatioClaims | Unmet:
-    """Make the claims on a ratio, or say which condition fails.
+    variances: Sequence[float | None],
+) -> list[RatioClaims]:
+    """Make the claims on a ratio, one for each variance that a numeric reward may have.
 
-    A numeric reward is supposed to have some ``variance``. Called by ``make_claims``.
+    Of 0/1 rewards the pilot knows: their variance is None. Called by ``ClaimFinder._make``.
     """
     reader = make_ratio_reader(ratio, sources, levels, workspace)
-    if isinstance(reader, Unmet):
-        return reader
-    pilot = read_ratio_pilot(reader, variance)
-    rest = read_ratio_rest(reader, rng, numeric=variance is not None)
-    return RatioClaims(pilot, rest, by_range=has_fixed_levels(reader.form))
+    rest = read_ratio_rest(reader, rng, numeric=variances[0] is not None)
+    by_range = has_fixed_levels(ratio.form)
+    return [
+        RatioClaims(read_ratio_pilot(reader, variance), rest, by_range=by_range)
+        for variance in variances
+    ]

@@ -38,6 +38,9 @@ from boundit.estimand.language.expression import P
 THRESHOLD = " t"
 """The axis of thresholds, after those of the table; no variable has this name."""
 
+UNKNOWN = 1e12
+"""How many rows of the rest there are for each of a pilot that knows no rewards."""
+
 
 class RatioPilotLast(Protocol):
     """What the pilot knows of the last level's rows, before a threshold is set."""
@@ -67,7 +70,7 @@ class CountedPilot:
     shares: tuple[Floats, Floats, Floats]
 
     def at(self, t: Floats) -> PilotLast:
-        """Set thresholds: a row with other values counts as much. Called by ``RatioPilot.at``."""
+        """Set thresholds: a row with other values counts ``t``. Called by ``RatioPilot.at``."""
         return ValuedPilot(self.rows, self.shares, (np.zeros(()), np.ones(()), t))
 
 
@@ -79,7 +82,7 @@ class CountedRest:
     counts: tuple[Floats, ...]
 
     def at(self, t: Floats) -> RestLast:
-        """Set thresholds: a row with other values counts as much. Called by ``RatioRest.at``."""
+        """Set thresholds: a row with other values counts ``t``. Called by ``RatioRest.at``."""
         return ValuedRest(self.blocks, self.counts, (np.zeros(()), np.ones(()), t))
 
 
@@ -108,7 +111,7 @@ class SummedRest:
     squares: Floats
 
     def at(self, t: Floats) -> RestLast:
-        """Set thresholds: other rows count as much. Called by ``RatioRest.at``."""
+        """Set thresholds: a row with other values counts ``t``. Called by ``RatioRest.at``."""
         others = self.rows - self.chosen
         sums, squares = self.sums + t * others, self.squares + t**2 * others
         rows, guess = np.broadcast_to(self.rows, sums.shape), np.broadcast_to(t, sums.shape)
@@ -165,11 +168,11 @@ def _resize(arrays: SumArrays, t: Floats) -> SumArrays:
     return replace(arrays, settings=replace(arrays.settings, sizes=sizes))
 
 
-def merge_levels(ratio: RatioForm) -> LevelForm | Unmet:
+def merge_levels(ratio: RatioForm) -> RatioForm | Unmet:
     """Merge levels read at the row's own values with the last, where they are one joint law.
 
-    ``P(x | z) P(y | x, z)`` is ``P(x, y | z)``, whose rows pay once for both. Called by
-    ``make_ratio_reader``.
+    ``P(x | z) P(y | x, z)`` is ``P(x, y | z)``, whose rows pay once for both. Says why there
+    are no claims where another level hangs on the outcome. Called by ``plan_claims``.
     """
     form = ratio.form
     if any(form.outcome in level.given for level in form.levels):
@@ -180,7 +183,7 @@ def merge_levels(ratio: RatioForm) -> LevelForm | Unmet:
         if merged is None:
             break
         form = replace(form, levels=(*others, merged))
-    return form
+    return RatioForm(form)
 
 
 def _is_fixed(level: Level, form: LevelForm) -> bool:
@@ -222,15 +225,12 @@ def _merge(level: Level, last: Level, form: LevelForm) -> Level | None:
 
 def make_ratio_reader(
     ratio: RatioForm, sources: SplitSources, levels: Mapping[str, int], workspace: Workspace
-) -> FormReader | Unmet:
+) -> FormReader:
     """Make the reader of a ratio's levels, with an axis of thresholds.
 
     Called by ``make_ratio_claims``.
     """
-    form = merge_levels(ratio)
-    if isinstance(form, Unmet):
-        return form
-    scanned = replace(form, axes=(*form.axes, THRESHOLD))
+    scanned = replace(ratio.form, axes=(*ratio.form.axes, THRESHOLD))
     return FormReader.of(scanned, sources, {**levels, THRESHOLD: 1}, workspace)
 
 
@@ -242,15 +242,13 @@ def read_ratio_pilot(reader: FormReader, variance: float | None) -> RatioPilot:
     arrays = reader.read_pilot_arrays()
     last, cells = reader.form.last, reader.layout.cells[-1]
     split = reader.sources.find(last.term)
-    growth = split.folds[0].table.rows / max(split.pilot.table.rows, 1.0)
-    growth = 1.0 if split.is_exact else max(growth, 1.0)
     if variance is not None:
         known = last.term.free - {reader.form.outcome}
         joint = smooth_pilot(split.pilot.marginalize(known), last.term.of & known, split)
         rows = reader.name(last, joint.marginalize(last.term.given)).align(cells.axes)
         share = reader.name(last, joint).align(cells.axes) / np.maximum(rows, 1e-300)
-        middle = np.full(arrays.weights[0].shape[: len(reader.layout.axes)], 0.5)
-        return RatioPilot(arrays, SummedPilot(rows, share, variance), middle, growth)
+        middle = np.full((1,) * len(reader.layout.axes), 0.5)
+        return RatioPilot(arrays, SummedPilot(rows, share, variance), middle, UNKNOWN)
     joint = split.pilot.marginalize(last.term.free)
     if not split.is_exact:
         joint = smooth_pilot(joint, last.term.of, split)
@@ -262,6 +260,7 @@ def read_ratio_pilot(reader: FormReader, variance: float | None) -> RatioPilot:
     weights, kept = arrays.weights[-1], reader.layout.axes
     top, whole = (add_up(weights * part, cells.axes, kept) for part in (won, won + lost))
     estimate = top / np.maximum(whole, 1e-300)
+    growth = max(split.folds[0].table.rows / max(split.pilot.table.rows, 1.0), 1.0)
     return RatioPilot(arrays, CountedPilot(rows, (lost, won, 1 - lost - won)), estimate, growth)
 
 
