@@ -5,7 +5,6 @@ Rewards and counts must have no say in the choice, or a confidence would not hol
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from math import prod
 from typing import TypeAlias
 
@@ -134,15 +133,19 @@ class _LawsOfPolicies:
         )
         self._log_adapts = log.adaptive
         self._tables = [frozenset(each.columns) for each in external if each.adaptive]
-        self._may_move = cache(self._is_moved)
+        self._moved = dict[P, bool]()
 
     def find_moved(self, rule: BoundRule) -> P | None:
         """Find the first term of a rule's formulas whose law changes with the policy.
 
         Called by ``keep_stable`` for every rule.
         """
-        terms = sorted(collect_terms(rule.formulas), key=lambda term: term.rank)
-        return next(filter(self._may_move, terms), None)
+        for term in sorted(collect_terms(rule.formulas), key=lambda term: term.rank):
+            if term not in self._moved:
+                self._moved[term] = self._is_moved(term)
+            if self._moved[term]:
+                return term
+        return None
 
     def _is_moved(self, term: P) -> bool:
         """Tell whether a term is read off an adaptive log and hangs on the policy.
