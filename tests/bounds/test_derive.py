@@ -8,12 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from boundit.bounds.choose_rules import choose_rules, keep_stable
 from boundit.bounds.confidence import NoConfidence
 from boundit.bounds.derive import derive_bounds, derive_table
+from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.intersect import CROSSED, NEVER_LOGGED, EndsCross
-from boundit.bounds.plan_counts import PlanCounts
+from boundit.bounds.plan import plan_bounds
+from boundit.bounds.plan_counts import PlanCounts, count_for
 from boundit.bounds.request import read_request
 from boundit.bounds.selection_facts import FactsRefuted, InvalidFact
+from boundit.bounds.try_rules import try_rules
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
@@ -530,6 +534,26 @@ def test_an_adaptive_log_widens_intervals_and_says_so() -> None:
     assert not any("which levels of X" in note for note in declared.caveats)
     estimates = derive_bounds(graph, "Y | do(X)", log, confidence=None)
     assert estimates.bounds == derive_bounds(graph, "Y | do(X)", rows, confidence=None).bounds
+
+
+def test_sums_of_an_adaptive_log_are_read_off_cells_alone() -> None:
+    """Claims on sums are for independent rows; each cell of an adaptive log stands alone."""
+    rng = np.random.default_rng(5)
+    columns = {name: rng.integers(2, size=900).tolist() for name in ("Z", "X", "Y")}
+    graph, query = parse("Z -> X -> Y; Z -> Y"), "Y | do(X)"
+    log = read_log(columns, adaptive=True)
+    request = read_request(graph, query, log)
+    plan = keep_stable(plan_bounds(graph, request.query), log)
+    evidence = BoundEvidence.from_counts(plan, count_for(plan, log), None)
+    assert evidence.is_adaptive
+    chosen = choose_rules(plan, evidence.evaluator.levels)
+    boxes = evidence.make_confident([p.rule for p in chosen.rules], 0.95)
+    found, _ = try_rules(boxes, chosen.rules, [2])
+    table = derive_bounds(graph, query, log)
+    for arm in (0, 1):
+        interval = table[arm, ()]
+        assert interval.lower == pytest.approx(max(ends.lower[arm] for ends in found))
+        assert interval.upper == pytest.approx(min(ends.upper[arm] for ends in found))
 
 
 def test_where_every_rule_reads_how_arms_were_chosen_the_range_is_left() -> None:

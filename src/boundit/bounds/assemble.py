@@ -128,12 +128,15 @@ def _allow_for_chance(
     """Choose the rules that are tried with a confidence, their boxes, and what finds ends.
 
     Where some rule is a sum, claims get most of the error and boxes little; else boxes get all
-    of it. Called by ``assemble`` when a confidence is asked for.
+    of it, and so they do where rows of an adaptive log hang on each other. Called by
+    ``assemble`` when a confidence is asked for.
     """
     levels, error = evidence.evaluator.levels, 1 - confidence
     boxed = choose_rules(plan, levels) if sparing else plan
     rules = [planned.rule for planned in boxed.rules]
-    claims = plan_claims(plan, levels) if sparing and plan.is_sound else None
+    # A claim on a whole sum is for independent rows.
+    may_claim = sparing and plan.is_sound and not evidence.is_adaptive
+    claims = plan_claims(plan, levels) if may_claim else None
     if claims is None:
         boxes = evidence.make_confident(rules, confidence, sparing=sparing)
         return Trial(boxed, boxed, boxes, partial(try_rules, boxes))

@@ -69,6 +69,15 @@ class BoundEvidence:
         tables = (self.rewards, *self.population)
         return any(source.table.clusters is not None for source in tables)
 
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether a policy learned while it wrote some of the rows that formulas are read off.
+
+        Rows then hang on earlier ones, and only intervals of cells that allow for it hold. Read
+        by ``_allow_for_chance``.
+        """
+        return any(source.table.adaptive for source in (self.rewards, *self.population))
+
     def make_confident(
         self, rules: Iterable[BoundRule], confidence: float, *, sparing: bool = True
     ) -> ConfidentNumbers:
