@@ -14,7 +14,6 @@ from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.optimize import linprog
@@ -103,14 +102,14 @@ class WidthWorld:
         outcome = bd.parse_query(self.query).outcomes[0]
         logs = []
         for law, n in zip(self.laws, counts, strict=True):
-            levels = np.indices(n.shape).reshape(n.ndim, -1)
+            there = n.ravel() > 0
+            levels = np.indices(n.shape).reshape(n.ndim, -1)[:, there]
             columns = dict(zip(law.names, levels, strict=True))
             if outcome in columns:
                 columns[outcome] = np.array(self.pays)[columns[outcome]]
-            exact = n.dtype.kind == "f"
-            frame = pd.DataFrame(columns | {"n": n.ravel()})
-            frame = frame[frame["n"] > 0]
-            logs.append(bd.read_log(frame, weight="n", exact=exact))
+            columns["n"] = n.ravel()[there]
+            listed = {name: column.tolist() for name, column in columns.items()}
+            logs.append(bd.read_log(listed, weight="n", exact=n.dtype.kind == "f"))
         domain = {
             name: list(range(size))
             for law in self.laws
