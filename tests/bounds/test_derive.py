@@ -585,3 +585,14 @@ def test_a_log_read_three_times_is_as_wide_as_once_with_its_rows_as_clusters() -
     mixed = thrice | {"Y": [1 - y for y in rows["Y"]] + rows["Y"] * 2}
     with pytest.raises(BounditError, match="400 of 400 clusters by 'id'"):
         derive_bounds(graph, "Y | do(X)", mixed, cluster="id")
+
+
+def test_a_treatment_that_a_rule_also_sums_over_is_bounded_with_a_confidence() -> None:
+    """Such a sum runs over another name of the variable, which no log has a column for."""
+    graph = parse("A -> X; X -> [S]; C -> X; S <-> C; Y -> X; Y <-> X")
+    rng = np.random.default_rng(0)
+    log = {name: rng.integers(0, 2, 300).tolist() for name in "ACXY"}
+    table = derive_bounds(graph, "Y | do(A, X), C", log)
+
+    assert any("unknown X" in name for name in table.rules)
+    assert all(b.lower <= 0.5 <= b.upper for b in table.bounds.values())

@@ -65,7 +65,7 @@ class FormReader:
 
         Called by ``make_claims``.
         """
-        sizes = {name: levels[name] for name in (*form.axes, *form.worst)}
+        sizes = {name: levels[name] for name in form.axes}
         for each in form.levels:
             sizes |= {name: levels[column] for name, column in each.columns.items()}
         for each in form.levels:
