@@ -136,7 +136,9 @@ def _allow_for_chance(
     rules = [planned.rule for planned in boxed.rules]
     # A claim on a whole sum is for independent rows.
     may_claim = sparing and plan.is_sound and not evidence.is_adaptive
-    claims = plan_claims(plan, levels) if may_claim else None
+    claims = (
+        plan_claims(plan, levels, numeric=not evidence.rewards.binary) if may_claim else None
+    )
     if claims is None:
         boxes = evidence.make_confident(rules, confidence, sparing=sparing)
         return Trial(boxed, boxed, boxes, partial(try_rules, boxes))

@@ -66,18 +66,22 @@ class ClaimPlan:
         return frozenset(each.planned.record.name for each in self.rules)
 
 
-def plan_claims(plan: BoundPlan, levels: Mapping[str, int]) -> ClaimPlan | None:
+def plan_claims(
+    plan: BoundPlan, levels: Mapping[str, int], *, numeric: bool = False
+) -> ClaimPlan | None:
     """Find the rules of a plan that claims are made of; None if none of them is a sum.
 
     Rules that compute the same sum are one. Where some are sums of known laws alone, only such
     are kept: what is known exactly needs no rule that is worse at every number of rows. Called
-    by ``assemble`` when a confidence is asked for.
+    by ``_allow_for_chance``; ``numeric`` rewards are known by their sums alone.
     """
     found, unmet = list[ClaimRule](), dict[str, str]()
     for planned in sorted(plan.rules, key=lambda each: rank_rule(each.rule, levels)):
         form = find_form(planned.rule, plan.graph)
         if isinstance(form, RatioForm):
             form = merge_levels(form)
+        if numeric and not isinstance(form, Unmet):
+            form = _require_sums(form, plan.query.outcomes[0])
         if isinstance(form, Unmet):
             unmet[planned.record.name] = form.reason
         elif all(form != other.form for other in found):
@@ -87,3 +91,17 @@ def plan_claims(plan: BoundPlan, levels: Mapping[str, int]) -> ClaimPlan | None:
     if any(not each.planned.rule.n_unknown for each in found):
         found = [each for each in found if not each.planned.rule.n_unknown]
     return ClaimPlan(tuple(found[:MOST_CANDIDATES]), unmet)
+
+
+def _require_sums(form: Form, outcome: str) -> Form | Unmet:
+    """Refuse a form that needs more of a numeric reward than its sums.
+
+    They cannot be cut into folds: the value would be read off rows of which other columns were
+    revealed, although these tell of the reward. Called by ``plan_claims``.
+    """
+    inner = form.form if isinstance(form, RatioForm) else form
+    if inner.n_folds > 1:
+        return Unmet(f"sums of {outcome} cannot be cut into folds")
+    if any(outcome in level.term.free for level in inner.levels[:-1]):
+        return Unmet(f"{outcome} is read twice, and is not 0/1")
+    return form

@@ -18,6 +18,7 @@ from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 
 Kind = TypeVar("Kind", np.float64, np.bool_)
+_LEAST = 1e-12  # what every branch weighs at least when cells are shared out
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +106,16 @@ class SumArrays:
         """Share each cell of a level out over the branches of the sum that read it.
 
         Shares add up to one over branches, whatever is chosen of the unknown variables; they
-        are 1 where no two branches read the same rows. Called on the pilot's arrays.
+        are 1 where no two branches read the same rows. A branch that has no weight gets next to
+        nothing. Called on the pilot's arrays.
         """
         where, weights = self.layout.cells[place], self.weights[place]
         if not where.shared:
             return np.ones(())
         chosen = tuple(i for i, axis in enumerate(where.axes) if axis in self.layout.worst)
         branches = tuple(i for i, axis in enumerate(where.axes) if axis in where.shared)
-        typical = weights.mean(axis=chosen, keepdims=True)
-        total = typical.sum(axis=branches, keepdims=True)
-        n_branches = np.prod([typical.shape[i] for i in branches])
-        seen = np.where(total > 0, total, 1.0)
-        found: Floats = np.where(total > 0, typical / seen, 1 / n_branches)
+        typical = weights.mean(axis=chosen, keepdims=True) + _LEAST
+        found: Floats = typical / typical.sum(axis=branches, keepdims=True)
         return found
 
 

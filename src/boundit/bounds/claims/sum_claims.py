@@ -84,10 +84,9 @@ class SumClaims:
         lam = widen(scale, len(self.layout.cells[-1].axes))
         s = lam * weights / np.maximum(last.rows, 1.0) / q
         s = np.where(last.rows > 0, s, 0.0)
-        return np.broadcast_to(
-            q * last.pay(-s if upper else s, self.pilot.last),
-            np.broadcast_shapes(s.shape, last.rows.shape),
-        )
+        paid = q * last.pay(-s if upper else s, self.pilot.last)
+        shape = np.broadcast_shapes(paid.shape, s.shape, last.mean.shape)
+        return np.broadcast_to(paid, shape)
 
     def _pay_levels(
         self, choice: Choice, scale: Floats, paid: Floats, log_error: Floats, *, upper: bool

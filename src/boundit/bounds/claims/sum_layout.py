@@ -67,12 +67,14 @@ def lay_out(
     drawn = {name: level.depth for level in levels[:-1] for name in level.of - fixed}
     cells = list[LevelCells]()
     for place, level in enumerate(levels):
-        reached, before = _trace_back(levels, place)
+        reached, _ = _trace_back(levels, place, level.given)
         held = [i for i, name in enumerate(worst) if name in reached]
-        depth = max(held, default=-1) + 1
-        if place == len(levels) - 1:
-            depth, before = level.depth, tuple(range(place))
-        outside = {name for name, at in drawn.items() if at < depth}
+        last = place == len(levels) - 1
+        depth = level.depth if last else max(held, default=-1) + 1
+        outside = frozenset(name for name, at in drawn.items() if at < depth)
+        _, before = _trace_back(levels, place, level.given | outside)
+        if last:
+            before = tuple(range(place))
         own = level.given.union(outside, worst[:depth]).difference(axes, level.of)
         cells.append(
             LevelCells(
@@ -86,12 +88,15 @@ def lay_out(
     return SumLayout(axes, worst, drawn, tuple(cells))
 
 
-def _trace_back(levels: Sequence[LevelNames], place: int) -> tuple[Nodes, tuple[int, ...]]:
-    """Find which earlier levels the weight of a level's cells hangs on, and what they read.
+def _trace_back(
+    levels: Sequence[LevelNames], place: int, names: Nodes
+) -> tuple[Nodes, tuple[int, ...]]:
+    """Find which earlier levels the weight of cells of ``names`` hangs on, and what they read.
 
-    The shares of other levels add up to one at most. Called by ``lay_out``.
+    The shares of other levels add up to one at most. Called by ``lay_out``, for what a level is
+    given and then for its cells.
     """
-    reached, before = set(levels[place].given), list[int]()
+    reached, before = set(names), list[int]()
     for i in reversed(range(place)):
         if levels[i].of & reached:
             before.append(i)
