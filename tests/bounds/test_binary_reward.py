@@ -43,3 +43,11 @@ def test_a_table_without_the_reward_is_as_it_is() -> None:
 
     assert reward.names == {"X"}
     assert reward.marginalize(frozenset("X")).values.tolist() == [2, 1]
+
+
+def test_laws_are_given_a_reward_only_where_the_success_is_the_reward_itself() -> None:
+    table = read_log({"Y": [0, 1]}).count([], reward="Y")
+    assert BinaryReward(table, "Y", 0, 1).is_variable
+    assert not BinaryReward(table, "Y", 0, 1, binary=False).is_variable
+    five = read_log({"Y": [0, 5]}).count([], reward="Y")
+    assert not BinaryReward(five, "Y", 0, 5).is_variable

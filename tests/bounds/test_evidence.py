@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from boundit.bounds.evidence import BoundEvidence
@@ -5,9 +6,11 @@ from boundit.bounds.plan import plan_bounds
 from boundit.bounds.plan_counts import count_for
 from boundit.bounds.reward import NeedsRange
 from boundit.counts.read import read_log
+from boundit.estimand.language.expression import P
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 
+X, Y, Z = frozenset("X"), frozenset("Y"), frozenset("Z")
 QUERY = parse_query("Y | do(X)")
 ROWS = {"X": [0, 0, 1, 1], "Y": [0.0, 4.0, 1.0, 3.0]}
 
@@ -37,3 +40,18 @@ def test_intervals_of_rules_are_those_of_the_terms_they_read() -> None:
     low, high = numbers.read_ends(formula, ("X", "Y"))
 
     assert ((low >= 0) & (low < high) & (high <= 1)).all()
+
+
+def test_a_reward_of_two_values_is_as_good_as_0_1() -> None:
+    plan = plan_bounds(parse("Z -> X -> Y; Z -> Y"), QUERY)
+    rng = np.random.default_rng(0)
+    rows = {name: rng.integers(2, size=300) for name in ("Z", "X", "Y")}
+    ends = []
+    for low, high in ((0, 1), (0, 5), (-3, 0.1)):
+        log = read_log(rows | {"Y": np.where(rows["Y"], high, low)})
+        evidence = BoundEvidence.from_counts(plan, count_for(plan, log), (low, high))
+        assert evidence.rewards.binary
+        numbers = evidence.make_confident([p.rule for p in plan.rules], 0.9)
+        ends.append(numbers.read_ends(P(Y, X | Z, logged=False), ("X", "Z", "Y")))
+    assert np.allclose(ends[0], ends[1])
+    assert np.allclose(ends[0], ends[2])

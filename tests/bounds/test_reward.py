@@ -1,9 +1,13 @@
+import numpy as np
 import pytest
+from scipy.stats import multinomial
 
+from boundit.bounds.confidence import bound_mean, bound_share
 from boundit.bounds.reward import (
     NeedsRange,
     NoRange,
     OutsideRange,
+    has_two_values,
     is_binary,
     may_be_binary,
     settle_reward_range,
@@ -50,3 +54,52 @@ def test_a_reward_is_a_0_1_variable_only_on_its_own_scale() -> None:
     assert may_be_binary(None)
     assert may_be_binary((0, 1))
     assert not may_be_binary((0, 2))
+
+
+@pytest.mark.parametrize(
+    ("rewards", "low", "high", "two"),
+    [
+        ((0, 5, 5), 0, 5, True),
+        ((0, 0), 0, 5, True),
+        ((0, 5, 2), 0, 5, False),
+        ((-0.1, 0.3, 0.3) * 1000, -0.1, 0.3, True),
+        ((-0.1, 0.3, 0.3) * 1000 + (0.29,), -0.1, 0.3, False),
+        ((0, 1), 0, 5, False),
+        ((0, 1), 0, 1, True),
+        ((0, 0.5, 1), 0, 1, False),
+    ],
+)
+def test_two_values_are_seen_by_the_sums_of_squares(
+    rewards: tuple[float, ...], low: float, high: float, *, two: bool
+) -> None:
+    assert has_two_values(counted(*rewards), low, high) is two
+    assert has_two_values(read_log({"X": [0]}).count(["X"]), low, high)
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.1])
+@pytest.mark.parametrize("n", [1, 3, 8, 20])
+@pytest.mark.parametrize("middle", [0.1, 0.5, 0.9])
+def test_values_between_that_were_not_seen_do_no_harm(
+    alpha: float, n: int, middle: float
+) -> None:
+    """All logs of ``n`` rewards 0, middle or 1: a share if all are 0 or 1, else a mean."""
+    counts = [(k, b) for k in range(n + 1) for b in range(n + 1 - k)]
+    for between in (0.001, 0.02, 0.1, 0.5):
+        for top in np.linspace(0.01, 0.99 - between, 9):
+            mean = top + middle * between
+            missed_below = missed_above = 0.0
+            for k, b in counts:
+                chance = multinomial.pmf(
+                    [k, b, n - k - b], n, [top, between, 1 - top - between]
+                )
+                sums, squares = k + middle * b, k + middle**2 * b
+                total, squared, rows = (np.array(float(x)) for x in (sums, squares, n))
+                low, high = (
+                    bound_mean(total, squared, rows, alpha)
+                    if b
+                    else bound_share(total, rows, alpha)
+                )
+                missed_below += chance * (low > mean)
+                missed_above += chance * (high < mean)
+            assert missed_below <= alpha / 2
+            assert missed_above <= alpha / 2

@@ -22,7 +22,8 @@ SUCCESS = 1
 class BinaryReward:
     """A count table seen as one with the outcome as a variable of two levels.
 
-    ``outcome`` is None for a table that does not hold it.
+    ``outcome`` is None for a table that does not hold it. ``binary`` says that every reward was
+    ``low`` or ``high``, so that successes are rows.
     """
 
     table: CountTable
@@ -49,6 +50,16 @@ class BinaryReward:
         """
         own = self.table.n_levels
         return {**own, self.outcome: 2} if self.outcome else own
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether the success is the reward itself, so that other laws may be given it.
+
+        Of another range than 0 to 1 the log may have hidden values between, and the success is
+        then a chance event that only follows the reward. Read by
+        ``ConfidentNumbers._compute_interval`` and ``TermCounter._count``.
+        """
+        return self.binary and (self.low, self.high) == (0, 1)
 
     def marginalize(self, names: Nodes) -> NamedArray:
         """Count rows by some of the variables; by the outcome, failures and successes.

@@ -223,7 +223,7 @@ class ConfidentNumbers:
             with np.errstate(invalid="ignore", divide="ignore"):
                 share = joint.values / n
             ends = np.nan_to_num(share, nan=0.0), np.nan_to_num(share, nan=1.0)
-        elif source.outcome in term.given and not source.binary:
+        elif source.outcome in term.given and not source.is_variable:
             ends = np.zeros_like(n), np.ones_like(n)
         else:
             adaptive = source.table.adaptive

@@ -7,7 +7,7 @@ from boundit.bounds.binary_reward import BinaryReward
 from boundit.bounds.confidence import ConfidentNumbers, collect_extremes
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.plan_counts import PlanCounts
-from boundit.bounds.reward import is_binary, settle_reward_range
+from boundit.bounds.reward import has_two_values, settle_reward_range
 from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.formulas.workspace import Workspace
@@ -46,10 +46,13 @@ class BoundEvidence:
         low, high = settle_reward_range(
             [table for table in counts.tables if table.reward], declared
         )
-        unit = (low, high) == (0.0, 1.0)
         log, *external = (
             BinaryReward(
-                table, outcome if table.reward else None, low, high, unit and is_binary(table)
+                table,
+                outcome if table.reward else None,
+                low,
+                high,
+                has_two_values(table, low, high),
             )
             for table in counts.tables
         )

@@ -8,6 +8,9 @@ from boundit.counts.table import CountTable
 from boundit.terms.errors import BounditError
 from boundit.terms.message import Option, Placeholder
 
+_NEAR = 1e-12
+"""How far a sum of numbers that are no binary fractions may be off, for each of them."""
+
 
 class NeedsRange(BounditError):
     """A numeric reward whose range nobody declared."""
@@ -69,8 +72,8 @@ def may_be_binary(declared: tuple[float, float] | None) -> bool:
     """Tell whether a declared range leaves the reward to be 0/1: it is (0, 1), or None.
 
     With another range a reward of two values still counts as the chance of a success, which
-    causes nothing of what the reward causes. Called by ``read_request``, which hides the reward
-    in the graph where the answer is no.
+    causes nothing of what the reward causes: values between may exist that were never logged.
+    Called by ``read_request``, which hides the reward in the graph where the answer is no.
     """
     return declared is None or _read_range(declared) == (0, 1)
 
@@ -78,13 +81,29 @@ def may_be_binary(declared: tuple[float, float] | None) -> bool:
 def is_binary(table: CountTable) -> bool:
     """Tell whether every reward of a table is 0 or 1: only then do sums and squares agree.
 
-    Called by ``settle_reward_range`` and ``BoundEvidence.from_counts`` for every table.
+    Called by ``settle_reward_range`` and ``has_two_values`` for every table.
     """
     sums, squares, lowest, highest = table.sums, table.squares, table.lowest, table.highest
     if sums is None or squares is None or lowest is None or highest is None:
         return True
     inside = (lowest >= 0).all() and (highest <= 1).all()
     return bool(inside and np.array_equal(squares, sums))
+
+
+def has_two_values(table: CountTable, low: float, high: float) -> bool:
+    """Tell whether every reward of a table, which is within its range, is at an end of it.
+
+    Then a cell's successes are its rows with the reward ``high``, a binomial count. Whether
+    values between exist that were never logged does not matter to an interval of the mean: its
+    lower end is one of the chance of ``high``, and the mean is no less; its upper end is one of
+    the chance of ``low``, and the mean is no more than what the others would earn at ``high``.
+    Called by ``BoundEvidence.from_counts`` for every table.
+    """
+    if (low, high) == (0, 1) or table.sums is None or table.squares is None:
+        return is_binary(table)
+    # The sum of (reward - low) (high - reward), which no reward makes negative.
+    within = (low + high) * table.sums - table.squares - low * high * table.n
+    return bool((within <= _NEAR * table.n * max(abs(low), abs(high)) ** 2).all())
 
 
 def _read_range(given: tuple[float, float]) -> tuple[float, float]:

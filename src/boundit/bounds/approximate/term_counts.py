@@ -114,9 +114,9 @@ class TermCounter:
         self.workspace.require_cells(cells, term.free)
         joint, below = table.marginalize(term.free), table.marginalize(term.given)
         overstated = None
+        if table.outcome in term.given and not table.is_variable:
+            raise RewardBehindTheBar(str(table.outcome))
         if not table.binary and table.outcome in term.free:
-            if table.outcome in term.given:
-                raise RewardBehindTheBar(str(table.outcome))
             squares = table.sum_squares(term.free).align(joint.axes)
             place = joint.axes.index(str(table.outcome))
             overstated = np.take(joint.values - squares, [SUCCESS], place).clip(0)
