@@ -1,9 +1,10 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from boundit.bounds.binary_reward import BinaryReward
+from boundit.bounds.explain import MOST_EXPLAINED
 from boundit.bounds.intersect import (
     CROSSED,
     NEVER_LOGGED,
@@ -22,8 +23,10 @@ from boundit.estimand.language.expression import Expression
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.terms.bound import Bound, RuleRecord
+from boundit.terms.interval import Interval
 from boundit.terms.long_work import TimeBudget
 from boundit.terms.names import Nodes
+from boundit.terms.sampling import EndSampling, HeavyCell, RowSampling
 
 QUERY = parse_query("Y | do(X)")
 COUNTED = read_log({"X": ["a", "b", "b"], "Y": [0, 1, 1]}).count(["X"], reward="Y")
@@ -147,3 +150,52 @@ def test_notes_of_the_rules_are_kept_once() -> None:
     evaluator = Evaluator(BinaryReward(COUNTED, "Y", 0, 1))
 
     assert intersect_rules(plan, evaluator, COUNTED, (0, 1))[1] == ("hurried",)
+
+
+def test_small_tables_say_why_chance_widens_them_and_what_the_other_method_gives() -> None:
+    """Cells are named as the log has them; ends of the other method are rewards too."""
+    cell = HeavyCell((("X", 1), ("Q", 3)), rows=2, share=0.5)
+    why = EndSampling(7.0, 0.0, (cell,))
+    ends = Ends(
+        np.full(2, 0.1), np.full(2, 0.9), sampling=lambda _, upper: None if upper else why
+    )
+    own, other = FixedRule("one", ends), says("one", [0.2, 0.3], [0.6, 0.7])
+    found = compare(COUNTED, own, other)["a"].sampling
+
+    assert found == RowSampling(
+        replace(why, heaviest=(replace(cell, levels=(("X", "b"), ("Q", 3))),)),
+        None,
+        Interval(2.0, 6.0),
+    )
+
+
+def test_the_other_method_may_contradict_itself_and_refutes_nothing() -> None:
+    crossed = (says("one", [0.7, 0.7], [0.9, 0.9]), says("two", [0.1, 0.1], [0.2, 0.3]))
+    found = compare(COUNTED, says("one", [0.1, 0.1], [0.9, 0.9]), *crossed)["a"].sampling
+
+    assert found == RowSampling(other=Interval(1.0, 2.0))
+
+
+def test_a_table_too_large_to_be_explained_is_not_compared() -> None:
+    log = COUNTED.add_levels({"X": [f"x{i}" for i in range(MOST_EXPLAINED)]})
+
+    assert compare(log, one := FixedRule("one", full(log)), one)["a"].sampling is None
+
+
+def full(log: CountTable) -> Ends:
+    shape = len(log.levels["X"])
+    return Ends(np.zeros(shape), np.ones(shape), sampling=lambda *_: EndSampling(1.0, 0.0))
+
+
+def compare(log: CountTable, own: FixedRule, *other: FixedRule) -> dict[object, Bound]:
+    """The rows of a table by one rule, with the ends of others as the other method."""
+    plan, evaluator = planned(own), Evaluator(BinaryReward(log, "Y", 0, 1))
+    found, _ = intersect_rules(
+        plan,
+        evaluator,
+        log,
+        (0, 10),
+        finder=lambda *_: ([own.found], ()),
+        other=lambda: (planned(*other), lambda *_: ([rule.found for rule in other], ())),
+    )
+    return {arm[0]: bound for (arm, _), bound in found.items()}

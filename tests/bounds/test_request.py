@@ -1,8 +1,12 @@
+from typing import Any
+
 import pandas as pd
 import pytest
 
+from boundit.bounds.confidence import NoConfidence
 from boundit.bounds.request import (
     NotABanditQuestion,
+    UnknownInference,
     check_limits,
     hide_reward,
     open_external_logs,
@@ -112,3 +116,32 @@ def test_a_request_keeps_what_was_asked_and_reads_no_row() -> None:
     assert request.log.columns == ("X", "Y")
     assert request.confidence is None
     assert (request.domain, request.tables, request.external) == ({}, [], ())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"profile": "paper"}, "profile='paper' neglects sampling error; leave out inference="),
+        ({"confidence": None}, "allows for sampling error; pass a chance as confidence=0.95"),
+    ],
+)
+def test_approximate_intervals_need_a_confidence(options: dict[str, Any], said: str) -> None:
+    log = {"X": [0, 1], "Y": [0, 1]}
+    with pytest.raises(NoConfidence, match=said) as caught:
+        read_request(parse("X -> Y"), "Y | do(X)", log, inference="approximate", **options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("confidence", [0.95, None])
+def test_an_exact_law_has_nothing_to_approximate(confidence: float | None) -> None:
+    law = read_log({"X": [0, 1], "Y": [0, 1], "p": [0.5, 0.5]}, weight="p", exact=True)
+    with pytest.raises(NoConfidence, match="no sampling error; leave out inference='approxim"):
+        read_request(
+            parse("X -> Y"), "Y | do(X)", law, inference="approximate", confidence=confidence
+        )
+
+
+def test_an_inference_that_is_none_of_ours_is_refused_with_those_that_are() -> None:
+    log: Any = {"X": [0, 1], "Y": [0, 1]}
+    with pytest.raises(UnknownInference, match="no inference 'bayes'; there are exact, approx"):
+        read_request(parse("X -> Y"), "Y | do(X)", log, inference="bayes")  # type: ignore[arg-type]

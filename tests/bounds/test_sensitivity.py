@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.sensitivity import sensitivity_curve
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
+from boundit.terms.sampling import EndSampling, RowSampling
 
 
 def table(lower: float, upper: float) -> BoundTable:
@@ -28,6 +31,24 @@ def test_intervals_never_widen_as_the_limit_gets_smaller() -> None:
         (4, Interval(0, 1)),
     ]
     assert curve.tables[1].bounds[(0,), ()].lower_rule == "at 0.3"
+
+
+def test_an_end_that_is_kept_keeps_why_chance_moves_it() -> None:
+    why, narrow = EndSampling(9.0, 0.0), EndSampling(5.0, 0.0)
+    wide = explain(table(0.3, 0.8), RowSampling(why, why, Interval(0, 1)))
+    curve = sensitivity_curve(
+        {1.0: explain(table(0.2, 0.7), None), 2.0: wide}.__getitem__, [1, 2]
+    )
+    mixed = {1.0: explain(table(0.2, 0.7), RowSampling(narrow, narrow)), 2.0: wide}
+
+    assert curve.tables[0].bounds[(0,), ()].sampling == RowSampling(why, None)
+    found = sensitivity_curve(mixed.__getitem__, [1, 2]).tables[0].bounds[(0,), ()]
+    assert found.sampling == RowSampling(why, narrow)
+
+
+def explain(plain: BoundTable, sampling: RowSampling | None) -> BoundTable:
+    bounds = {key: replace(row, sampling=sampling) for key, row in plain.bounds.items()}
+    return replace(plain, bounds=bounds)
 
 
 def test_limits_that_the_log_contradicts_are_named() -> None:

@@ -48,7 +48,8 @@ def test_a_table_is_printed_with_the_rule_of_each_row(
     assert (code, err) == (0, "")
     head, *body = out.splitlines()
     assert head.split() == ["X", "Z", "lower", "upper", "n", "by"]
-    assert len(body) == 4
+    assert len(body) == 4 + 1
+    assert body[-1] == "confidence 0.95 for all rows at once, exact inference"
     assert "exact recovery" in body[0]
 
 
@@ -58,6 +59,8 @@ def test_json_has_the_rows_and_dates_as_text(
     record = json.loads(answer(capsys, "bound", GRAPH, QUERY, log, "--json")[1])
 
     assert record["profile"] == "sound"
+    assert record["inference"] == "exact"
+    assert "95 of 100 logs" in record["promise"]
     assert list(record["rows"][0])[:4] == ["X", "Z", "lower", "upper"]
     days = json.loads(answer(capsys, "bound", GRAPH, QUERY, "days.csv", "--json")[1])
     assert days["rows"][0]["Z"] == "2024-01-01"
@@ -291,6 +294,8 @@ def test_the_page_holds_the_table_and_the_command(pharmacy: Path, tmp_path: Path
         (("--sensitivity", "0.2"), "'--sensitivity': 0.2 is not in the range x>=1"),
         (("--memory-limit", "much"), "--memory-limit must be a number of bytes"),
         (("--plug-in", "--confidence", "0.9"), "--plug-in neglects sampling error"),
+        (("--plug-in", "--inference", "approximate"), "error; leave out --inference"),
+        (("--profile", "paper", "--inference", "approximate"), "out --inference approximate"),
     ],
 )
 def test_facts_that_make_no_sense_are_refused_in_one_line(

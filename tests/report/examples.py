@@ -16,6 +16,7 @@ from boundit.terms.bound import Bound, Key, RuleRecord, StepRecord
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.formula import Over, Sentence, Variable
 from boundit.terms.interval import Interval
+from boundit.terms.sampling import EndSampling, HeavyCell, RowSampling
 from tests.nodes import make_nodes
 
 RULE = RuleRecord(
@@ -42,6 +43,8 @@ RULE = RuleRecord(
     ),
 )
 CAVEAT = "only levels of I1 that were logged count"
+SAMPLING = EndSampling(820, 0.0125, (HeavyCell((("I1", 0),), 40, 0.61),))
+"""Why chance moves the ends of a small table."""
 
 
 def small_table(*, confidence: float | None = 0.95) -> BoundTable:
@@ -57,6 +60,7 @@ def small_table(*, confidence: float | None = 0.95) -> BoundTable:
             upper_rule=RULE.name,
             lower_cells=("I1=0: 0.2 (40 rows)", "I1=1: 0.3 (60 rows)"),
             upper_cells=("I1=0: 0.2 (40 rows)", "I1=1: 0.3 (60 rows)"),
+            sampling=RowSampling(SAMPLING, SAMPLING, Interval(0.15 + 0.5 * u * a * b, 1)),
         )
         for a in (0, 1)
         for b in (0, 1)
@@ -136,6 +140,7 @@ def random_table(seed: int, *, arms: int = 12, contexts: int = 25) -> BoundTable
         bounds[key] = Bound(
             low, high, inner, outer, rng.choice([0, 1, 12345, 0.03125]), lower, upper,
             cells[0], cells[rng.randrange(2)], rng.choice([(), ("see <here>",)]),
+            rng.choice([None, RowSampling(_random_sampling(rng), None, Interval(low, high))]),
         )  # fmt: skip
     levels = {"Ad": tuple(names), "C": tuple(range(contexts)), "W": (None, "w0", "w1", "w2")}
     return BoundTable(
@@ -155,6 +160,16 @@ def random_table(seed: int, *, arms: int = 12, contexts: int = 25) -> BoundTable
             for one, other in (rng.sample(names, 2),)
         },
     )
+
+
+def _random_sampling(rng: random.Random) -> EndSampling:
+    """Why chance moves an end, with levels that a page must not take for its own signs."""
+    cells = [
+        HeavyCell((("I1", "<b>"), ("Z", i)), rng.randrange(1, 99), rng.random())
+        for i in range(rng.randrange(4))
+    ]
+    boxes = rng.choice([None, "a table is read <twice>"])
+    return EndSampling(rng.choice([None, 0.6, 1234.5]), 0.03, tuple(cells), boxes)
 
 
 def worldly_table() -> BoundTable:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from itertools import product
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -180,6 +181,36 @@ def test_save_and_load_keep_everything(tmp_path: Path) -> None:
         assert found.rows() == table.rows()
         key = next(iter(table.bounds))
         assert found.explain(*key) == table.explain(*key)
+
+
+def test_a_file_that_names_no_inference_is_of_the_only_one_there_was(tmp_path: Path) -> None:
+    table = derived()
+    assert table.confidence is not None
+    record = table.record()
+    del record["inference"]
+    rows = cast("list[list[dict[str, object]]]", record["bounds"])
+    for row in rows:
+        del row[2]["sampling"]
+    bound_file.write(tmp_path / "old.json", record)
+
+    assert BoundTable.load(tmp_path / "old.json").inference == "exact"
+
+
+def test_plug_in_ends_have_no_inference_and_promise_nothing() -> None:
+    table = expert()
+
+    assert (table.inference, table.promise) == (None, "")
+    assert replace(derived(), confidence=None, inference="exact").inference is None
+
+
+def test_a_table_promises_what_its_method_does() -> None:
+    table = derived()
+
+    assert table.promise.startswith("Exact inference: all intervals hold at once in at least")
+    assert table.promise in table.explain(*next(iter(table.bounds)))
+    assert str(table).endswith("for all rows at once, exact inference")
+    other = replace(table, inference="approximate")
+    assert "in about 95 of 100 logs of independent rows" in other.promise
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ import pytest
 from boundit.terms.bound import Bound, RuleRecord, StepRecord
 from boundit.terms.explanation import explain_bound, format_count
 from boundit.terms.formula import Sentence
+from boundit.terms.interval import Interval
+from boundit.terms.sampling import EndSampling, HeavyCell, RowSampling
 
 RULES = {
     "by W": RuleRecord(
@@ -16,7 +18,17 @@ RULES = {
 def explained(bound: Bound, *, confidence: float | None, caveats: Sequence[str]) -> str:
     """The explanation of one row as text."""
     question = Sentence.of("mu")
-    return str(explain_bound(question, bound, RULES, confidence=confidence, caveats=caveats))
+    return str(
+        explain_bound(
+            question,
+            bound,
+            RULES,
+            confidence=confidence,
+            inference="exact" if confidence else None,
+            promise="",
+            caveats=caveats,
+        )
+    )
 
 
 def test_both_ends_by_one_rule_are_explained_once() -> None:
@@ -105,7 +117,13 @@ def test_shares_of_an_exact_law_are_no_rows() -> None:
 def test_the_record_holds_facts_and_no_layout() -> None:
     bound = Bound(0.2, 1, 0.2, 1, 5, "by W", "range", ("W=0: 0.2",), marks=("rare",))
     found = explain_bound(
-        Sentence.of("mu"), bound, RULES, confidence=None, caveats=("take care",)
+        Sentence.of("mu"),
+        bound,
+        RULES,
+        confidence=None,
+        inference=None,
+        promise="",
+        caveats=("take care",),
     )
 
     lower, upper = found.ends
@@ -115,3 +133,30 @@ def test_the_record_holds_facts_and_no_layout() -> None:
     assert (upper.rule, upper.claim) == ("range", None)
     assert found.caveats == ("rare", "take care")
     assert not found.widths
+
+
+def test_what_chance_adds_stands_below_the_split_of_the_width() -> None:
+    """With the promise of the method, and what the other one would give."""
+    heavy = HeavyCell((("Z", "old"),), rows=12, share=0.6)
+    sampling = RowSampling(EndSampling(80, 0, (heavy,)), None, Interval(0.25, 0.35))
+    bound = Bound(0.2, 0.4, 0.3, 0.3, 9, "by W", "by W", sampling=sampling)
+    found = explain_bound(
+        Sentence.of("mu"),
+        bound,
+        RULES,
+        confidence=0.9,
+        inference="approximate",
+        promise="so it is promised",
+        caveats=(),
+    )
+
+    assert str(found).endswith(
+        "for the graph leaves nothing open.\n"
+        "  - The lower end is as uncertain as a mean of about 80 rows of equal weight.\n"
+        "  - Most of its sampling variance comes from Z='old' (12 rows, 60 %).\n"
+        "  - The exact method would give [0.25, 0.35].\n"
+        "\n"
+        "so it is promised\n"
+        "\n"
+        "Logged for this arm and context: 9 rows."
+    )

@@ -2,7 +2,17 @@
 
 from typing import get_args
 
-from boundit.terms.sampling import EndSampling, HeavyCell, Inference
+import pytest
+
+from boundit.terms.interval import Interval
+from boundit.terms.sampling import (
+    EndSampling,
+    HeavyCell,
+    Inference,
+    RowSampling,
+    describe_promise,
+    describe_sampling,
+)
 from boundit.terms.saving.codec import decode, encode
 
 
@@ -16,3 +26,38 @@ def test_json_gives_back_what_was_written() -> None:
 
 def test_there_are_two_ways_to_allow_for_chance() -> None:
     assert get_args(Inference) == ("exact", "approximate")
+
+
+def test_each_end_is_told_of_by_itself_where_they_differ() -> None:
+    low = EndSampling(1, 0.25, (HeavyCell((), 1, 1.0),))
+    high = EndSampling(None, 0.0, boxes="a table is read twice")
+    found = RowSampling(low, high, Interval(0.1, 0.2))
+
+    assert list(describe_sampling(found, "exact")) == [
+        "The lower end is as uncertain as a mean of about 1 row of equal weight.",
+        "Most of its sampling variance comes from all rows (1 row, 100 %).",
+        "This arm was never logged in strata of weight 0.25; there its reward may be anything.",
+        "The upper end is made of an interval for each cell, whose worst cases add up, since a "
+        "table is read twice.",
+        "The approximate method would give [0.1, 0.2].",
+    ]
+    assert list(describe_sampling(RowSampling(), "approximate")) == []
+
+
+@pytest.mark.parametrize(
+    ("confidence", "rows", "said"),
+    [
+        (
+            0.95,
+            1,
+            "at least 95 of 100 logs of independent rows, whatever their size. On ",
+        ),
+        (0.95, 1, "about 1.4 times as wide as normal intervals."),
+        (0.999, 16, "at least 999 of 1,000 logs"),
+        (0.95, 5000, "about 1.1 times"),
+    ],
+)
+def test_a_promise_speaks_of_its_confidence_and_of_all_rows(
+    confidence: float, rows: int, said: str
+) -> None:
+    assert said in describe_promise("exact", confidence, rows)

@@ -117,6 +117,7 @@ def assemble(
         rules={planned.record.name: planned.record for planned in trial.plan.rules},
         profile=plan.profile,
         confidence=confidence,
+        inference=inference,
         caveats=tuple(map(str, said)),
         notes=said,
     )

@@ -21,6 +21,7 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.long_work import TimeBudget, Told, say_nothing
 from boundit.terms.message import ANY, Message, Note, Option
 from boundit.terms.names import join_names
+from boundit.terms.sampling import Inference
 
 PLANNING = 0.4
 """Which part of the time the search for rules may take; a rule not evaluated is no use."""
@@ -33,6 +34,7 @@ def derive_bounds(
     *,
     profile: Profile = "sound",
     confidence: float | None = 0.95,
+    inference: Inference = "exact",
     external: Iterable[object] = (),
     selection_rate: float | tuple[float, float] | None = None,
     sensitivity: float | None = None,
@@ -65,6 +67,10 @@ def derive_bounds(
         The chance that *every* interval of the table holds, over logs drawn the same way. None
         for plug-in ends, which neglect sampling error; an exact law and profile ``"paper"``
         have no others.
+    inference
+        How chance is allowed for. ``"exact"``: the confidence holds whatever the size of the
+        log. ``"approximate"``: it holds nearly, where every arm has some dozen rows in the
+        strata that matter, and intervals are narrower; not for policies that drop arms.
     external
         Unselected logs of some of the variables.
     selection_rate
@@ -100,6 +106,7 @@ def derive_bounds(
         log,
         profile=profile,
         confidence=confidence,
+        inference=inference,
         external=external,
         selection_rate=selection_rate,
         sensitivity=sensitivity,
@@ -134,6 +141,7 @@ def derive_table(
         counts,
         reward_range=request.reward_range,
         confidence=request.confidence,
+        inference=request.inference,
         notes=(
             *_note_hidden(plan, request.domain, request.reward_range),
             *_note_learning(plan, request),

@@ -1,6 +1,7 @@
 """The numbers a row was made from: cells, sums that prove an end, worst populations."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import final
 
@@ -17,6 +18,7 @@ from boundit.terms.explanation import format_count
 from boundit.terms.formula import Line, Sentence, Term, Variable
 from boundit.terms.names import Nodes
 from boundit.terms.rounding import ROUNDING
+from boundit.terms.sampling import EndSampling, HeavyCell
 
 MOST_EXPLAINED = 5_000
 """Up to how many rows each carry the numbers they were made from."""
@@ -75,6 +77,32 @@ class Explainer:
             return self._list_cell_numbers(which, place)
         except LIMITS:  # a reason less, but the end holds
             return ()
+
+    def explain_sampling(self, place: Place, ends: Ends, *, upper: bool) -> EndSampling | None:
+        """Say why chance moves an end of a row as it does, with the levels of cells as logged.
+
+        None where the method that found the ends does not say. Called by
+        ``_RowWriter._list_sampling`` for both ends of every row of a small table.
+        """
+        if ends.sampling is None or self.evaluator.workspace.budget.is_over():
+            return None
+        found = ends.sampling(place, upper)
+        if found is None:
+            return None
+        return replace(found, heaviest=tuple(map(self._name_levels, found.heaviest)))
+
+    def _name_levels(self, cell: HeavyCell) -> HeavyCell:
+        """Give a cell the levels that the numbers of its levels stand for.
+
+        A variable that the log lacks, as one of an external table, keeps its number. Called by
+        ``Explainer.explain_sampling``.
+        """
+        known = self.log.levels
+        levels = [
+            (name, known[name][i] if name in known and isinstance(i, int) else i)
+            for name, i in cell.levels
+        ]
+        return replace(cell, levels=tuple(levels))
 
     def _list_cell_numbers(self, which: int, place: Place) -> tuple[str, ...]:
         """Write a line for each cell behind a row: its levels, mean reward and logged rows.

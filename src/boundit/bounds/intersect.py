@@ -4,10 +4,11 @@ An exact law leaves no room for chance: ends that cross there refute the graph. 
 counted rows cross by noise; such a row keeps the narrowest single rule and says so.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product, repeat, starmap
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from boundit.bounds.explain import Explainer
 from boundit.bounds.numbers import Ends, PlugInNumbers
 from boundit.bounds.plan import BoundPlan
+from boundit.bounds.refusals import LIMITS
 from boundit.bounds.try_rules import EndFinder, try_rules
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats
@@ -23,14 +25,18 @@ from boundit.terms.bound import Bound, Key
 from boundit.terms.errors import BounditError, shorten
 from boundit.terms.explanation import RANGE
 from boundit.terms.formula import Line
+from boundit.terms.interval import Interval
 from boundit.terms.long_work import Told, say_nothing
 from boundit.terms.message import Note
 from boundit.terms.rounding import ROUNDING
+from boundit.terms.sampling import RowSampling
 
 NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
 NO_FIT = "by chance no model of the graph fits {!r} here, so that rule was left out"
 Places = NDArray[np.intp]
+OtherMethod: TypeAlias = Callable[[], tuple[BoundPlan, EndFinder]]
+"""Makes another way to allow for chance: the rules it tries, and what finds their ends."""
 
 
 class EndsCross(BounditError):
@@ -93,10 +99,13 @@ def intersect_rules(
     reward_range: tuple[float, float],
     *,
     finder: EndFinder | None = None,
+    other: OtherMethod | None = None,
     told: Told = say_nothing,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the ends of all rules into a bound for every arm and context.
 
+    ``finder`` finds ends that allow for chance, ``other`` makes what finds those of the other
+    method, which stand beside them in small tables.
     Each bound keeps which rules gave its ends; with the bounds come notes on the whole table.
     Rules of a sound plan hold, so that ends which cross can only blame the graph. Called by
     ``_bound_rows``.
@@ -117,7 +126,9 @@ def intersect_rules(
     names = [RANGE, *(planned.record.name for planned in plan.rules)]
     writer = _RowWriter(explainer, names, axes, len(plan.query.treatments))
     numbers = np.broadcast_to(log.marginalize(axes).align(axes), shape)
-    bounds = writer.write_rows(best, estimates, numbers)
+    bounds = writer.write_rows(
+        best, estimates, _find_other(other, explainer, shape, told), numbers
+    )
     return bounds, tuple(dict.fromkeys(best.notes + estimates.left_out))
 
 
@@ -132,7 +143,7 @@ def _intersect_ends(
 
     Where these cross (lower above upper), the narrowest single rule is kept, unless ``strict``
     leaves them to be named and refused. Called by ``intersect_rules`` for the estimates, and
-    again with a confidence.
+    again with a confidence, and by ``_find_other``.
     """
     found, left_out = finder(plan.rules, shape, told)
     all_ends = [Ends(np.zeros(shape), np.ones(shape)), *found]
@@ -155,6 +166,23 @@ def _intersect_ends(
     return Intersection(lower, upper, low_by, high_by, crossed, all_ends, left_out)
 
 
+def _find_other(
+    other: OtherMethod | None, explainer: Explainer, shape: Sequence[int], told: Told
+) -> Intersection | None:
+    """Find the intervals that the other method would give, if the table is small and time left.
+
+    They stand beside those of the table and say nothing of the graph where they cross. Called
+    by ``intersect_rules``.
+    """
+    over = explainer.evaluator.workspace.budget.is_over()
+    if other is None or over or not explainer.is_small:
+        return None
+    try:
+        return _intersect_ends(*other(), shape, told, strict=False)
+    except LIMITS:  # a comparison less, but the ends hold
+        return None
+
+
 class _RowWriter:
     """Turns places in arrays into rows that a person can read."""
 
@@ -164,11 +192,16 @@ class _RowWriter:
         self.explainer, self.names, self.axes, self.n_arms = explainer, names, axes, n_arms
 
     def write_rows(
-        self, best: Intersection, estimates: Intersection, numbers: Floats
+        self,
+        best: Intersection,
+        estimates: Intersection,
+        other: Intersection | None,
+        numbers: Floats,
     ) -> dict[Key, Bound]:
         """Make the ``Bound`` of every arm and context: ends, estimates, rules, numbers, marks.
 
-        ``numbers`` are how many rows were logged there. Called by ``intersect_rules``.
+        ``other`` has the ends of the other method, ``numbers`` how many rows were logged there.
+        Called by ``intersect_rules``.
         """
         low_by, high_by = best.low_by.ravel().tolist(), best.high_by.ravel().tolist()
         columns = (
@@ -182,6 +215,7 @@ class _RowWriter:
             self._list_all_cells(low_by, best, upper=False),
             self._list_all_cells(high_by, best, upper=True),
             self._list_marks(best, estimates, numbers),
+            self._list_sampling(best, other),
         )
         return dict(
             zip(self._list_keys(), starmap(Bound, zip(*columns, strict=True)), strict=True)
@@ -224,6 +258,32 @@ class _RowWriter:
                 extended = (*marks[i], mark)
                 marks[i] = shared.setdefault(extended, extended)
         return marks
+
+    def _list_sampling(
+        self, best: Intersection, other: Intersection | None
+    ) -> Iterable[RowSampling | None]:
+        """List why chance widens each row as it does; None where no method says anything of it.
+
+        Called by ``_RowWriter.write_rows``.
+        """
+        says = other is not None or any(ends.sampling for ends in best.all_ends)
+        if not (self.explainer.is_small and says):
+            return repeat(None, best.lower.size)
+        beside: Iterable[Interval | None] = repeat(None, best.lower.size)
+        if other is not None:
+            ends = self._scale_ends(other.lower), self._scale_ends(other.upper)
+            beside = starmap(Interval, zip(*ends, strict=True))
+        low_by, high_by = best.low_by.ravel().tolist(), best.high_by.ravel().tolist()
+        places = product(*map(range, best.lower.shape))
+        explain = self.explainer.explain_sampling
+        return [
+            RowSampling(
+                explain(place, best.all_ends[low], upper=False),
+                explain(place, best.all_ends[high], upper=True),
+                interval,
+            )
+            for place, low, high, interval in zip(places, low_by, high_by, beside, strict=True)
+        ]
 
     def _list_all_cells(
         self, rules: Sequence[int], best: Intersection, *, upper: bool

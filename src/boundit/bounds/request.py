@@ -22,6 +22,7 @@ from boundit.terms.errors import BounditError, InvalidLimit, InvalidQuery, short
 from boundit.terms.long_work import read_time_limit
 from boundit.terms.message import ANY, Option
 from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.sampling import Inference
 
 
 class UnknownProfile(BounditError):
@@ -30,6 +31,14 @@ class UnknownProfile(BounditError):
     def __init__(self, found: object) -> None:
         known = ", ".join(get_args(Profile))
         super().__init__(f"no profile {found!r}; there are {known}", option="profile")
+
+
+class UnknownInference(BounditError):
+    """A way to allow for chance that is none of ours."""
+
+    def __init__(self, found: object) -> None:
+        known = ", ".join(get_args(Inference))
+        super().__init__(f"no inference {found!r}; there are {known}", option="inference")
 
 
 class NotABanditQuestion(InvalidQuery):
@@ -50,6 +59,7 @@ class BoundRequest:
     external: tuple[Log, ...]
     profile: Profile
     confidence: float | None
+    inference: Inference
     facts: SelectionFacts
     reward_range: tuple[float, float] | None
     domain: Mapping[str, Sequence[object]]
@@ -83,6 +93,7 @@ def read_request(
     *,
     profile: Profile = "sound",
     confidence: float | None = 0.95,
+    inference: Inference = "exact",
     external: Iterable[object] = (),
     selection_rate: float | tuple[float, float] | None = None,
     sensitivity: float | None = None,
@@ -101,6 +112,8 @@ def read_request(
     """
     if profile not in get_args(Profile):
         raise UnknownProfile(profile)
+    if inference not in get_args(Inference):
+        raise UnknownInference(inference)
     asked = read_bandit_query(graph, query)
     chance = None if profile == "paper" else confidence
     require_confidence(chance)
@@ -112,7 +125,10 @@ def read_request(
     opened, others = read_log(log), open_external_logs(graph, external)
     if cluster is not None:
         opened.find_cluster(cluster)
-    if chance is not None and all(table.exact for table in (opened, *others)):
+    exact = all(table.exact for table in (opened, *others))
+    if inference == "approximate":
+        _require_chance(profile, chance, exact=exact)
+    if chance is not None and exact:
         none = Option("confidence", None)
         raise NoConfidence("an exact law has no sampling error; pass ", none)
     return BoundRequest(
@@ -122,6 +138,7 @@ def read_request(
         tuple(others),
         profile,
         chance,
+        inference,
         facts,
         reward_range,
         domain or {},
@@ -130,6 +147,23 @@ def read_request(
         memory,
         cluster,
     )
+
+
+def _require_chance(profile: Profile, confidence: float | None, *, exact: bool) -> None:
+    """Refuse approximate intervals where there is no chance that they could allow for.
+
+    Called by ``read_request`` where they are asked for.
+    """
+    approximate = Option("inference", "approximate")
+    if exact:
+        raise NoConfidence("an exact law has no sampling error; leave out ", approximate)
+    if profile == "paper":
+        paper = Option("profile", "paper")
+        raise NoConfidence(paper, " neglects sampling error; leave out ", approximate)
+    if confidence is None:
+        some = Option("confidence", 0.95)
+        raise NoConfidence(approximate, " allows for sampling error; pass a chance as ", some)
+    raise NoConfidence(approximate, " is not to be had yet; leave it out")
 
 
 def read_bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:

@@ -13,6 +13,7 @@ from boundit.bounds.selection_facts import FactsRefuted
 from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
+from boundit.terms.sampling import RowSampling
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ def _keep_better(key: Key, one: Bound, other: Bound) -> Bound:
             lower=other.lower,
             lower_rule=other.lower_rule,
             lower_cells=other.lower_cells,
+            sampling=_mix_sampling(other.sampling, one.sampling),
         )
     if other.upper < one.upper:
         one = replace(
@@ -100,5 +102,16 @@ def _keep_better(key: Key, one: Bound, other: Bound) -> Bound:
             upper=other.upper,
             upper_rule=other.upper_rule,
             upper_cells=other.upper_cells,
+            sampling=_mix_sampling(one.sampling, other.sampling),
         )
     return one
+
+
+def _mix_sampling(low: RowSampling | None, high: RowSampling | None) -> RowSampling | None:
+    """Say why chance moves the lower end of one row and the upper end of another.
+
+    What the other method would give is said of neither. Called by ``_keep_better``.
+    """
+    if low is None and high is None:
+        return None
+    return RowSampling(low.lower if low else None, high.upper if high else None)

@@ -83,6 +83,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="The chance that every interval of the table holds.",
 )
+@click.option(
+    "--inference",
+    type=click.Choice(["exact", "approximate"]),
+    default="exact",
+    show_default=True,
+    help="The confidence holds whatever the size of the log, or nearly and on large ones.",
+)
 @click.option("--plug-in", is_flag=True, help="Neglect sampling error instead.")
 @click.option(
     "--max-condition",
@@ -128,6 +135,7 @@ def bound(
     sensitivity: float | None,
     profile: str,
     confidence: float,
+    inference: str,
     max_condition: int,
     time_limit: float | None,
     memory_limit: str | None,
@@ -165,6 +173,7 @@ def bound(
         read.log,
         profile=profile,  # type: ignore[arg-type]
         confidence=chance,
+        inference=inference,  # type: ignore[arg-type]
         external=read.external,
         selection_rate=selection_rate,
         sensitivity=sensitivity,
@@ -198,10 +207,14 @@ def _choose_confidence(
 
     Called by ``bound``.
     """
-    given = context.get_parameter_source("confidence") is ParameterSource.COMMANDLINE
+    given = [
+        name
+        for name in ("confidence", "inference")
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
     if plug_in and given:
-        raise click.UsageError("--plug-in neglects sampling error; leave out --confidence")
-    return None if plug_in or (exact and not given) else confidence
+        raise click.UsageError(f"--plug-in neglects sampling error; leave out --{given[0]}")
+    return None if plug_in or (exact and "confidence" not in given) else confidence
 
 
 def _write_report(
@@ -235,6 +248,8 @@ def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None
             "caveats": table.caveats,
             "profile": table.profile,
             "confidence": table.confidence,
+            "inference": table.inference,
+            "promise": table.promise,
         }
         print_json(answer | ({"explanations": reasons} if explained else {}))
     elif explained:

@@ -77,6 +77,7 @@ OPTIONS = frozenset(
         "domain",
         "exact",
         "external",
+        "inference",
         "level",
         "max_condition",
         "memory_limit",

@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from boundit.terms.formula import Line, Part, Sentence, join_line
 from boundit.terms.interval import EmptyInterval, Interval
+from boundit.terms.sampling import RowSampling
 
 Value: TypeAlias = object
 """One level of a variable, with the type it has in the log."""
@@ -66,7 +67,8 @@ class Bound:
     """One row: the interval, its ends without sampling error, and what gave each end.
 
     ``lower_cells`` and ``upper_cells`` are the numbers that went in, one line each. ``marks``
-    say what a reader must know of this row alone.
+    say what a reader must know of this row alone. ``sampling`` is why chance widens it as much
+    as it does, in tables small enough to be explained so.
     """
 
     lower: float
@@ -79,6 +81,7 @@ class Bound:
     lower_cells: tuple[Line, ...] = ()
     upper_cells: tuple[Line, ...] = ()
     marks: tuple[str, ...] = ()
+    sampling: RowSampling | None = None
 
     def __post_init__(self) -> None:
         if not self.lower <= self.upper:

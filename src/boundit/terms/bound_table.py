@@ -35,6 +35,7 @@ from boundit.terms.formula import Sentence, Term, Variable
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 from boundit.terms.message import Note
+from boundit.terms.sampling import Inference, describe_promise
 from boundit.terms.saving import bound_file
 from boundit.terms.saving.codec import decode, encode
 from boundit.terms.scalars import unwrap_scalar
@@ -50,7 +51,8 @@ class BoundTable:
     """An interval for every arm and context.
 
     ``contrasts`` are the largest differences of two arms in a context, kept where they say more
-    than the two intervals apart. ``living`` says what a policy may learn online to narrow them.
+    than the two intervals apart. ``inference`` says how chance was allowed for, and is None
+    where it was not. ``living`` says what a policy may learn online to narrow them.
     ``notes`` are the caveats once more, with the options that they name as values, for whoever
     spells options otherwise than Python; a table of an expert or a file has none.
 
@@ -74,9 +76,14 @@ class BoundTable:
     caveats: tuple[str, ...] = ()
     contrasts: Mapping[Pair, float] = field(default_factory=dict)
     living: tuple[Living, ...] = ()
+    inference: Inference | None = None
     notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        # Files of releases that knew one method alone do not name it; plug-in ends have none.
+        if (self.inference is None) != (self.confidence is None):
+            found = None if self.confidence is None else "exact"
+            object.__setattr__(self, "inference", found)
         for name in self.treatments + self.context:
             if name in MEASURES:
                 raise ReservedName(name, MEASURES)
@@ -177,7 +184,11 @@ class BoundTable:
         return replace(self, contrasts={}, living=())
 
     def __str__(self) -> str:
-        return format_rows(self.treatments + self.context, self.bounds)
+        rows = format_rows(self.treatments + self.context, self.bounds)
+        if self.confidence is None:
+            return rows
+        sure = f"confidence {self.confidence:g} for all rows at once"
+        return f"{rows}\n{sure}, {self.inference} inference"
 
     def rows(self) -> list[dict[str, object]]:
         """Write the table as a list of mappings: treatments, context, ends, estimates, rules.
@@ -218,9 +229,22 @@ class BoundTable:
             self.bounds.get(key, unseen),
             self.rules,
             confidence=self.confidence,
+            promise=self.promise,
+            inference=self.inference,
             caveats=self.caveats,
             dominated=self._find_domination(key),
         )
+
+    @property
+    def promise(self) -> str:
+        """How often the intervals of such tables hold, and at what price; empty for plug-in.
+
+        Users read it; also read by ``BoundTable.explanation``, and by ``_write_lead`` for a
+        page.
+        """
+        if self.inference is None or self.confidence is None:
+            return ""
+        return describe_promise(self.inference, self.confidence, len(self.bounds))
 
     def record(self) -> dict[str, object]:
         """Write the whole table, reasons included, as an object for JSON.

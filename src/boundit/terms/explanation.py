@@ -13,6 +13,7 @@ from boundit.terms.bound import Arm, Bound, RuleRecord, StepRecord
 from boundit.terms.formula import Line, Sentence
 from boundit.terms.interval import Interval
 from boundit.terms.rounding import ROUNDING
+from boundit.terms.sampling import Inference, describe_sampling
 
 RANGE = "range"
 """What an end is called that no rule gave."""
@@ -42,7 +43,7 @@ class EndNumbers:
     def title(self) -> str:
         """Which end of the interval the numbers are of, and its value: ``Lower end 0.2``.
 
-        Read by ``_write_lines`` for text and ``_list_end`` for pages.
+        Read by ``_write_end_lines`` for text and ``_list_end`` for pages.
         """
         return f"{self.end.capitalize()} end {self.value:.4g}"
 
@@ -50,7 +51,7 @@ class EndNumbers:
     def lines(self) -> tuple[Line, ...]:
         """The numbers behind an end, a line each, and how many are left out.
 
-        Read by ``_write_lines`` for text and ``_list_end`` for pages.
+        Read by ``_write_end_lines`` for text and ``_list_end`` for pages.
         """
         return (*self.cells, f"and {self.n_more} more") if self.n_more else self.cells
 
@@ -70,7 +71,7 @@ class EndExplanation:
     def title(self) -> str:
         """The heading over what explains an end: which end, its value, the rule that gave it.
 
-        Read by ``_write_lines`` for text and ``_list_end`` for pages.
+        Read by ``_write_end_lines`` for text and ``_list_end`` for pages.
         """
         which = "Both ends" if self.end == "both" else f"{self.end.capitalize()} end"
         value = "" if self.end == "both" else f" {self.value:.4g}"
@@ -162,7 +163,8 @@ class Explanation:
     """How one interval came about.
 
     ``estimate`` are the ends that the best rules give on the estimates, without sampling error,
-    ``split`` how much of the width that error is, where there is a confidence.
+    ``split`` how much of the width that error is, where there is a confidence; ``promise`` says
+    how often such tables hold, and ``sampling`` in sentences why chance widens this row so.
     """
 
     question: Sentence
@@ -174,6 +176,8 @@ class Explanation:
     n: float
     caveats: tuple[str, ...] = ()
     dominated: Domination | None = None
+    promise: str = ""
+    sampling: tuple[str, ...] = ()
 
     @property
     def opening(self) -> Sentence:
@@ -215,6 +219,8 @@ def explain_bound(
     rules: Mapping[str, RuleRecord],
     *,
     confidence: float | None,
+    inference: Inference | None,
+    promise: str,
     caveats: Sequence[str],
     dominated: Domination | None = None,
 ) -> Explanation:
@@ -223,6 +229,7 @@ def explain_bound(
     Called by ``BoundTable.explanation``.
     """
     low, high = bound.lower_estimate, bound.upper_estimate
+    lines = describe_sampling(bound.sampling, inference) if bound.sampling and inference else ()
     return Explanation(
         question,
         bound.interval,
@@ -233,6 +240,8 @@ def explain_bound(
         bound.n,
         (*bound.marks, *caveats),
         dominated,
+        promise,
+        tuple(lines),
     )
 
 
@@ -277,24 +286,35 @@ def _write_lines(found: Explanation) -> Iterator[str]:
     """
     yield str(found.opening)
     for end in found.ends:
-        yield from ("", end.title)
-        if end.claim is not None:
-            yield f"  {end.claim}"
-        for numbers in end.numbers:
-            if len(end.numbers) > 1:
-                yield f"  {numbers.title}:"
-            yield from (f"    {line}" for line in numbers.lines)
-        if end.steps:
-            yield "  Why it holds:"
-            yield from (f"    - {step}" for step in end.steps)
+        yield from _write_end_lines(end)
     if found.widths:
         yield from ("", found.widths)
+    yield from (f"  - {line}" for line in found.sampling)
+    if found.promise:
+        yield from ("", found.promise)
     yield from ("", found.logged)
     if found.caveats:
         yield from ("", "Caveats:")
         yield from (f"  - {caveat}" for caveat in found.caveats)
     if found.dominated is not None:
         yield from ("", str(found.dominated))
+
+
+def _write_end_lines(end: EndExplanation) -> Iterator[str]:
+    """Write how one end came about as text, line by line: title, claim, numbers, steps.
+
+    Called by ``_write_lines``.
+    """
+    yield from ("", end.title)
+    if end.claim is not None:
+        yield f"  {end.claim}"
+    for numbers in end.numbers:
+        if len(end.numbers) > 1:
+            yield f"  {numbers.title}:"
+        yield from (f"    {line}" for line in numbers.lines)
+    if end.steps:
+        yield "  Why it holds:"
+        yield from (f"    - {step}" for step in end.steps)
 
 
 def format_count(n: float) -> str:

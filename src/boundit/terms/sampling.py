@@ -1,12 +1,17 @@
-"""What chance adds to an end: how many rows speak, and which cells weigh most.
+"""What chance adds to an interval: how many rows speak, and which cells weigh most.
 
 An interval with a confidence is wider than what the graph leaves open. These values say why: by
 which method chance was allowed for, how many rows stand behind an end, and which cells of the
 log would have to grow for the end to come nearer to its estimate.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import log, sqrt
+from statistics import NormalDist
 from typing import Literal
+
+from boundit.terms.interval import Interval
 
 Inference = Literal["exact", "approximate"]
 """How chance is allowed for: at every number of rows, or by the normal law of large logs."""
@@ -18,32 +23,146 @@ MOST_HEAVY = 3
 class HeavyCell:
     """A cell of the log: its levels, its rows, and its share of an end's sampling variance.
 
-    ``levels`` pairs variables with the numbers of their levels, in the order of the log.
+    ``levels`` pairs variables with their levels: with the numbers of levels where a method
+    speaks of arrays, with the levels themselves in a bound table.
 
-    >>> HeavyCell((("Z", 2), ("X", 0)), rows=12, share=0.4).rows
-    12
+    >>> print(HeavyCell((("Z", "old"), ("X", 0)), rows=12, share=0.4))
+    Z='old', X=0 (12 rows, 40 %)
     """
 
-    levels: tuple[tuple[str, int], ...]
+    levels: tuple[tuple[str, object], ...]
     rows: float
     share: float
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{name}={level!r}" for name, level in self.levels) or "all rows"
+        plural = "" if self.rows == 1 else "s"
+        return f"{where} ({self.rows:,.0f} row{plural}, {100 * self.share:.0f} %)"
 
 
 @dataclass(frozen=True, slots=True)
 class EndSampling:
     """Why chance moves one end of a row as far as it does.
 
-    ``effective_rows`` are as many rows as would tell the mean as well if they were all of this
-    arm and as common as in the population. ``unseen_weight`` is the weight of strata in which
-    the arm was never logged: there the mean may be anything, whatever the method.
-    ``heaviest`` are at most ``MOST_HEAVY`` cells, the heaviest first. ``boxes`` says why each
-    cell got an interval of its own, and is None where one claim was made of the whole end.
+    ``effective_rows`` are as many rows of equal weight as would tell the mean as well: one over
+    the sum of the squared weights of the rows behind it (Kish); None where none was reckoned.
+    ``unseen_weight`` is the weight of strata in which the arm was never logged: there the mean
+    may be anything, whatever the method. ``heaviest`` are at most ``MOST_HEAVY`` cells, the
+    heaviest first. ``boxes`` says why each cell got an interval of its own, as words that go on
+    after "since"; it is None where one claim was made of the whole end.
 
     >>> EndSampling(120.0, 0.0, (HeavyCell((("Z", 1),), 40, 0.7),)).boxes is None
     True
     """
 
-    effective_rows: float
+    effective_rows: float | None
     unseen_weight: float
     heaviest: tuple[HeavyCell, ...] = ()
     boxes: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowSampling:
+    """How chance widens one row: each end, and the interval the other method would give."""
+
+    lower: EndSampling | None = None
+    upper: EndSampling | None = None
+    other: Interval | None = None
+
+
+def describe_sampling(found: RowSampling, inference: Inference) -> Iterator[str]:
+    """Say in sentences why chance widens a row as much as it does, and what would help.
+
+    What holds for both ends is said once. Called by ``explain_bound``, and by
+    ``_join_sampling`` for large pages.
+
+    >>> found = RowSampling(EndSampling(120.4, 0.02), EndSampling(120.4, 0.02))
+    >>> for line in describe_sampling(found, "exact"):
+    ...     print(line)
+    Both ends are as uncertain as a mean of about 120 rows of equal weight.
+    This arm was never logged in strata of weight 0.02; there its reward may be anything.
+    """
+    if found.lower == found.upper and found.lower is not None:
+        yield from _describe_end("Both ends", "are", found.lower)
+    else:
+        for name, end in (("The lower end", found.lower), ("The upper end", found.upper)):
+            if end is not None:
+                yield from _describe_end(name, "is", end)
+    if found.other is not None:
+        other = "approximate" if inference == "exact" else "exact"
+        yield f"The {other} method would give {found.other}."
+
+
+def _describe_end(name: str, verb: str, end: EndSampling) -> Iterator[str]:
+    """Say in sentences why chance moves an end, called by its ``name``, as far as it does.
+
+    Called by ``describe_sampling`` for each end, or for both at once.
+    """
+    if end.effective_rows is not None:
+        plural = "" if round(end.effective_rows) == 1 else "s"
+        yield (
+            f"{name} {verb} as uncertain as a mean of about {end.effective_rows:,.0f} "
+            f"row{plural} of equal weight."
+        )
+    if end.heaviest:
+        whose = "their" if verb == "are" else "its"
+        cells = "; ".join(map(str, end.heaviest))
+        yield f"Most of {whose} sampling variance comes from {cells}."
+    if end.unseen_weight > 0:
+        yield (
+            f"This arm was never logged in strata of weight {end.unseen_weight:.2g}; there its "
+            "reward may be anything."
+        )
+    if end.boxes is not None:
+        yield (
+            f"{name} {verb} made of an interval for each cell, whose worst cases add up, since "
+            f"{end.boxes}."
+        )
+
+
+def describe_promise(inference: Inference, confidence: float, rows: int) -> str:
+    """Say what a table of so many rows promises at a confidence, and what that costs.
+
+    Called by ``BoundTable.promise``.
+
+    >>> print(describe_promise("approximate", 0.95, 4))
+    Approximate inference: all intervals hold at once in about 95 of 100 logs of ...
+    """
+    often = _count_logs(confidence)
+    if inference == "approximate":
+        return (
+            f"Approximate inference: all intervals hold at once in about {often} logs of "
+            "independent rows, if every arm has some dozen rows in the strata that matter."
+        )
+    return (
+        f"Exact inference: all intervals hold at once in at least {often} logs of independent "
+        "rows, whatever their size. On large logs that makes them about "
+        f"{_compare_with_normal(confidence, rows):.1f} times as wide as normal intervals."
+    )
+
+
+def _count_logs(confidence: float) -> str:
+    """Write a confidence as a number of logs out of a round number of them.
+
+    Called by ``describe_promise``.
+
+    >>> _count_logs(0.95), _count_logs(0.975), _count_logs(1 / 3)
+    ('95 of 100', '975 of 1,000', '333,333 of 1,000,000')
+    """
+    whole = 100
+    while whole < 1_000_000 and abs(confidence * whole - round(confidence * whole)) > 1e-6:
+        whole *= 10
+    return f"{round(confidence * whole):,} of {whole:,}"
+
+
+def _compare_with_normal(confidence: float, rows: int) -> float:
+    """Compute how much wider than a normal interval one is that holds at every size of log.
+
+    Markov's inequality takes the place of the normal quantile, for both ends of every row at
+    once. Called by ``describe_promise``.
+
+    >>> round(_compare_with_normal(0.95, 2), 2)
+    1.32
+    """
+    missing = (1 - confidence) / (2 * max(rows, 1))
+    return sqrt(2 * log(1 / missing)) / -NormalDist().inv_cdf(missing)

@@ -30,7 +30,10 @@ def test_a_page_tells_what_came_out_why_and_what_to_heed() -> None:
     assert html.count("<details>") == 8
     assert "boundit bound g q l --report o.html" in html
     assert CAVEAT in html
-    assert "With confidence 0.95, every interval of this page holds at once." in html
+    assert (
+        "The confidence is 0.95. Exact inference: all intervals hold at once in at least 95 of"
+        in html
+    )
 
 
 def test_every_row_has_its_explanation() -> None:

@@ -16,7 +16,8 @@ def test_an_explanation_is_rendered_part_by_part() -> None:
     ]
 
     assert [kind for kind, _ in found] == [
-        "text", "text", "claim", "numbers", "head", "steps", "text", "text", "head", "steps",
+        "text", "text", "claim", "numbers", "head", "steps", "text", "steps", "text", "text",
+        "head", "steps",
     ]  # fmt: skip
     assert found[2] == ("claim", (str(RULE.claim),))
     assert found[3] == ("numbers", ("I1=0: 0.2 (40 rows)", "I1=1: 0.3 (60 rows)"))

@@ -86,7 +86,7 @@ def _write_lead(table: BoundTable, query: EffectQuery) -> tuple[Line, ...]:
     low, high = table.reward_range
     where = f"in each of {contexts:,} contexts" if table.context else "whatever the context"
     sure = (
-        f"With confidence {table.confidence:g}, every interval of this page holds at once."
+        f"The confidence is {table.confidence:g}. {table.promise}"
         if table.confidence
         else "Sampling error is not allowed for: these are plug-in ends."
         if table.rules
@@ -117,12 +117,13 @@ def _explain_lines(table: BoundTable) -> str:
 
 
 def _list_settings(table: BoundTable) -> dict[str, object]:
-    """Give the profile and the confidence that the bound table was made with.
+    """Give the profile, the confidence and the inference that the bound table was made with.
 
     Called by ``write_bound_page`` for the part that says what made the page.
     """
     confidence = "plug-in" if table.confidence is None else table.confidence
-    return {"profile": table.profile, "confidence": confidence}
+    inference = {"inference": table.inference} if table.inference else {}
+    return {"profile": table.profile, "confidence": confidence, **inference}
 
 
 def _show_graph(graph: CausalGraph, table: BoundTable) -> Section:

@@ -30,6 +30,7 @@ from boundit.terms.formula import Line, Sentence
 _BARS = ("bar start", "bar width", "inner start", "inner width")
 _SOUGHT = ("arm", "context", "rule")
 _CELLS = ("lower cells", "upper cells")
+_SAMPLING = "sampling"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -162,6 +163,8 @@ def _blank_explanation(
         blank,
         table.rules,
         confidence=table.confidence,
+        inference=table.inference,
+        promise=table.promise,
         caveats=table.caveats,
         dominated=beaten and replace(beaten, lead=blanks.leave_number(beaten.lead, "lead")),
     )
@@ -170,7 +173,8 @@ def _blank_explanation(
     split = replace(
         found.split, whole=leave("whole"), lasting=leave("lasting"), chance=leave("chance")
     )
-    return replace(found, split=split)
+    said = (blanks.leave(_SAMPLING),) if given.sampling[row] else ()
+    return replace(found, split=split, sampling=said)
 
 
 def _blank_row(
@@ -232,6 +236,7 @@ def _make_columns(given: RowValues, blanks: Blanks) -> tuple[TextColumn, ...]:
             name: TextColumn.of("row", cells)
             for name, cells in zip(_CELLS, (lower, other), strict=True)
         },
+        _SAMPLING: TextColumn.of("row", given.sampling),
         **{
             name: TextColumn.spell(places, "g")
             for name, places in zip(_BARS, _place_bars(given), strict=True)

@@ -14,6 +14,7 @@ from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.explanation import Domination, EndNumbers, WidthSplit
 from boundit.terms.formula import Line
+from boundit.terms.sampling import Inference, describe_sampling
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -33,7 +34,7 @@ class RowValues:
 
     ``numbers`` are arrays by name. ``rivals`` is the number of the arm that surely earns more,
     counted from 1, or 0. ``cells`` are the lines of numbers behind the lower and the upper end,
-    as texts of several lines.
+    ``sampling`` what widens a row by chance, as texts of several lines.
     """
 
     table: BoundTable
@@ -45,6 +46,7 @@ class RowValues:
     split_kinds: Codes
     rivals: Codes
     cells: tuple[Sequence[str], Sequence[str]]
+    sampling: Sequence[str]
 
     @classmethod
     def of(cls, table: BoundTable) -> "RowValues":
@@ -77,6 +79,7 @@ class RowValues:
                 [_join_lines(cells) for cells in map(attrgetter("lower_cells"), bounds)],
                 [_join_lines(cells) for cells in map(attrgetter("upper_cells"), bounds)],
             ),
+            [_join_sampling(bound, table.inference) for bound in bounds],
         )
 
     def find_domination(self, row: int) -> Domination | None:
@@ -105,6 +108,7 @@ class RowValues:
             (n == 1) + 2 * (n % 1 != 0),
             *(np.fromiter(map(bool, cells), np.intp, len(cells)) for cells in self.cells),
             np.fromiter(map(eq, lower, upper), np.intp, len(lower)),
+            np.fromiter(map(bool, self.sampling), np.intp, len(self.sampling)),
             self.rivals,
         )
         joined = reduce(lambda code, part: code * (int(part.max(initial=0)) + 1) + part, parts)
@@ -160,3 +164,13 @@ def _join_lines(cells: Sequence[Line]) -> str:
         return ""
     lines = EndNumbers.of("both", 0.0, cells).lines
     return "\n".join(" ".join(str(line).splitlines()) for line in lines)
+
+
+def _join_sampling(bound: Bound, inference: Inference | None) -> str:
+    """Write why chance widens a row as one text of several lines; empty where none is said.
+
+    Called by ``RowValues.of`` for every row.
+    """
+    if bound.sampling is None or inference is None:
+        return ""
+    return "\n".join(describe_sampling(bound.sampling, inference))

@@ -64,6 +64,10 @@ def _list_blocks(found: Explanation) -> Iterator[_Block]:
         yield from _list_end(end)
     if found.widths:
         yield "text", (found.widths,)
+    if found.sampling:
+        yield "steps", found.sampling
+    if found.promise:
+        yield "text", (found.promise,)
     yield "text", (found.logged,)
     if found.caveats:
         yield "head", ("Caveats:",)
