@@ -145,3 +145,9 @@ def test_an_inference_that_is_none_of_ours_is_refused_with_those_that_are() -> N
     log: Any = {"X": [0, 1], "Y": [0, 1]}
     with pytest.raises(UnknownInference, match="no inference 'bayes'; there are exact, approx"):
         read_request(parse("X -> Y"), "Y | do(X)", log, inference="bayes")  # type: ignore[arg-type]
+
+
+def test_a_log_that_a_learning_policy_wrote_has_exact_intervals_alone() -> None:
+    log = read_log({"X": [0, 1], "Y": [0, 1]}, adaptive=True)
+    with pytest.raises(NoConfidence, match="exact intervals alone; leave out inference='appr"):
+        read_request(parse("X -> Y"), "Y | do(X)", log, inference="approximate")

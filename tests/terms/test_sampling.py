@@ -35,13 +35,16 @@ def test_each_end_is_told_of_by_itself_where_they_differ() -> None:
 
     assert list(describe_sampling(found, "exact")) == [
         "The lower end is as uncertain as a mean of about 1 row of equal weight.",
-        "Most of its sampling variance comes from all rows (1 row, 100 %).",
+        "What adds most to its sampling variance: the whole log (1 row, 100 %).",
         "This arm was never logged in strata of weight 0.25; there its reward may be anything.",
-        "The upper end is made of an interval for each cell, whose worst cases add up, since a "
-        "table is read twice.",
+        "The upper end is made of an interval for each cell, whose worst cases add up: a table "
+        "is read twice.",
         "The approximate method would give [0.1, 0.2].",
     ]
     assert list(describe_sampling(RowSampling(), "approximate")) == []
+    assert list(describe_sampling(RowSampling(upper=high), "approximate")) == [
+        "The upper end is found by the exact method: a table is read twice."
+    ]
 
 
 @pytest.mark.parametrize(

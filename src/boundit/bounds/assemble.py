@@ -12,7 +12,7 @@ from boundit.bounds.claims.claim_finder import ClaimFinder
 from boundit.bounds.claims.claim_rules import BOX_SHARE, plan_claims
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
-from boundit.bounds.intersect import EndsCross, intersect_rules
+from boundit.bounds.intersect import EndsCross, OtherMethod, intersect_rules
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import Numbers, PlugInNumbers
@@ -97,7 +97,8 @@ def assemble(
         trial = _allow_for_chance(plan, evidence, confidence, sparing=sparing)
     if evidence.log.exact or trial.finder:
         require_possible(trial.boxed, trial.numbers)
-    bounds, of_rules = _bound_rows(trial.plan, evidence, trial.finder, told)
+    other = _find_other_method(plan, evidence, confidence, inference)
+    bounds, of_rules = _bound_rows(trial, evidence, other, told)
     told("compare arms", 0, 1)
     contrasts = _bound_contrasts(trial.boxed, evidence, trial.numbers, bounds)
     living = _plan_living(plan, evidence, confidence)
@@ -130,7 +131,7 @@ def _allow_for_chance(
 
     Where some rule is a sum, claims get most of the error and boxes little; else boxes get all
     of it, and so they do where rows of an adaptive log hang on each other. Called by
-    ``assemble`` when a confidence is asked for.
+    ``assemble``, ``_approximate`` and ``_find_other_method``.
     """
     levels, error = evidence.evaluator.levels, 1 - confidence
     boxed = choose_rules(plan, levels) if sparing else plan
@@ -155,7 +156,7 @@ def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) ->
 
     Rules of other kinds, and rows with few rewards, keep exact ends with a share of the error;
     where rows belong together, nothing else than formulas is tried. Called by ``assemble`` for
-    approximate intervals.
+    approximate intervals, and by ``_find_other_method`` to compare with.
     """
     near = ApproximateRules(plan, evidence, 1 - confidence)
     if evidence.is_clustered:
@@ -168,10 +169,31 @@ def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) ->
     return replace(exact, plan=near.add_formulas(exact.plan), finder=finder)
 
 
+def _find_other_method(
+    plan: BoundPlan, evidence: BoundEvidence, confidence: float | None, inference: Inference
+) -> OtherMethod | None:
+    """Find what makes the other way to allow for chance, to compare a small table with.
+
+    None without a confidence, and where rows are not independent: then one way alone holds.
+    Called by ``assemble``.
+    """
+    if confidence is None or evidence.is_clustered or evidence.is_adaptive:
+        return None
+
+    def make() -> tuple[BoundPlan, EndFinder]:
+        if inference == "exact":
+            trial = _approximate(plan, evidence, confidence)
+        else:
+            trial = _allow_for_chance(plan, evidence, confidence, sparing=True)
+        return trial.plan, trial.finder or partial(try_rules, trial.numbers)
+
+    return make
+
+
 def _bound_rows(
-    plan: BoundPlan,
+    trial: Trial,
     evidence: BoundEvidence,
-    finder: EndFinder | None,
+    other: OtherMethod | None,
     told: Told,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the rules into a bound for every arm and context, with notes on the table.
@@ -181,16 +203,17 @@ def _bound_rows(
     """
     try:
         return intersect_rules(
-            plan,
+            trial.plan,
             evidence.evaluator,
             evidence.log,
             evidence.reward_range,
-            finder=finder,
+            finder=trial.finder,
+            other=other,
             told=told,
         )
     except EndsCross:
         # Rules that hold whatever is stated cross because of the graph; else who knows.
-        if stated := "; ".join(dict.fromkeys(r.statement for r in _list_stated(plan))):
+        if stated := "; ".join(dict.fromkeys(r.statement for r in _list_stated(trial.plan))):
             raise FactsRefuted(stated) from None
         raise
 

@@ -95,8 +95,9 @@ def derive_bounds(
         own.
     cluster
         A column whose rows belong together, such as a user's id; it need not be in the graph.
-        Clusters are then taken for independent, not rows: each is counted once, and refused
-        where its rows differ in a column that is read.
+        Clusters are then taken for independent, not rows. ``"approximate"`` allows for that;
+        ``"exact"`` counts each cluster once, and refuses it where its rows differ in a column
+        that is read.
     told
         Hears what is being done, how much of it is done, and of how much.
     """
@@ -189,6 +190,7 @@ def _plan_and_count(
         kept,
         workspace.memory_limit,
         cluster=request.cluster,
+        keep_clusters=request.inference == "approximate",
     )
 
 

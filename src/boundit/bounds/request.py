@@ -128,6 +128,11 @@ def read_request(
     exact = all(table.exact for table in (opened, *others))
     if inference == "approximate":
         _require_chance(profile, chance, exact=exact)
+        if any(table.adaptive for table in (opened, *others)):
+            raise NoConfidence(
+                "a log that a learning policy wrote has exact intervals alone; leave out ",
+                Option("inference", inference),
+            )
     if chance is not None and exact:
         none = Option("confidence", None)
         raise NoConfidence("an exact law has no sampling error; pass ", none)
@@ -163,7 +168,6 @@ def _require_chance(profile: Profile, confidence: float | None, *, exact: bool) 
     if confidence is None:
         some = Option("confidence", 0.95)
         raise NoConfidence(approximate, " allows for sampling error; pass a chance as ", some)
-    raise NoConfidence(approximate, " is not to be had yet; leave it out")
 
 
 def read_bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:

@@ -90,6 +90,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="The confidence holds whatever the size of the log, or nearly and on large ones.",
 )
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="A column whose rows belong together, as those of one user.",
+)
 @click.option("--plug-in", is_flag=True, help="Neglect sampling error instead.")
 @click.option(
     "--max-condition",
@@ -136,6 +141,7 @@ def bound(
     profile: str,
     confidence: float,
     inference: str,
+    cluster: str | None,
     max_condition: int,
     time_limit: float | None,
     memory_limit: str | None,
@@ -182,6 +188,7 @@ def bound(
         max_condition=max_condition,
         time_limit=time_limit,
         memory_limit=memory_limit,
+        cluster=cluster,
     )
     kept: KeptCounts = {}
     with show_steps() as tell:

@@ -72,6 +72,7 @@ OPTIONS = frozenset(
     {
         "adaptive",
         "bins",
+        "cluster",
         "columns",
         "confidence",
         "domain",

@@ -35,7 +35,7 @@ class HeavyCell:
     share: float
 
     def __str__(self) -> str:
-        where = ", ".join(f"{name}={level!r}" for name, level in self.levels) or "all rows"
+        where = ", ".join(f"{name}={level!r}" for name, level in self.levels) or "the whole log"
         plural = "" if self.rows == 1 else "s"
         return f"{where} ({self.rows:,.0f} row{plural}, {100 * self.share:.0f} %)"
 
@@ -48,8 +48,8 @@ class EndSampling:
     the sum of the squared weights of the rows behind it (Kish); None where none was reckoned.
     ``unseen_weight`` is the weight of strata in which the arm was never logged: there the mean
     may be anything, whatever the method. ``heaviest`` are at most ``MOST_HEAVY`` cells, the
-    heaviest first. ``boxes`` says why each cell got an interval of its own, as words that go on
-    after "since"; it is None where one claim was made of the whole end.
+    heaviest first. ``boxes`` says why each cell got an interval of its own, or why an end was
+    not approximated; it is None where one claim was made of the whole end.
 
     >>> EndSampling(120.0, 0.0, (HeavyCell((("Z", 1),), 40, 0.7),)).boxes is None
     True
@@ -82,18 +82,22 @@ def describe_sampling(found: RowSampling, inference: Inference) -> Iterator[str]
     Both ends are as uncertain as a mean of about 120 rows of equal weight.
     This arm was never logged in strata of weight 0.02; there its reward may be anything.
     """
-    if found.lower == found.upper and found.lower is not None:
-        yield from _describe_end("Both ends", "are", found.lower)
+    ends = (found.lower, found.upper)
+    both = [[*_describe_end("Both ends", "are", end, inference)] for end in ends if end]
+    if len(both) == 2 and both[0] == both[1]:
+        yield from both[0]
     else:
-        for name, end in (("The lower end", found.lower), ("The upper end", found.upper)):
+        for name, end in zip(("The lower end", "The upper end"), ends, strict=True):
             if end is not None:
-                yield from _describe_end(name, "is", end)
+                yield from _describe_end(name, "is", end, inference)
     if found.other is not None:
         other = "approximate" if inference == "exact" else "exact"
         yield f"The {other} method would give {found.other}."
 
 
-def _describe_end(name: str, verb: str, end: EndSampling) -> Iterator[str]:
+def _describe_end(
+    name: str, verb: str, end: EndSampling, inference: Inference
+) -> Iterator[str]:
     """Say in sentences why chance moves an end, called by its ``name``, as far as it does.
 
     Called by ``describe_sampling`` for each end, or for both at once.
@@ -107,17 +111,19 @@ def _describe_end(name: str, verb: str, end: EndSampling) -> Iterator[str]:
     if end.heaviest:
         whose = "their" if verb == "are" else "its"
         cells = "; ".join(map(str, end.heaviest))
-        yield f"Most of {whose} sampling variance comes from {cells}."
+        yield f"What adds most to {whose} sampling variance: {cells}."
     if end.unseen_weight > 0:
         yield (
             f"This arm was never logged in strata of weight {end.unseen_weight:.2g}; there its "
             "reward may be anything."
         )
     if end.boxes is not None:
-        yield (
-            f"{name} {verb} made of an interval for each cell, whose worst cases add up, since "
-            f"{end.boxes}."
+        how = (
+            "made of an interval for each cell, whose worst cases add up"
+            if inference == "exact"
+            else "found by the exact method"
         )
+        yield f"{name} {verb} {how}: {end.boxes}."
 
 
 def describe_promise(inference: Inference, confidence: float, rows: int) -> str:

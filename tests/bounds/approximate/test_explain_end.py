@@ -26,6 +26,7 @@ def test_the_heaviest_cells_are_those_that_add_most_to_the_variance() -> None:
 
     assert told.boxes == "because"
     assert told.unseen_weight == 0
+    assert told.effective_rows is not None
     assert np.isclose(told.effective_rows, 1 / (0.25 / 400 + 0.25 / 20))
     first, second = told.heaviest
     assert (first.levels, first.rows) == ((("Z", 1), ("X", 1)), 20)

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from boundit.bounds.binary_reward import SUCCESS, BinaryReward
+from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.elimination import Factor
 from boundit.counts.formulas.errors import NeedsPopulation, NotLogged
 from boundit.counts.formulas.workspace import Workspace
@@ -16,6 +17,8 @@ from boundit.estimand.language.expression import P
 from boundit.terms.errors import BounditError
 from boundit.terms.names import Nodes, sort_names
 
+MOST_AXES = 30
+"""How many columns a term may have: arrays have 64 axes, and a derivative each column twice."""
 PSEUDO_ROWS = 2.0
 """How many rows, spread evenly, smooth the shares that variances are made of."""
 
@@ -112,6 +115,8 @@ class TermCounter:
         table = self._find_table(term)
         cells = prod(table.n_levels[name] for name in term.free)
         self.workspace.require_cells(cells, term.free)
+        if len(term.free) > MOST_AXES:
+            raise TooLarge(sort_names(term.free), 2 ** len(term.free), 2**MOST_AXES)
         joint, below = table.marginalize(term.free), table.marginalize(term.given)
         overstated = None
         if table.outcome in term.given and not table.is_variable:
