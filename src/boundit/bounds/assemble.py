@@ -138,9 +138,10 @@ def _allow_for_chance(
     rules = [planned.rule for planned in boxed.rules]
     # A claim on a whole sum is for independent rows.
     may_claim = sparing and plan.is_sound and not evidence.is_adaptive
-    claims = (
-        plan_claims(plan, levels, numeric=not evidence.rewards.binary) if may_claim else None
-    )
+    claims = None
+    if may_claim:
+        numeric = not evidence.rewards.binary
+        claims = plan_claims(plan, levels, evidence.log.rows, numeric=numeric)
     if claims is None:
         boxes = evidence.make_confident(rules, confidence, sparing=sparing)
         return Trial(boxed, boxed, boxes, partial(try_rules, boxes))

@@ -279,7 +279,7 @@ class ConfidentNumbers:
         return self._count_outcomes(term) * prod(self.levels[name] for name in rows)
 
 
-def bound_share(k: Floats, n: Floats, alpha: float) -> EndPair:
+def bound_share(k: Floats, n: Floats, alpha: float | Floats) -> EndPair:
     """Compute the exact (Clopper-Pearson) interval of a share from ``k`` successes of ``n``.
 
     It is 0 to 1 where ``n`` is 0; ``alpha`` is the chance of missing, half on each side.
@@ -296,20 +296,20 @@ def bound_share(k: Floats, n: Floats, alpha: float) -> EndPair:
     return low, high
 
 
-def _find_quantile(a: Floats, b: Floats, chance: float) -> Floats:
+def _find_quantile(a: Floats, b: Floats, chance: float | Floats) -> Floats:
     """Find where the distribution function of a beta law reaches ``chance``.
 
     Where scipy's inverse is wrong, by up to a factor for hundreds of millions of rows, it is
     bisected instead. Called by ``bound_share`` for both ends.
     """
     found = np.asarray(betaincinv(a, b, chance))
-    wrong = ~(np.abs(betainc(a, b, found) - chance) <= _NEAR * min(chance, 1 - chance))
+    wrong = ~(np.abs(betainc(a, b, found) - chance) <= _NEAR * np.minimum(chance, 1 - chance))
     if wrong.any():
-        a, b = (np.broadcast_to(end, found.shape)[wrong] for end in (a, b))
+        a, b, aim = (np.broadcast_to(each, found.shape)[wrong] for each in (a, b, chance))
         low, high = np.zeros(a.shape), np.ones(a.shape)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            below = betainc(a, b, middle) < chance
+            below = betainc(a, b, middle) < aim
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         found[wrong] = (low + high) / 2
     return found

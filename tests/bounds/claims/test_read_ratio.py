@@ -95,7 +95,7 @@ def test_rows_are_of_three_kinds(numeric: bool) -> None:
     plan = plan_bounds(bd.parse_graph(NAPKIN), bd.parse_query("Y | do(X)"))
     counts = count_for(plan, bd.read_log(columns), (), {})
     evidence = BoundEvidence.from_counts(plan, counts, (0.0, 1.0))
-    claims = plan_claims(plan, evidence.evaluator.levels)
+    claims = plan_claims(plan, evidence.evaluator.levels, evidence.log.rows)
     assert claims is not None
     form = claims.rules[0].form
     assert isinstance(form, RatioForm)

@@ -3,7 +3,7 @@
 The unit of error is a claim: one end of one row. Each of the rows that differ has the chance
 ``a`` to miss on each side; where several rules bound a row, the one that the pilot expects to
 be best gets four fifths of it and the next ones share the rest. Rows, rules and ends then hold
-all at once. Cells keep intervals of their own, boxes, with a tenth of the error: an end is the
+all at once. Cells keep intervals of their own, boxes, with little of the error: an end is the
 better of both.
 """
 
@@ -15,6 +15,7 @@ from typing import Final, final
 import numpy as np
 from numpy.random import Generator
 
+from boundit.bounds.claims.box_claims import BestClaims, may_use_boxes
 from boundit.bounds.claims.cell_claims import CellClaims
 from boundit.bounds.claims.claim_rules import ClaimPlan, ClaimRule
 from boundit.bounds.claims.level_form import RatioForm
@@ -122,7 +123,8 @@ class ClaimFinder:
             return CellClaims(reader.read_pilot(VARIANCES[0] if self.numeric else None), rest)
         if self.numeric:
             return NumericClaims([SumClaims(reader.read_pilot(v), rest) for v in VARIANCES])
-        return SumClaims(reader.read_pilot(None), rest)
+        pilot = reader.read_pilot(None)
+        return (BestClaims if may_use_boxes(rest.arrays) else SumClaims)(pilot, rest)
 
     def _split(self, n_folds: int) -> SplitSources:
         """Split log and tables into pilot and folds, once for each number of folds.

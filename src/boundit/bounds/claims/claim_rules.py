@@ -8,6 +8,7 @@ nothing is gained by a claim.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Final, TypeAlias
 
 from boundit.bounds.choose_rules import rank_rule
@@ -16,8 +17,11 @@ from boundit.bounds.claims.read_ratio import merge_levels
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.terms.names import Nodes
 
-BOX_SHARE: Final = 0.1
+BOX_SHARE: Final = 0.05
 """Which part of the error boxes get beside claims."""
+FEW_ROWS: Final = 500
+"""With fewer rows boxes get all of the error, if no row of the table reads many cells."""
+FEW_CELLS: Final = 4
 MOST_CANDIDATES: Final = 12
 """How many rules the pilot ranks."""
 
@@ -49,6 +53,17 @@ class ClaimRule:
         named = frozenset[str]().union(*(level.of | level.given for level in form.levels))
         return named & frozenset(form.axes)
 
+    def count_cells(self, levels: Mapping[str, int]) -> int:
+        """Count the cells that a row of the table reads, at most.
+
+        Called by ``plan_claims``.
+        """
+        form = self.form.form if isinstance(self.form, RatioForm) else self.form
+        columns = {
+            name: column for each in form.levels for name, column in each.columns.items()
+        }
+        return prod(levels[columns.get(name, name)] for name in (*form.drawn, *form.worst))
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimPlan:
@@ -67,13 +82,14 @@ class ClaimPlan:
 
 
 def plan_claims(
-    plan: BoundPlan, levels: Mapping[str, int], *, numeric: bool = False
+    plan: BoundPlan, levels: Mapping[str, int], n_rows: float, *, numeric: bool = False
 ) -> ClaimPlan | None:
     """Find the rules of a plan that claims are made of; None if none of them is a sum.
 
     Rules that compute the same sum are one. Where some are sums of known laws alone, only such
-    are kept: what is known exactly needs no rule that is worse at every number of rows. Called
-    by ``_allow_for_chance``; ``numeric`` rewards are known by their sums alone.
+    are kept: what is known exactly needs no rule that is worse at every number of rows. A log
+    of few rows in few cells has none to spare for a pilot. Called by ``_allow_for_chance``;
+    ``numeric`` rewards are known by their sums alone.
     """
     found, unmet = list[ClaimRule](), dict[str, str]()
     for planned in sorted(plan.rules, key=lambda each: rank_rule(each.rule, levels)):
@@ -90,6 +106,9 @@ def plan_claims(
         return None
     if any(not each.planned.rule.n_unknown for each in found):
         found = [each for each in found if not each.planned.rule.n_unknown]
+    few = all(each.count_cells(levels) <= FEW_CELLS for each in found)
+    if few and n_rows < FEW_ROWS:
+        return None
     return ClaimPlan(tuple(found[:MOST_CANDIDATES]), unmet)
 
 

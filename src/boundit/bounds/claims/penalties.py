@@ -29,7 +29,7 @@ MOST_DRAWN = 10**9
 """How many rows of a cell can be drawn in blocks; of more the first guess must do."""
 CAP = 0.9
 """How near a bet may come to losing everything."""
-GUESS_ROWS = 2.0
+GUESS_ROWS = 4.0
 """How many rows the pilot's guess is worth."""
 _NEAR = 0.8  # bets are planned to stay this far from losing everything
 _FEW = 64  # up to so many terms a harmonic number is added up

@@ -22,7 +22,7 @@ from boundit.estimand.language.expression import P
 
 PILOT_SEED: Final = 20240226
 """Fixed once for all: who tries seeds and keeps the best loses the guarantee."""
-_ROWS, _SHARE, _MOST = 100, 0.02, 0.1  # 100 rows and one in 50, at most one in 10
+_ROWS, _SHARE, _MOST = 60, 0.015, 0.04
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +94,12 @@ def make_streams(n_streams: int) -> list[Generator]:
 
 
 def choose_chance(rows: float) -> float:
-    """Choose with which chance a row goes to the pilot: 100 rows and 2 percent, at most 10.
+    """Choose with which chance a row goes to the pilot: 60 rows and 1.5 percent, at most 4.
 
     Called by ``_split_rows``.
 
     >>> choose_chance(500), choose_chance(5_000)
-    (0.1, 0.04)
+    (0.04, 0.027)
     """
     return min(_MOST, _SHARE + _ROWS / max(rows, 1.0))
 

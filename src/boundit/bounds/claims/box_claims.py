@@ -1,0 +1,164 @@
+r"""Claims on a sum of few cells: an interval of each cell, the error shared as the pilot says.
+
+Deviations of many cells cancel, and one exponent for the whole sum makes use of it. Where a row
+reads a few cells, and one of them alone decides how wide it is, an exact interval of each cell
+is narrower. Each cell's part of the error is what the pilot expects it to weigh.
+"""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bounds.claims.pilot_choice import Choice
+from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
+from boundit.bounds.claims.sum_arrays import SumArrays, widen
+from boundit.bounds.claims.sum_claims import SumClaims
+from boundit.bounds.confidence import bound_share
+from boundit.bounds.rules.chain import find_least_mean
+from boundit.counts.named_array import Floats
+
+MOST_CELLS: Final = 6
+"""Up to how many cells of a row intervals of cells are tried."""
+_LEAST_PART: Final = 0.02  # of a row's error, so that no interval becomes endless
+
+
+@dataclass(frozen=True, eq=False)
+class BoxChoice:
+    """Which part of the error each cell's mean gets, and each cell's weight."""
+
+    means: Floats
+    weights: Floats
+    predicted: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class BestChoice:
+    """What the pilot chose of two ways to claim, for every row the better one."""
+
+    of_sum: Choice
+    of_boxes: BoxChoice
+    boxes: NDArray[np.bool_]
+    predicted: Floats
+
+
+def may_use_boxes(arrays: SumArrays) -> bool:
+    """Tell whether a sum goes over few values of one variable, drawn once for each row.
+
+    Called by ``ClaimFinder._make``.
+    """
+    if len(arrays.numbers) != 1 or arrays.layout.worst:
+        return False
+    where, end = arrays.layout.cells
+    fixed = frozenset(arrays.numbers[0].joint.axes) - frozenset(arrays.numbers[0].rows.axes)
+    return (
+        where.axes == arrays.layout.axes
+        and fixed == frozenset(where.draws)
+        and end.axes == (*where.axes, *where.draws)
+        and prod(arrays.settings.sizes[name] for name in where.draws) <= MOST_CELLS
+    )
+
+
+@final
+class BestClaims:
+    """Claims on a sum of few cells: by one exponent or by intervals of cells, row by row."""
+
+    def __init__(self, pilot: PilotNumbers, rest: RestNumbers) -> None:
+        self.pilot, self.rest = pilot, rest
+        self.by_sum = SumClaims(pilot, rest)
+
+    def choose(self, log_error: Floats, *, upper: bool) -> BestChoice:
+        """Let the pilot choose the way that it expects to be narrower, for one end of all rows.
+
+        Called by ``ClaimFinder._bound_side``.
+        """
+        of_sum = self.by_sum.choose(log_error, upper=upper)
+        of_boxes = self._choose_parts(log_error, upper=upper)
+        one, other = np.broadcast_arrays(of_sum.predicted, of_boxes.predicted)
+        boxes = other < one if upper else other > one
+        return BestChoice(of_sum, of_boxes, boxes, np.where(boxes, other, one))
+
+    def bound(self, choice: BestChoice, log_error: Floats, *, upper: bool) -> Floats:
+        """Bound one end of all rows, each in the way that was chosen for it.
+
+        Called by ``bound_shared``.
+        """
+        found = self.by_sum.bound(choice.of_sum, log_error, upper=upper)
+        if not choice.boxes.any():
+            return found
+        last = self.rest.last
+        rows, shares = self.rest.arrays.find_rows(0), self.rest.arrays.weights[-1]
+        hits = np.broadcast_to(last.mean * last.rows, np.broadcast_shapes(last.mean.shape))
+        ends = _add_boxes(
+            hits, last.rows, shares, rows, choice.of_boxes, log_error, upper=upper
+        )
+        return np.where(choice.boxes, ends, found)
+
+    def _choose_parts(self, log_error: Floats, *, upper: bool) -> BoxChoice:
+        """Share a row's error over its cells and their weights, and predict the end.
+
+        An interval's part is as large as the pilot expects it to weigh. Called by
+        ``BestClaims.choose``.
+        """
+        last, arrays = self.pilot.last, self.pilot.arrays
+        shares, mean = arrays.weights[-1], last.mean
+        over = tuple(range(len(arrays.layout.axes), len(arrays.layout.cells[-1].axes)))
+        rows = widen(arrays.find_rows(0), shares.ndim)
+        spread = np.sqrt(np.maximum(mean * (1 - mean), 0.01) / np.maximum(last.rows, 1.0))
+        of_mean = shares * spread
+        middle = (shares * mean).sum(axis=over, keepdims=True)
+        of_weight = np.abs(mean - middle) * np.sqrt(
+            shares * (1 - shares) / np.maximum(rows, 1.0)
+        )
+        if arrays.numbers[0].exact:
+            of_weight = np.zeros_like(of_weight)
+        total = (of_mean + of_weight).sum(axis=over, keepdims=True)
+        n_parts = prod(np.broadcast_shapes(of_mean.shape)[i] for i in over)
+        floor = _LEAST_PART / n_parts
+        means, weights = (
+            (1 - 2 * _LEAST_PART) * part / np.maximum(total, 1e-300) + floor
+            for part in (of_mean, of_weight)
+        )
+        blank = BoxChoice(means, weights, np.zeros(()))
+        ends = _add_boxes(
+            mean * last.rows,
+            last.rows,
+            shares,
+            arrays.find_rows(0),
+            blank,
+            log_error,
+            upper=upper,
+        )
+        return BoxChoice(means, weights, ends)
+
+
+def _add_boxes(
+    hits: Floats,
+    rows: Floats,
+    shares: Floats,
+    all_rows: Floats,
+    parts: BoxChoice,
+    log_error: Floats,
+    *,
+    upper: bool,
+) -> Floats:
+    """Bound a weighted sum of means, each mean and each weight within an interval of its own.
+
+    Called by ``BestClaims.bound`` and ``BestClaims._choose_parts``.
+    """
+    n_axes = shares.ndim
+    error = np.exp(-widen(log_error, n_axes))
+    hits, rows, of_means = np.broadcast_arrays(hits, rows, 2 * error * parts.means)
+    ends = bound_share(hits, rows, np.minimum(of_means, 1.0))[upper]
+    total = widen(all_rows, n_axes)
+    k, total, of_weights = np.broadcast_arrays(shares * total, total, error * parts.weights)
+    low, high = bound_share(k, total, np.minimum(of_weights, 1.0))
+    flat = (*ends.shape[: log_error.ndim], -1)
+    low, high = (
+        np.broadcast_to(end, np.broadcast_shapes(ends.shape, end.shape)) for end in (low, high)
+    )
+    values = np.broadcast_to(ends, low.shape)
+    low, high, values = (array.reshape(flat) for array in (low, high, values))
+    return -find_least_mean(low, high, -values) if upper else find_least_mean(low, high, values)
