@@ -6,11 +6,14 @@ from math import comb
 import numpy as np
 import pytest
 
+from boundit.bounds.binary_reward import BinaryReward
+from boundit.bounds.claims.pilot import choose_chance, make_streams, split_sources
 from tests.bounds.claims.e_values import FACTORS, SLACK, find_e_values
 from tests.bounds.claims.forms import make_back_door
 from tests.bounds.claims.levels import Estimate, estimate
 from tests.bounds.claims.logs import Floats, Law, Logs, draw_hard_laws, list_counts, list_logs
 from tests.bounds.claims.penalties import Payer, bet, pay_hoeffding, pay_range, pay_squares
+from tests.bounds.claims.tables import make_bare, make_binary, make_numeric
 
 FORM = make_back_door()
 Chooser = Callable[[Floats], tuple[float, float]]
@@ -109,3 +112,74 @@ def test_scale_by_counts_of_first_levels_breaks() -> None:
     ]
     many = found.shares[0][:, 1] > 0.5
     assert logs.mean(np.where(many, by_factor[1], by_factor[0])) > 1.02
+
+
+NAMES = ("Z", "X")
+
+
+def draw_counts(rng: np.random.Generator, rows: int) -> Floats:
+    """Draw counts of two strata, two arms and the rewards, all alike."""
+    return rng.multinomial(rows, np.full(8, 1 / 8)).reshape(2, 2, 2).astype(float)
+
+
+def count(source: BinaryReward) -> Floats:
+    """Count a source by everything it has."""
+    names = (*NAMES, "Y") if source.outcome else NAMES
+    return source.marginalize(source.names).align(names)
+
+
+@pytest.mark.parametrize("rows", [30, 300])
+def test_rest_is_not_biased_over_logs(rows: int) -> None:
+    """One stream for all logs left a mean off by .3 of its standard error."""
+    rng = np.random.default_rng(0)
+    off = list[Floats]()
+    for _ in range(800):
+        split = split_sources(make_binary(NAMES, draw_counts(rng, rows)), ()).log
+        rest, pilot = count(split.folds[0]), count(split.pilot)
+        kept = 1 - choose_chance(rows)
+        off.append(np.stack([rest - kept * rows / 8, pilot - (1 - kept) * rows / 8]))
+    moved = np.array(off)
+    z = moved.mean(axis=0) / (moved.std(axis=0) / np.sqrt(len(moved)))
+    assert np.abs(z).max() < 4.5
+
+
+def test_bets_are_drawn_anew_for_every_log() -> None:
+    """A fixed stream would put a success first in every log with some share of them."""
+    rng = np.random.default_rng(1)
+    firsts = [
+        make_streams([make_binary(NAMES, draw_counts(rng, 40))], 2)[1].random()
+        for _ in range(400)
+    ]
+    assert abs(np.mean(firsts) - 0.5) < 4.5 * np.sqrt(1 / 12 / 400)
+
+
+def test_same_log_is_drawn_alike() -> None:
+    counts = draw_counts(np.random.default_rng(2), 500)
+    one, two = (split_sources(make_binary(NAMES, counts), (), n_folds=2) for _ in range(2))
+    assert (count(one.log.pilot) == count(two.log.pilot)).all()
+    assert (count(one.log.folds[1]) == count(two.log.folds[1])).all()
+    total = count(one.log.pilot) + sum(count(fold) for fold in one.log.folds)
+    assert (total == counts).all()
+    assert one.log.rewarded == one.log.folds
+
+
+def test_rewards_do_not_move_a_numeric_pilot() -> None:
+    """All numeric rewards speak: they must have no say in which rows are the pilot's."""
+    rng = np.random.default_rng(3)
+    rewards = np.array([0.0, 0.3, 1.0])
+    counts = rng.multinomial(90, np.full(12, 1 / 12)).reshape(2, 2, 3).astype(float)
+    log = make_numeric(NAMES, counts, rewards)
+    other = make_numeric(NAMES, counts[..., ::-1], rewards)
+    pilots = [split_sources(source, ()).log.pilot for source in (log, other)]
+    assert (count(pilots[0]) == count(pilots[1])).all()
+    assert pilots[0].outcome is None
+
+
+def test_exact_law_is_not_split() -> None:
+    law = make_bare(("Z",), np.array([0.25, 0.75]), exact=True)
+    log = make_binary(NAMES, draw_counts(np.random.default_rng(4), 50))
+    split = split_sources(log, [law, log])
+    assert split.population[0].is_exact
+    assert split.population[0].pilot is law
+    # Without selection the log is the population too, and is drawn once.
+    assert split.population[1] is split.log

@@ -91,7 +91,8 @@ class ClaimFinder:
         Called by ``ClaimFinder.find``.
         """
         found, refused = dict[str, RowClaims](), dict[str, BaseException]()
-        streams = make_streams(len(self.plan.rules))
+        sources = (self.evidence.rewards, *self.evidence.population)
+        streams = make_streams(sources, len(self.plan.rules))
         for rule, rng in zip(self.plan.rules, streams, strict=True):
             name = rule.planned.record.name
             try:

@@ -59,7 +59,7 @@ class LevelForm:
 
     @property
     def last(self) -> Level:
-        """The level that holds the value. Read by claims on sums."""
+        """The level that holds the value. Read by ``FormReader.read_pilot``."""
         return self.levels[-1]
 
     @property
@@ -100,7 +100,7 @@ class Unmet:
 def find_form(rule: BoundRule, graph: CausalGraph) -> LevelForm | RatioForm | Unmet:
     """Find the sum of levels that a rule computes, or say which condition fails.
 
-    Called once for each rule of a plan, before any row is read.
+    Called by ``plan_claims`` for each rule of a plan, before any row is read.
     """
     draft = _Draft(rule)
     match rule:

@@ -1,19 +1,26 @@
 """A blind pilot: some rows that choose everything that is free, and the rest, which speak.
 
 What a claim may choose (its scale, first guesses, which inequality, which rule) is chosen on
-rows that have no other say. They are drawn by a fixed seed that looks at nothing, row by row
-with one chance, so pilot and rest are independent logs of the same law.
+rows that have no other say. They are drawn row by row with one chance, so pilot and rest are
+independent logs of the same law.
+
+What is drawn hangs on a stream of random numbers, and the stream on a hash of all counts: the
+same log is always drawn alike, and any two logs are drawn independently. A stream that is the
+same for all logs will not do. Counts are thinned cell by cell, so a number that is low for the
+successes of one cell would leave too many of them to the rest in every log alike: with one such
+seed the rest's estimates were off by .3 of a standard error on average over logs.
 
 A log of 0/1 rewards is drawn as successes and failures. Of a numeric reward the counts hold
 only sums, which cannot be taken apart: its pilot has no rewards, and its rewards all speak.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Final
 
 import numpy as np
-from numpy.random import Generator
+from numpy.random import Generator, SeedSequence
 
 from boundit.bounds.binary_reward import BinaryReward
 from boundit.counts.named_array import Floats
@@ -21,8 +28,8 @@ from boundit.counts.table import CountTable
 from boundit.estimand.language.expression import P
 
 PILOT_SEED: Final = 20240226
-"""Fixed once for all: who tries seeds and keeps the best loses the guarantee."""
-_ROWS, _SHARE, _MOST = 60, 0.015, 0.04
+"""Fixed once for all, beside the hash: who tries seeds and keeps the best has no guarantee."""
+_ROWS, _SHARE, _MOST = 60, 0.015, 0.04  # 60 rows and 1.5 percent, at most 4 percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +73,12 @@ class SplitSources:
 def split_sources(
     log: BinaryReward, population: Sequence[BinaryReward], *, n_folds: int = 1
 ) -> SplitSources:
-    """Draw the pilot of the log and of every external table, by a fixed seed.
+    """Draw the pilot of the log and of every external table, by a stream of their own.
 
-    The rest is cut into ``n_folds`` folds of like size. Called by ``ClaimNumbers`` once for
-    each number of folds.
+    The rest is cut into ``n_folds`` folds of like size. Called by ``ClaimFinder._split`` once
+    for each number of folds.
     """
-    streams = np.random.SeedSequence(PILOT_SEED).spawn(1 + len(population))
+    streams = _make_seed((log, *population), 0).spawn(1 + len(population))
     own = _split_rows(log, n_folds, np.random.default_rng(streams[0]))
     sized = sorted(
         zip(population, streams[1:], strict=True),
@@ -84,13 +91,29 @@ def split_sources(
     return SplitSources(own, others)
 
 
-def make_streams(n_streams: int) -> list[Generator]:
+def make_streams(sources: Iterable[BinaryReward], n_streams: int) -> list[Generator]:
     """Make random streams for the orders of bets, independent of the pilot's.
 
     Called by ``ClaimFinder._make_claims``, one for each rule.
     """
-    seeds = np.random.SeedSequence((PILOT_SEED, 1)).spawn(n_streams)
+    seeds = _make_seed(sources, 1).spawn(n_streams)
     return [np.random.default_rng(seed) for seed in seeds]
+
+
+def _make_seed(sources: Iterable[BinaryReward], purpose: int) -> SeedSequence:
+    """Make a seed from a hash of all counts, so that every log has a stream of its own.
+
+    Numeric rewards are left out: all of them speak, so that they may not even choose by chance.
+    Called by ``split_sources`` and ``make_streams``.
+    """
+    found = blake2b(digest_size=16)
+    for source in sources:
+        table = source.table
+        found.update(np.ascontiguousarray(table.codes, dtype="<i8").tobytes())
+        found.update(np.ascontiguousarray(table.n, dtype="<f8").tobytes())
+        if source.binary and table.sums is not None:
+            found.update(np.ascontiguousarray(table.sums, dtype="<f8").tobytes())
+    return SeedSequence((PILOT_SEED, purpose, int.from_bytes(found.digest(), "little")))
 
 
 def choose_chance(rows: float) -> float:
