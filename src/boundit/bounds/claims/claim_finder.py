@@ -7,17 +7,20 @@ all at once. Cells keep intervals of their own, boxes, with little of the error:
 better of both.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import log, prod
 from typing import Final, final
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from boundit.bounds.claims.box_claims import BestClaims, may_use_boxes
 from boundit.bounds.claims.cell_claims import CellClaims
 from boundit.bounds.claims.claim_rules import ClaimPlan, ClaimRule
+from boundit.bounds.claims.explain_claim import ClaimCells
 from boundit.bounds.claims.level_form import RatioForm
 from boundit.bounds.claims.numeric_claims import VARIANCES, NumericClaims
 from boundit.bounds.claims.pilot import SplitSources, make_streams, split_sources
@@ -28,14 +31,17 @@ from boundit.bounds.claims.sum_claims import SumClaims
 from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.plan import PlannedRule
+from boundit.bounds.proof import Place
 from boundit.bounds.refusals import LIMITS, note_refused
 from boundit.bounds.try_rules import try_rules
 from boundit.counts.named_array import Floats
 from boundit.terms.long_work import Told
 from boundit.terms.message import Note
+from boundit.terms.sampling import EndSampling
 
 BEST_SHARE: Final = 0.8
 """Which part of a row's error the rule gets that the pilot expects to be best."""
+NARROWER: Final = "an interval of each cell was narrower than a claim on their sum"
 MOST_TRIED: Final = 3
 """How many rules share the error of a row."""
 
@@ -60,6 +66,7 @@ class ClaimFinder:
         self.boxes, self.boxed = boxes, frozenset(boxed)
         self.numeric = not evidence.rewards.binary
         self._splits: dict[int, SplitSources] = {}
+        self._cells: dict[str, ClaimCells] = {}
 
     def find(
         self, rules: Sequence[PlannedRule], shape: Sequence[int], told: Told
@@ -73,17 +80,30 @@ class ClaimFinder:
         by_name = dict(zip((each.record.name for each in boxed), ends, strict=True))
         told("make claims", 0, 1)
         claims, refused = self._make_claims()
+        sides = [self._bound_side(claims, refused, upper=upper) for upper in (False, True)]
         nothing = Ends(np.zeros(shape), np.ones(shape))
-        for upper in (False, True):
-            for name, end in self._bound_side(claims, refused, upper=upper).items():
-                whole = by_name.get(name, nothing)
-                by_name[name] = (
-                    replace(whole, upper=np.minimum(whole.upper, end))
-                    if upper
-                    else replace(whole, lower=np.maximum(whole.lower, end))
-                )
+        for name in claims:
+            whole = by_name.get(name, nothing)
+            lower, upper = sides[0].get(name, whole.lower), sides[1].get(name, whole.upper)
+            boxed_sides = (whole.lower > lower, whole.upper < upper)
+            by_name[name] = replace(
+                whole,
+                lower=np.maximum(whole.lower, lower),
+                upper=np.minimum(whole.upper, upper),
+                sampling=self._explain_by(name, boxed_sides),
+            )
         found = [by_name.get(each.record.name, nothing) for each in rules]
         return found, (*notes, *note_refused(refused))
+
+    def _explain_by(
+        self, name: str, boxed: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    ) -> Callable[[Place, bool], EndSampling | None] | None:
+        """Make what says why chance moves the ends of a rule; None for programs.
+
+        Called by ``ClaimFinder.find``.
+        """
+        cells = self._cells.get(name)
+        return None if cells is None else partial(_explain, cells, boxed)
 
     def _make_claims(self) -> tuple[dict[str, RowClaims], dict[str, BaseException]]:
         """Count what the claims of every rule read; what does not fit is left to its boxes.
@@ -120,6 +140,9 @@ class ClaimFinder:
         sources = self._split(rule.form.n_folds)
         reader = FormReader.of(rule.form, sources, evaluator.levels, evaluator.workspace)
         rest = reader.read_rest(rng, numeric=self.numeric)
+        self._cells[rule.planned.record.name] = ClaimCells(
+            rule.form, rest.arrays, rest.last.rows, rest.last.mean
+        )
         if not rule.is_sum:
             return CellClaims(reader.read_pilot(VARIANCES[0] if self.numeric else None), rest)
         if self.numeric:
@@ -176,6 +199,19 @@ class ClaimFinder:
             except LIMITS as error:
                 refused[name] = error
         return found
+
+
+def _explain(
+    cells: ClaimCells,
+    boxed: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    place: Place,
+    upper: bool,  # noqa: FBT001
+) -> EndSampling:
+    """Say why chance moves an end of a row, and whether a box gave it after all.
+
+    Used by ``ClaimFinder.find`` as the ``sampling`` of its ends.
+    """
+    return cells.explain(place, boxes=NARROWER if boxed[upper][place] else None)
 
 
 def share_error(predicted: Sequence[Floats], *, upper: bool, equal: bool) -> list[Floats]:

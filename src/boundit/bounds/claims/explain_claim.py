@@ -1,0 +1,96 @@
+"""Why a claim moves an end as far as it does: effective rows, unseen weight, heaviest cells."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boundit.bounds.claims.level_form import LevelForm
+from boundit.bounds.claims.sum_arrays import SumArrays
+from boundit.bounds.proof import Place
+from boundit.counts.named_array import Floats
+from boundit.terms.names import sort_names
+from boundit.terms.sampling import MOST_HEAVY, EndSampling, HeavyCell
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimCells:
+    """The cells of the value behind a rule's claims: their weights, rows and means."""
+
+    form: LevelForm
+    arrays: SumArrays
+    rows: Floats
+    mean: Floats
+
+    def explain(self, place: Place, *, boxes: str | None = None) -> EndSampling:
+        """Say why chance moves an end of the row at a place.
+
+        Of variables of unknown law the level is taken that chance moves most. ``boxes`` says
+        why each cell has an interval of its own. Called by ``ClaimFinder.find`` for the ends
+        of small tables.
+        """
+        axes, n_own = self.arrays.layout.cells[-1].axes, len(self.arrays.layout.axes)
+        weights, rows, mean = (
+            _take_row(array, place, n_own)
+            for array in np.broadcast_arrays(self.arrays.weights[-1], self.rows, self.mean)
+        )
+        chance = np.where(rows > 0, weights**2 / np.maximum(rows, 1.0), 0.0)
+        added = chance * np.maximum(mean * (1 - mean), 1 / (rows + 2))
+        own = axes[n_own:]
+        index = _choose_worst(
+            added, [own.index(w) for w in self.arrays.layout.worst if w in own]
+        )
+        weights, rows, chance, added = (
+            array[index] for array in (weights, rows, chance, added)
+        )
+        left = [i for i, at in enumerate(index) if isinstance(at, slice)]
+        total, spread = float(chance.sum()), float(added.sum())
+        unseen = float(weights[rows <= 0].sum())
+        levels = dict(zip(self.arrays.layout.axes, place, strict=True))
+        levels |= {own[i]: at for i, at in enumerate(index) if isinstance(at, int)}
+        found = list[HeavyCell]()
+        for number in np.argsort(-added, axis=None, kind="stable")[:MOST_HEAVY]:
+            cell = np.unravel_index(number, added.shape)
+            if added[cell] <= 0:
+                break
+            here = levels | {own[i]: int(c) for i, c in zip(left, cell, strict=True)}
+            found.append(
+                HeavyCell(self._name(here), float(rows[cell]), float(added[cell] / spread))
+            )
+        seen = max(1 - unseen, 0.0)
+        effective = seen**2 / total if total > 0 else 0.0
+        return EndSampling(effective, min(unseen, 1.0), tuple(found), boxes)
+
+    def _name(self, levels: dict[str, int]) -> tuple[tuple[str, int], ...]:
+        """Name a cell of the value by the columns that it is given.
+
+        Called by ``ClaimCells.explain``.
+        """
+        columns = self.form.last.columns
+        given = self.form.last.given
+        named = {columns[name]: at for name, at in levels.items() if name in given}
+        return tuple((column, named[column]) for column in sort_names(named))
+
+
+def _take_row(values: Floats, place: Place, n_axes: int) -> Floats:
+    """Take the cells of one row of the table; an axis of length 1 holds for every level.
+
+    Called by ``ClaimCells.explain``.
+    """
+    shape = values.shape[:n_axes]
+    found: Floats = values[tuple(0 if n == 1 else i for i, n in zip(place, shape, strict=True))]
+    return found
+
+
+def _choose_worst(added: Floats, worst: list[int]) -> tuple[int | slice, ...]:
+    """Choose the levels of unknown variables at which the sampling variance is greatest.
+
+    Called by ``ClaimCells.explain``.
+    """
+    index: list[int | slice] = [slice(None)] * added.ndim
+    others = tuple(i for i in range(added.ndim) if i not in worst)
+    if worst:
+        totals = added.sum(axis=others)
+        best = np.unravel_index(int(totals.argmax()), totals.shape)
+        for axis, at in zip(sorted(worst), best, strict=True):
+            index[axis] = int(at)
+    return tuple(index)
