@@ -21,6 +21,7 @@ from boundit.terms.message import Note
 
 BACK_DOOR = plan_sound(parse("Z -> X -> Y; Z -> Y"), parse_query("Y | do(X)"), ())
 NAPKIN = plan_sound(parse("W -> Z -> X -> Y; W <-> X; W <-> Y"), parse_query("Y | do(X)"), ())
+INSTRUMENT = plan_sound(parse("Z -> X -> Y; X <-> Y"), parse_query("Y | do(X)"), ())
 
 
 class Strata:

@@ -3,11 +3,10 @@ from scipy.stats import norm
 
 from boundit.bounds.approximate.approximate_rules import (
     EXACT_SHARE,
-    LEAST_REWARDS,
     MIXED_SHARE,
-    TOO_FEW,
     ApproximateRules,
 )
+from boundit.bounds.approximate.rule_end import LEAST_REWARDS, TOO_FEW
 from boundit.bounds.choose_rules import choose_rules
 from boundit.bounds.plan import BoundPlan, plan_sound
 from boundit.bounds.selection_facts import SelectionFacts
@@ -19,6 +18,7 @@ from boundit.graph.text import parse
 from boundit.terms.long_work import say_nothing
 from tests.bounds.approximate.logs import (
     BACK_DOOR,
+    INSTRUMENT,
     NAPKIN,
     Strata,
     approximate,
@@ -87,19 +87,32 @@ def test_a_formula_is_taken_once_and_the_rest_of_the_error_is_small() -> None:
     assert found.exact_error == 0.05 * EXACT_SHARE
 
 
-INSTRUMENT = plan_sound(parse("Z -> X -> Y; X <-> Y"), parse_query("Y | do(X)"), ())
+def test_programs_are_tried_on_halves_of_the_rows() -> None:
+    evidence = read_evidence(INSTRUMENT, Strata(2).draw(3_000, np.random.default_rng(0)))
 
-
-def test_without_a_formula_all_ends_are_exact() -> None:
-    table = Strata(2).draw(500, np.random.default_rng(0))
-    evidence = read_evidence(INSTRUMENT, table)
-    found, ends, notes = approximate(INSTRUMENT, evidence)
+    found, ends, _ = approximate(INSTRUMENT, evidence)
 
     exact, _ = find_exact(INSTRUMENT, evidence, 0.05)(INSTRUMENT.rules, (2,), say_nothing)
-    assert not found.flat
-    assert not notes
-    for one, other in zip(ends, exact, strict=True):
-        np.testing.assert_array_equal(one.lower, other.lower)
+    assert {flat.has_choice for flat in found.flat.values()} == {True, False}
+    assert not found.is_mixed
+    widths = [
+        np.min([e.upper for e in each], axis=0) - np.max([e.lower for e in each], axis=0)
+        for each in (ends, exact)
+    ]
+    assert (widths[0] < widths[1]).all()
+
+
+def test_a_reward_that_is_not_0_or_1_keeps_exact_ends_of_programs() -> None:
+    """Sums of rewards cannot be cut into halves; natural bounds are plain means."""
+    rng = np.random.default_rng(0)
+    z, x = rng.integers(0, 2, (2, 1_000))
+    log = read_log({"Z": z, "X": x, "Y": rng.choice([0, 0.5, 1], 1_000)})
+    evidence = read_evidence(INSTRUMENT, log.count(["Z", "X"], reward="Y"), declared=(0, 1))
+
+    found = ApproximateRules(INSTRUMENT, evidence, 0.05)
+
+    assert [flat.has_choice for flat in found.flat.values()] == [False]
+    assert found.is_mixed
 
 
 SELECTED = plan_sound(

@@ -6,38 +6,44 @@ once, with a share of the error that no count has a say in.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias, final
+from dataclasses import replace
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.approximate.critical import (
-    LEAST_FREEDOM,
     find_bonferroni,
     find_critical,
-    widen_for_freedom,
 )
-from boundit.bounds.approximate.explain_end import explain_end
+from boundit.bounds.approximate.cross_fit import CrossFit, CrossFitEnds
 from boundit.bounds.approximate.flat_formula import TooManyTerms
 from boundit.bounds.approximate.flat_rule import FlatRule, flatten_rule
-from boundit.bounds.approximate.formula_ends import FormulaEnds, FoundEnd
-from boundit.bounds.approximate.influences import Claims, LineInfluence
+from boundit.bounds.approximate.formula_ends import FormulaEnds
+from boundit.bounds.approximate.influences import LineInfluence
+from boundit.bounds.approximate.multipliers import find_multipliers
+from boundit.bounds.approximate.rule_end import (
+    LEAST_REWARDS,
+    TOO_FEW,
+    EndPair,
+    RuleEnd,
+    make_rule_end,
+)
 from boundit.bounds.approximate.term_counts import RewardBehindTheBar, TermCounter
 from boundit.bounds.choose_rules import choose_rules, rank_rule
 from boundit.bounds.claims.level_form import LevelForm, find_form
 from boundit.bounds.evidence import BoundEvidence
-from boundit.bounds.numbers import Ends
+from boundit.bounds.numbers import Ends, PlugInNumbers
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.proof import Place
 from boundit.bounds.refusals import LIMITS
 from boundit.bounds.rules.chain import Chain
 from boundit.bounds.rules.factorization import Factorization
+from boundit.bounds.rules.nested_chain import NestedChain
+from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.try_rules import EndFinder
-from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.errors import CannotEvaluate
-from boundit.counts.named_array import Floats
 from boundit.terms.long_work import Told
 from boundit.terms.message import Note
 from boundit.terms.sampling import EndSampling
@@ -46,79 +52,14 @@ EXACT_SHARE = 1 / 20
 """How much of the error exact ends get where every rule is a formula."""
 MIXED_SHARE = 1 / 2
 """How much they get where some rules have no ends but exact ones."""
-LEAST_REWARDS = 15.0
-"""So many successes, and failures, must count behind an end of this method."""
+MOST_PROGRAMS = 6
+"""Among how many programs half of the rows choose for the other half."""
 MOST_CLAIMS = 300
 MOST_PRODUCTS = 4e8
 """Up to how many ends, and products of influences, ends are drawn together."""
-MOST_INFLUENCES = 400_000_000
-"""Up to how many influences of lines on ends are looked at for one rule."""
-TOO_FEW = "too few successes or failures, or too few rows, for an approximation"
 MOST_FORMULAS = 3
 """How many rules that leave something unknown have claims on one end."""
 FORMULA_FAULTS = (TooManyTerms, RewardBehindTheBar, CannotEvaluate)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RuleEnd:
-    """One end of a rule at all rows: estimates and standard errors, and where it is trusted.
-
-    ``taken`` says at which rows the rule has a claim.
-    """
-
-    found: FoundEnd
-    error: Floats
-    freedom: Floats
-    n_axes: int
-    taken: NDArray[np.bool_]
-
-    @property
-    def is_trusted(self) -> NDArray[np.bool_]:
-        """Where enough rewards stand behind the end, at every level the worst is taken of.
-
-        Read by ``ApproximateRules``.
-        """
-        rewards, never = self.found.rewards, self.found.rewards.rows == 0
-        enough = np.minimum(rewards.successes, rewards.failures) >= LEAST_REWARDS
-        enough &= self.freedom >= LEAST_FREEDOM
-        inner = tuple(range(self.n_axes, enough.ndim))
-        return np.asarray((enough | never).all(axis=inner))
-
-    def find_ends(self, critical: float) -> Floats:
-        """Find the lower end of every row, so many standard errors below the estimate.
-
-        Called by ``_NearEnds.join`` once the number is known.
-        """
-        far = widen_for_freedom(critical, self.freedom)
-        inner = tuple(range(self.n_axes, self.error.ndim))
-        return np.asarray((self.found.value - far * self.error).min(axis=inner).clip(0, 1))
-
-    def explain(
-        self, place: Place, critical: float, counts: TermCounter, boxes: str | None
-    ) -> EndSampling:
-        """Say why chance moves the end at one row. Called by ``_NearEnds.explain``."""
-        low = self.found.value - critical * self.error
-        at = tuple(0 if n == 1 else i for i, n in zip(place, low.shape, strict=False))
-        worst = low[at]
-        levels = np.unravel_index(int(worst.argmin()), worst.shape) if worst.ndim else ()
-        return explain_end(self.found, (*place, *map(int, levels)), counts, boxes)
-
-    def list_claims(self, critical: float) -> Claims:
-        """List the rows the rule has a claim on, each at the worst level of its choices.
-
-        Called by ``ApproximateRules`` for how ends move together.
-        """
-        low = self.found.value - critical * self.error
-        rows, inner = low.shape[: self.n_axes], low.shape[self.n_axes :]
-        worst = low.reshape(*rows, -1).argmin(axis=-1)
-        places = np.argwhere(np.broadcast_to(self.taken, rows))
-        levels = np.unravel_index(worst[tuple(places.T)], inner) if inner else ()
-        joined = np.column_stack([places, *levels]) if inner else places
-        return Claims(self.found.derivatives, self.found.rows, joined)
-
-
-EndPair: TypeAlias = tuple[RuleEnd, RuleEnd]
-"""The lower end of a rule, and the upper one as a lower end of failures."""
 
 
 @final
@@ -126,7 +67,7 @@ class ApproximateRules:
     """The rules of a plan that are formulas, written flat, and shares of the ``error``."""
 
     def __init__(self, plan: BoundPlan, evidence: BoundEvidence, error: float) -> None:
-        self.plan, self.error = plan, error
+        self.plan, self.evidence, self.error = plan, evidence, error
         workspace = evidence.evaluator.workspace
         self.counts = TermCounter(evidence.rewards, evidence.population, workspace)
         self.lines = LineInfluence(self.counts)
@@ -138,6 +79,22 @@ class ApproximateRules:
         Where some leave nothing unknown, only those. Rewards have no say in it. Called by
         ``ApproximateRules.__init__``.
         """
+        found = self._flatten_rules()
+        best = {name: flat for name, flat in found.items() if flat.is_known} or found
+        programs = [name for name, flat in best.items() if self._may_fit(flat)]
+        others = [
+            name
+            for name, one in best.items()
+            if not one.has_choice and not any(map(one.is_beaten_by, best.values()))
+        ]
+        kept = {*others[:MOST_FORMULAS], *programs[:MOST_PROGRAMS]}
+        return {name: flat for name, flat in best.items() if name in kept}
+
+    def _flatten_rules(self) -> dict[str, FlatRule]:
+        """Write flat what can be, the likeliest rules first, each formula once.
+
+        Called by ``ApproximateRules._choose_formulas``.
+        """
         found, seen = dict[str, FlatRule](), set[object]()
         levels = self.counts.levels
         for planned in sorted(self.plan.rules, key=lambda each: rank_rule(each.rule, levels)):
@@ -148,12 +105,15 @@ class ApproximateRules:
             if flat is not None and (key := flat.identity) not in seen:
                 seen.add(key)
                 found[planned.record.name] = flat
-        best = {name: flat for name, flat in found.items() if not flat.unknown} or found
-        beaten = {
-            name for name, one in best.items() if any(map(one.is_beaten_by, best.values()))
-        }
-        kept = [name for name in best if name not in beaten][:MOST_FORMULAS]
-        return {name: best[name] for name in kept}
+        return found
+
+    def _may_fit(self, flat: FlatRule) -> bool:
+        """Tell whether a rule is a program whose multipliers can be chosen on half of the rows.
+
+        Rows that belong together, and sums of rewards that are not 0/1, cannot be taken apart.
+        Called by ``ApproximateRules._choose_formulas``.
+        """
+        return flat.has_choice and self.evidence.rewards.binary and not self.lines.is_clustered
 
     @property
     def exact_error(self) -> float:
@@ -174,11 +134,18 @@ class ApproximateRules:
 
         Read by ``ApproximateRules.exact_error`` and ``ApproximateRules.find``.
         """
-        if any(not flat.unknown for flat in self.flat.values()):
+        if any(flat.is_known for flat in self.flat.values()):
             return False
+        may_fit = any(flat.has_choice for flat in self.flat.values())
+
+        def is_settled(rule: BoundRule) -> bool:
+            core = rule.core if isinstance(rule, NestedChain) else None
+            if isinstance(core, ResponseProgram):
+                return core.is_natural or (may_fit and not core.weights)
+            return core is not None or _is_settled(rule)
+
         tried = choose_rules(self.plan, self.counts.levels).rules
-        others = (each.rule for each in tried if each.record.name not in self.flat)
-        return not all(map(_is_settled, others))
+        return not all(is_settled(each.rule) for each in tried)
 
     def add_formulas(self, tried: BoundPlan) -> BoundPlan:
         """Add the rules taken by this method to those tried otherwise, in the plan's order.
@@ -220,13 +187,15 @@ class ApproximateRules:
 
     def _find_near(
         self, shape: Sequence[int], told: Told
-    ) -> tuple[dict[str, "_NearEnds"], list[Note]]:
+    ) -> tuple[Mapping[str, "_NearEnds | CrossFitEnds"], list[Note]]:
         """Find the ends of every formula, as many standard errors away as all of them need.
 
         Called by ``ApproximateRules.find``.
         """
+        if any(flat.has_choice for flat in self.flat.values()):
+            return self._cross_fit(shape, told)
         found, refused = self._measure_all(told)
-        if any(not flat.unknown for flat in self.flat.values()):
+        if any(flat.is_known for flat in self.flat.values()):
             found = _take_narrowest(found)
         if not found:
             return {}, refused
@@ -236,6 +205,22 @@ class ApproximateRules:
             for name, both in found.items()
         }
         return near, refused
+
+    def _cross_fit(
+        self, shape: Sequence[int], told: Told
+    ) -> tuple[dict[str, CrossFitEnds], list[Note]]:
+        """Let half of the rows choose rules and multipliers for the other half.
+
+        Called by ``ApproximateRules._find_near`` where some rule is a program.
+        """
+        told("choose on half of the rows", 0, 1)
+        try:
+            fit = CrossFit(self.flat, self.evidence, self.error - self.exact_error)
+            return fit.find(shape), []
+        except LIMITS:
+            return {}, ["the programs were too large to approximate"]
+        except FORMULA_FAULTS:
+            return {}, []
 
     def _measure_all(self, told: Told) -> tuple[dict[str, EndPair], list[Note]]:
         """Measure both ends of every rule that is a formula; name those that do not fit.
@@ -259,32 +244,17 @@ class ApproximateRules:
         form = find_form(rule, self.plan.graph)
         apart = isinstance(form, LevelForm) and form.n_folds == 1
         n_claims = 2 * int(np.prod([flat.levels[axis] for axis in flat.axes]))
-        finder = FormulaEnds(flat, self.counts, (self.error - self.exact_error) / n_claims)
+        multipliers = None
+        if flat.program is not None:
+            numbers = PlugInNumbers(self.evidence.evaluator)
+            multipliers = find_multipliers(flat.program, numbers, 1.0)
+        error = (self.error - self.exact_error) / n_claims
+        finder = FormulaEnds(flat, self.counts, error, multipliers)
         lower, upper = (finder.find(upper=end) for end in (False, True))
         return (
-            self._make_end(flat, lower, apart=apart),
-            self._make_end(flat, upper, apart=apart),
+            make_rule_end(lower, len(flat.axes), self.lines, apart=apart),
+            make_rule_end(upper, len(flat.axes), self.lines, apart=apart),
         )
-
-    def _make_end(self, flat: FlatRule, found: FoundEnd, *, apart: bool) -> RuleEnd:
-        """Find the standard errors of an end, term by term or of all terms together.
-
-        Called by ``ApproximateRules._measure``.
-        """
-        variance, freedom = found.variance.smoothed, found.variance.freedom
-        if self.lines.is_clustered or not apart:
-            shape = found.value.shape
-            places = np.argwhere(np.ones(shape, dtype=bool))
-            n_sums = len(places) * self.lines.n_sums
-            if n_sums > MOST_INFLUENCES:
-                raise TooLarge(found.rows, n_sums, MOST_INFLUENCES)
-            claims = Claims(found.derivatives, found.rows, places)
-            joint, of_clusters = self.lines.find_variances(claims)
-            variance = joint.reshape(shape) + found.variance.cushion
-            freedom = np.minimum(freedom, of_clusters.reshape(shape))
-        taken = np.ones(found.value.shape[: len(flat.axes)], dtype=bool)
-        error = np.sqrt(np.maximum(variance, 0))
-        return RuleEnd(found, error, freedom, len(flat.axes), taken)
 
     def _find_critical(self, found: Iterable[EndPair]) -> float:
         """Find how many standard errors all ends keep from their estimates.

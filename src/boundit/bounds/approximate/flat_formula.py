@@ -131,7 +131,7 @@ class FlatWriter:
     def make_variable(self, name: str) -> str:
         """Make a variable for one sum: the name with as many primes as make it new.
 
-        Called by ``FlatWriter._write_sum`` and ``_Flattening.write``.
+        Called by ``FlatWriter._write_sum`` and ``_Flattening._write_links``.
         """
         new = name + "'"
         while new in self.levels:

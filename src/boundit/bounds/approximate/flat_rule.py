@@ -1,4 +1,7 @@
-"""Rules that are formulas: a known reward, averaged over links or taken at their worst."""
+"""Rules that are formulas: a known reward, averaged over links or taken at their worst.
+
+A chain that ends in a program is one too, once multipliers of the program are given.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 from boundit.bounds.approximate.flat_formula import FlatFormula, FlatWriter
 from boundit.bounds.rules.chain import Chain, ChainLink, KnownFormula
 from boundit.bounds.rules.nested_chain import NestedChain
+from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.bounds.rules.rule import BoundRule
 from boundit.estimand.language.expression import Expression
 from boundit.terms.names import sort_names
@@ -21,11 +25,26 @@ class FlatLink:
 
 
 @dataclass(frozen=True, slots=True)
+class FlatProgram:
+    """A response-type program at the end of a chain: where it is asked, and what its law draws.
+
+    ``places`` are the names of its conditions, then of its arms; ``cells`` those of its
+    instruments, then of the variables with types. Feasible multipliers, a number for each cell
+    at each place, make a formula of it: the law's mean of them.
+    """
+
+    spec: ResponseProgram
+    places: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FlatRule:
     """A chain written flat: the links, outermost first, and the reward given all of them.
 
     ``idle`` are variables whose level does not matter to the true value, each with its column.
-    ``levels`` has every name that occurs.
+    ``levels`` has every name that occurs. Where a ``program`` ends the chain, the reward is its
+    law, still to be multiplied.
     """
 
     axes: tuple[str, ...]
@@ -34,6 +53,7 @@ class FlatRule:
     reward: FlatFormula
     idle: Mapping[str, str]
     levels: Mapping[str, int]
+    program: FlatProgram | None = None
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -58,12 +78,29 @@ class FlatRule:
         order = tuple(link.name for link in self.links)
         # Where nothing is known, the order in which the worst is taken does not matter.
         names = order if any(link.law for link in self.links) else tuple(sort_names(order))
-        return names if self.unknown else (), self.unknown, _identify(self.join(0))
+        spec = self.program.spec if self.program else None
+        return names if self.unknown else (), self.unknown, spec, _identify(self.join(0))
 
     @property
     def unknown(self) -> frozenset[str]:
         """The links of unknown law. Read by ``FlatRule.is_beaten_by``."""
         return frozenset(link.name for link in self.links if link.law is None)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it leaves nothing unknown, neither of links nor of response types.
+
+        Read by ``ApproximateRules``, which then needs no other rule.
+        """
+        return not self.unknown and self.program is None
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether its end depends on multipliers, which rewards have a say in.
+
+        Those of natural bounds are always the same. Read by ``ApproximateRules``.
+        """
+        return self.program is not None and not self.program.spec.is_natural
 
     def is_beaten_by(self, other: "FlatRule") -> bool:
         """Tell whether another rule takes the same reward over the same links and knows more.
@@ -71,7 +108,7 @@ class FlatRule:
         It is then at least as near, whatever the numbers. Called by ``ApproximateRules``.
         """
         same = {link.name for link in self.links} == {link.name for link in other.links}
-        known = other.unknown < self.unknown
+        known = other.unknown < self.unknown and self.program == other.program
         return same and known and _identify(self.reward) == _identify(other.reward)
 
     def join(self, first: int) -> FlatFormula:
@@ -82,7 +119,8 @@ class FlatRule:
         links = self.links[first:]
         laws = [link.law for link in links if link.law is not None]
         inside = [link.name for link in links]
-        return self.reward.multiply(laws, (*inside, self.outcome, *self.idle))
+        inside += self.program.cells if self.program else [self.outcome]
+        return self.reward.multiply(laws, (*inside, *self.idle))
 
     def weigh(self, first: int, last: int) -> FlatFormula:
         """Multiply the laws of some links, without a sum over them.
@@ -95,7 +133,9 @@ class FlatRule:
 
 
 def flatten_rule(rule: BoundRule, levels: Mapping[str, int]) -> FlatRule | None:
-    """Write a rule flat, or return None where it is no chain that ends in a formula.
+    """Write a rule flat, or return None where it is no chain of a formula or a program.
+
+    A program that weighs response types by estimates has no multipliers that stay feasible.
 
     Called by ``ApproximateRules`` for every rule of a plan.
     """
@@ -104,6 +144,8 @@ def flatten_rule(rule: BoundRule, levels: Mapping[str, int]) -> FlatRule | None:
             return _Flattening(rule, levels).write([(links, None)], expression)
         case NestedChain(core=KnownFormula(expression, _)):
             return _Flattening(rule, levels).write(_list_links(rule), expression)
+        case NestedChain(core=ResponseProgram(weights=()) as program):
+            return _Flattening(rule, levels).write_program(_list_links(rule), program)
         case _:
             return None
 
@@ -149,6 +191,41 @@ class _Flattening:
         A chain within speaks of the variables of its own question; one of its links can have
         the name of an arm, of which it is the natural value. Called by ``flatten_rule``.
         """
+        links = self._write_links(chains)
+        outcome = self.rule.outcome
+        self.names[outcome] = outcome
+        core = self._write_formula(reward)
+        return FlatRule(self.rule.axes, outcome, links, core, self.idle, self.writer.levels)
+
+    def write_program(
+        self, chains: Sequence[LinksOfQuestion], program: ResponseProgram
+    ) -> FlatRule:
+        """Write the links of a chain, then the law of the program at its end.
+
+        The natural value of an arm is another variable than the arm. Called by
+        ``flatten_rule``.
+        """
+        links = self._write_links(chains)
+        places = tuple(self.names[name] for name in program.fixed + program.set_by_hand)
+        for name in program.varied + program.inside:
+            self.names[name] = self.writer.make_variable(name)
+        cells = tuple(self.names[name] for name in program.varied + program.inside)
+        core = self._write_formula(program.law)
+        return FlatRule(
+            self.rule.axes,
+            self.rule.outcome,
+            links,
+            core,
+            self.idle,
+            self.writer.levels,
+            FlatProgram(program, places, cells),
+        )
+
+    def _write_links(self, chains: Sequence[LinksOfQuestion]) -> tuple[FlatLink, ...]:
+        """Write the links of a chain and of those within.
+
+        Called by ``_Flattening.write`` and ``_Flattening.write_program``.
+        """
         flat = list[FlatLink]()
         for links, asked in chains:
             if asked is not None:
@@ -158,12 +235,7 @@ class _Flattening:
                 self.names[link.variable] = name
                 law = self._write_formula(link.weights.expression) if link.weights else None
                 flat.append(FlatLink(name, law))
-        outcome = self.rule.outcome
-        self.names[outcome] = outcome
-        core = self._write_formula(reward)
-        return FlatRule(
-            self.rule.axes, outcome, tuple(flat), core, self.idle, self.writer.levels
-        )
+        return tuple(flat)
 
     def _write_formula(self, formula: Expression) -> FlatFormula:
         """Write one formula, with a variable of its own for each whose level does not matter.

@@ -46,10 +46,19 @@ class FoundEnd:
 
 @final
 class FormulaEnds:
-    """Finds the ends of one rule on counts; ``error`` is the chance that one end may miss."""
+    """Finds the ends of one rule on counts; ``error`` is the chance that one end may miss.
 
-    def __init__(self, rule: FlatRule, counts: TermCounter, error: float) -> None:
-        self.rule, self.counts = rule, counts
+    ``multipliers`` are those of a program that ends the rule, for the lower end and the upper.
+    """
+
+    def __init__(
+        self,
+        rule: FlatRule,
+        counts: TermCounter,
+        error: float,
+        multipliers: tuple[Floats, Floats] | None = None,
+    ) -> None:
+        self.rule, self.counts, self.multipliers = rule, counts, multipliers
         self.z = float(norm.isf(error))
         self.rows = rule.axes + rule.choices
         self.reader = FlatReader(
@@ -82,7 +91,7 @@ class FormulaEnds:
         n = len(self.rows)
         # An axis that nothing depends on has length 1: its levels are one row.
         shape = np.broadcast_shapes(value.shape, *(d.values.shape[:n] for d in derivatives))
-        level = 1 - SUCCESS if upper else SUCCESS
+        level = None if self.rule.program else 1 - SUCCESS if upper else SUCCESS
         return FoundEnd(
             upper,
             self.rows,
@@ -105,13 +114,17 @@ class FormulaEnds:
         ]
 
     def _list_constants(self, *, upper: bool) -> list[Factor]:
-        """List the factors that are no terms: success or failure, and weights of idle levels.
+        """List the factors that are no terms: success or failure, multipliers, idle levels.
 
         An idle variable's levels weigh as often as they were logged: to the true value they do
         not matter. Called by ``FormulaEnds.find``.
         """
         at = np.array([1.0, 0.0]) if upper else np.array([0.0, 1.0])
         found = [Factor((self.rule.outcome,), (at,))]
+        if self.rule.program is not None:
+            assert self.multipliers is not None
+            axes = self.rule.program.places + self.rule.program.cells
+            found = [Factor(axes, (self.multipliers[upper],)).drop_short_axes()]
         for name, column in self.rule.idle.items():
             table = next(t for t in self.counts.tables if column in t.names)
             weights = table.marginalize(frozenset({column})).values

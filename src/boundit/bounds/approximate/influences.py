@@ -91,7 +91,7 @@ class LineInfluence:
         """Find how far chance moves each end, and with how many degrees of freedom.
 
         Only clusters limit these here. One block of ends comes after another. Called by
-        ``ApproximateRules._make_end`` for ends whose terms read the same rows.
+        ``make_rule_end`` for ends whose terms read the same rows.
         """
         step = int(np.clip(BLOCK // max(self.n_sums, 1), 1, 64))
         variances, freedoms = [np.zeros(0)], [np.zeros(0)]

@@ -30,11 +30,12 @@ class RewardRows:
         derivatives: Sequence[TermDerivative],
         counts: TermCounter,
         outcome: str,
-        level: int,
+        level: int | None,
         shape: Sequence[int],
     ) -> "RewardRows":
         """Weigh the rows of all terms that hold the outcome, of which a ``level`` is read.
 
+        With None every cell has a weight of its own: what raises the end counts as a success.
         Called by ``FormulaEnds`` for every end.
         """
         sums, squares = np.zeros((3, *shape)), np.zeros((3, *shape))
@@ -43,7 +44,11 @@ class RewardRows:
             if outcome not in derivative.term.of:
                 continue
             counted = counts.read(derivative.term)
-            some, more, hole = _weigh(derivative, counted, outcome, level)
+            some, more, hole = (
+                _weigh_cells(derivative, counted)
+                if level is None
+                else _weigh(derivative, counted, outcome, level)
+            )
             sums, squares = sums + some, squares + more
             unseen = unseen + hole
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -72,3 +77,27 @@ def _weigh(
     squares = np.stack([np.asarray((weights**2 * kind).sum(axis=inner)) for kind in kinds])
     hole = np.asarray((values * (seen == 0)).sum(axis=inner))
     return sums, squares, hole
+
+
+def _weigh_cells(
+    derivative: TermDerivative, counts: TermCounts
+) -> tuple[Floats, Floats, Floats]:
+    """Add up weights and squared weights of all rows, and of those that lower or raise an end.
+
+    A row weighs as much as it moves the end away from its mean. Called by ``RewardRows.of`` for
+    programs.
+    """
+    names, order, n_rows = derivative.names, derivative.axes, derivative.n_row_axes
+    inner = tuple(range(n_rows, len(order)))
+    over = derivative.list_own_axes(counts.term.of)
+    shares = align_to(counts.axes, counts.find_shares().arrays[0], names, order)
+    rows = align_to(counts.axes, counts.k, names, order)
+    seen = align_to(counts.axes, counts.n, names, order)
+    values = derivative.values
+    moved = values - (values * shares).sum(axis=over, keepdims=True)
+    weights = moved * np.where(seen > 0, 1 / np.where(seen > 0, seen, 1), 0.0)
+    kinds = [np.abs(weights), np.maximum(-weights, 0), np.maximum(weights, 0)]
+    sums = np.stack([np.asarray((kind * rows).sum(axis=inner)) for kind in kinds])
+    squares = np.stack([np.asarray((kind**2 * rows).sum(axis=inner)) for kind in kinds])
+    hole = np.abs(values).max(axis=over, keepdims=True) * (seen == 0)
+    return sums, squares, np.asarray(hole.sum(axis=inner))
