@@ -26,6 +26,7 @@ from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.worlds import make_paper_model, paper_world
 from boundit.terms.bound_errors import OutsideDomain
+from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
 from boundit.terms.interval import Interval
 from boundit.terms.names import Nodes
@@ -511,6 +512,23 @@ def test_the_cells_behind_a_row_are_listed_unless_there_are_too_many(
     table = derive_bounds(parse("X -> Y; W -> Y; W -> [S]"), "Y | do(X)", columns)
 
     assert {len(bound.lower_cells) for bound in table.bounds.values()} == {listed}
+
+
+def test_a_table_keeps_the_edges_of_its_own_bins(tmp_path: Path) -> None:
+    rows = {
+        "Z": [20 + i % 40 for i in range(80)],
+        "W": [i % 7 for i in range(80)],
+        "X": [0, 1] * 40,
+        "Y": [0, 1, 1, 1] * 20,
+    }
+    graph = parse("Z -> X -> Y; Z -> Y; W -> Y; W -> X")
+    log = read_log(rows, bins={"Z": [30, 45.5], "W": [3]})
+    assert log.count(["Z", "X"]).bins == {"Z": (30.0, 45.5)}
+    table = derive_bounds(graph, "Y | do(X), Z", log)
+    assert table.bins == {"Z": (30.0, 45.5)}
+    table.save(tmp_path / "table.json")
+    assert BoundTable.load(tmp_path / "table.json").bins == table.bins
+    assert derive_bounds(graph, "Y | do(X)", log).bins == {}
 
 
 def test_an_adaptive_log_widens_intervals_and_says_so() -> None:

@@ -213,9 +213,23 @@ def test_a_table_promises_what_its_method_does() -> None:
     assert "in about 95 of 100 logs of independent rows" in other.promise
 
 
+def test_edges_of_bins_are_kept_and_files_without_them_still_load(tmp_path: Path) -> None:
+    path = tmp_path / "b.json"
+    plain = expert()
+    table = replace(plain, bins={plain.treatments[0]: (18.0, 30.5)})
+    table.save(path)
+    assert BoundTable.load(path).bins == {plain.treatments[0]: (18.0, 30.5)}
+    assert "18.0" in repr(table)
+    older = bound_file.read(path)
+    del older["bins"]
+    bound_file.write(path, older)
+    assert BoundTable.load(path) == plain
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        {"bins": {"T": ["eighteen"]}},
         {"levels": {"T": [{"year": 2024}]}},
         {"levels": {"T": [[1]]}},
         {"levels": 5},

@@ -115,6 +115,11 @@ def assemble(
         bounds=bounds,
         contrasts=contrasts,
         living=living,
+        bins={
+            a: counts.log.bins[a]
+            for a in query.treatments + query.context
+            if a in counts.log.bins
+        },
         rules={planned.record.name: planned.record for planned in trial.plan.rules},
         profile=plan.profile,
         confidence=confidence,

@@ -35,7 +35,8 @@ class CountTable:
     law. Lines are sorted by code, and no cell has two. Without a ``reward`` the arrays
     ``sums``, ``squares``, ``lowest`` and ``highest`` are None. ``clusters`` cuts the lines up
     by cluster, for a log that was counted with one. ``adaptive`` says that a policy learned
-    while it wrote the rows, so that counts hang on rewards.
+    while it wrote the rows, so that counts hang on rewards. ``bins`` has the edges by which
+    numbers were cut into the levels of a variable.
 
     >>> from boundit.counts.read import read_log
     >>> log = read_log({"X": ["a", "b", "a"], "C": [0, 0, 1], "Y": [0.5, 1, 0]})
@@ -61,6 +62,7 @@ class CountTable:
     label: str = "the table"
     clusters: ClusterLines | None = None
     adaptive: bool = False
+    bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Keep the numbers from changing, and columns of codes close together."""

@@ -115,6 +115,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         dropped=nulls,
         label=asked.label,
         adaptive=asked.adaptive,
+        bins={name: tuple(map(float, edges)) for name, edges in asked.cuts.items()},
         clusters=clusters
         if clusters is None
         else ClusterLines.from_cells(

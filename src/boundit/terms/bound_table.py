@@ -53,6 +53,8 @@ class BoundTable:
     ``contrasts`` are the largest differences of two arms in a context, kept where they say more
     than the two intervals apart. ``inference`` says how chance was allowed for, and is None
     where it was not. ``living`` says what a policy may learn online to narrow them.
+    ``bins`` has the edges of treatments and contexts that were cut into bins: below the first
+    edge a number is in the first bin, from that edge on in the next.
     ``notes`` are the caveats once more, with the options that they name as values, for whoever
     spells options otherwise than Python; a table of an expert or a file has none.
 
@@ -77,6 +79,7 @@ class BoundTable:
     contrasts: Mapping[Pair, float] = field(default_factory=dict)
     living: tuple[Living, ...] = ()
     inference: Inference | None = None
+    bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
