@@ -341,7 +341,7 @@ def run_study(
     cells: Sequence[Cell],
     *,
     logs: int = 10,
-    methods: Sequence[str] = ("default",),
+    methods: Sequence[str] = ("exact", "approximate"),
     sizes: Sequence[int] = (),
     jobs: int = 1,
     seed: int = 0,
@@ -439,8 +439,8 @@ def run() -> None:
 @click.option("--confidence", default=0.95, show_default=True)
 @click.option(
     "--inference",
-    type=click.Choice(["default", "exact", "approximate", "both"]),
-    default="default",
+    type=click.Choice(["exact", "approximate", "both", "default"]),
+    default="both",
     show_default=True,
 )
 @click.option("--against", default="", help="Another checkout, to bound the same logs.")

@@ -5,9 +5,11 @@ import pytest
 
 from boundit.cli import audit as door
 from boundit.cli.main import main
+from boundit.studies.audits import coverage as coverage_room
 from boundit.studies.audits import large_worlds as large_room
 from boundit.studies.audits import sharpness as sharpness_room
 from boundit.studies.audits import soundness as room
+from boundit.studies.audits.coverage import Coverage, CoverageMiss, CoverageReport
 from boundit.studies.audits.large_worlds import LargeMiss, LargeReport
 from boundit.studies.audits.soundness import AuditReport, Miss
 from tests.cli.interrupted import interrupted
@@ -82,6 +84,31 @@ def test_openness_says_what_no_method_can_narrow(capsys: pytest.CaptureFixture[s
     assert record["wrong"] == record["missed"] == 0
 
 
+def test_coverage_has_a_line_for_every_kind_and_method(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, err = answer(capsys, "--of", "coverage", "--models", "4")
+
+    assert (code, err) == (0, "")
+    assert out.startswith("4 random problems with a log each, seed 0, confidence 0.95\n")
+    assert [line.split()[:3] for line in out.splitlines() if line.startswith("all ")] == [
+        ["all", "exact", "4"],
+        ["all", "approximate", "4"],
+    ]
+    report = CoverageReport(0, 0.95, 4)
+    report.counts["all", "exact"] = Coverage("all", "exact", 0.95, 4, 1, 0, 2.0, 1.0)
+    report.misses.append(CoverageMiss(2, "exact", "X -> Y", "P(Y | do(X))", 90, "X=0: no"))
+    monkeypatch.setattr(coverage_room, "measure_coverage", lambda *_, **__: report)
+    code, out, _ = answer(capsys, "--of", "coverage", "--models", "4")
+    assert code == 1
+    assert "too few" in out
+    assert out.splitlines()[-1] == (
+        "missed: problem 2, exact, 90 rows, P(Y | do(X)) on X -> Y; X=0: no"
+    )
+    record = json.loads(answer(capsys, "--of", "coverage", "--models", "4", "--json")[1])
+    assert (record["problems"], record["counts"][0]["held_set"]) == (4, 0)
+
+
 @pytest.mark.parametrize("arguments", [("--models", "0"), ("--seed", "-1"), ("--models", "x")])
 def test_nonsense_is_one_line_and_code_2(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
@@ -92,7 +119,10 @@ def test_nonsense_is_one_line_and_code_2(
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("subject", "what"), [("bounds", "models"), ("formulas", "questions")])
+@pytest.mark.parametrize(
+    ("subject", "what"),
+    [("bounds", "models"), ("formulas", "questions"), ("coverage", "problems")],
+)
 def test_an_interrupted_audit_keeps_what_is_done_and_exits_130(subject: str, what: str) -> None:
     code, out, err = interrupted("audit", "--of", subject, "--models", "100000", "--json")
 

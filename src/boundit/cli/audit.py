@@ -12,6 +12,7 @@ from boundit.cli.outputs import print_json
 from boundit.cli.progress import show_progress
 
 if TYPE_CHECKING:
+    from boundit.studies.audits.coverage import CoverageReport
     from boundit.studies.audits.large_worlds import LargeReport
     from boundit.studies.audits.sharpness import SharpnessReport
     from boundit.studies.audits.soundness import AuditReport
@@ -44,9 +45,9 @@ def _read_nodes(_: click.Context, parameter: click.Parameter, text: str) -> tupl
 @click.option(
     "--models",
     type=click.IntRange(1),
-    show_default="10,000; 300 for large; 3 for sharpness; 100 for openness",
+    show_default="10,000; 1,000 for coverage; 300 for large; 3 for sharpness; 100 for openness",
     metavar="N",
-    help="How many random models, questions, logs of each size, or models of each graph.",
+    help="How many random models, questions, or models of each graph.",
 )
 @click.option(
     "--nodes",
@@ -81,14 +82,14 @@ def audit(
 
     Exits 1 when an interval of profile 'sound' misses the truth, a recovered formula is wrong,
     whole tables hold less often than their confidence says, or a model with the same log lies
-    beyond an end. Ctrl-C keeps what is done, but of coverage.
+    beyond an end. Ctrl-C keeps what is done.
 
     \b
     Examples:
       boundit audit --models 10000
       boundit audit --of large --models 300 --nodes 10-40
       boundit audit --of formulas --models 5000
-      boundit audit --of coverage --models 400
+      boundit audit --of coverage --models 1000
       boundit audit --of sharpness --models 3
       boundit audit --of openness --models 100
     """
@@ -105,7 +106,7 @@ def audit(
         "sharpness": _audit_sharpness,
         "openness": _audit_openness,
     }[subject]
-    models = models or {"sharpness": 3, "openness": 100}.get(subject, 10_000)
+    models = models or {"coverage": 1_000, "sharpness": 3, "openness": 100}.get(subject, 10_000)
     context.exit(0 if answer(models, seed, as_json) else 1)
 
 
@@ -198,7 +199,7 @@ def _end_audit(done: int, of: int, what: str, *, good: bool) -> bool:
     """Give whether an audit passed; say so when Ctrl-C ended it early.
 
     If nothing missed until then, the command exits with the code of an interruption. Called by
-    ``_audit_bounds`` and the others at their end, but for coverage.
+    ``_audit_bounds`` and the others at their end.
     """
     if done < of:
         click.echo(f"interrupted after {done:,} of {of:,} {what}", err=True)
@@ -212,24 +213,43 @@ def _audit_coverage(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
 
     Called by ``audit`` for --of coverage.
     """
-    from boundit.studies.audits.coverage import SIZES, measure_coverage  # noqa: PLC0415
+    from boundit.studies.audits.coverage import measure_coverage  # noqa: PLC0415
 
-    with show_progress("logs") as advance:
-        logs = 2 * len(SIZES) * models
-        found = measure_coverage(models, seed=seed, told=lambda done: advance(done, logs))
+    with show_progress("problems") as advance:
+        report = measure_coverage(models, seed=seed, told=lambda done: advance(done, models))
     if as_json:
-        print_json([asdict(entry) for entry in found])
-        return all(entry.is_enough for entry in found)
-    click.echo(f"confidence {found[0].confidence:g}, {models:,} logs of each size, seed {seed}")
-    click.echo(f"{'world':<8}{'rows':>8}{'held':>8}{'+-':>7}"
-               f"{'width':>8}{'plug-in':>9}{'Bonferroni':>12}")  # fmt: skip
-    for entry in found:
-        mean = [x / entry.logs for x in (entry.width, entry.plug_in, entry.bonferroni)]
+        counts = [asdict(count) | {"chance": count.chance} for count in report.counts.values()]
+        print_json(asdict(report) | {"counts": counts})
+    else:
+        _print_coverage(report)
+    return _end_audit(report.problems, models, "problems", good=bool(report))
+
+
+def _print_coverage(report: "CoverageReport") -> None:
+    """Print how often tables hold by kind and method, and those that hold too seldom.
+
+    Called by ``_audit_coverage`` without --json.
+    """
+    click.echo(
+        f"{report.problems:,} random problems with a log each, seed {report.seed}, "
+        f"confidence {report.confidence:g}"
+    )
+    click.echo(f"{'kind':<28}{'method':<13}{'tables':>7}{'truth':>8}{'set':>8}"
+               f"{'width':>8}{'of set':>8}{'chance':>9}")  # fmt: skip
+    short = report.list_short()
+    for count in sorted(report.counts.values(), key=lambda count: count.kind):
         click.echo(
-            f"{entry.world:<8}{entry.size:>8,}{entry.share:>8.3f}{entry.error:>7.3f}"
-            f"{mean[0]:>8.3f}{mean[1]:>9.3f}{mean[2]:>12.3f}"
+            f"{count.kind:<28}{count.inference:<13}{count.logs:>7,}{count.share:>8.3f}"
+            f"{count.share_set:>8.3f}{count.width / count.logs:>8.3f}"
+            f"{count.set_width / count.logs:>8.3f}{count.chance:>9.2g}"
+            + ("  too few" if count in short else "")
         )
-    return all(entry.is_enough for entry in found)
+    click.echo("set: both ends that the exact law gives; chance: of no more tables by luck")
+    for miss in report.misses[:10]:
+        click.echo(
+            f"missed: problem {miss.problem}, {miss.inference}, {miss.rows:,} rows, "
+            f"{miss.query} on {miss.graph}; {miss.what}"
+        )
 
 
 def _audit_sharpness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001

@@ -1,192 +1,286 @@
-"""How often the whole table holds with finite logs, and what that costs in width.
+"""How often whole tables hold with finite logs, and what that costs in width.
 
-Worlds are the paper's model and random models whose arms are skewed, whose variables have two
-or three levels and whose cells are often empty; half of them pay a numeric reward. A log
-*holds* when every interval of its table holds the truth. Beside our widths stand the plug-in
-ones, which neglect sampling error, and plain Bonferroni over every cell of every rule.
+Problems are random models whose truth and identified sets are known. A log *holds* when every
+interval of its table holds the truth, and holds *the set* when every interval holds both ends
+that the exact law would give. Tables are counted by the kinds of rules that give their ends on
+the exact law, which no log can choose, by what was known, and by how many rows were drawn. Of
+differences of two arms one is chosen blindly, since each holds by itself.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
-from numpy.random import Generator, SeedSequence, default_rng
+from numpy.random import Generator
+from scipy.special import bdtr
 
-from boundit.bounds.assemble import assemble
-from boundit.bounds.plan import plan_bounds
-from boundit.bounds.plan_counts import PlanCounts
-from boundit.bounds.request import hide_reward
-from boundit.counts.read import read_log
-from boundit.estimand.query import EffectQuery
-from boundit.simulation.model import Model
-from boundit.simulation.random_models import draw_graph, draw_model
-from boundit.simulation.worlds import paper_world
-from boundit.studies.audits.problems import draw_query
+from boundit.bounds.intersect import EndsCross, NoModelFits
+from boundit.bounds.selection_facts import FactsRefuted
+from boundit.counts.named_array import Floats
+from boundit.studies.audits.coverage_problems import (
+    BINARY,
+    CoverageProblem,
+    draw_coverage_problems,
+    read_place,
+)
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.rounding import EXACT_ROUNDING
+from boundit.terms.explanation import RANGE
+from boundit.terms.rounding import ROUNDING
+from boundit.terms.sampling import Inference
 
-if TYPE_CHECKING:
-    from boundit.counts.table import CountTable
-
-SIZES = (500, 5_000, 50_000)
-
-
-@dataclass(frozen=True, eq=False)
-class CoverageSetting:
-    """A model, a question, and what each level of the outcome pays, in [0, 1]."""
-
-    model: Model
-    query: EffectQuery
-    pay: tuple[float, ...]
+FALSE_ALARM = 0.05
+"""The chance that an audit of valid methods blames one, shared by all its counts."""
+APPROXIMATE_SLACK = 0.02
+"""By how much the approximate method may stay below its confidence on logs of any size."""
+EVERYTHING = "all"
+DIFFERENCES = "differences of arms"
+ROWS = ((0, 500), (500, 5_000), (5_000, 10**9))
 
 
 @dataclass
 class Coverage:
-    """How logs of one size did: in how many all bounds held, and how wide these were."""
+    """How tables of one kind did by one method: in how many all bounds held, how wide they are.
 
-    world: str
-    size: int
-    confidence: float
+    ``width`` and ``set_width`` are sums over tables of the mean width of the intervals, and of
+    the identified sets.
+    """
+
+    kind: str
+    inference: str
+    floor: float
     logs: int = 0
     held: int = 0
+    held_set: int = 0
     width: float = 0.0
-    plug_in: float = 0.0
-    bonferroni: float = 0.0
+    set_width: float = 0.0
 
     @property
     def share(self) -> float:
-        """The share of drawn logs whose whole table of bounds holds the truth.
+        """The share of tables that hold the truth.
 
-        Read by ``_audit_coverage`` of the command line.
+        Read by ``_print_coverage`` of the command line.
         """
         return self.held / self.logs if self.logs else 0.0
 
     @property
-    def is_enough(self) -> bool:
-        """Whether the share of logs whose bounds all hold reaches the confidence within chance.
+    def share_set(self) -> float:
+        """The share of tables that hold the identified sets.
 
-        Read by ``_audit_coverage`` of the command line, which fails when it does not.
+        Read by ``_print_coverage`` of the command line.
         """
-        return self.share >= self.confidence - 3 * self.error
+        return self.held_set / self.logs if self.logs else 0.0
 
     @property
-    def error(self) -> float:
-        """The Monte Carlo standard error of the share of logs whose table holds.
+    def chance(self) -> float:
+        """The chance of no more tables that hold the sets if just enough did (binomial).
 
-        Read by ``Coverage.is_enough`` and ``_audit_coverage`` of the command line.
+        Read by ``CoverageReport.list_short``, and by ``_print_coverage`` of the command line.
         """
-        return float(np.sqrt(self.share * (1 - self.share) / self.logs)) if self.logs else 0.0
+        return float(bdtr(self.held_set, self.logs, self.floor)) if self.logs else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageMiss:
+    """A table that leaves a truth or an end of a set out, and the problem's number."""
+
+    problem: int
+    inference: str
+    graph: str
+    query: str
+    rows: int
+    what: str
+
+
+@dataclass
+class CoverageReport:
+    """What an audit of coverage found, and the seed that repeats it."""
+
+    seed: int
+    confidence: float
+    problems: int = 0
+    counts: dict[tuple[str, str], Coverage] = field(default_factory=dict)
+    misses: list[CoverageMiss] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """True when no count is below its confidence beyond chance."""
+        return not self.list_short()
+
+    def list_short(self) -> list[Coverage]:
+        """List the counts whose share is too low beyond chance, all counts considered.
+
+        Called by ``CoverageReport.__bool__``, and by ``_print_coverage`` of the command line.
+        """
+        level = FALSE_ALARM / max(len(self.counts), 1)
+        return [count for count in self.counts.values() if count.chance < level]
+
+    def find_count(self, kind: str, inference: Inference) -> Coverage:
+        """Find the count of a kind and a method, or begin it.
+
+        Called by ``_judge_problem`` for every table.
+        """
+        slack = APPROXIMATE_SLACK if inference == "approximate" else 0.0
+        fresh = Coverage(kind, inference, self.confidence - slack)
+        return self.counts.setdefault((kind, inference), fresh)
 
 
 def measure_coverage(
-    logs: int,
+    problems: int,
     *,
     seed: int = 0,
     confidence: float = 0.95,
-    sizes: tuple[int, ...] = SIZES,
     told: Callable[[int], None] = lambda _: None,
-) -> list[Coverage]:
-    """Count how often tables of confident bounds hold the truth, on logs whose model is known.
+) -> CoverageReport:
+    """Count how often tables of confident bounds hold the truth and the identified sets.
 
-    Draws ``logs`` logs of each size from the paper's model, and as many from random models.
-    ``told`` is called with how many logs are done. Called by ``_audit_coverage`` of the command
-    line.
+    Draws ``problems`` random problems with a log each, and bounds the log by both methods.
+    ``told`` is called with how many problems are done. A Ctrl-C ends the audit with what is
+    done. Called by ``_audit_coverage`` of the command line.
 
-    >>> [c.held == c.logs for c in measure_coverage(3, sizes=(200,))]
-    [True, True]
+    >>> report = measure_coverage(3)
+    >>> report.problems, [c.held == c.logs for k, c in report.counts.items() if k[0] == "all"]
+    (3, [True, True])
     """
-    found = list[Coverage]()
-    for world, settings in (("paper", _repeat_paper_setting), ("random", _draw_settings)):
-        for size in sizes:
-            entry = Coverage(world, size, confidence)
-            streams = SeedSequence([seed, size]).spawn(logs)
-            for setting, rng in zip(
-                settings(seed, logs), map(default_rng, streams), strict=True
-            ):
-                _count_log(setting, size, rng, entry)
-                told(sum(done.logs for done in found) + entry.logs)
-            found.append(entry)
-    return found
+    report = CoverageReport(seed, confidence)
+    try:
+        for problem, rng in draw_coverage_problems(seed, problems):
+            _judge_problem(problem, rng, report)
+            report.problems += 1
+            told(report.problems)
+    except KeyboardInterrupt:
+        if not report.problems:
+            raise
+    return report
 
 
-def _repeat_paper_setting(_: int, n: int) -> Iterator[CoverageSetting]:
-    """Give the paper's model, question and pay ``n`` times, one for each log to draw.
+def _judge_problem(problem: CoverageProblem, rng: Generator, report: CoverageReport) -> None:
+    """Draw the log of one problem, bound it by both methods, and count what holds.
 
-    Used by ``measure_coverage``.
+    Called by ``measure_coverage`` for every problem.
     """
-    world = paper_world()
-    for _ in range(n):
-        yield CoverageSetting(world.model, world.query, (0.0, 1.0))
+    exact, truth = problem.bound_law(), problem.find_truth()
+    counts, chosen = problem.draw_counts(rng), rng.random()
+    kinds = list(_list_kinds(problem, exact))
+    for inference in get_args(Inference):
+        try:
+            table = problem.bound_counts(
+                counts, confidence=report.confidence, inference=inference
+            )
+        except (EndsCross, NoModelFits, FactsRefuted) as refuted:
+            judged, fits = _Judged(str(refuted), str(refuted)), None
+        else:
+            judged, fits = _judge_table(table, exact, truth), _judge_lead(table, truth, chosen)
+        for kind in kinds:
+            _count_table(report.find_count(kind, inference), judged)
+        if fits is not None:
+            lead = report.find_count(DIFFERENCES, inference)
+            lead.logs, lead.held, lead.held_set = (
+                lead.logs + 1,
+                lead.held + fits,
+                lead.held_set + fits,
+            )
+        if judged.missed_set:
+            report.misses.append(
+                CoverageMiss(
+                    report.problems,
+                    inference,
+                    str(problem.model.graph),
+                    str(problem.query),
+                    problem.sizes[0],
+                    judged.missed or judged.missed_set,
+                )
+            )
 
 
-def _draw_settings(seed: int, n: int) -> Iterator[CoverageSetting]:
-    """Draw ``n`` random models, each with a question and the reward of every outcome level.
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What a table leaves out of the truth and of the sets, in words, and mean widths."""
 
-    Used by ``measure_coverage``, one for each log to draw.
+    missed: str
+    missed_set: str
+    width: float = 0.0
+    set_width: float = 0.0
+
+
+def _count_table(count: Coverage, judged: _Judged) -> None:
+    """Add one table to a count. Called by ``_judge_problem`` for all kinds of a problem."""
+    count.logs += 1
+    count.held += not judged.missed
+    count.held_set += not judged.missed_set
+    count.width += judged.width
+    count.set_width += judged.set_width
+
+
+def _judge_table(table: BoundTable, exact: BoundTable, truth: Floats) -> _Judged:
+    """Hold every interval of a table against the truth and against the set of the exact law.
+
+    Called by ``_judge_problem`` for every method.
     """
-    for stream in SeedSequence([seed, 1]).spawn(n):
-        rng = default_rng(stream)
-        graph = draw_graph(int(rng.integers(3, 6)), rng, selection=bool(rng.random() < 0.8))
-        model = draw_model(graph, rng, levels=(2, 3), floor=0.002)
-        query = draw_query(graph, rng)
-        k = model.n_levels[query.outcomes[0]]
-        # Half of the outcomes are 0/1, the others pay by level.
-        pay = (0.0, 1.0) if k == 2 and rng.random() < 0.5 else tuple(np.linspace(0.1, 0.9, k))
-        yield CoverageSetting(model, query, pay)
-
-
-def _count_log(setting: CoverageSetting, size: int, rng: Generator, entry: Coverage) -> None:
-    """Draw one log and bound it; count in ``entry`` whether all its bounds hold the truth.
-
-    Also adds up how wide they are. Called by ``measure_coverage`` for every log.
-    """
-    model, query = setting.model, setting.query
-    rows = model.sample_log(size, rng)
-    entry.logs += 1
-    if not len(rows[query.outcomes[0]]):
-        entry.held += 1  # an empty log claims nothing
-        return
-    tables = [
-        bound_log(setting, rows, confidence=entry.confidence, sparing=s) for s in (True, False)
-    ]
-    truth = model.effect(
-        outcomes=query.outcomes, treatments=query.treatments, context=query.context
+    missed, missed_set = list[str](), list[str]()
+    for key, bound in table.bounds.items():
+        value, of = float(truth[read_place(key)]), exact.bounds[key]
+        if not bound.lower - ROUNDING <= value <= bound.upper + ROUNDING:
+            missed.append(f"{key}: {value:.6g} outside {bound.interval}")
+        if bound.lower > of.lower + ROUNDING or of.upper > bound.upper + ROUNDING:
+            missed_set.append(f"{key}: {of.interval} not within {bound.interval}")
+    width, set_width = (
+        float(np.mean([bound.upper - bound.lower for bound in one.bounds.values()]))
+        for one in (table, exact)
     )
-    axes = query.treatments + query.context
-    paid = truth.align((*axes, *query.outcomes)) @ np.array(setting.pay)
-    entry.held += all(
-        bound.lower - EXACT_ROUNDING <= paid[arm + context] <= bound.upper + EXACT_ROUNDING
-        for (arm, context), bound in tables[0].bounds.items()
-    )
-    ours, plain = (list(table.bounds.values()) for table in tables)
-    entry.width += float(np.mean([b.upper - b.lower for b in ours]))
-    entry.plug_in += float(np.mean([b.upper_estimate - b.lower_estimate for b in ours]))
-    entry.bonferroni += float(np.mean([b.upper - b.lower for b in plain]))
+    return _Judged("; ".join(missed), "; ".join(missed_set), width, set_width)
 
 
-def bound_log(
-    setting: CoverageSetting, rows: dict[str, np.ndarray], *, confidence: float, sparing: bool
-) -> BoundTable:
-    """Bound one drawn log as ``derive_bounds`` does, with every level declared; give the table.
+def _judge_lead(table: BoundTable, truth: Floats, chosen: float) -> bool | None:
+    """Tell whether one difference of two arms, chosen blindly, is at most what the table says.
 
-    ``sparing`` False splits the allowed error over every cell of every rule (plain Bonferroni).
-    Called by ``_count_log`` with and without, to compare the widths.
+    None where the table compares no arms. Called by ``_judge_problem`` for every method.
     """
-    model, query = setting.model, setting.query
-    (outcome,) = query.outcomes
-    pays = np.array(setting.pay)
-    graph = model.graph if setting.pay == (0.0, 1.0) else hide_reward(model.graph, outcome)
-    plan = plan_bounds(graph, query)
-    columns = {name: column.tolist() for name, column in rows.items() if name != outcome}
-    log = read_log(columns | {outcome: pays[rows[outcome]].tolist()})
-    table: CountTable = log.count(list(columns), reward=outcome).add_levels(
-        {name: range(model.n_levels[name]) for name in columns}
-    )
-    return assemble(
-        plan,
-        PlanCounts(table),
-        reward_range=(0.0, 1.0),
-        confidence=confidence,
-        sparing=sparing,
-    )
+    arms, contexts = table.arms, table.contexts
+    pairs = [(one, other, where) for where in contexts for one in arms for other in arms]
+    pairs = [pair for pair in pairs if pair[0] != pair[1]]
+    if not pairs:
+        return None
+    one, other, where = pairs[int(chosen * len(pairs))]
+    lead = truth[read_place((one, where))] - truth[read_place((other, where))]
+    return bool(lead <= table.contrast(one, other, where) + ROUNDING)
+
+
+def _list_kinds(problem: CoverageProblem, exact: BoundTable) -> Iterator[str]:
+    """List as what a problem counts: the rules of its ends on the exact law, and what it has.
+
+    Called by ``_judge_problem``.
+    """
+    yield EVERYTHING
+    bounds = exact.bounds.values()
+    rules = {name for bound in bounds for name in (bound.lower_rule, bound.upper_rule)}
+    claims = {name: str(exact.rules[name].claim) for name in rules if name != RANGE}
+    yield from sorted({_classify_rule(name, claim) for name, claim in claims.items()})
+    if problem.tables:
+        yield "with an external table"
+    for fact in problem.facts:
+        yield f"with {fact.replace('_', ' ')}"
+    if problem.pay != BINARY:
+        yield "with a numeric reward"
+    for least, most in ROWS:
+        if least <= problem.sizes[0] < most:
+            yield f"rows from {least:,}"
+
+
+def _classify_rule(name: str, claim: str) -> str:
+    """Name the kind of a rule by its name and whether its formula is or has a ratio.
+
+    Called by ``_list_kinds`` for every rule that gives an end.
+
+    >>> _classify_rule("recovery through W, then program over X, Y", "...")
+    'nested: program'
+    >>> _classify_rule("exact recovery", "P(Y | do(X)) is [P(X, Y)] / [P(X)]")
+    'exact recovery, a ratio'
+    """
+    *outer, last = name.split(", then ")
+    kinds = ("exact recovery", "natural bounds", "c-component factorization")
+    kind = next((kind for kind in kinds if last.startswith(kind)), last.split()[0])
+    if kind in ("exact recovery", "recovery") and " / " in claim:
+        kind += ", a ratio"
+    if kind == "natural bounds" and "reweighted" in last:
+        kind += ", reweighted"
+    return f"nested: {kind}" if outer else kind

@@ -84,7 +84,7 @@ def bound_problem(
 def draw_query(graph: CausalGraph, rng: Generator) -> EffectQuery:
     """Draw a question: one outcome, one or two arms, up to two contexts.
 
-    Called by ``draw_problem`` and ``_draw_settings``.
+    Called by ``draw_problem`` and ``_draw_question``.
     """
     names = [str(name) for name in rng.permutation(sort_names(graph.observed))]
     outcome, *rest = names
