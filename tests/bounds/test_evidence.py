@@ -55,3 +55,12 @@ def test_a_reward_of_two_values_is_as_good_as_0_1() -> None:
         ends.append(numbers.read_ends(P(Y, X | Z, logged=False), ("X", "Z", "Y")))
     assert np.allclose(ends[0], ends[1])
     assert np.allclose(ends[0], ends[2])
+
+
+def test_external_rewards_may_be_numeric_where_the_log_has_two_values() -> None:
+    plan = plan_bounds(parse("Z -> X -> Y; Z -> Y; Z -> [S]"), QUERY, tables=[X | Y | Z])
+    few = read_log({"X": [0, 1], "Z": [0, 1], "Y": [0.0, 4.0]})
+    every = read_log({**ROWS, "Z": [0, 1, 0, 1]})
+    evidence = BoundEvidence.from_counts(plan, count_for(plan, few, [every]), (0, 4))
+    assert evidence.rewards.binary
+    assert evidence.is_numeric

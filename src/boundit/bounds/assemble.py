@@ -145,8 +145,7 @@ def _allow_for_chance(
     may_claim = sparing and plan.is_sound and not evidence.is_adaptive
     claims = None
     if may_claim:
-        numeric = not evidence.rewards.binary
-        claims = plan_claims(plan, levels, evidence.log.rows, numeric=numeric)
+        claims = plan_claims(plan, levels, evidence.log.rows, numeric=evidence.is_numeric)
     if claims is None:
         boxes = evidence.make_confident(rules, confidence, sparing=sparing)
         return Trial(boxed, boxed, boxes, partial(try_rules, boxes))

@@ -64,6 +64,16 @@ class BoundEvidence:
         return cls(table, log, population, Evaluator(log, population, workspace), (low, high))
 
     @property
+    def is_numeric(self) -> bool:
+        """Whether some table holds a reward of more than two values.
+
+        The log may not, by chance, where an external table does. Read by ``_allow_for_chance``
+        and ``ClaimFinder``.
+        """
+        tables = (self.rewards, *self.population)
+        return any(source.outcome is not None and not source.binary for source in tables)
+
+    @property
     def is_clustered(self) -> bool:
         """Whether rows of some table belong together, so that cells have no intervals.
 

@@ -64,7 +64,7 @@ class ClaimFinder:
     ) -> None:
         self.plan, self.evidence, self.error = plan, evidence, error
         self.boxes, self.boxed = boxes, frozenset(boxed)
-        self.numeric = not evidence.rewards.binary
+        self.numeric = evidence.is_numeric
         self._splits: dict[int, SplitSources] = {}
         self._cells: dict[str, ClaimCells] = {}
 
