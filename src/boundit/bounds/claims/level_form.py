@@ -102,7 +102,7 @@ def find_form(rule: BoundRule, graph: CausalGraph) -> LevelForm | RatioForm | Un
 
     Called by ``plan_claims`` for each rule of a plan, before any row is read.
     """
-    draft = _Draft(rule)
+    draft = FormDraft(rule)
     match rule:
         case Chain():
             scope = draft.add_links(rule.links, {axis: axis for axis in rule.axes})
@@ -113,12 +113,12 @@ def find_form(rule: BoundRule, graph: CausalGraph) -> LevelForm | RatioForm | Un
             return Unmet("it is neither a formula nor a chain that ends in one")
     if fault := draft.find_fault():
         return Unmet(fault)
-    form = _order_levels(_drop_idle_worst(draft.make_form()), graph)
+    form = order_form(draft.make_form(), graph)
     return RatioForm(form) if draft.divided and isinstance(form, LevelForm) else form
 
 
 @final
-class _Draft:
+class FormDraft:
     """The factors of a rule's formulas as levels, while they are gathered.
 
     ``summed`` are the names of variables that a sum or a link of known law goes over, ``below``
@@ -134,23 +134,26 @@ class _Draft:
         self._faults = list[str]()
         self._taken = {*rule.axes, rule.outcome}
 
-    def add_nested(self, rule: NestedChain, scope: Mapping[str, str]) -> None:
+    def add_nested(self, rule: NestedChain, scope: Mapping[str, str]) -> Mapping[str, str]:
         """Add a chain whose reward is a chain within, given the names of the variables outside.
 
-        Called by ``find_form``, and by itself for the chain within, which is given the lighter
-        question alone: a treatment that this does not name is a new variable there.
+        What comes out are the names of all variables before the innermost reward. Called by
+        ``find_form`` and ``find_program_form``, and by itself for the chain within, which is
+        given the lighter question alone: a treatment that this does not name is a new variable
+        there.
         """
         scope = self.add_links(rule.links, scope)
         if isinstance(rule.inner, NestedChain):
             asked = rule.asked.treatments | rule.asked.context
-            self.add_nested(rule.inner, {name: scope[name] for name in asked})
-        elif isinstance(rule.inner, KnownFormula):
+            return self.add_nested(rule.inner, {name: scope[name] for name in asked})
+        if isinstance(rule.inner, KnownFormula):
             self.add_reward(rule.inner, scope)
+        return scope
 
     def add_links(self, links: Sequence[ChainLink], scope: Mapping[str, str]) -> dict[str, str]:
         """Add the links of a chain and return the names of all variables that come before.
 
-        Called by ``find_form`` and ``_Draft.add_nested``.
+        Called by ``find_form`` and ``FormDraft.add_nested``.
         """
         # All get their names first: a formula may hold one of them as a variable of its own.
         names = [self._name(link.variable) for link in links]
@@ -167,14 +170,24 @@ class _Draft:
     def add_reward(self, reward: KnownFormula, scope: Mapping[str, str]) -> None:
         """Add the formula of the outcome at the end of a chain.
 
-        Called by ``find_form`` and ``_Draft.add_nested``.
+        Called by ``find_form`` and ``FormDraft.add_nested``.
         """
         self._add_formula(reward.expression, {**scope, self.outcome: self.outcome})
+
+    def add_law(self, law: P, scope: Mapping[str, str]) -> None:
+        """Add the law that a response-type program reproduces, as the level of the value.
+
+        All its variables but those in the ``scope`` and the outcome are new. Called by
+        ``find_program_form``.
+        """
+        own = self._name_all(law.free - scope.keys() - {self.outcome})
+        names = {**scope, **own, self.outcome: self.outcome}
+        self.levels.append(Level(law, _find_new(names, law), len(self.worst)))
 
     def _name(self, variable: str) -> str:
         """Name a variable as no other is: by itself, or with primes where that is taken.
 
-        Called by ``_Draft.add_links`` and ``_Draft._name_all``.
+        Called by ``FormDraft.add_links`` and ``FormDraft._name_all``.
         """
         while variable in self._taken:
             variable += "'"
@@ -184,7 +197,7 @@ class _Draft:
     def _name_all(self, variables: Nodes) -> dict[str, str]:
         """Name variables as no others are: those that a sum is over, or that are idle.
 
-        Called by ``_Draft._add_formula``.
+        Called by ``FormDraft._add_formula`` and ``FormDraft.add_law``.
         """
         return {variable: self._name(variable) for variable in sort_names(variables)}
 
@@ -192,7 +205,7 @@ class _Draft:
         """Add the factors of a formula, each sum with variables of its own.
 
         What it reads beyond the ``scope`` does not matter to its value. Called by
-        ``_Draft.add_links`` and ``_Draft.add_reward``.
+        ``FormDraft.add_links`` and ``FormDraft.add_reward``.
         """
         idle = self._name_all(formula.free - scope.keys())
         self.idle += idle.values()
@@ -220,7 +233,7 @@ class _Draft:
     def find_fault(self) -> str | None:
         """Find why the factors do not make a sum of levels, or None.
 
-        Called by ``find_form``.
+        Called by ``find_form`` and ``find_program_form``.
         """
         if self._faults:
             return self._faults[0]
@@ -241,7 +254,7 @@ class _Draft:
 
         Pulled out it is what is above, summed over the outcome, as the outcome's law sums to
         one; this sum is simple if only one factor reads the outcome. Called by
-        ``_Draft.find_fault`` where there is a ratio.
+        ``FormDraft.find_fault`` where there is a ratio.
         """
         if self.below & self.summed:
             return "a ratio inside a sum"
@@ -250,21 +263,23 @@ class _Draft:
         given = frozenset(self.below).union(*(level.given for level in self.levels))
         return f"a ratio in which {self.outcome} is given" if self.outcome in given else None
 
-    def make_form(self) -> LevelForm:
+    def make_form(self, read: Nodes = frozenset()) -> LevelForm:
         """Make a form of the factors, without those that sum to one.
 
-        Called by ``find_form`` where there is no fault.
+        The value reads the variables ``read`` besides what the levels do. Called by
+        ``find_form`` and ``find_program_form`` where there is no fault.
         """
-        levels = _drop_ones(self.levels, self.summed)
-        return LevelForm(
+        levels = _drop_ones(self.levels, self.summed - read)
+        form = LevelForm(
             tuple(levels), self.axes, self.outcome, tuple(self.worst), tuple(self.idle)
         )
+        return _drop_idle_worst(form, read)
 
 
 def _find_new(names: Mapping[str, str], term: P) -> dict[str, str]:
     """Find the variables of a term that have other names than their own.
 
-    Called by ``_Draft._add_formula``.
+    Called by ``FormDraft._add_formula`` and ``FormDraft.add_law``.
     """
     return {name: names[name] for name in term.free if names[name] != name}
 
@@ -272,7 +287,7 @@ def _find_new(names: Mapping[str, str], term: P) -> dict[str, str]:
 def _drop_ones(levels: Sequence[Level], summed: Iterable[str]) -> Sequence[Level]:
     """Drop what sums to one: the variables of levels that are summed over and read nowhere.
 
-    Once a level is gone, nobody may read what it was given. Called by ``_Draft.make_form``.
+    Once a level is gone, nobody may read what it was given. Called by ``FormDraft.make_form``.
     """
     while True:
         read = frozenset[str]().union(*(level.given for level in levels))
@@ -293,12 +308,12 @@ def _marginalize(level: Level, unread: Nodes) -> Level:
     return replace(level, term=term, names=names)
 
 
-def _drop_idle_worst(form: LevelForm) -> LevelForm:
-    """Drop the variables of unknown law, and the idle ones, that no level reads.
+def _drop_idle_worst(form: LevelForm, read: Nodes) -> LevelForm:
+    """Drop the variables of unknown law, and the idle ones, that neither value nor level reads.
 
-    Called by ``find_form``, once factors that sum to one are gone.
+    Called by ``FormDraft.make_form``, once factors that sum to one are gone.
     """
-    read = frozenset[str]().union(*(level.of | level.given for level in form.levels))
+    read = read.union(*(level.of | level.given for level in form.levels))
     kept = [name in read for name in form.worst]
     return replace(
         form,
@@ -308,12 +323,12 @@ def _drop_idle_worst(form: LevelForm) -> LevelForm:
     )
 
 
-def _order_levels(form: LevelForm, graph: CausalGraph) -> LevelForm | Unmet:
+def order_form(form: LevelForm, graph: CausalGraph) -> LevelForm | Unmet:
     """Order the levels of a form as their columns may be revealed, with folds if need be.
 
     A level comes after those that draw what it is given, and, if it reads a variable of unknown
     law, after all that stand further out: their weights must not hang on a later choice. One
-    that draws the outcome is the last. Called by ``find_form``.
+    that draws the outcome is the last. Called by ``find_form`` and ``find_program_form``.
     """
     holders = [place for place, level in enumerate(form.levels) if form.outcome in level.of]
     # Tables of everyone have rows of their own, and go first. Then causes go first.
@@ -341,7 +356,7 @@ def _list_readings(
     """List what levels read, by columns, and which of them must come before each.
 
     The last comes after all others. Without selection, tables of everyone are the log. Called
-    by ``_order_levels``.
+    by ``order_form``.
     """
     summed, worst = form.drawn.keys(), frozenset(form.worst)
     found = list[Reading]()
@@ -365,7 +380,7 @@ def _list_readings(
 def _explain_disorder(levels: Sequence[Level]) -> str:
     """Explain why levels have no order in which their columns may be revealed.
 
-    Called by ``_order_levels`` when it has found none.
+    Called by ``order_form`` when it has found none.
     """
     times = Counter(name for level in levels for name in level.term.of)
     twice = [name for name, n in times.items() if n > 1]

@@ -112,7 +112,7 @@ def order_readings(readings: Sequence[Reading], graph: CausalGraph) -> Order | N
     """Order readings so that what comes before leaves the law of each as it is.
 
     With as few folds as will do, and as few readings outside the first; None where there is no
-    such order. Called by ``_order_levels``.
+    such order. Called by ``order_form``.
     """
     search = _OrderSearch(readings, graph)
     for folds in _list_folds(len(readings)):

@@ -125,7 +125,7 @@ class FormReader:
 
         Called by ``FormReader.read_pilot`` and ``read_ratio_pilot``.
         """
-        numbers = [self._read_pilot_level(level) for level in self.form.levels[:-1]]
+        numbers = self.read_pilot_levels()
         return SumArrays.from_numbers(self.layout, numbers, self.settings)
 
     def read_rest_arrays(self) -> SumArrays:
@@ -133,7 +133,7 @@ class FormReader:
 
         Called by ``FormReader.read_rest`` and ``read_ratio_rest``.
         """
-        numbers = [self._read_rest_level(level) for level in self.form.levels[:-1]]
+        numbers = self.read_rest_levels()
         return SumArrays.from_numbers(self.layout, numbers, self.settings)
 
     def _read_numeric(self, source: BinaryReward) -> NumericRest:
@@ -151,6 +151,20 @@ class FormReader:
         first = None if last.term.of == {self.form.outcome} else np.full((), 0.5)
         every = np.broadcast_to(rows, one.shape)
         return NumericRest(rows, one, two, spread_squares(every, one, two, first))
+
+    def read_pilot_levels(self) -> list[LevelNumbers]:
+        """Read all levels but the last off the pilot.
+
+        Called by ``FormReader.read_pilot_arrays`` and ``ProgramReader.read_pilot``.
+        """
+        return [self._read_pilot_level(level) for level in self.form.levels[:-1]]
+
+    def read_rest_levels(self) -> list[LevelNumbers]:
+        """Read all levels but the last off the rest.
+
+        Called by ``FormReader.read_rest_arrays`` and ``ProgramReader.read_rest``.
+        """
+        return [self._read_rest_level(level) for level in self.form.levels[:-1]]
 
     def _read_pilot_level(self, level: Level) -> LevelNumbers:
         """Read a level off the pilot, smoothed and blown up to the size of the rest.
@@ -206,7 +220,7 @@ def smooth_pilot(joint: NamedArray, of: frozenset[str], split: SplitRows) -> Nam
 
     No cell is then empty, and rare arms are near their average. The whole is blown up to as
     many rows as the rest has. Called by ``FormReader.read_pilot``,
-    ``FormReader._read_pilot_level`` and ``read_ratio_pilot``.
+    ``FormReader._read_pilot_level``, ``read_ratio_pilot`` and ``ProgramReader.read_law``.
     """
     values = joint.values
     total = float(values.sum())

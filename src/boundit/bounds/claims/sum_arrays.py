@@ -114,7 +114,7 @@ class SumArrays:
             return np.ones(())
         chosen = tuple(i for i, axis in enumerate(where.axes) if axis in self.layout.worst)
         branches = tuple(i for i, axis in enumerate(where.axes) if axis in where.shared)
-        typical = weights.mean(axis=chosen, keepdims=True) + _LEAST
+        typical = np.maximum(weights.mean(axis=chosen, keepdims=True), 0.0) + _LEAST
         found: Floats = typical / typical.sum(axis=branches, keepdims=True)
         return found
 

@@ -59,6 +59,13 @@ class SumClaims:
 
         Called by ``ClaimRules`` with what the pilot chose.
         """
+        return np.clip(self.bound_value(choice, log_error, upper=upper), 0.0, 1.0)
+
+    def bound_value(self, choice: Choice, log_error: Floats, *, upper: bool) -> Floats:
+        """Bound one end of all rows where the sum itself need not be between 0 and 1.
+
+        Called by ``SumClaims.bound``, and by ``ProgramClaims`` for sums of multipliers.
+        """
         sign = 1.0 if upper else -1.0
         spends = np.any(np.stack(np.broadcast_arrays(*choice.spread, np.False_)), axis=0)
         log_main = log_error - np.where(spends, np.log(1 - SPREAD_SHARE), 0.0)
@@ -72,7 +79,7 @@ class SumClaims:
         leaf = weights * mean + sign * paid / lam
         levels = self._pay_levels(choice, scale, paid, log_error, upper=upper)
         value = take_worst(self.layout, leaf, levels, upper=upper)
-        return np.clip(value + sign * log_main / scale, 0.0, 1.0)
+        return value + sign * log_main / scale
 
     def _pay_last(self, scale: Floats, *, upper: bool) -> Floats:
         """Pay for the cells of the value at a scale.

@@ -1,0 +1,316 @@
+r"""Claims on ends of response-type programs: multipliers from the pilot make them means.
+
+Multipliers that are feasible prove an end at the true law, whichever they are. Those that the
+pilot likes best turn the end of a program into a mean of what its law draws, and a sum of such
+ends over strata into a sum of levels. Where a row's end is that of one program, the next best
+multipliers share a fifth of its error; and where they count one kind of row in one scenario,
+its share has an exact interval.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Final, final
+
+import numpy as np
+
+from boundit.bounds.claims.dual_vectors import (
+    DualFinder,
+    DualVectors,
+    PilotLaw,
+    make_natural_vectors,
+    rank_vectors,
+)
+from boundit.bounds.claims.level_form import Unmet
+from boundit.bounds.claims.pilot import PILOT_SEED, SplitSources
+from boundit.bounds.claims.pilot_choice import Choice
+from boundit.bounds.claims.program_form import ProgramForm
+from boundit.bounds.claims.program_numbers import (
+    ProgramPilot,
+    ProgramReader,
+    ProgramRest,
+    ScaledVectors,
+)
+from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
+from boundit.bounds.claims.sum_claims import SumClaims
+from boundit.bounds.confidence import bound_share
+from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.named_array import Floats
+
+MOST_RANKS: Final = 4
+"""How many vectors of multipliers share the error of one end."""
+FIRST_SHARE: Final = 0.8
+"""Which part of an end's error the vector gets that the pilot likes best."""
+_DRAWS = 12  # laws near the pilot's at which multipliers are looked for
+_MOST_SOLVED = 4000  # programs, beyond which multipliers are those of one law
+_DOUBTS = 2.0  # how many standard errors of the pilot leave open which vector is best
+_LARGE = 700.0  # minus the logarithm of a chance that is as good as none
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramChoice:
+    """What the pilot chose for one end: how each vector's sum pays, and with which error.
+
+    ``log_shares`` are logarithms of one over each vector's part of the error of every row,
+    infinite for a vector without any.
+    """
+
+    predicted: Floats
+    choices: tuple[Choice | None, ...]
+    log_shares: tuple[Floats, ...]
+
+
+@final
+class RankClaims:
+    """Claims by one vector of multipliers at each place, in the scale of the reward."""
+
+    def __init__(self, scaled: ScaledVectors, pilot: PilotNumbers, rest: RestNumbers) -> None:
+        self.scaled, self.pilot, self.rest = scaled, pilot, rest
+        self.counts_rows = pilot.arrays.layout.worst == () and len(pilot.arrays.numbers) == 1
+        self.only_counts = self.counts_rows and bool(scaled.counted.all())
+        self._sum: SumClaims | None = None
+
+    @property
+    def sum(self) -> SumClaims:
+        """Claims on the sum of levels. Made once; read by ``RankClaims``."""
+        if self._sum is None:
+            self._sum = SumClaims(self.pilot, self.rest)
+        return self._sum
+
+    def choose(self, log_error: Floats) -> tuple[Choice | None, Floats]:
+        """Choose how the sum pays, and predict the lower end, from the pilot alone.
+
+        Called by ``ProgramEnd.choose``.
+        """
+        choice = None if self.only_counts else self.sum.choose(log_error, upper=False)
+        last = self.pilot.last
+        hits = last.rows * last.mean
+        value = self._bound(
+            None if choice is None else choice.predicted, hits, last.rows, log_error
+        )
+        return choice, value
+
+    def bound(self, choice: Choice | None, log_error: Floats) -> Floats:
+        """Bound the lower end on the rest.
+
+        Called by ``ProgramEnd.bound``.
+        """
+        value = None
+        if choice is not None:
+            value = self.sum.bound_value(choice, log_error, upper=False)
+        last = self.rest.last
+        return self._bound(value, last.rows * last.mean, last.rows, log_error)
+
+    def _bound(
+        self, value: Floats | None, hits: Floats, rows: Floats, log_error: Floats
+    ) -> Floats:
+        """Put ends of sums and of counted shares together, in the scale of the reward.
+
+        Which of the two a row has is said by its multipliers alone. Called by
+        ``RankClaims.choose`` and ``RankClaims.bound``.
+        """
+        scaled = self.scaled
+        if not self.counts_rows or not scaled.counted.any():
+            assert value is not None
+            return scaled.base + scaled.length * value
+        weights = self.pilot.arrays.weights[-1]
+        n_axes = len(self.pilot.arrays.layout.axes)
+        over = tuple(range(n_axes, weights.ndim))
+        active = np.where(weights > 0, 1.0, 0.0)
+        hits, rows = ((active * each).sum(axis=over) for each in (hits, rows))
+        shares = _bound_shares(hits, rows, log_error)
+        if value is not None:
+            shares = np.where(scaled.counted, shares, value)
+        return scaled.base + scaled.length * shares
+
+
+def _bound_shares(hits: Floats, rows: Floats, log_error: Floats) -> Floats:
+    """Bound shares from below by exact intervals, each row of the table at its own error.
+
+    Called by ``RankClaims``.
+    """
+    hits, rows, sides = np.broadcast_arrays(hits, rows, log_error)
+    found = np.zeros(sides.shape)
+    for each in np.unique(sides[sides < _LARGE]):
+        here = sides == each
+        alpha = 2 * float(np.exp(-each))  # both sides, of which one is used
+        if alpha < 1:
+            found[here] = bound_share(hits[here], rows[here], alpha)[0]
+    return found
+
+
+@final
+class ProgramEnd:
+    """Claims on one end by several vectors of multipliers, for the reward or one minus it."""
+
+    def __init__(
+        self,
+        pilot: ProgramPilot,
+        rest: ProgramRest,
+        ranks: Sequence[DualVectors],
+    ) -> None:
+        self.reader = pilot.reader
+        scaled = [self.reader.scale(vectors) for vectors in ranks]
+        self.ranks = [
+            RankClaims(each, pilot.number(each), rest.number(each)) for each in scaled
+        ]
+
+    def choose(self, log_error: Floats) -> ProgramChoice:
+        """Choose on the pilot which vectors share the error of a row, and how they pay.
+
+        Called by ``ProgramClaims.choose``.
+        """
+        layout = self.reader.layout
+        wide = _add_axes(log_error, len(layout.axes))
+        found = [rank.choose(wide) for rank in self.ranks]
+        log_shares = self._share_error([end for _, end in found])
+        if len(self.ranks) > 1:
+            found = [
+                rank.choose(np.minimum(wide + each, _LARGE))
+                for rank, each in zip(self.ranks, log_shares, strict=True)
+            ]
+        predicted = np.max(np.stack(np.broadcast_arrays(*(end for _, end in found))), axis=0)
+        return ProgramChoice(
+            self._take_worst(predicted),
+            tuple(choice for choice, _ in found),
+            tuple(log_shares),
+        )
+
+    def _share_error(self, ends: Sequence[Floats]) -> list[Floats]:
+        """Share a row's error out over the vectors that may be best for all the pilot can tell.
+
+        The one with the best ``ends`` gets most. Called by ``ProgramEnd.choose``.
+        """
+        doubt = np.stack(np.broadcast_arrays(*(rank.scaled.doubt for rank in self.ranks)))
+        expected = np.stack(np.broadcast_arrays(*ends))
+        best = expected.argmax(axis=0)
+        most = np.take_along_axis(expected, best[None], axis=0)
+        own = np.take_along_axis(np.broadcast_to(doubt, expected.shape), best[None], axis=0)
+        first = np.arange(len(ends)).reshape(-1, *[1] * best.ndim) == best
+        near = first | (expected > most - _DOUBTS * (doubt + own))
+        others = np.maximum(near.sum(axis=0) - 1, 1)
+        shares = np.where(first, FIRST_SHARE, (1 - FIRST_SHARE) / others)
+        shares = np.where(near.sum(axis=0) == 1, 1.0, shares)
+        return [np.where(near[i], -np.log(shares[i]), np.inf) for i in range(len(ends))]
+
+    def bound(self, choice: ProgramChoice, log_error: Floats) -> Floats:
+        """Bound the lower end of every row on the rest.
+
+        Called by ``ProgramClaims.bound``.
+        """
+        wide = _add_axes(log_error, len(self.reader.layout.axes))
+        ends = [
+            rank.bound(chosen, np.minimum(wide + each, _LARGE))
+            for rank, chosen, each in zip(
+                self.ranks, choice.choices, choice.log_shares, strict=True
+            )
+        ]
+        return self._take_worst(np.max(np.stack(np.broadcast_arrays(*ends)), axis=0))
+
+    def _take_worst(self, ends: Floats) -> Floats:
+        """Take the least over unknown variables that are axes; only that one must hold.
+
+        Called by ``ProgramEnd.choose`` and ``ProgramEnd.bound``.
+        """
+        n_axes = len(self.reader.form.form.axes)
+        over = tuple(range(n_axes, ends.ndim))
+        return np.clip(ends.min(axis=over) if over else ends, 0.0, 1.0)
+
+
+def _add_axes(values: Floats, n_axes: int) -> Floats:
+    """Show numbers of rows with axes of length 1 behind, for unknown variables.
+
+    Called by ``ProgramEnd.choose`` and ``ProgramEnd.bound``.
+    """
+    return values.reshape(values.shape + (1,) * (n_axes - values.ndim))
+
+
+def find_ranks(
+    reader: ProgramReader, pilot: ProgramPilot, law: PilotLaw, workspace: Workspace
+) -> tuple[list[DualVectors], list[DualVectors]] | Unmet:
+    """Find multipliers for both ends of every place on the pilot, the best first.
+
+    Places that are summed have one vector each. Called by ``make_program_claims``.
+    """
+    layout = reader.program
+    if layout.spec.is_natural:
+        return (
+            [make_natural_vectors(layout, upper=False)],
+            [make_natural_vectors(layout, upper=True)],
+        )
+    draws = min(_DRAWS if reader.is_flat else 0, _MOST_SOLVED // (2 * prod(reader.shape)))
+    rng = np.random.default_rng([PILOT_SEED, 1])
+    finder = DualFinder(layout, law, budget=workspace.budget, rng=rng, draws=draws)
+    found = finder.find_vectors()
+    if found is None:
+        return Unmet("the program has too many response types")
+    weights = None if reader.is_flat else reader.weigh_places(pilot)
+    most = MOST_RANKS if reader.is_flat else 1
+    lower, upper = (rank_vectors(each, law, reader.shape, weights, most) for each in found)
+    return lower, upper
+
+
+@final
+class ProgramClaims:
+    """Claims on a rule that ends in a response-type program, for all rows of a table.
+
+    ``choose`` asks the pilot alone; ``bound`` reads the rest under what was chosen.
+    """
+
+    def __init__(self, form: ProgramForm, lower: ProgramEnd, upper: ProgramEnd) -> None:
+        self.form = form
+        self._ends = lower, upper
+
+    @property
+    def read_axes(self) -> tuple[str, ...]:
+        """The axes of the table that the ends differ along.
+
+        Rows that differ in other axes alone are one claim. Read by ``ClaimFinder``.
+        """
+        read = frozenset(self.form.place).union(*(s.given for s in self.form.form.levels))
+        return tuple(axis for axis in self.form.form.axes if axis in read)
+
+    def choose(self, log_error: Floats, *, upper: bool) -> ProgramChoice:
+        """Choose all that is free for one end of all rows, and predict it.
+
+        Called by ``ClaimFinder`` before any row of the rest is read.
+        """
+        found = self._ends[upper].choose(log_error)
+        if not upper:
+            return found
+        return replace(found, predicted=1 - found.predicted)
+
+    def bound(self, choice: ProgramChoice, log_error: Floats, *, upper: bool) -> Floats:
+        """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
+
+        Called by ``ClaimFinder`` with what the pilot chose.
+        """
+        found = self._ends[upper].bound(choice, log_error)
+        return 1 - found if upper else found
+
+
+def make_program_claims(
+    form: ProgramForm,
+    sources: SplitSources,
+    levels: Mapping[str, int],
+    workspace: Workspace,
+) -> ProgramClaims | Unmet:
+    """Make claims on a rule that ends in a program, or say which condition is not met.
+
+    ``sources`` are cut into as many folds as the form needs. Multipliers are looked for on the
+    pilot alone. Called by ``ClaimFinder`` once for each such rule.
+    """
+    split = sources.find(form.law)
+    if split.is_exact:
+        return Unmet("the law of the program is exact")
+    if not split.pilot.binary or split.pilot.outcome is None:
+        return Unmet("a program with a reward of more than two values")
+    reader = ProgramReader(form, sources, levels, workspace)
+    law = reader.read_law()
+    pilot = reader.read_pilot(law)
+    ranks = find_ranks(reader, pilot, law, workspace)
+    if isinstance(ranks, Unmet):
+        return ranks
+    rest = reader.read_rest(np.random.default_rng([PILOT_SEED, 2]))
+    lower, upper = (ProgramEnd(pilot, rest, each) for each in ranks)
+    return ProgramClaims(form, lower, upper)

@@ -1,0 +1,79 @@
+"""Rules that end in a response-type program, as sums of levels whose value a program bounds.
+
+A fixed vector of feasible multipliers turns a program into a mean of what its law draws, so the
+law is the last level of a sum like any other. The multipliers may differ at every value of what
+the program is asked about.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from boundit.bounds.claims.level_form import FormDraft, LevelForm, Unmet, order_form
+from boundit.bounds.rules.nested_chain import NestedChain
+from boundit.bounds.rules.response_program import ResponseProgram
+from boundit.bounds.rules.rule import BoundRule
+from boundit.estimand.language.expression import P
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.names import Nodes, join_names
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramForm:
+    """A sum of levels, the last of which draws the variables that have response types.
+
+    ``scope`` says what the variables that the program is asked about are called in the sum:
+    axes of the table, or variables of links.
+    """
+
+    form: LevelForm
+    program: ResponseProgram
+    law: P
+    scope: Mapping[str, str]
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """The names of what a program is solved for each value of: conditions, then arms.
+
+        Read by ``ProgramReader`` for the axes of multipliers.
+        """
+        asked = self.program.fixed + self.program.set_by_hand
+        return tuple(self.scope[name] for name in asked)
+
+    @property
+    def summed(self) -> Nodes:
+        """The variables of known law that come before the program.
+
+        Where there are none, a row's end is that of one program. Read by
+        ``ProgramReader``.
+        """
+        return frozenset(self.form.drawn).difference(self.form.last.of)
+
+
+def find_program_form(rule: BoundRule, graph: CausalGraph) -> ProgramForm | Unmet:
+    """Find the sum of levels whose value a rule bounds by a program, or say what is not met.
+
+    Called by ``ClaimFinder`` once for each rule, before any row is read.
+    """
+    if not isinstance(rule, NestedChain) or not isinstance(rule.core, ResponseProgram):
+        return Unmet("it does not end in a program")
+    program, law = rule.core, rule.core.law
+    if program.weights:
+        return Unmet("the program weighs response types by estimated factors")
+    if not isinstance(law, P):
+        return Unmet("the law that response types reproduce is no single factor")
+    if law.of != frozenset(program.inside) or not law.given.issuperset(program.varied):
+        return Unmet(f"the law of {join_names(program.inside)} lacks some variable")
+    draft = FormDraft(rule)
+    scope = draft.add_nested(rule, {axis: axis for axis in rule.axes})
+    asked = {name: scope[name] for name in program.fixed + program.set_by_hand}
+    draft.add_law(law, {name: asked[name] for name in program.fixed})
+    if draft.divided:
+        return Unmet("a ratio before a program")
+    if fault := draft.find_fault():
+        return Unmet(fault)
+    form = order_form(draft.make_form(frozenset(asked.values())), graph)
+    if isinstance(form, Unmet):
+        return form
+    if form.last.term != law:
+        return Unmet(f"a factor of {rule.outcome} comes before the program")
+    return ProgramForm(form, program, law, asked)
