@@ -56,7 +56,8 @@ def count(law: NamedArray, counts: Floats) -> BinaryReward:
 
 def draw_log(law: NamedArray, n: int, rng: np.random.Generator) -> BinaryReward:
     """Draw a log of so many rows."""
-    return count(law, rng.multinomial(n, law.values.ravel()).reshape(law.values.shape) * 1.0)
+    drawn = rng.multinomial(n, law.values.ravel()).astype(np.float64)
+    return count(law, drawn.reshape(law.values.shape))
 
 
 def count_levels(law: NamedArray) -> Mapping[str, int]:

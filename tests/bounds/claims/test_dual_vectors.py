@@ -7,6 +7,7 @@ from boundit.bounds.claims.dual_vectors import (
     DualFinder,
     DualVector,
     DualVectors,
+    Found,
     PilotLaw,
     fit_law,
     make_natural_vectors,
@@ -17,6 +18,7 @@ from boundit.bounds.rules.response_program import (
     ResponseProgram,
     solve_program,
 )
+from boundit.counts.named_array import Floats, NamedArray
 from boundit.graph.text import parse
 from boundit.terms.long_work import FOR_EVER
 from tests.bounds.claims.programs import BOW, INSTRUMENT, MEDIATOR
@@ -25,17 +27,17 @@ from tests.bounds.programs import models, numbers, specs, truth
 DRAWN = [INSTRUMENT, BOW, MEDIATOR, "Z -> X -> Y; X <-> Y; W -> X; W -> Y"]
 
 
-def read_law(layout: ProgramLayout, model_law: object) -> np.ndarray:
-    low, _ = layout.read_law(numbers(model_law))  # type: ignore[arg-type]
+def read_law(layout: ProgramLayout, law: NamedArray) -> Floats:
+    low, _ = layout.read_law(numbers(law))
     return low
 
 
-def make_pilot(shares: np.ndarray, rows: float = 1_000.0, seen: float = 100.0) -> PilotLaw:
+def make_pilot(shares: Floats, rows: float = 1_000.0, seen: float = 100.0) -> PilotLaw:
     per_scenario = np.ones(shares.shape[:2])
     return PilotLaw(shares, rows * per_scenario, seen * per_scenario)
 
 
-def find(layout: ProgramLayout, shares: np.ndarray, draws: int = 4) -> tuple:
+def find(layout: ProgramLayout, shares: Floats, draws: int = 4) -> tuple[Found, Found]:
     rng = np.random.default_rng(0)
     finder = DualFinder(layout, make_pilot(shares), budget=FOR_EVER, rng=rng, draws=draws)
     found = finder.find_vectors()
@@ -60,7 +62,7 @@ def test_vectors_hold_for_every_type(drawn: str) -> None:
 
 
 def check_every_type(
-    layout: ProgramLayout, arm: dict[str, int], found: list[list[DualVector]], upper: bool
+    layout: ProgramLayout, arm: dict[str, int], found: Found, upper: bool
 ) -> None:
     scenarios = range(len(layout.outer))
     runs = layout.list_types([arm], scenarios, 10**6)
@@ -104,9 +106,8 @@ def test_fitted_law_is_one_of_types(drawn: str) -> None:
     """Even where the pilot's shares contradict the graph, the fitted ones do not."""
     spec, *_ = list_plain_specs(drawn)
     layout = ProgramLayout(spec, dict.fromkeys("ZXMY", 2))
-    counts = (
-        np.random.default_rng(3).integers(0, 4, (3, len(layout.outer), len(layout.inner))) * 1.0
-    )
+    shape = 3, len(layout.outer), len(layout.inner)
+    counts = np.random.default_rng(3).integers(0, 4, shape).astype(np.float64)
     counts[0] = 0.0  # a condition that the pilot never saw
     shares = fit_law(layout, counts)
     assert shares.sum(axis=2) == pytest.approx(1.0)
@@ -143,7 +144,7 @@ def test_errors_matter_less_where_places_are_summed() -> None:
     law = make_pilot(np.full((30, 1, 2), 0.5), rows=100.0)
     found = [[sure, bold] for _ in range(30)]
 
-    def take_first(weights: tuple | None) -> DualVectors:
+    def take_first(weights: tuple[Floats, tuple[int, ...]] | None) -> DualVectors:
         return rank_vectors(found, law, (30,), weights, 1)[0]
 
     alone = take_first(None)

@@ -1,6 +1,7 @@
-"""The scaled sum is the program's end, and claims on it hold: means of e-values are at most 1."""
+"""The scaled sum is the program's end; means of e-values of claims on it are at most 1."""
 
 from itertools import product
+from math import lgamma
 
 import numpy as np
 import pytest
@@ -61,9 +62,8 @@ def draw_model(drawn: str, seed: int = 5) -> Model:
     return model
 
 
-def weigh(claims: RankClaims, law: NamedArray) -> Floats:
+def weigh(claims: RankClaims) -> Floats:
     """The value of the sum at the rest's own shares, in the scale of the reward."""
-    del law
     arrays, last = claims.rest.arrays, claims.rest.last
     n_axes = len(arrays.layout.axes)
     leaf = arrays.weights[-1] * last.mean
@@ -83,8 +83,8 @@ def test_sum_is_the_programs_end(drawn: str) -> None:
         reader = make_reader(form, law, rows, rows)
         ends = rule.find_ends(found)
         lower, upper = find_both_ranks(reader)
-        low = weigh(make_claims(reader, lower[0]), law)
-        high = 1 - weigh(make_claims(reader, upper[0]), law)
+        low = weigh(make_claims(reader, lower[0]))
+        high = 1 - weigh(make_claims(reader, upper[0]))
         # The pilot's fitted law is near the true one, and so is what its multipliers prove.
         assert low == pytest.approx(ends.lower, abs=5e-3)
         assert high == pytest.approx(ends.upper, abs=5e-3)
@@ -92,13 +92,7 @@ def test_sum_is_the_programs_end(drawn: str) -> None:
         assert (high >= ends.upper - 1e-6).all()
 
 
-def test_branches_with_the_same_rows_share_them() -> None:
-    """An arm of the program that is summed over reads rows which do not depend on it."""
-    forms = list_forms("X -> M -> Y; M <-> Y; X -> [S]; Y <-> Q; Q -> M")
-    for form in forms:
-        summed_arms = form.summed & {form.scope[x] for x in form.program.set_by_hand}
-        law = draw_model(INSTRUMENT).law()
-        del law, summed_arms
+def test_unknown_variables_are_axes_where_nothing_is_summed() -> None:
     unknown = [form for form in list_forms(MEDIATOR) if form.form.worst]
     law = draw_model(MEDIATOR).law()
     reader = make_reader(unknown[0], law, 100 * law.values, 100 * law.values)
@@ -109,14 +103,15 @@ def test_branches_with_the_same_rows_share_them() -> None:
 def list_rests(law: NamedArray, rows: int) -> tuple[Floats, Floats]:
     """Every log of so many rows, and its chance."""
     counts = list_counts(law.values.size, rows)
-    logs = np.array([np.log(np.maximum(np.arange(1, rows + 1), 1)).cumsum()[-1]])
-    factorial = np.concatenate([[0.0], np.log(np.arange(1, rows + 1)).cumsum()])
-    chance = np.exp(logs - factorial[counts].sum(axis=1) + counts @ np.log(law.values.ravel()))
-    return counts.reshape(-1, *law.values.shape) * 1.0, chance
+    factorial = np.array([lgamma(k + 1) for k in range(rows + 1)])
+    chance = np.exp(
+        factorial[rows] - factorial[counts].sum(axis=1) + counts @ np.log(law.values.ravel())
+    )
+    return counts.reshape(-1, *law.values.shape).astype(np.float64), np.asarray(chance)
 
 
 @pytest.mark.parametrize(
-    ("drawn", "summed", "rows"), [(INSTRUMENT, "", 5), (STRATA, "W", 2), (BOW, "", 6)]
+    ("drawn", "summed", "rows"), [(INSTRUMENT, "", 3), (STRATA, "W", 2), (BOW, "", 5)]
 )
 @pytest.mark.parametrize("factor", [0.5, 2.0, 6.0])
 def test_means_of_e_values_are_at_most_one(
@@ -126,11 +121,11 @@ def test_means_of_e_values_are_at_most_one(
     law = draw_model(drawn).law()
     varied = "" if drawn == BOW else "Z"
     form = find_form_with(drawn, summed, varied)
-    pilot = np.random.default_rng(2).multinomial(12, law.values.ravel()) * 1.0
-    pilot = pilot.reshape(law.values.shape)
+    few = np.random.default_rng(2).multinomial(12, law.values.ravel())
+    pilot = few.reshape(law.values.shape).astype(np.float64)
     exact = make_reader(form, law, pilot, 1e9 * law.values)
     for ranks in find_both_ranks(exact):
-        truth = (weigh(make_claims(exact, ranks[0]), law) - exact.scale(ranks[0]).base) / (
+        truth = (weigh(make_claims(exact, ranks[0])) - exact.scale(ranks[0]).base) / (
             exact.scale(ranks[0]).length
         )
         mean = np.zeros(())

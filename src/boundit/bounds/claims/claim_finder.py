@@ -21,10 +21,12 @@ from boundit.bounds.claims.box_claims import BestClaims, may_use_boxes
 from boundit.bounds.claims.cell_claims import CellClaims
 from boundit.bounds.claims.claim_rules import ClaimPlan, ClaimRule
 from boundit.bounds.claims.explain_claim import ClaimCells
-from boundit.bounds.claims.level_form import RatioForm
+from boundit.bounds.claims.level_form import RatioForm, Unmet
 from boundit.bounds.claims.numeric_claims import VARIANCES, NumericClaims
 from boundit.bounds.claims.pilot import SplitSources, make_streams, split_sources
 from boundit.bounds.claims.pilot_choice import RowChoice, RowClaims
+from boundit.bounds.claims.program_claims import make_program_claims
+from boundit.bounds.claims.program_form import ProgramForm
 from boundit.bounds.claims.ratio_claims import make_ratio_claims
 from boundit.bounds.claims.read_form import FormReader
 from boundit.bounds.claims.sum_claims import SumClaims
@@ -117,16 +119,19 @@ class ClaimFinder:
             name = rule.planned.record.name
             try:
                 self.evidence.evaluator.workspace.require_time()
-                found[name] = self._make(rule, rng)
+                made = self._make(rule, rng)
+                if not isinstance(made, Unmet):
+                    found[name] = made
             except LIMITS as error:
                 if name not in self.boxed:
                     refused[name] = error
         return found, refused
 
-    def _make(self, rule: ClaimRule, rng: Generator) -> RowClaims:
+    def _make(self, rule: ClaimRule, rng: Generator) -> RowClaims | Unmet:
         """Read one rule's counts, pilot and rest apart, and make its claims.
 
-        Called by ``ClaimFinder._make_claims``.
+        A program may turn out to have too many response types. Called by
+        ``ClaimFinder._make_claims``.
         """
         evaluator = self.evidence.evaluator
         variances = VARIANCES if self.numeric else (None,)
@@ -137,6 +142,10 @@ class ClaimFinder:
                 rule.form, sources, evaluator.levels, space, rng, variances
             )
             return NumericClaims(made) if self.numeric else made[0]
+        if isinstance(rule.form, ProgramForm):
+            sources = self._split(rule.form.form.n_folds)
+            space = evaluator.workspace
+            return make_program_claims(rule.form, sources, evaluator.levels, space, rng)
         sources = self._split(rule.form.n_folds)
         reader = FormReader.of(rule.form, sources, evaluator.levels, evaluator.workspace)
         rest = reader.read_rest(rng, numeric=self.numeric)

@@ -13,8 +13,13 @@ from typing import Final, TypeAlias
 
 from boundit.bounds.choose_rules import rank_rule
 from boundit.bounds.claims.level_form import LevelForm, RatioForm, Unmet, find_form
+from boundit.bounds.claims.program_form import ProgramForm, find_program_form
 from boundit.bounds.claims.read_ratio import merge_levels
 from boundit.bounds.plan import BoundPlan, PlannedRule
+from boundit.bounds.rules.nested_chain import NestedChain
+from boundit.bounds.rules.response_program import ResponseProgram
+from boundit.bounds.rules.rule import BoundRule
+from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes
 
 BOX_SHARE: Final = 0.05
@@ -25,7 +30,7 @@ FEW_CELLS: Final = 4
 MOST_CANDIDATES: Final = 12
 """How many rules the pilot ranks."""
 
-Form: TypeAlias = LevelForm | RatioForm
+Form: TypeAlias = LevelForm | RatioForm | ProgramForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class ClaimRule:
 
         Read by ``plan_claims``.
         """
-        return isinstance(self.form, RatioForm) or len(self.form.levels) > 1
+        return not isinstance(self.form, LevelForm) or len(self.form.levels) > 1
 
     @property
     def reads(self) -> Nodes:
@@ -49,8 +54,10 @@ class ClaimRule:
 
         Rows that do not differ in them are one claim. Read by ``ClaimFinder``.
         """
-        form = self.form.form if isinstance(self.form, RatioForm) else self.form
+        form = self.form if isinstance(self.form, LevelForm) else self.form.form
         named = frozenset[str]().union(*(level.of | level.given for level in form.levels))
+        if isinstance(self.form, ProgramForm):
+            named |= frozenset(self.form.place)
         return named & frozenset(form.axes)
 
     def count_cells(self, levels: Mapping[str, int]) -> int:
@@ -93,9 +100,7 @@ def plan_claims(
     """
     found, unmet = list[ClaimRule](), dict[str, str]()
     for planned in sorted(plan.rules, key=lambda each: rank_rule(each.rule, levels)):
-        form = find_form(planned.rule, plan.graph)
-        if isinstance(form, RatioForm):
-            form = merge_levels(form)
+        form = _find_any_form(planned.rule, plan.graph)
         if numeric and not isinstance(form, Unmet):
             form = _require_sums(form, plan.query.outcomes[0])
         if isinstance(form, Unmet):
@@ -118,9 +123,22 @@ def _require_sums(form: Form, outcome: str) -> Form | Unmet:
     They cannot be cut into folds: the value would be read off rows of which other columns were
     revealed, although these tell of the reward. Called by ``plan_claims``.
     """
-    inner = form.form if isinstance(form, RatioForm) else form
+    inner = form if isinstance(form, LevelForm) else form.form
+    if isinstance(form, ProgramForm):
+        return Unmet(f"a program, while {outcome} has more than two values")
     if inner.n_folds > 1:
         return Unmet(f"sums of {outcome} cannot be cut into folds")
     if any(outcome in level.term.free for level in inner.levels[:-1]):
         return Unmet(f"{outcome} is read twice, and is not 0/1")
     return form
+
+
+def _find_any_form(rule: BoundRule, graph: CausalGraph) -> Form | Unmet:
+    """Find what a rule computes: a sum, a ratio of sums, or a sum that ends in a program.
+
+    Called by ``plan_claims`` for every rule.
+    """
+    if isinstance(rule, NestedChain) and isinstance(rule.core, ResponseProgram):
+        return find_program_form(rule, graph)
+    form = find_form(rule, graph)
+    return merge_levels(form) if isinstance(form, RatioForm) else form

@@ -3,7 +3,7 @@ r"""Claims on ends of response-type programs: multipliers from the pilot make th
 Multipliers that are feasible prove an end at the true law, whichever they are. Those that the
 pilot likes best turn the end of a program into a mean of what its law draws, and a sum of such
 ends over strata into a sum of levels. Where a row's end is that of one program, the next best
-multipliers share a fifth of its error; and where they count one kind of row in one scenario,
+multipliers share a tenth of its error; and where they count one kind of row in one scenario,
 its share has an exact interval.
 """
 
@@ -13,6 +13,7 @@ from math import prod
 from typing import Final, final
 
 import numpy as np
+from numpy.random import Generator
 
 from boundit.bounds.claims.dual_vectors import (
     DualFinder,
@@ -39,7 +40,7 @@ from boundit.counts.named_array import Floats
 
 MOST_RANKS: Final = 4
 """How many vectors of multipliers share the error of one end."""
-FIRST_SHARE: Final = 0.8
+FIRST_SHARE: Final = 0.9
 """Which part of an end's error the vector gets that the pilot likes best."""
 _DRAWS = 12  # laws near the pilot's at which multipliers are looked for
 _MOST_SOLVED = 4000  # programs, beyond which multipliers are those of one law
@@ -257,23 +258,13 @@ class ProgramClaims:
     ``choose`` asks the pilot alone; ``bound`` reads the rest under what was chosen.
     """
 
-    def __init__(self, form: ProgramForm, lower: ProgramEnd, upper: ProgramEnd) -> None:
-        self.form = form
+    def __init__(self, lower: ProgramEnd, upper: ProgramEnd) -> None:
         self._ends = lower, upper
-
-    @property
-    def read_axes(self) -> tuple[str, ...]:
-        """The axes of the table that the ends differ along.
-
-        Rows that differ in other axes alone are one claim. Read by ``ClaimFinder``.
-        """
-        read = frozenset(self.form.place).union(*(s.given for s in self.form.form.levels))
-        return tuple(axis for axis in self.form.form.axes if axis in read)
 
     def choose(self, log_error: Floats, *, upper: bool) -> ProgramChoice:
         """Choose all that is free for one end of all rows, and predict it.
 
-        Called by ``ClaimFinder`` before any row of the rest is read.
+        Called by ``ClaimFinder._bound_side`` before any row of the rest is read.
         """
         found = self._ends[upper].choose(log_error)
         if not upper:
@@ -283,7 +274,7 @@ class ProgramClaims:
     def bound(self, choice: ProgramChoice, log_error: Floats, *, upper: bool) -> Floats:
         """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
 
-        Called by ``ClaimFinder`` with what the pilot chose.
+        Called by ``bound_shared`` with what the pilot chose.
         """
         found = self._ends[upper].bound(choice, log_error)
         return 1 - found if upper else found
@@ -294,11 +285,13 @@ def make_program_claims(
     sources: SplitSources,
     levels: Mapping[str, int],
     workspace: Workspace,
+    rng: Generator,
 ) -> ProgramClaims | Unmet:
     """Make claims on a rule that ends in a program, or say which condition is not met.
 
     ``sources`` are cut into as many folds as the form needs. Multipliers are looked for on the
-    pilot alone. Called by ``ClaimFinder`` once for each such rule.
+    pilot alone; ``rng`` draws the order of bets. Called by ``ClaimFinder._make`` for each such
+    rule.
     """
     split = sources.find(form.law)
     if split.is_exact:
@@ -311,6 +304,6 @@ def make_program_claims(
     ranks = find_ranks(reader, pilot, law, workspace)
     if isinstance(ranks, Unmet):
         return ranks
-    rest = reader.read_rest(np.random.default_rng([PILOT_SEED, 2]))
+    rest = reader.read_rest(rng)
     lower, upper = (ProgramEnd(pilot, rest, each) for each in ranks)
-    return ProgramClaims(form, lower, upper)
+    return ProgramClaims(lower, upper)

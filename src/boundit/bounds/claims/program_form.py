@@ -52,7 +52,7 @@ class ProgramForm:
 def find_program_form(rule: BoundRule, graph: CausalGraph) -> ProgramForm | Unmet:
     """Find the sum of levels whose value a rule bounds by a program, or say what is not met.
 
-    Called by ``ClaimFinder`` once for each rule, before any row is read.
+    Called by ``_find_any_form`` for each such rule, before any row is read.
     """
     if not isinstance(rule, NestedChain) or not isinstance(rule.core, ResponseProgram):
         return Unmet("it does not end in a program")
