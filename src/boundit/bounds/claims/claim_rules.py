@@ -65,7 +65,7 @@ class ClaimRule:
 
         Called by ``plan_claims``.
         """
-        form = self.form.form if isinstance(self.form, RatioForm) else self.form
+        form = self.form if isinstance(self.form, LevelForm) else self.form.form
         columns = {
             name: column for each in form.levels for name, column in each.columns.items()
         }
