@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.binary_reward import BinaryReward
-from boundit.bounds.explain import MOST_EXPLAINED
+from boundit.bounds.explain import MOST_COMPARED, MOST_EXPLAINED
 from boundit.bounds.intersect import (
     CROSSED,
     NEVER_LOGGED,
@@ -112,6 +112,7 @@ def test_a_level_never_logged_is_marked() -> None:
     assert (rows(log)["c"].lower, rows(log)["c"].upper) == (0.0, 10.0)
 
 
+WHY = EndSampling(1.0, 0.0)
 EMPTY = Ends(np.zeros(2), np.ones(2), np.array([True, False]))
 
 
@@ -176,15 +177,19 @@ def test_the_other_method_may_contradict_itself_and_refutes_nothing() -> None:
     assert found == RowSampling(other=Interval(1.0, 2.0))
 
 
-def test_a_table_too_large_to_be_explained_is_not_compared() -> None:
-    log = COUNTED.add_levels({"X": [f"x{i}" for i in range(MOST_EXPLAINED)]})
+def test_tables_of_many_rows_are_not_compared_and_those_of_very_many_not_explained() -> None:
+    log = COUNTED.add_levels({"X": [f"x{i}" for i in range(MOST_COMPARED)]})
+    one = FixedRule("one", full(log))
+    assert compare(log, one, one)["a"].sampling == RowSampling(WHY, WHY)
 
-    assert compare(log, one := FixedRule("one", full(log)), one)["a"].sampling is None
+    log = COUNTED.add_levels({"X": [f"x{i}" for i in range(MOST_EXPLAINED)]})
+    one = FixedRule("one", full(log))
+    assert compare(log, one, one)["a"].sampling is None
 
 
 def full(log: CountTable) -> Ends:
     shape = len(log.levels["X"])
-    return Ends(np.zeros(shape), np.ones(shape), sampling=lambda *_: EndSampling(1.0, 0.0))
+    return Ends(np.full(shape, 0.1), np.full(shape, 0.9), sampling=lambda *_: WHY)
 
 
 def compare(log: CountTable, own: FixedRule, *other: FixedRule) -> dict[object, Bound]:

@@ -61,6 +61,7 @@ def test_json_has_the_rows_and_dates_as_text(
     assert record["profile"] == "sound"
     assert record["inference"] == "exact"
     assert "95 of 100 logs" in record["promise"]
+    assert {"lower", "upper", "other"} == record["rows"][0]["sampling"].keys()
     assert list(record["rows"][0])[:4] == ["X", "Z", "lower", "upper"]
     days = json.loads(answer(capsys, "bound", GRAPH, QUERY, "days.csv", "--json")[1])
     assert days["rows"][0]["Z"] == "2024-01-01"

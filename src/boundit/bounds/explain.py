@@ -22,8 +22,8 @@ from boundit.terms.sampling import EndSampling, HeavyCell
 
 MOST_EXPLAINED = 5_000
 """Up to how many rows each carry the numbers they were made from."""
-
-
+MOST_COMPARED = 20
+"""Up to how many rows a table is made by both methods, so that each row can tell the other."""
 MOST_CELLS = 1_000
 """Up to how many cells behind a row are listed; of more, none is: nobody could read them."""
 
@@ -45,7 +45,7 @@ class Explainer:
         self._needs = [rule.needs for rule in rules]
         self._marginals: dict[Nodes, NamedArray] = {}
         rows = np.prod([len(log.levels[axis]) for axis in axes])
-        self.is_small = rows <= MOST_EXPLAINED
+        self.is_small, self.is_compared = rows <= MOST_EXPLAINED, rows <= MOST_COMPARED
 
     def scale(self, share: float) -> float:
         """Turn a number on the scale from 0 to 1 into a reward within its range.

@@ -105,7 +105,7 @@ def intersect_rules(
     """Intersect the ends of all rules into a bound for every arm and context.
 
     ``finder`` finds ends that allow for chance, ``other`` makes what finds those of the other
-    method, which stand beside them in small tables.
+    method, which stand beside them in tables of few rows.
     Each bound keeps which rules gave its ends; with the bounds come notes on the whole table.
     Rules of a sound plan hold, so that ends which cross can only blame the graph. Called by
     ``_bound_rows``.
@@ -169,13 +169,13 @@ def _intersect_ends(
 def _find_other(
     other: OtherMethod | None, explainer: Explainer, shape: Sequence[int], told: Told
 ) -> Intersection | None:
-    """Find the intervals that the other method would give, if the table is small and time left.
+    """Find the intervals that the other method would give, if rows are few and time is left.
 
     They stand beside those of the table and say nothing of the graph where they cross. Called
     by ``intersect_rules``.
     """
     over = explainer.evaluator.workspace.budget.is_over()
-    if other is None or over or not explainer.is_small:
+    if other is None or over or not explainer.is_compared:
         return None
     try:
         return _intersect_ends(*other(), shape, told, strict=False)

@@ -270,10 +270,18 @@ def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None
 def _write_rows(table: "BoundTable") -> list[dict[str, object]]:
     """Write the rows of a bound table for JSON, with dates and times as text.
 
+    Where it is known why chance widens a row as it does, that is part of it.
+
     Called by ``_print_table`` for --json.
     """
+    from boundit.terms.saving.codec import encode  # noqa: PLC0415, keeps --help quick
+
     plain = int | float | str | None
-    return [
+    rows: list[dict[str, object]] = [
         {name: v if isinstance(v, plain) else str(v) for name, v in row.items()}
         for row in table.rows()
     ]
+    for row, bound in zip(rows, table.bounds.values(), strict=True):
+        if bound.sampling is not None:
+            row["sampling"] = encode(bound.sampling)
+    return rows
