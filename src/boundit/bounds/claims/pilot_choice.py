@@ -15,7 +15,7 @@ from boundit.bounds.claims.sum_arrays import add_up, take_worst, widen
 from boundit.counts.named_array import Floats
 
 _GOLDEN: Final = (5**0.5 - 1) / 2
-_STEPS: Final = 14
+_STEPS: Final = 9
 _REACH: Final = 1.8  # how far, in logarithms, the best scale may be from the first guess
 _LEAST: Final = 1e-12
 
