@@ -366,7 +366,7 @@ def find_spread(every: EveryLog, rest: RestNumbers, tables: Tables, place: int) 
     truth = replace(arrays, shares=(*arrays.shares[: place + 1], *later))
     where = arrays.layout.cells[place]
     mean = world.find_level(world.levels[-1], tables).align(arrays.layout.cells[-1].axes)
-    valued = truth.value_draws(place, mean)
+    valued = truth.value_draws(place, mean, upper=False, most=False)
     over = tuple(range(len(where.axes), valued.ndim))
     named = (*where.axes, *where.draws)
     law = world.find_level(world.levels[place], tables).align(named)

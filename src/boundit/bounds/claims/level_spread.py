@@ -104,7 +104,7 @@ class SpreadBoxes:
         seen = last.rows > 0
         return cls(np.where(seen, low, 0.0), np.where(seen, high, 1.0), log_part)
 
-    def bound(self, arrays: SumArrays, place: int) -> Floats:
+    def bound(self, arrays: SumArrays, place: int, *, upper: bool) -> Floats:
         """Bound the spread of what follows a level's draws, cell by cell.
 
         By the triangle inequality it is at most that of the middle of what may follow, plus
@@ -113,8 +113,8 @@ class SpreadBoxes:
         """
         where, weights = arrays.layout.cells[place], arrays.weights[place]
         one = np.ones_like(arrays.weights[-1])
-        low = arrays.value_draws(place, self.low * one)
-        high = arrays.value_draws(place, self.high * one)
+        low = arrays.value_draws(place, self.low * one, upper=upper, most=False)
+        high = arrays.value_draws(place, self.high * one, upper=upper, most=True)
         moved = self._add_variations(arrays, place)
         over = tuple(range(len(where.axes), len(where.axes) + len(where.draws)))
         full = np.expand_dims(weights, over) if over else weights
@@ -166,6 +166,10 @@ def _weigh(arrays: SumArrays, place: int, later: int, radius: Floats) -> Floats:
     used = sorted({*where.before, *cells.before} - {place})
     factors = [arrays.shares[i] for i in used]
     settings: ArraySettings = arrays.settings
+    gone = tuple(
+        i for i, axis in enumerate(cells.axes) if axis in arrays.layout.worst[where.depth :]
+    )
+    radius = radius.max(axis=gone, keepdims=True)  # whatever is chosen of unknown variables
     return multiply_onto(
         [*factors, trim(cells.axes, radius)], (*where.axes, *where.draws), settings
     )

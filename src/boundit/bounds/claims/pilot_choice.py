@@ -3,8 +3,9 @@
 The chooser holds no row of the rest, so that nothing the rest's rewards say can move a choice.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ _GOLDEN: Final = (5**0.5 - 1) / 2
 _STEPS: Final = 9
 _REACH: Final = 1.8  # how far, in logarithms, the best scale may be from the first guess
 _LEAST: Final = 1e-12
+
+Costs: TypeAlias = tuple[Floats, Floats]
+"""What a level pays for, by what follows its draws and by their range."""
 
 
 class RowChoice(Protocol):
@@ -69,8 +73,10 @@ class PilotChooser:
         self.layout = pilot.arrays.layout
         n_levels = len(self.layout.cells)
         self.branch_shares = [self.arrays.share_branches(i) for i in range(n_levels)]
-        self._costs = [self._guess_costs(i) for i in range(n_levels - 1)]
-        self._spread = tuple(self._choose_spread(i) for i in range(n_levels - 1))
+        self._costs = [
+            [self._guess_costs(i, upper=upper) for i in range(n_levels - 1)]
+            for upper in ((False, True) if self.layout.worst else (False,))
+        ]
 
     def choose(self, log_error: Floats, *, upper: bool) -> Choice:
         """Choose the scale of one end of all rows, and predict the end.
@@ -80,10 +86,14 @@ class PilotChooser:
         """
         sign = -1.0 if upper else 1.0
 
-        def predict(exponent: Floats) -> Floats:
-            return sign * self._predict(np.exp(exponent), log_error, upper=upper)
+        costs = self._costs[upper and len(self._costs) > 1]
+        spread = tuple(self._choose_spread(i, each) for i, each in enumerate(costs))
 
-        first = np.log(2 * log_error / np.maximum(self._guess_variance(), _LEAST)) / 2
+        def predict(exponent: Floats) -> Floats:
+            paid = self._predict_levels(np.exp(exponent), costs, spread, upper=upper)
+            return sign * self._predict(np.exp(exponent), log_error, paid, upper=upper)
+
+        first = np.log(2 * log_error / np.maximum(self._guess_variance(costs), _LEAST)) / 2
         low, high = first - _REACH, first + _REACH
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         at_left, at_right = predict(left), predict(right)
@@ -98,10 +108,12 @@ class PilotChooser:
             at_left = np.where(better, at_new, at_kept)
             at_right = np.where(better, at_kept, at_new)
         best = np.where(at_left > at_right, left, right)
-        return Choice(np.exp(best), self._spread, sign * np.maximum(at_left, at_right))
+        return Choice(np.exp(best), spread, sign * np.maximum(at_left, at_right))
 
-    def _predict(self, scale: Floats, log_error: Floats, *, upper: bool) -> Floats:
-        """Predict the ends of all rows at a scale.
+    def _predict(
+        self, scale: Floats, log_error: Floats, levels: Sequence[Floats], *, upper: bool
+    ) -> Floats:
+        """Predict the ends of all rows at a scale, ``levels`` being what levels add.
 
         Called by ``PilotChooser.choose``.
         """
@@ -111,15 +123,29 @@ class PilotChooser:
         s = lam * weights / np.maximum(last.rows, 1.0) / q
         paid = q * predict_price(last, last.rows, -s if upper else s)
         leaf = weights * last.mean + sign * paid / lam
-        levels = []
-        for costs, by_spread in zip(self._costs, self._spread, strict=True):
-            n_axes = costs[0].ndim
-            cost = np.where(widen(by_spread, n_axes), *costs)
-            levels.append(sign * widen(scale, n_axes) / 2 * cost)
         value = take_worst(self.layout, leaf, levels, upper=upper)
         return value + sign * log_error / scale
 
-    def _guess_variance(self) -> Floats:
+    def _predict_levels(
+        self,
+        scale: Floats,
+        costs: Sequence[Costs],
+        spread: Sequence[NDArray[np.bool_]],
+        *,
+        upper: bool,
+    ) -> list[Floats]:
+        """Predict what the levels before the last add at their cells.
+
+        Called by ``PilotChooser.choose``.
+        """
+        found = list[Floats]()
+        for each, by_spread in zip(costs, spread, strict=True):
+            n_axes = each[0].ndim
+            cost = np.where(widen(by_spread, n_axes), *each)
+            found.append((1 if upper else -1) * widen(scale, n_axes) / 2 * cost)
+        return found
+
+    def _guess_variance(self, costs: Sequence[Costs]) -> Floats:
         """Guess the variance of the estimated sum, for a first guess of the scale.
 
         Called by ``PilotChooser.choose``.
@@ -128,15 +154,15 @@ class PilotChooser:
         spread = np.maximum(last.mean * (1 - last.mean), 0.004)
         cells = self.arrays.weights[-1] ** 2 * spread / np.maximum(last.rows, 1.0)
         found = add_up(cells, self.layout.cells[-1].axes, kept)
-        for where, costs in zip(self.layout.cells, self._costs, strict=False):
-            found = found + add_up(np.minimum(*costs), where.axes, kept)
+        for where, each in zip(self.layout.cells, costs, strict=False):
+            found = found + add_up(np.minimum(*each), where.axes, kept)
         return found
 
-    def _guess_costs(self, place: int) -> tuple[Floats, Floats]:
+    def _guess_costs(self, place: int, *, upper: bool) -> Costs:
         """Guess the variance that a level pays for, by what follows its draws and by range.
 
-        The first is infinite within a minimum, where it is not bounded. Called by
-        ``PilotChooser`` for each level but the last.
+        The first is infinite where levels are made to pay by range. Called by ``PilotChooser``
+        for each level but the last.
         """
         where, numbers = self.layout.cells[place], self.arrays.numbers[place]
         rows = np.maximum(self.arrays.find_rows(place), 1.0)
@@ -145,10 +171,12 @@ class PilotChooser:
         if numbers.exact:
             return np.zeros(shape), np.zeros(shape)
         by_range = np.broadcast_to(0.25 * weights**2 / rows / self.branch_shares[place], shape)
-        if self.layout.worst or self.by_range:
+        if self.by_range:
             return np.full(shape, np.inf), by_range
         one = np.ones_like(self.arrays.weights[-1])
-        values = self.arrays.value_draws(place, self.pilot.last.mean * one)
+        values = self.arrays.value_draws(
+            place, self.pilot.last.mean * one, upper=upper, most=upper
+        )
         share = self.arrays.shares[place].align((*where.axes, *where.draws))[0]
         over = tuple(range(len(where.axes), len(where.axes) + len(where.draws)))
         mean = (share * values).sum(axis=over)
@@ -157,11 +185,11 @@ class PilotChooser:
         one, other = np.broadcast_arrays(by_spread, by_range)
         return one, other
 
-    def _choose_spread(self, place: int) -> NDArray[np.bool_]:
+    def _choose_spread(self, place: int, costs: Costs) -> NDArray[np.bool_]:
         """Choose for every row whether a level pays by what follows its draws.
 
-        Called by ``PilotChooser`` for each level but the last.
+        Called by ``PilotChooser.choose`` for each level but the last.
         """
         axes, kept = self.layout.cells[place].axes, self.layout.axes
-        by_spread, by_range = (add_up(cost, axes, kept) for cost in self._costs[place])
+        by_spread, by_range = (add_up(cost, axes, kept) for cost in costs)
         return np.asarray(by_spread < by_range)

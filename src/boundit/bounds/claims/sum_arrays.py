@@ -87,20 +87,35 @@ class SumArrays:
         """
         return self.numbers[place].rows.align(self.layout.cells[place].axes)
 
-    def value_draws(
-        self,
-        place: int,
-        last: Floats,
-    ) -> Floats:
+    def value_draws(self, place: int, last: Floats, *, upper: bool, most: bool) -> Floats:
         """Compute a level's weights times the value of what follows each of its draws.
 
         ``last`` is what the value's cells hold; the axes are the level's cells, then what it
-        draws. Called for the spread of what a level draws.
+        draws. Of unknown variables within, the least is taken, or for ``upper`` ends the
+        greatest. What is chosen of those around the level that it does not read hangs on none
+        of its draws, so that only the least and, if ``most``, the greatest may be said. Called
+        by ``SpreadBoxes.bound``, and by ``PilotChooser`` for a guess.
         """
-        where, end = self.layout.cells[place], self.layout.cells[-1]
-        others = [share for i, share in enumerate(self.shares) if i != place]
+        where, layout = self.layout.cells[place], self.layout
         kept = (*where.axes, *where.draws)
-        return multiply_onto([*others, trim(end.axes, last)], kept, self.settings)
+        value = trim(layout.cells[-1].axes, last)
+        for depth in range(len(layout.worst), -1, -1):
+            factors = [value]
+            factors += [
+                share
+                for i, share in enumerate(self.shares)
+                if i != place and layout.cells[i].within == depth
+            ]
+            if depth == 0:
+                break
+            held = dict.fromkeys(name for factor in factors for name in factor.axes)
+            left = tuple(
+                name for name in held if name in kept or layout.drawn.get(name, -1) < depth
+            )
+            value = Factor(left, (multiply_onto(factors, left, self.settings),))
+            greatest = upper if depth > where.within else most
+            value = _take_least(value, layout.worst[depth - 1], kept, upper=greatest)
+        return multiply_onto(factors, kept, self.settings)
 
     def share_branches(self, place: int) -> Floats:
         """Share each cell of a level out over the branches of the sum that read it.
@@ -117,6 +132,18 @@ class SumArrays:
         typical = np.maximum(weights.mean(axis=chosen, keepdims=True), 0.0) + _LEAST
         found: Floats = typical / typical.sum(axis=branches, keepdims=True)
         return found
+
+
+def _take_least(value: Factor, name: str, kept: Sequence[str], *, upper: bool) -> Factor:
+    """Take the least over a variable of unknown law, or the greatest, unless it is kept.
+
+    Called by ``SumArrays.value_draws``.
+    """
+    if name not in value.axes or name in kept:
+        return value
+    at, (array,) = value.axes.index(name), value.arrays
+    least = array.max(axis=at) if upper else array.min(axis=at)
+    return Factor(value.axes[:at] + value.axes[at + 1 :], (least,))
 
 
 def trim(axes: Sequence[str], values: Floats) -> Factor:

@@ -13,6 +13,7 @@ from typing import Final, final
 
 import numpy as np
 
+from boundit.bounds.claims.last_level import ValuedRest
 from boundit.bounds.claims.level_spread import (
     SpreadBoxes,
     bound_about,
@@ -45,7 +46,9 @@ class SumClaims:
         self.pilot, self.rest, self.centre = pilot, rest, centre
         self.chooser = PilotChooser(pilot)
         self.layout = rest.arrays.layout
-        self._total = may_use_total(rest.arrays)
+        # A numeric reward varies less within strata than its mean allows.
+        counted = centre is not None or isinstance(rest.last, ValuedRest)
+        self._total = counted and may_use_total(rest.arrays)
 
     def choose(self, log_error: Floats, *, upper: bool) -> Choice:
         """Choose scales and kinds of penalties of one end of all rows, and predict it.
@@ -120,7 +123,7 @@ class SumClaims:
                     spread = self._bound_total(scale, paid, log_error, upper=upper)
                 else:
                     assert boxes is not None
-                    spread = boxes.bound(arrays, place)
+                    spread = boxes.bound(arrays, place, upper=upper)
                 small = widen(by_spread, n_axes) & (s < SMALL_SCALE)
                 by = rows * weigh_squares(np.where(small, s, 0.0)) * spread
                 cost = np.where(small, by, cost)

@@ -28,7 +28,8 @@ class LevelCells:
     ``axes`` are the table's, then those of the cell. ``draws`` are the variables that the level
     sums over. ``depth`` counts the variables of unknown law outside it. Branches of the sum
     that differ in ``shared`` alone read the same rows. ``before`` numbers the levels that its
-    weight is a product of.
+    weight is a product of. The level itself stands ``within`` so many minima, of which it may
+    read none.
     """
 
     axes: tuple[str, ...]
@@ -36,6 +37,7 @@ class LevelCells:
     depth: int
     shared: tuple[str, ...]
     before: tuple[int, ...]
+    within: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ def lay_out(
                 depth,
                 tuple(sort_names(outside - level.given - level.of)),
                 before,
+                level.depth,
             )
         )
     return SumLayout(axes, worst, drawn, tuple(cells))
