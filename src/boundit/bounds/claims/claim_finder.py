@@ -220,7 +220,7 @@ def _explain(
 
     Used by ``ClaimFinder.find`` as the ``sampling`` of its ends.
     """
-    return cells.explain(place, boxes=NARROWER if boxed[upper][place] else None)
+    return cells.explain(place, upper=upper, boxes=NARROWER if boxed[upper][place] else None)
 
 
 def share_error(predicted: Sequence[Floats], *, upper: bool, equal: bool) -> list[Floats]:

@@ -11,6 +11,9 @@ from boundit.counts.named_array import Floats
 from boundit.terms.names import sort_names
 from boundit.terms.sampling import MOST_HEAVY, EndSampling, HeavyCell
 
+ERRORS = 2.0
+"""By how many standard errors chance is allowed for where the worst level is sought."""
+
 
 @dataclass(frozen=True, eq=False)
 class ClaimCells:
@@ -21,12 +24,12 @@ class ClaimCells:
     rows: Floats
     mean: Floats
 
-    def explain(self, place: Place, *, boxes: str | None = None) -> EndSampling:
-        """Say why chance moves an end of the row at a place.
+    def explain(self, place: Place, *, upper: bool, boxes: str | None = None) -> EndSampling:
+        """Say why chance moves the lower or the upper end of the row at a place.
 
-        Of variables of unknown law the level is taken that chance moves most. ``boxes`` says
-        why each cell has an interval of its own. Called by ``ClaimFinder.find`` for the ends
-        of small tables.
+        Of variables of unknown law the level is taken at which the end is attained. ``boxes``
+        says why each cell has an interval of its own. Called by ``ClaimFinder.find`` for the
+        ends of small tables.
         """
         axes, n_own = self.arrays.layout.cells[-1].axes, len(self.arrays.layout.axes)
         weights, rows, mean = (
@@ -36,8 +39,11 @@ class ClaimCells:
         chance = np.where(rows > 0, weights**2 / np.maximum(rows, 1.0), 0.0)
         added = chance * np.maximum(mean * (1 - mean), 1 / (rows + 2))
         own = axes[n_own:]
+        value = weights * np.where(rows > 0, mean, float(upper))
         index = _choose_worst(
-            added, [own.index(w) for w in self.arrays.layout.worst if w in own]
+            value if upper else -value,
+            added,
+            [own.index(w) for w in self.arrays.layout.worst if w in own],
         )
         weights, rows, chance, added = (
             array[index] for array in (weights, rows, chance, added)
@@ -81,15 +87,16 @@ def _take_row(values: Floats, place: Place, n_axes: int) -> Floats:
     return found
 
 
-def _choose_worst(added: Floats, worst: list[int]) -> tuple[int | slice, ...]:
-    """Choose the levels of unknown variables at which the sampling variance is greatest.
+def _choose_worst(value: Floats, added: Floats, worst: list[int]) -> tuple[int | slice, ...]:
+    """Choose the levels of unknown variables that reach furthest, chance allowed for.
 
-    Called by ``ClaimCells.explain``.
+    ``value`` and ``added`` are what cells add to the end and to its variance. Called by
+    ``ClaimCells.explain``.
     """
     index: list[int | slice] = [slice(None)] * added.ndim
     others = tuple(i for i in range(added.ndim) if i not in worst)
     if worst:
-        totals = added.sum(axis=others)
+        totals = value.sum(axis=others) + ERRORS * np.sqrt(added.sum(axis=others))
         best = np.unravel_index(int(totals.argmax()), totals.shape)
         for axis, at in zip(sorted(worst), best, strict=True):
             index[axis] = int(at)
