@@ -3,6 +3,7 @@
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.read import read_log
 from boundit.graph.text import parse
+from boundit.terms.sampling import EndSampling, HeavyCell
 
 ROWS = {
     "Plan": ["a", "a", "b", "b"],
@@ -50,3 +51,24 @@ def test_plain_numbers_come_with_their_rows() -> None:
     written = explained("Plan -> Paid; Plan -> [S]")
 
     assert "value: 6.667 (60 rows)" in written
+
+
+def test_a_conditioning_bound_is_as_uncertain_as_the_cell_that_attains_it() -> None:
+    """The least share gives the lower end, the greatest the upper one."""
+    cells = {"C": [0, 0, 1, 1], "Y": [0, 1, 0, 1], "n": [80, 20, 30, 70]}
+    log = read_log({**cells, "X": [0] * 4}, weight="n")
+    table = derive_bounds(parse("C -> X -> Y; C -> Y; C -> [S]"), "Y | do(X)", log)
+    found = table.bounds[(0,), ()].sampling
+
+    assert found is not None
+    assert found.lower == EndSampling(100.0, 0.0, (HeavyCell((("X", 0), ("C", 0)), 100.0, 1),))
+    assert found.upper == EndSampling(100.0, 0.0, (HeavyCell((("X", 0), ("C", 1)), 100.0, 1),))
+
+
+def test_plug_in_ends_are_not_moved_by_chance() -> None:
+    log = read_log(ROWS, weight="n")
+    table = derive_bounds(
+        parse("Plan -> Paid"), "Paid | do(Plan)", log, confidence=None, reward_range=(0, 10)
+    )
+
+    assert {row.sampling for row in table.bounds.values()} == {None}

@@ -91,10 +91,8 @@ def assemble(
     evidence = BoundEvidence.from_counts(plan, counts, reward_range, workspace)
     _require_room(plan, evidence)
     trial = Trial(plan, plan, PlugInNumbers(evidence.evaluator), None)
-    if confidence is not None and inference == "approximate":
-        trial = _approximate(plan, evidence, confidence)
-    elif confidence is not None:
-        trial = _allow_for_chance(plan, evidence, confidence, sparing=sparing)
+    if confidence is not None:
+        trial = _make_trial(plan, evidence, confidence, inference, sparing=sparing)
     if evidence.log.exact or trial.finder:
         require_possible(trial.boxed, trial.numbers)
     other = _find_other_method(plan, evidence, confidence, inference)
@@ -129,6 +127,23 @@ def assemble(
     )
 
 
+def _make_trial(
+    plan: BoundPlan,
+    evidence: BoundEvidence,
+    confidence: float,
+    inference: Inference,
+    *,
+    sparing: bool = True,
+) -> Trial:
+    """Choose the rules to try at a confidence, and what finds their ends by a method.
+
+    Called by ``assemble``, and by ``_find_other_method`` to compare with.
+    """
+    if inference == "approximate":
+        return _approximate(plan, evidence, confidence)
+    return _allow_for_chance(plan, evidence, confidence, sparing=sparing)
+
+
 def _allow_for_chance(
     plan: BoundPlan, evidence: BoundEvidence, confidence: float, *, sparing: bool
 ) -> Trial:
@@ -136,7 +151,7 @@ def _allow_for_chance(
 
     Where some rule is a sum, claims get most of the error and boxes little; else boxes get all
     of it, and so they do where rows of an adaptive log hang on each other. Called by
-    ``assemble``, ``_approximate`` and ``_find_other_method``.
+    ``_make_trial`` and ``_approximate``.
     """
     levels, error = evidence.evaluator.levels, 1 - confidence
     boxed = choose_rules(plan, levels) if sparing else plan
@@ -160,8 +175,7 @@ def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) ->
     """Choose the rules that are formulas, and what finds their ends by the normal law.
 
     Rules of other kinds, and rows with few rewards, keep exact ends with a share of the error;
-    where rows belong together, nothing else than formulas is tried. Called by ``assemble`` for
-    approximate intervals, and by ``_find_other_method`` to compare with.
+    where rows belong together, nothing else than formulas is tried. Called by ``_make_trial``.
     """
     near = ApproximateRules(plan, evidence, 1 - confidence)
     if evidence.is_clustered:
@@ -186,10 +200,8 @@ def _find_other_method(
         return None
 
     def make() -> tuple[BoundPlan, EndFinder]:
-        if inference == "exact":
-            trial = _approximate(plan, evidence, confidence)
-        else:
-            trial = _allow_for_chance(plan, evidence, confidence, sparing=True)
+        other: Inference = "approximate" if inference == "exact" else "exact"
+        trial = _make_trial(plan, evidence, confidence, other)
         return trial.plan, trial.finder or partial(try_rules, trial.numbers)
 
     return make

@@ -49,8 +49,8 @@ def choose_rules(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
     """Keep the rules likeliest to win, judged by the graph and the levels alone.
 
     A reweighting of which nothing is known hardly ever beats conditioning, and costs error all
-    the same. Rewards must have no say, or the confidence would not hold. Called by ``assemble``
-    when a confidence is asked for, and by ``choose_columns``.
+    the same. Rewards must have no say, or the confidence would not hold. Called by
+    ``_allow_for_chance`` and ``choose_columns``.
     """
     tried = [p for p in plan.rules if not _reweights_freely(p.rule)] or plan.rules
     kept = sorted(tried, key=lambda planned: rank_rule(planned.rule, levels))[:MOST_RULES]

@@ -96,7 +96,7 @@ class BoundEvidence:
     ) -> ConfidentNumbers:
         """Make confidence intervals that hold at once for all cells that some rules read.
 
-        Called by ``assemble`` when a confidence is asked for.
+        Called by ``_allow_for_chance`` when a confidence is asked for.
         """
         return self.make_confident_of(collect_extremes(rules), confidence, sparing=sparing)
 

@@ -1,8 +1,9 @@
 """The numbers a row was made from: cells, sums that prove an end, worst populations."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from operator import itemgetter
 from typing import final
 
 import numpy as np
@@ -14,6 +15,7 @@ from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import NamedArray
 from boundit.counts.table import CountTable
+from boundit.estimand.language.expression import P
 from boundit.terms.explanation import format_count
 from boundit.terms.formula import Line, Sentence, Term, Variable
 from boundit.terms.names import Nodes
@@ -78,18 +80,64 @@ class Explainer:
         except LIMITS:  # a reason less, but the end holds
             return ()
 
-    def explain_sampling(self, place: Place, ends: Ends, *, upper: bool) -> EndSampling | None:
+    def explain_sampling(
+        self, which: int, place: Place, ends: Ends, *, upper: bool
+    ) -> EndSampling | None:
         """Say why chance moves an end of a row as it does, with the levels of cells as logged.
 
-        None where the method that found the ends does not say. Called by
+        The end is that of rule number ``which``. None where nobody can say. Called by
         ``_RowWriter._list_sampling`` for both ends of every row of a small table.
         """
-        if ends.sampling is None or self.evaluator.workspace.budget.is_over():
+        if self.evaluator.workspace.budget.is_over():
             return None
-        found = ends.sampling(place, upper)
+        if ends.sampling is not None:
+            found = ends.sampling(place, upper)
+        else:
+            found = self._find_attaining_cell(which, place, upper=upper)
         if found is None:
             return None
         return replace(found, heaviest=tuple(map(self._name_levels, found.heaviest)))
+
+    def _find_attaining_cell(
+        self, which: int, place: Place, *, upper: bool
+    ) -> EndSampling | None:
+        """Find the one cell at which an end is attained, where a rule reads cells one by one.
+
+        As in a conditioning bound: the least or the greatest of some shares. Called by
+        ``Explainer.explain_sampling`` for ends that say nothing themselves.
+        """
+        rule = self.rules[which]
+        (formula, *others) = rule.formulas or (None,)
+        if others or not isinstance(formula, P):
+            return None
+        try:
+            cells = list(islice(rule.list_cells(self.evaluator, place), MOST_CELLS + 1))
+        except LIMITS:
+            return None
+        if len(cells) > MOST_CELLS:
+            return None
+        found = [
+            self._measure_cell(formula, place, levels, share, upper=upper)
+            for levels, share in cells
+        ]
+        reach, cell = max(found, key=itemgetter(0))
+        return None if np.isinf(reach) else EndSampling(cell.rows, 0.0, (cell,))
+
+    def _measure_cell(
+        self, term: P, place: Place, levels: Mapping[str, int], share: float, *, upper: bool
+    ) -> tuple[float, HeavyCell]:
+        """Measure how far a cell may reach upwards, or downwards, by chance; any, if unseen.
+
+        Called by ``Explainer._find_attaining_cell`` for every cell of a row.
+        """
+        here = dict(zip(self.axes, place, strict=True)) | dict(levels)
+        read = {name: i for name, i in here.items() if name in term.given}
+        rows = float(self._count_log_rows(frozenset(read)).at(read))
+        cell = HeavyCell(tuple(read.items()), rows, 1.0)
+        if not rows or np.isnan(share):
+            return np.inf, cell
+        error = np.sqrt(max(share * (1 - share), 1 / (rows + 2)) / rows)
+        return float((share if upper else -share) + 2 * error), cell
 
     def _name_levels(self, cell: HeavyCell) -> HeavyCell:
         """Give a cell the levels that the numbers of its levels stand for.

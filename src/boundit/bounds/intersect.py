@@ -215,7 +215,9 @@ class _RowWriter:
             self._list_all_cells(low_by, best, upper=False),
             self._list_all_cells(high_by, best, upper=True),
             self._list_marks(best, estimates, numbers),
-            self._list_sampling(best, other),
+            repeat(None, best.lower.size)
+            if best is estimates
+            else self._list_sampling(best, other),
         )
         return dict(
             zip(self._list_keys(), starmap(Bound, zip(*columns, strict=True)), strict=True)
@@ -261,29 +263,31 @@ class _RowWriter:
 
     def _list_sampling(
         self, best: Intersection, other: Intersection | None
-    ) -> Iterable[RowSampling | None]:
-        """List why chance widens each row as it does; None where no method says anything of it.
+    ) -> Iterator[RowSampling | None]:
+        """List why chance widens each row as it does; None where nobody says anything of it.
 
-        Called by ``_RowWriter.write_rows``.
+        Called by ``_RowWriter.write_rows`` where chance is allowed for.
         """
-        says = other is not None or any(ends.sampling for ends in best.all_ends)
-        if not (self.explainer.is_small and says):
-            return repeat(None, best.lower.size)
+        if not self.explainer.is_small:
+            yield from repeat(None, best.lower.size)
+            return
         beside: Iterable[Interval | None] = repeat(None, best.lower.size)
         if other is not None:
             ends = self._scale_ends(other.lower), self._scale_ends(other.upper)
             beside = starmap(Interval, zip(*ends, strict=True))
         low_by, high_by = best.low_by.ravel().tolist(), best.high_by.ravel().tolist()
         places = product(*map(range, best.lower.shape))
-        explain = self.explainer.explain_sampling
-        return [
-            RowSampling(
-                explain(place, best.all_ends[low], upper=False),
-                explain(place, best.all_ends[high], upper=True),
-                interval,
+        for place, low, high, interval in zip(places, low_by, high_by, beside, strict=True):
+            lower, upper = (
+                self.explainer.explain_sampling(
+                    which - 1, place, best.all_ends[which], upper=which_end
+                )
+                if which
+                else None
+                for which, which_end in ((low, False), (high, True))
             )
-            for place, low, high, interval in zip(places, low_by, high_by, beside, strict=True)
-        ]
+            said = lower is not None or upper is not None or interval is not None
+            yield RowSampling(lower, upper, interval) if said else None
 
     def _list_all_cells(
         self, rules: Sequence[int], best: Intersection, *, upper: bool

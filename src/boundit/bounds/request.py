@@ -1,6 +1,6 @@
 """What ``derive_bounds`` is asked: the question, the opened logs and every option, checked."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import get_args
@@ -125,15 +125,9 @@ def read_request(
     opened, others = read_log(log), open_external_logs(graph, external)
     if cluster is not None:
         opened.find_cluster(cluster)
-    exact = all(table.exact for table in (opened, *others))
     if inference == "approximate":
-        _require_chance(profile, chance, exact=exact)
-        if any(table.adaptive for table in (opened, *others)):
-            raise NoConfidence(
-                "a log that a learning policy wrote has exact intervals alone; leave out ",
-                Option("inference", inference),
-            )
-    if chance is not None and exact:
+        _require_chance(profile, chance, (opened, *others))
+    if chance is not None and all(table.exact for table in (opened, *others)):
         none = Option("confidence", None)
         raise NoConfidence("an exact law has no sampling error; pass ", none)
     return BoundRequest(
@@ -154,14 +148,19 @@ def read_request(
     )
 
 
-def _require_chance(profile: Profile, confidence: float | None, *, exact: bool) -> None:
+def _require_chance(profile: Profile, confidence: float | None, logs: Collection[Log]) -> None:
     """Refuse approximate intervals where there is no chance that they could allow for.
 
     Called by ``read_request`` where they are asked for.
     """
     approximate = Option("inference", "approximate")
-    if exact:
+    if all(log.exact for log in logs):
         raise NoConfidence("an exact law has no sampling error; leave out ", approximate)
+    if any(log.adaptive for log in logs):
+        raise NoConfidence(
+            "a log that a learning policy wrote has exact intervals alone; leave out ",
+            approximate,
+        )
     if profile == "paper":
         paper = Option("profile", "paper")
         raise NoConfidence(paper, " neglects sampling error; leave out ", approximate)

@@ -21,7 +21,7 @@ class EndFinder(Protocol):
     ) -> tuple[list[Ends], tuple[Note, ...]]:
         """Find the ends of rules in their order, with notes on what was left out.
 
-        Called by ``_intersect_ends``.
+        Called through ``_intersect_ends``, which is given one.
         """
 
 
@@ -34,8 +34,8 @@ def try_rules(
     """Ask every rule for its ends, the cheapest first; what does not fit says nothing.
 
     Returns the ends in the order of ``rules``, and notes that name the rules left out and what
-    would help. Called by ``_intersect_ends`` with confidence intervals, and again with the
-    estimates.
+    would help. Used by ``_allow_for_chance`` for intervals of cells, and by
+    ``intersect_rules`` for estimates.
     """
     found = dict[int, Ends]()
     refused = dict[str, BaseException]()
