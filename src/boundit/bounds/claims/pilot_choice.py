@@ -161,8 +161,8 @@ class PilotChooser:
     def _guess_costs(self, place: int, *, upper: bool) -> Costs:
         """Guess the variance that a level pays for, by what follows its draws and by range.
 
-        The first is infinite where levels are made to pay by range. Called by ``PilotChooser``
-        for each level but the last.
+        The first is infinite where levels are made to pay by range, and where one is read at a
+        value that is chosen later. Called by ``PilotChooser`` for each level but the last.
         """
         where, numbers = self.layout.cells[place], self.arrays.numbers[place]
         rows = np.maximum(self.arrays.find_rows(place), 1.0)
@@ -171,7 +171,8 @@ class PilotChooser:
         if numbers.exact:
             return np.zeros(shape), np.zeros(shape)
         by_range = np.broadcast_to(0.25 * weights**2 / rows / self.branch_shares[place], shape)
-        if self.by_range:
+        chosen = frozenset(numbers.joint.axes) - frozenset(where.axes) - frozenset(where.draws)
+        if self.by_range or chosen:
             return np.full(shape, np.inf), by_range
         one = np.ones_like(self.arrays.weights[-1])
         values = self.arrays.value_draws(
