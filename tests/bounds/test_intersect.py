@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.binary_reward import BinaryReward
-from boundit.bounds.explain import MOST_COMPARED, MOST_EXPLAINED
+from boundit.bounds.explain import MOST_COMPARED, MOST_SAMPLED
 from boundit.bounds.intersect import (
     CROSSED,
     NEVER_LOGGED,
@@ -182,7 +182,7 @@ def test_tables_of_many_rows_are_not_compared_and_those_of_very_many_not_explain
     one = FixedRule("one", full(log))
     assert compare(log, one, one)["a"].sampling == RowSampling(WHY, WHY)
 
-    log = COUNTED.add_levels({"X": [f"x{i}" for i in range(MOST_EXPLAINED)]})
+    log = COUNTED.add_levels({"X": [f"x{i}" for i in range(MOST_SAMPLED)]})
     one = FixedRule("one", full(log))
     assert compare(log, one, one)["a"].sampling is None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from operator import itemgetter
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -24,10 +24,14 @@ from boundit.terms.sampling import EndSampling, HeavyCell
 
 MOST_EXPLAINED = 5_000
 """Up to how many rows each carry the numbers they were made from."""
+MOST_SAMPLED = 1_000
+"""Up to how many rows each say why chance widens them as it does."""
 MOST_COMPARED = 20
 """Up to how many rows a table is made by both methods, so that each row can tell the other."""
 MOST_CELLS = 1_000
 """Up to how many cells behind a row are listed; of more, none is: nobody could read them."""
+Cell: TypeAlias = tuple[Mapping[str, int], float]
+"""The levels of a cell, and the mean reward in it, on the scale from 0 to 1."""
 
 
 @final
@@ -46,8 +50,10 @@ class Explainer:
         self.low, self.high = reward_range
         self._needs = [rule.needs for rule in rules]
         self._marginals: dict[Nodes, NamedArray] = {}
+        self._last_cells: dict[tuple[int, Place], tuple[Cell, ...]] = {}
         rows = np.prod([len(log.levels[axis]) for axis in axes])
-        self.is_small, self.is_compared = rows <= MOST_EXPLAINED, rows <= MOST_COMPARED
+        self.is_small, self.is_sampled = rows <= MOST_EXPLAINED, rows <= MOST_SAMPLED
+        self.is_compared = rows <= MOST_COMPARED
 
     def scale(self, share: float) -> float:
         """Turn a number on the scale from 0 to 1 into a reward within its range.
@@ -111,15 +117,15 @@ class Explainer:
         if others or not isinstance(formula, P):
             return None
         try:
-            cells = list(islice(rule.list_cells(self.evaluator, place), MOST_CELLS + 1))
+            cells = self._list_cells(which, place)
         except LIMITS:
-            return None
-        if len(cells) > MOST_CELLS:
             return None
         found = [
             self._measure_cell(formula, place, levels, share, upper=upper)
             for levels, share in cells
         ]
+        if not found:
+            return None
         reach, cell = max(found, key=itemgetter(0))
         return None if np.isinf(reach) else EndSampling(cell.rows, 0.0, (cell,))
 
@@ -159,18 +165,25 @@ class Explainer:
         """
         here = dict(zip(self.axes, place, strict=True))
         lines, needs = [], self._needs[which]
-        cells = list(
-            islice(self.rules[which].list_cells(self.evaluator, place), MOST_CELLS + 1)
-        )
-        if len(cells) > MOST_CELLS:
-            return ()
-        for levels, share in cells:
+        for levels, share in self._list_cells(which, place):
             where = ", ".join(str(self._write_level(name, i)) for name, i in levels.items())
-            read = {n: i for n, i in (here | levels).items() if n in needs}
+            read = {n: i for n, i in (here | dict(levels)).items() if n in needs}
             rows = format_count(float(self._count_log_rows(frozenset(read)).at(read)))
             worth = "never logged" if np.isnan(share) else f"{self.scale(share):.4g}"
             lines.append(f"{where or 'value'}: {worth} ({rows})")
         return tuple(lines)
+
+    def _list_cells(self, which: int, place: Place) -> tuple[Cell, ...]:
+        """List the cells that rule number ``which`` reads for a row; none if they are too many.
+
+        Rows are explained one after another, both ends of each, so that the last cells are
+        kept. Called by ``Explainer._list_cell_numbers`` and ``Explainer._find_attaining_cell``.
+        """
+        if (which, place) not in self._last_cells:
+            listed = self.rules[which].list_cells(self.evaluator, place)
+            cells = tuple(islice(listed, MOST_CELLS + 1))
+            self._last_cells = {(which, place): cells if len(cells) <= MOST_CELLS else ()}
+        return self._last_cells[which, place]
 
     def _write_proof(self, proof: EndProof) -> tuple[Line, ...]:
         """Write an end as a sum of observed probabilities, on the scale from 0 to 1.

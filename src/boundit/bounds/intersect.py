@@ -268,7 +268,7 @@ class _RowWriter:
 
         Called by ``_RowWriter.write_rows`` where chance is allowed for.
         """
-        if not self.explainer.is_small:
+        if not self.explainer.is_sampled:
             yield from repeat(None, best.lower.size)
             return
         beside: Iterable[Interval | None] = repeat(None, best.lower.size)
