@@ -1,7 +1,7 @@
 """From cells to a table: what is wrong with the data is found here, alike for every engine."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -34,6 +34,7 @@ from boundit.counts.levels import (
     name_bins,
 )
 from boundit.counts.named_array import Floats
+from boundit.counts.repeats import warn_of_repeated_rows
 from boundit.counts.table import CountTable, merge_cells
 from boundit.counts.unmarked import ask_if_always_one
 from boundit.terms.message import Message, Note, Option
@@ -104,7 +105,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         n[kept] / scale,
         numbers,
     )
-    return CountTable(
+    table = CountTable(
         variables=asked.variables,
         levels=levels_of,
         codes=codes,
@@ -123,6 +124,9 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         ),
         **reward,
     )
+    if asked.exact or asked.cluster is not None:
+        return table
+    return replace(table, notes=(*table.notes, *warn_of_repeated_rows(table)))
 
 
 _ADDED = {"sums", "squares"}
