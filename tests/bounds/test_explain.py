@@ -72,3 +72,12 @@ def test_plug_in_ends_are_not_moved_by_chance() -> None:
     )
 
     assert {row.sampling for row in table.bounds.values()} == {None}
+
+
+def test_a_program_without_claims_attains_its_ends_at_no_single_cell() -> None:
+    log = read_log(ROWS | {"Paid": [0, 10, 5, 10]}, weight="n")
+    table = derive_bounds(
+        parse("Plan -> Paid; Plan <-> Paid"), "Paid | do(Plan)", log, reward_range=(0, 10)
+    )
+
+    assert "natural bounds of Paid, Plan" in table.rules
