@@ -205,6 +205,7 @@ class CrossFit:
         halves, by = [], []
         for half in (0, 1):
             own = [rule[1 - half][upper] for rule in measured]
+            # A half flatters what it chose; the penalty of one half's error makes up for it.
             scores = np.stack([end.value - z * np.sqrt(end.variance) for end in own])
             by.append(scores.argmax(axis=0))
             ends = [rule[2 + half][upper] for rule in measured]
