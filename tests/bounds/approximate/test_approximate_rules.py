@@ -4,6 +4,7 @@ from scipy.stats import norm
 from boundit.bounds.approximate.approximate_rules import (
     EXACT_SHARE,
     MIXED_SHARE,
+    NO_FORMULA,
     ApproximateRules,
 )
 from boundit.bounds.approximate.rule_end import LEAST_REWARDS, TOO_FEW
@@ -144,15 +145,30 @@ FACTS = SelectionFacts.from_options(selection_rate=0.5, sensitivity=None)
 
 
 def test_a_fact_on_selection_can_be_nearer_and_gets_half_of_the_error() -> None:
-    plan = plan_sound(SELECTED.graph, SELECTED.query, (), facts=FACTS)
+    plan = plan_sound(SELECTED.graph, SELECTED.query, [frozenset("A")], facts=FACTS)
     rng = np.random.default_rng(1)
     a, b, x, y = rng.integers(0, 2, (4, 500))
     log = read_log({"A": a, "B": b, "X": x, "Y": y}).count(["A", "B", "X"], reward="Y")
+    evidence = read_evidence(plan, log, read_log({"A": a}).count("A"))
 
-    found = ApproximateRules(plan, read_evidence(plan, log), 0.05)
+    found = ApproximateRules(plan, evidence, 0.05)
 
     assert found.is_mixed
     assert found.exact_error == 0.05 * MIXED_SHARE
+
+
+def test_a_conditioning_bound_keeps_its_exact_ends_at_the_whole_error() -> None:
+    """Intervals of single cells are as near as can be."""
+    plan = plan_sound(SELECTED.graph, SELECTED.query, ())
+    rng = np.random.default_rng(1)
+    a, b, x, y = rng.integers(0, 2, (4, 2_000))
+    log = read_log({"A": a, "B": b, "X": x, "Y": y}).count(["A", "B", "X"], reward="Y")
+
+    found, _, notes = approximate(plan, read_evidence(plan, log))
+
+    assert not found.flat
+    assert found.exact_error == 0.05
+    assert notes == (NO_FORMULA,)
 
 
 def test_without_exact_ends_a_row_of_few_rewards_may_be_anything() -> None:

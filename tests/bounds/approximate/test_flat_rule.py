@@ -29,6 +29,8 @@ def test_unknown_links_before_any_known_one_are_choices() -> None:
 
     assert flat["conditioning on A, B"].choices == ("A'", "B'")
     assert flat["sequence A, B, unknown B"].choices == ()
+    assert flat["conditioning on A, B"].is_extreme
+    assert not flat["sequence A, B, unknown B"].is_extreme
 
 
 def test_a_rule_that_knows_more_of_the_same_links_beats_another() -> None:

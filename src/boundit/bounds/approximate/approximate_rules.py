@@ -37,10 +37,7 @@ from boundit.bounds.numbers import Ends, PlugInNumbers
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.proof import Place
 from boundit.bounds.refusals import LIMITS
-from boundit.bounds.rules.chain import Chain
 from boundit.bounds.rules.factorization import Factorization
-from boundit.bounds.rules.nested_chain import NestedChain
-from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.try_rules import EndFinder
 from boundit.counts.formulas.errors import CannotEvaluate
@@ -59,6 +56,7 @@ MOST_PRODUCTS = 4e8
 """Up to how many ends, and products of influences, ends are drawn together."""
 MOST_FORMULAS = 3
 """How many rules that leave something unknown have claims on one end."""
+NO_FORMULA = "no rule here gains by an approximation, so all ends are exact"
 FORMULA_FAULTS = (TooManyTerms, RewardBehindTheBar, CannotEvaluate)
 
 
@@ -82,13 +80,18 @@ class ApproximateRules:
         found = self._flatten_rules()
         best = {name: flat for name, flat in found.items() if flat.is_known} or found
         programs = [name for name, flat in best.items() if self._may_fit(flat)]
-        others = [
-            name
-            for name, one in best.items()
-            if not one.has_choice and not any(map(one.is_beaten_by, best.values()))
-        ]
+        others = [name for name, flat in best.items() if self._is_worth(flat, best)]
         kept = {*others[:MOST_FORMULAS], *programs[:MOST_PROGRAMS]}
         return {name: flat for name, flat in best.items() if name in kept}
+
+    def _is_worth(self, flat: FlatRule, best: Mapping[str, FlatRule]) -> bool:
+        """Tell whether a formula is taken by this method: neither beaten nor better exact.
+
+        Called by ``ApproximateRules._choose_formulas``.
+        """
+        beaten = any(map(flat.is_beaten_by, best.values()))
+        exact = flat.is_extreme and not self.lines.is_clustered
+        return not (beaten or flat.has_choice or exact)
 
     def _flatten_rules(self) -> dict[str, FlatRule]:
         """Write flat what can be, the likeliest rules first, each formula once.
@@ -98,14 +101,21 @@ class ApproximateRules:
         found, seen = dict[str, FlatRule](), set[object]()
         levels = self.counts.levels
         for planned in sorted(self.plan.rules, key=lambda each: rank_rule(each.rule, levels)):
-            try:
-                flat = flatten_rule(planned.rule, levels)
-            except FORMULA_FAULTS:
-                continue
+            flat = self._try_flat(planned.rule)
             if flat is not None and (key := flat.identity) not in seen:
                 seen.add(key)
                 found[planned.record.name] = flat
         return found
+
+    def _try_flat(self, rule: BoundRule) -> FlatRule | None:
+        """Write a rule flat, or return None where that cannot be.
+
+        Called by ``ApproximateRules._flatten_rules`` and ``ApproximateRules._is_settled``.
+        """
+        try:
+            return flatten_rule(rule, self.counts.levels)
+        except FORMULA_FAULTS:
+            return None
 
     def _may_fit(self, flat: FlatRule) -> bool:
         """Tell whether a rule is a program whose multipliers can be chosen on half of the rows.
@@ -136,16 +146,26 @@ class ApproximateRules:
         """
         if any(flat.is_known for flat in self.flat.values()):
             return False
-        may_fit = any(flat.has_choice for flat in self.flat.values())
-
-        def is_settled(rule: BoundRule) -> bool:
-            core = rule.core if isinstance(rule, NestedChain) else None
-            if isinstance(core, ResponseProgram):
-                return core.is_natural or (may_fit and not core.weights)
-            return core is not None or _is_settled(rule)
-
         tried = choose_rules(self.plan, self.counts.levels).rules
-        return not all(is_settled(each.rule) for each in tried)
+        return not all(self._is_settled(each.rule) for each in tried)
+
+    def _is_settled(self, rule: BoundRule) -> bool:
+        """Tell whether a rule is hardly ever nearer than those taken by this method.
+
+        So is one of them, one that they beat, a sum of c-factors, and a reweighting that only
+        tables limit. Their exact ends make do with a small share of the error. Called by
+        ``ApproximateRules.is_mixed``.
+        """
+        if isinstance(rule, Factorization):
+            return True
+        if supposed := rule.reweightings:
+            return not any(each.facts for each in supposed)
+        flat = self._try_flat(rule)
+        if flat is None:
+            return False
+        if flat.has_choice:
+            return any(each.has_choice for each in self.flat.values())
+        return not flat.is_extreme or any(map(flat.is_beaten_by, self.flat.values()))
 
     def add_formulas(self, tried: BoundPlan) -> BoundPlan:
         """Add the rules taken by this method to those tried otherwise, in the plan's order.
@@ -182,7 +202,7 @@ class ApproximateRules:
         nothing = Ends(np.zeros(shape), np.ones(shape))
         for name, each in near.items():
             ends[name] = each.join(ends.get(name, nothing))
-        doubt = _note_doubted(sure, exact is not None) if self.flat else []
+        doubt = _note_doubted(sure, exact is not None) if self.flat else [NO_FORMULA]
         return [ends.get(each.record.name, nothing) for each in rules], (*notes, *doubt)
 
     def _find_near(
@@ -288,18 +308,6 @@ def _take_narrowest(found: Mapping[str, EndPair]) -> dict[str, EndPair]:
         name: (replace(lower, taken=best == i), replace(upper, taken=best == i))
         for i, (name, (lower, upper)) in enumerate(found.items())
     }
-
-
-def _is_settled(rule: BoundRule) -> bool:
-    """Tell whether a rule is hardly ever nearer than the chains of the same plan.
-
-    So is a sum of c-factors, and a reweighting that only tables limit. Their exact ends make do
-    with a small share of the error. Called by ``ApproximateRules.is_mixed``.
-    """
-    if isinstance(rule, Chain | Factorization):
-        return True
-    supposed = rule.reweightings
-    return bool(supposed) and not any(each.facts for each in supposed)
 
 
 def _note_doubted(sure: NDArray[np.bool_], exact: bool) -> list[Note]:  # noqa: FBT001

@@ -102,6 +102,17 @@ class FlatRule:
         """
         return self.program is not None and not self.program.spec.is_natural
 
+    @property
+    def is_extreme(self) -> bool:
+        """Whether it takes nothing but the worst of some cells, as a conditioning bound does.
+
+        Exact intervals of cells are as near as can be then. Read by ``ApproximateRules``.
+        """
+        alone = len(self.reward.occurrences) == 1 and not self.reward.summed
+        nothing_known = len(self.unknown) == len(self.links) > 0
+        plain = alone and not self.reward.bottoms and not self.idle
+        return nothing_known and plain and self.program is None
+
     def is_beaten_by(self, other: "FlatRule") -> bool:
         """Tell whether another rule takes the same reward over the same links and knows more.
 
