@@ -204,3 +204,21 @@ def compare(log: CountTable, own: FixedRule, *other: FixedRule) -> dict[object, 
         other=lambda: (planned(*other), lambda *_: ([rule.found for rule in other], ())),
     )
     return {arm[0]: bound for (arm, _), bound in found.items()}
+
+
+def test_an_end_that_its_proof_does_not_sum_to_is_explained_by_the_estimates() -> None:
+    """A claim on the whole is no sum of cells; the estimate that it is about is one."""
+    proofs = [EndProof(frozenset("Y"), value, ()) for value in (0.4, 0.5)]
+    own, plug_in = (
+        Ends(np.full(2, 0.45 + i / 20), np.ones(2), None, lambda *_, proof=proof: proof)
+        for i, proof in enumerate(proofs)
+    )
+    found, _ = intersect_rules(
+        planned(FixedRule("program", plug_in)),
+        Evaluator(BinaryReward(COUNTED, "Y", 0, 1)),
+        COUNTED,
+        (0, 10),
+        finder=lambda *_: ([own], ()),
+    )
+
+    assert found[("a",), ()].lower_cells == ("0.5",)

@@ -1,6 +1,6 @@
 """What ends carry to say why: plain values, compared by what they hold."""
 
-from boundit.bounds.proof import RowKind, WorstPopulation
+from boundit.bounds.proof import EndProof, RowKind, WorstPopulation
 
 
 def test_kinds_with_equal_numbers_are_equal() -> None:
@@ -8,3 +8,10 @@ def test_kinds_with_equal_numbers_are_equal() -> None:
 
     assert one == other
     assert WorstPopulation((one,)) == WorstPopulation((other,), 0)
+
+
+def test_a_proof_comes_to_its_sum_within_the_range_of_a_chance() -> None:
+    terms = ((1.0, {"X": 1}, 0.5), (-2.0, {"X": 0}, 0.125))
+
+    assert EndProof(frozenset("X"), 0.1, terms).value == 0.35
+    assert EndProof(frozenset("X"), -1.0, terms).value == 0.0

@@ -151,3 +151,19 @@ def test_a_log_that_a_learning_policy_wrote_has_exact_intervals_alone() -> None:
     log = read_log({"X": [0, 1], "Y": [0, 1]}, adaptive=True)
     with pytest.raises(NoConfidence, match="exact intervals alone; leave out inference='appr"):
         read_request(parse("X -> Y"), "Y | do(X)", log, inference="approximate")
+
+
+@pytest.mark.parametrize(
+    ("options", "cluster", "units"),
+    [
+        ({}, None, "independent rows"),
+        ({}, "User", "independent clusters by User"),
+        ({"adaptive": True}, None, "rows that a policy chose while it learned"),
+    ],
+)
+def test_a_request_says_what_its_log_is_made_of(
+    options: dict[str, Any], cluster: str | None, units: str
+) -> None:
+    log = read_log({"X": [0, 1], "Y": [0, 1], "User": [1, 2]}, **options)
+
+    assert read_request(parse("X -> Y"), "Y | do(X)", log, cluster=cluster).units == units

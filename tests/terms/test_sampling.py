@@ -6,6 +6,7 @@ import pytest
 
 from boundit.terms.interval import Interval
 from boundit.terms.sampling import (
+    ROWS,
     EndSampling,
     HeavyCell,
     Inference,
@@ -63,4 +64,12 @@ def test_each_end_is_told_of_by_itself_where_they_differ() -> None:
 def test_a_promise_speaks_of_its_confidence_and_of_all_rows(
     confidence: float, rows: int, said: str
 ) -> None:
-    assert said in describe_promise("exact", confidence, rows)
+    assert said in describe_promise("exact", confidence, rows, ROWS)
+
+
+def test_a_promise_names_what_the_log_is_made_of() -> None:
+    found = describe_promise("exact", 0.9, 4, "independent clusters by User")
+
+    assert found.endswith(
+        "90 of 100 logs of independent clusters by User, whatever their size."
+    )

@@ -137,7 +137,7 @@ def derive_table(
         if hidden is not request.graph:
             again = replace(request, graph=hidden)
             plan, counts = _plan_and_count(again, kept, workspace, told)
-    return assemble(
+    table = assemble(
         plan,
         counts,
         reward_range=request.reward_range,
@@ -150,6 +150,7 @@ def derive_table(
         workspace=workspace,
         told=told,
     )
+    return replace(table, units=request.units)
 
 
 def _plan_and_count(

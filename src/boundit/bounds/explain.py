@@ -24,6 +24,8 @@ from boundit.terms.sampling import EndSampling, HeavyCell
 
 MOST_EXPLAINED = 5_000
 """Up to how many rows each carry the numbers they were made from."""
+NEAR = 1e-6
+"""How far the sum of a proof may be from the end that it proves."""
 MOST_SAMPLED = 1_000
 """Up to how many rows each say why chance widens them as it does."""
 MOST_COMPARED = 20
@@ -64,18 +66,24 @@ class Explainer:
         return float(self.low + (self.high - self.low) * share)
 
     def list_numbers(
-        self, which: int, place: Place, ends: Ends, *, upper: bool
+        self, which: int, place: Place, ends: Ends, estimates: Ends, *, upper: bool
     ) -> tuple[Line, ...]:
         """List the numbers from which rule number ``which`` made an end of a row, a line each.
 
-        A row is an arm and context. Called by ``_RowWriter._list_all_cells`` for both ends
-        of every row of a table that is small enough to be explained so.
+        A row is an arm and context. An end that is not the sum of its proof, as that of a claim
+        on the whole, is explained by the ``estimates`` of the rule. Called by
+        ``_RowWriter._list_all_cells`` for both ends of every row of a table that is small
+        enough to be explained so.
         """
         if self.evaluator.workspace.budget.is_over():
             return ()
         if ends.proof is not None:
-            match ends.proof(place, upper):
-                case EndProof() as proof:
+            proof = ends.proof(place, upper)
+            end = (ends.upper if upper else ends.lower)[place]
+            if isinstance(proof, EndProof) and abs(proof.value - end) > NEAR:
+                proof = estimates.proof(place, upper) if estimates.proof else None
+            match proof:
+                case EndProof():
                     return self._write_proof(proof)
                 case WorstPopulation() as worst:
                     return self._write_population(worst)

@@ -212,8 +212,8 @@ class _RowWriter:
             numbers.astype(float).ravel().tolist(),
             [self.names[which] for which in low_by],
             [self.names[which] for which in high_by],
-            self._list_all_cells(low_by, best, upper=False),
-            self._list_all_cells(high_by, best, upper=True),
+            self._list_all_cells(low_by, best, estimates, upper=False),
+            self._list_all_cells(high_by, best, estimates, upper=True),
             self._list_marks(best, estimates, numbers),
             repeat(None, best.lower.size)
             if best is estimates
@@ -290,7 +290,12 @@ class _RowWriter:
             yield RowSampling(lower, upper, interval) if said else None
 
     def _list_all_cells(
-        self, rules: Sequence[int], best: Intersection, *, upper: bool
+        self,
+        rules: Sequence[int],
+        best: Intersection,
+        estimates: Intersection,
+        *,
+        upper: bool,
     ) -> Iterable[tuple[Line, ...]]:
         """List the lines that explain one end of every row; none where the range gave it.
 
@@ -301,7 +306,13 @@ class _RowWriter:
             return repeat((), len(rules))
         places = product(*map(range, best.lower.shape))
         return (
-            self.explainer.list_numbers(which - 1, place, best.all_ends[which], upper=upper)
+            self.explainer.list_numbers(
+                which - 1,
+                place,
+                best.all_ends[which],
+                estimates.all_ends[which],
+                upper=upper,
+            )
             if which
             else ()
             for which, place in zip(rules, places, strict=True)

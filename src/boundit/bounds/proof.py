@@ -20,6 +20,12 @@ class EndProof:
     constant: float
     terms: tuple[tuple[float, Mapping[str, int], float], ...]
 
+    @property
+    def value(self) -> float:
+        """What the sum comes to, within 0 and 1. Read by ``Explainer.list_numbers``."""
+        total = self.constant + sum(times * value for times, _, value in self.terms)
+        return min(max(total, 0.0), 1.0)
+
 
 @dataclass(frozen=True, slots=True)
 class RowKind:

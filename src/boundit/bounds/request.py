@@ -22,7 +22,7 @@ from boundit.terms.errors import BounditError, InvalidLimit, InvalidQuery, short
 from boundit.terms.long_work import read_time_limit
 from boundit.terms.message import ANY, Option
 from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.sampling import Inference
+from boundit.terms.sampling import ROWS, Inference
 
 
 class UnknownProfile(BounditError):
@@ -75,6 +75,16 @@ class BoundRequest:
         Read by ``_plan_and_count``: rules may use these laws as the population's.
         """
         return [frozenset(other.columns) & self.graph.observed for other in self.external]
+
+    @property
+    def units(self) -> str:
+        """What the log is made of, as the promise of a confidence says it.
+
+        Read by ``derive_table``.
+        """
+        if any(log.adaptive for log in (self.log, *self.external)):
+            return "rows that a policy chose while it learned"
+        return ROWS if self.cluster is None else f"independent clusters by {self.cluster}"
 
     def with_sensitivity(self, limit: float) -> "BoundRequest":
         """Make the same request with another sensitivity limit, checked.

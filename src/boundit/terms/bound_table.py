@@ -35,7 +35,7 @@ from boundit.terms.formula import Sentence, Term, Variable
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 from boundit.terms.message import Note
-from boundit.terms.sampling import Inference, describe_promise
+from boundit.terms.sampling import ROWS, Inference, describe_promise
 from boundit.terms.saving import bound_file
 from boundit.terms.saving.codec import decode, encode
 from boundit.terms.scalars import unwrap_scalar
@@ -52,7 +52,8 @@ class BoundTable:
 
     ``contrasts`` are the largest differences of two arms in a context, kept where they say more
     than the two intervals apart. ``inference`` says how chance was allowed for, and is None
-    where it was not. ``living`` says what a policy may learn online to narrow them.
+    where it was not; ``units`` what the log is made of, rows unless these hang together.
+    ``living`` says what a policy may learn online to narrow them.
     ``bins`` has the edges of treatments and contexts that were cut into bins: below the first
     edge a number is in the first bin, from that edge on in the next.
     ``notes`` are the caveats once more, with the options that they name as values, for whoever
@@ -79,6 +80,7 @@ class BoundTable:
     contrasts: Mapping[Pair, float] = field(default_factory=dict)
     living: tuple[Living, ...] = ()
     inference: Inference | None = None
+    units: str = ROWS
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
 
@@ -247,7 +249,7 @@ class BoundTable:
         """
         if self.inference is None or self.confidence is None:
             return ""
-        return describe_promise(self.inference, self.confidence, len(self.bounds))
+        return describe_promise(self.inference, self.confidence, len(self.bounds), self.units)
 
     def record(self) -> dict[str, object]:
         """Write the whole table, reasons included, as an object for JSON.

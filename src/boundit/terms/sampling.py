@@ -15,6 +15,8 @@ from boundit.terms.interval import Interval
 
 Inference = Literal["exact", "approximate"]
 """How chance is allowed for: at every number of rows, or by the normal law of large logs."""
+ROWS = "independent rows"
+"""What a log is made of unless its rows belong together."""
 MOST_HEAVY = 3
 """How many of the heaviest cells an end names."""
 
@@ -126,25 +128,31 @@ def _describe_end(
         yield f"{name} {verb} {how}: {end.boxes}."
 
 
-def describe_promise(inference: Inference, confidence: float, rows: int) -> str:
+def describe_promise(inference: Inference, confidence: float, rows: int, units: str) -> str:
     """Say what a table of so many rows promises at a confidence, and what that costs.
+
+    ``units`` are what the log is made of, as words.
 
     Called by ``BoundTable.promise``.
 
-    >>> print(describe_promise("approximate", 0.95, 4))
+    >>> print(describe_promise("approximate", 0.95, 4, ROWS))
     Approximate inference: all intervals hold at once in about 95 of 100 logs of ...
     """
     often = _count_logs(confidence)
     if inference == "approximate":
         return (
             f"Approximate inference: all intervals hold at once in about {often} logs of "
-            "independent rows, if every arm has some dozen rows in the strata that matter."
+            f"{units}, if every arm has some dozen rows in the strata that matter."
         )
-    return (
-        f"Exact inference: all intervals hold at once in at least {often} logs of independent "
-        "rows, whatever their size. On large logs that makes them about "
-        f"{_compare_with_normal(confidence, rows):.1f} times as wide as normal intervals."
+    held = (
+        f"Exact inference: all intervals hold at once in at least {often} logs of {units}, "
+        "whatever their size."
     )
+    if units != ROWS:
+        return held
+    wider = _compare_with_normal(confidence, rows)
+    price = f"that makes them about {wider:.1f} times as wide as normal intervals."
+    return f"{held} On large logs {price}"
 
 
 def _count_logs(confidence: float) -> str:
