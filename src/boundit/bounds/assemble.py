@@ -8,8 +8,9 @@ from math import prod
 
 from boundit.bounds.approximate.approximate_rules import ApproximateRules
 from boundit.bounds.choose_rules import choose_rules
-from boundit.bounds.claims.claim_finder import ClaimFinder
-from boundit.bounds.claims.claim_rules import BOX_SHARE, plan_claims
+from boundit.bounds.claims.claim_finder import ClaimCounts, ClaimFinder
+from boundit.bounds.claims.claim_rules import BOX_SHARE, CONTRAST_SHARE, plan_claims
+from boundit.bounds.contrasts.contrast_claims import ContrastFinder
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.intersect import EndsCross, OtherMethod, intersect_rules
@@ -58,13 +59,15 @@ class Trial:
     """The rules that are tried, and how.
 
     ``boxed`` are those whose formulas ``numbers`` can read: estimates, or intervals of cells.
-    ``finder`` finds ends that allow for chance, and is None for estimates.
+    ``finder`` finds ends that allow for chance, and is None for estimates. ``contrasts`` finds
+    differences of arms by claims, if there are any.
     """
 
     plan: BoundPlan
     boxed: BoundPlan
     numbers: Numbers
     finder: EndFinder | None
+    contrasts: ContrastFinder | None = None
 
 
 def assemble(
@@ -98,7 +101,7 @@ def assemble(
     other = _find_other_method(plan, evidence, confidence, inference)
     bounds, of_rules = _bound_rows(trial, evidence, other, told)
     told("compare arms", 0, 1)
-    contrasts = _bound_contrasts(trial.boxed, evidence, trial.numbers, bounds)
+    contrasts = _bound_contrasts(trial, evidence, bounds)
     living = _plan_living(plan, evidence, confidence)
     late = (OVER,) if evidence.evaluator.workspace.budget.is_over() else ()
     of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
@@ -167,8 +170,12 @@ def _allow_for_chance(
     boxes = evidence.make_confident(rules, 1 - BOX_SHARE * error)
     names = [planned.record.name for planned in boxed.rules]
     kept = tuple(p for p in plan.rules if p.record.name in claims.names.union(names))
-    finder = ClaimFinder(claims, evidence, (1 - BOX_SHARE) * error, boxes, names)
-    return Trial(replace(plan, rules=kept), boxed, boxes, finder.find)
+    counts = ClaimCounts(evidence)
+    contrasts = ContrastFinder(claims, plan, counts, CONTRAST_SHARE * error)
+    left = 1 - BOX_SHARE - (CONTRAST_SHARE if contrasts.has_claims else 0.0)
+    finder = ClaimFinder(claims, counts, left * error, boxes, names)
+    compare = contrasts if contrasts.has_claims else None
+    return Trial(replace(plan, rules=kept), boxed, boxes, finder.find, compare)
 
 
 def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) -> Trial:
@@ -236,16 +243,14 @@ def _bound_rows(
 
 
 def _bound_contrasts(
-    plan: BoundPlan,
-    evidence: BoundEvidence,
-    numbers: Numbers,
-    bounds: Mapping[Key, Bound],
+    trial: Trial, evidence: BoundEvidence, bounds: Mapping[Key, Bound]
 ) -> Mapping[Pair, float]:
     """Bound how much better one arm can be than another, by what both share.
 
     Two arms and a context map to the greatest difference. Only rules of a sound plan prove any.
     Called by ``assemble``.
     """
+    plan, numbers = trial.boxed, trial.numbers
     rules = [planned.rule for planned in plan.rules] if plan.is_sound else []
     shared = [found for rule in rules if (found := find_shared(rule, plan.graph))]
     return collect_contrasts(
@@ -255,6 +260,7 @@ def _bound_contrasts(
         evidence.log.levels,
         bounds,
         evidence.reward_range,
+        claimed=trial.contrasts.find() if trial.contrasts else None,
         budget=numbers.workspace.budget,
     )
 

@@ -21,14 +21,14 @@ from boundit.bounds.claims.box_claims import BestClaims, may_use_boxes
 from boundit.bounds.claims.cell_claims import CellClaims
 from boundit.bounds.claims.claim_rules import ClaimPlan, ClaimRule
 from boundit.bounds.claims.explain_claim import ClaimCells
-from boundit.bounds.claims.level_form import RatioForm, Unmet
+from boundit.bounds.claims.level_form import LevelForm, RatioForm, Unmet
 from boundit.bounds.claims.numeric_claims import VARIANCES, NumericClaims
 from boundit.bounds.claims.pilot import SplitSources, make_streams, split_sources
 from boundit.bounds.claims.pilot_choice import RowChoice, RowClaims
 from boundit.bounds.claims.program_claims import make_program_claims
 from boundit.bounds.claims.program_form import ProgramForm
-from boundit.bounds.claims.ratio_claims import make_ratio_claims
-from boundit.bounds.claims.read_form import FormReader
+from boundit.bounds.claims.ratio_claims import RatioClaims, make_ratio_claims
+from boundit.bounds.claims.read_form import FormReader, PilotNumbers, RestNumbers
 from boundit.bounds.claims.sum_claims import SumClaims
 from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.numbers import Ends, Numbers
@@ -49,6 +49,64 @@ MOST_TRIED: Final = 3
 
 
 @final
+class ClaimCounts:
+    """Counts for claims: log and tables split into pilot and rest, once for all of them."""
+
+    def __init__(self, evidence: BoundEvidence) -> None:
+        self.evidence, self.numeric = evidence, evidence.is_numeric
+        self._variances = VARIANCES if self.numeric else (None,)
+        self._splits: dict[int, SplitSources] = {}
+
+    def read(self, form: LevelForm, rng: Generator) -> tuple[list[PilotNumbers], RestNumbers]:
+        """Read the counts of a sum: those of the pilot, and the rest's with its rewards.
+
+        Of a numeric reward there is a pilot for each variance that it is supposed to have.
+        Called by ``ClaimFinder._make`` and ``ContrastFinder``.
+        """
+        evaluator, sources = self.evidence.evaluator, self._split(form.n_folds)
+        reader = FormReader.of(form, sources, evaluator.levels, evaluator.workspace)
+        rest = reader.read_rest(rng, numeric=self.numeric)
+        return [reader.read_pilot(variance) for variance in self._variances], rest
+
+    def read_ratio(self, ratio: RatioForm, rng: Generator) -> list[RatioClaims]:
+        """Read the counts of a ratio, and make its claims.
+
+        Called by ``ClaimFinder._make``.
+        """
+        evaluator, sources = self.evidence.evaluator, self._split(ratio.form.n_folds)
+        levels, space = evaluator.levels, evaluator.workspace
+        return make_ratio_claims(ratio, sources, levels, space, rng, self._variances)
+
+    def read_program(self, program: ProgramForm, rng: Generator) -> RowClaims | Unmet:
+        """Read the counts of a program, and make its claims unless it has too many types.
+
+        Called by ``ClaimFinder._make``.
+        """
+        evaluator, sources = self.evidence.evaluator, self._split(program.form.n_folds)
+        levels, space = evaluator.levels, evaluator.workspace
+        return make_program_claims(program, sources, levels, space, rng)
+
+    def make_streams(self, n_streams: int) -> list[Generator]:
+        """Make random streams for the orders of bets, independent of the pilot's.
+
+        Called by ``ClaimFinder._make_claims`` and ``ContrastFinder.find``.
+        """
+        return make_streams((self.evidence.rewards, *self.evidence.population), n_streams)
+
+    def _split(self, n_folds: int) -> SplitSources:
+        """Split log and tables into pilot and folds, once for each number of folds.
+
+        Called by ``ClaimCounts.read``, ``ClaimCounts.read_ratio`` and ``ClaimCounts.read_program``.
+        """
+        if n_folds not in self._splits:
+            evidence = self.evidence
+            self._splits[n_folds] = split_sources(
+                evidence.rewards, evidence.population, n_folds=n_folds
+            )
+        return self._splits[n_folds]
+
+
+@final
 class ClaimFinder:
     """Finds the ends of a plan's rules: by claims where they have any, and by boxes.
 
@@ -59,15 +117,14 @@ class ClaimFinder:
     def __init__(
         self,
         plan: ClaimPlan,
-        evidence: BoundEvidence,
+        counts: ClaimCounts,
         error: float,
         boxes: Numbers,
         boxed: Collection[str],
     ) -> None:
-        self.plan, self.evidence, self.error = plan, evidence, error
+        self.plan, self.counts, self.error = plan, counts, error
         self.boxes, self.boxed = boxes, frozenset(boxed)
-        self.numeric = evidence.is_numeric
-        self._splits: dict[int, SplitSources] = {}
+        self.evidence = counts.evidence
         self._cells: dict[str, ClaimCells] = {}
 
     def find(
@@ -113,8 +170,7 @@ class ClaimFinder:
         Called by ``ClaimFinder.find``.
         """
         found, refused = dict[str, RowClaims](), dict[str, BaseException]()
-        sources = (self.evidence.rewards, *self.evidence.population)
-        streams = make_streams(sources, len(self.plan.rules))
+        streams = self.counts.make_streams(len(self.plan.rules))
         for rule, rng in zip(self.plan.rules, streams, strict=True):
             name = rule.planned.record.name
             try:
@@ -133,43 +189,20 @@ class ClaimFinder:
         A program may turn out to have too many response types. Called by
         ``ClaimFinder._make_claims``.
         """
-        evaluator = self.evidence.evaluator
-        variances = VARIANCES if self.numeric else (None,)
         if isinstance(rule.form, RatioForm):
-            sources = self._split(rule.form.form.n_folds)
-            space = evaluator.workspace
-            made = make_ratio_claims(
-                rule.form, sources, evaluator.levels, space, rng, variances
-            )
-            return NumericClaims(made) if self.numeric else made[0]
+            ratios = self.counts.read_ratio(rule.form, rng)
+            return NumericClaims(ratios) if self.counts.numeric else ratios[0]
         if isinstance(rule.form, ProgramForm):
-            sources = self._split(rule.form.form.n_folds)
-            space = evaluator.workspace
-            return make_program_claims(rule.form, sources, evaluator.levels, space, rng)
-        sources = self._split(rule.form.n_folds)
-        reader = FormReader.of(rule.form, sources, evaluator.levels, evaluator.workspace)
-        rest = reader.read_rest(rng, numeric=self.numeric)
+            return self.counts.read_program(rule.form, rng)
+        pilots, rest = self.counts.read(rule.form, rng)
         self._cells[rule.planned.record.name] = ClaimCells(
             rule.form, rest.arrays, rest.last.rows, rest.last.mean
         )
         if not rule.is_sum:
-            return CellClaims(reader.read_pilot(VARIANCES[0] if self.numeric else None), rest)
-        if self.numeric:
-            return NumericClaims([SumClaims(reader.read_pilot(v), rest) for v in VARIANCES])
-        pilot = reader.read_pilot(None)
-        return (BestClaims if may_use_boxes(rest.arrays) else SumClaims)(pilot, rest)
-
-    def _split(self, n_folds: int) -> SplitSources:
-        """Split log and tables into pilot and folds, once for each number of folds.
-
-        Called by ``ClaimFinder._make``.
-        """
-        if n_folds not in self._splits:
-            evidence = self.evidence
-            self._splits[n_folds] = split_sources(
-                evidence.rewards, evidence.population, n_folds=n_folds
-            )
-        return self._splits[n_folds]
+            return CellClaims(pilots[0], rest)
+        if self.counts.numeric:
+            return NumericClaims([SumClaims(pilot, rest) for pilot in pilots])
+        return (BestClaims if may_use_boxes(rest.arrays) else SumClaims)(pilots[0], rest)
 
     def _bound_side(
         self,
@@ -199,7 +232,7 @@ class ClaimFinder:
             except LIMITS as error:
                 refused[name] = error
         shares = share_error(
-            [c.predicted for c in chosen.values()], upper=upper, equal=self.numeric
+            [c.predicted for c in chosen.values()], upper=upper, equal=self.counts.numeric
         )
         found = dict[str, Floats]()
         for (name, choice), share in zip(chosen.items(), shares, strict=True):

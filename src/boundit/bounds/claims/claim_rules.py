@@ -24,6 +24,8 @@ from boundit.terms.names import Nodes
 
 BOX_SHARE: Final = 0.05
 """Which part of the error boxes get beside claims."""
+CONTRAST_SHARE: Final = 0.05
+"""Which part of the error claims on differences of arms get, where there are any."""
 FEW_ROWS: Final = 500
 """With fewer rows boxes get all of the error, if no row of the table reads many cells."""
 FEW_CELLS: Final = 4

@@ -60,25 +60,48 @@ def bound_by_total(rest: RestNumbers, crude: tuple[Floats, Floats], log_part: Fl
     return found
 
 
-def bound_about(rest: RestNumbers, centre: Floats, log_part: Floats) -> Floats:
+def find_stratified(arrays: SumArrays) -> int | None:
+    """Find the level that draws strata, if it is the only one that is not an exact law.
+
+    It has one cell for each row of the table. Called by ``SumClaims`` with a centre.
+    """
+    drawn = [place for place, each in enumerate(arrays.numbers) if not each.exact]
+    if len(drawn) != 1 or arrays.layout.worst:
+        return None
+    where, numbers = arrays.layout.cells[drawn[0]], arrays.numbers[drawn[0]]
+    own = frozenset(numbers.joint.axes) - frozenset(numbers.rows.axes)
+    alone = where.axes == arrays.layout.axes and own == frozenset(where.draws)
+    return drawn[0] if alone else None
+
+
+def bound_about(rest: RestNumbers, centre: Floats, log_part: Floats, place: int) -> Floats:
     """Bound the spread of the means of strata from above, by their squares about a ``centre``.
 
-    The square of a stratum's mean is estimated without bias by products of two of its rows;
-    one row tells nothing. ``log_part`` is the logarithm of one over the chance that each of two
-    statements may miss with. Called by ``SumClaims``.
+    The square of a stratum's mean is estimated without bias by products of two of its rows, or
+    of two from each of its cells; one row tells nothing. ``log_part`` is the logarithm of one
+    over the chance that each of two statements may miss with. Called by ``SumClaims``.
     """
     arrays, last = rest.arrays, rest.last
     axes, kept = arrays.layout.cells[-1].axes, arrays.layout.axes
-    weights, pairs = arrays.weights[-1], np.floor(last.rows / 2)
-    middle = widen(centre, len(axes))
+    strata = tuple(axis for axis in axes if axis in (*kept, *arrays.layout.cells[place].draws))
+    weights = np.broadcast_to(
+        arrays.weights[-1], np.broadcast_shapes(arrays.weights[-1].shape, last.rows.shape)
+    )
+    middle = widen(centre, len(strata))
     farthest = np.maximum(middle, 1 - middle)
-    rows = np.maximum(last.rows, 1.0)
-    squares = (last.mean - middle) ** 2 - last.estimate_spread() / rows
+    whole = add_up(weights, axes, strata)
+    part = np.where(whole > 0, whole, 1.0)
+    mean = add_up(weights * last.mean, axes, strata) / part
+    noise_of_mean = weights**2 * last.estimate_spread() / np.maximum(last.rows, 1.0)
+    squares = (mean - middle) ** 2 - add_up(noise_of_mean, axes, strata) / part**2
+    within = tuple(i for i, axis in enumerate(axes) if axis not in strata)
+    fewest = np.where(weights > 0, np.floor(last.rows / 2), np.inf)
+    pairs = fewest.min(axis=within) if within else fewest
     squares = np.where(pairs > 0, squares, farthest**2)
-    noise = np.where(pairs > 0, (weights * farthest) ** 2 / np.maximum(pairs, 1.0), 0.0)
-    found = add_up(weights * squares, axes, kept)
-    found = found + np.sqrt(log_part / 2 * add_up(noise, axes, kept))
-    off = (log_part + log(2)) / (2 * np.maximum(arrays.find_rows(0), 1.0))
+    noise = np.where(pairs > 0, (whole * farthest) ** 2 / np.maximum(pairs, 1.0), 0.0)
+    found = add_up(whole * squares, strata, kept)
+    found = found + np.sqrt(log_part / 2 * add_up(noise, strata, kept))
+    off = (log_part + log(2)) / (2 * np.maximum(arrays.find_rows(place), 1.0))
     most: Floats = np.clip(found, 0.0, 0.25) + off
     return most
 

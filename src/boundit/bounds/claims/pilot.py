@@ -75,7 +75,7 @@ def split_sources(
 ) -> SplitSources:
     """Draw the pilot of the log and of every external table, by a stream of their own.
 
-    The rest is cut into ``n_folds`` folds of like size. Called by ``ClaimFinder._split`` once
+    The rest is cut into ``n_folds`` folds of like size. Called by ``ClaimCounts._split`` once
     for each number of folds.
     """
     streams = _make_seed((log, *population), 0).spawn(1 + len(population))
@@ -94,7 +94,7 @@ def split_sources(
 def make_streams(sources: Iterable[BinaryReward], n_streams: int) -> list[Generator]:
     """Make random streams for the orders of bets, independent of the pilot's.
 
-    Called by ``ClaimFinder._make_claims``, one for each rule.
+    Called by ``ClaimCounts.make_streams``, one for each rule.
     """
     seeds = _make_seed(sources, 1).spawn(n_streams)
     return [np.random.default_rng(seed) for seed in seeds]

@@ -122,7 +122,7 @@ class RatioClaims:
             )
             reached = np.take_along_axis(t, np.maximum(leading - 1, 0)[..., None], axis=-1)
             end = np.where(leading > 0, reached[..., 0], end)
-            passing &= leading == t.shape[-1]
+            passing = leading == t.shape[-1]
             if not passing.any():
                 break
         found: Floats = np.clip(end, 0.0, 1.0)

@@ -18,6 +18,7 @@ from boundit.bounds.claims.level_spread import (
     SpreadBoxes,
     bound_about,
     bound_by_total,
+    find_stratified,
     may_use_total,
 )
 from boundit.bounds.claims.penalties import pay_range, weigh_squares
@@ -46,9 +47,10 @@ class SumClaims:
         self.pilot, self.rest, self.centre = pilot, rest, centre
         self.chooser = PilotChooser(pilot)
         self.layout = rest.arrays.layout
+        self._strata = None if centre is None else find_stratified(rest.arrays)
         # A numeric reward varies less within strata than its mean allows.
-        counted = centre is not None or isinstance(rest.last, ValuedRest)
-        self._total = counted and may_use_total(rest.arrays)
+        counted = isinstance(rest.last, ValuedRest) and may_use_total(rest.arrays)
+        self._total = counted if centre is None else self._strata is not None
 
     def choose(self, log_error: Floats, *, upper: bool) -> Choice:
         """Choose scales and kinds of penalties of one end of all rows, and predict it.
@@ -150,9 +152,9 @@ class SumClaims:
         ``paid`` are the penalties of this end; those of the other are needed too. Called by
         ``SumClaims._pay_levels``.
         """
-        if self.centre is not None:
+        if self.centre is not None and self._strata is not None:
             log_half = log_error + np.log(2 / SPREAD_SHARE)
-            return bound_about(self.rest, self.centre, log_half)
+            return bound_about(self.rest, self.centre, log_half, self._strata)
         last, weights = self.rest.last, self.rest.arrays.weights[-1]
         log_part = log_error + np.log(4 / SPREAD_SHARE)
         other = self._pay_last(scale, upper=not upper)

@@ -75,12 +75,14 @@ def collect_contrasts(
     bounds: Mapping[Key, Bound],
     reward_range: tuple[float, float],
     *,
+    claimed: Floats | None = None,
     budget: TimeBudget = FOR_EVER,
 ) -> Mapping[Pair, float]:
     """Collect how much better one arm can be than another, for every context and two arms.
 
     A difference is kept where it is smaller than the upper end of the first arm less the lower
-    end of the second. Once the ``budget`` is spent no further rule is begun; what was found
+    end of the second. ``claimed`` are differences that claims prove, by the treatments of both
+    arms and the context. Once the ``budget`` is spent no further rule is begun; what was found
     holds. With very many pairs only rules that need no programs are tried. Called by
     ``_bound_contrasts`` once per table.
     """
@@ -88,13 +90,15 @@ def collect_contrasts(
     places = list(product(*(range(len(levels[name])) for name in query.treatments)))
     programmed = len(arms) * len(bounds) <= MOST_PAIRS
     proved = _prepare_rules(rules, numbers, query, budget, programmed=programmed)
-    if not proved:
+    if not proved and claimed is None:
         return {}
     kept, n_kept, scale = list[_Kept](), 0, reward_range[1] - reward_range[0]
     lower, upper = _list_ends(arms, contexts, bounds)
     shape = [len(levels[name]) for name in query.context]
     for one, place in enumerate(places):
         best = _bound_leads(place, places, query.treatments, proved, shape, budget)
+        if claimed is not None:
+            best = np.minimum(best, claimed[place].reshape(best.shape))
         leads = scale * best.reshape(len(arms), -1)
         says_more = leads < upper[one] - lower - ROUNDING
         if n_kept > MOST_KEPT:
