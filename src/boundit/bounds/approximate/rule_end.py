@@ -75,7 +75,9 @@ class RuleEnd:
         low = self.found.value - critical * self.error
         rows, inner = low.shape[: self.n_axes], low.shape[self.n_axes :]
         worst = low.reshape(*rows, -1).argmin(axis=-1)
-        places = np.argwhere(np.broadcast_to(self.taken, rows))
+        # Other rules may read axes that this one does not: such rows are one claim.
+        taken = np.broadcast_to(self.taken, np.broadcast_shapes(self.taken.shape, rows))
+        places = np.unique(np.minimum(np.argwhere(taken), np.subtract(rows, 1)), axis=0)
         levels = np.unravel_index(worst[tuple(places.T)], inner) if inner else ()
         joined = np.column_stack([places, *levels]) if inner else places
         return Claims(self.found.derivatives, self.found.rows, joined)
