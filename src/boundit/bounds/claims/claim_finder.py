@@ -96,7 +96,8 @@ class ClaimCounts:
     def _split(self, n_folds: int) -> SplitSources:
         """Split log and tables into pilot and folds, once for each number of folds.
 
-        Called by ``ClaimCounts.read``, ``ClaimCounts.read_ratio`` and ``ClaimCounts.read_program``.
+        Called by ``ClaimCounts.read``, ``ClaimCounts.read_ratio`` and
+        ``ClaimCounts.read_program``.
         """
         if n_folds not in self._splits:
             evidence = self.evidence
