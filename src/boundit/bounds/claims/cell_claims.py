@@ -49,7 +49,7 @@ class CellClaims:
     def bound(self, choice: CellChoice, log_error: Floats, *, upper: bool) -> Floats:
         """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
 
-        Called by ``ClaimFinder``.
+        Called by ``bound_shared``.
         """
         del choice
         last = self.rest.last

@@ -85,7 +85,7 @@ class ClaimPlan:
     def names(self) -> frozenset[str]:
         """The names of the rules with claims.
 
-        Read by ``assemble``, which tries them besides those with boxes.
+        Read by ``_allow_for_chance``, which tries them besides those with boxes.
         """
         return frozenset(each.planned.record.name for each in self.rules)
 

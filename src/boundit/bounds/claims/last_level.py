@@ -42,7 +42,7 @@ class ValuedPilot:
     def predict(self, rows: Floats, scale: Floats) -> Floats:
         """Predict what bets will cost.
 
-        Called by ``PilotChooser`` and ``ValuedRest.pay``.
+        Called by ``predict_price`` and ``ValuedRest.pay``.
         """
         return predict_bets(rows, self.shares, self.values, self.mean, scale)
 
@@ -83,7 +83,7 @@ class ValuedRest:
     def find_boxes(self, alpha: float) -> tuple[Floats, Floats]:
         """Find the interval of every cell's mean: exact for values 0 and 1.
 
-        Called by ``bound_by_boxes``.
+        Called by ``SpreadBoxes.of``.
         """
         mean, rows = self.mean, self.rows
         rows = np.broadcast_to(rows, mean.shape)
@@ -128,7 +128,7 @@ class NumericPilot:
     def predict(self, rows: Floats, scale: Floats) -> Floats:
         """Predict what squares will cost at the supposed variance.
 
-        Called by ``PilotChooser`` and ``NumericRest.pay``.
+        Called by ``predict_price`` and ``NumericRest.pay``.
         """
         learned = self.variance * (rows + np.log1p(rows)) + 0.05
         with np.errstate(invalid="ignore"):
@@ -163,7 +163,7 @@ class NumericRest:
     def find_boxes(self, alpha: float) -> tuple[Floats, Floats]:
         """Find an interval of every cell's mean.
 
-        Called by ``bound_by_boxes``.
+        Called by ``SpreadBoxes.of``.
         """
         rows = np.broadcast_to(self.rows, self.sums.shape)
         return bound_mean(self.sums, self.squares, rows, alpha)

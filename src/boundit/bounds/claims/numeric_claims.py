@@ -37,7 +37,7 @@ class NumericClaims:
     def choose(self, log_error: Floats, *, upper: bool) -> NumericChoice:
         """Choose scales at each supposed variance, knowing counts of covariates alone.
 
-        Called by ``ClaimFinder.find``.
+        Called by ``ClaimFinder._bound_side``.
         """
         found = tuple(each.choose(log_error + self._price, upper=upper) for each in self.claims)
         middle = found[len(found) // 2]
@@ -46,7 +46,7 @@ class NumericClaims:
     def bound(self, choice: NumericChoice, log_error: Floats, *, upper: bool) -> Floats:
         """Bound one end of all rows by the best of its claims.
 
-        Called by ``ClaimFinder.find``.
+        Called by ``bound_shared``.
         """
         ends = [
             each.bound(chosen, log_error + self._price, upper=upper)

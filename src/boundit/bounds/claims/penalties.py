@@ -57,8 +57,8 @@ def draw_blocks(counts: Floats, rng: Generator) -> list[Floats]:
     """Draw the rows of every cell in a random order, in blocks that double: 1, 2, 4 and so on.
 
     ``counts`` are rows by cell and, on the last axis, by value. The order is drawn from
-    ``rng``, which must know nothing of the rows. Called by ``read_last`` once for all
-    claims.
+    ``rng``, which must know nothing of the rows. Called by ``FormReader.read_rest``, once for
+    all claims.
     """
     left = np.rint(counts).astype(np.int64)
     total = left.sum(axis=-1)
@@ -147,7 +147,7 @@ def predict_bets(
 def pay_range(rows: Floats, scale: Floats, length: float = 1.0) -> Floats:
     """Pay for rows by the range of their values alone, by Hoeffding's lemma.
 
-    Called by ``ValuedRest.pay``, ``NumericRest.pay`` and ``_pay_level``.
+    Called by ``ValuedRest.pay``, ``NumericRest.pay`` and ``SumClaims._pay_levels``.
     """
     return rows * (scale * length) ** 2 / 8
 

@@ -63,7 +63,7 @@ class SplitSources:
     def find(self, term: P) -> SplitRows:
         """Find the source of a term: the log, or the smallest external table that has it.
 
-        Called by ``FormArrays`` for every level.
+        Called by ``FormReader.read_pilot`` and ``FormReader.read_rest``.
         """
         if term.logged:
             return self.log

@@ -71,7 +71,7 @@ class SumArrays:
     ) -> "SumArrays":
         """Compute shares and weights from the counts of all levels but the last.
 
-        Called by ``read_form`` for the pilot and for the rest.
+        Called by ``FormReader.read_pilot`` and ``FormReader.read_rest``.
         """
         shares = tuple(each.divide() for each in numbers)
         weights = tuple(

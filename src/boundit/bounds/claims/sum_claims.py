@@ -55,14 +55,14 @@ class SumClaims:
     def choose(self, log_error: Floats, *, upper: bool) -> Choice:
         """Choose scales and kinds of penalties of one end of all rows, and predict it.
 
-        Called by ``ClaimRules`` before any reward of the rest is read.
+        Called by ``ClaimFinder._bound_side`` before any reward of the rest is read.
         """
         return self.chooser.choose(log_error, upper=upper)
 
     def bound(self, choice: Choice, log_error: Floats, *, upper: bool) -> Floats:
         """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
 
-        Called by ``ClaimRules`` with what the pilot chose.
+        Called by ``bound_shared`` with what the pilot chose.
         """
         return np.clip(self.bound_value(choice, log_error, upper=upper), 0.0, 1.0)
 

@@ -110,7 +110,7 @@ def _trace_back(
 def lay_out_form(form: LevelForm) -> SumLayout:
     """Find the cells of a form's levels; its outcome and idle variables have no axes.
 
-    Called by ``read_form``.
+    Called by ``FormReader.of``.
     """
     gone = {form.outcome, *form.idle}
     names = [
