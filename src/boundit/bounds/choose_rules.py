@@ -26,6 +26,8 @@ MOST_RULES = 3
 """With a confidence, how many rules share the error: each costs the others width."""
 FEW_COLUMNS = 12
 """Up to so many columns a log is counted for all rules of a plan, whatever their levels."""
+RANKED_COLUMNS = 16
+"""With a confidence, how many columns are counted at most for rules that a pilot may rank."""
 MANY_COLUMNS = 24
 """Without a confidence, how many columns are counted at most; rules that need more are left."""
 
@@ -60,12 +62,14 @@ def choose_rules(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
 def choose_columns(plan: BoundPlan, levels: Mapping[str, int], *, confident: bool) -> BoundPlan:
     """Keep the rules of a large plan that the log is counted for.
 
-    With a confidence these are the rules that will be tried, and the chains that a policy may
-    go on learning; else the best ones, as long as they need few columns. Called by
+    With a confidence these are the rules whose cells get intervals, those that a pilot may find
+    sharper as long as they need few columns more, and the chains that a policy may go on
+    learning; else the best ones, as long as they need few columns. Called by
     ``_plan_and_count`` for a plan that needs more than ``FEW_COLUMNS``.
     """
     if confident:
-        kept = [*choose_rules(plan, levels).rules, *_find_learned(plan, levels)]
+        boxed, learned = choose_rules(plan, levels).rules, _find_learned(plan, levels)
+        kept = [*boxed, *learned, *_choose_within(plan, levels, RANKED_COLUMNS)]
     else:
         kept = _choose_within(plan, levels, MANY_COLUMNS)
     return replace(plan, rules=tuple(p for p in plan.rules if p in kept))
