@@ -9,7 +9,7 @@ from math import prod
 from boundit.bounds.approximate.approximate_rules import ApproximateRules
 from boundit.bounds.choose_rules import choose_rules
 from boundit.bounds.claims.claim_finder import ClaimCounts, ClaimFinder
-from boundit.bounds.claims.claim_rules import BOX_SHARE, CONTRAST_SHARE, plan_claims
+from boundit.bounds.claims.claim_rules import CONTRAST_SHARE, plan_claims
 from boundit.bounds.contrasts.contrast_claims import ContrastFinder
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
@@ -167,12 +167,13 @@ def _allow_for_chance(
     if claims is None:
         boxes = evidence.make_confident(rules, confidence, sparing=sparing)
         return Trial(boxed, boxed, boxes, partial(try_rules, boxes))
-    boxes = evidence.make_confident(rules, 1 - BOX_SHARE * error)
+    share = claims.share_with(boxed)
+    boxes = evidence.make_confident(rules, 1 - share * error)
     names = [planned.record.name for planned in boxed.rules]
     kept = tuple(p for p in plan.rules if p.record.name in claims.names.union(names))
     counts = ClaimCounts(evidence)
     contrasts = ContrastFinder(claims, plan, counts, CONTRAST_SHARE * error)
-    left = 1 - BOX_SHARE - (CONTRAST_SHARE if contrasts.has_claims else 0.0)
+    left = 1 - share - (CONTRAST_SHARE if contrasts.has_claims else 0.0)
     finder = ClaimFinder(claims, counts, left * error, boxes, names)
     compare = contrasts if contrasts.has_claims else None
     return Trial(replace(plan, rules=kept), boxed, boxes, finder.find, compare)

@@ -16,6 +16,7 @@ from boundit.bounds.claims.level_form import LevelForm, RatioForm, Unmet, find_f
 from boundit.bounds.claims.program_form import ProgramForm, find_program_form
 from boundit.bounds.claims.read_ratio import merge_levels
 from boundit.bounds.plan import BoundPlan, PlannedRule
+from boundit.bounds.rules.factorization import Factorization
 from boundit.bounds.rules.nested_chain import NestedChain
 from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.bounds.rules.rule import BoundRule
@@ -24,6 +25,8 @@ from boundit.terms.names import Nodes
 
 BOX_SHARE: Final = 0.05
 """Which part of the error boxes get beside claims."""
+RIVAL_SHARE: Final = 0.7
+"""Which part they get where a rule without claims may be the best."""
 CONTRAST_SHARE: Final = 0.05
 """Which part of the error claims on differences of arms get, where there are any."""
 FEW_ROWS: Final = 500
@@ -89,6 +92,18 @@ class ClaimPlan:
         """
         return frozenset(each.planned.record.name for each in self.rules)
 
+    def share_with(self, boxed: BoundPlan) -> float:
+        """Tell which part of the error boxes get, by the graph alone.
+
+        Little, unless a rule that has nothing but boxes may be the best: then so much that its
+        intervals are hardly wider than if all of it were theirs. A factorization with a lost
+        factor never is. Called by ``_allow_for_chance``.
+        """
+        known = any(not each.planned.rule.n_unknown for each in self.rules)
+        rivals = (planned.rule for planned in boxed.rules if planned.record.name in self.unmet)
+        lost = (isinstance(rule, Factorization) and rule.n_unknown > 0 for rule in rivals)
+        return BOX_SHARE if known or all(lost) else RIVAL_SHARE
+
 
 def plan_claims(
     plan: BoundPlan, levels: Mapping[str, int], n_rows: float, *, numeric: bool = False
@@ -96,7 +111,8 @@ def plan_claims(
     """Find the rules of a plan that claims are made of; None if none of them is a sum.
 
     Rules that compute the same sum are one. Where some are sums of known laws alone, only such
-    are kept: what is known exactly needs no rule that is worse at every number of rows. A log
+    are kept: what is known exactly needs no rule that is worse at every number of rows; where
+    no claim is made of what is known exactly, boxes get all of the error. A log
     of few rows in few cells has none to spare for a pilot. Called by ``_allow_for_chance``;
     ``numeric`` rewards are known by their sums alone.
     """
@@ -111,7 +127,16 @@ def plan_claims(
             found.append(ClaimRule(planned, form))
     if not any(each.is_sum for each in found):
         return None
-    if any(not each.planned.rule.n_unknown for each in found):
+    fewest = min(each.planned.rule.n_unknown for each in found)
+    if (
+        any(
+            not planned.rule.n_unknown and planned.record.name in unmet
+            for planned in plan.rules
+        )
+        and fewest
+    ):
+        return None
+    if not fewest:
         found = [each for each in found if not each.planned.rule.n_unknown]
     few = all(each.count_cells(levels) <= FEW_CELLS for each in found)
     if few and n_rows < FEW_ROWS:
