@@ -29,7 +29,7 @@ def find_critical(error: float, covariance: Floats, n_claims: int) -> float:
     ``ApproximateRules`` for tables with few rows.
     """
     most = find_bonferroni(error, n_claims)
-    spread = np.sqrt(np.diag(covariance))
+    spread = np.sqrt(np.diag(covariance).clip(min=0))  # rounding may leave less
     moving = spread > 0
     if moving.sum() < 2:
         return most
