@@ -50,7 +50,7 @@ class ClusterLines:
         """Number the clusters that have rows, and join the cells of one cluster in one line.
 
         ``cluster`` and ``line`` say of each cell where it belongs, ``numbers`` are its ``n``
-        and, with a reward, its sums and range. Called by ``tabulate``.
+        and, with a reward, its sums and range. Called by ``_cut_by_cluster``.
         """
         codes, cluster = np.unique(cluster, return_inverse=True)
         shape = (len(codes), int(line.max(initial=0)) + 1)

@@ -22,7 +22,8 @@ _NEAR = 1e-9
 def warn_of_repeated_rows(table: CountTable) -> tuple[Note, ...]:
     """Warn that all counts of a table are multiples, as if each row were there several times.
 
-    Returns a line for the caveats of a count table, or none. Called by ``tabulate``.
+    Returns a line for the caveats of a count table, or none: of an exact law, and where
+    clusters say which rows belong together, too. Called by ``tabulate``.
 
     >>> from boundit.counts.read import read_log
     >>> places = [i for i in range(8) for _ in range(i * i + 1)]
@@ -34,6 +35,8 @@ def warn_of_repeated_rows(table: CountTable) -> tuple[Note, ...]:
     >>> read_log(rows).count(["X", "C"], reward="Y").caveats
     ()
     """  # noqa: E501
+    if table.exact or table.clusters is not None:
+        return ()
     k, chance = find_repeats(table)
     if k < 2 or chance >= MOST_CHANCE:
         return ()

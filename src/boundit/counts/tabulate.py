@@ -82,7 +82,6 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
     pairs = zip(asked.variables, cells.keys, strict=False)  # a cluster comes last
     keys = {name: _encode_key(name, column, asked.cuts.get(name)) for name, column in pairs}
     _check_size(keys, len(cells["lines"]), asked)
-    clusters = _encode_clusters(cells, asked)
     rows = _count_rows(cells, asked)
     for name, (levels, codes) in keys.items():
         _check_category(name, levels, _count_known(codes, rows, levels), asked)
@@ -117,15 +116,9 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         label=asked.label,
         adaptive=asked.adaptive,
         bins={name: tuple(map(float, edges)) for name, edges in asked.cuts.items()},
-        clusters=clusters
-        if clusters is None
-        else ClusterLines.from_cells(
-            str(asked.cluster), clusters[kept], line, {"n": n[kept], **numbers}
-        ),
+        clusters=_cut_by_cluster(cells, asked, kept, line, {"n": n[kept], **numbers}),
         **reward,
     )
-    if asked.exact or asked.cluster is not None:
-        return table
     return replace(table, notes=(*table.notes, *warn_of_repeated_rows(table)))
 
 
@@ -185,10 +178,17 @@ def _check_weights(cells: Cells, asked: Request) -> None:
         raise BadWeight(name, "has a fractional part in some rows", fix)
 
 
-def _encode_clusters(cells: Cells, asked: Request) -> Codes | None:
-    """Give every cell the number of its cluster, or refuse rows that have none.
+def _cut_by_cluster(
+    cells: Cells,
+    asked: Request,
+    kept: NDArray[np.bool_],
+    line: NDArray[np.intp],
+    numbers: dict[str, Floats],
+) -> ClusterLines | None:
+    """Cut the lines of a table up by cluster, or refuse rows that have none.
 
-    None where no cluster was asked for. Called by ``tabulate``.
+    Of the cells that are ``kept``, ``line`` says to which line each went, and ``numbers`` are
+    those it has. None where no cluster was asked for. Called by ``tabulate``.
     """
     if asked.cluster is None:
         return None
@@ -197,7 +197,7 @@ def _encode_clusters(cells: Cells, asked: Request) -> Codes | None:
         lost = int(cells["lines"][codes == levels.index(None)].sum())
         fix = Message("give each row its cluster, or leave such rows out of the log")
         raise HasNulls(asked.cluster, lost, int(cells["lines"].sum()), fix)
-    return codes
+    return ClusterLines.from_cells(asked.cluster, codes[kept], line, numbers)
 
 
 def _check_size(keys: Keys, n_cells: int, asked: Request) -> None:
