@@ -9,6 +9,7 @@ from boundit.bounds.approximate.approximate_rules import (
 )
 from boundit.bounds.approximate.rule_end import LEAST_REWARDS, TOO_FEW
 from boundit.bounds.choose_rules import choose_rules
+from boundit.bounds.derive import derive_bounds
 from boundit.bounds.plan import BoundPlan, plan_sound
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.named_array import Floats
@@ -194,3 +195,12 @@ def test_where_two_arms_have_many_rewards_a_ratio_is_narrower_than_its_boxes() -
 
     assert (high - low < 0.2).all()
     assert ((low < [0.3, 0.7]) & (high > [0.3, 0.7])).all()
+
+
+def test_arms_and_contexts_that_tell_nothing_are_one_claim() -> None:
+    """Several formulas of one number, none of which reads the arm."""
+    rng = np.random.default_rng(0)
+    log = {name: rng.integers(0, 2, 200) for name in ("A", "X", "C", "Y")}
+    graph = parse("A -> X; A <-> C; Y")
+    table = derive_bounds(graph, "Y | do(X), C", log, inference="approximate")
+    assert len({(bound.lower, bound.upper) for bound in table.bounds.values()}) == 1

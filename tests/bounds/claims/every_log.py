@@ -6,7 +6,7 @@ table's, so that one call of the package bounds them all.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -16,7 +16,13 @@ from boundit.bounds.claims.last_level import NumericPilot, NumericRest, ValuedPi
 from boundit.bounds.claims.penalties import spread_squares
 from boundit.bounds.claims.pilot_choice import Choice
 from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
-from boundit.bounds.claims.sum_arrays import ArraySettings, LevelNumbers, SumArrays, take_worst
+from boundit.bounds.claims.sum_arrays import (
+    ArraySettings,
+    LevelNumbers,
+    SumArrays,
+    multiply_onto,
+    take_worst,
+)
 from boundit.bounds.claims.sum_claims import SumClaims
 from boundit.bounds.claims.sum_layout import LevelNames, SumLayout, lay_out
 from boundit.counts.formulas.elimination import Factor
@@ -135,16 +141,7 @@ class World:
 
     def find_truth(self, tables: Tables, *, upper: bool) -> Floats:
         """Find the value of the sum at its worst, by all assignments; the axes are the arms."""
-        nested = [name for axis in (self.axes,) for name in axis]
-        drawn = {
-            name: level.depth
-            for level in self.levels
-            for name in level.of.split()
-            if name not in {*self.axes, *self.worst, VALUE}
-        }
-        for depth in range(len(self.worst) + 1):
-            nested += [name for name, at in drawn.items() if at == depth]
-            nested += self.worst[depth : depth + 1]
+        nested = self._nest()
         dense = np.ones([self.count_values(name) for name in nested])
         for level in self.levels:
             dense = dense * self.find_level(level, tables).align(nested)
@@ -154,6 +151,37 @@ class World:
             else:
                 dense = dense.sum(axis=-1)
         return dense
+
+    def find_choices(self, tables: Tables, *, upper: bool) -> list[NamedArray]:
+        """Find for each unknown variable 1 where it is truly the worst, given all outside."""
+        nested = self._nest()
+        dense = np.ones([self.count_values(name) for name in nested])
+        for level in self.levels:
+            dense = dense * self.find_level(level, tables).align(nested)
+        found = list[NamedArray]()
+        for name in reversed(nested):
+            if name in self.worst:
+                best = dense.argmax(axis=-1) if upper else dense.argmin(axis=-1)
+                chosen = np.eye(dense.shape[-1])[best]
+                found.append(NamedArray(tuple(nested[: dense.ndim]), chosen))
+                dense = dense.max(axis=-1) if upper else dense.min(axis=-1)
+            elif name not in self.axes:
+                dense = dense.sum(axis=-1)
+        return found[::-1]
+
+    def _nest(self) -> list[str]:
+        """List the names from the outside in: what is summed at a depth, then what is worst."""
+        nested = list(self.axes)
+        drawn = {
+            name: level.depth
+            for level in self.levels
+            for name in level.of.split()
+            if name not in {*self.axes, *self.worst, VALUE}
+        }
+        for depth in range(len(self.worst) + 1):
+            nested += [name for name, at in drawn.items() if at == depth]
+            nested += self.worst[depth : depth + 1]
+        return nested
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,22 +381,22 @@ def find_e_values(
     return found
 
 
-def find_spread(every: EveryLog, rest: RestNumbers, tables: Tables, place: int) -> Floats:
+def find_spread(
+    every: EveryLog, rest: RestNumbers, tables: Tables, place: int, *, upper: bool = False
+) -> Floats:
     """Find the true spread of what follows a level's draws, at the shares, relative to weights.
 
-    Levels before it are as estimated, those after it and the value are true.
+    Levels before it are as estimated, those after it and the value are true; of unknown
+    variables that its cells do not fix, the truly worst is chosen.
     """
     world, arrays = every.world, rest.arrays
-    later = [
-        Factor(law.axes, (law.values,))
-        for law in (world.find_level(level, tables) for level in world.levels[place + 1 : -1])
-    ]
-    truth = replace(arrays, shares=(*arrays.shares[: place + 1], *later))
     where = arrays.layout.cells[place]
-    mean = world.find_level(world.levels[-1], tables).align(arrays.layout.cells[-1].axes)
-    valued = truth.value_draws(place, mean, upper=False, most=False)
-    over = tuple(range(len(where.axes), valued.ndim))
+    truths = [world.find_level(level, tables) for level in world.levels[place + 1 :]]
+    truths += world.find_choices(tables, upper=upper)[where.depth :]
+    factors = [*arrays.shares[:place], *(Factor(law.axes, (law.values,)) for law in truths)]
     named = (*where.axes, *where.draws)
+    valued = multiply_onto(factors, named, arrays.settings)
+    over = tuple(range(len(where.axes), valued.ndim))
     law = world.find_level(world.levels[place], tables).align(named)
     share = arrays.shares[place].align(named)[0]
     weight = np.where(arrays.weights[place] > 0, arrays.weights[place], 1.0)

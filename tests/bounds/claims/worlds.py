@@ -64,6 +64,11 @@ WORLDS = {
         (Read("a", "", 1), Read("y", "a b", 1)),
         worst=("b",),
     ),
+    "unknown link between, external first": World(
+        {"c": "", "a": "", "b": "a c", "y": "a b c"},
+        (Read("c", "", 1, source=1), Read("a"), Read("y", "a b c", 1)),
+        worst=("b",),
+    ),
     "nested": World(
         {"b": "", "a": "b", "d": "a b", "y": "a b d"},
         (Read("a", "b", 1), Read("y", "a b d", 2)),

@@ -93,11 +93,17 @@ class SumArrays:
         ``last`` is what the value's cells hold; the axes are the level's cells, then what it
         draws. Of unknown variables within, the least is taken, or for ``upper`` ends the
         greatest. What is chosen of those around the level that it does not read hangs on none
-        of its draws, so that only the least and, if ``most``, the greatest may be said. Called
-        by ``SpreadBoxes.bound``, and by ``PilotChooser`` for a guess.
+        of its draws, so that only the least and, if ``most``, the greatest may be said. So it
+        is of those around a level that was revealed before: what is truly the least need not be
+        so at its shares. Called by ``SpreadBoxes.bound``, and by ``PilotChooser`` for a guess.
         """
         where, layout = self.layout.cells[place], self.layout
         kept = (*where.axes, *where.draws)
+        known = max(
+            where.within,
+            *(layout.cells[i].within for i in range(place) if not self.numbers[i].exact),
+            0,
+        )
         value = trim(layout.cells[-1].axes, last)
         for depth in range(len(layout.worst), -1, -1):
             factors = [value]
@@ -113,7 +119,7 @@ class SumArrays:
                 name for name in held if name in kept or layout.drawn.get(name, -1) < depth
             )
             value = Factor(left, (multiply_onto(factors, left, self.settings),))
-            greatest = upper if depth > where.within else most
+            greatest = upper if depth > known else most
             value = _take_least(value, layout.worst[depth - 1], kept, upper=greatest)
         return multiply_onto(factors, kept, self.settings)
 
