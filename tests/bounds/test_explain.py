@@ -1,5 +1,6 @@
 """Every row says what it was made from, in the user's own levels and units."""
 
+from boundit.bounds.claims.claim_rules import LEARNED
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.read import read_log
 from boundit.graph.text import parse
@@ -81,3 +82,14 @@ def test_a_program_without_claims_attains_its_ends_at_no_single_cell() -> None:
     )
 
     assert "natural bounds of Paid, Plan" in table.rules
+
+
+def test_a_sum_that_can_have_no_claim_says_why_its_cells_have_intervals() -> None:
+    rows = {"Z": [0, 0, 1, 1] * 300, "X": [0, 1] * 600, "Y": [0, 1, 1, 0, 1, 1] * 200}
+    log = read_log(rows, adaptive=True)
+    table = derive_bounds(parse("Z -> X -> Y; Z -> Y"), "Y | do(X)", log)
+    found = table.bounds[(0,), ()].sampling
+
+    assert found is not None
+    assert found.lower == EndSampling(None, 0.0, (), LEARNED)
+    assert LEARNED in table.explain(0)

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 
 from boundit.bounds.approximate.approximate_rules import ApproximateRules
 from boundit.bounds.choose_rules import choose_rules
 from boundit.bounds.claims.claim_finder import ClaimCounts, ClaimFinder
-from boundit.bounds.claims.claim_rules import CONTRAST_SHARE, plan_claims
+from boundit.bounds.claims.claim_rules import CONTRAST_SHARE, explain_boxes, plan_claims
 from boundit.bounds.contrasts.contrast_claims import ContrastFinder
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
@@ -60,7 +60,8 @@ class Trial:
 
     ``boxed`` are those whose formulas ``numbers`` can read: estimates, or intervals of cells.
     ``finder`` finds ends that allow for chance, and is None for estimates. ``contrasts`` finds
-    differences of arms by claims, if there are any.
+    differences of arms by claims, if there are any. ``reasons`` say by rule why cells have
+    intervals of their own, where nothing else can be.
     """
 
     plan: BoundPlan
@@ -68,6 +69,7 @@ class Trial:
     numbers: Numbers
     finder: EndFinder | None
     contrasts: ContrastFinder | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 def assemble(
@@ -159,14 +161,16 @@ def _allow_for_chance(
     levels, error = evidence.evaluator.levels, 1 - confidence
     boxed = choose_rules(plan, levels) if sparing else plan
     rules = [planned.rule for planned in boxed.rules]
+    numeric, adaptive = evidence.is_numeric, evidence.is_adaptive
+    reasons = explain_boxes(boxed, numeric=numeric, adaptive=adaptive)
     # A claim on a whole sum is for independent rows.
-    may_claim = sparing and plan.is_sound and not evidence.is_adaptive
+    may_claim = sparing and plan.is_sound and not adaptive
     claims = None
     if may_claim:
-        claims = plan_claims(plan, levels, evidence.log.rows, numeric=evidence.is_numeric)
+        claims = plan_claims(plan, levels, evidence.log.rows, numeric=numeric)
     if claims is None:
         boxes = evidence.make_confident(rules, confidence, sparing=sparing)
-        return Trial(boxed, boxed, boxes, partial(try_rules, boxes))
+        return Trial(boxed, boxed, boxes, partial(try_rules, boxes), reasons=reasons)
     share = claims.share_with(boxed)
     boxes = evidence.make_confident(rules, 1 - share * error)
     names = [planned.record.name for planned in boxed.rules]
@@ -176,7 +180,7 @@ def _allow_for_chance(
     left = 1 - share - (CONTRAST_SHARE if contrasts.has_claims else 0.0)
     finder = ClaimFinder(claims, counts, left * error, boxes, names)
     compare = contrasts if contrasts.has_claims else None
-    return Trial(replace(plan, rules=kept), boxed, boxes, finder.find, compare)
+    return Trial(replace(plan, rules=kept), boxed, boxes, finder.find, compare, reasons)
 
 
 def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) -> Trial:
@@ -234,6 +238,7 @@ def _bound_rows(
             evidence.reward_range,
             finder=trial.finder,
             other=other,
+            boxes=[trial.reasons.get(p.record.name) for p in trial.plan.rules],
             told=told,
         )
     except EndsCross:

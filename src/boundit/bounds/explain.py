@@ -38,7 +38,10 @@ Cell: TypeAlias = tuple[Mapping[str, int], float]
 
 @final
 class Explainer:
-    """Tells what the ends of a table were made from."""
+    """Tells what the ends of a table were made from.
+
+    ``boxes`` says of each rule why its cells have intervals of their own, where it must be so.
+    """
 
     def __init__(
         self,
@@ -47,9 +50,12 @@ class Explainer:
         log: CountTable,
         axes: Sequence[str],
         reward_range: tuple[float, float],
+        *,
+        boxes: Sequence[str | None] = (),
     ) -> None:
         self.rules, self.evaluator, self.log, self.axes = rules, evaluator, log, axes
         self.low, self.high = reward_range
+        self.boxes = boxes or [None] * len(rules)
         self._needs = [rule.needs for rule in rules]
         self._marginals: dict[Nodes, NamedArray] = {}
         self._last_cells: dict[tuple[int, Place], tuple[Cell, ...]] = {}
@@ -109,7 +115,8 @@ class Explainer:
         else:
             found = self._find_attaining_cell(which, place, upper=upper)
         if found is None:
-            return None
+            why = self.boxes[which]
+            return None if why is None else EndSampling(None, 0.0, (), why)
         return replace(found, heaviest=tuple(map(self._name_levels, found.heaviest)))
 
     def _find_attaining_cell(

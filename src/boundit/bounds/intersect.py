@@ -100,12 +100,14 @@ def intersect_rules(
     *,
     finder: EndFinder | None = None,
     other: OtherMethod | None = None,
+    boxes: Sequence[str | None] = (),
     told: Told = say_nothing,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the ends of all rules into a bound for every arm and context.
 
     ``finder`` finds ends that allow for chance, ``other`` makes what finds those of the other
-    method, which stand beside them in tables of few rows.
+    method, which stand beside them in tables of few rows. ``boxes`` say of each rule why its
+    cells have intervals of their own.
     Each bound keeps which rules gave its ends; with the bounds come notes on the whole table.
     Rules of a sound plan hold, so that ends which cross can only blame the graph. Called by
     ``_bound_rows``.
@@ -122,7 +124,14 @@ def intersect_rules(
         raise EndsCross(_name_crossed(best, plan, log, axes))
     if sure:
         _refuse_empty(best, plan, log, axes)
-    explainer = Explainer([p.rule for p in plan.rules], evaluator, log, axes, reward_range)
+    explainer = Explainer(
+        [p.rule for p in plan.rules],
+        evaluator,
+        log,
+        axes,
+        reward_range,
+        boxes=boxes,
+    )
     names = [RANGE, *(planned.record.name for planned in plan.rules)]
     writer = _RowWriter(explainer, names, axes, len(plan.query.treatments))
     numbers = np.broadcast_to(log.marginalize(axes).align(axes), shape)

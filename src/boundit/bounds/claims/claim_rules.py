@@ -35,6 +35,8 @@ FEW_CELLS: Final = 4
 MOST_CANDIDATES: Final = 12
 """How many rules the pilot ranks."""
 
+LEARNED: Final = "rows that a policy chose while it learned hang on each other"
+
 Form: TypeAlias = LevelForm | RatioForm | ProgramForm
 
 
@@ -144,11 +146,29 @@ def plan_claims(
     return ClaimPlan(tuple(found[:MOST_CANDIDATES]), unmet)
 
 
+def explain_boxes(plan: BoundPlan, *, numeric: bool, adaptive: bool) -> dict[str, str]:
+    """Say of each rule that can have no claims why its cells have intervals of their own.
+
+    Called by ``_allow_for_chance`` for the rules with boxes; tables tell it.
+    """
+    found = dict[str, str]()
+    for planned in plan.rules:
+        form = _find_any_form(planned.rule, plan.graph)
+        if numeric and not isinstance(form, Unmet):
+            form = _require_sums(form, plan.query.outcomes[0])
+        if adaptive:
+            found[planned.record.name] = LEARNED
+        elif isinstance(form, Unmet):
+            found[planned.record.name] = form.reason
+    return found
+
+
 def _require_sums(form: Form, outcome: str) -> Form | Unmet:
     """Refuse a form that needs more of a numeric reward than its sums.
 
     They cannot be cut into folds: the value would be read off rows of which other columns were
-    revealed, although these tell of the reward. Called by ``plan_claims``.
+    revealed, although these tell of the reward. Called by ``plan_claims`` and
+    ``explain_boxes``.
     """
     inner = form if isinstance(form, LevelForm) else form.form
     if isinstance(form, ProgramForm):
@@ -163,7 +183,7 @@ def _require_sums(form: Form, outcome: str) -> Form | Unmet:
 def _find_any_form(rule: BoundRule, graph: CausalGraph) -> Form | Unmet:
     """Find what a rule computes: a sum, a ratio of sums, or a sum that ends in a program.
 
-    Called by ``plan_claims`` for every rule.
+    Called by ``plan_claims`` and ``explain_boxes`` for every rule.
     """
     if isinstance(rule, NestedChain) and isinstance(rule.core, ResponseProgram):
         return find_program_form(rule, graph)
