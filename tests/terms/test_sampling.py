@@ -54,11 +54,11 @@ def test_each_end_is_told_of_by_itself_where_they_differ() -> None:
         (
             0.95,
             1,
-            "at least 95 of 100 logs of independent rows, whatever their size. On ",
+            "at least 95 of 100 logs of independent rows, whatever their size. Where ",
         ),
-        (0.95, 1, "about 1.4 times as wide as normal intervals."),
+        (0.95, 1, "at least 1.4 times the width that it has in normal intervals."),
         (0.999, 16, "at least 999 of 1,000 logs"),
-        (0.95, 5000, "about 1.1 times"),
+        (0.95, 5000, "at least 1.1 times"),
     ],
 )
 def test_a_promise_speaks_of_its_confidence_and_of_all_rows(

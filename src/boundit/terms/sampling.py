@@ -151,8 +151,10 @@ def describe_promise(inference: Inference, confidence: float, rows: int, units: 
     if units != ROWS:
         return held
     wider = _compare_with_normal(confidence, rows)
-    price = f"that makes them about {wider:.1f} times as wide as normal intervals."
-    return f"{held} On large logs {price}"
+    return (
+        f"{held} Where cells add up, chance then takes at least {wider:.1f} times the width "
+        "that it has in normal intervals."
+    )
 
 
 def _count_logs(confidence: float) -> str:
