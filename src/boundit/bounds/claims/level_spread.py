@@ -2,6 +2,13 @@
 
 A level before the last pays for deviations of its draws, each times the value of what follows.
 That value is unknown, and between 0 and 1; by its range alone a level would pay a quarter.
+
+What follows, times the weight of the level's cell, is a sum over later levels and the value's
+cells. All statements are made of its parts: each cell's mean is in its box, each later level is
+within its total variation of the truth. They move the sum by at most the sum of their radii,
+each with the weight of its cell, and only this sum is clipped to between 0 and the weight.
+Clipping each cell's box after moving it would not do: a later level that is off may give more
+weight to a cell whose mean is one already, and so raise the sum where that box has no room.
 """
 
 from dataclasses import dataclass

@@ -7,6 +7,16 @@ The error of an estimated sum telescopes, level by level, into independent devia
 holds with chance at least :math:`1 - a`: one :math:`\log(1/a)` however many cells there are.
 With a minimum over variables of unknown law inside the sum, the minimum is taken of weighted,
 penalised cells: only those that are truly the least must hold.
+
+*Holes.* Write :math:`Q_j` for the shares of a level, 0 in a cell without rows, and telescope
+with them: level :math:`j` adds :math:`\sum_g W_j(g) \sum_v (Q_j - P_j)(v \mid g) V_j(v, g)`,
+where the weights :math:`W_j` are products of earlier :math:`Q_i`, and what follows,
+:math:`V_j`, is true and between 0 and 1. In a hole this is minus the true value, so a lower end
+may drop holes and pay nothing for them: it only gets lower. An upper end adds :math:`W_j(g)`,
+which is no less than what is missing. Which cells are holes is known before their draws are.
+Invented shares in a hole, even ones, say, belong to no such sum, and do not hold. The end is
+clipped, never its parts: a cell's part that is raised to 0 would pay less where its
+rewards are low.
 """
 
 from typing import Final, final

@@ -3,6 +3,19 @@
 A level's penalties are paid at its *cells*: the values of what it is given and, within a
 minimum, of everything that was summed or chosen outside it. Where branches of the sum that
 differ outside a minimum read the same rows, they share the cell.
+
+A claim must hold for one strategy, the one that chooses what is truly the worst by what is
+summed outside. Under it the weights of all branches that come to the same rows add up, and a
+penalty of the sum of weights is more than the sum of their penalties. But a branch ``a`` that
+pays ``q`` times the penalty at ``1/q`` times its weight may be paid by itself, as long as the
+``q`` of all branches that come to the same rows add up to one at most: a weighted geometric
+mean of factors with mean one has mean one at most. Which branches do so hangs on the strategy,
+which nobody knows. So the shares are functions of the branch alone. If they hung on unknown
+variables too, they would add up to one for each constant choice, but those of branch 0 at one
+choice and of branch 1 at another could add up to two.
+
+A level that reaches no unknown variable is paid outside the minimum, with weights added up over
+all branches: what the strategy chooses then only tells what follows its draws.
 """
 
 from collections.abc import Mapping, Sequence
