@@ -175,7 +175,7 @@ def _allow_for_chance(
     boxes = evidence.make_confident(rules, 1 - share * error)
     names = [planned.record.name for planned in boxed.rules]
     kept = tuple(p for p in plan.rules if p.record.name in claims.names.union(names))
-    counts = ClaimCounts(evidence)
+    counts = ClaimCounts(evidence, larger=claims.has_multipliers)
     contrasts = ContrastFinder(claims, plan, counts, CONTRAST_SHARE * error)
     left = 1 - share - (CONTRAST_SHARE if contrasts.has_claims else 0.0)
     finder = ClaimFinder(claims, counts, left * error, boxes, names)

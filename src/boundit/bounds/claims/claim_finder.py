@@ -25,8 +25,8 @@ from boundit.bounds.claims.level_form import LevelForm, RatioForm, Unmet
 from boundit.bounds.claims.numeric_claims import VARIANCES, NumericClaims
 from boundit.bounds.claims.pilot import SplitSources, make_streams, split_sources
 from boundit.bounds.claims.pilot_choice import RowChoice, RowClaims
-from boundit.bounds.claims.program_claims import make_program_claims
-from boundit.bounds.claims.program_form import ProgramForm
+from boundit.bounds.claims.programs.program_claims import make_program_claims
+from boundit.bounds.claims.programs.program_form import ProgramForm
 from boundit.bounds.claims.ratio_claims import RatioClaims, make_ratio_claims
 from boundit.bounds.claims.read_form import FormReader, PilotNumbers, RestNumbers
 from boundit.bounds.claims.sum_claims import SumClaims
@@ -50,10 +50,14 @@ MOST_TRIED: Final = 3
 
 @final
 class ClaimCounts:
-    """Counts for claims: log and tables split into pilot and rest, once for all of them."""
+    """Counts for claims: log and tables split into pilot and rest, once for all of them.
 
-    def __init__(self, evidence: BoundEvidence) -> None:
+    The pilot is ``larger`` where it has multipliers of programs to choose.
+    """
+
+    def __init__(self, evidence: BoundEvidence, *, larger: bool = False) -> None:
         self.evidence, self.numeric = evidence, evidence.is_numeric
+        self._larger = larger
         self._variances = VARIANCES if self.numeric else (None,)
         self._splits: dict[int, SplitSources] = {}
 
@@ -102,7 +106,7 @@ class ClaimCounts:
         if n_folds not in self._splits:
             evidence = self.evidence
             self._splits[n_folds] = split_sources(
-                evidence.rewards, evidence.population, n_folds=n_folds
+                evidence.rewards, evidence.population, n_folds=n_folds, larger=self._larger
             )
         return self._splits[n_folds]
 

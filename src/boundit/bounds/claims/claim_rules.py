@@ -13,7 +13,8 @@ from typing import Final, TypeAlias
 
 from boundit.bounds.choose_rules import rank_rule
 from boundit.bounds.claims.level_form import LevelForm, RatioForm, Unmet, find_form
-from boundit.bounds.claims.program_form import ProgramForm, find_program_form
+from boundit.bounds.claims.programs.dual_vectors import may_pool
+from boundit.bounds.claims.programs.program_form import ProgramForm, find_program_form
 from boundit.bounds.claims.read_ratio import merge_levels
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.rules.factorization import Factorization
@@ -56,6 +57,14 @@ class ClaimRule:
         return not isinstance(self.form, LevelForm) or len(self.form.levels) > 1
 
     @property
+    def has_multipliers(self) -> bool:
+        """Whether the pilot has multipliers of a program to choose.
+
+        Read by ``ClaimPlan.has_multipliers``.
+        """
+        return isinstance(self.form, ProgramForm) and not self.form.program.is_natural
+
+    @property
     def reads(self) -> Nodes:
         """The axes of the table that its value hangs on.
 
@@ -66,6 +75,25 @@ class ClaimRule:
         if isinstance(self.form, ProgramForm):
             named |= frozenset(self.form.place)
         return named & frozenset(form.axes)
+
+    def is_part_of(self, other: "ClaimRule") -> bool:
+        """Tell whether the claims of another rule include this one's: natural bounds.
+
+        A program with instruments has those of all rows together among its multipliers. Called
+        by ``plan_claims``.
+        """
+        if not (isinstance(self.form, ProgramForm) and isinstance(other.form, ProgramForm)):
+            return False
+        own, wider = self.form.program, other.form.program
+        alike = self.form.place == other.form.place and own.asked == wider.asked
+        return (
+            alike
+            and own.is_natural
+            and not wider.is_natural
+            and not (self.form.summed or other.form.summed)
+            and self.form.law.logged == other.form.law.logged
+            and may_pool(wider)
+        )
 
     def count_cells(self, levels: Mapping[str, int]) -> int:
         """Count the cells that a row of the table reads, at most.
@@ -85,6 +113,14 @@ class ClaimPlan:
 
     rules: tuple[ClaimRule, ...]
     unmet: Mapping[str, str]
+
+    @property
+    def has_multipliers(self) -> bool:
+        """Whether the pilot has multipliers of a program to choose, for some rule.
+
+        Read by ``_allow_for_chance``, which then has a larger one drawn.
+        """
+        return any(each.has_multipliers for each in self.rules)
 
     @property
     def names(self) -> frozenset[str]:
@@ -140,6 +176,7 @@ def plan_claims(
         return None
     if not fewest:
         found = [each for each in found if not each.planned.rule.n_unknown]
+    found = [each for each in found if not any(each.is_part_of(other) for other in found)]
     few = all(each.count_cells(levels) <= FEW_CELLS for each in found)
     if few and n_rows < FEW_ROWS:
         return None

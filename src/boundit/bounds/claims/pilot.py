@@ -16,6 +16,7 @@ only sums, which cannot be taken apart: its pilot has no rewards, and its reward
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from typing import Final
 
@@ -29,7 +30,8 @@ from boundit.estimand.language.expression import P
 
 PILOT_SEED: Final = 20240226
 """Fixed once for all, beside the hash: who tries seeds and keeps the best has no guarantee."""
-_ROWS, _SHARE, _MOST = 60, 0.015, 0.04  # 60 rows and 1.5 percent, at most 4 percent
+_PLAIN = 60, 0.015, 0.04  # 60 rows and 1.5 percent, at most 4 percent
+_LARGER = 200, 0.04, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,21 +73,27 @@ class SplitSources:
 
 
 def split_sources(
-    log: BinaryReward, population: Sequence[BinaryReward], *, n_folds: int = 1
+    log: BinaryReward,
+    population: Sequence[BinaryReward],
+    *,
+    n_folds: int = 1,
+    larger: bool = False,
 ) -> SplitSources:
     """Draw the pilot of the log and of every external table, by a stream of their own.
 
-    The rest is cut into ``n_folds`` folds of like size. Called by ``ClaimCounts._split`` once
-    for each number of folds.
+    It is ``larger`` where it has more to choose, as multipliers of programs. The rest is cut
+    into ``n_folds`` folds of like size. Called by ``ClaimCounts._split`` once for each number
+    of folds.
     """
     streams = _make_seed((log, *population), 0).spawn(1 + len(population))
-    own = _split_rows(log, n_folds, np.random.default_rng(streams[0]))
+    split = partial(_split_rows, n_folds=n_folds, larger=larger)
+    own = split(log, rng=np.random.default_rng(streams[0]))
     sized = sorted(
         zip(population, streams[1:], strict=True),
         key=lambda pair: float(np.prod(list(pair[0].n_levels.values()))),
     )
     others = tuple(
-        own if source is log else _split_rows(source, n_folds, np.random.default_rng(stream))
+        own if source is log else split(source, rng=np.random.default_rng(stream))
         for source, stream in sized
     )
     return SplitSources(own, others)
@@ -116,25 +124,28 @@ def _make_seed(sources: Iterable[BinaryReward], purpose: int) -> SeedSequence:
     return SeedSequence((PILOT_SEED, purpose, int.from_bytes(found.digest(), "little")))
 
 
-def choose_chance(rows: float) -> float:
+def choose_chance(rows: float, *, larger: bool = False) -> float:
     """Choose with which chance a row goes to the pilot: 60 rows and 1.5 percent, at most 4.
 
-    Called by ``_split_rows``.
+    A ``larger`` one has 200 rows and 4 percent, at most 10. Called by ``_split_rows``.
 
-    >>> choose_chance(500), choose_chance(5_000)
-    (0.04, 0.027)
+    >>> choose_chance(500), choose_chance(5_000), choose_chance(5_000, larger=True)
+    (0.04, 0.027, 0.08)
     """
-    return min(_MOST, _SHARE + _ROWS / max(rows, 1.0))
+    own, share, most = _LARGER if larger else _PLAIN
+    return min(most, share + own / max(rows, 1.0))
 
 
-def _split_rows(source: BinaryReward, n_folds: int, rng: Generator) -> SplitRows:
+def _split_rows(
+    source: BinaryReward, *, n_folds: int, larger: bool, rng: Generator
+) -> SplitRows:
     """Draw the pilot of one source, and cut what is left into folds.
 
     Called by ``split_sources``.
     """
     if source.table.exact:
         return SplitRows(source, (source,) * n_folds, (source,) * n_folds)
-    pilot, rest = thin(source, choose_chance(source.table.rows), rng)
+    pilot, rest = thin(source, choose_chance(source.table.rows, larger=larger), rng)
     folds = list[BinaryReward]()
     for left in range(n_folds, 1, -1):
         fold, rest = thin(rest, 1 / left, rng)

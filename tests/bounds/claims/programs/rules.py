@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from boundit.bounds.binary_reward import BinaryReward
-from boundit.bounds.claims.program_form import ProgramForm, find_program_form
+from boundit.bounds.claims.programs.program_form import ProgramForm, find_program_form
 from boundit.bounds.rules.chain import ChainSearch
 from boundit.bounds.rules.nested_chain import NestedChain, find_nested_chains
 from boundit.counts.named_array import Floats, NamedArray

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundit.bounds.claims.dual_vectors import (
+from boundit.bounds.claims.programs.dual_vectors import (
     DualFinder,
     DualVector,
     DualVectors,
@@ -11,6 +11,7 @@ from boundit.bounds.claims.dual_vectors import (
     PilotLaw,
     fit_law,
     make_natural_vectors,
+    may_pool,
     rank_vectors,
 )
 from boundit.bounds.rules.response_program import (
@@ -21,7 +22,7 @@ from boundit.bounds.rules.response_program import (
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.graph.text import parse
 from boundit.terms.long_work import FOR_EVER
-from tests.bounds.claims.programs import BOW, INSTRUMENT, MEDIATOR
+from tests.bounds.claims.programs.rules import BOW, INSTRUMENT, MEDIATOR
 from tests.bounds.programs import models, numbers, specs, truth
 
 DRAWN = [INSTRUMENT, BOW, MEDIATOR, "Z -> X -> Y; X <-> Y; W -> X; W -> Y"]
@@ -160,5 +161,32 @@ def test_ranks_are_padded_with_the_last() -> None:
     assert (first.multipliers == one.multipliers).all()
     assert second.multipliers[0, 0, 1] == 0.5
     assert second.multipliers[1, 0, 1] == 1.0
-    assert first.doubt.tolist() == [0.0, 0.0]
-    assert second.doubt[0] > 0 == second.doubt[1]
+
+
+def test_natural_bounds_of_all_rows_hold_beside_an_instrument() -> None:
+    """Each scenario alone proves as much, so that rows may be thrown together."""
+    spec, *_ = list_plain_specs(INSTRUMENT)
+    assert may_pool(spec)
+    layout = ProgramLayout(spec, dict.fromkeys("ZXY", 2))
+    for upper in (False, True):
+        vectors = make_natural_vectors(layout, upper=upper)
+        assert vectors.pooled
+        for a, arm in enumerate(layout.arms):
+            for scenario in range(len(layout.outer)):
+                alone = np.zeros_like(vectors.multipliers[a])
+                alone[scenario] = vectors.multipliers[a, scenario]
+                vector = DualVector(0.0, alone, 0.0, 1.0)
+                check_every_type(layout, arm, [[vector]], upper)
+
+
+def test_treatment_that_is_an_instrument_cannot_be_pooled() -> None:
+    for spec in specs(parse(INSTRUMENT), x="X Z"):
+        if "Z" in spec.varied:
+            assert not may_pool(spec)
+
+
+def test_drawn_laws_are_near_the_pilots() -> None:
+    law = make_pilot(np.full((1, 2, 4), 0.25), seen=1e6)
+    drawn = law.draw(5, np.random.default_rng(0))
+    assert drawn.shape == (5, 1, 2, 4)
+    assert drawn == pytest.approx(0.25, abs=0.01)

@@ -2,9 +2,9 @@ r"""Claims on ends of response-type programs: multipliers from the pilot make th
 
 Multipliers that are feasible prove an end at the true law, whichever they are. Those that the
 pilot likes best turn the end of a program into a mean of what its law draws, and a sum of such
-ends over strata into a sum of levels. Where a row's end is that of one program, the next best
-multipliers share a tenth of its error; and where they count one kind of row in one scenario,
-its share has an exact interval.
+ends over strata into a sum of levels. Where a row's end is that of one program, several vectors
+share its error, each by how likely it is to be best; and where one counts some kinds of rows,
+their share has an exact interval.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,18 +15,19 @@ from typing import Final, final
 import numpy as np
 from numpy.random import Generator
 
-from boundit.bounds.claims.dual_vectors import (
+from boundit.bounds.claims.level_form import Unmet
+from boundit.bounds.claims.pilot import PILOT_SEED, SplitSources
+from boundit.bounds.claims.pilot_choice import Choice
+from boundit.bounds.claims.programs.dual_vectors import (
     DualFinder,
     DualVectors,
     PilotLaw,
     make_natural_vectors,
+    may_pool,
     rank_vectors,
 )
-from boundit.bounds.claims.level_form import Unmet
-from boundit.bounds.claims.pilot import PILOT_SEED, SplitSources
-from boundit.bounds.claims.pilot_choice import Choice
-from boundit.bounds.claims.program_form import ProgramForm
-from boundit.bounds.claims.program_numbers import (
+from boundit.bounds.claims.programs.program_form import ProgramForm
+from boundit.bounds.claims.programs.program_numbers import (
     ProgramPilot,
     ProgramReader,
     ProgramRest,
@@ -40,11 +41,9 @@ from boundit.counts.named_array import Floats
 
 MOST_RANKS: Final = 4
 """How many vectors of multipliers share the error of one end."""
-FIRST_SHARE: Final = 0.9
-"""Which part of an end's error the vector gets that the pilot likes best."""
 _DRAWS = 12  # laws near the pilot's at which multipliers are looked for
 _MOST_SOLVED = 4000  # programs, beyond which multipliers are those of one law
-_DOUBTS = 2.0  # how many standard errors of the pilot leave open which vector is best
+_WINS = 64  # laws near the pilot's at which it is seen which multipliers are best
 _LARGE = 700.0  # minus the logarithm of a chance that is as good as none
 
 
@@ -148,13 +147,25 @@ class ProgramEnd:
         self,
         pilot: ProgramPilot,
         rest: ProgramRest,
+        law: PilotLaw,
         ranks: Sequence[DualVectors],
     ) -> None:
         self.reader = pilot.reader
+        self._moves = self._move(law, ranks) if len(ranks) > 1 else []
         scaled = [self.reader.scale(vectors) for vectors in ranks]
         self.ranks = [
             RankClaims(each, pilot.number(each), rest.number(each)) for each in scaled
         ]
+
+    def _move(self, law: PilotLaw, ranks: Sequence[DualVectors]) -> list[Floats]:
+        """Move what every vector proves to laws that the pilot might as well have come from.
+
+        Called by ``ProgramEnd`` where several share the error.
+        """
+        drawn = law.draw(_WINS, np.random.default_rng([PILOT_SEED, 2]))
+        laws = np.concatenate([law.shares[None], drawn])
+        values = [self.reader.weigh_laws(each, laws, law.rows) for each in ranks]
+        return [each[1:] - each[0] for each in values]
 
     def choose(self, log_error: Floats) -> ProgramChoice:
         """Choose on the pilot which vectors share the error of a row, and how they pay.
@@ -178,21 +189,23 @@ class ProgramEnd:
         )
 
     def _share_error(self, ends: Sequence[Floats]) -> list[Floats]:
-        """Share a row's error out over the vectors that may be best for all the pilot can tell.
+        """Share a row's error out by how often each vector is best, for all the pilot can tell.
 
-        The one with the best ``ends`` gets most. Called by ``ProgramEnd.choose``.
+        ``ends`` are those expected at the pilot's law; at laws that the pilot might as well
+        have come from they move as what the vectors prove does. Called by
+        ``ProgramEnd.choose``.
         """
-        doubt = np.stack(np.broadcast_arrays(*(rank.scaled.doubt for rank in self.ranks)))
+        if len(self.ranks) == 1:
+            return [np.zeros(())]
         expected = np.stack(np.broadcast_arrays(*ends))
-        best = expected.argmax(axis=0)
-        most = np.take_along_axis(expected, best[None], axis=0)
-        own = np.take_along_axis(np.broadcast_to(doubt, expected.shape), best[None], axis=0)
-        first = np.arange(len(ends)).reshape(-1, *[1] * best.ndim) == best
-        near = first | (expected > most - _DOUBTS * (doubt + own))
-        others = np.maximum(near.sum(axis=0) - 1, 1)
-        shares = np.where(first, FIRST_SHARE, (1 - FIRST_SHARE) / others)
-        shares = np.where(near.sum(axis=0) == 1, 1.0, shares)
-        return [np.where(near[i], -np.log(shares[i]), np.inf) for i in range(len(ends))]
+        shape = expected.shape[1:]
+        moved = np.stack(
+            [np.broadcast_to(each, (len(each), *shape)) for each in self._moves], axis=1
+        )
+        best = (expected + moved).argmax(axis=1)
+        wins = np.stack([(best == i).sum(axis=0) for i in range(len(ends))])
+        shares = (wins + 1) / (len(best) + len(ends))
+        return [np.asarray(-np.log(share)) for share in shares]
 
     def bound(self, choice: ProgramChoice, log_error: Floats) -> Floats:
         """Bound the lower end of every row on the rest.
@@ -248,6 +261,9 @@ def find_ranks(
     weights = None if reader.is_flat else reader.weigh_places(pilot)
     most = MOST_RANKS if reader.is_flat else 1
     lower, upper = (rank_vectors(each, law, reader.shape, weights, most) for each in found)
+    if reader.is_flat and may_pool(layout.spec):
+        lower.append(make_natural_vectors(layout, upper=False))
+        upper.append(make_natural_vectors(layout, upper=True))
     return lower, upper
 
 
@@ -305,5 +321,5 @@ def make_program_claims(
     if isinstance(ranks, Unmet):
         return ranks
     rest = reader.read_rest(rng)
-    lower, upper = (ProgramEnd(pilot, rest, each) for each in ranks)
+    lower, upper = (ProgramEnd(pilot, rest, law, each) for each in ranks)
     return ProgramClaims(lower, upper)

@@ -18,7 +18,12 @@ from numpy.random import Generator
 
 from boundit.bounds.binary_reward import SUCCESS
 from boundit.bounds.lp.program import SolveStatus
-from boundit.bounds.rules.response_program import MOST_WORK, ArmProgram, ProgramLayout
+from boundit.bounds.rules.response_program import (
+    MOST_WORK,
+    ArmProgram,
+    ProgramLayout,
+    ResponseProgram,
+)
 from boundit.counts.named_array import Floats
 from boundit.terms.long_work import TimeBudget
 
@@ -45,6 +50,15 @@ class PilotLaw:
     rows: Floats
     seen: Floats
 
+    def draw(self, n_draws: int, rng: Generator) -> Floats:
+        """Draw laws that the pilot might as well have been drawn from, on an axis before all.
+
+        Called by ``DualFinder`` and ``ProgramEnd``.
+        """
+        alpha = np.maximum(self.seen, 1.0)[..., None] * self.shares + 0.1
+        drawn = rng.gamma(np.broadcast_to(alpha, (n_draws, *alpha.shape)))
+        return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
+
 
 @dataclass(frozen=True, eq=False)
 class DualVector:
@@ -69,7 +83,7 @@ class DualVector:
     def find_variance(self, shares: Floats, rows: Floats) -> float:
         """Compute the variance of the end as estimated from so many rows of each scenario.
 
-        Called by ``rank_vectors`` and ``_find_doubt``.
+        Called by ``rank_vectors``.
         """
         mean = (self.multipliers * shares).sum(axis=1)
         square = (self.multipliers**2 * shares).sum(axis=1)
@@ -153,7 +167,8 @@ class DualFinder:
         draws: int,
     ) -> None:
         self.layout, self.law, self.budget = layout, law, budget
-        self._laws = [self._list_laws(f, rng, draws) for f in range(len(layout.fixed))]
+        drawn = law.draw(draws, rng)
+        self._laws = [self._list_laws(f, drawn[:, f]) for f in range(len(layout.fixed))]
 
     def find_vectors(self) -> tuple[Found, Found] | None:
         """List multipliers that prove lower ends of the reward, and of one minus the reward.
@@ -187,19 +202,16 @@ class DualFinder:
         if found.status is SolveStatus.OPTIMAL:
             yield self._clean(found.multipliers, cost, search)
 
-    def _list_laws(self, f: int, rng: Generator, draws: int) -> list[tuple[Floats, Floats]]:
+    def _list_laws(self, f: int, drawn: Floats) -> list[tuple[Floats, Floats]]:
         """List laws near the pilot's for one condition, as lower and upper ends of shares.
 
-        First the law itself, then with room for the error that the rest will have, then laws
-        that the pilot might as well have been drawn from. Called by ``DualFinder``.
+        First the law itself, then with room for the error that the rest will have, then those
+        ``drawn``. Called by ``DualFinder``.
         """
         p, rows = self.law.shares[f], np.maximum(self.law.rows[f], 1.0)[:, None]
         error = np.sqrt(p * (1 - p) / rows)
-        seen = np.maximum(self.law.seen[f], 1.0)[:, None]
         laws = [(p, times * error) for times in _ROOMS]
-        for _ in range(draws):
-            drawn = rng.gamma(seen * p + 0.1)
-            laws.append((drawn / drawn.sum(axis=1, keepdims=True), error))
+        laws += [(each, error) for each in drawn]
         return [(np.maximum(q - room, 0), np.minimum(q + room, 1)) for q, room in laws]
 
     def _clean(self, multipliers: Floats, cost: Floats, search: ArmProgram) -> DualVector:
@@ -237,19 +249,18 @@ class DualFinder:
 class DualVectors:
     """Multipliers for every place: axes are the places', then scenarios and cells.
 
-    ``doubt`` is how far chance moves what the pilot says of them beside the first of a list.
+    Where they are ``pooled``, those of each scenario prove the same alone, so that rows of all
+    scenarios may be thrown together.
     """
 
     constant: Floats
     multipliers: Floats
     least: Floats
     most: Floats
-    doubt: Floats
+    pooled: bool = False
 
     @classmethod
-    def stack(
-        cls, vectors: Sequence[DualVector], doubt: Sequence[float], shape: Sequence[int]
-    ) -> "DualVectors":
+    def stack(cls, vectors: Sequence[DualVector], shape: Sequence[int]) -> "DualVectors":
         """Stack one vector for each place.
 
         Called by ``rank_vectors``.
@@ -260,26 +271,43 @@ class DualVectors:
             np.stack([each.multipliers for each in vectors]).reshape((*shape, *first)),
             np.array([each.least for each in vectors]).reshape(shape),
             np.array([each.most for each in vectors]).reshape(shape),
-            np.array(doubt).reshape(shape),
         )
+
+
+def may_pool(spec: ResponseProgram) -> bool:
+    """Tell whether who took the arm unasked and won would have won in any scenario.
+
+    That is so where arms have types of their own, and no instrument has a say in what follows
+    from them. Called by ``find_ranks`` and ``ClaimRule.is_part_of``.
+    """
+    arguments = dict(zip(spec.inside, spec.arguments, strict=True))
+    follows = spec.followed.difference(spec.set_by_hand)
+    return frozenset(spec.set_by_hand).issubset(spec.inside) and not any(
+        frozenset(arguments[name]).intersection(spec.varied) for name in follows
+    )
 
 
 def make_natural_vectors(layout: ProgramLayout, *, upper: bool) -> DualVectors:
     """Make the multipliers of natural bounds: those who chose the arm and won, or lost.
 
-    Called by ``find_ranks`` for programs that come to natural bounds.
+    Called by ``find_ranks`` for programs that come to natural bounds, and for those with
+    instruments, of which the natural bounds of all rows together hold too.
     """
     spec = layout.spec
     shape = [1] * len(spec.fixed) + [layout.levels[name] for name in spec.set_by_hand]
-    found = np.zeros((*shape, 1, len(layout.inner)))
-    wanted = 1 - SUCCESS if upper else SUCCESS
+    found = np.zeros((len(layout.arms), len(layout.outer), len(layout.inner)))
+    wanted = dict.fromkeys(spec.asked.outcomes, 1 - SUCCESS if upper else SUCCESS)
     for a, arm in enumerate(layout.arms):
-        place = np.unravel_index(a, shape[len(spec.fixed) :])
-        asked = {**arm, **dict.fromkeys(spec.asked.outcomes, wanted)}
-        index = [0] * len(spec.fixed) + [int(i) for i in place]
-        found[(*index, 0, layout.inner.index(asked))] = 1.0
+        for cell, levels in enumerate(layout.inner):
+            found[a, :, cell] = (arm | wanted).items() <= levels.items()
     nothing = np.zeros(shape)
-    return DualVectors(nothing, found, nothing, np.ones(shape), nothing)
+    return DualVectors(
+        nothing,
+        found.reshape(*shape, *found.shape[1:]),
+        nothing,
+        np.ones(shape),
+        pooled=True,
+    )
 
 
 def rank_vectors(
@@ -322,26 +350,7 @@ def rank_vectors(
         ]
         for rank in range(ranks)
     ]
-    return [
-        DualVectors.stack(
-            vectors,
-            [
-                _find_doubt(first, each, law, f)
-                for first, each, f in zip(ranked[0], vectors, at, strict=True)
-            ],
-            shape,
-        )
-        for vectors in ranked
-    ]
-
-
-def _find_doubt(first: DualVector, other: DualVector, law: PilotLaw, f: int) -> float:
-    """Find how far chance moves the difference of what the pilot says two vectors prove.
-
-    Called by ``rank_vectors``.
-    """
-    apart = DualVector(0.0, first.multipliers - other.multipliers, 0.0, 0.0)
-    return float(np.sqrt(apart.find_variance(law.shares[f], law.seen[f])))
+    return [DualVectors.stack(vectors, shape) for vectors in ranked]
 
 
 def _weigh_places(

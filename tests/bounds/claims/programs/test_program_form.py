@@ -3,11 +3,11 @@
 import pytest
 
 from boundit.bounds.claims.level_form import Unmet
-from boundit.bounds.claims.program_form import ProgramForm, find_program_form
+from boundit.bounds.claims.programs.program_form import ProgramForm, find_program_form
 from boundit.bounds.rules.chain import ChainSearch
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from tests.bounds.claims.programs import (
+from tests.bounds.claims.programs.rules import (
     BOW,
     INSTRUMENT,
     MEDIATOR,

@@ -6,19 +6,19 @@ from math import lgamma
 import numpy as np
 import pytest
 
-from boundit.bounds.claims.dual_vectors import DualVectors
 from boundit.bounds.claims.pilot import SplitRows, SplitSources
 from boundit.bounds.claims.pilot_choice import Choice
-from boundit.bounds.claims.program_claims import RankClaims, find_ranks
-from boundit.bounds.claims.program_form import ProgramForm
-from boundit.bounds.claims.program_numbers import ProgramReader
+from boundit.bounds.claims.programs.dual_vectors import DualVectors
+from boundit.bounds.claims.programs.program_claims import RankClaims, find_ranks
+from boundit.bounds.claims.programs.program_form import ProgramForm
+from boundit.bounds.claims.programs.program_numbers import ProgramReader
 from boundit.bounds.numbers import PlugInNumbers
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.simulation.model import Model
 from tests.bounds.claims.logs import list_counts
-from tests.bounds.claims.programs import (
+from tests.bounds.claims.programs.rules import (
     BOW,
     INSTRUMENT,
     MEDIATOR,

@@ -16,11 +16,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from boundit.bounds.binary_reward import BinaryReward
-from boundit.bounds.claims.dual_vectors import DualVectors, PilotLaw, fit_law
 from boundit.bounds.claims.last_level import ValuedPilot, ValuedRest
 from boundit.bounds.claims.penalties import draw_blocks
 from boundit.bounds.claims.pilot import SplitSources
-from boundit.bounds.claims.program_form import ProgramForm
+from boundit.bounds.claims.programs.dual_vectors import DualVectors, PilotLaw, fit_law
+from boundit.bounds.claims.programs.program_form import ProgramForm
 from boundit.bounds.claims.read_form import FormReader, PilotNumbers, RestNumbers, smooth_pilot
 from boundit.bounds.claims.sum_arrays import ArraySettings, LevelNumbers, SumArrays
 from boundit.bounds.claims.sum_layout import LevelNames, SumLayout, lay_out
@@ -40,7 +40,7 @@ class ScaledVectors:
 
     ``weights`` are those of scenarios, ``values`` those of cells within each, both over places;
     the others have the axes of the sum's rows. ``counted`` tells where the end is the share of
-    some cells in one scenario. ``doubt`` is that of the multipliers.
+    some cells, in one scenario or in all together.
     """
 
     base: Floats
@@ -48,7 +48,6 @@ class ScaledVectors:
     weights: NamedArray
     values: tuple[NamedArray, ...]
     counted: NDArray[np.bool_]
-    doubt: Floats
 
 
 @final
@@ -179,6 +178,8 @@ class ProgramReader:
         )
         if self.is_flat:
             base, length = vectors.constant, ranges.sum(axis=-1)
+            if vectors.pooled:
+                length, counted = ranges.max(axis=-1), np.ones_like(counted)
         else:
             links = tuple(
                 i for i, name in enumerate(self.place) if name not in self.layout.axes
@@ -198,8 +199,22 @@ class ProgramReader:
             _trim(named, weights),
             tuple(_trim(named, values[..., i]) for i in range(values.shape[-1])),
             self._show_rows(counted.astype(np.float64)) > 0,
-            self._show_rows(vectors.doubt),
         )
+
+    def weigh_laws(self, vectors: DualVectors, laws: Floats, rows: Floats) -> Floats:
+        """Compute the ends that multipliers prove at some laws, an axis before those of rows.
+
+        Laws have axes of conditions, scenarios and cells; ``rows`` are those of scenarios, by
+        which they are pooled. Called by ``ProgramEnd``.
+        """
+        fixed = [self.settings.sizes[name] for name in self.fixed]
+        arms = self.shape[len(fixed) :]
+        weights = rows / rows.sum(axis=-1, keepdims=True) if vectors.pooled else np.ones(1)
+        full = (*self.shape, *vectors.multipliers.shape[-2:])
+        y = np.broadcast_to(vectors.multipliers, full).reshape(len(rows), -1, *full[-2:])
+        found = np.einsum("bfzc,fazc,fz->bfa", laws, y, np.broadcast_to(weights, rows.shape))
+        ends = found.reshape(-1, *fixed, *arms) + vectors.constant
+        return np.stack([self._show_rows(each) for each in ends])
 
     def weigh_places(self, pilot: "ProgramPilot") -> tuple[Floats, tuple[int, ...]]:
         """Weigh every place as the pilot's sum of each row does.

@@ -1,0 +1,1 @@
+"""Claims on rules that end in response-type programs."""
