@@ -120,10 +120,10 @@ def intersect_rules(
     plug_in = partial(try_rules, PlugInNumbers(evaluator))
     estimates = _intersect_ends(plan, plug_in, shape, told, sure and log.exact)
     best = best or estimates
-    if sure and best.crossed.any():
-        raise EndsCross(_name_crossed(best, plan, log, axes))
     if sure:
         _refuse_empty(best, plan, log, axes)
+        if best.crossed.any():
+            raise EndsCross(_name_crossed(best, plan, log, axes))
     explainer = Explainer(
         [p.rule for p in plan.rules],
         evaluator,

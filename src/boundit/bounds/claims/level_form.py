@@ -100,7 +100,7 @@ class Unmet:
 def find_form(rule: BoundRule, graph: CausalGraph) -> LevelForm | RatioForm | Unmet:
     """Find the sum of levels that a rule computes, or say which condition fails.
 
-    Called by ``plan_claims`` for each rule of a plan, before any row is read.
+    Called by ``_find_any_form`` for each rule of a plan, before any row is read.
     """
     draft = FormDraft(rule)
     match rule:

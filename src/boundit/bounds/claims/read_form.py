@@ -169,7 +169,7 @@ class FormReader:
     def _read_pilot_level(self, level: Level) -> LevelNumbers:
         """Read a level off the pilot, smoothed and blown up to the size of the rest.
 
-        Called by ``FormReader.read_pilot``.
+        Called by ``FormReader.read_pilot_levels``.
         """
         split = self.sources.find(level.term)
         joint = split.pilot.marginalize(level.term.free)

@@ -57,19 +57,15 @@ def find_program_form(rule: BoundRule, graph: CausalGraph) -> ProgramForm | Unme
     if not isinstance(rule, NestedChain) or not isinstance(rule.core, ResponseProgram):
         return Unmet("it does not end in a program")
     program, law = rule.core, rule.core.law
-    if program.weights:
-        return Unmet("the program weighs response types by estimated factors")
-    if not isinstance(law, P):
-        return Unmet("the law that response types reproduce is no single factor")
-    if law.of != frozenset(program.inside) or not law.given.issuperset(program.varied):
-        return Unmet(f"the law of {join_names(program.inside)} lacks some variable")
+    if fault := _find_fault(program):
+        return Unmet(fault)
+    assert isinstance(law, P)
     draft = FormDraft(rule)
     scope = draft.add_nested(rule, {axis: axis for axis in rule.axes})
     asked = {name: scope[name] for name in program.fixed + program.set_by_hand}
     draft.add_law(law, {name: asked[name] for name in program.fixed})
-    if draft.divided:
-        return Unmet("a ratio before a program")
-    if fault := draft.find_fault():
+    fault = "a ratio before a program" if draft.divided else draft.find_fault()
+    if fault:
         return Unmet(fault)
     form = order_form(draft.make_form(frozenset(asked.values())), graph)
     if isinstance(form, Unmet):
@@ -77,3 +73,18 @@ def find_program_form(rule: BoundRule, graph: CausalGraph) -> ProgramForm | Unme
     if form.last.term != law:
         return Unmet(f"a factor of {rule.outcome} comes before the program")
     return ProgramForm(form, program, law, asked)
+
+
+def _find_fault(program: ResponseProgram) -> str | None:
+    """Find why fixed multipliers do not make a mean of a program's end, or None.
+
+    Called by ``find_program_form``.
+    """
+    if program.weights:
+        return "the program weighs response types by estimated factors"
+    if not isinstance(program.law, P):
+        return "the law that response types reproduce is no single factor"
+    law = program.law
+    if law.of != frozenset(program.inside) or not law.given.issuperset(program.varied):
+        return f"the law of {join_names(program.inside)} lacks some variable"
+    return None

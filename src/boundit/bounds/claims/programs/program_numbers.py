@@ -167,7 +167,7 @@ class ProgramReader:
         """Scale multipliers to values between 0 and 1, for the pilot and the rest alike.
 
         Where places are summed, the unit is the range over types of what is summed. Called by
-        ``make_program_claims`` for each rank of vectors.
+        ``ProgramEnd`` for each rank of vectors.
         """
         ranges = vectors.multipliers.max(axis=-1)
         whole = np.where(ranges > 0, ranges, 1.0)
