@@ -306,8 +306,8 @@ def make_program_claims(
     """Make claims on a rule that ends in a program, or say which condition is not met.
 
     ``sources`` are cut into as many folds as the form needs. Multipliers are looked for on the
-    pilot alone; ``rng`` draws the order of bets. Called by ``ClaimCounts.read_program`` for each such
-    rule.
+    pilot alone; ``rng`` draws the order of bets. Called by ``ClaimCounts.read_program`` for
+    each such rule.
     """
     split = sources.find(form.law)
     if split.is_exact:
