@@ -68,7 +68,7 @@ class BoundEvidence:
         """Whether some table holds a reward of more than two values.
 
         The log may not, by chance, where an external table does. Read by ``_allow_for_chance``
-        and ``ClaimFinder``.
+        and ``ClaimCounts``.
         """
         tables = (self.rewards, *self.population)
         return any(source.outcome is not None and not source.binary for source in tables)

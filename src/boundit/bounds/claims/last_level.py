@@ -57,14 +57,14 @@ class ValuedRest:
 
     @property
     def rows(self) -> Floats:
-        """The rows of every cell. Read by ``SumClaims.bound``."""
+        """The rows of every cell. Read by ``SumClaims.bound_value``."""
         return _add(self.counts)
 
     @property
     def mean(self) -> Floats:
         """The mean of every cell; 0 where it has no rows.
 
-        Read by ``SumClaims.bound``.
+        Read by ``SumClaims.bound_value``.
         """
         total = _add(k * value for k, value in zip(self.counts, self.values, strict=True))
         rows = np.broadcast_to(self.rows, total.shape)
@@ -73,7 +73,7 @@ class ValuedRest:
     def pay(self, scale: Floats, pilot: "PilotLast") -> Floats:
         """Pay by bets where they are predicted to be cheaper than the range, cell by cell.
 
-        Called by ``SumClaims.bound``.
+        Called by ``SumClaims._pay_last``.
         """
         by_range = pay_range(self.rows, scale)
         bets = pilot.predict(self.rows, scale) < by_range
@@ -146,14 +146,14 @@ class NumericRest:
 
     @property
     def mean(self) -> Floats:
-        """The mean of every cell; 0 where it has no rows. Read by ``SumClaims.bound``."""
+        """The mean of every cell; 0 where it has no rows. Read by ``SumClaims.bound_value``."""
         rows = np.broadcast_to(self.rows, self.sums.shape)
         return np.divide(self.sums, rows, out=np.zeros(rows.shape), where=rows > 0)
 
     def pay(self, scale: Floats, pilot: "PilotLast") -> Floats:
         """Pay by squares where they are supposed to be cheaper than the range.
 
-        Called by ``SumClaims.bound``.
+        Called by ``SumClaims._pay_last``.
         """
         by_range = pay_range(self.rows, scale)
         chosen = pilot.predict(self.rows, scale) < by_range

@@ -169,7 +169,7 @@ def spread_squares(
     The first guess in a cell is ``guess`` or, without one, the mean of all cells before it,
     1/2 at the very start; they must then have other rows. The result is a function of the
     number of rows, their sum and their sum of squares. Called by ``FormReader`` and
-    ``SummedRatio.rest_at`` for numeric rewards.
+    ``SummedRest.at`` for numeric rewards.
 
     >>> float(spread_squares(np.array([1.0]), np.array([1.0]), np.array([1.0]))[0])
     0.25

@@ -75,7 +75,7 @@ class RatioClaims:
     def choose(self, log_error: Floats, *, upper: bool) -> RatioChoice:
         """Choose thresholds and scales of one end of all rows, and predict it.
 
-        Called by ``ClaimFinder`` before any reward of the rest is read.
+        Called by ``ClaimFinder._bound_side`` before any reward of the rest is read.
         """
         found = self._chooser.choose(log_error[..., None], upper=upper)
         expected = self._predict(found.predicted, upper=upper)
@@ -105,7 +105,7 @@ class RatioClaims:
     def bound(self, choice: RatioChoice, log_error: Floats, *, upper: bool) -> Floats:
         """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
 
-        Called by ``ClaimFinder`` with what the pilot chose.
+        Called by ``bound_shared`` with what the pilot chose.
         """
         n_steps = choice.steps.shape[-1]
         size = max(1, _BLOCK // self._count_cells())
@@ -189,7 +189,8 @@ def make_ratio_claims(
 ) -> list[RatioClaims]:
     """Make the claims on a ratio, one for each variance that a numeric reward may have.
 
-    Of 0/1 rewards the pilot knows: their variance is None. Called by ``ClaimFinder._make``.
+    Of 0/1 rewards the pilot knows: their variance is None. Called by
+    ``ClaimCounts.read_ratio``.
     """
     reader = make_ratio_reader(ratio, sources, levels, workspace)
     rest = read_ratio_rest(reader, rng, numeric=variances[0] is not None)

@@ -63,7 +63,7 @@ class FormReader:
     ) -> "FormReader":
         """Lay a form out for counts, and choose levels of idle variables on the pilot.
 
-        Called by ``ClaimFinder._make``.
+        Called by ``ClaimCounts.read``.
         """
         sizes = {name: levels[name] for name in form.axes}
         for each in form.levels:
@@ -76,7 +76,7 @@ class FormReader:
     def read_pilot(self, variance: float | None) -> PilotNumbers:
         """Read the pilot's numbers; a numeric reward is supposed to have some ``variance``.
 
-        Called by ``ClaimFinder._make``.
+        Called by ``ClaimCounts.read``.
         """
         arrays = self.read_pilot_arrays()
         last, axes = self.form.last, self.layout.cells[-1].axes
@@ -97,7 +97,7 @@ class FormReader:
     def read_rest(self, rng: Generator, *, numeric: bool) -> RestNumbers:
         """Read the rest's numbers, and draw the order in which its rewards are bet on.
 
-        Called by ``ClaimFinder._make``.
+        Called by ``ClaimCounts.read``.
         """
         arrays = self.read_rest_arrays()
         last, axes = self.form.last, self.layout.cells[-1].axes
@@ -180,7 +180,7 @@ class FormReader:
     def _read_rest_level(self, level: Level) -> LevelNumbers:
         """Read a level off its fold of the rest.
 
-        Called by ``FormReader.read_rest``.
+        Called by ``FormReader.read_rest_levels``.
         """
         split = self.sources.find(level.term)
         joint = split.folds[level.fold].marginalize(level.term.free)

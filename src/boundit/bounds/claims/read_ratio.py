@@ -153,7 +153,7 @@ class RatioRest:
     def at(self, t: Floats) -> RestNumbers:
         """Set thresholds ``t``, over the table's axes and their own.
 
-        Called by ``RatioClaims.bound``.
+        Called by ``RatioClaims._pass_steps``.
         """
         n_axes = len(self.arrays.layout.cells[-1].axes)
         return RestNumbers(_resize(self.arrays, t), self.last.at(widen(t, n_axes)))
@@ -172,7 +172,8 @@ def merge_levels(ratio: RatioForm) -> RatioForm | Unmet:
     """Merge levels read at the row's own values with the last, where they are one joint law.
 
     ``P(x | z) P(y | x, z)`` is ``P(x, y | z)``, whose rows pay once for both. Says why there
-    are no claims where another level hangs on the outcome. Called by ``plan_claims``.
+    are no claims where another level hangs on the outcome. Called by
+    ``_find_any_form``.
     """
     form = ratio.form
     if any(form.outcome in level.given for level in form.levels):

@@ -71,7 +71,7 @@ class SumArrays:
     ) -> "SumArrays":
         """Compute shares and weights from the counts of all levels but the last.
 
-        Called by ``FormReader.read_pilot`` and ``FormReader.read_rest``.
+        Called by ``FormReader.read_pilot_arrays`` and ``FormReader.read_rest_arrays``.
         """
         shares = tuple(each.divide() for each in numbers)
         weights = tuple(
@@ -200,7 +200,7 @@ def take_worst(
 
     ``leaf`` has the cells of the last level, ``levels`` what is added at those of the others.
     Only sums and minima are taken, so that a minimum may be taken cell by cell. Called by
-    ``SumClaims.bound`` and ``PilotChooser``.
+    ``SumClaims.bound_value`` and ``PilotChooser``.
     """
     axes, value = layout.cells[-1].axes, leaf
     for depth in range(len(layout.worst), -1, -1):

@@ -99,7 +99,7 @@ class SumClaims:
     def _pay_last(self, scale: Floats, *, upper: bool) -> Floats:
         """Pay for the cells of the value at a scale.
 
-        Called by ``SumClaims.bound``, and for both ends by ``SumClaims._bound_total``.
+        Called by ``SumClaims.bound_value``, and for both ends by ``SumClaims._bound_total``.
         """
         last, q = self.rest.last, self.chooser.branch_shares[-1]
         weights = self.rest.arrays.weights[-1]
@@ -115,7 +115,8 @@ class SumClaims:
     ) -> list[Floats]:
         """Find what is added at the cells of every level but the last: penalties and holes.
 
-        Where a cell has no rows, what follows may be anything. Called by ``SumClaims.bound``.
+        Where a cell has no rows, what follows may be anything. Called by
+        ``SumClaims.bound_value``.
         """
         arrays, sign = self.rest.arrays, 1.0 if upper else -1.0
         boxes = self._make_boxes(choice, log_error)

@@ -53,13 +53,13 @@ class TwoSides:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The axes of the other arm, after those of the table. Read by ``ContrastClaims``."""
+        """The axes of the other arm, after those of the table. Read by ``TwoSides.lay_out``."""
         return tuple(name_other(name) for name in self.differing)
 
     def lay_out(self) -> SumLayout:
         """Find the cells of all levels, the side's first.
 
-        Called by ``TwoSides.double_pilot`` and ``TwoSides.double_rest``.
+        Called by ``TwoSides._double_arrays`` and ``TwoSides.count_cells``.
         """
         form = self.form
         gone = {form.outcome, *form.idle}
@@ -89,7 +89,7 @@ class TwoSides:
     def double_pilot(self, pilot: PilotNumbers) -> PilotNumbers:
         """Lay the pilot's numbers out for both sides.
 
-        Called by ``ContrastClaims``.
+        Called by ``make_contrast_claims``.
         """
         arrays, last = self._double_arrays(pilot.arrays), pilot.last
         old, new = pilot.arrays.layout.cells[-1].axes, arrays.layout.cells[-1].axes
@@ -109,7 +109,7 @@ class TwoSides:
     def double_rest(self, rest: RestNumbers) -> RestNumbers:
         """Lay the rest's numbers out for both sides.
 
-        Called by ``ContrastClaims``.
+        Called by ``make_contrast_claims``.
         """
         arrays, last = self._double_arrays(rest.arrays), rest.last
         old, new = rest.arrays.layout.cells[-1].axes, arrays.layout.cells[-1].axes
