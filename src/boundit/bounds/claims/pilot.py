@@ -50,7 +50,7 @@ class SplitRows:
     def is_exact(self) -> bool:
         """Whether the source is an exact law, of which there is nothing to draw.
 
-        Read by ``SplitSources.find``'s callers, which then pay nothing for its levels.
+        Read by ``FormReader``: its levels then pay nothing.
         """
         return self.pilot.table.exact
 

@@ -29,7 +29,10 @@ class RowChoice(Protocol):
 
     @property
     def predicted(self) -> Floats:
-        """The ends that the pilot expects. Read by ``ClaimFinder._bound_side``, to rank rules."""
+        """The ends that the pilot expects.
+
+        Read by ``ClaimFinder._bound_side``, to rank rules.
+        """
 
 
 class RowClaims(Protocol):
