@@ -172,6 +172,24 @@ def test_a_conditioning_bound_keeps_its_exact_ends_at_the_whole_error() -> None:
     assert notes == (NO_FORMULA,)
 
 
+def test_of_two_formulas_for_one_number_the_one_of_less_error_is_taken() -> None:
+    """A mediator that hardly hangs on the arm says more than the arm's few rows."""
+    plan = plan_sound(parse("X -> M -> Y"), parse_query("Y | do(X)"), ())
+    rng = np.random.default_rng(1)
+    x = (rng.random(6_000) < 0.02).astype(int)
+    m = (rng.random(6_000) < 0.5 + 0.1 * x).astype(int)
+    y = (rng.random(6_000) < 0.4 + 0.2 * m).astype(int)
+    log = read_log({"X": x, "M": m, "Y": y}).count(["X", "M"], reward="Y")
+    direct, through = ("exact recovery", "recovery through M")
+
+    _, ends, _ = approximate(plan, read_evidence(plan, log))
+
+    found = dict(zip((each.record.name for each in plan.rules), ends, strict=True))
+    rare = found[through].upper[1] - found[through].lower[1]
+    assert rare < 0.1
+    assert found[direct].upper[1] - found[direct].lower[1] > 2 * rare
+
+
 def test_without_exact_ends_a_row_of_few_rewards_may_be_anything() -> None:
     log = read_log({"Z": [0, 0, 1, 1], "X": [0, 1, 0, 1], "Y": [0, 1, 1, 0]})
     evidence = read_evidence(BACK_DOOR, log.count(["Z", "X"], reward="Y"))

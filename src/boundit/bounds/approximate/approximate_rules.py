@@ -216,7 +216,7 @@ class ApproximateRules:
             return self._cross_fit(shape, told)
         found, refused = self._measure_all(told)
         if any(flat.is_known for flat in self.flat.values()):
-            found = _take_narrowest(found)
+            found = _take_narrowest(found, self.plan.query.outcomes[0])
         if not found:
             return {}, refused
         critical = self._find_critical(found.values())
@@ -291,7 +291,7 @@ class ApproximateRules:
         return find_critical(error, self.lines.find_covariance(claims), n_claims)
 
 
-def _take_narrowest(found: Mapping[str, EndPair]) -> dict[str, EndPair]:
+def _take_narrowest(found: Mapping[str, EndPair], outcome: str) -> dict[str, EndPair]:
     """Keep at each row the one rule that promises most, by numbers of rows alone.
 
     All estimate the same number; rewards must have no say in which is taken. Called by
@@ -299,10 +299,7 @@ def _take_narrowest(found: Mapping[str, EndPair]) -> dict[str, EndPair]:
     """
     if len(found) < 2:
         return dict(found)
-    promised = []
-    for lower, _ in found.values():
-        rewards = lower.found.rewards
-        promised.append(rewards.unseen + np.sqrt(1 / np.maximum(rewards.rows, 1e-9)))
+    promised = [lower.found.promise_width(outcome) for lower, _ in found.values()]
     best = np.stack(np.broadcast_arrays(*promised)).argmin(axis=0)
     return {
         name: (replace(lower, taken=best == i), replace(upper, taken=best == i))
