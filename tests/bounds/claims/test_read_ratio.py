@@ -122,3 +122,21 @@ def test_rows_are_of_three_kinds(numeric: bool) -> None:
         )
         spread = last.mean[:, 2] - last.mean[:, 0]
         np.testing.assert_allclose(spread * last.rows[:, 0], rest.last.counts[2][:, 0])
+
+
+def test_the_cells_behind_a_ratio_are_the_arms_rows() -> None:
+    """Strata weigh as much as they add to the bottom, and count the rows of the arm."""
+    columns, _ = draw_napkin(2_000, 0.3, 1)
+    table = bd.derive_bounds(
+        bd.parse_graph(NAPKIN),
+        bd.parse_query("Y | do(X)"),
+        bd.read_log(columns),
+        confidence=0.95,
+    )
+    many, few = (bound.sampling.lower for bound in table.bounds.values() if bound.sampling)
+    assert few is not None
+    assert many is not None
+    assert 0 < (few.effective_rows or 0) < (many.effective_rows or 0) < 2_000
+    assert few.unseen_weight == 0
+    assert sum(cell.share or 0 for cell in few.heaviest) == pytest.approx(1)
+    assert all(name == "W" for cell in few.heaviest for name, _ in cell.levels)

@@ -196,6 +196,8 @@ class ClaimFinder:
         """
         if isinstance(rule.form, RatioForm):
             ratios = self.counts.read_ratio(rule.form, rng)
+            cells = ratios[0].rest.list_cells(rule.form.form)
+            self._cells[rule.planned.record.name] = cells
             return NumericClaims(ratios) if self.counts.numeric else ratios[0]
         if isinstance(rule.form, ProgramForm):
             return self.counts.read_program(rule.form, rng)

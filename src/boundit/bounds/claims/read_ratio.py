@@ -13,6 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from boundit.bounds.binary_reward import SUCCESS
+from boundit.bounds.claims.explain_claim import ClaimCells
 from boundit.bounds.claims.last_level import (
     NumericPilot,
     NumericRest,
@@ -31,6 +32,7 @@ from boundit.bounds.claims.read_form import (
     smooth_pilot,
 )
 from boundit.bounds.claims.sum_arrays import SumArrays, add_up, widen
+from boundit.bounds.claims.sum_layout import lay_out_form
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import P
@@ -61,6 +63,12 @@ class RatioRestLast(Protocol):
         Called by ``RatioRest.at``.
         """
 
+    def count_chosen(self) -> tuple[Floats, Floats, Floats]:
+        """Count the rows of every cell, those with the table row's values, their successes.
+
+        Called by ``RatioRest.list_cells``.
+        """
+
 
 @dataclass(frozen=True, eq=False)
 class CountedPilot:
@@ -84,6 +92,11 @@ class CountedRest:
     def at(self, t: Floats) -> RestLast:
         """Set thresholds: a row with other values counts ``t``. Called by ``RatioRest.at``."""
         return ValuedRest(self.blocks, self.counts, (np.zeros(()), np.ones(()), t))
+
+    def count_chosen(self) -> tuple[Floats, Floats, Floats]:
+        """Count rows, chosen ones and successes. Called by ``RatioRest.list_cells``."""
+        lost, won, others = self.counts
+        return lost + won + others, lost + won, won
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +129,10 @@ class SummedRest:
         sums, squares = self.sums + t * others, self.squares + t**2 * others
         rows, guess = np.broadcast_to(self.rows, sums.shape), np.broadcast_to(t, sums.shape)
         return NumericRest(self.rows, sums, squares, spread_squares(rows, sums, squares, guess))
+
+    def count_chosen(self) -> tuple[Floats, Floats, Floats]:
+        """Count rows and chosen ones, and sum rewards. Called by ``RatioRest.list_cells``."""
+        return self.rows, self.chosen, self.sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +174,28 @@ class RatioRest:
         """
         n_axes = len(self.arrays.layout.cells[-1].axes)
         return RestNumbers(_resize(self.arrays, t), self.last.at(widen(t, n_axes)))
+
+    def list_cells(self, form: LevelForm) -> ClaimCells:
+        """List the cells behind the ratio of every row: each stratum's rows with its values.
+
+        A stratum weighs as much as it adds to the bottom; one without rows, as much as others
+        on average. Called by ``ClaimFinder._make`` for explanations.
+        """
+        arrays = SumArrays.from_numbers(
+            lay_out_form(form), self.arrays.numbers, self.arrays.settings
+        )
+        at = len(form.axes)
+        rows, chosen, won = (part.squeeze(axis=at) for part in self.last.count_chosen())
+        rows, weights = np.broadcast_to(rows, chosen.shape), arrays.weights[-1]
+        own = tuple(range(at, chosen.ndim))
+        share = np.divide(chosen, rows, out=np.zeros(chosen.shape), where=rows > 0)
+        seen = (weights * (rows > 0)).sum(axis=own, keepdims=True)
+        bottom = (weights * share).sum(axis=own, keepdims=True)
+        bottom = bottom / np.where(seen > 0, seen, 1.0)
+        share = np.where(rows > 0, share / np.where(bottom > 0, bottom, 1.0), 1.0)
+        mean = np.divide(won, chosen, out=np.zeros(chosen.shape), where=chosen > 0)
+        kept = replace(arrays, weights=(*arrays.weights[:-1], weights * share))
+        return ClaimCells(form, kept, chosen, mean)
 
 
 def _resize(arrays: SumArrays, t: Floats) -> SumArrays:
