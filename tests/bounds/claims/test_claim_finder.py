@@ -1,0 +1,90 @@
+"""Ends of all rules by claims: how the error is shared, and that they hold all at once."""
+
+import numpy as np
+import pytest
+
+import boundit as bd
+from boundit.bounds.claims.claim_finder import BEST_SHARE, MOST_TRIED, share_error
+from boundit.counts.named_array import Floats
+
+GRAPH = bd.parse_graph("Z -> X -> Y; Z -> Y")
+STRATA = 12
+
+
+def draw_law(seed: int) -> tuple[Floats, Floats]:
+    """Draw a back door: rows by stratum, arm and reward, and the true mean of both arms."""
+    rng = np.random.default_rng(seed)
+    strata, means = rng.dirichlet(np.full(STRATA, 3.0)), rng.uniform(0.1, 0.9, (STRATA, 2))
+    chosen = rng.uniform(0.2, 0.8, STRATA)
+    arms = np.stack([1 - chosen, chosen], axis=1)
+    law = strata[:, None, None] * arms[:, :, None] * np.stack([1 - means, means], axis=-1)
+    truth: Floats = (strata[:, None] * means).sum(axis=0)
+    return law, truth
+
+
+def read(counts: Floats) -> bd.Log:
+    """Read counts as a log."""
+    codes = np.argwhere(counts > 0)
+    columns = dict(zip("ZXY", codes.T, strict=True))
+    return bd.read_log({**columns, "n": counts[tuple(codes.T)]}, weight="n")
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("n_rules", [1, 2, 3, 5])
+def test_the_best_expected_rule_gets_most_and_no_row_spends_more_than_it_has(
+    n_rules: int, *, upper: bool
+) -> None:
+    predicted = list(np.random.default_rng(n_rules).random((n_rules, 4, 3)))
+    shares = np.stack(share_error(predicted, upper=upper, equal=False))
+    best = np.argmin(predicted, axis=0) if upper else np.argmax(predicted, axis=0)
+    assert np.allclose(shares.sum(axis=0), 1)
+    assert ((shares > 0).sum(axis=0) == min(n_rules, MOST_TRIED)).all()
+    most = np.take_along_axis(shares, best[None], axis=0)
+    assert (most == (1 if n_rules == 1 else BEST_SHARE)).all()
+
+
+def test_rules_whose_means_nobody_knows_share_alike() -> None:
+    shares = share_error(list(np.random.default_rng(0).random((4, 6))), upper=True, equal=True)
+    assert set(np.stack(shares).ravel().round(9)) == {0.0, round(1 / MOST_TRIED, 9)}
+
+
+def test_claims_are_far_narrower_than_boxes_and_hold() -> None:
+    rng, missed = np.random.default_rng(1), 0
+    law, truth = draw_law(0)
+    widths = list[float]()
+    for _ in range(40):
+        counts = rng.multinomial(4_000, law.ravel()).reshape(law.shape)
+        table = bd.derive_bounds(GRAPH, "Y | do(X)", read(counts.astype(np.float64)))
+        ends = [table[(arm,), ()] for arm in (0, 1)]
+        missed += any(not e.lower <= t <= e.upper for e, t in zip(ends, truth, strict=True))
+        widths += [end.width for end in ends]
+    assert missed <= 5  # 2 are expected at most; more than 5 have a chance of 1 in 70
+    assert np.mean(widths) < 0.09  # intervals of cells add up to more than .2
+
+
+def test_an_end_says_why_chance_moves_it() -> None:
+    law, _ = draw_law(0)
+    table = bd.derive_bounds(GRAPH, "Y | do(X)", read(np.rint(4_000 * law)))
+    said = table.bounds[(1,), ()].sampling
+    assert said is not None
+    assert said.lower is not None
+    assert said.lower.boxes is None
+    assert said.lower.effective_rows is not None
+    assert 0 < said.lower.effective_rows < 4_000
+    assert {name for cell in said.lower.heaviest for name, _ in cell.levels} == {"X", "Z"}
+
+
+def test_without_time_for_claims_the_table_is_still_there() -> None:
+    law, _ = draw_law(0)
+    log = read(np.rint(4_000 * law))
+    table = bd.derive_bounds(GRAPH, "Y | do(X)", log, time_limit=1e-9)
+    assert table[(0,), ()].width == 1
+    assert any("time_limit" in caveat for caveat in table.caveats)
+
+
+def test_the_same_log_gives_the_same_table() -> None:
+    law, _ = draw_law(0)
+    one, other = (
+        bd.derive_bounds(GRAPH, "Y | do(X)", read(np.rint(4_000 * law))) for _ in range(2)
+    )
+    assert one.rows() == other.rows()
