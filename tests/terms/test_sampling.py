@@ -73,3 +73,16 @@ def test_a_promise_names_what_the_log_is_made_of() -> None:
     assert found.endswith(
         "90 of 100 logs of independent clusters by User, whatever their size."
     )
+
+
+def test_levels_that_all_heavy_cells_have_are_said_once() -> None:
+    cells = (
+        HeavyCell((("Age", "old"), ("Z", 1)), 40, 0.6),
+        HeavyCell((("Age", "old"),), 90, 0.3),
+    )
+    _, said = describe_sampling(RowSampling(lower=EndSampling(7, 0, cells)), "exact")
+
+    assert said == (
+        "What adds most to its sampling variance, among rows with Age='old': Z=1 (40 rows, "
+        "60 %); all of these (90 rows, 30 %)."
+    )

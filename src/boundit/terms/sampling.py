@@ -5,7 +5,7 @@ which method chance was allowed for, how many rows stand behind an end, and whic
 log would have to grow for the end to come nearer to its estimate.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 from statistics import NormalDist
@@ -37,7 +37,15 @@ class HeavyCell:
     share: float
 
     def __str__(self) -> str:
-        where = ", ".join(f"{name}={level!r}" for name, level in self.levels) or "the whole log"
+        return self.write()
+
+    def write(self, known: Sequence[tuple[str, object]] = ()) -> str:
+        """Write the cell with its rows and share, but for levels that are ``known`` already.
+
+        Called by ``_describe_heaviest``.
+        """
+        left = [level for level in self.levels if level not in known]
+        where = _write_levels(left) or ("all of these" if known else "the whole log")
         plural = "" if self.rows == 1 else "s"
         return f"{where} ({self.rows:,.0f} row{plural}, {100 * self.share:.0f} %)"
 
@@ -112,8 +120,9 @@ def _describe_end(
         )
     if end.heaviest:
         whose = "their" if verb == "are" else "its"
-        cells = "; ".join(map(str, end.heaviest))
-        yield f"What adds most to {whose} sampling variance: {cells}."
+        yield (
+            f"What adds most to {whose} sampling variance{_describe_heaviest(end.heaviest)}."
+        )
     if end.unseen_weight > 0:
         yield (
             f"This arm was never logged in strata of weight {end.unseen_weight:.2g}; there its "
@@ -126,6 +135,31 @@ def _describe_end(
             else "found by the exact method"
         )
         yield f"{name} {verb} {how}: {end.boxes}."
+
+
+def _describe_heaviest(cells: Sequence[HeavyCell]) -> str:
+    """List the heaviest cells of an end, the levels that all of them have once.
+
+    Called by ``_describe_end``.
+
+    >>> cells = [HeavyCell((("X", 1), ("Z", z)), 10 + z, 0.5) for z in (0, 1)]
+    >>> _describe_heaviest(cells)
+    ', among rows with X=1: Z=0 (10 rows, 50 %); Z=1 (11 rows, 50 %)'
+    """
+    first, *others = cells
+    shared = [
+        level for level in first.levels if others and all(level in c.levels for c in others)
+    ]
+    among = f", among rows with {_write_levels(shared)}" if shared else ""
+    return f"{among}: {'; '.join(cell.write(shared) for cell in cells)}"
+
+
+def _write_levels(levels: Sequence[tuple[str, object]]) -> str:
+    """Write the levels of a cell, as in "X=1, Z='old'".
+
+    Called by ``HeavyCell.write`` and ``_describe_heaviest``.
+    """
+    return ", ".join(f"{name}={level!r}" for name, level in levels)
 
 
 def describe_promise(inference: Inference, confidence: float, rows: int, units: str) -> str:
