@@ -19,6 +19,7 @@ from boundit.bounds.claims.pilot import SplitRows, SplitSources
 from boundit.bounds.claims.pilot_choice import Choice
 from boundit.bounds.claims.read_form import FormReader
 from boundit.bounds.claims.sum_claims import SumClaims
+from boundit.bounds.contrasts import contrast_claims
 from boundit.bounds.contrasts.contrast_claims import ContrastFinder, make_contrast_claims
 from boundit.bounds.contrasts.two_sides import find_sides
 from boundit.bounds.evidence import BoundEvidence
@@ -234,3 +235,18 @@ def test_the_front_door_is_left_to_subtraction() -> None:
     assert claims is not None
     finder = ContrastFinder(claims, plan, ClaimCounts(evidence), 0.01)
     assert not finder.has_claims
+
+
+def test_very_many_pairs_are_left_to_subtraction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With known laws the differences of very many arms are not worth their time."""
+    columns = draw_back_door(2_000, 4)
+    assert compare(columns, "Z -> X -> Y; Z -> Y").contrasts
+    monkeypatch.setattr(contrast_claims, "MOST_KNOWN", 10)
+    graph = bd.parse_graph("Z -> X -> Y; Z -> Y")
+    plan = plan_bounds(graph, bd.parse_query("Y | do(X)"))
+    evidence = BoundEvidence.from_counts(
+        plan, count_for(plan, bd.read_log(columns), (), {}), None
+    )
+    claims = plan_claims(plan, evidence.evaluator.levels, 2_000)
+    assert claims is not None
+    assert not ContrastFinder(claims, plan, ClaimCounts(evidence), 0.01).has_claims

@@ -34,6 +34,8 @@ from boundit.terms.names import Nodes
 
 MOST_CELLS: Final = 2_000_000
 """How many cells the differences of all pairs may have; of more, ends are subtracted."""
+MOST_KNOWN: Final = 300_000
+"""How many where all laws are known, so that subtracted ends are nearly as good."""
 MOST_RULES: Final = 3
 """How many rules the pilot chooses from."""
 MOST_TREATMENTS: Final = 4
@@ -135,11 +137,8 @@ class ContrastFinder:
         found = dict[int, TwoSides]()
         for place, (form, worst) in enumerate(self.rules):
             sides = find_sides(form, differing, worst)
-            if (
-                sides
-                and len(found) < MOST_RULES
-                and sides.count_cells(self.levels) <= MOST_CELLS
-            ):
+            most = MOST_CELLS if form.worst else MOST_KNOWN
+            if sides and len(found) < MOST_RULES and sides.count_cells(self.levels) <= most:
                 found[place] = sides
         return found
 
