@@ -137,7 +137,7 @@ class ClaimFinder:
     ) -> tuple[list[Ends], tuple[Note, ...]]:
         """Find both ends of every rule for all rows, in the order of ``rules``.
 
-        Called by ``_intersect_ends`` with a confidence.
+        ``_allow_for_chance`` hands it on to whatever intersects ends.
         """
         boxed = [each for each in rules if each.record.name in self.boxed]
         ends, notes = try_rules(self.boxes, boxed, shape, told)
@@ -258,7 +258,7 @@ def _explain(
 ) -> EndSampling:
     """Say why chance moves an end of a row, and whether a box gave it after all.
 
-    Used by ``ClaimFinder.find`` as the ``sampling`` of its ends.
+    Used by ``ClaimFinder._explain_by`` as the ``sampling`` of ends.
     """
     return cells.explain(place, upper=upper, boxes=NARROWER if boxed[upper][place] else None)
 

@@ -6,7 +6,7 @@ which condition. A plan without any sum is left to boxes altogether: for the lea
 nothing is gained by a claim.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final, TypeAlias
@@ -150,37 +150,58 @@ def plan_claims(
 
     Rules that compute the same sum are one. Where some are sums of known laws alone, only such
     are kept: what is known exactly needs no rule that is worse at every number of rows; where
-    no claim is made of what is known exactly, boxes get all of the error. A log
-    of few rows in few cells has none to spare for a pilot. Called by ``_allow_for_chance``;
+    no claim is made of what is known exactly, boxes get all of the error. A log of few rows in
+    few cells has none to spare for a pilot. Called by ``_allow_for_chance``;
     ``numeric`` rewards are known by their sums alone.
     """
+    ranked = sorted(plan.rules, key=lambda each: rank_rule(each.rule, levels))
+    found, unmet = _sort_rules(ranked, plan, numeric=numeric)
+    if not any(each.is_sum for each in found):
+        return None
+    kept = _keep_known(found)
+    known = any(not p.rule.n_unknown for p in plan.rules if p.record.name in unmet)
+    if known and kept[0].planned.rule.n_unknown:
+        return None
+    if n_rows < FEW_ROWS and all(each.count_cells(levels) <= FEW_CELLS for each in kept):
+        return None
+    return ClaimPlan(tuple(kept[:MOST_CANDIDATES]), unmet)
+
+
+def _keep_known(found: Sequence[ClaimRule]) -> list[ClaimRule]:
+    """Keep rules of known laws alone if there are any, and none that is part of another.
+
+    Called by ``plan_claims``.
+    """
+    known = [each for each in found if not each.planned.rule.n_unknown] or found
+    return [each for each in known if not any(each.is_part_of(other) for other in known)]
+
+
+def _sort_rules(
+    rules: Iterable[PlannedRule], plan: BoundPlan, *, numeric: bool
+) -> tuple[list[ClaimRule], dict[str, str]]:
+    """Sort rules into those with claims, each sum once, and reasons why others have none.
+
+    Called by ``plan_claims``.
+    """
     found, unmet = list[ClaimRule](), dict[str, str]()
-    for planned in sorted(plan.rules, key=lambda each: rank_rule(each.rule, levels)):
-        form = _find_any_form(planned.rule, plan.graph)
-        if numeric and not isinstance(form, Unmet):
-            form = _require_sums(form, plan.query.outcomes[0])
+    for planned in rules:
+        form = _find_allowed_form(planned.rule, plan, numeric=numeric)
         if isinstance(form, Unmet):
             unmet[planned.record.name] = form.reason
         elif all(form != other.form for other in found):
             found.append(ClaimRule(planned, form))
-    if not any(each.is_sum for each in found):
-        return None
-    fewest = min(each.planned.rule.n_unknown for each in found)
-    if (
-        any(
-            not planned.rule.n_unknown and planned.record.name in unmet
-            for planned in plan.rules
-        )
-        and fewest
-    ):
-        return None
-    if not fewest:
-        found = [each for each in found if not each.planned.rule.n_unknown]
-    found = [each for each in found if not any(each.is_part_of(other) for other in found)]
-    few = all(each.count_cells(levels) <= FEW_CELLS for each in found)
-    if few and n_rows < FEW_ROWS:
-        return None
-    return ClaimPlan(tuple(found[:MOST_CANDIDATES]), unmet)
+    return found, unmet
+
+
+def _find_allowed_form(rule: BoundRule, plan: BoundPlan, *, numeric: bool) -> Form | Unmet:
+    """Find what a rule computes, if the reward allows for claims on it.
+
+    Called by ``_sort_rules`` and ``explain_boxes``.
+    """
+    form = _find_any_form(rule, plan.graph)
+    if numeric and not isinstance(form, Unmet):
+        return _require_sums(form, plan.query.outcomes[0])
+    return form
 
 
 def explain_boxes(plan: BoundPlan, *, numeric: bool, adaptive: bool) -> dict[str, str]:
@@ -190,9 +211,7 @@ def explain_boxes(plan: BoundPlan, *, numeric: bool, adaptive: bool) -> dict[str
     """
     found = dict[str, str]()
     for planned in plan.rules:
-        form = _find_any_form(planned.rule, plan.graph)
-        if numeric and not isinstance(form, Unmet):
-            form = _require_sums(form, plan.query.outcomes[0])
+        form = _find_allowed_form(planned.rule, plan, numeric=numeric)
         if adaptive:
             found[planned.record.name] = LEARNED
         elif isinstance(form, Unmet):
@@ -204,8 +223,7 @@ def _require_sums(form: Form, outcome: str) -> Form | Unmet:
     """Refuse a form that needs more of a numeric reward than its sums.
 
     They cannot be cut into folds: the value would be read off rows of which other columns were
-    revealed, although these tell of the reward. Called by ``plan_claims`` and
-    ``explain_boxes``.
+    revealed, although these tell of the reward. Called by ``_find_allowed_form``.
     """
     inner = form if isinstance(form, LevelForm) else form.form
     if isinstance(form, ProgramForm):
@@ -220,7 +238,7 @@ def _require_sums(form: Form, outcome: str) -> Form | Unmet:
 def _find_any_form(rule: BoundRule, graph: CausalGraph) -> Form | Unmet:
     """Find what a rule computes: a sum, a ratio of sums, or a sum that ends in a program.
 
-    Called by ``plan_claims`` and ``explain_boxes`` for every rule.
+    Called by ``_find_allowed_form`` for every rule.
     """
     if isinstance(rule, NestedChain) and isinstance(rule.core, ResponseProgram):
         return find_program_form(rule, graph)

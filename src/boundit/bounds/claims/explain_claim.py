@@ -1,5 +1,6 @@
 """Why a claim moves an end as far as it does: effective rows, unseen weight, heaviest cells."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +29,8 @@ class ClaimCells:
         """Say why chance moves the lower or the upper end of the row at a place.
 
         Of variables of unknown law the level is taken at which the end is attained. ``boxes``
-        says why each cell has an interval of its own. Called by ``ClaimFinder.find`` for the
-        ends of small tables.
+        says why each cell has an interval of its own. Called by ``_explain`` for the ends of
+        small tables.
         """
         axes, n_own = self.arrays.layout.cells[-1].axes, len(self.arrays.layout.axes)
         weights, rows, mean = (
@@ -48,23 +49,21 @@ class ClaimCells:
         weights, rows, chance, added = (
             array[index] for array in (weights, rows, chance, added)
         )
-        left = [i for i, at in enumerate(index) if isinstance(at, slice)]
+        left = [i for i, at in enumerate(index) if at == slice(None)]
         total, spread = float(chance.sum()), float(added.sum())
         unseen = float(weights[rows <= 0].sum())
         levels = dict(zip(self.arrays.layout.axes, place, strict=True))
-        levels |= {own[i]: at for i, at in enumerate(index) if isinstance(at, int)}
-        found = list[HeavyCell]()
-        for number in np.argsort(-added, axis=None, kind="stable")[:MOST_HEAVY]:
-            cell = np.unravel_index(number, added.shape)
-            if added[cell] <= 0:
-                break
-            here = levels | {own[i]: int(c) for i, c in zip(left, cell, strict=True)}
-            found.append(
-                HeavyCell(self._name(here), float(rows[cell]), float(added[cell] / spread))
+        levels |= _name_chosen(own, index)
+        heaviest = tuple(
+            HeavyCell(
+                self._name(levels | {own[i]: c for i, c in zip(left, cell, strict=True)}),
+                float(rows[cell]),
+                float(added[cell] / spread),
             )
-        seen = max(1 - unseen, 0.0)
-        effective = seen**2 / total if total > 0 else 0.0
-        return EndSampling(effective, min(unseen, 1.0), tuple(found), boxes)
+            for cell in _list_heaviest(added)
+        )
+        effective = max(1 - unseen, 0.0) ** 2 / total if total > 0 else 0.0
+        return EndSampling(effective, min(unseen, 1.0), heaviest, boxes)
 
     def _name(self, levels: dict[str, int]) -> tuple[tuple[str, int], ...]:
         """Name a cell of the value by the columns that it is given.
@@ -75,6 +74,25 @@ class ClaimCells:
         given = self.form.last.given
         named = {columns[name]: at for name, at in levels.items() if name in given}
         return tuple((column, named[column]) for column in sort_names(named))
+
+
+def _list_heaviest(added: Floats) -> list[tuple[int, ...]]:
+    """List the places of the cells that add most to a variance, the heaviest first.
+
+    Called by ``ClaimCells.explain``.
+    """
+    order = np.argsort(-added, axis=None, kind="stable")[:MOST_HEAVY]
+    places = [tuple(map(int, np.unravel_index(number, added.shape))) for number in order]
+    return [place for place in places if added[place] > 0]
+
+
+def _name_chosen(names: Sequence[str], index: Sequence[int | slice]) -> dict[str, int]:
+    """Name the levels that were chosen of unknown variables.
+
+    Called by ``ClaimCells.explain``.
+    """
+    chosen = zip(names, index, strict=True)
+    return {name: at for name, at in chosen if isinstance(at, int)}
 
 
 def _take_row(values: Floats, place: Place, n_axes: int) -> Floats:

@@ -99,29 +99,28 @@ class SumArrays:
         """
         where, layout = self.layout.cells[place], self.layout
         kept = (*where.axes, *where.draws)
-        known = max(
-            where.within,
-            *(layout.cells[i].within for i in range(place) if not self.numbers[i].exact),
-            0,
-        )
+        before = (layout.cells[i].within for i in range(place) if not self.numbers[i].exact)
+        known = max((where.within, *before))
         value = trim(layout.cells[-1].axes, last)
-        for depth in range(len(layout.worst), -1, -1):
-            factors = [value]
-            factors += [
-                share
-                for i, share in enumerate(self.shares)
-                if i != place and layout.cells[i].within == depth
-            ]
-            if depth == 0:
-                break
+        for depth in range(len(layout.worst), 0, -1):
+            factors = [value, *self._list_within(depth, place)]
             held = dict.fromkeys(name for factor in factors for name in factor.axes)
-            left = tuple(
-                name for name in held if name in kept or layout.drawn.get(name, -1) < depth
-            )
+            drawn = {name for name, at in layout.drawn.items() if at >= depth}
+            left = tuple(name for name in held if name in kept or name not in drawn)
             value = Factor(left, (multiply_onto(factors, left, self.settings),))
             greatest = upper if depth > known else most
             value = _take_least(value, layout.worst[depth - 1], kept, upper=greatest)
-        return multiply_onto(factors, kept, self.settings)
+        return multiply_onto([value, *self._list_within(0, place)], kept, self.settings)
+
+    def _list_within(self, depth: int, place: int) -> list[Factor]:
+        """List the shares of the levels within so many minima, but for the one at a place.
+
+        Called by ``SumArrays.value_draws``.
+        """
+        within = [where.within for where in self.layout.cells]
+        return [
+            share for i, share in enumerate(self.shares) if i != place and within[i] == depth
+        ]
 
     def share_branches(self, place: int) -> Floats:
         """Share each cell of a level out over the branches of the sum that read it.

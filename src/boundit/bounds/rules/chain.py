@@ -177,7 +177,7 @@ class Chain(BoundRule):
         """Yield the mean rewards that a row's ends were made from, one for each cell.
 
         A row is an arm and context, a cell one combination of levels of the chain's variables;
-        these levels come with it. Called by ``Explainer._list_cell_numbers`` for every row that
+        these levels come with it. Called by ``Explainer._list_cells`` for every row that
         the chain gave an end of.
         """
         order = (*self.axes, *self.variables)

@@ -123,7 +123,7 @@ class BoundRule(Protocol):
         """Yield the levels and numbers that the ends of one arm and context were made from.
 
         Empty unless a rule says otherwise: a sum over many cells has no short list. Called by
-        ``Explainer._list_cell_numbers`` for every row.
+        ``Explainer._list_cells`` for every row.
         """
         del evaluator, place
         return iter(())
