@@ -8,8 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from boundit.bounds.claims.last_level import ValuedRest
 from boundit.bounds.claims.level_spread import SpreadBoxes, may_use_total
+from boundit.bounds.claims.sum_arrays import ArraySettings, LevelNumbers, SumArrays
 from boundit.bounds.claims.sum_claims import SPREAD_SHARE, SumClaims
+from boundit.bounds.claims.sum_layout import LevelNames, lay_out
+from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.named_array import NamedArray
 from tests.bounds.claims.every_log import (
     World,
     draw_logs,
@@ -91,3 +96,29 @@ def test_boxes(name: str, rewards: tuple[float, ...], upper: bool) -> None:
                 said = max(said, float((1 - bound).max()))
             assert missed.mean(axis=0).max() <= (1 + 2 * n_levels) * error
     assert said > 0.5 or world.exact
+
+
+def test_what_is_least_need_not_be_so_at_shares_revealed_before() -> None:
+    """``sum_a P(a) min_b sum_c P(c) m(a, b, c)`` with few rows of c, revealed before a.
+
+    For a = 0 the first b is truly the least, .49 beside .5, but not at the shares of c: what
+    follows a = 0 is then .686, and nothing may say that it is .5.
+    """
+    names = [("c", "", 1), ("a", "", 0), ("", "a b c", 1)]
+    levels = [LevelNames(frozenset(of), frozenset(g.split()), d) for of, g, d in names]
+    layout = lay_out(levels, (), ("b",))
+    none = NamedArray((), np.array(10.0)), NamedArray((), np.array(4e6))
+    shares = np.array([3.0, 7.0]), np.array([2e6, 2e6])
+    drawn = [
+        LevelNumbers(rows, NamedArray((name,), counts))
+        for rows, name, counts in zip(none, "ca", shares, strict=True)
+    ]
+    settings = ArraySettings({"a": 2, "b": 2, "c": 2}, Workspace.make_default())
+    arrays = SumArrays.from_numbers(layout, drawn, settings)
+    means = np.full((2, 2, 2), 0.5)
+    means[0, 0] = [0.0, 0.98]
+    counts = 5e5 * (1 - means), 5e5 * means
+    last = ValuedRest((), counts, (np.zeros(()), np.ones(())))
+    boxes = SpreadBoxes.of(arrays, last, np.full((), np.log(50)))
+    truth = ((0.686 - 0.5) / 2) ** 2
+    assert float(boxes.bound(arrays, 1, upper=False)) >= truth

@@ -59,6 +59,13 @@ WORLDS = {
         (Read("a"), Read("c", "b", 1), Read("y", "a c", 1)),
         worst=("b",),
     ),
+    "one cell for many branches": World(
+        {"a": "", "b": "", "y": "b"},
+        (Read("a", source=1), Read("y", "b", 1)),
+        worst=("b",),
+        exact=frozenset((1,)),
+        sizes={"a": 6, "b": 1},
+    ),
     "unknown outside": World(
         {"a": "", "b": "a", "y": "a b"},
         (Read("a", "", 1), Read("y", "a b", 1)),
