@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from boundit.bounds.claims.claim_rules import plan_claims
 from boundit.bounds.claims.level_form import Unmet
 from boundit.bounds.claims.pilot import SplitRows, SplitSources, split_sources
 from boundit.bounds.claims.programs.program_claims import (
@@ -12,9 +13,12 @@ from boundit.bounds.claims.programs.program_claims import (
 from boundit.bounds.claims.programs.program_form import ProgramForm
 from boundit.bounds.confidence import bound_share
 from boundit.bounds.lp.response_types import MOST_TYPES
+from boundit.bounds.plan import plan_bounds
 from boundit.bounds.rules import response_program
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
+from boundit.estimand.query import parse_query
+from boundit.graph.text import parse
 from tests.bounds.claims.programs.rules import (
     BOW,
     INSTRUMENT,
@@ -142,3 +146,15 @@ def test_exact_laws_and_large_programs_are_left_to_boxes(
     found = make_program_claims(form, sources, levels, space, rng)
     assert isinstance(found, Unmet)
     assert "response types" in found.reason
+
+
+@pytest.mark.parametrize(("drawn", "larger"), [(INSTRUMENT, True), (BOW, False)])
+def test_natural_bounds_are_no_rule_of_their_own_beside_an_instrument(
+    drawn: str, larger: bool
+) -> None:
+    """They are among its multipliers; the pilot is larger where it has some to choose."""
+    plan = plan_bounds(parse(drawn), parse_query("Y | do(X)"))
+    claims = plan_claims(plan, dict.fromkeys("ZXY", 2), 1_000.0)
+    assert claims is not None
+    assert len(claims.rules) == 1
+    assert claims.has_multipliers is larger

@@ -41,7 +41,7 @@ from boundit.counts.named_array import Floats
 
 MOST_RANKS: Final = 4
 """How many vectors of multipliers share the error of one end."""
-_DRAWS = 12  # laws near the pilot's at which multipliers are looked for
+_DRAWS = 5  # laws near the pilot's at which multipliers are looked for
 _MOST_SOLVED = 4000  # programs, beyond which multipliers are those of one law
 _WINS = 64  # laws near the pilot's at which it is seen which multipliers are best
 _LARGE = 700.0  # minus the logarithm of a chance that is as good as none
