@@ -79,7 +79,6 @@ def assemble(
     reward_range: tuple[float, float] | None = None,
     confidence: float | None = None,
     inference: Inference = "exact",
-    sparing: bool = True,
     notes: Sequence[Note] = (),
     workspace: Workspace | None = None,
     told: Told = say_nothing,
@@ -88,16 +87,15 @@ def assemble(
 
     A rule is one way to bound the rewards that the graph justifies. ``plan`` and ``counts`` are
     left as they are, so that it can be called again. ``inference`` is how a ``confidence``
-    allows for chance. ``sparing=False`` shares the error over every cell of every rule, for
-    comparison; ``notes`` go to the table's caveats. Rules that the ``workspace`` has no memory
-    or time for are left out, and the table says so. ``told`` hears of every rule. Called by
-    ``derive_table`` after ``plan_bounds`` and ``count_for``.
+    allows for chance; ``notes`` go to the table's caveats. Rules that the ``workspace`` has no
+    memory or time for are left out, and the table says so. ``told`` hears of every rule. Called
+    by ``derive_table`` after ``plan_bounds`` and ``count_for``.
     """
     evidence = BoundEvidence.from_counts(plan, counts, reward_range, workspace)
     _require_room(plan, evidence)
     trial = Trial(plan, plan, PlugInNumbers(evidence.evaluator), None)
     if confidence is not None:
-        trial = _make_trial(plan, evidence, confidence, inference, sparing=sparing)
+        trial = _make_trial(plan, evidence, confidence, inference)
     if evidence.log.exact or trial.finder:
         require_possible(trial.boxed, trial.numbers)
     other = _find_other_method(plan, evidence, confidence, inference)
@@ -137,8 +135,6 @@ def _make_trial(
     evidence: BoundEvidence,
     confidence: float,
     inference: Inference,
-    *,
-    sparing: bool = True,
 ) -> Trial:
     """Choose the rules to try at a confidence, and what finds their ends by a method.
 
@@ -146,12 +142,10 @@ def _make_trial(
     """
     if inference == "approximate":
         return _approximate(plan, evidence, confidence)
-    return _allow_for_chance(plan, evidence, confidence, sparing=sparing)
+    return _allow_for_chance(plan, evidence, confidence)
 
 
-def _allow_for_chance(
-    plan: BoundPlan, evidence: BoundEvidence, confidence: float, *, sparing: bool
-) -> Trial:
+def _allow_for_chance(plan: BoundPlan, evidence: BoundEvidence, confidence: float) -> Trial:
     """Choose the rules that are tried with a confidence, their boxes, and what finds ends.
 
     Where some rule is a sum, claims get most of the error and boxes little; else boxes get all
@@ -159,17 +153,17 @@ def _allow_for_chance(
     ``_make_trial`` and ``_approximate``.
     """
     levels, error = evidence.evaluator.levels, 1 - confidence
-    boxed = choose_rules(plan, levels) if sparing else plan
+    boxed = choose_rules(plan, levels)
     rules = [planned.rule for planned in boxed.rules]
     numeric, adaptive = evidence.is_numeric, evidence.is_adaptive
     reasons = explain_boxes(boxed, numeric=numeric, adaptive=adaptive)
     # A claim on a whole sum is for independent rows.
-    may_claim = sparing and plan.is_sound and not adaptive
+    may_claim = plan.is_sound and not adaptive
     claims = None
     if may_claim:
         claims = plan_claims(plan, levels, evidence.log.rows, numeric=numeric)
     if claims is None:
-        boxes = evidence.make_confident(rules, confidence, sparing=sparing)
+        boxes = evidence.make_confident(rules, confidence)
         return Trial(boxed, boxed, boxes, partial(try_rules, boxes), reasons=reasons)
     share = claims.share_with(boxed)
     boxes = evidence.make_confident(rules, 1 - share * error)
@@ -195,7 +189,7 @@ def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) ->
         formulas = near.add_formulas(none)
         numbers = PlugInNumbers(evidence.evaluator)  # nobody reads them
         return Trial(formulas, none, numbers, partial(near.find, None, ()))
-    exact = _allow_for_chance(plan, evidence, 1 - near.exact_error, sparing=True)
+    exact = _allow_for_chance(plan, evidence, 1 - near.exact_error)
     finder = partial(near.find, exact.finder, exact.plan.rules)
     return replace(exact, plan=near.add_formulas(exact.plan), finder=finder)
 

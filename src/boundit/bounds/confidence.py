@@ -142,7 +142,6 @@ class ConfidentNumbers:
     """Formulas with simultaneous intervals, from the counts of a log and of external tables.
 
     ``terms`` says of each term over which of its variables only the extremes are ever taken.
-    ``sparing=False`` makes every cell cost alike, seen or not: plain Bonferroni.
     """
 
     def __init__(
@@ -152,13 +151,12 @@ class ConfidentNumbers:
         terms: Mapping[P, Nodes],
         *,
         confidence: float,
-        sparing: bool = True,
         workspace: Workspace | None = None,
     ) -> None:
-        self._log, self._sparing = log, sparing
+        self._log = log
         self.n_arrays = 2
         self.workspace = workspace or Workspace.make_default()
-        self._extreme = dict(terms) if sparing else dict.fromkeys(terms, frozenset[str]())
+        self._extreme = dict(terms)
         self._external = sorted(external, key=lambda source: prod(source.n_levels.values()))
         self.levels: Mapping[str, int] = {}
         for source in (*external, log):
@@ -245,8 +243,6 @@ class ConfidentNumbers:
         which were logged; variables of which only extremes are taken count as one level. Called
         by ``ConfidentNumbers._compute_interval``.
         """
-        if not self._sparing:
-            return below.values.size
         over = tuple(i for i, axis in enumerate(below.axes) if axis in self._extreme[term])
         counted = np.ones_like(below.values, dtype=bool) if adaptive else below.values > 0
         return int(counted.any(axis=over).sum())

@@ -91,17 +91,15 @@ class BoundEvidence:
         """
         return any(source.table.adaptive for source in (self.rewards, *self.population))
 
-    def make_confident(
-        self, rules: Iterable[BoundRule], confidence: float, *, sparing: bool = True
-    ) -> ConfidentNumbers:
+    def make_confident(self, rules: Iterable[BoundRule], confidence: float) -> ConfidentNumbers:
         """Make confidence intervals that hold at once for all cells that some rules read.
 
         Called by ``_allow_for_chance`` when a confidence is asked for.
         """
-        return self.make_confident_of(collect_extremes(rules), confidence, sparing=sparing)
+        return self.make_confident_of(collect_extremes(rules), confidence)
 
     def make_confident_of(
-        self, terms: Mapping[P, Nodes], confidence: float, *, sparing: bool = True
+        self, terms: Mapping[P, Nodes], confidence: float
     ) -> ConfidentNumbers:
         """Make confidence intervals that hold at once for all cells of some terms.
 
@@ -113,6 +111,5 @@ class BoundEvidence:
             self.population,
             terms,
             confidence=confidence,
-            sparing=sparing,
             workspace=self.evaluator.workspace,
         )
