@@ -22,6 +22,8 @@ from boundit.counts.named_array import Floats
 
 MOST_CELLS: Final = 6
 """Up to how many cells of a row intervals of cells are tried."""
+MOST_BOXES: Final = 30_000
+"""Up to how many cells of a whole table: an exact interval takes some microseconds."""
 _LEAST_PART: Final = 0.02  # of a row's error, so that no interval becomes endless
 
 
@@ -58,6 +60,7 @@ def may_use_boxes(arrays: SumArrays) -> bool:
         and fixed == frozenset(where.draws)
         and end.axes == (*where.axes, *where.draws)
         and prod(arrays.settings.sizes[name] for name in where.draws) <= MOST_CELLS
+        and prod(arrays.settings.sizes[name] for name in end.axes) <= MOST_BOXES
     )
 
 

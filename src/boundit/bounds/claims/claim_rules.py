@@ -80,7 +80,7 @@ class ClaimRule:
         """Tell whether the claims of another rule include this one's: natural bounds.
 
         A program with instruments has those of all rows together among its multipliers. Called
-        by ``plan_claims``.
+        by ``_keep_known``.
         """
         if not (isinstance(self.form, ProgramForm) and isinstance(other.form, ProgramForm)):
             return False
