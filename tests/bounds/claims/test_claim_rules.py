@@ -88,11 +88,14 @@ def test_boxes_get_little_unless_a_rule_without_claims_may_win(
     assert found.share_with(boxed) == expected
 
 
-def test_a_stated_selection_rate_leaves_most_of_the_error_to_its_rule() -> None:
-    graph = parse("A -> X -> Y; A -> Y; Y -> [S]; A -> B; B -> Y")
+def test_a_stated_selection_rate_turns_no_claims_off() -> None:
+    graph = parse("A -> X -> Y; A -> B -> Y; A -> Y; B -> [S]")
     facts = SelectionFacts(rate=(0.4, 0.6))
     planned = plan_sound(graph, parse_query("Y | do(X)"), facts=facts)
-    found = find(planned)
-    if found is not None:
-        boxed = choose_rules(planned, count_levels(planned))
-        assert found.share_with(boxed) == RIVAL_SHARE
+    assert any(p.rule.reweightings for p in planned.rules)
+    without, found = find(plan_sound(graph, parse_query("Y | do(X)"))), find(planned)
+    assert without is not None
+    assert found is not None
+    assert found.names == without.names
+    boxed = choose_rules(planned, count_levels(planned))
+    assert found.share_with(boxed) == RIVAL_SHARE

@@ -26,7 +26,7 @@ from boundit.terms.names import Nodes
 
 BOX_SHARE: Final = 0.05
 """Which part of the error boxes get beside claims."""
-RIVAL_SHARE: Final = 0.7
+RIVAL_SHARE: Final = 0.5
 """Which part they get where a rule without claims may be the best."""
 CONTRAST_SHARE: Final = 0.05
 """Which part of the error claims on differences of arms get, where there are any."""
@@ -159,7 +159,8 @@ def plan_claims(
     if not any(each.is_sum for each in found):
         return None
     kept = _keep_known(found)
-    known = any(not p.rule.n_unknown for p in plan.rules if p.record.name in unmet)
+    rivals = (p.rule for p in plan.rules if p.record.name in unmet)
+    known = any(not rule.n_unknown and not rule.reweightings for rule in rivals)
     if known and kept[0].planned.rule.n_unknown:
         return None
     if n_rows < FEW_ROWS and all(each.count_cells(levels) <= FEW_CELLS for each in kept):
