@@ -266,8 +266,9 @@ def _explain(
 def share_error(predicted: Sequence[Floats], *, upper: bool, equal: bool) -> list[Floats]:
     """Share the error of every row out over rules, most of it to the best that is expected.
 
-    What comes out are parts of one for each rule. ``equal`` parts are for rules whose means the
-    pilot does not know. Called by ``ClaimFinder._bound_side``.
+    What comes out are parts of one for each rule. Where the pilot's rows speak too, as those of
+    a numeric reward do, nothing of them may rank rules: the first few get ``equal`` parts.
+    Called by ``ClaimFinder._bound_side``.
 
     >>> share_error([np.array([0.2]), np.array([0.3])], upper=False, equal=False)
     [array([0.2]), array([0.8])]
@@ -276,12 +277,13 @@ def share_error(predicted: Sequence[Floats], *, upper: bool, equal: bool) -> lis
     n_tried = min(len(ends), MOST_TRIED)
     if n_tried <= 1:
         return [np.ones_like(each) for each in ends]
-    order = np.argsort(ends if upper else -ends, axis=0, kind="stable")
-    parts = np.full(n_tried, 1 / n_tried)
-    if not equal:
-        parts = np.full(n_tried, (1 - BEST_SHARE) / (n_tried - 1))
-        parts[0] = BEST_SHARE
     shares = np.zeros(ends.shape)
+    if equal:
+        shares[:n_tried] = 1 / n_tried
+        return list(shares)
+    order = np.argsort(ends if upper else -ends, axis=0, kind="stable")
+    parts = np.full(n_tried, (1 - BEST_SHARE) / (n_tried - 1))
+    parts[0] = BEST_SHARE
     for place, part in enumerate(parts):
         np.put_along_axis(shares, order[place][None], part, axis=0)
     return list(shares.round(12))
