@@ -79,6 +79,7 @@ def assemble(
     reward_range: tuple[float, float] | None = None,
     confidence: float | None = None,
     inference: Inference = "exact",
+    compared: bool = False,
     notes: Sequence[Note] = (),
     workspace: Workspace | None = None,
     told: Told = say_nothing,
@@ -87,9 +88,10 @@ def assemble(
 
     A rule is one way to bound the rewards that the graph justifies. ``plan`` and ``counts`` are
     left as they are, so that it can be called again. ``inference`` is how a ``confidence``
-    allows for chance; ``notes`` go to the table's caveats. Rules that the ``workspace`` has no
-    memory or time for are left out, and the table says so. ``told`` hears of every rule. Called
-    by ``derive_table`` after ``plan_bounds`` and ``count_for``.
+    allows for chance; if ``compared``, a small table says what the other inference would give.
+    ``notes`` go to the table's caveats. Rules that the ``workspace`` has no memory or time for
+    are left out, and the table says so. ``told`` hears of every rule. Called by
+    ``derive_table`` after ``plan_bounds`` and ``count_for``.
     """
     evidence = BoundEvidence.from_counts(plan, counts, reward_range, workspace)
     _require_room(plan, evidence)
@@ -98,7 +100,9 @@ def assemble(
         trial = _make_trial(plan, evidence, confidence, inference)
     if evidence.log.exact or trial.finder:
         require_possible(trial.boxed, trial.numbers)
-    other = _find_other_method(plan, evidence, confidence, inference)
+    other = None
+    if compared and confidence is not None:
+        other = _find_other_method(plan, evidence, confidence, inference)
     bounds, of_rules = _bound_rows(trial, evidence, other, told)
     told("compare arms", 0, 1)
     contrasts = _bound_contrasts(trial, evidence, bounds)
@@ -195,14 +199,14 @@ def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) ->
 
 
 def _find_other_method(
-    plan: BoundPlan, evidence: BoundEvidence, confidence: float | None, inference: Inference
+    plan: BoundPlan, evidence: BoundEvidence, confidence: float, inference: Inference
 ) -> OtherMethod | None:
     """Find what makes the other way to allow for chance, to compare a small table with.
 
-    None without a confidence, and where rows are not independent: then one way alone holds.
+    None where rows are not independent: then one way alone holds.
     Called by ``assemble``.
     """
-    if confidence is None or evidence.is_clustered or evidence.is_adaptive:
+    if evidence.is_clustered or evidence.is_adaptive:
         return None
 
     def make() -> tuple[BoundPlan, EndFinder]:

@@ -143,6 +143,7 @@ def derive_table(
         reward_range=request.reward_range,
         confidence=request.confidence,
         inference=request.inference,
+        compared=True,
         notes=(
             *_note_hidden(plan, request.domain, request.reward_range),
             *_note_learning(plan, request),
