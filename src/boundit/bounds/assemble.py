@@ -100,9 +100,8 @@ def assemble(
         trial = _make_trial(plan, evidence, confidence, inference)
     if evidence.log.exact or trial.finder:
         require_possible(trial.boxed, trial.numbers)
-    other = None
-    if compared and confidence is not None:
-        other = _find_other_method(plan, evidence, confidence, inference)
+    at = confidence if compared else None
+    other = _find_other_method(plan, evidence, at, inference)
     bounds, of_rules = _bound_rows(trial, evidence, other, told)
     told("compare arms", 0, 1)
     contrasts = _bound_contrasts(trial, evidence, bounds)
@@ -199,14 +198,14 @@ def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) ->
 
 
 def _find_other_method(
-    plan: BoundPlan, evidence: BoundEvidence, confidence: float, inference: Inference
+    plan: BoundPlan, evidence: BoundEvidence, confidence: float | None, inference: Inference
 ) -> OtherMethod | None:
     """Find what makes the other way to allow for chance, to compare a small table with.
 
-    None where rows are not independent: then one way alone holds.
+    None without a confidence, and where rows are not independent: then one way alone holds.
     Called by ``assemble``.
     """
-    if evidence.is_clustered or evidence.is_adaptive:
+    if confidence is None or evidence.is_clustered or evidence.is_adaptive:
         return None
 
     def make() -> tuple[BoundPlan, EndFinder]:
