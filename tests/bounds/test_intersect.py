@@ -201,7 +201,7 @@ def compare(log: CountTable, own: FixedRule, *other: FixedRule) -> dict[object, 
         log,
         (0, 10),
         finder=lambda *_: ([own.found], ()),
-        other=lambda: (planned(*other), lambda *_: ([rule.found for rule in other], ())),
+        other=lambda _: (planned(*other), lambda *_: ([rule.found for rule in other], ())),
     )
     return {arm[0]: bound for (arm, _), bound in found.items()}
 

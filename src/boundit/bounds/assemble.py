@@ -101,7 +101,7 @@ def assemble(
     if evidence.log.exact or trial.finder:
         require_possible(trial.boxed, trial.numbers)
     at = confidence if compared else None
-    other = _find_other_method(plan, evidence, at, inference)
+    other = _find_other_method(evidence, at, inference)
     bounds, of_rules = _bound_rows(trial, evidence, other, told)
     told("compare arms", 0, 1)
     contrasts = _bound_contrasts(trial, evidence, bounds)
@@ -198,7 +198,7 @@ def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) ->
 
 
 def _find_other_method(
-    plan: BoundPlan, evidence: BoundEvidence, confidence: float | None, inference: Inference
+    evidence: BoundEvidence, confidence: float | None, inference: Inference
 ) -> OtherMethod | None:
     """Find what makes the other way to allow for chance, to compare a small table with.
 
@@ -208,7 +208,7 @@ def _find_other_method(
     if confidence is None or evidence.is_clustered or evidence.is_adaptive:
         return None
 
-    def make() -> tuple[BoundPlan, EndFinder]:
+    def make(plan: BoundPlan) -> tuple[BoundPlan, EndFinder]:
         other: Inference = "approximate" if inference == "exact" else "exact"
         trial = _make_trial(plan, evidence, confidence, other)
         return trial.plan, trial.finder or partial(try_rules, trial.numbers)

@@ -5,7 +5,7 @@ counted rows cross by noise; such a row keeps the narrowest single rule and says
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product, repeat, starmap
 from typing import TypeAlias
@@ -35,8 +35,8 @@ NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
 NO_FIT = "by chance no model of the graph fits {!r} here, so that rule was left out"
 Places = NDArray[np.intp]
-OtherMethod: TypeAlias = Callable[[], tuple[BoundPlan, EndFinder]]
-"""Makes another way to allow for chance: the rules it tries, and what finds their ends."""
+OtherMethod: TypeAlias = Callable[[BoundPlan], tuple[BoundPlan, EndFinder]]
+"""Makes another way to allow for chance: of some rules those it tries, and what finds ends."""
 
 
 class EndsCross(BounditError):
@@ -136,7 +136,10 @@ def intersect_rules(
     writer = _RowWriter(explainer, names, axes, len(plan.query.treatments))
     numbers = np.broadcast_to(log.marginalize(axes).align(axes), shape)
     bounds = writer.write_rows(
-        best, estimates, _find_other(other, explainer, shape, told), numbers
+        best,
+        estimates,
+        _find_other(other, _keep_winners(plan, best), explainer, shape, told),
+        numbers,
     )
     return bounds, tuple(dict.fromkeys(best.notes + estimates.left_out))
 
@@ -175,10 +178,26 @@ def _intersect_ends(
     return Intersection(lower, upper, low_by, high_by, crossed, all_ends, left_out)
 
 
+def _keep_winners(plan: BoundPlan, best: Intersection) -> BoundPlan:
+    """Keep the rules of a plan that gave some end.
+
+    Called by ``intersect_rules``: by these both methods are compared.
+    """
+    won = {*np.unique(best.low_by).tolist(), *np.unique(best.high_by).tolist()}
+    kept = tuple(each for i, each in enumerate(plan.rules, start=1) if i in won)
+    return replace(plan, rules=kept)
+
+
 def _find_other(
-    other: OtherMethod | None, explainer: Explainer, shape: Sequence[int], told: Told
+    other: OtherMethod | None,
+    plan: BoundPlan,
+    explainer: Explainer,
+    shape: Sequence[int],
+    told: Told,
 ) -> Intersection | None:
     """Find the intervals that the other method would give, if rows are few and time is left.
+
+    By the rules that gave the ends of the table.
 
     They stand beside those of the table and say nothing of the graph where they cross. Called
     by ``intersect_rules``.
@@ -187,7 +206,7 @@ def _find_other(
     if other is None or over or not explainer.is_compared:
         return None
     try:
-        return _intersect_ends(*other(), shape, told, strict=False)
+        return _intersect_ends(*other(plan), shape, told, strict=False)
     except LIMITS:  # a comparison less, but the ends hold
         return None
 

@@ -33,9 +33,11 @@ class ClaimCells:
         small tables.
         """
         axes, n_own = self.arrays.layout.cells[-1].axes, len(self.arrays.layout.axes)
-        weights, rows, mean = (
-            _take_row(array, place, n_own)
-            for array in np.broadcast_arrays(self.arrays.weights[-1], self.rows, self.mean)
+        weights, rows, mean = np.broadcast_arrays(
+            *(
+                _take_row(array, place, n_own)
+                for array in (self.arrays.weights[-1], self.rows, self.mean)
+            )
         )
         chance = np.where(rows > 0, weights**2 / np.maximum(rows, 1.0), 0.0)
         added = chance * np.maximum(mean * (1 - mean), 1 / (rows + 2))
