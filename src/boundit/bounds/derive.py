@@ -70,7 +70,7 @@ def derive_bounds(
     inference
         How chance is allowed for. ``"exact"``: the confidence holds whatever the size of the
         log. ``"approximate"``: it holds nearly, where every arm has some dozen rows in the
-        strata that matter, and intervals are narrower; not for policies that drop arms.
+        strata that matter, and most intervals are narrower; not for policies that drop arms.
     external
         Unselected logs of some of the variables.
     selection_rate
