@@ -5,7 +5,9 @@ import pytest
 
 import boundit as bd
 from boundit.bounds.claims.claim_finder import BEST_SHARE, MOST_TRIED, share_error
+from boundit.bounds.claims.sum_claims import SumClaims
 from boundit.counts.named_array import Floats
+from boundit.terms.errors import OutOfTime
 
 GRAPH = bd.parse_graph("Z -> X -> Y; Z -> Y")
 STRATA = 12
@@ -89,3 +91,17 @@ def test_the_same_log_gives_the_same_table() -> None:
         bd.derive_bounds(GRAPH, "Y | do(X)", read(np.rint(4_000 * law))) for _ in range(2)
     )
     assert one.rows() == other.rows()
+
+
+@pytest.mark.parametrize("step", ["choose", "bound"])
+def test_claims_that_run_out_of_time_leave_their_boxes(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise OutOfTime
+
+    law, _ = draw_law(0)
+    log = read(np.rint(4_000 * law))
+    monkeypatch.setattr(SumClaims, step, stop)
+    table = bd.derive_bounds(GRAPH, "Y | do(X)", log)
+    assert table[(0,), ()].width < 0.5

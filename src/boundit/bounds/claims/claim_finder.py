@@ -238,6 +238,8 @@ class ClaimFinder:
                 chosen[name] = each.choose(first, upper=upper)
             except LIMITS as error:
                 refused[name] = error
+        if not chosen:
+            return {}
         shares = share_error(
             [c.predicted for c in chosen.values()], upper=upper, equal=self.counts.numeric
         )
