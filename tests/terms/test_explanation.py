@@ -154,7 +154,7 @@ def test_what_chance_adds_stands_below_the_split_of_the_width() -> None:
         "for the graph leaves nothing open.\n"
         "  - The lower end is as uncertain as a mean of about 80 rows of equal weight.\n"
         "  - What adds most to its sampling variance: Z='old' (12 rows, 60 %).\n"
-        "  - The exact method would give [0.25, 0.35].\n"
+        "  - The exact method would give about [0.25, 0.35].\n"
         "\n"
         "so it is promised\n"
         "\n"

@@ -40,7 +40,7 @@ def test_each_end_is_told_of_by_itself_where_they_differ() -> None:
         "This arm was never logged in strata of weight 0.25; there its reward may be anything.",
         "The upper end is made of an interval for each cell, whose worst cases add up: a table "
         "is read twice.",
-        "The approximate method would give [0.1, 0.2].",
+        "The approximate method would give about [0.1, 0.2].",
     ]
     assert list(describe_sampling(RowSampling(), "approximate")) == []
     assert list(describe_sampling(RowSampling(upper=high), "approximate")) == [

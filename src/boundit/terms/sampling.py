@@ -73,7 +73,11 @@ class EndSampling:
 
 @dataclass(frozen=True, slots=True)
 class RowSampling:
-    """How chance widens one row: each end, and the interval the other method would give."""
+    """How chance widens one row: each end, and about what the other method would give.
+
+    ``other`` comes from the rules that gave the ends. On its own the other method has more
+    rules to choose from, which share its error: its interval may differ a little.
+    """
 
     lower: EndSampling | None = None
     upper: EndSampling | None = None
@@ -102,7 +106,7 @@ def describe_sampling(found: RowSampling, inference: Inference) -> Iterator[str]
                 yield from _describe_end(name, "is", end, inference)
     if found.other is not None:
         other = "approximate" if inference == "exact" else "exact"
-        yield f"The {other} method would give {found.other}."
+        yield f"The {other} method would give about {found.other}."
 
 
 def _describe_end(
