@@ -1,5 +1,6 @@
 """Claims on few cells, by intervals of cells whose parts of the error the pilot chose."""
 
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -10,10 +11,11 @@ from boundit.bounds.claims.level_form import Level, LevelForm
 from boundit.bounds.claims.pilot import split_sources
 from boundit.bounds.claims.read_form import FormReader
 from boundit.bounds.claims.sum_claims import SumClaims
+from boundit.bounds.confidence import bound_share
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import P
-from tests.bounds.claims.tables import make_binary
+from tests.bounds.claims.tables import make_bare, make_binary
 
 X, Y, Z = frozenset("X"), frozenset("Y"), frozenset("Z")
 BACK_DOOR = LevelForm((Level(P(Z), {}), Level(P(Y, Z | X), {})), ("X",), "Y")
@@ -93,3 +95,22 @@ def test_where_one_cell_decides_they_are_narrower_than_one_exponent() -> None:
                 sign * plain.bound(other, log_error, upper=upper).mean(),
             ]
     assert widths[0] < 0.95 * widths[1]
+
+
+def test_an_exact_law_of_the_strata_leaves_all_of_the_error_to_their_means() -> None:
+    counts = np.random.default_rng(6).integers(20, 90, (2, 2, 2)).astype(float)
+    source, law = make_binary("ZX", counts), make_bare("Z", np.array([0.3, 0.7]), exact=True)
+    levels = {"X": 2, "Z": 2, "Y": 2}
+    form = LevelForm((Level(P(Z, logged=False), {}), BACK_DOOR.last), ("X",), "Y")
+    reader = FormReader.of(
+        form, split_sources(source, (law,)), levels, Workspace.make_default()
+    )
+    rest = reader.read_rest(np.random.default_rng(0), numeric=False)
+    claims, log_error = BestClaims(reader.read_pilot(None), rest), np.full(1, log(40))
+    choice = claims.choose(log_error, upper=False)
+    boxed = replace(choice, boxes=np.ones_like(choice.boxes))
+    low = claims.bound(boxed, log_error, upper=False)
+
+    won, rows = rest.last.mean * rest.last.rows, rest.last.rows
+    even = bound_share(won, np.broadcast_to(rows, won.shape), 2 * np.exp(-log_error[0]) / 2)[0]
+    assert (np.abs(low - even @ [0.3, 0.7]) < 0.05).all()

@@ -5,7 +5,7 @@ reads a few cells, and one of them alone decides how wide it is, an exact interv
 is narrower. Each cell's part of the error is what the pilot expects it to weigh.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Final, final
 
@@ -91,12 +91,13 @@ class BestClaims:
         found = self.by_sum.bound(choice.of_sum, log_error, upper=upper)
         if not choice.boxes.any():
             return found
-        last = self.rest.last
-        rows, shares = self.rest.arrays.find_rows(0), self.rest.arrays.weights[-1]
-        hits = np.broadcast_to(last.mean * last.rows, np.broadcast_shapes(last.mean.shape))
-        ends = _add_boxes(
-            hits, last.rows, shares, rows, choice.of_boxes, log_error, upper=upper
-        )
+        last, arrays = self.rest.last, self.rest.arrays
+        # The rows of cells are revealed before their rewards, so they may share a part anew.
+        expected = _expect(arrays.weights[-1], last.rows, self.pilot.last.mean)
+        means = _share_again(choice.of_boxes.means, expected, arrays)
+        parts = replace(choice.of_boxes, means=means)
+        hits = last.mean * last.rows
+        ends = _add_boxes(arrays, hits, last.rows, parts, log_error, upper=upper)
         return np.where(choice.boxes, ends, found)
 
     def _choose_parts(self, log_error: Floats, *, upper: bool) -> BoxChoice:
@@ -106,11 +107,9 @@ class BestClaims:
         ``BestClaims.choose``.
         """
         last, arrays = self.pilot.last, self.pilot.arrays
-        shares, mean = arrays.weights[-1], last.mean
-        over = tuple(range(len(arrays.layout.axes), len(arrays.layout.cells[-1].axes)))
+        shares, mean, over = arrays.weights[-1], last.mean, _list_cells(arrays)
         rows = widen(arrays.find_rows(0), shares.ndim)
-        spread = np.sqrt(np.maximum(mean * (1 - mean), 0.01) / np.maximum(last.rows, 1.0))
-        of_mean = shares * spread
+        of_mean = _expect(shares, last.rows, mean)
         middle = (shares * mean).sum(axis=over, keepdims=True)
         of_weight = np.abs(mean - middle) * np.sqrt(
             shares * (1 - shares) / np.maximum(rows, 1.0)
@@ -118,30 +117,52 @@ class BestClaims:
         if arrays.numbers[0].exact:
             of_weight = np.zeros_like(of_weight)
         total = (of_mean + of_weight).sum(axis=over, keepdims=True)
-        n_parts = prod(np.broadcast_shapes(of_mean.shape)[i] for i in over)
-        floor = _LEAST_PART / n_parts
+        floor = _LEAST_PART / prod(of_mean.shape[i] for i in over)
         means, weights = (
             (1 - 2 * _LEAST_PART) * part / np.maximum(total, 1e-300) + floor
             for part in (of_mean, of_weight)
         )
-        blank = BoxChoice(means, weights, np.zeros(()))
-        ends = _add_boxes(
-            mean * last.rows,
-            last.rows,
-            shares,
-            arrays.find_rows(0),
-            blank,
-            log_error,
-            upper=upper,
-        )
-        return BoxChoice(means, weights, ends)
+        parts = BoxChoice(means, weights, np.zeros(()))
+        ends = _add_boxes(arrays, mean * last.rows, last.rows, parts, log_error, upper=upper)
+        return replace(parts, predicted=ends)
+
+
+def _list_cells(arrays: SumArrays) -> tuple[int, ...]:
+    """List the axes of the cells of a row, after those of the table.
+
+    Called by ``BestClaims._choose_parts`` and wherever cells are added up.
+    """
+    return tuple(range(len(arrays.layout.axes), len(arrays.layout.cells[-1].axes)))
+
+
+def _expect(shares: Floats, rows: Floats, mean: Floats) -> Floats:
+    """Expect how much the interval of each cell's mean will weigh.
+
+    Called by ``BestClaims.bound`` and ``BestClaims._choose_parts``.
+    """
+    found: Floats = shares * np.sqrt(
+        np.maximum(mean * (1 - mean), 0.01) / np.maximum(rows, 1.0)
+    )
+    return found
+
+
+def _share_again(means: Floats, expected: Floats, arrays: SumArrays) -> Floats:
+    """Share the part of the error that all cells of a row have by what each is to weigh.
+
+    Called by ``BestClaims.bound``.
+    """
+    over = _list_cells(arrays)
+    whole = means.sum(axis=over, keepdims=True)
+    total = np.maximum(expected.sum(axis=over, keepdims=True), 1e-300)
+    floor = _LEAST_PART / prod(expected.shape[i] for i in over)
+    found: Floats = whole * ((1 - _LEAST_PART) * expected / total + floor)
+    return found
 
 
 def _add_boxes(
+    arrays: SumArrays,
     hits: Floats,
     rows: Floats,
-    shares: Floats,
-    all_rows: Floats,
     parts: BoxChoice,
     log_error: Floats,
     *,
@@ -151,17 +172,29 @@ def _add_boxes(
 
     Called by ``BestClaims.bound`` and ``BestClaims._choose_parts``.
     """
-    n_axes = shares.ndim
+    shares, n_axes = arrays.weights[-1], arrays.weights[-1].ndim
     error = np.exp(-widen(log_error, n_axes))
     hits, rows, of_means = np.broadcast_arrays(hits, rows, 2 * error * parts.means)
-    ends = bound_share(hits, rows, np.minimum(of_means, 1.0))[upper]
-    total = widen(all_rows, n_axes)
-    k, total, of_weights = np.broadcast_arrays(shares * total, total, error * parts.weights)
-    low, high = bound_share(k, total, np.minimum(of_weights, 1.0))
-    flat = (*ends.shape[: log_error.ndim], -1)
-    low, high = (
-        np.broadcast_to(end, np.broadcast_shapes(ends.shape, end.shape)) for end in (low, high)
+    values = bound_share(hits, rows, np.minimum(of_means, 1.0))[upper]
+    low, high = _bound_weights(arrays, error * parts.weights)
+    shape = np.broadcast_shapes(values.shape, low.shape, shares.shape)
+    flat = (*shape[: log_error.ndim], -1)
+    low, high, values = (
+        np.broadcast_to(array, shape).reshape(flat) for array in (low, high, values)
     )
-    values = np.broadcast_to(ends, low.shape)
-    low, high, values = (array.reshape(flat) for array in (low, high, values))
     return -find_least_mean(low, high, -values) if upper else find_least_mean(low, high, values)
+
+
+def _bound_weights(arrays: SumArrays, error: Floats) -> tuple[Floats, Floats]:
+    """Bound the weight of every cell; of two cells one interval gives the other.
+
+    Called by ``_add_boxes``.
+    """
+    shares, over = arrays.weights[-1], _list_cells(arrays)
+    if arrays.numbers[0].exact:
+        return shares, shares
+    if prod(shares.shape[i] for i in over) == 2:
+        error = error.sum(axis=over, keepdims=True)
+    total = widen(arrays.find_rows(0), shares.ndim)
+    k, total, error = np.broadcast_arrays(shares * total, total, error)
+    return bound_share(k, total, np.minimum(error, 1.0))
