@@ -111,6 +111,8 @@ def test_what_is_no_cluster_is_refused() -> None:
         log.count("X", reward="Y", cluster="Y")
     with pytest.raises(InvalidOption, match="the cluster 'Z' is cut into bins"):
         log.count("X", cluster="Z")
+    with pytest.raises(InvalidOption, match="a cluster is the name of a column, found 3"):
+        log.count("X", cluster=3)  # type: ignore[arg-type]
     law = read_log({"X": [0, 1], "p": [0.5, 0.5], "u": [1, 2]}, weight="p", exact=True)
     with pytest.raises(InvalidOption, match="no meaning for an exact law"):
         law.count("X", cluster="u")

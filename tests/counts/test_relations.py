@@ -1,6 +1,9 @@
 """DuckDB's own types, and its own refusals."""
 
 import datetime as dt
+import os
+import signal
+import threading
 
 import duckdb
 import pytest
@@ -8,7 +11,7 @@ import pytest
 from boundit.counts.cells import ColumnKind
 from boundit.counts.errors import InvalidLog
 from boundit.counts.read import read_log
-from boundit.counts.relations import RelationSource
+from boundit.counts.relations import RelationSource, heed_interrupts
 
 NOON = dt.datetime(2024, 2, 29, 12)  # noqa: DTZ001 - without a zone on purpose
 TYPES = [
@@ -61,3 +64,19 @@ def test_an_error_while_counting_is_one_line() -> None:
         with pytest.raises(InvalidLog, match="cannot read the DuckDB relation") as caught:
             too_large.count(["x"])
         assert "\n" not in str(caught.value)
+
+
+def test_ctrl_c_ends_a_query_as_it_ends_anything_else() -> None:
+    """DuckDB stops the query and raises an error of its own."""
+    long = duckdb.sql("SELECT hash(range) % 7 AS X, range % 3 AS Y FROM range(3_000_000_000)")
+    source = read_log(long)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        source.count("X", reward="Y")
+    timer.join()
+
+
+def test_another_error_while_a_query_runs_is_no_interruption() -> None:
+    with pytest.raises(RuntimeError, match="out of luck"), heed_interrupts():
+        raise RuntimeError("out of luck")

@@ -20,6 +20,7 @@ from boundit.counts.relations import (
     count_relation_levels,
     find_first_oddity,
     group_relation,
+    heed_interrupts,
     read_kinds,
 )
 from boundit.terms.errors import UnreadableFile
@@ -120,7 +121,7 @@ class FileSource:
         """
         paths = list(map(escape, self.paths))
         try:
-            with closing(_connect()) as connection:
+            with closing(_connect()) as connection, heed_interrupts():
                 if memory_limit is not None:
                     room = max(memory_limit, _LEAST_MEMORY)
                     connection.execute(f"SET memory_limit='{room}B'")

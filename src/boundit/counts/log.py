@@ -202,7 +202,7 @@ class Log:
             raise InvalidOption(msg, option="bins")
         self._check_may_be_summed(reward, self._find_column(reward), "reward")
 
-    def find_cluster(self, cluster: str | None, reward: str | None = None) -> tuple[str, ...]:
+    def find_cluster(self, cluster: object, reward: str | None = None) -> tuple[str, ...]:
         """Find the column of clusters in the source, or refuse what cannot be one.
 
         A tuple of that column, or of none where no cluster is asked for. Called by
@@ -210,6 +210,9 @@ class Log:
         """
         if cluster is None:
             return ()
+        if not isinstance(cluster, str):
+            msg = f"a cluster is the name of a column, found {cluster!r}"
+            raise InvalidOption(msg, option="cluster")
         if cluster not in self.names:
             raise MissingColumn(cluster, self.names, is_node=False)
         wrong = {

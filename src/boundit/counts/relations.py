@@ -80,9 +80,26 @@ class RelationSource:
         ``RelationSource.find_oddity``.
         """
         try:
-            yield
+            with heed_interrupts():
+                yield
         except duckdb.Error as error:
             raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
+
+
+@contextmanager
+def heed_interrupts() -> Iterator[None]:
+    """Let Ctrl-C end a query as it ends anything else: DuckDB tells of it by an error.
+
+    Called by ``RelationSource._refuse_errors`` and ``FileSource._select``.
+    """
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from None
 
 
 def read_kinds(relation: DuckDBPyRelation) -> dict[str, ColumnKind]:
