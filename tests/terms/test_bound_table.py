@@ -19,6 +19,7 @@ from boundit.terms.bound_errors import (
     WrongLength,
 )
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.fused_plan import Factor, FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 from boundit.terms.saving import bound_file
@@ -38,6 +39,11 @@ def expert(rows: list[dict[str, object]] = ROWS) -> BoundTable:
 
 def _living(key: Key) -> Living:
     return Living(("W",), (("a", "b"),), {key: (True,)}, {key: (Interval(0, 0.2),) * 2}, "why")
+
+
+def _fused(key: Key) -> FusedPlan:
+    factor = Factor(("W",), (("a",), ("b",)), ((0,),), ((0, 0),), ((3, 4),), "a tilt")
+    return FusedPlan((key,), (factor,), ((0, 1),), (3, 4), (1.5, 4.0), ("why",))
 
 
 def derived() -> BoundTable:
@@ -67,6 +73,7 @@ def derived() -> BoundTable:
         caveats=("mind the gap",),
         contrasts={((day, "x"), arms[0], arms[1]): -0.25},
         living=(_living((arms[0], (day, "x"))),),
+        fused=_fused((arms[0], (day, "x"))),
     )
 
 
@@ -77,6 +84,7 @@ def test_an_expert_writes_rows_and_looks_them_up() -> None:
     assert table.contexts == ((0,), (1,))
     assert table[("B",), (0,)] == table["B", 0] == table[["B"], [0]] == Interval(0.2, 0.6)
     assert table.bounds[("B",), (0,)].lower_rule == "given"
+    assert "without a log" in str(table.fused)
 
 
 def test_in_the_domain_without_a_row_is_the_whole_range() -> None:
@@ -240,6 +248,8 @@ def test_edges_of_bins_are_kept_and_files_without_them_still_load(tmp_path: Path
         {"treatments": ["lower"]},
         {"contrasts": [[[], [], "much"]]},
         {"living": [{"variables": ["W"]}]},
+        {"fused": {"reason": 5}},
+        {"fused": {"pairs": [], "factors": [], "cells": [], "n": [1], "sums": [0.5]}},
     ],
 )
 def test_a_record_that_is_no_table_is_refused_whole(
@@ -286,6 +296,7 @@ def test_plain_intervals_have_nothing_but_their_ends() -> None:
     table = derived()
 
     assert (table.plain().contrasts, table.plain().living) == ({}, ())
+    assert isinstance(table.plain().fused, NoFusedPlan)
     assert table.plain().bounds == table.bounds
     assert table.plain().plain() == table.plain() != table
 

@@ -38,7 +38,7 @@ from boundit.bounds.intervals.time_uniform import (
     bound_mean_adaptively,
     bound_share_adaptively,
 )
-from boundit.counts.formulas.elimination import Factor
+from boundit.counts.formulas.elimination import ProductTable
 from boundit.counts.formulas.evaluation import Arrays, evaluate_with
 from boundit.counts.formulas.workspace import KeptArrays, Workspace
 from boundit.counts.named_array import Floats, NamedArray, divide
@@ -164,7 +164,7 @@ class ConfidentNumbers:
         sizes = {term: self._count_intervals(term) for term in terms}
         total = sum(sizes.values())
         self._shares = {t: (1 - confidence) * size / total for t, size in sizes.items()}
-        self._terms = KeptArrays[P, Factor](self.workspace)
+        self._terms = KeptArrays[P, ProductTable](self.workspace)
 
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> EndPair:
         """Compute both confidence ends of a formula at every level of the variables ``wanted``.
@@ -180,13 +180,15 @@ class ConfidentNumbers:
         upper = np.nan_to_num(high, nan=1.0).clip(0, 1).min(axis=idle)
         return NamedArray(kept, lower).align(wanted), NamedArray(kept, upper).align(wanted)
 
-    def read_term(self, term: P) -> Factor:
+    def read_term(self, term: P) -> ProductTable:
         """Return both confidence ends of the term ``P(of | given)``, an axis for each variable.
 
         Each term is computed once. Called by ``FormulaEvaluation.expand_node`` for each term of
         a formula.
         """
-        return self._terms.get(term, lambda: self._compute_interval(term), Factor.count_cells)
+        return self._terms.get(
+            term, lambda: self._compute_interval(term), ProductTable.count_cells
+        )
 
     def read_c_factor(self, of: Nodes) -> Arrays:
         """Return 0 and 1 as the ends of a c-factor that has no formula.
@@ -206,7 +208,7 @@ class ConfidentNumbers:
         with np.errstate(divide="ignore"):
             return divide(np.ones(()), high), 1 / low
 
-    def _compute_interval(self, term: P) -> Factor:
+    def _compute_interval(self, term: P) -> ProductTable:
         """Compute both confidence ends of a term from its counts and its share of the error.
 
         Called by ``ConfidentNumbers.read_term`` once per term.
@@ -234,7 +236,7 @@ class ConfidentNumbers:
             else:
                 bound_shares = bound_share_adaptively if adaptive else bound_share
                 ends = bound_shares(joint.values, n, alpha)
-        return Factor(joint.axes, ends)
+        return ProductTable(joint.axes, ends)
 
     def _count_sharing_rows(self, term: P, below: NamedArray, *, adaptive: bool) -> int:
         """Count the levels of a term's ``given`` over which its error is split evenly.

@@ -32,6 +32,7 @@ from boundit.terms.contrast import (
 from boundit.terms.errors import MissingExtra
 from boundit.terms.explanation import Domination, Explanation, explain_bound
 from boundit.terms.formula import Sentence, Term, Variable
+from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 from boundit.terms.message import Note
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXPERT = "given"
+NO_LOG = NoFusedPlan("these bounds came without a log, so there are no rows to count")
+PLAIN = NoFusedPlan("these are plain intervals, without the counts behind them")
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class BoundTable:
     ``contrasts`` are the largest differences of two arms in a context, kept where they say more
     than the two intervals apart. ``inference`` says how chance was allowed for, and is None
     where it was not; ``units`` what the log is made of, rows unless these hang together.
-    ``living`` says what a policy may learn online to narrow them.
+    ``living`` says what a policy may learn online to narrow them, ``fused`` in which cells rows
+    of the log and rounds of a policy count together.
     ``bins`` has the edges of treatments and contexts that were cut into bins: below the first
     edge a number is in the first bin, from that edge on in the next.
     ``notes`` are the caveats once more, with the options that they name as values, for whoever
@@ -82,6 +86,7 @@ class BoundTable:
     inference: Inference | None = None
     units: str = ROWS
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    fused: FusedPlan | NoFusedPlan = NO_LOG
     notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -181,12 +186,12 @@ class BoundTable:
         return found
 
     def plain(self) -> Self:
-        """The same table with its intervals alone: no contrasts, nothing that narrows online.
+        """The same table with its intervals alone: no contrasts, no counts, nothing online.
 
         Users call it to start a policy as the paper does; also called by
         ``OfflineTables.from_world``.
         """
-        return replace(self, contrasts={}, living=())
+        return replace(self, contrasts={}, living=(), fused=PLAIN)
 
     def __str__(self) -> str:
         rows = format_rows(self.treatments + self.context, self.bounds)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from boundit.bounds.approximate.derivatives import OWN, FlatReader, TermDerivative
 from boundit.bounds.approximate.flat_formula import FlatWriter
-from boundit.counts.formulas.elimination import Factor
+from boundit.counts.formulas.elimination import ProductTable
 from boundit.counts.formulas.evaluation import evaluate_with
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats
@@ -22,20 +22,20 @@ class Tables:
     """Arbitrary positive numbers for every term."""
 
     def __init__(self, seed: int) -> None:
-        self.seed, self.known = seed, dict[P, Factor]()
+        self.seed, self.known = seed, dict[P, ProductTable]()
 
-    def read(self, term: P) -> Factor:
+    def read(self, term: P) -> ProductTable:
         if term not in self.known:
             rng = np.random.default_rng([self.seed, len(self.known)])
             axes = tuple(sorted(term.free))
             shape = [LEVELS[axis] for axis in axes]
-            self.known[term] = Factor(axes, (rng.uniform(0.5, 1.5, shape),))
+            self.known[term] = ProductTable(axes, (rng.uniform(0.5, 1.5, shape),))
         return self.known[term]
 
     def change(self, term: P, index: tuple[int, ...], by: float) -> None:
         values = self.known[term].arrays[0].copy()
         values[index] += by
-        self.known[term] = Factor(self.known[term].axes, (values,))
+        self.known[term] = ProductTable(self.known[term].axes, (values,))
 
 
 def make_reader(tables: Tables, writer: FlatWriter) -> FlatReader:
@@ -87,7 +87,7 @@ def test_values_are_those_of_the_evaluator(formula: Expression, seed: int) -> No
         levels: Mapping[str, int] = LEVELS
         workspace, n_arrays = Workspace.make_default(), 1
 
-        def read_term(self, term: P) -> Factor:
+        def read_term(self, term: P) -> ProductTable:
             return tables.read(term)
 
         def read_c_factor(self, of: frozenset[str]) -> tuple[Floats, ...]:
@@ -97,7 +97,7 @@ def test_values_are_those_of_the_evaluator(formula: Expression, seed: int) -> No
             return tuple(1 / array for array in arrays)
 
     axes, (expected,) = evaluate_with(Reader(), formula)
-    (aligned,) = Factor(axes, (expected,)).align(rows)
+    (aligned,) = ProductTable(axes, (expected,)).align(rows)
     np.testing.assert_allclose(found, aligned, rtol=1e-9)
 
 
@@ -106,9 +106,9 @@ def test_what_is_divided_by_something_unseen_is_nothing() -> None:
     x, y = frozenset("X"), frozenset("Y")
     writer = FlatWriter(LEVELS)
     flat = writer.write(Ratio(P(x | y), P(x)), {})
-    joint = Factor(("X", "Y"), (np.array([[0.2, 0.2], [0.3, 0.3]]),))
-    least = {P(x | y): joint, P(x): Factor(("X",), (np.array([0.4, 0.0]),))}
-    even = {P(x | y): joint, P(x): Factor(("X",), (np.array([0.4, 0.5]),))}
+    joint = ProductTable(("X", "Y"), (np.array([[0.2, 0.2], [0.3, 0.3]]),))
+    least = {P(x | y): joint, P(x): ProductTable(("X",), (np.array([0.4, 0.0]),))}
+    even = {P(x | y): joint, P(x): ProductTable(("X",), (np.array([0.4, 0.5]),))}
     reader = FlatReader(least.__getitem__, even.__getitem__, LEVELS, Workspace.make_default())
 
     found = reader.find_least(flat, [], ("X", "Y"))

@@ -25,7 +25,7 @@ from boundit.bounds.claims.sum_arrays import (
 )
 from boundit.bounds.claims.sum_claims import SumClaims
 from boundit.bounds.claims.sum_layout import LevelNames, SumLayout, lay_out
-from boundit.counts.formulas.elimination import Factor
+from boundit.counts.formulas.elimination import ProductTable
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import NamedArray
 from tests.bounds.claims.levels import name_column
@@ -393,7 +393,10 @@ def find_spread(
     where = arrays.layout.cells[place]
     truths = [world.find_level(level, tables) for level in world.levels[place + 1 :]]
     truths += world.find_choices(tables, upper=upper)[where.depth :]
-    factors = [*arrays.shares[:place], *(Factor(law.axes, (law.values,)) for law in truths)]
+    factors = [
+        *arrays.shares[:place],
+        *(ProductTable(law.axes, (law.values,)) for law in truths),
+    ]
     named = (*where.axes, *where.draws)
     valued = multiply_onto(factors, named, arrays.settings)
     over = tuple(range(len(where.axes), valued.ndim))

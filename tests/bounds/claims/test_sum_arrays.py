@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.claims.sum_arrays import add_up, multiply_onto, take_worst, trim, widen
-from boundit.counts.formulas.elimination import Factor
+from boundit.counts.formulas.elimination import ProductTable
 from boundit.counts.named_array import NamedArray
 from tests.bounds.claims.layouts import AXES, DrawnSum, draw_sum
 from tests.bounds.claims.logs import Floats
@@ -172,7 +172,9 @@ def test_axes_of_length_one_are_left_out_of_products() -> None:
     settings = draw_sum(rng, n_worst=0).make_arrays(rng).settings
     factor = trim(("x", "c"), np.array([[1.0, 2.0]]))
     assert factor.axes == ("c",)
-    found = multiply_onto([factor, Factor(("x",), (np.array([3.0, 4.0]),))], ("c",), settings)
+    found = multiply_onto(
+        [factor, ProductTable(("x",), (np.array([3.0, 4.0]),))], ("c",), settings
+    )
     assert found.tolist() == [7.0, 14.0]
 
 

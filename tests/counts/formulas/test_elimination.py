@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.elimination import (
-    Factor,
+    ProductTable,
     eliminate,
     merge_factors,
     multiply_out,
@@ -23,12 +23,12 @@ LEVELS = {name: 2 + i % 3 for i, name in enumerate("ABCDEF")}
 ROOM = Workspace(2**30)
 
 
-def draw_factor(axes: str, rng: np.random.Generator, holes: float = 0.0) -> Factor:
+def draw_factor(axes: str, rng: np.random.Generator, holes: float = 0.0) -> ProductTable:
     shape = [LEVELS[axis] for axis in axes]
     arrays = [rng.random(shape) for _ in range(2)]
     for array in arrays:
         array[rng.random(shape) < holes] = np.nan
-    return Factor(tuple(axes), (arrays[0], arrays[1]))
+    return ProductTable(tuple(axes), (arrays[0], arrays[1]))
 
 
 SCOPES = st.lists(
@@ -65,8 +65,8 @@ def test_elimination_is_multiplying_out_and_summing(
 def test_a_large_product_is_summed_level_by_level_to_the_same_numbers() -> None:
     rng = np.random.default_rng(1)
     levels = {"A": 60, "B": 60, "C": 40}
-    one = Factor(("A", "B"), (rng.random((60, 60)),))
-    other = Factor(("B", "C"), (rng.random((60, 40)),))
+    one = ProductTable(("A", "B"), (rng.random((60, 60)),))
+    other = ProductTable(("B", "C"), (rng.random((60, 40)),))
 
     (left,) = eliminate([one, other], "B", levels, ROOM)
 
@@ -76,7 +76,7 @@ def test_a_large_product_is_summed_level_by_level_to_the_same_numbers() -> None:
 def test_a_long_chain_never_has_a_large_product() -> None:
     names = [f"V{i}" for i in range(300)]
     levels = dict.fromkeys(names, 3)
-    chain = [Factor(pair, (np.full((3, 3), 1 / 3),)) for pair in pairwise(names)]
+    chain = [ProductTable(pair, (np.full((3, 3), 1 / 3),)) for pair in pairwise(names)]
 
     order = order_elimination([f.axes for f in chain], names[1:-1], levels)
     left = eliminate(chain, names[1:-1], levels, ROOM)
@@ -88,8 +88,8 @@ def test_a_long_chain_never_has_a_large_product() -> None:
 def test_what_would_not_fit_is_refused_before_it_is_made() -> None:
     names = [f"V{i}" for i in range(40)]
     levels = dict.fromkeys(names, 2)
-    star = [Factor(("V0", name), (np.ones((2, 2)),)) for name in names[1:]]
-    joined = [Factor(pair, (np.ones((2, 2)),)) for pair in combinations(names, 2)]
+    star = [ProductTable(("V0", name), (np.ones((2, 2)),)) for name in names[1:]]
+    joined = [ProductTable(pair, (np.ones((2, 2)),)) for pair in combinations(names, 2)]
 
     with pytest.raises(TooLarge, match="memory_limit allows"):
         eliminate(joined, names[1:], levels, ROOM)
@@ -97,7 +97,7 @@ def test_what_would_not_fit_is_refused_before_it_is_made() -> None:
 
 
 def test_it_stops_when_time_is_over() -> None:
-    factor = Factor(("A",), (np.ones(2),))
+    factor = ProductTable(("A",), (np.ones(2),))
     with pytest.raises(OutOfTime):
         eliminate([factor], "A", LEVELS, Workspace(2**30, TimeBudget(0)))
 
@@ -108,8 +108,8 @@ def test_a_large_sum_stops_between_levels(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(TimeBudget, "is_over", lambda _: next(asked))
     levels = {"A": 300, "B": 5, "C": 300}
     factors = [
-        Factor(("A", "B"), (np.ones((300, 5)),)),
-        Factor(("B", "C"), (np.ones((5, 300)),)),
+        ProductTable(("A", "B"), (np.ones((300, 5)),)),
+        ProductTable(("B", "C"), (np.ones((5, 300)),)),
     ]
     with pytest.raises(OutOfTime):
         eliminate(factors, "B", levels, Workspace(2**30, budget))

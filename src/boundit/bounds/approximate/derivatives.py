@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from boundit.bounds.approximate.flat_formula import FlatFormula, Occurrence
-from boundit.counts.formulas.elimination import Factor, eliminate, multiply_out
+from boundit.counts.formulas.elimination import ProductTable, eliminate, multiply_out
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import P
@@ -22,7 +22,7 @@ from boundit.terms.names import sort_names
 OWN = "\0"
 """Begins the name of an axis of a term that is not tied to the row."""
 SAME = 1e-12
-ReadTerm = Callable[[P], Factor]
+ReadTerm = Callable[[P], ProductTable]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +77,7 @@ class FlatReader:
         self.levels, self.workspace = levels, workspace
 
     def find_least(
-        self, flat: FlatFormula, constants: Sequence[Factor], rows: Sequence[str]
+        self, flat: FlatFormula, constants: Sequence[ProductTable], rows: Sequence[str]
     ) -> Floats:
         """Compute a formula with nothing in the place of what was never seen.
 
@@ -91,26 +91,26 @@ class FlatReader:
         return multiply_out(left, rows, self.levels, self.workspace)[0]
 
     def differentiate(
-        self, flat: FlatFormula, constants: Sequence[Factor], rows: Sequence[str]
+        self, flat: FlatFormula, constants: Sequence[ProductTable], rows: Sequence[str]
     ) -> list[TermDerivative]:
         """Compute the derivative of a formula by each of its terms, at every row.
 
         Called by ``FormulaEnds`` for the variance of every end.
         """
-        found: dict[P, list[tuple[Occurrence, Factor]]] = {}
+        found: dict[P, list[tuple[Occurrence, ProductTable]]] = {}
         for occurrence, factor in self._walk(flat, constants, (), tuple(rows)):
             found.setdefault(occurrence.term, []).append((occurrence, factor))
         return [self._join(term, parts, tuple(rows)) for term, parts in found.items()]
 
-    def _list_factors(self, flat: FlatFormula, read: ReadTerm) -> list[Factor]:
+    def _list_factors(self, flat: FlatFormula, read: ReadTerm) -> list[ProductTable]:
         """List the shares of all terms above the line, and the number they are multiplied by.
 
         Called by ``FlatReader.find_least``, ``FlatReader._walk`` and ``FlatReader._reduce``.
         """
         own = [read(each.term).rename(each.names) for each in flat.occurrences]
-        return [*own, Factor((), (np.array(flat.times),))]
+        return [*own, ProductTable((), (np.array(flat.times),))]
 
-    def _invert_all(self, flat: FlatFormula) -> list[Factor]:
+    def _invert_all(self, flat: FlatFormula) -> list[ProductTable]:
         """Invert what stands below lines; what is unknown or 0 there makes the whole nothing.
 
         A part below a line is unknown where it depends on shares that nobody saw: nothing is
@@ -122,7 +122,9 @@ class FlatReader:
             axes = tuple(sort_names(below.free))
             least, even = (self._reduce(below, axes, read) for read in (self.least, self.even))
             sure = (even > 0) & (np.abs(least - even) <= SAME)
-            inverted.append(Factor(axes, (np.where(sure, 1 / np.where(sure, even, 1), 0.0),)))
+            inverted.append(
+                ProductTable(axes, (np.where(sure, 1 / np.where(sure, even, 1), 0.0),))
+            )
         return inverted
 
     def _reduce(self, flat: FlatFormula, axes: Sequence[str], read: ReadTerm) -> Floats:
@@ -139,10 +141,10 @@ class FlatReader:
     def _walk(
         self,
         flat: FlatFormula,
-        around: Sequence[Factor],
+        around: Sequence[ProductTable],
         bound: tuple[str, ...],
         rows: tuple[str, ...],
-    ) -> Iterator[tuple[Occurrence, Factor]]:
+    ) -> Iterator[tuple[Occurrence, ProductTable]]:
         """Yield the derivative by every occurrence of a term: the product of everything else.
 
         ``around`` are the factors around the part, ``bound`` the variables summed over there.
@@ -160,18 +162,20 @@ class FlatReader:
         ):
             others = everything[:place] + everything[place + 1 :]
             pulled = self._pull(others, summed, inverse.axes, rows)
-            (squared,) = Factor(inverse.axes, (inverse.arrays[0] ** 2,)).align(pulled.axes)
-            slope = Factor(pulled.axes, (-pulled.arrays[0] * squared,)).drop_short_axes()
+            (squared,) = ProductTable(inverse.axes, (inverse.arrays[0] ** 2,)).align(
+                pulled.axes
+            )
+            slope = ProductTable(pulled.axes, (-pulled.arrays[0] * squared,)).drop_short_axes()
             free = tuple(axis for axis in inverse.axes if axis not in rows)
             yield from self._walk(part, [slope], free, rows)
 
     def _pull(
         self,
-        factors: Sequence[Factor],
+        factors: Sequence[ProductTable],
         summed: Sequence[str],
         kept: Iterable[str],
         rows: tuple[str, ...],
-    ) -> Factor:
+    ) -> ProductTable:
         """Multiply factors and sum over all that is summed but not kept.
 
         Called by ``FlatReader._walk``.
@@ -180,10 +184,10 @@ class FlatReader:
         gone = self._keep_held([name for name in summed if name not in held], factors)
         left = eliminate(factors, gone, self.levels, self.workspace)
         axes = (*rows, *(name for name in held if name not in rows))
-        return Factor(axes, multiply_out(left, axes, self.levels, self.workspace))
+        return ProductTable(axes, multiply_out(left, axes, self.levels, self.workspace))
 
     def _join(
-        self, term: P, parts: Sequence[tuple[Occurrence, Factor]], rows: tuple[str, ...]
+        self, term: P, parts: Sequence[tuple[Occurrence, ProductTable]], rows: tuple[str, ...]
     ) -> TermDerivative:
         """Add up the derivatives by the occurrences of one term.
 
@@ -209,7 +213,7 @@ class FlatReader:
     def _untie(
         self,
         occurrence: Occurrence,
-        factor: Factor,
+        factor: ProductTable,
         tied: Mapping[str, str],
         rows: tuple[str, ...],
         axes: tuple[str, ...],
@@ -225,13 +229,13 @@ class FlatReader:
         for column in loose:
             if names[column] in rows:
                 same = np.eye(self.levels[column])
-                parts.append(Factor((names[column], OWN + column), (same,)))
+                parts.append(ProductTable((names[column], OWN + column), (same,)))
         levels = {**self.levels, **{OWN + c: self.levels[c] for c in loose}}
         return multiply_out(
             [part.drop_short_axes() for part in parts], axes, levels, self.workspace
         )[0]
 
-    def _keep_held(self, names: Sequence[str], factors: Sequence[Factor]) -> list[str]:
+    def _keep_held(self, names: Sequence[str], factors: Sequence[ProductTable]) -> list[str]:
         """Keep the variables that some factor has.
 
         Called by whatever sums over them: an axis of one level may have been left out.

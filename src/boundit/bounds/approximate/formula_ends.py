@@ -19,7 +19,7 @@ from boundit.bounds.approximate.reward_rows import RewardRows
 from boundit.bounds.approximate.term_counts import TermCounter
 from boundit.bounds.approximate.variances import CellVariances, Variance, find_level_variance
 from boundit.bounds.binary_reward import SUCCESS
-from boundit.counts.formulas.elimination import Factor
+from boundit.counts.formulas.elimination import ProductTable
 from boundit.counts.named_array import Floats
 
 
@@ -94,7 +94,7 @@ class FormulaEnds:
             found = self._measure(upper, constants + self._choose(constants, error))
         return found
 
-    def _measure(self, upper: bool, constants: Sequence[Factor]) -> FoundEnd:  # noqa: FBT001
+    def _measure(self, upper: bool, constants: Sequence[ProductTable]) -> FoundEnd:  # noqa: FBT001
         """Compute values and variances at given choices. Called by ``FormulaEnds.find``."""
         flat = self.rule.join(len(self.rule.choices))
         value = self.reader.find_least(flat, constants, self.rows)
@@ -114,7 +114,7 @@ class FormulaEnds:
         )
 
     def _find_cells(
-        self, flat: FlatFormula, constants: Sequence[Factor], rows: Sequence[str]
+        self, flat: FlatFormula, constants: Sequence[ProductTable], rows: Sequence[str]
     ) -> list[CellVariances]:
         """Find what each cell of each term adds to the variance of a formula.
 
@@ -125,22 +125,22 @@ class FormulaEnds:
             for derivative in self.reader.differentiate(flat, constants, rows)
         ]
 
-    def _list_constants(self, *, upper: bool) -> list[Factor]:
+    def _list_constants(self, *, upper: bool) -> list[ProductTable]:
         """List the factors that are no terms: success or failure, multipliers, idle levels.
 
         An idle variable's levels weigh as often as they were logged: to the true value they do
         not matter. Called by ``FormulaEnds.find``.
         """
         at = np.array([1.0, 0.0]) if upper else np.array([0.0, 1.0])
-        found = [Factor((self.rule.outcome,), (at,))]
+        found = [ProductTable((self.rule.outcome,), (at,))]
         if self.rule.program is not None:
             assert self.multipliers is not None
             axes = self.rule.program.places + self.rule.program.cells
-            found = [Factor(axes, (self.multipliers[upper],)).drop_short_axes()]
+            found = [ProductTable(axes, (self.multipliers[upper],)).drop_short_axes()]
         for name, column in self.rule.idle.items():
             table = next(t for t in self.counts.tables if column in t.names)
             weights = table.marginalize(frozenset({column})).values
-            found.append(Factor((name,), (weights / weights.sum(),)))
+            found.append(ProductTable((name,), (weights / weights.sum(),)))
         return found
 
     def _has_inner_choice(self) -> bool:
@@ -150,13 +150,15 @@ class FormulaEnds:
         """
         return any(link.law is None for link in self.rule.links[len(self.rule.choices) :])
 
-    def _choose(self, constants: Sequence[Factor], error: Floats | None) -> list[Factor]:
+    def _choose(
+        self, constants: Sequence[ProductTable], error: Floats | None
+    ) -> list[ProductTable]:
         """Choose the worst level of every unknown link after a known one, innermost first.
 
         Without an ``error`` by the values alone; with it, by the value of a level less what its
         variance adds to the radius of the whole. Called by ``FormulaEnds.find``.
         """
-        first, chosen = len(self.rule.choices), list[Factor]()
+        first, chosen = len(self.rule.choices), list[ProductTable]()
         for place in reversed(range(first, len(self.rule.links))):
             link = self.rule.links[place]
             if link.law is not None:
@@ -173,10 +175,12 @@ class FormulaEnds:
                 value = value - self.z * weight * spread / (2 * whole)
             taken = np.zeros(shape)
             np.put_along_axis(taken, value.argmin(axis=-1)[..., None], 1.0, axis=-1)
-            chosen.append(Factor(rows, (taken,)).drop_short_axes())
+            chosen.append(ProductTable(rows, (taken,)).drop_short_axes())
         return chosen
 
-    def _weigh(self, place: int, constants: Sequence[Factor], rows: Sequence[str]) -> Floats:
+    def _weigh(
+        self, place: int, constants: Sequence[ProductTable], rows: Sequence[str]
+    ) -> Floats:
         """Compute how much every branch of an unknown link weighs within its row.
 
         Called by ``FormulaEnds._choose``.
@@ -185,7 +189,9 @@ class FormulaEnds:
         held = self._keep(constants, flat.variables)
         return self.reader.find_least(flat, held, rows)
 
-    def _keep(self, constants: Iterable[Factor], names: frozenset[str]) -> list[Factor]:
+    def _keep(
+        self, constants: Iterable[ProductTable], names: frozenset[str]
+    ) -> list[ProductTable]:
         """Keep the constant factors that speak of some variables alone.
 
         Called by ``FormulaEnds._weigh``.

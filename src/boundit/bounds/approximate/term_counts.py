@@ -9,7 +9,7 @@ import numpy as np
 
 from boundit.bounds.binary_reward import SUCCESS, BinaryReward
 from boundit.counts.errors import TooLarge
-from boundit.counts.formulas.elimination import Factor
+from boundit.counts.formulas.elimination import ProductTable
 from boundit.counts.formulas.errors import NeedsPopulation, NotLogged
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats
@@ -47,14 +47,14 @@ class TermCounts:
     exact: bool
     overstated: Floats | None = None
 
-    def find_shares(self, hole: float | None = None) -> Factor:
+    def find_shares(self, hole: float | None = None) -> ProductTable:
         """Divide the counts; where nothing was seen the share is ``hole``, or even if None.
 
         Called by ``FormulaEnds`` for lower ends and for derivatives.
         """
         fill = 1 / self._n_outcomes if hole is None else hole
         shares = np.where(self.n > 0, self.k / np.where(self.n > 0, self.n, 1), fill)
-        return Factor(self.axes, (shares,))
+        return ProductTable(self.axes, (shares,))
 
     def smooth_shares(self) -> Floats:
         """Divide the counts after some rows were spread evenly over every cell.
@@ -158,5 +158,5 @@ def align_to(
     Called by ``find_level_variance`` and ``_find_influence``.
     """
     renamed = tuple(names.get(axis, axis) for axis in axes)
-    (aligned,) = Factor(renamed, (values,)).align(tuple(order))
+    (aligned,) = ProductTable(renamed, (values,)).align(tuple(order))
     return aligned

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.claims.sum_layout import SumLayout
-from boundit.counts.formulas.elimination import Factor, eliminate, multiply_out
+from boundit.counts.formulas.elimination import ProductTable, eliminate, multiply_out
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 
@@ -41,14 +41,14 @@ class LevelNumbers:
     joint: NamedArray
     exact: bool = False
 
-    def divide(self) -> Factor:
+    def divide(self) -> ProductTable:
         """Divide counts by the rows of their cell; 0 where there are none.
 
         Called by ``SumArrays.from_numbers``.
         """
         rows, k = self.rows.align(self.joint.axes), self.joint.values
         share = np.divide(k, rows, out=np.zeros(k.shape), where=rows > 0)
-        return Factor(self.joint.axes, (share,))
+        return ProductTable(self.joint.axes, (share,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class SumArrays:
 
     layout: SumLayout
     numbers: tuple[LevelNumbers, ...]
-    shares: tuple[Factor, ...]
+    shares: tuple[ProductTable, ...]
     weights: tuple[Floats, ...]
     settings: ArraySettings
 
@@ -107,12 +107,12 @@ class SumArrays:
             held = dict.fromkeys(name for factor in factors for name in factor.axes)
             drawn = {name for name, at in layout.drawn.items() if at >= depth}
             left = tuple(name for name in held if name in kept or name not in drawn)
-            value = Factor(left, (multiply_onto(factors, left, self.settings),))
+            value = ProductTable(left, (multiply_onto(factors, left, self.settings),))
             greatest = upper if depth > known else most
             value = _take_least(value, layout.worst[depth - 1], kept, upper=greatest)
         return multiply_onto([value, *self._list_within(0, place)], kept, self.settings)
 
-    def _list_within(self, depth: int, place: int) -> list[Factor]:
+    def _list_within(self, depth: int, place: int) -> list[ProductTable]:
         """List the shares of the levels within so many minima, but for the one at a place.
 
         Called by ``SumArrays.value_draws``.
@@ -139,7 +139,9 @@ class SumArrays:
         return found
 
 
-def _take_least(value: Factor, name: str, kept: Sequence[str], *, upper: bool) -> Factor:
+def _take_least(
+    value: ProductTable, name: str, kept: Sequence[str], *, upper: bool
+) -> ProductTable:
     """Take the least over a variable of unknown law, or the greatest, unless it is kept.
 
     Called by ``SumArrays.value_draws``.
@@ -148,21 +150,21 @@ def _take_least(value: Factor, name: str, kept: Sequence[str], *, upper: bool) -
         return value
     at, (array,) = value.axes.index(name), value.arrays
     least = array.max(axis=at) if upper else array.min(axis=at)
-    return Factor(value.axes[:at] + value.axes[at + 1 :], (least,))
+    return ProductTable(value.axes[:at] + value.axes[at + 1 :], (least,))
 
 
-def trim(axes: Sequence[str], values: Floats) -> Factor:
+def trim(axes: Sequence[str], values: Floats) -> ProductTable:
     """Make a factor of an array, without axes along which it does not vary.
 
     Called by ``SumArrays.value_draws``.
     """
     long = [i for i, n in enumerate(values.shape) if n > 1]
     kept = tuple(axes[i] for i in long)
-    return Factor(kept, (values.reshape([values.shape[i] for i in long]),))
+    return ProductTable(kept, (values.reshape([values.shape[i] for i in long]),))
 
 
 def multiply_onto(
-    factors: Sequence[Factor], kept: Sequence[str], settings: ArraySettings
+    factors: Sequence[ProductTable], kept: Sequence[str], settings: ArraySettings
 ) -> Floats:
     """Multiply factors and sum over every variable that is not ``kept``.
 

@@ -15,7 +15,7 @@ import numpy as np
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.rules.claims import divide
 from boundit.bounds.rules.rule import BoundRule
-from boundit.counts.formulas.elimination import Factor, eliminate, multiply_out
+from boundit.counts.formulas.elimination import ProductTable, eliminate, multiply_out
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
@@ -117,12 +117,12 @@ class Factorization(BoundRule):
         ``Factorization.find_ends``.
         """
         order = (*self.axes, *self.summed)
-        factors = [Factor((), (np.ones(()), np.ones(())))]
+        factors = [ProductTable((), (np.ones(()), np.ones(())))]
         for _, answer in self.factors:
             if answer.expression is not None:
                 own = tuple(name for name in order if name in answer.expression.free)
                 low, high = numbers.read_ends(answer.expression, (*own, self.outcome))
-                factors.append(Factor(own, (low[..., -1], high[..., -1])))  # -1: success
+                factors.append(ProductTable(own, (low[..., -1], high[..., -1])))  # -1: success
         held = frozenset[str]().union(*(factor.axes for factor in factors))
         summed = [name for name in self.summed if name in held]
         left = eliminate(factors, summed, numbers.levels, numbers.workspace)

@@ -24,7 +24,7 @@ _BY_LEVEL = 2**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Factor:
+class ProductTable:
     """A table of a product: arrays of one shape, an axis for each of its variables."""
 
     axes: tuple[str, ...]
@@ -49,16 +49,16 @@ class Factor:
         shape = [self.arrays[0].shape[place[axis]] if axis in place else 1 for axis in axes]
         return tuple(array.transpose(own).reshape(shape) for array in self.arrays)
 
-    def rename(self, names: Mapping[str, str]) -> "Factor":
+    def rename(self, names: Mapping[str, str]) -> "ProductTable":
         """Give some variables other names.
 
         Called by ``FormulaEvaluation.expand`` for variables that a sum around is over.
         """
         if not names:
             return self
-        return Factor(tuple(names.get(axis, axis) for axis in self.axes), self.arrays)
+        return ProductTable(tuple(names.get(axis, axis) for axis in self.axes), self.arrays)
 
-    def drop_short_axes(self) -> "Factor":
+    def drop_short_axes(self) -> "ProductTable":
         """Take the axes of variables with one level away: NumPy has room for few axes.
 
         Called by ``FormulaEvaluation.expand_node`` for every term.
@@ -67,9 +67,9 @@ class Factor:
         if 1 not in shape:
             return self
         kept = tuple(axis for axis, n in zip(self.axes, shape, strict=True) if n > 1)
-        return Factor(kept, tuple(array.squeeze() for array in self.arrays))
+        return ProductTable(kept, tuple(array.squeeze() for array in self.arrays))
 
-    def select(self, axis: str, level: int) -> "Factor":
+    def select(self, axis: str, level: int) -> "ProductTable":
         """Fix one variable at a level; its axis goes. A table without it stays as it is.
 
         Called by ``_sum_levels``.
@@ -78,15 +78,15 @@ class Factor:
             return self
         at = self.axes.index(axis)
         left = self.axes[:at] + self.axes[at + 1 :]
-        return Factor(left, tuple(np.take(array, level, at) for array in self.arrays))
+        return ProductTable(left, tuple(np.take(array, level, at) for array in self.arrays))
 
 
 def eliminate(
-    factors: Sequence[Factor],
+    factors: Sequence[ProductTable],
     summed: Collection[str],
     levels: Mapping[str, int],
     workspace: Workspace,
-) -> list[Factor]:
+) -> list[ProductTable]:
     """Sum variables out of a product of tables; what is left is again a list of tables.
 
     Every variable must be in some table. Nothing is multiplied that would not fit into the
@@ -104,7 +104,7 @@ def eliminate(
 
 
 def multiply_out(
-    factors: Sequence[Factor],
+    factors: Sequence[ProductTable],
     axes: Sequence[str],
     levels: Mapping[str, int],
     workspace: Workspace,
@@ -119,13 +119,13 @@ def multiply_out(
     return _multiply(factors, tuple(axes))
 
 
-def merge_factors(factors: Sequence[Factor]) -> list[Factor]:
+def merge_factors(factors: Sequence[ProductTable]) -> list[ProductTable]:
     """Multiply each table into one that has all its variables, if there is one.
 
     Called by ``FormulaEvaluation.expand`` for a part that a formula has in several places: if
     it is multiplied by itself again and again, the list of its tables must not grow.
     """
-    left = list[Factor]()
+    left = list[ProductTable]()
     for factor in sorted(factors, key=lambda factor: -len(factor.axes)):
         names = frozenset(factor.axes)
         home = next((i for i, other in enumerate(left) if names.issubset(other.axes)), None)
@@ -133,13 +133,13 @@ def merge_factors(factors: Sequence[Factor]) -> list[Factor]:
             left.append(factor)
         else:
             axes = left[home].axes
-            left[home] = Factor(axes, _multiply([factor, left[home]], axes))
+            left[home] = ProductTable(axes, _multiply([factor, left[home]], axes))
     return left
 
 
 def _sum_out(
-    axis: str, factors: Sequence[Factor], levels: Mapping[str, int], workspace: Workspace
-) -> Factor:
+    axis: str, factors: Sequence[ProductTable], levels: Mapping[str, int], workspace: Workspace
+) -> ProductTable:
     """Multiply tables and sum over one variable that they have.
 
     A large product is made for one level of it after the other, and added up. Called by
@@ -149,13 +149,13 @@ def _sum_out(
     kept = tuple(name for name in held if name != axis)
     if prod(levels[other] for other in held) <= _BY_LEVEL:
         products = _multiply(factors, (*kept, axis))
-        return Factor(kept, tuple(array.sum(axis=-1) for array in products))
-    return Factor(kept, _sum_levels(axis, factors, kept, levels[axis], workspace))
+        return ProductTable(kept, tuple(array.sum(axis=-1) for array in products))
+    return ProductTable(kept, _sum_levels(axis, factors, kept, levels[axis], workspace))
 
 
 def _sum_levels(
     axis: str,
-    factors: Sequence[Factor],
+    factors: Sequence[ProductTable],
     kept: tuple[str, ...],
     n_levels: int,
     workspace: Workspace,
@@ -173,7 +173,7 @@ def _sum_levels(
     return tuple(sums)
 
 
-def _multiply(factors: Sequence[Factor], axes: tuple[str, ...]) -> tuple[Floats, ...]:
+def _multiply(factors: Sequence[ProductTable], axes: tuple[str, ...]) -> tuple[Floats, ...]:
     """Multiply tables over the variables ``axes``, the smallest first.
 
     Called by ``_sum_out`` and ``multiply_out``.

@@ -13,7 +13,7 @@ from typing import Protocol, final
 
 import numpy as np
 
-from boundit.counts.formulas.elimination import Factor
+from boundit.counts.formulas.elimination import ProductTable
 from boundit.counts.formulas.errors import NeedsPopulation, NotLogged, NotRecovered
 from boundit.counts.formulas.evaluation import Arrays, evaluate_with
 from boundit.counts.formulas.seen_cells import sum_over_seen
@@ -95,7 +95,7 @@ class Evaluator:
         self._log = log
         self._external = sorted(tables, key=lambda t: prod(t.n_levels.values()))
         self._marginals = KeptArrays[tuple[int, Nodes], NamedArray](self.workspace)
-        self._terms = KeptArrays[P, Factor](self.workspace)
+        self._terms = KeptArrays[P, ProductTable](self.workspace)
         # By identity: hashing a formula walks all of it. The formula is kept, so that no other
         # can have its identity.
         self._answers: dict[int, tuple[Expression, NamedArray]] = {}
@@ -110,14 +110,16 @@ class Evaluator:
             self._answers[id(expression)] = expression, answer
         return answer
 
-    def read_term(self, term: P) -> Factor:
+    def read_term(self, term: P) -> ProductTable:
         """Compute a term ``P(of | given)`` from its table; nan where nothing was seen.
 
         Called by ``FormulaEvaluation.expand_node`` for every term of a formula.
         """
-        return self._terms.get(term, lambda: self._divide_counts(term), Factor.count_cells)
+        return self._terms.get(
+            term, lambda: self._divide_counts(term), ProductTable.count_cells
+        )
 
-    def _divide_counts(self, term: P) -> Factor:
+    def _divide_counts(self, term: P) -> ProductTable:
         """Divide the counts of a term ``P(of | given)`` by those of ``given``.
 
         A variable of one level needs no axis. Called by ``Evaluator.read_term`` once per term.
@@ -127,7 +129,7 @@ class Evaluator:
         joint = self._marginalize(source, varying)
         below = self._marginalize(source, term.given & varying)
         values = divide(joint.values, below.align(joint.axes))
-        return Factor(joint.axes, (values,))
+        return ProductTable(joint.axes, (values,))
 
     def read_c_factor(self, of: Nodes) -> Arrays:
         """Refuse a c-factor that has no formula: it has no numbers.

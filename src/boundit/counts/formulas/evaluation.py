@@ -13,7 +13,7 @@ from typing import Protocol, assert_never, final
 import numpy as np
 
 from boundit.counts.formulas.elimination import (
-    Factor,
+    ProductTable,
     eliminate,
     merge_factors,
     multiply_out,
@@ -43,7 +43,7 @@ class TermReader(Protocol):
     workspace: Workspace
     n_arrays: int
 
-    def read_term(self, term: P) -> Factor:
+    def read_term(self, term: P) -> ProductTable:
         """Read the numbers of a term ``P(of | given)``, an axis for each of its variables.
 
         Called by ``FormulaEvaluation.expand_node``.
@@ -80,7 +80,7 @@ class FormulaEvaluation:
         self.levels = dict(reader.levels)
         # By identity: hashing a formula walks all of it, and shared parts many times.
         self._shared = find_shared_parts(expression)
-        self._known: dict[int, list[Factor]] = {}
+        self._known: dict[int, list[ProductTable]] = {}
 
     def compute(self) -> tuple[tuple[str, ...], Arrays]:
         """Compute the formula: its free variables in order, and an axis of arrays for each.
@@ -99,7 +99,7 @@ class FormulaEvaluation:
         )
         return axes, multiply_out(factors, axes, self.levels, reader.workspace)
 
-    def reduce(self, part: Expression, own: Mapping[str, str]) -> list[Factor]:
+    def reduce(self, part: Expression, own: Mapping[str, str]) -> list[ProductTable]:
         """Compute a part of the formula as a list of factors, with nothing left to sum.
 
         ``own`` are the names of variables that sums around the part are over. Called by
@@ -112,7 +112,7 @@ class FormulaEvaluation:
 
     def expand(
         self, part: Expression, own: Mapping[str, str], summed: list[str]
-    ) -> list[Factor]:
+    ) -> list[ProductTable]:
         """Write a part as a list of factors, adding to ``summed`` the variables to sum over.
 
         A part in several places is computed once, whatever surrounds it. Called by
@@ -131,7 +131,7 @@ class FormulaEvaluation:
 
     def expand_node(
         self, node: Expression, own: Mapping[str, str], summed: list[str]
-    ) -> list[Factor]:
+    ) -> list[ProductTable]:
         """Write one term, sum, product or ratio as a list of factors.
 
         Called by ``FormulaEvaluation.expand``.
@@ -145,14 +145,16 @@ class FormulaEvaluation:
                 return [factor for part in parts for factor in self.expand(part, own, summed)]
             case Ratio(top, bottom):
                 below = self.reduce(bottom, own)
-                inverted = [Factor(f.axes, self.reader.invert(f.arrays)) for f in below]
+                inverted = [ProductTable(f.axes, self.reader.invert(f.arrays)) for f in below]
                 return [*self.expand(top, own, summed), *inverted]
             case CFactor(of):
-                return [Factor((), self.reader.read_c_factor(of))]
+                return [ProductTable((), self.reader.read_c_factor(of))]
             case _:
                 assert_never(node)
 
-    def expand_sum(self, node: Sum, own: Mapping[str, str], summed: list[str]) -> list[Factor]:
+    def expand_sum(
+        self, node: Sum, own: Mapping[str, str], summed: list[str]
+    ) -> list[ProductTable]:
         """Write the body of a sum as factors, with variables of its own to sum over.
 
         A variable that the body does not speak of repeats it once for each of its levels.
@@ -167,12 +169,12 @@ class FormulaEvaluation:
         times = prod(self.levels[name] for name in new.values() if name not in held)
         return factors if times == 1 else [*factors, self._repeat(float(times))]
 
-    def _repeat(self, number: float) -> Factor:
+    def _repeat(self, number: float) -> ProductTable:
         """Make a factor of one number, the same in all arrays.
 
         Called by ``FormulaEvaluation.expand_sum`` and ``FormulaEvaluation.compute``.
         """
-        return Factor((), (np.array(number),) * self.reader.n_arrays)
+        return ProductTable((), (np.array(number),) * self.reader.n_arrays)
 
     def _make_variable(self, name: str) -> str:
         """Make a variable for one sum: the name with as many primes as make it new.
