@@ -94,7 +94,9 @@ def test_nobody_starts_once_it_is_stopped() -> None:
 
 def test_what_rounds_show_is_a_luck_of_its_own() -> None:
     world = paper_world()
-    many, one = (Chunk.draw(world, 4, runs, 50) for runs in (range(6), range(3, 4)))
+    many, one = (
+        Chunk.draw(world, 4, runs, 50, observed=1.0) for runs in (range(6), range(3, 4))
+    )
 
     assert np.array_equal(many.observation_uniforms[3], one.observation_uniforms[0])
     assert not np.array_equal(one.observation_uniforms, one.uniforms)
@@ -160,3 +162,30 @@ def test_who_plays_round_by_round_is_known_beforehand() -> None:
 
     assert seen.find_uncompiled(policies) == ["watched", "refuted"]
     assert blind.find_uncompiled(policies) == ["watched"]
+
+
+@pytest.mark.parametrize("kind", [LinUCB, UCB])
+def test_a_share_of_rounds_shows_what_all_would(kind: type[LinUCB] | type[UCB]) -> None:
+    """What is shown is the same, some rounds show nothing; in compiled code as in objects."""
+    world = paper_world()
+    bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+    all_, half, third = (
+        Chunk.draw(world, 3, range(2), 400, observed=share) for share in (1.0, 0.5, 1 / 3)
+    )
+    shown = ~np.isnan(half.observation_uniforms)
+    assert shown.mean() == pytest.approx(0.5, abs=0.06)
+    assert np.array_equal(half.observation_uniforms[shown], all_.observation_uniforms[shown])
+    assert shown[~np.isnan(third.observation_uniforms)].all()
+    pulls = half.play("it", kind(prior=bounds), Event())
+    plain = kind(prior=bounds).fresh(arms=None, horizon=400)
+    observation = world.make_environment(["I1"]).side_observation
+    assert observation is not None
+    for t in range(400):
+        context = int(half.contexts[1, t])
+        decision = plain.decide(world.environment.contexts[context])
+        arm = world.environment.arms.index(decision.arm)
+        assert arm == pulls[1, t]
+        reward = float(half.uniforms[1, t] < world.environment.means[context, arm])
+        second = float(half.observation_uniforms[1, t])
+        told = observation.observe(context, arm, reward, second) if second == second else None
+        plain.learn(decision, reward, observed=told)

@@ -96,3 +96,11 @@ def test_what_holds_no_policies_is_refused_in_one_line(given: object, says: str)
 def test_what_is_no_world_is_refused(given: object) -> None:
     with pytest.raises(BadOption, match=r"world must be a World, such as paper_world\(\)"):
         read(world=given)
+
+
+@pytest.mark.parametrize("given", [-0.1, 1.1, float("nan"), "half", None, [0.5]], ids=repr)
+def test_a_share_of_rounds_lies_between_none_and_all(given: object) -> None:
+    with pytest.raises(BadOption, match=r"^observed must be True, False, or a share") as no:
+        read(observed=given)
+    assert "\n" not in str(no.value)
+    assert [read(observed=share).observed for share in (True, False, 0.5, 1)] == [1, 0, 0.5, 1]

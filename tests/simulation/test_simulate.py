@@ -263,7 +263,7 @@ def test_a_simulation_of_nothing_is_refused() -> None:
         ({"rounds": 1.5}, "rounds must be a whole number, found 1.5"),
         ({"runs": "3"}, "runs must be a whole number, found '3'"),
         ({"workers": 1.5}, "workers must be a whole number, 1 or more, found 1.5"),
-        ({"observed": "no"}, "observed must be True or False, found 'no'"),
+        ({"observed": "no"}, "observed must be True, False, or a share"),
         ({"policies": [UCB()]}, "policies must be a dict of policies by name"),
         ({"policies": {"a": UCB}}, "must be a policy"),
         ({"world": 3}, "world must be a World"),

@@ -34,7 +34,7 @@ def read_chance(name: str, value: float) -> float:
 def read_flag(name: str, value: bool) -> bool:  # noqa: FBT001, it is the value to judge
     """Check that an option such as ``floor`` is True or False.
 
-    Called by ``LinUCB.__init__`` and ``SimulationOptions.read``.
+    Called by ``LinUCB.__init__``, ``TS.__init__`` and others.
     """
     if not isinstance(value, bool):
         raise BadOption(name, "True or False", value)

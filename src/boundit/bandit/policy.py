@@ -101,9 +101,10 @@ class Policy(Protocol):
         Each run starts from nothing learned, as ``fresh(seed=...)`` does with its seed, and
         pulls what ``decide`` and ``learn`` would, bit for bit. ``contexts`` are places in the
         environment, runs x rounds, as are ``uniforms``, which decide rewards, and
-        ``observation_uniforms``, which decide what a round shows besides. None if this policy,
-        as it is set, plays only through ``decide`` and ``learn`` (it watches its bounds, say);
-        a run of which that is true has -1 throughout. Called by ``Chunk._play_compiled`` in
+        ``observation_uniforms``, which decide what a round shows besides; where one is nan the
+        round shows nothing, as if ``learn`` were not told ``observed``. None if this policy, as
+        it is set, plays only through ``decide`` and ``learn`` (it watches its bounds, say); a
+        run of which that is true has -1 throughout. Called by ``Chunk._play_compiled`` in
         simulations.
         """
         ...

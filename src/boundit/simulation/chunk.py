@@ -4,13 +4,15 @@ A round brings a context, drawn from the whole population, and a uniform number 
 arm pays 1 where the number lies below its mean. So two policies that choose alike earn alike,
 and their difference is theirs alone. Each run has its own stream of randomness, and each policy
 a seed of its own by its name: more policies or runs leave the others as they were. What else a
-round shows, to those who look, hangs on a second uniform number from a stream of its own.
+round shows, to those who look, hangs on a second uniform number from a stream of its own, and
+whether they can look on a third.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from math import isnan
 from threading import Event
 
 import numpy as np
@@ -22,8 +24,9 @@ from boundit.bandit.policy import Policy
 from boundit.simulation.errors import PulledElsewhere
 from boundit.simulation.world import World
 
-# The streams of randomness of a run: what all policies share, each policy's own, observations.
-_ENVIRONMENT, _POLICIES, _OBSERVATIONS = 0, 1, 2
+# The streams of randomness of a run: what all policies share, each policy's own, what rounds
+# show besides, and whether they do.
+_ENVIRONMENT, _POLICIES, _OBSERVATIONS, _SIGHTS = 0, 1, 2, 3
 
 
 class Stopped(Exception):
@@ -35,8 +38,8 @@ class Chunk:
     """Some runs of a simulation, and the draws that all policies share in them.
 
     ``contexts`` are places in the world's environment and ``uniforms`` what decides rewards,
-    both runs x rounds. Whether policies are told what they can use of what is ``observed``
-    besides the reward.
+    both runs x rounds. Policies are told what they can use of what shows besides the reward in
+    a share ``observed`` of the rounds.
     """
 
     world: World
@@ -44,11 +47,11 @@ class Chunk:
     runs: range
     contexts: Places
     uniforms: Floats
-    observed: bool = False
+    observed: float = 0.0
 
     @classmethod
     def draw(
-        cls, world: World, seed: int, runs: range, rounds: int, *, observed: bool = False
+        cls, world: World, seed: int, runs: range, rounds: int, *, observed: float = 0.0
     ) -> "Chunk":
         """Draw for some runs who comes in each round, and the number that decides its reward.
 
@@ -135,6 +138,7 @@ class Chunk:
         """
         pulls = np.empty(self.contexts.shape[1], dtype=np.int64)
         place = {arm: j for j, arm in enumerate(environment.arms)}
+        side = environment.side_observation
         rounds = zip(self.contexts[i].tolist(), self.uniforms[i].tolist(), strict=True)
         for t, (context, uniform) in enumerate(rounds):
             if stop.is_set():
@@ -144,9 +148,9 @@ class Chunk:
                 raise PulledElsewhere(name, decision.arm, environment.arms)
             pulls[t] = arm = place[decision.arm]
             reward, observed = float(uniform < environment.means[context, arm]), None
-            if environment.side_observation is not None:
-                second = float(self.observation_uniforms[i, t])
-                observed = environment.side_observation.observe(context, arm, reward, second)
+            second = float(self.observation_uniforms[i, t]) if side else np.nan
+            if side and not isnan(second):
+                observed = side.observe(context, arm, reward, second)
             player.learn(decision, reward, observed=observed)
         return pulls
 
@@ -154,10 +158,20 @@ class Chunk:
     def observation_uniforms(self) -> Floats:
         """The uniforms that decide what rounds show besides the reward, runs x rounds.
 
-        Used by ``Chunk._play_compiled`` and ``Chunk._play_round_by_round`` where policies are
-        told of it.
+        It is nan in rounds that show nothing. Used by ``Chunk._play_compiled`` and
+        ``Chunk._play_round_by_round`` where policies are told of it.
         """
-        streams = (SeedSequence(self.seed, spawn_key=(r, _OBSERVATIONS)) for r in self.runs)
+        found = self._draw_uniforms(_OBSERVATIONS)
+        if self.observed < 1:
+            found[self._draw_uniforms(_SIGHTS) >= self.observed] = np.nan
+        return found
+
+    def _draw_uniforms(self, stream: int) -> Floats:
+        """Draw a uniform number for every run and round from one of the runs' streams.
+
+        Called by ``Chunk.observation_uniforms``.
+        """
+        streams = (SeedSequence(self.seed, spawn_key=(r, stream)) for r in self.runs)
         return np.array([default_rng(s).random(self.contexts.shape[1]) for s in streams])
 
     def _bind_policy(self, policy: Policy, *, seed: int | None) -> Policy:

@@ -8,7 +8,7 @@ from boundit.terms.saving.bound_file import compute_checksum
 
 
 def describe_simulation(
-    world: World, policies: Mapping[str, Policy], *, observed: bool
+    world: World, policies: Mapping[str, Policy], *, observed: bool | float
 ) -> dict[str, object]:
     """Describe world, policies and options as a JSON object, to be kept in ``Regret.settings``.
 

@@ -7,7 +7,6 @@ from operator import index
 from typing import Self
 
 from boundit.bandit.errors import BadOption
-from boundit.bandit.options import read_flag
 from boundit.bandit.policy import Policy
 from boundit.simulation.errors import NothingToSimulate
 from boundit.simulation.world import World
@@ -26,7 +25,7 @@ class SimulationOptions:
     runs: int
     seed: int
     workers: int
-    observed: bool
+    observed: bool | float
 
     @classmethod
     def read(
@@ -38,7 +37,7 @@ class SimulationOptions:
         runs: object,
         seed: object,
         workers: object,
-        observed: bool,
+        observed: object,
     ) -> Self:
         """Check the arguments of ``simulate``, or refuse what makes no simulation.
 
@@ -55,8 +54,8 @@ class SimulationOptions:
             raise NothingToSimulate(rounds=length, runs=times, policies=len(policies))
         hands = os.cpu_count() or 1 if workers is None else workers
         threads = _read_whole("workers", hands, least=1)
-        looks = read_flag("observed", observed)
-        return cls(world, policies, length, times, number, threads, looks)
+        share = _read_share(observed)
+        return cls(world, policies, length, times, number, threads, share)
 
 
 def read_seed(value: object) -> int:
@@ -69,6 +68,19 @@ def read_seed(value: object) -> int:
     3
     """
     return _read_whole("seed", value, least=0)
+
+
+def _read_share(value: object) -> bool | float:
+    """Read in which share of rounds policies are told what else shows: all, none, or some.
+
+    Called by ``SimulationOptions.read``.
+    """
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, int | float) or not 0 <= value <= 1:
+        expected = "True, False, or a share of the rounds from 0 to 1"
+        raise BadOption("observed", expected, _describe_value(value))
+    return float(value)
 
 
 def _read_size(name: str, value: object) -> int:
@@ -127,7 +139,7 @@ def _read_whole(name: str, value: object, *, least: int | None) -> int:
 def _describe_value(found: object) -> object:
     """Write a refused value for an error message: a plain one as it is, else its type.
 
-    Called by ``_require_world``, ``_require_policies`` and ``_read_whole``.
+    Called by ``_require_world``, ``_require_policies``, ``_read_share`` and ``_read_whole``.
     """
     plain = found is None or isinstance(found, int | float | str | type)
     return found if plain else type(found)

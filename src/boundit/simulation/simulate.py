@@ -37,7 +37,7 @@ def simulate(
     seed: int = 0,
     told: Callable[[int], None] = lambda _: None,
     workers: int | None = None,
-    observed: bool = False,
+    observed: bool | float = False,
 ) -> Regret:
     """Play fresh copies of the policies in a world; gives their regret, run by run.
 
@@ -46,7 +46,8 @@ def simulate(
     never changed. Runs go to ``workers`` threads, one for each processor unless told; the
     result does not depend on their number. ``told`` hears how many runs are done. With
     ``observed``, policies are told after each round those other variables of the world that
-    narrow their bounds; contexts and rewards stay the same. A Ctrl-C ends the simulation with
+    narrow their bounds, or after a share of the rounds, such as 0.5, drawn by chance; contexts
+    and rewards stay the same. A Ctrl-C ends the simulation with
     the runs that every policy has finished: what is kept is the simulation of so many runs.
 
     >>> from boundit.bandit.policies.ucb import UCB

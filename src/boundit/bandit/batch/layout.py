@@ -29,7 +29,8 @@ class BatchRuns(NamedTuple):
     """What comes in whole runs: contexts by their places, runs x rounds, and what is drawn.
 
     ``uniforms`` decide the rewards and ``observation_uniforms`` what a round shows besides,
-    where it shows anything; each run has a seed for what the policy itself draws.
+    where rounds show anything, nan in one that does not; each run has a seed for what the
+    policy itself draws.
     """
 
     contexts: Places

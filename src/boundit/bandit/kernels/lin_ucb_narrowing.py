@@ -84,10 +84,12 @@ def _learn_observation(
 ) -> int:
     """Draw what a round shows besides its reward, and narrow the bounds by it.
 
-    ``luck`` is the uniform number that decides it. Gives whether ends moved, or were refuted.
-    Called by ``play_lin_ucb_narrowing`` in every round.
+    ``luck`` is the uniform number that decides it, nan where the round shows nothing. Gives
+    whether ends moved, or were refuted. Called by ``play_lin_ucb_narrowing`` in every round.
     """
     cell, came = 0, 0
+    if np.isnan(luck):
+        return came
     while cell < layout.shows.shape[2] - 1 and luck >= layout.shows[arm, reward, cell]:
         cell += 1
     for plan in range(layout.pools.shape[0]):
