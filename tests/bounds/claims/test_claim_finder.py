@@ -1,16 +1,27 @@
 """Ends of all rules by claims: how the error is shared, and that they hold all at once."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import boundit as bd
-from boundit.bounds.claims.claim_finder import BEST_SHARE, MOST_TRIED, share_error
+from boundit.bounds.claims import claim_finder
+from boundit.bounds.claims.claim_finder import (
+    BEST_SHARE,
+    MOST_TRIED,
+    ClaimFinder,
+    bound_shared,
+    share_error,
+)
+from boundit.bounds.claims.pilot_choice import RowChoice, RowClaims
 from boundit.bounds.claims.sum_claims import SumClaims
 from boundit.counts.named_array import Floats
 from boundit.terms.errors import OutOfTime
 
 GRAPH = bd.parse_graph("Z -> X -> Y; Z -> Y")
 STRATA = 12
+N_CONTEXTS = 3
 
 
 def draw_law(seed: int) -> tuple[Floats, Floats]:
@@ -49,6 +60,36 @@ def test_where_the_pilot_speaks_too_the_first_rules_share_alike_whatever_it_expe
     shares = share_error(list(np.random.default_rng(0).random((4, 6))), upper=True, equal=True)
     assert [float(share.min()) for share in shares] == [1 / 3, 1 / 3, 1 / 3, 0.0]
     assert [float(share.max()) for share in shares] == [1 / 3, 1 / 3, 1 / 3, 0.0]
+
+
+def test_all_rows_both_ends_and_all_rules_together_spend_the_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a union of events: no row, end or rule is left out when the error is shared."""
+    spent, errors = [0.0], list[float]()
+
+    def count(
+        claims: RowClaims, choice: RowChoice, share: Floats, log_row: float, *, upper: bool
+    ) -> Floats:
+        spent[0] += float(np.exp(-log_row) * share.mean() * 2 * N_CONTEXTS)
+        return bound_shared(claims, choice, share, log_row, upper=upper)
+
+    def find(self: ClaimFinder, *asked: Any) -> Any:
+        errors.append(self.error)
+        return found(self, *asked)
+
+    found = ClaimFinder.find
+    monkeypatch.setattr(claim_finder, "bound_shared", count)
+    monkeypatch.setattr(ClaimFinder, "find", find)
+    law, _ = draw_law(0)
+    codes = np.argwhere(np.ones((N_CONTEXTS, *law.shape)))
+    rows = np.rint(4_000 * np.tile(law.ravel(), N_CONTEXTS))
+    columns = dict(zip("CZXY", codes[rows > 0].T, strict=True))
+    log = bd.read_log({**columns, "n": rows[rows > 0]}, weight="n")
+    graph = bd.parse_graph(f"{GRAPH}; C -> Y")
+    bd.derive_bounds(graph, "Y | do(X), C", log, confidence=0.9)
+    assert sum(errors) <= 0.1
+    assert sum(errors) / 2 < spent[0] <= sum(errors) * (1 + 1e-9)
 
 
 def test_claims_are_far_narrower_than_boxes_and_hold() -> None:
