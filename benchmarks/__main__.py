@@ -15,6 +15,7 @@ NAMES = (
     "check",
     "tables",
     "widths",
+    "memory",
 )
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from tests.bandit.all_policies import (
     ORDER_FREE,
     POLICIES_WITH_OPTIONS,
     SAMPLING,
+    change,
     compute_reward,
     fewer_for_oam,
     list_pulls,
@@ -29,6 +30,7 @@ from tests.bandit.all_policies import (
     play,
     table,
 )
+from tests.bandit.test_learned_ids import Noted
 
 ROUNDS = 60
 PRIORS = [None, table(0.15)]
@@ -211,6 +213,86 @@ def test_what_two_workers_shared_when_they_parted_counts_once(name: str) -> None
         make(name, prior=table()).merged(two, since=base)
     with pytest.raises(BounditError, match="other arms, contexts, rewards or bounds"):
         one.merged(make(name, prior=table(0.3)))
+
+
+@each_policy
+def test_learned_ids_are_a_window_and_all_rewards_count(name: str) -> None:
+    """Neither memory nor state grows with what was learned; a repeat beyond counts again."""
+    policy = make(name, prior=table(), remember=5)
+    decisions = play(policy, 12)
+    fuller = type(policy).from_state(json.loads(json.dumps(policy.state())))
+
+    assert policy.n_learned == fuller.n_learned == 12
+    assert policy.state()["learned_ids"] == [d.id for d in decisions[-5:]]
+    for decision in decisions[-5:]:
+        policy.learn(decision, 1.0)
+    assert policy.state() == fuller.state()
+    policy.learn(decisions[0], 1.0)
+    assert policy.n_learned == 13
+    assert policy.fresh().state()["remember"] == 5
+
+
+@pytest.mark.parametrize("name", ORDER_FREE)
+def test_merging_needs_the_ids_learned_since(name: str) -> None:
+    base = make(name, prior=table(), remember=6)
+    play(base, 20)
+    one, two = (type(base).from_state(base.state()) for _ in range(2))
+    play(one, 5, start=100)
+    play(two, 3, start=200)
+
+    merged = one.merged(two, since=base)
+
+    assert merged.n_learned == 28
+    assert len(merged.state()["learned_ids"]) == 6
+    with pytest.raises(BounditError, match="20 rewards came since they parted, and 6 ids are"):
+        base.merged(make(name, prior=table(), remember=6))
+    play(one, 2, start=300)
+    with pytest.raises(BounditError, match="7 rewards came since they parted, and 6 ids are"):
+        one.merged(two, since=base)
+
+
+@each_policy
+def test_a_store_of_the_callers_says_which_rewards_are_new(name: str) -> None:
+    store = Noted()
+    policy = make(name, prior=table(), remember=store)
+    decisions = play(policy, 8)
+    before = policy.state()
+
+    for decision in decisions:
+        policy.learn(decision, 1.0)
+    with pytest.raises(BounditError):
+        policy.learn(change(policy.decide((0, 0), id="odd"), arm=(0, 7)), 1.0)
+
+    assert (before["learned_ids"], policy.state()) == ([], before)
+    assert list(store.ids) == [decision.id for decision in decisions]
+    with pytest.raises(BounditError, match="its ids are in a store of yours"):
+        type(policy).from_state(before)
+    back = type(policy).from_state(before, remember=store)
+    back.learn(decisions[0], 1.0)
+    assert back.state() == before
+    assert policy.fresh().n_learned == 0
+
+
+@each_policy
+def test_a_refused_reward_leaves_no_id_in_the_store(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Noted()
+    policy = make(name, prior=table(), remember=store)
+    decision = policy.decide((0, 0), id="seen")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(policy), "take", _refuse)
+        with pytest.raises(RuntimeError, match="no room"):
+            policy.learn(decision, 1.0)
+
+    assert not store.ids
+    policy.learn(decision, 1.0)
+    assert policy.n_learned == 1
+
+
+def _refuse(*_: object) -> None:
+    raise RuntimeError("no room")
 
 
 @pytest.mark.parametrize("name", [*DETERMINISTIC, "TS"])

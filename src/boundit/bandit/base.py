@@ -1,9 +1,10 @@
 """What every policy is: a spec, bounds, statistics, and the calls that all policies share.
 
 A policy owns what is fixed (``BanditSpec``), the bounds it believes (``BoundMonitor``), what
-its algorithm has learned (``Statistics``), the ids of the decisions it learned from, and a lock
-that is held during every call, so that it may be shared between threads. Calls then follow each
-other in some order; what is learned does not depend on it but for rounding.
+its algorithm has learned (``Statistics``), how many decisions it learned from with the ids of
+the last (``LearnedIds``), and a lock that is held during every call, so that it may be shared
+between threads. Calls then follow each other in some order; what is learned does not depend on
+it but for rounding.
 """
 
 from abc import ABC, abstractmethod
@@ -25,6 +26,7 @@ from boundit.bandit.errors import (
     NotADecision,
 )
 from boundit.bandit.kernels.arrays import Floats, Places, Seeds
+from boundit.bandit.learned_ids import REMEMBERED, IdStore, LearnedIds
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Refutation
@@ -92,9 +94,16 @@ class BasePolicy(ABC, Generic[S]):
     plays_narrowing_batches: ClassVar[bool] = False
     """Whether ``play_batch`` can play whole runs whose rounds narrow the bounds."""
 
-    def __init__(self, spec: BanditSpec, monitor: BoundMonitor, statistics: S) -> None:
+    def __init__(
+        self,
+        spec: BanditSpec,
+        monitor: BoundMonitor,
+        statistics: S,
+        *,
+        remember: int | IdStore = REMEMBERED,
+    ) -> None:
         self.spec, self.monitor, self.statistics = spec, monitor, statistics
-        self.learned_ids: dict[str, None] = {}
+        self.learned_ids = LearnedIds(remember)
         self._ids, self._lock = DecisionIds(), RLock()
 
     @abstractmethod
@@ -154,9 +163,11 @@ class BasePolicy(ABC, Generic[S]):
     ) -> None:
         """Learn what a decision earned: in any order, late or never; a repeat is a no-op.
 
-        Users call it once the reward is known, and ``Chunk._play_round_by_round`` in a
-        simulation. ``observed`` are other variables of that round, which narrow living bounds
-        (those of a table that says which observations narrow them).
+        As long as its id is remembered: a repeat that comes after as many other rewards as
+        ``remember`` says counts once more. Users call it once the reward is known, and
+        ``Chunk._play_round_by_round`` in a simulation. ``observed`` are other variables of that
+        round, which narrow living bounds (those of a table that says which observations narrow
+        them).
         """
         if not isinstance(decision, Decision):
             raise NotADecision(f"{type(decision).__name__} is no decision")
@@ -169,11 +180,15 @@ class BasePolicy(ABC, Generic[S]):
             self._require_passed(decision)
         with self._lock:
             context = self.spec.read_context(decision.context)
-            if decision.id in self.learned_ids:
+            if not self.learned_ids.claim(decision.id):
                 return
-            cells = () if observed is None else self.monitor.read_observed(observed)
-            self.take(decision, number)
-            self.learned_ids[decision.id] = None
+            try:
+                cells = () if observed is None else self.monitor.read_observed(observed)
+                self.take(decision, number)
+            except BaseException:
+                self.learned_ids.release(decision.id)
+                raise
+            self.learned_ids.keep(decision.id)
             if cells:
                 self.monitor.narrow(decision.context, decision.arm, cells)
             if self.monitor.watch:
@@ -233,12 +248,12 @@ class BasePolicy(ABC, Generic[S]):
 
     @property
     def n_learned(self) -> int:
-        """The number of rewards learned so far.
+        """The number of rewards learned so far, those whose ids are forgotten too.
 
         Read by ``OAM._match`` for its round, by ``TS.choose`` and ``LinTS.choose``, which seed
         their draws by it, and by ``BasePolicy.__repr__``.
         """
-        return len(self.learned_ids)
+        return self.learned_ids.n
 
     def __repr__(self) -> str:
         arms, n = len(self.spec.arms), self.n_learned
@@ -258,8 +273,9 @@ class BasePolicy(ABC, Generic[S]):
     ) -> Self:
         """Make a new policy with the same settings and nothing learned.
 
-        Arms, context names and horizon fill what is unbound; a seed replaces the old one. Users
-        call it to start over; also called by ``Chunk._bind_policy`` for a simulation.
+        Arms, context names and horizon fill what is unbound; a seed replaces the old one. A
+        store of ids is not taken along. Users call it to start over; also called by
+        ``Chunk._bind_policy`` for a simulation.
         """
         options = self.options()
         if options.get("horizon", 0) is None:
@@ -267,7 +283,9 @@ class BasePolicy(ABC, Generic[S]):
         if "seed" in options and seed is not None:
             options["seed"] = seed
         spec = self.spec.fill(arms, context)
-        return self._build(options, spec, self.monitor.fresh(), self.statistics.fresh(spec))
+        made = self._build(options, spec, self.monitor.fresh(), self.statistics.fresh(spec))
+        made.learned_ids = self.learned_ids.fresh()
+        return made
 
     def play(
         self,
@@ -296,7 +314,8 @@ class BasePolicy(ABC, Generic[S]):
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
         """Make a new policy that has learned what both have; ``since`` is what they share.
 
-        Users call it to put together copies that played in several processes.
+        Refused where the ids remembered cannot show that no reward was learned twice. Users
+        call it to put together copies that played in several processes.
         """
         for found in (other, since):
             if found is not None and type(found) is not type(self):
@@ -305,11 +324,12 @@ class BasePolicy(ABC, Generic[S]):
             raise CannotMerge("the two policies have other settings")
         one, two = self.copy_locked(), other.copy_locked()
         shared = since.copy_locked() if since else self.fresh()
-        _require_mergeable(one, two, shared)
+        learned_ids = one.learned_ids.join(two.learned_ids, shared.learned_ids)
+        _require_mergeable(one, two)
         monitor = one.monitor.join(two.monitor, shared.monitor)
         statistics = one.statistics.join(two.statistics, shared.statistics)
         made = self._build(self.options(), one.spec, monitor, statistics)
-        made.learned_ids = {**one.learned_ids, **two.learned_ids}
+        made.learned_ids = learned_ids
         return made
 
     def _settings(self) -> Record:
@@ -338,22 +358,27 @@ class BasePolicy(ABC, Generic[S]):
                 "options": {**self.options(), **self.statistics.settings()},
                 "spec": encode(self.spec),
                 "monitor": self.monitor.to_record(),
-                "learned_ids": list(self.learned_ids),
+                **self.learned_ids.to_record(),
                 "statistics": self.statistics.to_record(),
             }
         return seal_state(type(self).__name__, body)
 
     @classmethod
-    def from_state(cls, state: Mapping[str, object]) -> Self:
+    def from_state(
+        cls, state: Mapping[str, object], *, remember: IdStore | None = None
+    ) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit.
 
-        Users call it after a restart.
+        Users call it after a restart, and give the store of their ids again if there was one.
         """
-        return cls.restore(state, dict)
+        return cls.restore(state, dict, remember)
 
     @classmethod
     def restore(
-        cls, state: Mapping[str, object], read_options: Callable[[Record], Record]
+        cls,
+        state: Mapping[str, object],
+        read_options: Callable[[Record], Record],
+        remember: IdStore | None,
     ) -> Self:
         """Make a policy of this class from what ``state()`` wrote, or raise ``DamagedState``.
 
@@ -369,7 +394,7 @@ class BasePolicy(ABC, Generic[S]):
             made = make(**options)
             statistics = made.statistics.restore(body["statistics"], spec)
             made.spec, made.monitor, made.statistics = spec, monitor, statistics
-            made.learned_ids = dict.fromkeys(map(str, body["learned_ids"]))
+            made.learned_ids = LearnedIds.restore(body, remember, cls.__name__)
         return made
 
     def _build(
@@ -393,20 +418,12 @@ class BasePolicy(ABC, Generic[S]):
         vars(self).update(state, _lock=RLock())
 
 
-def _require_mergeable(one: BasePolicy[S], other: BasePolicy[S], shared: BasePolicy[S]) -> None:
-    """Refuse to merge policies with other arms or bounds, or that learned one decision twice.
+def _require_mergeable(one: BasePolicy[S], other: BasePolicy[S]) -> None:
+    """Refuse to merge policies with other arms or bounds, or that watch them in other ways.
 
-    ``shared`` is what both had learned when they parted. Called by ``BasePolicy.merged``.
+    Called by ``BasePolicy.merged``.
     """
-    mine, theirs, both = set(one.learned_ids), set(other.learned_ids), set(shared.learned_ids)
     if (one.spec, one.monitor.prior.table) != (other.spec, other.monitor.prior.table):
         raise CannotMerge("the two policies have other arms, contexts, rewards or bounds")
-    if not both <= mine & theirs:
-        raise CannotMerge("since= has learned what one of the two has not")
-    if twice := sorted((mine & theirs) - both):
-        raise CannotMerge(
-            f"both have learned decision {twice[0]!r}; "
-            "since= tells what they shared when they parted"
-        )
     if one.monitor.watch != other.monitor.watch or one.monitor.living != other.monitor.living:
         raise CannotMerge("the two policies watch or narrow their bounds in other ways")

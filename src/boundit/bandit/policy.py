@@ -43,9 +43,10 @@ class Policy(Protocol):
     ) -> None:
         """Learn what a decision earned: in any order, late or never; a repeat is a no-op.
 
-        Users call it once the reward is known, and ``Chunk._play_round_by_round`` in a
-        simulation. ``observed`` are other variables as they came out in this round. Those that
-        the policy ``observes`` narrow its bounds, the others are ignored.
+        As long as the policy remembers the decision's id. Users call it once the reward is
+        known, and ``Chunk._play_round_by_round`` in a simulation. ``observed`` are other
+        variables as they came out in this round. Those that the policy ``observes`` narrow its
+        bounds, the others are ignored.
         """
         ...
 

@@ -15,7 +15,7 @@ Record: TypeAlias = dict[str, Any]
 State: TypeAlias = Record
 """What ``state()`` gives and ``from_state`` takes; JSON keeps it as it is."""
 
-FORMAT, VERSION = "boundit policy", 2
+FORMAT, VERSION = "boundit policy", 3
 _HEAD = ("format", "version", "policy", "checksum")
 _UNREADABLE = (
     LookupError,

@@ -11,6 +11,7 @@ from boundit.bandit.errors import BadOption, DamagedState
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.learned.features import Features
+from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.oam.allocation import SMALLEST_GAP
 from boundit.bandit.oam.batch import play_oam
 from boundit.bandit.oam.candidates import CandidateArms
@@ -68,6 +69,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
         living: float = LIVING,
+        remember: int | IdStore = REMEMBERED,
     ) -> None:
         self._horizon = read_horizon(horizon)
         self._c = read_not_negative("c", c)
@@ -77,15 +79,20 @@ class OAM(BasePolicy[MatchingStatistics]):
             raise BadOption("features", "a function of context and arm", features)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, MatchingStatistics(spec, features))
+        super().__init__(spec, monitor, MatchingStatistics(spec, features), remember=remember)
 
     @classmethod
     def from_state(
-        cls, state: Mapping[str, object], *, features: Features | None = None
+        cls,
+        state: Mapping[str, object],
+        *,
+        features: Features | None = None,
+        remember: IdStore | None = None,
     ) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit.
 
-        Users call it after a restart, and give their own ``features`` again if there were any.
+        Users call it after a restart, and give their own ``features`` and the store of their
+        ids again, if there were any.
         """
 
         def read_options(options: Record) -> Record:
@@ -94,7 +101,7 @@ class OAM(BasePolicy[MatchingStatistics]):
                 raise DamagedState("OAM", reason)
             return {**options, "features": features}
 
-        return cls.restore(state, read_options)
+        return cls.restore(state, read_options, remember)
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of OAM from nothing learned; gives the arm of every round of each.

@@ -7,6 +7,7 @@ from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.kl_ucb import decide_kl_ucb, play_kl_ucb
 from boundit.bandit.learned.arm_counts import ArmCounts
+from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.options import read_not_negative
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
@@ -43,11 +44,12 @@ class KLUCB(BasePolicy[ArmCounts]):
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
         living: float = LIVING,
+        remember: int | IdStore = REMEMBERED,
     ) -> None:
         self._c = read_not_negative("c", c)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, ArmCounts())
+        super().__init__(spec, monitor, ArmCounts(), remember=remember)
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of KL-UCB from nothing learned; gives the arm of every round of each.

@@ -20,6 +20,7 @@ from boundit.bandit.learned.feature_cache import ContextFeatures
 from boundit.bandit.learned.features import Features
 from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
+from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.options import read_flag, read_not_negative, read_whole_number
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
@@ -68,6 +69,7 @@ class LinTS(BasePolicy[RidgeModels]):
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
         living: float = LIVING,
+        remember: int | IdStore = REMEMBERED,
     ) -> None:
         self._scale = read_not_negative("scale", scale)
         self._seed = read_whole_number("seed", seed)
@@ -76,18 +78,25 @@ class LinTS(BasePolicy[RidgeModels]):
         settings = RidgeSettings(ridge, shared, features, warm_start)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, RidgeModels(spec, settings))
+        super().__init__(spec, monitor, RidgeModels(spec, settings), remember=remember)
 
     @classmethod
     def from_state(
-        cls, state: Mapping[str, object], *, features: Features | None = None
+        cls,
+        state: Mapping[str, object],
+        *,
+        features: Features | None = None,
+        remember: IdStore | None = None,
     ) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit.
 
-        Users call it after a restart, and give their own ``features`` again if there were any.
+        Users call it after a restart, and give their own ``features`` and the store of their
+        ids again, if there were any.
         """
         return cls.restore(
-            state, lambda options: RidgeSettings.restore_options(options, features, "LinTS")
+            state,
+            lambda options: RidgeSettings.restore_options(options, features, "LinTS"),
+            remember,
         )
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:

@@ -16,6 +16,7 @@ from boundit.bandit.kernels.lin_ucb_narrowing import play_lin_ucb_narrowing
 from boundit.bandit.learned.features import Features
 from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
+from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.options import read_flag, read_not_negative
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
@@ -61,24 +62,32 @@ class LinUCB(BasePolicy[RidgeModels]):
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
         living: float = LIVING,
+        remember: int | IdStore = REMEMBERED,
     ) -> None:
         self._alpha = read_not_negative("alpha", alpha)
         self._floor = read_flag("floor", floor)
         settings = RidgeSettings(ridge, shared, features, warm_start)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, RidgeModels(spec, settings))
+        super().__init__(spec, monitor, RidgeModels(spec, settings), remember=remember)
 
     @classmethod
     def from_state(
-        cls, state: Mapping[str, object], *, features: Features | None = None
+        cls,
+        state: Mapping[str, object],
+        *,
+        features: Features | None = None,
+        remember: IdStore | None = None,
     ) -> Self:
         """Make the policy that ``state()`` described; it goes on bit for bit.
 
-        Users call it after a restart, and give their own ``features`` again if there were any.
+        Users call it after a restart, and give their own ``features`` and the store of their
+        ids again, if there were any.
         """
         return cls.restore(
-            state, lambda options: RidgeSettings.restore_options(options, features, "LinUCB")
+            state,
+            lambda options: RidgeSettings.restore_options(options, features, "LinUCB"),
+            remember,
         )
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:

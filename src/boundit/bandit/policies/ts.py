@@ -12,6 +12,7 @@ from boundit.bandit.kernels.win_probability import (
     tabulate_beta_densities,
 )
 from boundit.bandit.learned.arm_counts import ArmCounts
+from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.options import read_flag, read_whole_number
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
@@ -49,13 +50,14 @@ class TS(BasePolicy[ArmCounts]):
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
         living: float = LIVING,
+        remember: int | IdStore = REMEMBERED,
     ) -> None:
         self._seed = read_whole_number("seed", seed)
         self._wrapped_seed = wrap_seed(seed)
         self._propensities = read_flag("propensities", propensities)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, ArmCounts())
+        super().__init__(spec, monitor, ArmCounts(), remember=remember)
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of TS from nothing learned; gives the arm of every round of each.

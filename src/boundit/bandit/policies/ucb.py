@@ -10,6 +10,7 @@ from boundit.bandit.errors import NeedsHorizon
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.ucb import decide_ucb, play_ucb
 from boundit.bandit.learned.arm_counts import ArmCounts
+from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.options import read_chance, read_horizon, read_positive
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
@@ -49,13 +50,14 @@ class UCB(BasePolicy[ArmCounts]):
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
         living: float = LIVING,
+        remember: int | IdStore = REMEMBERED,
     ) -> None:
         self._horizon = read_horizon(horizon)
         self._delta = None if delta is None else read_chance("delta", delta)
         self._sigma = None if sigma is None else read_positive("sigma", sigma)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, ArmCounts())
+        super().__init__(spec, monitor, ArmCounts(), remember=remember)
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of UCB from nothing learned; gives the arm of every round of each.
