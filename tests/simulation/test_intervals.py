@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from boundit.simulation.intervals import (
-    bound_median,
+    bound_quantile,
     choose_level,
     compute_half_width,
     compute_paired_p,
@@ -25,7 +25,7 @@ def test_the_median_lies_between_with_at_least_the_stated_chance() -> None:
     """Order statistics: no assumption on the law, here a heavy-tailed one."""
     rng, held = np.random.default_rng(1), 0
     for _ in range(600):
-        low, high = bound_median(rng.standard_cauchy(31))
+        low, high = bound_quantile(rng.standard_cauchy(31))
         held += low <= 0 <= high
 
     assert held / 600 > 0.94
@@ -33,7 +33,7 @@ def test_the_median_lies_between_with_at_least_the_stated_chance() -> None:
 
 @pytest.mark.parametrize("n", [6, 7, 20, 33, 400])
 def test_the_ends_of_the_median_are_the_narrowest_that_do(n: int) -> None:
-    low, high = bound_median(np.arange(1.0, n + 1))
+    low, high = bound_quantile(np.arange(1.0, n + 1))
     k = int(low)
 
     # By order statistics: the k-th from either side.
@@ -42,8 +42,8 @@ def test_the_ends_of_the_median_are_the_narrowest_that_do(n: int) -> None:
 
 
 def test_too_few_runs_have_no_interval_for_the_median() -> None:
-    assert np.isnan(bound_median(np.arange(5.0))).all()
-    assert np.isfinite(bound_median(np.arange(6.0))).all()
+    assert np.isnan(bound_quantile(np.arange(5.0))).all()
+    assert np.isfinite(bound_quantile(np.arange(6.0))).all()
 
 
 def test_the_paired_test_is_students() -> None:
@@ -73,3 +73,14 @@ def test_corrected_chances_reject_what_the_procedures_reject() -> None:
 def test_the_level_of_each_interval_shrinks_with_their_number() -> None:
     assert choose_level(10, "none") == choose_level(1, "holm") == 0.95
     assert choose_level(10, "holm") == choose_level(10, "bonferroni") == pytest.approx(0.995)
+
+
+def test_any_quantile_lies_between_with_at_least_the_stated_chance() -> None:
+    rng, held = np.random.default_rng(4), 0
+    for _ in range(600):
+        low, high = bound_quantile(rng.exponential(size=80), 0.95)
+        held += low <= np.log(20) <= high
+
+    assert held / 600 > 0.93
+    assert np.isnan(bound_quantile(np.arange(71.0), 0.95)).all()
+    assert np.isfinite(bound_quantile(np.arange(72.0), 0.95)).all()

@@ -37,6 +37,8 @@ def test_a_line_has_mean_median_and_paired_difference() -> None:
     assert second.mean == final[1].mean()
     assert second.median == np.median(final[1])
     assert second.median_lower < second.median < second.median_upper
+    assert second.q95 == np.quantile(final[1], 0.95)
+    assert np.isnan(second.q95_upper)
     low, high = stats.t.interval(0.95, 39, final[1].mean(), stats.sem(final[1]))
     assert (second.mean_lower, second.mean_upper) == pytest.approx((low, high))
     assert second.error == pytest.approx((high - low) / 2)
@@ -110,7 +112,7 @@ def test_the_text_is_a_table() -> None:
     lines = str(result()).splitlines()
 
     assert lines[0].startswith("somewhere: 40 runs of 100 rounds, seed 0")
-    assert lines[1].split() == ["policy", "mean", "median", "less", "than", "a"]
+    assert lines[1].split() == ["policy", "mean", "median", "q95", "less", "than", "a"]
     assert [line.split()[0] for line in lines[2:]] == ["a", "b", "c"]
     assert lines[3].endswith("+2.00 [2.00, 2.00]")
 

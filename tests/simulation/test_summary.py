@@ -28,6 +28,7 @@ def test_a_band_is_a_line_at_each_round() -> None:
         assert ends == pytest.approx(
             (line.mean_lower, line.mean_upper, line.less_lower, line.less_upper)
         )
+        assert (band.median[1], band.q95[1]) == (line.median, line.q95)
 
 
 def test_a_table_has_a_row_for_each_line() -> None:
@@ -38,7 +39,7 @@ def test_a_table_has_a_row_for_each_line() -> None:
     assert len({row.index(".") for row in text[2:]}) == 1
     assert (
         format_lines("h", summarize_final(("a",), FINAL[:1])).splitlines()[1].split()[-1]
-        == "median"
+        == "q95"
     )
 
 

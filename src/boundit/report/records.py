@@ -14,7 +14,7 @@ Judgement: TypeAlias = Literal["holds", "holds under a condition", "does not hol
 
 @dataclass(frozen=True)
 class Curve:
-    """How something grew: its mean at some rounds, and a band around it.
+    """How something grew: its mean at some rounds, a band around it, and the median.
 
     >>> Curve("UCB", at=(1, 2), mean=(0.3, 0.5), low=(0.2, 0.4), high=(0.4, 0.6)).name
     'UCB'
@@ -25,11 +25,13 @@ class Curve:
     mean: tuple[float, ...]
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
+    median: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for part in ("at", "mean", "low", "high"):
+        parts = ("at", "mean", "low", "high", "median")
+        for part in parts:
             object.__setattr__(self, part, tuple(map(float, getattr(self, part))))
-        lengths = (len(self.at), len(self.mean), len(self.low), len(self.high))
+        lengths = tuple(len(getattr(self, part)) for part in parts)
         if lengths[0] == 0 or set(lengths) - {lengths[0], 0} or lengths[2] != lengths[3]:
             raise UnevenCurve(self.name, lengths)
 

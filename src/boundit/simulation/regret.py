@@ -64,17 +64,17 @@ class Regret:
     def final(self, policy: str) -> Floats:
         """Give the final regret of one policy in every run, in an order all policies share.
 
-        Users compare policies run by run with it; also called by ``_summarize_world``.
+        Users compare policies run by run with it; also called by ``_subtract_regrets``.
         """
         return self.curves[self._find_policy(policy), :, -1]
 
     def summary(self, *, correction: Correction = "none") -> tuple[Line, ...]:
         """Summarize the final regret of each policy, and paired differences from the first.
 
-        Gives a ``Line`` for each policy: mean, median and difference with their intervals. A
-        ``correction`` lets all differences be read at once: ``"bonferroni"``, or ``"holm"``,
-        whose p-values are lower and whose intervals are Bonferroni's. Users call it for a
-        table; also called by ``Regret.__str__`` and ``Regret.record``.
+        Gives a ``Line`` for each policy: mean, median, 95 % quantile and difference with their
+        intervals. A ``correction`` lets all differences be read at once: ``"bonferroni"``, or
+        ``"holm"``, whose p-values are lower and whose intervals are Bonferroni's. Users call it
+        for a table; also called by ``Regret.__str__`` and ``Regret.record``.
         """
         if correction not in ("none", "bonferroni", "holm"):
             raise BadOption("correction", "'none', 'bonferroni' or 'holm'", correction)
@@ -83,8 +83,8 @@ class Regret:
     def bands(self) -> tuple[Band, ...]:
         """Compute mean regret over the rounds, and the paired difference from the first policy.
 
-        Gives a ``Band`` for each policy, with pointwise intervals. Users draw them; also called
-        by ``Regret.make_curves`` and ``Regret.rows``.
+        Gives a ``Band`` for each policy, with pointwise intervals, medians and 95 % quantiles.
+        Users draw them; also called by ``Regret.make_curves`` and ``Regret.rows``.
         """
         return summarize_curves(self.policies, self.at, self.curves)
 
@@ -113,11 +113,20 @@ class Regret:
         )
 
     def rows(self) -> list[dict[str, object]]:
-        """List mean regret and difference with their ends, a row for each policy and round.
+        """List mean regret, quantiles and difference, a row for each policy and round.
 
         Users export them; also called by ``Regret.frame``.
         """
-        measures = ("mean", "lower", "upper", "less", "less_lower", "less_upper")
+        measures = (
+            "mean",
+            "lower",
+            "upper",
+            "median",
+            "q95",
+            "less",
+            "less_lower",
+            "less_upper",
+        )
         return [
             {"policy": band.policy, "round": int(at)}
             | {measure: float(getattr(band, measure)[i]) for measure in measures}
@@ -148,7 +157,7 @@ class Regret:
         }
 
     def make_curves(self) -> tuple[Curve, ...]:
-        """Make a ``Curve`` of mean regret for each policy, as figures take them.
+        """Make a ``Curve`` of mean and median regret for each policy, as figures take them.
 
         Called by ``Regret.plot`` and for the page of the reproduction.
 
@@ -157,8 +166,9 @@ class Regret:
         that round.
         """
         first, *others = self.bands()
+        medians = [tuple(band.median) if self.runs > 1 else () for band in (first, *others)]
         return (
-            Curve(first.policy, tuple(first.at), tuple(first.mean)),
+            Curve(first.policy, tuple(first.at), tuple(first.mean), median=medians[0]),
             *(
                 Curve(
                     band.policy,
@@ -166,8 +176,9 @@ class Regret:
                     tuple(band.mean),
                     tuple(first.mean - band.less_upper),
                     tuple(first.mean - band.less_lower),
+                    median,
                 )
-                for band in others
+                for band, median in zip(others, medians[1:], strict=True)
             ),
         )
 
@@ -180,7 +191,7 @@ class Regret:
         first, rounds = self.policies[0], f"{self.rounds:,} round{'s' * (self.rounds > 1)}"
         if self.runs == 1:
             return f"One run of {rounds}."
-        said = f"Means of {self.runs:,} runs of {rounds}."
+        said = f"Means of {self.runs:,} runs of {rounds}; the thin lines are their medians."
         if len(self.policies) == 1:
             return said
         return (

@@ -9,19 +9,23 @@ from numpy.typing import NDArray
 from boundit.simulation.intervals import (
     Correction,
     Floats,
-    bound_median,
+    bound_quantile,
     choose_level,
     compute_half_width,
     compute_paired_p,
     correct_p_values,
 )
 
+HIGH = 0.95
+"""Which quantile of the runs stands beside mean and median: a few bad runs can make a mean."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """How one policy did: final regret, and by how much less than the first policy's.
 
-    Each number with the ends of its 95 % interval; ``p`` belongs to the difference.
+    Mean, median and 95 % quantile (``q95``) of the runs, and the mean of the difference, each
+    with the ends of its 95 % interval; ``p`` belongs to the difference.
     """
 
     policy: str
@@ -31,6 +35,9 @@ class Line:
     median: float
     median_lower: float
     median_upper: float
+    q95: float
+    q95_lower: float
+    q95_upper: float
     less: float
     less_lower: float
     less_upper: float
@@ -57,6 +64,7 @@ class Band:
     """The mean regret of one policy over the rounds, and how much less than the first's.
 
     The ends are those of pointwise 95 % intervals; those of ``less`` are paired, run by run.
+    ``median`` and ``q95`` are quantiles of the runs at each round.
     """
 
     policy: str
@@ -64,6 +72,8 @@ class Band:
     mean: Floats
     lower: Floats
     upper: Floats
+    median: Floats
+    q95: Floats
     less: Floats
     less_lower: Floats
     less_upper: Floats
@@ -72,7 +82,7 @@ class Band:
 def summarize_final(
     policies: Sequence[str], final: Floats, correction: Correction = "none"
 ) -> tuple[Line, ...]:
-    """Compute mean, median and paired difference of the final regret (policies x runs).
+    """Compute mean, quantiles and paired difference of the final regret (policies x runs).
 
     Differences are from the first policy. Called by ``Regret.summary``.
     """
@@ -88,12 +98,19 @@ def summarize_final(
 def summarize_curves(
     policies: Sequence[str], at: NDArray[np.int64], curves: Floats
 ) -> tuple[Band, ...]:
-    """Compute mean regret and its band (policies x runs x rounds), each round by itself.
+    """Compute mean regret, its band and quantiles (policies x runs x rounds), round by round.
 
     Called by ``Regret.bands``.
     """
     return tuple(
-        Band(name, at, *_bound_mean(own), *_bound_mean(curves[0] - own))
+        Band(
+            name,
+            at,
+            *_bound_mean(own),
+            np.median(own, axis=0),
+            np.quantile(own, HIGH, axis=0),
+            *_bound_mean(curves[0] - own),
+        )
         for name, own in zip(policies, curves, strict=True)
     )
 
@@ -115,7 +132,9 @@ def format_lines(head: str, found: Sequence[Line]) -> str:
     Called by ``Regret.__str__``.
     """
     size = max(len("policy"), *(len(line.policy) for line in found)) + 2
-    columns = f"{'policy':<{size}}{'mean':>9}{'':>20}{'median':>9}{'':>20}"
+    columns = f"{'policy':<{size}}" + "".join(
+        f"{name:>9}{'':>20}" for name in ("mean", "median", "q95")
+    )
     first, *others = found
     less = f"  less than {first.policy}" if others else ""
     rows = [
@@ -128,7 +147,7 @@ def format_lines(head: str, found: Sequence[Line]) -> str:
 def _summarize_policy(
     policy: str, sample: Floats, less: Floats, level: float, p: float
 ) -> Line:
-    """Compute mean, median and difference of one policy's final regret, with intervals.
+    """Compute mean, quantiles and difference of one policy's final regret, with intervals.
 
     Gives its ``Line`` of the summary; ``less`` are its differences from the first policy, run
     by run. Called by ``summarize_final`` for each policy.
@@ -141,7 +160,9 @@ def _summarize_policy(
         middle - error,
         middle + error,
         float(np.median(sample)),
-        *bound_median(sample),
+        *bound_quantile(sample),
+        float(np.quantile(sample, HIGH)),
+        *bound_quantile(sample, HIGH),
         gap,
         gap - gap_error,
         gap + gap_error,
@@ -159,15 +180,17 @@ def _bound_mean(sample: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _format_row(line: Line, size: int) -> str:
-    """Write the mean and the median of one policy's final regret as a table row.
+    """Write mean, median and 95 % quantile of one policy's final regret as a table row.
 
     Called by ``format_lines`` for each policy.
     """
-    around_mean = _format_interval(line.mean_lower, line.mean_upper)
-    around_median = _format_interval(line.median_lower, line.median_upper)
-    return (
-        f"{line.policy:<{size}}{line.mean:>9.2f}{around_mean:>20}"
-        f"{line.median:>9.2f}{around_median:>20}"
+    shown = (
+        (line.mean, line.mean_lower, line.mean_upper),
+        (line.median, line.median_lower, line.median_upper),
+        (line.q95, line.q95_lower, line.q95_upper),
+    )
+    return f"{line.policy:<{size}}" + "".join(
+        f"{middle:>9.2f}{_format_interval(lower, upper):>20}" for middle, lower, upper in shown
     )
 
 

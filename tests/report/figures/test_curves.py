@@ -18,6 +18,18 @@ def test_a_curve_is_its_mean_and_its_band() -> None:
     assert axes.get_ylim()[0] == 0
 
 
+def test_a_median_is_a_thin_line_beside_the_mean() -> None:
+    curve = Curve("UCB", at=(1, 2), mean=(0.3, 0.5), median=(0.2, 9.0))
+    (axes,) = draw_curves([curve]).axes
+    mean, median = axes.lines
+
+    assert y_of(median)[-1] == pytest.approx(9)
+    assert median.get_linewidth() < mean.get_linewidth()
+    assert median.get_color() == mean.get_color()
+    assert axes.get_ylim()[1] > 9
+    assert "At the end: UCB 0.5 (median 9)." in write_curve_svgs([curve], title="It")[0]
+
+
 def test_curves_differ_in_dashes_as_well_as_colour() -> None:
     (axes,) = draw_curves(curves(*"ABCD")).axes
 

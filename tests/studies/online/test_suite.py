@@ -29,7 +29,7 @@ def test_intervals_allow_for_the_number_of_worlds() -> None:
 
 
 def test_a_world_where_bounds_cost_regret_is_reported() -> None:
-    row = SuiteRow("w", 4, 1, 10.0, 12.0, -2.0, -3.0, -1.0, 0.001)
+    row = SuiteRow("w", 4, 1, 10.0, 9.0, 30.0, 12.0, 11.0, 40.0, -2.0, -3.0, -1.0, 0.001)
 
     assert row.worse
     assert not row.better

@@ -36,7 +36,10 @@ def test_a_caption_says_no_more_than_the_figure_shows(tmp_path: Path) -> None:
     alone = replace(regret, curves=regret.curves[:, :1])
 
     assert "paired difference from UCB" in regret.only("UCB", "TS").caption
-    assert regret.only("UCB").caption == "Means of 3 runs of 150 rounds."
+    assert (
+        regret.only("UCB").caption
+        == "Means of 3 runs of 150 rounds; the thin lines are their medians."
+    )
     assert alone.caption == "One run of 150 rounds."
     regret.plot(tmp_path / "one.svg")
     save_figure(draw_curves(regret.make_curves(), note=regret.caption), tmp_path / "two.svg")

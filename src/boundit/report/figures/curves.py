@@ -70,7 +70,7 @@ def write_curve_svgs(curves: Sequence[Curve], *, title: str) -> tuple[str, str]:
 
     Called by ``make_curves_section``.
     """
-    ends = ", ".join(f"{c.name} {c.mean[-1]:,.4g}" for c in curves)
+    ends = ", ".join(map(_describe_end, curves))
     said = f"{title}. At the end: {ends}."
     wide, narrow = (
         write_inline_svg(draw_curves(curves, width=width), title=said)
@@ -79,11 +79,25 @@ def write_curve_svgs(curves: Sequence[Curve], *, title: str) -> tuple[str, str]:
     return wide, narrow
 
 
+def _describe_end(curve: Curve) -> str:
+    """Write where a curve ends, and its median, for those who do not see the figure.
+
+    Called by ``write_curve_svgs`` for every curve.
+    """
+    middle = f" (median {curve.median[-1]:,.4g})" if curve.median else ""
+    return f"{curve.name} {curve.mean[-1]:,.4g}{middle}"
+
+
 def _draw_curve(axes: "Axes", curve: Curve, i: int) -> None:
-    """Draw one curve and the band around it. Called by ``draw_curves`` for every curve."""
+    """Draw one curve, the band around it, and its median as a thin line.
+
+    Called by ``draw_curves`` for every curve.
+    """
     colour = get_light_colour(name_series_colour(i))
     dashes = DASHES[(i + i // len(SERIES)) % len(DASHES)]
     axes.plot(curve.at, curve.mean, color=colour, linewidth=2, linestyle=dashes, zorder=3)
+    if curve.median:
+        axes.plot(curve.at, curve.median, color=colour, linewidth=0.8, linestyle=dashes)
     if curve.low:
         axes.fill_between(
             curve.at, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0, zorder=2
@@ -95,7 +109,7 @@ def _set_limits(axes: "Axes", curves: Sequence[Curve]) -> None:
 
     Called by ``draw_curves``.
     """
-    ends = [y for c in curves for y in (*c.mean, *c.low, *c.high) if isfinite(y)]
+    ends = [y for c in curves for y in (*c.mean, *c.low, *c.high, *c.median) if isfinite(y)]
     least, most = min([0.0, *ends]), max([0.0, *ends])
     axes.set_ylim(least, most + 0.04 * ((most - least) or 1.0))
     starts, stops = [c.at[0] for c in curves], [c.at[-1] for c in curves]

@@ -30,15 +30,20 @@ from boundit.studies.online.study import require_all_runs
 class SuiteRow:
     """One world: its pairs, how many the bounds rule out, and both final regrets.
 
-    ``less`` is what bounds spare, with an interval that holds for all worlds at once, and ``p``
-    is corrected by Holm.
+    Of both regrets there are mean, median and 95 % quantile (``q95``) over the runs. ``less``
+    is what bounds spare, with an interval that holds for all worlds at once, and ``p`` is
+    corrected by Holm.
     """
 
     world: str
     pairs: int
     ruled_out: int
     without: float
+    without_median: float
+    without_q95: float
     bounded: float
+    bounded_median: float
+    bounded_q95: float
     less: float
     less_lower: float
     less_upper: float
@@ -63,8 +68,10 @@ class SuiteRow:
     def __str__(self) -> str:
         word = "worse" if self.worse else "better" if self.better else "no difference"
         return (
-            f"{self.world:<38}{self.ruled_out:>3} of {self.pairs:<4}{self.without:>9.2f}"
-            f"{self.bounded:>9.2f}{self.less:>+9.2f} [{self.less_lower:.2f}, "
+            f"{self.world:<38}{self.ruled_out:>3} of {self.pairs:<4}"
+            f"{self.without:>9.2f}{self.without_median:>9.2f}{self.without_q95:>9.2f}"
+            f"{self.bounded:>9.2f}{self.bounded_median:>9.2f}{self.bounded_q95:>9.2f}"
+            f"{self.less:>+9.2f} [{self.less_lower:.2f}, "
             f"{self.less_upper:.2f}]  {word}"
         )
 
@@ -94,7 +101,11 @@ class SuiteStudy:
             f"{format_runs(self.runs, self.rounds)}, seed {self.seed}; differences with "
             f"intervals that hold in all {len(self.rows)} worlds at once (95 %)"
         )
-        columns = f"{'world':<38}{'ruled out':<11}{'LinUCB':>8}{'-PCB':>9}{'less':>9}"
+        measures = f"{'median':>9}{'q95':>9}"
+        columns = (
+            f"{'world':<38}{'ruled out':<11}{'LinUCB':>8}{measures}{'-PCB':>9}{measures}"
+            f"{'less':>9}"
+        )
         return "\n".join([head, columns, *map(str, self.rows)])
 
 
@@ -147,14 +158,18 @@ def _summarize_world(
 
     Called by ``run_suite_study`` for every world, with the p-value corrected for all.
     """
-    less_by_run = _subtract_regrets(regret)
+    less_by_run, lines = _subtract_regrets(regret), regret.summary()
     less, error = float(less_by_run.mean()), float(compute_half_width(less_by_run, level))
     return SuiteRow(
         world.name,
         world.environment.means.size,
         ruled_out,
-        float(regret.final("LinUCB").mean()),
-        float(regret.final("LinUCB-PCB").mean()),
+        lines[0].mean,
+        lines[0].median,
+        lines[0].q95,
+        lines[1].mean,
+        lines[1].median,
+        lines[1].q95,
         less,
         less - error,
         less + error,
