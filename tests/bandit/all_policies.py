@@ -60,6 +60,7 @@ def find_policies() -> dict[str, tuple[type[Any], dict[str, object]]]:
     for kind in find_policy_classes():
         takes = inspect.signature(kind).parameters
         options: dict[str, object] = {"horizon": 1000} if "horizon" in takes else {}
+        options["seed"] = 0
         found[kind.__name__] = (kind, options)
         if "shared" in takes:
             found[f"{kind.__name__} shared"] = (kind, {**options, "shared": True})
@@ -68,11 +69,7 @@ def find_policies() -> dict[str, tuple[type[Any], dict[str, object]]]:
 
 POLICIES_WITH_OPTIONS = find_policies()
 NAMES = sorted(POLICIES_WITH_OPTIONS)
-SAMPLING = sorted(
-    n
-    for n, (k, _) in POLICIES_WITH_OPTIONS.items()
-    if "seed" in inspect.signature(k).parameters
-)
+SAMPLING = sorted(n for n, (k, _) in POLICIES_WITH_OPTIONS.items() if k.samples)
 DETERMINISTIC = sorted(set(NAMES) - set(SAMPLING))
 
 

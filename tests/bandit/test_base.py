@@ -18,6 +18,7 @@ from boundit.bandit.errors import (
     BadOption,
     CannotMerge,
     ForeignBounds,
+    NeedsArms,
     NotADecision,
 )
 from boundit.bandit.oam.policy import OAM
@@ -77,7 +78,7 @@ def test_a_horizon_fills_what_is_unbound_and_a_seed_replaces() -> None:
     assert UCB().fresh(horizon=9).state()["options"]["horizon"] == 9
     assert TS(seed=3).fresh().state()["options"]["seed"] == 3
     assert TS(seed=3).fresh(seed=0).state()["options"]["seed"] == 0
-    assert "seed" not in UCB().fresh(seed=5).state()["options"]
+    assert UCB().fresh(seed=5).state()["options"]["seed"] == 5
 
 
 def test_an_algorithm_without_its_steps_cannot_be_made() -> None:
@@ -102,7 +103,7 @@ def test_an_arm_neither_held_nor_passed_is_refused_and_changes_nothing(
     made = played(policy)
     before = json.dumps(made.state())
     for arm, error in ((("z",), BadArm), (["a"], NotADecision)):
-        decision = change(made.decide(), arm=arm)
+        decision = change(made.decide(id="x"), arm=arm)
         with pytest.raises(error):
             made.learn(decision, 1.0)
     assert json.dumps(made.state()) == before
@@ -262,12 +263,39 @@ def test_a_policy_says_in_one_line_what_it_is() -> None:
     assert repr(watched).endswith("16 bounds, refuted)")
 
 
-def test_copies_and_restored_policies_name_their_decisions_otherwise() -> None:
+def test_copies_name_their_decisions_otherwise_and_a_restored_policy_counts_on() -> None:
     policy = UCB(arms=["A"], horizon=9)
     policy.decide()
-    others = [policy, deepcopy(policy), UCB.from_state(policy.state()), policy.fresh()]
+    others = [policy, deepcopy(policy), policy.fresh()]
+    restored = UCB.from_state(policy.state())
 
-    assert len({other.decide().id for other in others}) == 4
+    found = [other.decide().id for other in others]
+    assert len(set(found)) == 3
+    assert restored.decide().id == found[0]
+
+
+def test_under_a_seed_the_same_calls_give_the_same_ids() -> None:
+    one, two = UCB(arms=["A"], horizon=9, seed=3), UCB(arms=["A"], horizon=9, seed=3)
+
+    assert [one.decide().id for _ in range(3)] == [two.decide().id for _ in range(3)]
+    assert one.fresh(seed=4).decide().id != two.fresh().decide().id
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_decision_changes_the_count_alone(policy: type[UCB]) -> None:
+    made = played(policy, seed=1)
+    before = made.state()
+    for i in range(3):
+        made.decide(id=f"mine {i}")
+        made.decide()
+    after = made.state()
+
+    differ = {name for name, part in before.items() if after[name] != part}
+    assert differ == {"ids", "checksum"}
+    assert after["ids"] == {**before["ids"], "count": before["ids"]["count"] + 3}
+    with pytest.raises(NeedsArms):
+        made.decide(arms=[])
+    assert made.state() == after
 
 
 def test_a_foreign_decision_is_still_judged() -> None:
@@ -356,7 +384,8 @@ def test_a_repeat_shows_nothing_new_and_order_does_not_matter() -> None:
 
 def test_an_unknown_level_changes_nothing() -> None:
     policy = make("UCB", prior=living_table())
-    before, decision = policy.state(), policy.decide((0, 0))
+    decision = policy.decide((0, 0))
+    before = policy.state()
 
     with pytest.raises(OutsideDomain, match="'W'"):
         policy.learn(decision, 1.0, observed={"W": "low"})

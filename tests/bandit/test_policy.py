@@ -68,14 +68,25 @@ def test_deciding_twice_changes_nothing(name: str, prior: BoundTable | None) -> 
 
 
 @each_policy
-def test_the_id_never_influences_the_choice(name: str) -> None:
+def test_a_retry_under_the_same_id_gives_the_same_decision(name: str) -> None:
+    policy = make(name, prior=table())
+    play(policy, fewer_for_oam(name, ROUNDS))
+
+    first = policy.decide((1, 0))
+    again = type(policy).from_state(policy.state()).decide((1, 0), id=first.id)
+
+    assert first == policy.decide((1, 0), id=first.id) == again
+
+
+@each_policy
+def test_only_what_is_sampled_hangs_on_the_id(name: str) -> None:
     policy = make(name, prior=table())
     play(policy, fewer_for_oam(name, ROUNDS))
 
     first, second = policy.decide((1, 0)), policy.decide((1, 0))
 
     assert first.id != second.id
-    assert (first.arm, first.index) == (second.arm, second.index)
+    assert (first.index == second.index) == (name in DETERMINISTIC)
 
 
 @each_policy

@@ -48,7 +48,7 @@ def plainly(name: str, policy: Policy, *, rounds: int, run: int, seed: int) -> l
     total, found = 0.0, []
     for t in range(rounds):
         u1, u2 = divmod(sum(who[t] >= end for end in law[:-1]), 2)
-        decision = fresh.decide((u1, u2))
+        decision = fresh.decide((u1, u2), id=str(t))
         mean = WORLD.mean(decision.arm, (u1, u2))
         fresh.learn(decision, float(uniforms[t] < mean))
         total += max(WORLD.mean(arm, (u1, u2)) for arm in arms) - mean

@@ -26,7 +26,9 @@ from boundit.bandit.errors import (
     NotADecision,
 )
 from boundit.bandit.kernels.arrays import Floats, Places, Seeds
+from boundit.bandit.kernels.rng import NO_STREAM, StreamKey
 from boundit.bandit.learned_ids import REMEMBERED, IdStore, LearnedIds
+from boundit.bandit.options import read_seed
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Refutation
@@ -94,31 +96,40 @@ class BasePolicy(ABC, Generic[S]):
     plays_narrowing_batches: ClassVar[bool] = False
     """Whether ``play_batch`` can play whole runs whose rounds narrow the bounds."""
 
+    samples: ClassVar[bool] = False
+    """Whether ``choose`` draws from the stream of the decision."""
+
     def __init__(
         self,
         spec: BanditSpec,
         monitor: BoundMonitor,
         statistics: S,
         *,
+        seed: int | None = None,
         remember: int | IdStore = REMEMBERED,
     ) -> None:
         self.spec, self.monitor, self.statistics = spec, monitor, statistics
         self.learned_ids = LearnedIds(remember)
-        self._ids, self._lock = DecisionIds(), RLock()
+        self._seed = read_seed(seed)
+        self.ids, self._lock = DecisionIds(seed), RLock()
 
     @abstractmethod
     def options(self) -> Record:
         """Give the algorithm's own options, such as ``alpha`` or ``horizon``, as it took them.
 
-        Those of how it learns are in its statistics. Called by ``BasePolicy.state`` to write
-        them, and by ``BasePolicy.fresh`` and ``BasePolicy.merged`` to make another policy.
+        Those of how it learns are in its statistics, and those that all policies have are
+        theirs. Called by ``BasePolicy._list_options``.
         """
 
     @abstractmethod
-    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+    def choose(
+        self, context: Context, ranked_arms: RankedArms, stream_key: StreamKey
+    ) -> Scores:
         """Score the arms allowed for one visitor; gives the scores and the arm that won.
 
-        Every algorithm overrides it. Called by ``BasePolicy.decide``.
+        What is drawn comes from ``open_stream(*stream_key)``, and from nothing else, by
+        algorithms that say so (``samples``). Every algorithm overrides it. Called by
+        ``BasePolicy.decide``.
         """
 
     @abstractmethod
@@ -136,11 +147,14 @@ class BasePolicy(ABC, Generic[S]):
         arms: Arms | None = None,
         id: str | None = None,  # noqa: A002, the word users know
     ) -> Decision:
-        """Choose an arm for one visitor; changes nothing, so it may be asked again.
+        """Choose an arm for one visitor; changes nothing but the count that names decisions.
 
         Users call it for every visitor, and ``Chunk._play_round_by_round`` in a simulation.
         Gives the ``Decision``: the arm and the reasons. ``arms`` restricts or replaces the arms
-        held, for this call. ``id`` names the decision; it never influences the choice.
+        held, for this call. ``id`` names the decision, one of the policy's own count unless
+        given. Sampling policies draw from their seed and the id: two visitors are drawn for
+        independently, and a retry under the same id gives the same arm as long as nothing was
+        learned in between.
         """
         if id is not None and not isinstance(id, str):
             raise BadOption("id", "text", id)
@@ -150,8 +164,9 @@ class BasePolicy(ABC, Generic[S]):
             if not allowed:
                 raise NeedsArms
             ranked_arms = self.monitor.rank(allowed, values, held=arms is None)
-            scores = self.choose(values, ranked_arms)
-        name = self._ids.make() if id is None else id
+            key = self.ids.key_stream(id) if self.samples else NO_STREAM
+            scores = self.choose(values, ranked_arms, key)
+            name = self.ids.make() if id is None else id
         return Decision(name, scores.arm, values, reasons=scores)
 
     def learn(
@@ -250,8 +265,7 @@ class BasePolicy(ABC, Generic[S]):
     def n_learned(self) -> int:
         """The number of rewards learned so far, those whose ids are forgotten too.
 
-        Read by ``OAM._match`` for its round, by ``TS.choose`` and ``LinTS.choose``, which seed
-        their draws by it, and by ``BasePolicy.__repr__``.
+        Read by ``OAM._match`` for its round, and by ``BasePolicy.__repr__``.
         """
         return self.learned_ids.n
 
@@ -277,10 +291,10 @@ class BasePolicy(ABC, Generic[S]):
         store of ids is not taken along. Users call it to start over; also called by
         ``Chunk._bind_policy`` for a simulation.
         """
-        options = self.options()
+        options = self._list_options()
         if options.get("horizon", 0) is None:
             options["horizon"] = horizon
-        if "seed" in options and seed is not None:
+        if seed is not None:
             options["seed"] = seed
         spec = self.spec.fill(arms, context)
         made = self._build(options, spec, self.monitor.fresh(), self.statistics.fresh(spec))
@@ -328,16 +342,24 @@ class BasePolicy(ABC, Generic[S]):
         _require_mergeable(one, two)
         monitor = one.monitor.join(two.monitor, shared.monitor)
         statistics = one.statistics.join(two.statistics, shared.statistics)
-        made = self._build(self.options(), one.spec, monitor, statistics)
-        made.learned_ids = learned_ids
+        made = self._build(self._list_options(), one.spec, monitor, statistics)
+        made.learned_ids, made.ids = learned_ids, one.ids.join(two.ids)
         return made
+
+    def _list_options(self) -> Record:
+        """List the options that the constructor takes, those of the algorithm and of all.
+
+        Called by ``BasePolicy.fresh``, ``BasePolicy.merged``, ``BasePolicy._settings`` and
+        ``BasePolicy.state``.
+        """
+        return {**self.options(), "seed": self._seed}
 
     def _settings(self) -> Record:
         """Give all options but the seed: what two policies must share to be merged.
 
         Called by ``BasePolicy.merged``.
         """
-        options = {**self.options(), **self.statistics.settings()}
+        options = {**self._list_options(), **self.statistics.settings()}
         return {name: value for name, value in options.items() if name != "seed"}
 
     def copy_locked(self) -> Self:
@@ -355,9 +377,10 @@ class BasePolicy(ABC, Generic[S]):
         """
         with self._lock:
             body = {
-                "options": {**self.options(), **self.statistics.settings()},
+                "options": {**self._list_options(), **self.statistics.settings()},
                 "spec": encode(self.spec),
                 "monitor": self.monitor.to_record(),
+                "ids": self.ids.to_record(),
                 **self.learned_ids.to_record(),
                 "statistics": self.statistics.to_record(),
             }
@@ -395,6 +418,7 @@ class BasePolicy(ABC, Generic[S]):
             statistics = made.statistics.restore(body["statistics"], spec)
             made.spec, made.monitor, made.statistics = spec, monitor, statistics
             made.learned_ids = LearnedIds.restore(body, remember, cls.__name__)
+            made.ids.restore(body["ids"])
         return made
 
     def _build(

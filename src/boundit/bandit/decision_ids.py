@@ -1,56 +1,122 @@
-"""Fresh names for decisions: cheap, and never given twice."""
+"""The names of decisions, and what their draws hang on: a seed, and a count under it."""
 
 import os
-from itertools import count
-from typing import final
+from copy import copy
+from hashlib import blake2b
+from secrets import randbits
+from typing import TYPE_CHECKING, final
 from uuid import uuid4
+
+from boundit.bandit.kernels.rng import StreamKey, hash_id, wrap_seed
+from boundit.bandit.serialization import Record
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @final
 class DecisionIds:
-    """A random prefix and a number that grows.
+    """A prefix and a number that grows; and a 64-bit key, from which each id opens its stream.
 
-    Whoever could count on from the same number has another prefix: a copy, what is restored,
-    and a process that was forked off.
+    With a seed, prefix and key are the seed's: the same calls give the same ids and draws. With
+    none they are random, taken when first needed, and whoever could count on from the same
+    number, a copy or a process that was forked off, takes another prefix; what is restored from
+    a state counts on.
 
-    >>> ids = DecisionIds()
-    >>> ids.make() == ids.make()
+    >>> DecisionIds(7).make() == DecisionIds(7).make()
+    True
+    >>> DecisionIds(None).make() == DecisionIds(None).make()
     False
     """
 
     _here = object()
     """Stands for this process; asking the system takes longer than giving a name."""
 
-    def __init__(self) -> None:
-        self._restart()
-
-    def _restart(self) -> None:
-        """Take a new random prefix and count from 0.
-
-        Called by ``DecisionIds.__init__``, and by ``DecisionIds.make`` first in a forked
-        process.
-        """
-        self._home, self._prefix, self._next = DecisionIds._here, uuid4().hex, count()
+    def __init__(self, seed: int | None) -> None:
+        self.prefix: str | None = None
+        self._key: np.uint64 | None = None
+        self._home: object = None
+        self.count, self._seeded = 0, seed is not None
+        if seed is not None:
+            spelled = f"seed {seed}".encode()
+            self._key = wrap_seed(seed)
+            self.prefix = f"{blake2b(spelled, digest_size=8).hexdigest()}-"
 
     def make(self) -> str:
-        """Make an id that no other decision has.
+        """Make the id of a decision that was given none, and count it.
 
-        Called by ``BasePolicy.decide`` for every visitor whose decision is given no ``id``.
+        Called by ``BasePolicy.decide`` once the arm is chosen.
+        """
+        name = self.next_id
+        self.count += 1
+        return name
+
+    @property
+    def next_id(self) -> str:
+        """The id of the next decision that is given none.
+
+        Read by ``DecisionIds.make`` and ``DecisionIds.key_stream``.
         """
         if self._home is not DecisionIds._here:
-            self._restart()
-        return f"{self._prefix}{next(self._next)}"
+            self._settle()
+        return f"{self.prefix}{self.count}"
+
+    def _settle(self) -> None:
+        """Take a prefix of this object and process, unless it is the seed's or restored.
+
+        Called by ``DecisionIds.next_id`` and ``DecisionIds.to_record`` where it may be that of
+        the process from which this one was forked off.
+        """
+        if not self._seeded and self._home is not DecisionIds._here:
+            self.prefix, self.count = f"{uuid4().hex}-", 0
+        self._home = DecisionIds._here
+
+    def key_stream(self, id: str | None) -> StreamKey:  # noqa: A002, the word users know
+        """Give what the draws of a decision hang on: the key, and the hash of its id.
+
+        That of the next one for None. Called by ``BasePolicy.decide`` where anything is drawn.
+        """
+        if self._key is None:
+            self._key = wrap_seed(randbits(64))
+        return self._key, hash_id(self.next_id if id is None else id)
+
+    def join(self, other: "DecisionIds") -> "DecisionIds":
+        """Make ids for a policy merged of two, which repeat none of either.
+
+        Called by ``BasePolicy.merged``.
+        """
+        made = copy(self)
+        if made.prefix == other.prefix:
+            made.count = max(self.count, other.count)
+        return made
+
+    def to_record(self) -> Record:
+        """Write key, prefix and count for JSON; called by ``BasePolicy.state``."""
+        if self.prefix and self._home is not DecisionIds._here:
+            self._settle()
+        key = None if self._key is None else f"{int(self._key):016x}"
+        return {"key": key, "prefix": self.prefix, "count": self.count}
+
+    def restore(self, record: Record) -> None:
+        """Count on from what ``to_record`` wrote; called by ``BasePolicy.restore``."""
+        key, prefix, count = record["key"], record["prefix"], record["count"]
+        if not isinstance(prefix, str | None) or not isinstance(count, int):
+            raise TypeError("the ids of decisions have no prefix or count")
+        self._key = None if key is None else wrap_seed(int(key, 16))
+        self.prefix, self.count = prefix, count
+        self._home = DecisionIds._here if prefix else None
 
     @classmethod
     def _mark_fork(cls) -> None:
-        """Note that this process was forked off, so that all ids get new prefixes.
+        """Note that this process was forked off, so that random ids get new prefixes.
 
         The operating system's fork hook calls it.
         """
         cls._here = object()
 
-    def __reduce__(self) -> tuple[type["DecisionIds"], tuple[()]]:
-        return DecisionIds, ()
+    def __getstate__(self) -> dict[str, object]:
+        own = {} if self._seeded else {"prefix": None, "count": 0}
+        return {**vars(self), **own, "_home": None}
 
 
 if hasattr(os, "register_at_fork"):

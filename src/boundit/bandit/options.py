@@ -56,11 +56,19 @@ def read_horizon(horizon: int | None) -> int | None:
 def read_whole_number(name: str, value: int) -> int:
     """Check that an option such as a seed is a whole number, 0 or more.
 
-    Called by ``TS.__init__``.
+    Called by ``read_seed``.
     """
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise BadOption(name, "a whole number, 0 or more", value)
     return value
+
+
+def read_seed(value: int | None) -> int | None:
+    """Check that a seed is a whole number, or None for a random one.
+
+    Called by ``BasePolicy.__init__``.
+    """
+    return None if value is None else read_whole_number("seed", value)
 
 
 def _read_number(name: str, value: float, expected: str, *, above: float) -> float:

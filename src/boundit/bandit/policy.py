@@ -26,11 +26,11 @@ class Policy(Protocol):
         arms: Arms | None = None,
         id: str | None = None,  # noqa: A002, the word users know
     ) -> Decision:
-        """Choose an arm for one visitor; changes nothing, so it may be asked again.
+        """Choose an arm for one visitor; changes nothing but the count that names decisions.
 
         Users call it for every visitor, and ``Chunk._play_round_by_round`` in a simulation.
-        ``arms`` restricts or replaces the arms held, for this call. ``id`` names the decision;
-        it never influences the choice.
+        ``arms`` restricts or replaces the arms held, for this call. ``id`` names the decision,
+        one of the policy's own count unless given. What is drawn hangs on seed and id alone.
         """
         ...
 

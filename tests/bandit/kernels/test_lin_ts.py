@@ -59,7 +59,7 @@ def test_a_deviation_has_the_covariance_of_the_model(d: int) -> None:
 def test_a_decision_is_that_of_drawing_every_arm(shared: bool) -> None:
     """3.10, and one draw for all arms where they share a model."""
     rng, skipped, cut = np.random.default_rng(0), 0, 0
-    for events in range(150):
+    for number in range(150):
         n, d = int(rng.integers(1, 6)), int(rng.integers(1, 6))
         models = 1 if shared else n
         inverse = np.array([draw_covariance(rng, d) for _ in range(models)])
@@ -72,11 +72,11 @@ def test_a_decision_is_that_of_drawing_every_arm(shared: bool) -> None:
         )
 
         winner, left = decide_lin_ts(
-            SEED, events, SEED, stack.models, pad_rows(x[order]).ravel(), table, d, 0.7, shared,
-            not shared,
+            SEED, np.uint64(number), stack.models, pad_rows(x[order]).ravel(), table, d, 0.7,
+            shared, not shared,
         )  # fmt: skip
 
-        stream = np.uint64(open_stream(SEED, events, SEED))
+        stream = np.uint64(open_stream(SEED, np.uint64(number)))
         deviation = draw_deviation(
             factor_inverse(stack.models, 0, d, stack.width), stack.width, stream
         )[:d]
@@ -111,7 +111,7 @@ def test_ties_of_points_go_to_the_first_arm() -> None:
     order, stack = np.array([2, 0, 1]), make_stack(np.ones((1, 1, 1)), np.zeros((1, 1)))
     table, x = make_score_table(0, order, 0.5, 0.5), pad_rows(np.ones((3, 1))).ravel()
 
-    winner, skipped = decide_lin_ts(SEED, 0, SEED, stack.models, x, table, 1, 1.0, False, False)
+    winner, skipped = decide_lin_ts(SEED, SEED, stack.models, x, table, 1, 1.0, False, False)
 
     assert (order[winner], skipped) == (0, 0)
 
@@ -126,7 +126,7 @@ def test_the_share_is_that_of_wins_in_further_draws(cap: float, ahead: float) ->
     x, further = pad_rows(np.eye(2)).ravel(), 9999
     shares = [
         estimate_win_probability(
-            SEED, 0, SEED, stack.models, x,
+            SEED, SEED, stack.models, x,
             make_score_table(0, [0, 1], -np.inf, [cap, np.inf]), 2, 1.0, winner, further,
         )
         for winner in range(2)

@@ -37,13 +37,15 @@ def table(half_width: float, means: Mapping[Key, float] = MEANS) -> BoundTable:
     )
 
 
-def played(policy: OAM, rounds: int, seed: int = 0) -> tuple[list[Arm], Counter[Branch], float]:
+def played(
+    policy: OAM, rounds: int, seed: int = 0, names: str | None = None
+) -> tuple[list[Arm], Counter[Branch], float]:
     """Which arms were pulled, how often each branch was taken, and the regret."""
     rng = np.random.default_rng(seed)
     arms, branches, regret = [], Counter[Branch](), 0.0
-    for _ in range(rounds):
+    for t in range(rounds):
         context = (int(rng.integers(2)),)
-        decision = policy.decide(context)
+        decision = policy.decide(context, id=names and f"{names} {t}")
         branches[Branch(decision.branch or "")] += 1
         mean = MEANS[decision.arm, context]
         policy.learn(decision, float(rng.random() < mean))
@@ -188,8 +190,8 @@ def test_two_parted_policies_merge_into_what_one_would_know() -> None:
     start = OAM(arms=["A", "B"], context=["Age"], horizon=200)
     played(start, 40)
     one, two = OAM.from_state(start.state()), OAM.from_state(start.state())
-    played(one, 20, seed=1)
-    played(two, 30, seed=2)
+    played(one, 20, seed=1, names="one")
+    played(two, 30, seed=2, names="two")
 
     merged = one.merged(two, since=start)
 

@@ -1,13 +1,14 @@
 """B-TS: draws inside the bounds, arms as often as they are believed best."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from boundit.bandit.errors import BadOption
-from boundit.bandit.kernels.rng import branch_stream, hash_context, open_stream, wrap_seed
+from boundit.bandit.kernels.rng import branch_stream, hash_id, open_stream, wrap_seed
 from boundit.bandit.kernels.truncated_draws import draw_truncated_beta
 from boundit.bandit.policies.ts import TS
 from boundit.terms.bound_table import BoundTable
@@ -25,9 +26,9 @@ def test_every_draw_lies_inside_its_bound() -> None:
             assert draw in policy.monitor.prior.table[arm, decision.context]  # type: ignore[index]
 
 
-def expected_draw(wins: float, losses: float, *, seed: int, events: int) -> float:
-    """The draw of the first arm where there is no context, from the kernels themselves."""
-    word = np.uint64(open_stream(wrap_seed(seed), events, hash_context(())))
+def expected_draw(wins: float, losses: float, *, seed: int, name: str) -> float:
+    """The draw of the first arm, from the kernels themselves."""
+    word = np.uint64(open_stream(wrap_seed(seed), hash_id(name)))
     return draw_truncated_beta(wins, losses, 0.0, 1.0, np.uint64(branch_stream(word, 0)))[0]
 
 
@@ -37,9 +38,11 @@ def test_a_draw_is_one_of_the_beta_belief_on_the_rewards_scale() -> None:
     for i, reward in enumerate((5.0, 1.0, -3.0)):
         policy.learn(policy.decide(id=str(i)), reward)
 
-    assert policy.decide().index[0,] == -3 + 8 * expected_draw(1.5, 1.5, seed=6, events=3)
-    policy.learn(policy.decide(), 5.0)
-    assert policy.decide().index[0,] == -3 + 8 * expected_draw(2.5, 1.5, seed=6, events=4)
+    decision = policy.decide()
+    assert decision.index[0,] == -3 + 8 * expected_draw(1.5, 1.5, seed=6, name=decision.id)
+    policy.learn(decision, 5.0)
+    drawn = policy.decide(id="9").index[0,]
+    assert drawn == -3 + 8 * expected_draw(2.5, 1.5, seed=6, name="9")
 
 
 def test_draws_over_many_seeds_have_the_law_of_the_belief() -> None:
@@ -112,7 +115,7 @@ def test_an_arm_whose_upper_end_lies_below_another_is_never_played() -> None:
         assert decision.propensity == 1.0
 
 
-def test_a_retry_gives_the_same_arm_and_learning_changes_the_draws() -> None:
+def test_a_retry_gives_the_same_arm_until_something_is_learned() -> None:
     policy = TS(arms=range(5), context=["U1", "U2"], seed=9)
     draws = set()
     for i in range(20):
@@ -120,7 +123,24 @@ def test_a_retry_gives_the_same_arm_and_learning_changes_the_draws() -> None:
         assert one == two
         draws.add(one.index[one.arm])
         policy.learn(policy.decide(CONTEXTS[i % 4]), 1.0)
-    assert len(draws) == 20
+    # What is learned of another context changes nothing here.
+    assert 1 < len(draws) <= 6
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+def test_visitors_are_drawn_for_independently_while_no_reward_comes(seed: int | None) -> None:
+    """One context, nothing learned in between: arms come as often as they are logged to."""
+    policy = TS(arms=[0, 1, 2], seed=seed)
+    for i, (arm, reward) in enumerate([(0, 1.0), (1, 0.0), (2, 1.0)]):
+        policy.learn(policy.decide(arms=[arm], id=f"first {i}"), reward)
+    found = [policy.decide() for _ in range(1000)]
+
+    counts = Counter(decision.arm for decision in found)
+    for drawn, chance in {d.arm: d.propensity or 0.0 for d in found}.items():
+        assert abs(counts[drawn] / 1000 - chance) < 4 * np.sqrt(chance * (1 - chance) / 1000)
+    same = np.mean([one.arm == two.arm for one, two in pairwise(found)])
+    expected = sum((n / 1000) ** 2 for n in counts.values())
+    assert abs(same - expected) < 4 * np.sqrt(expected * (1 - expected) / 1000)
 
 
 def test_without_propensities_there_are_none() -> None:

@@ -10,7 +10,6 @@ from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
 from boundit.bandit.errors import BadFeatures
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places, Seeds
 from boundit.bandit.kernels.lin_ucb_narrowing import NarrowingLayout
-from boundit.bandit.kernels.rng import hash_context
 from boundit.bandit.kernels.score_table import POSITION, STATISTICS
 from boundit.bandit.learned.ridge import RidgeStack
 from boundit.bandit.learned.ridge_models import RidgeModels
@@ -116,14 +115,6 @@ class BatchLayout:
         ``LinUCB.play_batch``, ``UCB.play_batch`` and those of all others but OAM.
         """
         return BatchArrays(self.starts, self.means, self.places, runs.contexts, runs.uniforms)
-
-    @property
-    def context_hashes(self) -> Seeds:
-        """A 64-bit number for each context, by which Thompson sampling seeds its draws.
-
-        Read by ``TS.play_batch`` and ``LinTS.play_batch``.
-        """
-        return np.array([hash_context(context) for context in self.contexts])
 
     @property
     def pairs(self) -> list[Key]:

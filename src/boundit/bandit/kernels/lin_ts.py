@@ -114,8 +114,7 @@ def draw_best_arm(
 @compile_kernel
 def decide_lin_ts(
     seed: np.uint64,
-    events: int,
-    context_hash: np.uint64,
+    id_hash: np.uint64,
     models: Floats,
     x: Floats,
     score_table: Floats,
@@ -134,7 +133,7 @@ def decide_lin_ts(
     scratch, root = np.empty(p), np.empty((0, 0))
     if shared:
         root = factor_inverse(models, int(score_table[0, STATISTICS]), d, p)
-    stream = open_stream(seed, events, context_hash)
+    stream = open_stream(seed, id_hash)
     winner, end = draw_best_arm(stream, models, x, score_table, (0, n), d, scale, root, scratch)
     for arm in range(end if all_beliefs else n, n):
         model, row = int(score_table[arm, STATISTICS]), arm * p
@@ -149,8 +148,7 @@ def decide_lin_ts(
 @compile_kernel
 def estimate_win_probability(
     seed: np.uint64,
-    events: int,
-    context_hash: np.uint64,
+    id_hash: np.uint64,
     models: Floats,
     x: Floats,
     score_table: Floats,
@@ -167,7 +165,7 @@ def estimate_win_probability(
     n = score_table.shape[0]
     p = x.size // n
     stream, scratch, root = (
-        open_stream(seed, events, context_hash),
+        open_stream(seed, id_hash),
         np.empty(p),
         factor_inverse(models, 0, d, p),
     )
@@ -188,7 +186,6 @@ def play_lin_ts(
     d: int,
     scale: float,
     shared: bool,  # noqa: FBT001
-    context_hashes: Seeds,
     seeds: Seeds,
     batch: BatchArrays,
 ) -> Places:
@@ -207,7 +204,7 @@ def play_lin_ts(
             if shared:
                 root = factor_inverse(models, 0, d, scratch.size)
             stream, span = (
-                open_stream(seeds[run], t, context_hashes[c]),
+                open_stream(seeds[run], np.uint64(t)),
                 (batch.starts[c], batch.starts[c + 1]),
             )
             arm, _ = draw_best_arm(

@@ -1,21 +1,22 @@
-"""Luck that a retry meets again: it hangs on the seed, what was learned and who is asking.
+"""The random numbers of a decision: they hang on the policy's seed and the decision's id alone.
 
-A stream is a 64-bit number. Its start mixes everything the luck hangs on; each draw steps it on
-by a fixed odd number and mixes what it reaches (Steele, Lea and Flood 2014, SplitMix). Two
-visitors with the same context, with nothing learned between them, meet the same luck: that is
-what makes a retry safe.
+A stream is a 64-bit number. Its start mixes seed and id; each draw steps it on by a fixed odd
+number and mixes what it reaches (Steele, Lea and Flood 2014, SplitMix). Two decisions have two
+ids, and so draw independently even where nothing was learned between them; a retry under the
+same id draws the same.
 """
 
-import json
-from functools import lru_cache
-from hashlib import sha256
+from hashlib import blake2b
+from typing import TypeAlias
 
 import numpy as np
 
 from boundit.bandit.kernels.compile import compile_kernel
-from boundit.bandit.serialization import encode_values
-from boundit.terms.bound import Context
 
+StreamKey: TypeAlias = tuple[np.uint64, np.uint64]
+"""What the stream of a decision is opened from: the policy's seed and the id's hash."""
+NO_STREAM: StreamKey = (np.uint64(0), np.uint64(0))
+"""Given to algorithms that draw nothing."""
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _12 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(12)
@@ -25,33 +26,24 @@ _WORDS = 1 << 64
 def wrap_seed(seed: int) -> np.uint64:
     """Reduce a seed of any size to 64 bits.
 
-    Called by ``TS.__init__`` and ``LinTS.__init__``.
+    Called by ``DecisionIds.__init__``.
     """
     return np.uint64(seed % _WORDS)
 
 
-@lru_cache(maxsize=1 << 14)
-def hash_context(context: Context) -> np.uint64:
-    """Name a context by 64 bits; contexts that are equal have the same.
+def hash_id(id: str) -> np.uint64:  # noqa: A002, the word users know
+    """Name a decision's id by 64 bits; a plain number, as rounds are named, is itself.
 
-    Called by ``TS.choose`` and ``LinTS.choose`` for every visitor, and by
-    ``BatchLayout.context_hashes`` for every context of whole runs.
+    So whole runs in compiled code, which count their rounds, draw what ``decide`` draws under
+    the ids "0", "1" and so on. Called by ``DecisionIds.key_stream``.
 
-    >>> len({hash_context((1, "new")), hash_context((True, "new")), hash_context((2, "new"))})
-    2
+    >>> int(hash_id("17")), len({hash_id("17"), hash_id("017"), hash_id("a")})
+    (17, 3)
     """
-    spelled = json.dumps(encode_values(map(_unify_number, context)), sort_keys=True)
-    return np.uint64(int.from_bytes(sha256(spelled.encode()).digest()[:8], "big"))
-
-
-def _unify_number(value: object) -> object:
-    """Write equal numbers alike, so that they hash alike: Python has 1 == 1.0 == True.
-
-    Called by ``hash_context`` for every value.
-    """
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else value
-    return int(value) if isinstance(value, bool) else value
+    if id.isdecimal() and (number := int(id)) < _WORDS and str(number) == id:
+        return np.uint64(number)
+    spelled = id.encode("utf-8", "surrogatepass")
+    return np.uint64(int.from_bytes(blake2b(spelled, digest_size=8).digest(), "little"))
 
 
 @compile_kernel
@@ -66,16 +58,14 @@ def mix_bits(stream: np.uint64) -> np.uint64:
 
 
 @compile_kernel
-def open_stream(seed: np.uint64, events: int, context_hash: np.uint64) -> np.uint64:
-    """Start the random numbers of a decision from a seed, a reward count and a context.
+def open_stream(seed: np.uint64, id_hash: np.uint64) -> np.uint64:
+    """Start the random numbers of a decision from the policy's seed and the id's hash.
 
-    Gives the state of the stream; the same three meet the same luck. Called by ``decide_ts``
-    and ``decide_lin_ts``, by ``play_ts`` and ``play_lin_ts`` in every round, and by
+    Gives the state of the stream; the same two meet the same luck. Called by ``decide_ts`` and
+    ``decide_lin_ts``, by ``play_ts`` and ``play_lin_ts`` in every round with its number, and by
     ``estimate_win_probability``, which meets the draws of the decision again.
     """
-    stream = mix_bits(seed + _STEP)
-    stream = mix_bits((stream ^ np.uint64(events)) + _STEP)
-    return mix_bits((stream ^ context_hash) + _STEP)
+    return mix_bits((mix_bits(seed + _STEP) ^ id_hash) + _STEP)
 
 
 @compile_kernel

@@ -89,8 +89,7 @@ def draw_best_arm(
 @compile_kernel
 def decide_ts(
     seed: np.uint64,
-    events: int,
-    context_hash: np.uint64,
+    id_hash: np.uint64,
     count_rows: Floats,
     score_table: Floats,
     low: float,
@@ -102,7 +101,7 @@ def decide_ts(
     """
     n = score_table.shape[0]
     winner, end = draw_best_arm(
-        open_stream(seed, events, context_hash), count_rows, score_table, 0, n, low, high
+        open_stream(seed, id_hash), count_rows, score_table, 0, n, low, high
     )
     for arm in range(end, n):
         write_belief(count_rows, score_table, arm, low, high)
@@ -113,7 +112,6 @@ def decide_ts(
 @compile_kernel
 def play_ts(
     score_table: Floats,
-    context_hashes: Seeds,
     low: float,
     high: float,
     seeds: Seeds,
@@ -131,7 +129,7 @@ def play_ts(
         count_rows[:] = 0.0
         for t in range(rounds):
             c = batch.contexts[run, t]
-            stream = open_stream(seeds[run], t, context_hashes[c])
+            stream = open_stream(seeds[run], np.uint64(t))
             arm, _ = draw_best_arm(
                 stream, count_rows, score_table, starts[c], starts[c + 1], low, high
             )

@@ -9,6 +9,7 @@ from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.decision import Decision
 from boundit.bandit.errors import BadOption, DamagedState
 from boundit.bandit.kernels.arrays import Places
+from boundit.bandit.kernels.rng import StreamKey
 from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.learned.features import Features
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
@@ -63,6 +64,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         sigma2: float | None = None,
         epsilon: float | None = 0.01,
         features: Features | None = None,
+        seed: int | None = None,
         prior: BoundTable | None = None,
         arms: Arms | None = None,
         context: ContextNames | None = None,
@@ -79,7 +81,9 @@ class OAM(BasePolicy[MatchingStatistics]):
             raise BadOption("features", "a function of context and arm", features)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, MatchingStatistics(spec, features), remember=remember)
+        super().__init__(
+            spec, monitor, MatchingStatistics(spec, features), seed=seed, remember=remember
+        )
 
     @classmethod
     def from_state(
@@ -114,7 +118,12 @@ class OAM(BasePolicy[MatchingStatistics]):
             return None
         return play_oam(self._get_constants(), candidates, runs.contexts, runs.uniforms)
 
-    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+    def choose(
+        self,
+        context: Context,
+        ranked_arms: RankedArms,
+        stream_key: StreamKey,  # noqa: ARG002, nothing is drawn
+    ) -> Scores:
         """Choose an arm by optimal allocation matching (Algorithm 5 of the paper).
 
         Gives the arm, all scores and the branch that chose: start, exploit, wasted, forced or
@@ -188,7 +197,7 @@ class OAM(BasePolicy[MatchingStatistics]):
     def options(self) -> Record:
         """Give horizon, c, sigma2 and epsilon as the constructor took them.
 
-        Called by ``BasePolicy.state``.
+        Called by ``BasePolicy._list_options``.
         """
         return {
             "horizon": self._horizon,

@@ -6,6 +6,7 @@ from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.kl_ucb import decide_kl_ucb, play_kl_ucb
+from boundit.bandit.kernels.rng import StreamKey
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.options import read_not_negative
@@ -38,6 +39,7 @@ class KLUCB(BasePolicy[ArmCounts]):
         self,
         *,
         c: float = 3.0,
+        seed: int | None = None,
         prior: BoundTable | None = None,
         arms: Arms | None = None,
         context: ContextNames | None = None,
@@ -49,7 +51,7 @@ class KLUCB(BasePolicy[ArmCounts]):
         self._c = read_not_negative("c", c)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, ArmCounts(), remember=remember)
+        super().__init__(spec, monitor, ArmCounts(), seed=seed, remember=remember)
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of KL-UCB from nothing learned; gives the arm of every round of each.
@@ -59,7 +61,12 @@ class KLUCB(BasePolicy[ArmCounts]):
         low, high = self.spec.reward_range
         return play_kl_ucb(layout.score_table, self._c, low, high, layout.make_arrays(runs))
 
-    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+    def choose(
+        self,
+        context: Context,
+        ranked_arms: RankedArms,
+        stream_key: StreamKey,  # noqa: ARG002, nothing is drawn
+    ) -> Scores:
         """Score arms by KL-UCB's index, capped by the bounds; the highest wins.
 
         Called by ``BasePolicy.decide`` for one visitor.
@@ -73,5 +80,8 @@ class KLUCB(BasePolicy[ArmCounts]):
         return Scores(ranked_arms, found, score_table)
 
     def options(self) -> Record:
-        """Give the options that the constructor took; called by ``BasePolicy.state``."""
+        """Give the options of its own that the constructor took.
+
+        Called by ``BasePolicy._list_options``.
+        """
         return {"c": self._c}

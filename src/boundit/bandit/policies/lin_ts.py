@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Self, TypeAlias, final
-
-import numpy as np
+from typing import Self, final
 
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns, lay_out_ridge
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.lin_ts import decide_lin_ts, estimate_win_probability, play_lin_ts
-from boundit.bandit.kernels.rng import hash_context, wrap_seed
+from boundit.bandit.kernels.rng import StreamKey
 from boundit.bandit.kernels.score_table import STATISTICS
 from boundit.bandit.kernels.win_probability import (
     compute_win_probability,
@@ -21,7 +19,7 @@ from boundit.bandit.learned.features import Features
 from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
-from boundit.bandit.options import read_flag, read_not_negative, read_whole_number
+from boundit.bandit.options import read_flag, read_not_negative
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
@@ -32,8 +30,6 @@ from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
 _FURTHER_DRAWS = 999
-DrawSeed: TypeAlias = tuple[np.uint64, int, np.uint64]
-"""What the draws of a decision hang on: the seed, the rewards learned, the context."""
 
 
 @final
@@ -43,21 +39,23 @@ class LinTS(BasePolicy[RidgeModels]):
     The belief about ``theta`` is normal around the ridge estimate with covariance
     ``scale^2 inverse(A)``, for each arm or one for all (``shared``); an arm's mean is drawn
     from it, and drawn again inside ``[L, U]`` if it lies outside. Draws hang on the seed, the
-    number of rewards learned, the context and the place of the arm, so that a retry gives the
-    same arm. Arms that share a model are drawn together, and their propensity is then the share
-    of wins in this and 999 further draws; otherwise it is computed. That is done when it is
-    read; with ``propensities=False`` there is none.
+    decision's id and the place of the arm, so that visitors are drawn for independently and a
+    retry under the same id gives the same arm. Arms that share a model are drawn together, and
+    their propensity is then the share of wins in this and 999 further draws; otherwise it is
+    computed. That is done when it is read; with ``propensities=False`` there is none.
 
     >>> policy = LinTS(arms=["A", "B"], context=["Age"], seed=1)
     >>> policy.decide(0.3, id="7") == policy.decide(0.3, id="7")
     True
     """
 
+    samples = True
+
     def __init__(
         self,
         *,
         scale: float = 1.0,
-        seed: int = 0,
+        seed: int | None = None,
         propensities: bool = True,
         ridge: float = 1.0,
         shared: bool = False,
@@ -72,13 +70,13 @@ class LinTS(BasePolicy[RidgeModels]):
         remember: int | IdStore = REMEMBERED,
     ) -> None:
         self._scale = read_not_negative("scale", scale)
-        self._seed = read_whole_number("seed", seed)
-        self._wrapped_seed = wrap_seed(seed)
         self._propensities = read_flag("propensities", propensities)
         settings = RidgeSettings(ridge, shared, features, warm_start)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, RidgeModels(spec, settings), remember=remember)
+        super().__init__(
+            spec, monitor, RidgeModels(spec, settings), seed=seed, remember=remember
+        )
 
     @classmethod
     def from_state(
@@ -115,12 +113,13 @@ class LinTS(BasePolicy[RidgeModels]):
             ridge.stack.n_features,
             self._scale,
             self.statistics.ridge_settings.shared,
-            layout.context_hashes,
             runs.seeds,
             layout.make_arrays(runs),
         )
 
-    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+    def choose(
+        self, context: Context, ranked_arms: RankedArms, stream_key: StreamKey
+    ) -> Scores:
         """Draw a mean for every arm by its ridge model, within its bound; the highest wins.
 
         Called by ``BasePolicy.decide`` for one visitor.
@@ -128,17 +127,16 @@ class LinTS(BasePolicy[RidgeModels]):
         shared = self.statistics.ridge_settings.shared
         rows = self.statistics.get_features(context, ranked_arms)
         d, x, score_table = rows.n_features, rows.x, rows.score_table
-        draw_seed = self._wrapped_seed, self.n_learned, hash_context(context)
         models, beliefs = rows.stack.models, self._propensities and not shared
         found = decide_lin_ts(
-            *draw_seed, models, x, score_table, d, self._scale, shared, beliefs
+            *stream_key, models, x, score_table, d, self._scale, shared, beliefs
         )
         return Scores(
-            ranked_arms, found, score_table, rows, self._find_propensity(draw_seed, rows)
+            ranked_arms, found, score_table, rows, self._find_propensity(stream_key, rows)
         )
 
     def _find_propensity(
-        self, draw_seed: DrawSeed, rows: ContextFeatures
+        self, stream_key: StreamKey, rows: ContextFeatures
     ) -> Callable[[Scores], float] | None:
         """Give the function that works out the chosen arm's propensity from the present models.
 
@@ -151,16 +149,15 @@ class LinTS(BasePolicy[RidgeModels]):
             return _integrate_propensity
         stack, slot = rows.stack, int(rows.score_table[0, STATISTICS])
         model = stack.models[slot : slot + stack.block].copy()
-        return partial(_count_wins, draw_seed, model, rows, self._scale)
+        return partial(_count_wins, stream_key, model, rows, self._scale)
 
     def options(self) -> Record:
-        """Give scale, seed and propensities as the constructor took them.
+        """Give scale and propensities as the constructor took them.
 
-        Called by ``BasePolicy.state``.
+        Called by ``BasePolicy._list_options``.
         """
         return {
             "scale": self._scale,
-            "seed": self._seed,
             "propensities": self._propensities,
         }
 
@@ -174,7 +171,7 @@ def _integrate_propensity(scores: Scores) -> float:
 
 
 def _count_wins(
-    draw_seed: DrawSeed, model: Floats, rows: ContextFeatures, scale: float, scores: Scores
+    stream_key: StreamKey, model: Floats, rows: ContextFeatures, scale: float, scores: Scores
 ) -> float:
     """Estimate the winner's chance as its share of wins in further draws from the shared model.
 
@@ -183,5 +180,5 @@ def _count_wins(
     score_table, d = scores.score_table, rows.n_features
     score_table[:, STATISTICS] = 0
     return estimate_win_probability(
-        *draw_seed, model, rows.x, score_table, d, scale, scores.winner, _FURTHER_DRAWS
+        *stream_key, model, rows.x, score_table, d, scale, scores.winner, _FURTHER_DRAWS
     )

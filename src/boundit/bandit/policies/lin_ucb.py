@@ -13,6 +13,7 @@ from boundit.bandit.batch.layout import (
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.lin_ucb import decide_lin_ucb, play_lin_ucb
 from boundit.bandit.kernels.lin_ucb_narrowing import play_lin_ucb_narrowing
+from boundit.bandit.kernels.rng import StreamKey
 from boundit.bandit.learned.features import Features
 from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
@@ -56,6 +57,7 @@ class LinUCB(BasePolicy[RidgeModels]):
         floor: bool = False,
         warm_start: WarmStart | None = None,
         features: Features | None = None,
+        seed: int | None = None,
         prior: BoundTable | None = None,
         arms: Arms | None = None,
         context: ContextNames | None = None,
@@ -69,7 +71,9 @@ class LinUCB(BasePolicy[RidgeModels]):
         settings = RidgeSettings(ridge, shared, features, warm_start)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, RidgeModels(spec, settings), remember=remember)
+        super().__init__(
+            spec, monitor, RidgeModels(spec, settings), seed=seed, remember=remember
+        )
 
     @classmethod
     def from_state(
@@ -111,7 +115,12 @@ class LinUCB(BasePolicy[RidgeModels]):
             *start, self._alpha, self._floor, plan, runs.observation_uniforms, arrays
         )
 
-    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+    def choose(
+        self,
+        context: Context,
+        ranked_arms: RankedArms,
+        stream_key: StreamKey,  # noqa: ARG002, nothing is drawn
+    ) -> Scores:
         """Score arms by LinUCB's index, capped by the bounds; the highest wins.
 
         Called by ``BasePolicy.decide`` for one visitor.
@@ -124,5 +133,9 @@ class LinUCB(BasePolicy[RidgeModels]):
         return Scores(ranked_arms, found, score_table, rows)
 
     def options(self) -> Record:
-        """Give alpha and floor as the constructor took them; called by ``BasePolicy.state``."""
+        """Give alpha and floor as the constructor took them.
+
+        Called by ``BasePolicy._list_options``.
+        .
+        """
         return {"alpha": self._alpha, "floor": self._floor}

@@ -5,7 +5,7 @@ from typing import final
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.kernels.arrays import Places
-from boundit.bandit.kernels.rng import hash_context, wrap_seed
+from boundit.bandit.kernels.rng import StreamKey
 from boundit.bandit.kernels.ts import decide_ts, play_ts
 from boundit.bandit.kernels.win_probability import (
     compute_win_probability,
@@ -13,7 +13,7 @@ from boundit.bandit.kernels.win_probability import (
 )
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
-from boundit.bandit.options import read_flag, read_whole_number
+from boundit.bandit.options import read_flag
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
@@ -30,19 +30,21 @@ class TS(BasePolicy[ArmCounts]):
 
     The belief about a mean starts uniform; a reward between 0 and 1 counts as that much success
     and the rest failure. A draw outside ``[L, U]`` is rejected and drawn again inside. Draws
-    hang on the seed, the number of rewards learned, the context and the place of the arm, so
-    that a retry gives the same arm. A propensity is worked out when it is read; with
-    ``propensities=False`` there is none.
+    hang on the seed, the decision's id and the place of the arm, so that visitors are drawn for
+    independently and a retry under the same id gives the same arm. A propensity is worked out
+    when it is read; with ``propensities=False`` there is none.
 
     >>> policy = TS(arms=["A", "B"], seed=1)
     >>> policy.decide(id="7") == policy.decide(id="7"), round(policy.decide().propensity, 3)
     (True, 0.5)
     """
 
+    samples = True
+
     def __init__(
         self,
         *,
-        seed: int = 0,
+        seed: int | None = None,
         propensities: bool = True,
         prior: BoundTable | None = None,
         arms: Arms | None = None,
@@ -52,12 +54,10 @@ class TS(BasePolicy[ArmCounts]):
         living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
     ) -> None:
-        self._seed = read_whole_number("seed", seed)
-        self._wrapped_seed = wrap_seed(seed)
         self._propensities = read_flag("propensities", propensities)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, ArmCounts(), remember=remember)
+        super().__init__(spec, monitor, ArmCounts(), seed=seed, remember=remember)
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of TS from nothing learned; gives the arm of every round of each.
@@ -66,21 +66,18 @@ class TS(BasePolicy[ArmCounts]):
         """
         low, high = self.spec.reward_range
         arrays = layout.make_arrays(runs)
-        return play_ts(layout.score_table, layout.context_hashes, low, high, runs.seeds, arrays)
+        return play_ts(layout.score_table, low, high, runs.seeds, arrays)
 
-    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+    def choose(
+        self, context: Context, ranked_arms: RankedArms, stream_key: StreamKey
+    ) -> Scores:
         """Draw a mean for every arm from its Beta belief, within its bound; the highest wins.
 
         Called by ``BasePolicy.decide`` for one visitor.
         """
         score_table = self.statistics.make_score_table(context, ranked_arms)
         found = decide_ts(
-            self._wrapped_seed,
-            self.n_learned,
-            hash_context(context),
-            self.statistics.rows,
-            score_table,
-            *self.spec.reward_range,
+            *stream_key, self.statistics.rows, score_table, *self.spec.reward_range
         )
         propensity = self._compute_propensity if self._propensities else None
         return Scores(ranked_arms, found, score_table, propensity=propensity)
@@ -96,5 +93,8 @@ class TS(BasePolicy[ArmCounts]):
         )
 
     def options(self) -> Record:
-        """Give the options that the constructor took; called by ``BasePolicy.state``."""
-        return {"seed": self._seed, "propensities": self._propensities}
+        """Give the options of its own that the constructor took.
+
+        Called by ``BasePolicy._list_options``.
+        """
+        return {"propensities": self._propensities}

@@ -8,6 +8,7 @@ from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.errors import NeedsHorizon
 from boundit.bandit.kernels.arrays import Places
+from boundit.bandit.kernels.rng import StreamKey
 from boundit.bandit.kernels.ucb import decide_ucb, play_ucb
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
@@ -44,6 +45,7 @@ class UCB(BasePolicy[ArmCounts]):
         horizon: int | None = None,
         delta: float | None = None,
         sigma: float | None = None,
+        seed: int | None = None,
         prior: BoundTable | None = None,
         arms: Arms | None = None,
         context: ContextNames | None = None,
@@ -57,7 +59,7 @@ class UCB(BasePolicy[ArmCounts]):
         self._sigma = None if sigma is None else read_positive("sigma", sigma)
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, ArmCounts(), remember=remember)
+        super().__init__(spec, monitor, ArmCounts(), seed=seed, remember=remember)
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of UCB from nothing learned; gives the arm of every round of each.
@@ -66,7 +68,12 @@ class UCB(BasePolicy[ArmCounts]):
         """
         return play_ucb(layout.score_table, self._width, layout.make_arrays(runs))
 
-    def choose(self, context: Context, ranked_arms: RankedArms) -> Scores:
+    def choose(
+        self,
+        context: Context,
+        ranked_arms: RankedArms,
+        stream_key: StreamKey,  # noqa: ARG002, nothing is drawn
+    ) -> Scores:
         """Score arms by UCB's index, clipped to the bounds; the highest wins.
 
         Called by ``BasePolicy.decide`` for one visitor.
@@ -91,6 +98,6 @@ class UCB(BasePolicy[ArmCounts]):
     def options(self) -> Record:
         """Give horizon, delta and sigma as the constructor took them.
 
-        Called by ``BasePolicy.state``.
+        Called by ``BasePolicy._list_options``.
         """
         return {"horizon": self._horizon, "delta": self._delta, "sigma": self._sigma}
