@@ -1,12 +1,16 @@
 import numpy as np
+import pytest
 
+from boundit.bounds import assemble as assembly
 from boundit.bounds.assemble import assemble
 from boundit.bounds.plan import plan_sound
 from boundit.bounds.plan_counts import PlanCounts
+from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.read import read_log
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.terms.interval import Interval
+from boundit.terms.long_work import TimeBudget
 
 GRAPH = parse("Z -> X -> M -> Y; Z -> Y")
 QUERY = parse_query("Y | do(X)")
@@ -80,3 +84,57 @@ def test_a_log_read_twice_by_clusters_is_as_wide_as_once() -> None:
     for key, bound in of_users.bounds.items():
         assert abs((bound.upper - bound.lower) / of_rows[key].width - 1) < 0.03
     assert of_users.living == ()
+
+
+def test_what_the_other_method_would_give_is_found_when_somebody_reads_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = list[str]()
+    make = assembly._make_trial
+
+    def note(*given: object) -> object:
+        made.append(str(given[-1]))
+        return make(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(assembly, "_make_trial", note)
+    counts = count_rows()
+    exact = assemble(PLAN, counts, confidence=0.95, compared=True)
+    near = assemble(PLAN, counts, confidence=0.95, inference="approximate")
+    assert made == ["exact", "approximate"]
+
+    assert exact.others.keys() == exact.bounds.keys()
+    assert made == ["exact", "approximate", "approximate"]
+    for key, other in exact.others.items():
+        assert other.width == pytest.approx(near[key].width, rel=0.1)
+    assert "The approximate method would give about" in exact.explain(1)
+    assert len(made) == 3
+    assert near.others == assemble(PLAN, counts, compared=True).others == {}
+
+
+def test_where_many_cells_were_counted_no_table_holds_on_to_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts = count_rows()
+    later = assemble(PLAN, counts, confidence=0.95, compared=True).others
+    monkeypatch.setattr(assembly, "MOST_KEPT", 5)
+    at_once = assemble(PLAN, counts, confidence=0.95, compared=True).others
+
+    assert type(at_once) is dict
+    assert at_once == later
+    monkeypatch.setattr(assembly, "MOST_COMPARED", 1)
+    assert assemble(PLAN, counts, confidence=0.95, compared=True).others == {}
+
+
+def test_methods_are_compared_in_the_time_that_is_left_where_both_hold() -> None:
+    counts = count_rows()
+    late = Workspace(10**9, TimeBudget(0.0))
+    slow = assemble(PLAN, counts, confidence=0.95, compared=True, workspace=late)
+    assert slow.others == {}
+    learned = count_rows(adaptive=True)
+    assert assemble(PLAN, learned, confidence=0.95, compared=True).others == {}
+
+
+def count_rows(*, adaptive: bool = False) -> PlanCounts:
+    z, x, m, y = np.random.default_rng(0).integers(0, 2, (4, 3_000))
+    log = read_log({"Z": z, "X": x, "M": m, "Y": y}, adaptive=adaptive)
+    return PlanCounts(log.count(["Z", "X", "M"], reward="Y"))

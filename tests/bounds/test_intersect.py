@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from boundit.bounds.binary_reward import BinaryReward
-from boundit.bounds.explain import MOST_COMPARED, MOST_SAMPLED
+from boundit.bounds.explain import MOST_SAMPLED
 from boundit.bounds.intersect import (
     CROSSED,
     NEVER_LOGGED,
     EndsCross,
     NoModelFits,
+    find_intervals,
     intersect_rules,
 )
 from boundit.bounds.numbers import Ends, Numbers
@@ -153,38 +154,36 @@ def test_notes_of_the_rules_are_kept_once() -> None:
     assert intersect_rules(plan, evaluator, COUNTED, (0, 1))[1] == ("hurried",)
 
 
-def test_small_tables_say_why_chance_widens_them_and_what_the_other_method_gives() -> None:
-    """Cells are named as the log has them; ends of the other method are rewards too."""
+def test_small_tables_say_why_chance_widens_them() -> None:
+    """Cells are named as the log has them."""
     cell = HeavyCell((("X", 1), ("Q", 3)), rows=2, share=0.5)
     why = EndSampling(7.0, 0.0, (cell,))
     ends = Ends(
         np.full(2, 0.1), np.full(2, 0.9), sampling=lambda _, upper: None if upper else why
     )
-    own, other = FixedRule("one", ends), says("one", [0.2, 0.3], [0.6, 0.7])
-    found = compare(COUNTED, own, other)["a"].sampling
+    found = allow_for_chance(COUNTED, FixedRule("one", ends))["a"].sampling
 
     assert found == RowSampling(
-        replace(why, heaviest=(replace(cell, levels=(("X", "b"), ("Q", 3))),)),
-        None,
-        Interval(2.0, 6.0),
+        replace(why, heaviest=(replace(cell, levels=(("X", "b"), ("Q", 3))),)), None
     )
 
 
-def test_the_other_method_may_contradict_itself_and_refutes_nothing() -> None:
-    crossed = (says("one", [0.7, 0.7], [0.9, 0.9]), says("two", [0.1, 0.1], [0.2, 0.3]))
-    found = compare(COUNTED, says("one", [0.1, 0.1], [0.9, 0.9]), *crossed)["a"].sampling
-
-    assert found == RowSampling(other=Interval(1.0, 2.0))
-
-
-def test_tables_of_many_rows_are_not_compared_and_those_of_very_many_not_explained() -> None:
-    log = COUNTED.add_levels({"X": [f"x{i}" for i in range(MOST_COMPARED)]})
-    one = FixedRule("one", full(log))
-    assert compare(log, one, one)["a"].sampling == RowSampling(WHY, WHY)
+def test_tables_of_many_rows_do_not_say_why_chance_widens_them() -> None:
+    log = COUNTED.add_levels({"X": [f"x{i}" for i in range(MOST_SAMPLED - 2)]})
+    assert allow_for_chance(log, FixedRule("one", full(log)))["a"].sampling == RowSampling(
+        WHY, WHY
+    )
 
     log = COUNTED.add_levels({"X": [f"x{i}" for i in range(MOST_SAMPLED)]})
-    one = FixedRule("one", full(log))
-    assert compare(log, one, one)["a"].sampling is None
+    assert allow_for_chance(log, FixedRule("one", full(log)))["a"].sampling is None
+
+
+def test_intervals_alone_are_rewards_and_refute_nothing_where_they_cross() -> None:
+    one, two = says("one", [0.2, 0.7], [0.6, 0.9]), says("two", [0.3, 0.1], [0.7, 0.2])
+    plan = planned(one, two)
+    found = find_intervals(plan, lambda *_: ([one.found, two.found], ()), COUNTED, (0, 10))
+
+    assert found == {(("a",), ()): Interval(3.0, 6.0), (("b",), ()): Interval(1.0, 2.0)}
 
 
 def full(log: CountTable) -> Ends:
@@ -192,16 +191,11 @@ def full(log: CountTable) -> Ends:
     return Ends(np.full(shape, 0.1), np.full(shape, 0.9), sampling=lambda *_: WHY)
 
 
-def compare(log: CountTable, own: FixedRule, *other: FixedRule) -> dict[object, Bound]:
-    """The rows of a table by one rule, with the ends of others as the other method."""
-    plan, evaluator = planned(own), Evaluator(BinaryReward(log, "Y", 0, 1))
+def allow_for_chance(log: CountTable, rule: FixedRule) -> dict[object, Bound]:
+    """The rows of a table by one rule, with ends that allow for chance."""
+    plan, evaluator = planned(rule), Evaluator(BinaryReward(log, "Y", 0, 1))
     found, _ = intersect_rules(
-        plan,
-        evaluator,
-        log,
-        (0, 10),
-        finder=lambda *_: ([own.found], ()),
-        other=lambda _: (planned(*other), lambda *_: ([rule.found for rule in other], ())),
+        plan, evaluator, log, (0, 10), finder=lambda *_: ([rule.found], ())
     )
     return {arm[0]: bound for (arm, _), bound in found.items()}
 

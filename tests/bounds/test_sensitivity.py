@@ -35,7 +35,7 @@ def test_intervals_never_widen_as_the_limit_gets_smaller() -> None:
 
 def test_an_end_that_is_kept_keeps_why_chance_moves_it() -> None:
     why, narrow = EndSampling(9.0, 0.0), EndSampling(5.0, 0.0)
-    wide = explain(table(0.3, 0.8), RowSampling(why, why, Interval(0, 1)))
+    wide = explain(table(0.3, 0.8), RowSampling(why, why))
     curve = sensitivity_curve(
         {1.0: explain(table(0.2, 0.7), None), 2.0: wide}.__getitem__, [1, 2]
     )
@@ -44,6 +44,16 @@ def test_an_end_that_is_kept_keeps_why_chance_moves_it() -> None:
     assert curve.tables[0].bounds[(0,), ()].sampling == RowSampling(why, None)
     found = sensitivity_curve(mixed.__getitem__, [1, 2]).tables[0].bounds[(0,), ()]
     assert found.sampling == RowSampling(why, narrow)
+
+
+def test_what_the_other_method_would_give_is_said_of_rows_that_stay_as_they_are() -> None:
+    key, near = ((0,), ()), Interval(0.4, 0.5)
+    own = replace(table(0.2, 0.7), others={key: near})
+    same = {1.0: own, 2.0: table(0.1, 0.8)}.__getitem__
+    mixed = {1.0: own, 2.0: table(0.3, 0.8)}.__getitem__
+
+    assert sensitivity_curve(same, [1, 2]).tables[0].others == {key: near}
+    assert sensitivity_curve(mixed, [1, 2]).tables[0].others == {}
 
 
 def explain(plain: BoundTable, sampling: RowSampling | None) -> BoundTable:

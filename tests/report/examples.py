@@ -60,7 +60,7 @@ def small_table(*, confidence: float | None = 0.95) -> BoundTable:
             upper_rule=RULE.name,
             lower_cells=("I1=0: 0.2 (40 rows)", "I1=1: 0.3 (60 rows)"),
             upper_cells=("I1=0: 0.2 (40 rows)", "I1=1: 0.3 (60 rows)"),
-            sampling=RowSampling(SAMPLING, SAMPLING, Interval(0.15 + 0.5 * u * a * b, 1)),
+            sampling=RowSampling(SAMPLING, SAMPLING),
         )
         for a in (0, 1)
         for b in (0, 1)
@@ -77,6 +77,7 @@ def small_table(*, confidence: float | None = 0.95) -> BoundTable:
         profile="sound",
         confidence=confidence,
         caveats=(CAVEAT,),
+        others={key: Interval(bound.lower + 0.05, 1) for key, bound in bounds.items()},
     )
 
 
@@ -140,7 +141,7 @@ def random_table(seed: int, *, arms: int = 12, contexts: int = 25) -> BoundTable
         bounds[key] = Bound(
             low, high, inner, outer, rng.choice([0, 1, 12345, 0.03125]), lower, upper,
             cells[0], cells[rng.randrange(2)], rng.choice([(), ("see <here>",)]),
-            rng.choice([None, RowSampling(_random_sampling(rng), None, Interval(low, high))]),
+            rng.choice([None, RowSampling(_random_sampling(rng), None)]),
         )  # fmt: skip
     levels = {"Ad": tuple(names), "C": tuple(range(contexts)), "W": (None, "w0", "w1", "w2")}
     return BoundTable(
@@ -154,6 +155,7 @@ def random_table(seed: int, *, arms: int = 12, contexts: int = 25) -> BoundTable
         profile="sound",
         confidence=rng.choice([None, 0.95]),
         caveats=(CAVEAT,),
+        others={key: bound.interval for key, bound in bounds.items() if bound.sampling},
         contrasts={
             (where, (one,), (other,)): rng.uniform(-0.2, 0.2)
             for where in wheres

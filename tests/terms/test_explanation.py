@@ -138,7 +138,7 @@ def test_the_record_holds_facts_and_no_layout() -> None:
 def test_what_chance_adds_stands_below_the_split_of_the_width() -> None:
     """With the promise of the method, and what the other one would give."""
     heavy = HeavyCell((("Z", "old"),), rows=12, share=0.6)
-    sampling = RowSampling(EndSampling(80, 0, (heavy,)), None, Interval(0.25, 0.35))
+    sampling = RowSampling(EndSampling(80, 0, (heavy,)), None)
     bound = Bound(0.2, 0.4, 0.3, 0.3, 9, "by W", "by W", sampling=sampling)
     found = explain_bound(
         Sentence.of("mu"),
@@ -148,6 +148,7 @@ def test_what_chance_adds_stands_below_the_split_of_the_width() -> None:
         inference="approximate",
         promise="so it is promised",
         caveats=(),
+        other=Interval(0.25, 0.35),
     )
 
     assert str(found).endswith(

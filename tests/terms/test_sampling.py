@@ -32,9 +32,9 @@ def test_there_are_two_ways_to_allow_for_chance() -> None:
 def test_each_end_is_told_of_by_itself_where_they_differ() -> None:
     low = EndSampling(1, 0.25, (HeavyCell((), 1, 1.0),))
     high = EndSampling(None, 0.0, boxes="a table is read twice")
-    found = RowSampling(low, high, Interval(0.1, 0.2))
+    found = RowSampling(low, high)
 
-    assert list(describe_sampling(found, "exact")) == [
+    assert list(describe_sampling(found, "exact", Interval(0.1, 0.2))) == [
         "The lower end is as uncertain as a mean of about 1 row of equal weight.",
         "What adds most to its sampling variance: the whole log (1 row, 100 %).",
         "This arm was never logged in strata of weight 0.25; there its reward may be anything.",
@@ -42,6 +42,7 @@ def test_each_end_is_told_of_by_itself_where_they_differ() -> None:
         "is read twice.",
         "The approximate method would give about [0.1, 0.2].",
     ]
+    assert list(describe_sampling(None, "approximate")) == []
     assert list(describe_sampling(RowSampling(), "approximate")) == []
     assert list(describe_sampling(RowSampling(upper=high), "approximate")) == [
         "The upper end is found by the exact method: a table is read twice."

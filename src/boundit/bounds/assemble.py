@@ -13,7 +13,7 @@ from boundit.bounds.claims.claim_rules import CONTRAST_SHARE, explain_boxes, pla
 from boundit.bounds.contrasts.contrast_claims import ContrastFinder
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
-from boundit.bounds.intersect import EndsCross, OtherMethod, intersect_rules
+from boundit.bounds.intersect import EndsCross, find_intervals, intersect_rules
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import Numbers, PlugInNumbers
@@ -29,6 +29,8 @@ from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.contrast import Pair
 from boundit.terms.errors import BounditError
+from boundit.terms.found_later import FoundLater
+from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 from boundit.terms.long_work import Told, say_nothing
 from boundit.terms.message import Message, Note, Option
@@ -38,6 +40,10 @@ from boundit.terms.sampling import Inference
 OVER = Message(
     Option("time_limit"), " was over before all arms were compared and rows explained"
 )
+MOST_COMPARED = 20
+"""Up to how many rows a table tells what the other method to allow for chance would give."""
+MOST_KEPT = 10_000
+"""Up to how many counted cells a table holds on to, until somebody asks for that."""
 ROW_BYTES = 2_000
 """What a row of a table takes, with its reasons."""
 
@@ -100,15 +106,16 @@ def assemble(
         trial = _make_trial(plan, evidence, confidence, inference)
     if evidence.log.exact or trial.finder:
         require_possible(trial.boxed, trial.numbers)
-    at = confidence if compared else None
-    other = _find_other_method(evidence, at, inference)
-    bounds, of_rules = _bound_rows(trial, evidence, other, told)
+    bounds, of_rules = _bound_rows(trial, evidence, told)
     told("compare arms", 0, 1)
     contrasts = _bound_contrasts(trial, evidence, bounds)
     living = _plan_living(plan, evidence, confidence)
     late = (OVER,) if evidence.evaluator.workspace.budget.is_over() else ()
     of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
     said = (*plan.notes, *notes, *of_rules, *late, *of_tables)
+    winners = _keep_winners(trial.plan, bounds)
+    at = confidence if compared else None
+    others = _compare_later(winners, evidence, counts, reward_range, at, inference)
     levels, query = evidence.log.levels, plan.query
     return BoundTable(
         outcome=query.outcomes[0],
@@ -128,6 +135,7 @@ def assemble(
         profile=plan.profile,
         confidence=confidence,
         inference=inference,
+        others=others,
         caveats=tuple(map(str, said)),
         notes=said,
     )
@@ -141,7 +149,7 @@ def _make_trial(
 ) -> Trial:
     """Choose the rules to try at a confidence, and what finds their ends by a method.
 
-    Called by ``assemble``, and by ``_find_other_method`` to compare with.
+    Called by ``assemble``, and by ``_compare`` for the other method.
     """
     if inference == "approximate":
         return _approximate(plan, evidence, confidence)
@@ -197,30 +205,68 @@ def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) ->
     return replace(exact, plan=near.add_formulas(exact.plan), finder=finder)
 
 
-def _find_other_method(
-    evidence: BoundEvidence, confidence: float | None, inference: Inference
-) -> OtherMethod | None:
-    """Find what makes the other way to allow for chance, to compare a small table with.
+def _keep_winners(plan: BoundPlan, bounds: Mapping[Key, Bound]) -> BoundPlan:
+    """Keep the rules of a plan that gave some end.
 
-    None without a confidence, and where rows are not independent: then one way alone holds.
-    Called by ``assemble``.
+    Called by ``assemble``: by these both methods are compared.
     """
-    if confidence is None or evidence.is_clustered or evidence.is_adaptive:
-        return None
+    won = {name for bound in bounds.values() for name in (bound.lower_rule, bound.upper_rule)}
+    return replace(plan, rules=tuple(p for p in plan.rules if p.record.name in won))
 
-    def make(plan: BoundPlan) -> tuple[BoundPlan, EndFinder]:
-        other: Inference = "approximate" if inference == "exact" else "exact"
-        trial = _make_trial(plan, evidence, confidence, other)
-        return trial.plan, trial.finder or partial(try_rules, trial.numbers)
 
-    return make
+def _compare_later(
+    plan: BoundPlan,
+    evidence: BoundEvidence,
+    counts: PlanCounts,
+    reward_range: tuple[float, float] | None,
+    confidence: float | None,
+    inference: Inference,
+) -> Mapping[Key, Interval]:
+    """Leave it to whoever reads it to find what the other way to allow for chance would give.
+
+    They have the time that is left now. Where many cells were counted, it is found at once, so
+    that no table holds them. Empty for tables of more than a few rows, without a confidence,
+    and where rows of the log are not independent: then one way alone holds. Called by
+    ``assemble``.
+    """
+    space = evidence.evaluator.workspace
+    dependent = evidence.is_clustered or evidence.is_adaptive
+    if confidence is None or dependent or space.budget.is_over():
+        return {}
+    if _count_rows(plan, evidence) > MOST_COMPARED:
+        return {}
+    # Seconds of a part of a budget start to run when they are first asked for.
+    space = replace(space, budget=space.budget.share(1.0))
+    other: Inference = "approximate" if inference == "exact" else "exact"
+    find = partial(_compare, plan, counts, reward_range, confidence, other, space)
+    kept = sum(len(table.n) for table in counts.tables)
+    return FoundLater(find) if kept <= MOST_KEPT else find()
+
+
+def _compare(
+    plan: BoundPlan,
+    counts: PlanCounts,
+    reward_range: tuple[float, float] | None,
+    confidence: float,
+    inference: Inference,
+    workspace: Workspace,
+) -> Mapping[Key, Interval]:
+    """Find the intervals that one way to allow for chance would give by the rules of a plan.
+
+    None where memory or time is over: a comparison less, but the ends hold. Used by
+    ``_compare_later``.
+    """
+    evidence = BoundEvidence.from_counts(plan, counts, reward_range, workspace)
+    try:
+        trial = _make_trial(plan, evidence, confidence, inference)
+        finder = trial.finder or partial(try_rules, trial.numbers)
+        return find_intervals(trial.plan, finder, evidence.log, evidence.reward_range)
+    except LIMITS:
+        return {}
 
 
 def _bound_rows(
-    trial: Trial,
-    evidence: BoundEvidence,
-    other: OtherMethod | None,
-    told: Told,
+    trial: Trial, evidence: BoundEvidence, told: Told
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the rules into a bound for every arm and context, with notes on the table.
 
@@ -234,7 +280,6 @@ def _bound_rows(
             evidence.log,
             evidence.reward_range,
             finder=trial.finder,
-            other=other,
             boxes=[trial.reasons.get(p.record.name) for p in trial.plan.rules],
             told=told,
         )
@@ -302,11 +347,19 @@ def _require_room(plan: BoundPlan, evidence: BoundEvidence) -> None:
 
     Called by ``assemble``.
     """
-    axes = plan.query.treatments + plan.query.context
-    rows = prod(evidence.evaluator.levels[a] for a in axes)
-    workspace = evidence.evaluator.workspace
+    rows, workspace = _count_rows(plan, evidence), evidence.evaluator.workspace
     if rows * ROW_BYTES > workspace.memory_limit:
+        axes = plan.query.treatments + plan.query.context
         raise TooManyRows(axes, rows, workspace.memory_limit // ROW_BYTES)
+
+
+def _count_rows(plan: BoundPlan, evidence: BoundEvidence) -> int:
+    """Count the rows of a table: an arm in a context each.
+
+    Called by ``_require_room`` and ``_compare_later``.
+    """
+    axes = plan.query.treatments + plan.query.context
+    return prod(evidence.evaluator.levels[a] for a in axes)
 
 
 def require_possible(plan: BoundPlan, numbers: Numbers) -> None:

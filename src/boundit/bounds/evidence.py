@@ -77,7 +77,7 @@ class BoundEvidence:
     def is_clustered(self) -> bool:
         """Whether rows of some table belong together, so that cells have no intervals.
 
-        Read by ``_approximate``, ``_plan_living`` and ``_find_other_method``.
+        Read by ``_approximate``, ``_plan_living`` and ``_compare_later``.
         """
         tables = (self.rewards, *self.population)
         return any(source.table.clusters is not None for source in tables)
@@ -87,7 +87,7 @@ class BoundEvidence:
         """Whether a policy learned while it wrote some of the rows that formulas are read off.
 
         Rows then hang on earlier ones, and only intervals of cells that allow for it hold. Read
-        by ``_allow_for_chance`` and ``_find_other_method``.
+        by ``_allow_for_chance`` and ``_compare_later``.
         """
         return any(source.table.adaptive for source in (self.rewards, *self.population))
 

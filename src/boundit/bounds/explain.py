@@ -28,8 +28,6 @@ NEAR = 1e-6
 """How far the sum of a proof may be from the end that it proves."""
 MOST_SAMPLED = 1_000
 """Up to how many rows each say why chance widens them as it does."""
-MOST_COMPARED = 20
-"""Up to how many rows a table is made by both methods, so that each row can tell the other."""
 MOST_CELLS = 1_000
 """Up to how many cells behind a row are listed; of more, none is: nobody could read them."""
 Cell: TypeAlias = tuple[Mapping[str, int], float]
@@ -61,7 +59,6 @@ class Explainer:
         self._last_cells: dict[tuple[int, Place], tuple[Cell, ...]] = {}
         rows = np.prod([len(log.levels[axis]) for axis in axes])
         self.is_small, self.is_sampled = rows <= MOST_EXPLAINED, rows <= MOST_SAMPLED
-        self.is_compared = rows <= MOST_COMPARED
 
     def scale(self, share: float) -> float:
         """Turn a number on the scale from 0 to 1 into a reward within its range.

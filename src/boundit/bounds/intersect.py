@@ -4,11 +4,10 @@ An exact law leaves no room for chance: ends that cross there refute the graph. 
 counted rows cross by noise; such a row keeps the narrowest single rule and says so.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import product, repeat, starmap
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 from boundit.bounds.explain import Explainer
 from boundit.bounds.numbers import Ends, PlugInNumbers
 from boundit.bounds.plan import BoundPlan
-from boundit.bounds.refusals import LIMITS
 from boundit.bounds.try_rules import EndFinder, try_rules
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.named_array import Floats
@@ -35,8 +33,6 @@ NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
 NO_FIT = "by chance no model of the graph fits {!r} here, so that rule was left out"
 Places = NDArray[np.intp]
-OtherMethod: TypeAlias = Callable[[BoundPlan], tuple[BoundPlan, EndFinder]]
-"""Makes another way to allow for chance: of some rules those it tries, and what finds ends."""
 
 
 class EndsCross(BounditError):
@@ -99,15 +95,13 @@ def intersect_rules(
     reward_range: tuple[float, float],
     *,
     finder: EndFinder | None = None,
-    other: OtherMethod | None = None,
     boxes: Sequence[str | None] = (),
     told: Told = say_nothing,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the ends of all rules into a bound for every arm and context.
 
-    ``finder`` finds ends that allow for chance, ``other`` makes what finds those of the other
-    method, which stand beside them in tables of few rows. ``boxes`` say of each rule why its
-    cells have intervals of their own.
+    ``finder`` finds ends that allow for chance. ``boxes`` say of each rule why its cells have
+    intervals of their own.
     Each bound keeps which rules gave its ends; with the bounds come notes on the whole table.
     Rules of a sound plan hold, so that ends which cross can only blame the graph. Called by
     ``_bound_rows``.
@@ -135,12 +129,7 @@ def intersect_rules(
     names = [RANGE, *(planned.record.name for planned in plan.rules)]
     writer = _RowWriter(explainer, names, axes, len(plan.query.treatments))
     numbers = np.broadcast_to(log.marginalize(axes).align(axes), shape)
-    bounds = writer.write_rows(
-        best,
-        estimates,
-        _find_other(other, _keep_winners(plan, best), explainer, shape, told),
-        numbers,
-    )
+    bounds = writer.write_rows(best, estimates, numbers)
     return bounds, tuple(dict.fromkeys(best.notes + estimates.left_out))
 
 
@@ -155,7 +144,7 @@ def _intersect_ends(
 
     Where these cross (lower above upper), the narrowest single rule is kept, unless ``strict``
     leaves them to be named and refused. Called by ``intersect_rules`` for the estimates, and
-    again with a confidence, and by ``_find_other``.
+    again with a confidence, and by ``find_intervals``.
     """
     found, left_out = finder(plan.rules, shape, told)
     all_ends = [Ends(np.zeros(shape), np.ones(shape)), *found]
@@ -178,37 +167,41 @@ def _intersect_ends(
     return Intersection(lower, upper, low_by, high_by, crossed, all_ends, left_out)
 
 
-def _keep_winners(plan: BoundPlan, best: Intersection) -> BoundPlan:
-    """Keep the rules of a plan that gave some end.
+def find_intervals(
+    plan: BoundPlan, finder: EndFinder, log: CountTable, reward_range: tuple[float, float]
+) -> dict[Key, Interval]:
+    """Intersect the ends that ``finder`` finds into an interval for every arm and context.
 
-    Called by ``intersect_rules``: by these both methods are compared.
+    They stand beside those of a table and say nothing of the graph where they cross. Called by
+    ``_compare``.
     """
-    won = {*np.unique(best.low_by).tolist(), *np.unique(best.high_by).tolist()}
-    kept = tuple(each for i, each in enumerate(plan.rules, start=1) if i in won)
-    return replace(plan, rules=kept)
+    treatments, context = plan.query.treatments, plan.query.context
+    shape = [len(log.levels[axis]) for axis in treatments + context]
+    found = _intersect_ends(plan, finder, shape, say_nothing, strict=False)
+    ends = (_scale_ends(each, reward_range) for each in (found.lower, found.upper))
+    keys = _list_keys(log, treatments, context)
+    return dict(zip(keys, starmap(Interval, zip(*ends, strict=True)), strict=True))
 
 
-def _find_other(
-    other: OtherMethod | None,
-    plan: BoundPlan,
-    explainer: Explainer,
-    shape: Sequence[int],
-    told: Told,
-) -> Intersection | None:
-    """Find the intervals that the other method would give, if rows are few and time is left.
+def _list_keys(
+    log: CountTable, treatments: Sequence[str], context: Sequence[str]
+) -> Iterator[Key]:
+    """List the names of arm and context at all places, as the arrays of ends have them.
 
-    By the rules that gave the ends of the table.
-
-    They stand beside those of the table and say nothing of the graph where they cross. Called
-    by ``intersect_rules``.
+    Called by ``find_intervals`` and ``_RowWriter.write_rows``; the names are keys of tables.
     """
-    over = explainer.evaluator.workspace.budget.is_over()
-    if other is None or over or not explainer.is_compared:
-        return None
-    try:
-        return _intersect_ends(*other(plan), shape, told, strict=False)
-    except LIMITS:  # a comparison less, but the ends hold
-        return None
+    arms, contexts = ([log.levels[axis] for axis in axes] for axes in (treatments, context))
+    return product(list(product(*arms)), list(product(*contexts)))
+
+
+def _scale_ends(shares: Floats, reward_range: tuple[float, float]) -> list[float]:
+    """Turn ends on the scale from 0 to 1 into rewards within their range, place by place.
+
+    Called by ``find_intervals`` and ``_RowWriter.write_rows``.
+    """
+    low, high = reward_range
+    found: list[float] = (low + (high - low) * shares).ravel().tolist()
+    return found
 
 
 class _RowWriter:
@@ -220,54 +213,30 @@ class _RowWriter:
         self.explainer, self.names, self.axes, self.n_arms = explainer, names, axes, n_arms
 
     def write_rows(
-        self,
-        best: Intersection,
-        estimates: Intersection,
-        other: Intersection | None,
-        numbers: Floats,
+        self, best: Intersection, estimates: Intersection, numbers: Floats
     ) -> dict[Key, Bound]:
         """Make the ``Bound`` of every arm and context: ends, estimates, rules, numbers, marks.
 
-        ``other`` has the ends of the other method, ``numbers`` how many rows were logged there.
-        Called by ``intersect_rules``.
+        ``numbers`` are how many rows were logged there. Called by ``intersect_rules``.
         """
+        explainer, n = self.explainer, self.n_arms
+        scale = partial(_scale_ends, reward_range=(explainer.low, explainer.high))
         low_by, high_by = best.low_by.ravel().tolist(), best.high_by.ravel().tolist()
         columns = (
-            self._scale_ends(best.lower),
-            self._scale_ends(best.upper),
-            self._scale_ends(estimates.lower),
-            self._scale_ends(estimates.upper),
+            scale(best.lower),
+            scale(best.upper),
+            scale(estimates.lower),
+            scale(estimates.upper),
             numbers.astype(float).ravel().tolist(),
             [self.names[which] for which in low_by],
             [self.names[which] for which in high_by],
             self._list_all_cells(low_by, best, estimates, upper=False),
             self._list_all_cells(high_by, best, estimates, upper=True),
             self._list_marks(best, estimates, numbers),
-            repeat(None, best.lower.size)
-            if best is estimates
-            else self._list_sampling(best, other),
+            repeat(None, best.lower.size) if best is estimates else self._list_sampling(best),
         )
-        return dict(
-            zip(self._list_keys(), starmap(Bound, zip(*columns, strict=True)), strict=True)
-        )
-
-    def _list_keys(self) -> Iterator[Key]:
-        """List the names of arm and context at all places, as the arrays of ends have them.
-
-        Called by ``_RowWriter.write_rows``; the names are the keys of bounds.
-        """
-        levels = [self.explainer.log.levels[axis] for axis in self.axes]
-        arms, contexts = levels[: self.n_arms], levels[self.n_arms :]
-        return product(list(product(*arms)), list(product(*contexts)))
-
-    def _scale_ends(self, shares: Floats) -> list[float]:
-        """Turn ends on the scale from 0 to 1 into rewards within their range, place by place.
-
-        Called by ``_RowWriter.write_rows``.
-        """
-        low, high = self.explainer.low, self.explainer.high
-        found: list[float] = (low + (high - low) * shares).ravel().tolist()
-        return found
+        keys = _list_keys(explainer.log, self.axes[:n], self.axes[n:])
+        return dict(zip(keys, starmap(Bound, zip(*columns, strict=True)), strict=True))
 
     def _list_marks(
         self, best: Intersection, estimates: Intersection, numbers: Floats
@@ -289,9 +258,7 @@ class _RowWriter:
                 marks[i] = shared.setdefault(extended, extended)
         return marks
 
-    def _list_sampling(
-        self, best: Intersection, other: Intersection | None
-    ) -> Iterator[RowSampling | None]:
+    def _list_sampling(self, best: Intersection) -> Iterator[RowSampling | None]:
         """List why chance widens each row as it does; None where nobody says anything of it.
 
         Called by ``_RowWriter.write_rows`` where chance is allowed for.
@@ -299,13 +266,9 @@ class _RowWriter:
         if not self.explainer.is_sampled:
             yield from repeat(None, best.lower.size)
             return
-        beside: Iterable[Interval | None] = repeat(None, best.lower.size)
-        if other is not None:
-            ends = self._scale_ends(other.lower), self._scale_ends(other.upper)
-            beside = starmap(Interval, zip(*ends, strict=True))
         low_by, high_by = best.low_by.ravel().tolist(), best.high_by.ravel().tolist()
         places = product(*map(range, best.lower.shape))
-        for place, low, high, interval in zip(places, low_by, high_by, beside, strict=True):
+        for place, low, high in zip(places, low_by, high_by, strict=True):
             lower, upper = (
                 self.explainer.explain_sampling(
                     which - 1, place, best.all_ends[which], upper=which_end
@@ -314,8 +277,8 @@ class _RowWriter:
                 else None
                 for which, which_end in ((low, False), (high, True))
             )
-            said = lower is not None or upper is not None or interval is not None
-            yield RowSampling(lower, upper, interval) if said else None
+            said = lower is not None or upper is not None
+            yield RowSampling(lower, upper) if said else None
 
     def _list_all_cells(
         self,

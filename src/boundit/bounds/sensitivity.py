@@ -12,6 +12,7 @@ from boundit.bounds.intersect import EndsCross
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.found_later import FoundLater
 from boundit.terms.interval import Interval
 from boundit.terms.sampling import RowSampling
 
@@ -70,14 +71,19 @@ def sensitivity_curve(
 def _narrow_table(table: BoundTable, wider: BoundTable) -> BoundTable:
     """Replace each end of a table by that of a ``wider`` table where that one is tighter.
 
-    Both hold. Called by ``sensitivity_curve`` for the table of each limit and that of the next
-    larger one.
+    Both hold. What the other method would give is said of rows that stay as they are. Called by
+    ``sensitivity_curve`` for the table of each limit and that of the next larger one.
     """
     bounds = {
         key: _keep_better(key, bound, wider.bounds[key]) for key, bound in table.bounds.items()
     }
     rules = {**wider.rules, **table.rules}
-    return replace(table, bounds=bounds, rules=rules)
+
+    def find_others() -> dict[Key, Interval]:
+        own = (key for key, bound in bounds.items() if bound is table.bounds[key])
+        return {key: table.others[key] for key in own if key in table.others}
+
+    return replace(table, bounds=bounds, rules=rules, others=FoundLater(find_others))
 
 
 def _keep_better(key: Key, one: Bound, other: Bound) -> Bound:
@@ -110,7 +116,7 @@ def _keep_better(key: Key, one: Bound, other: Bound) -> Bound:
 def _mix_sampling(low: RowSampling | None, high: RowSampling | None) -> RowSampling | None:
     """Say why chance moves the lower end of one row and the upper end of another.
 
-    What the other method would give is said of neither. Called by ``_keep_better``.
+    Called by ``_keep_better``.
     """
     if low is None and high is None:
         return None

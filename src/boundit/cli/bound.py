@@ -274,14 +274,17 @@ def _write_rows(table: "BoundTable") -> list[dict[str, object]]:
 
     Called by ``_print_table`` for --json.
     """
-    from boundit.terms.saving.codec import encode  # noqa: PLC0415, keeps --help quick
+    from boundit.terms.sampling import RowSampling  # noqa: PLC0415, keeps --help quick
+    from boundit.terms.saving.codec import encode  # noqa: PLC0415
 
     plain = int | float | str | None
     rows: list[dict[str, object]] = [
         {name: v if isinstance(v, plain) else str(v) for name, v in row.items()}
         for row in table.rows()
     ]
-    for row, bound in zip(rows, table.bounds.values(), strict=True):
-        if bound.sampling is not None:
-            row["sampling"] = encode(bound.sampling)
+    for row, (key, bound) in zip(rows, table.bounds.items(), strict=True):
+        other = table.others.get(key)
+        if bound.sampling is not None or other is not None:
+            ends = encode(bound.sampling or RowSampling())
+            row["sampling"] = ends | {"other": other and encode(other)}
     return rows

@@ -60,6 +60,9 @@ class BoundTable:
     of the log and rounds of a policy count together.
     ``bins`` has the edges of treatments and contexts that were cut into bins: below the first
     edge a number is in the first bin, from that edge on in the next.
+    ``others`` are about what the other method to allow for chance would give, in tables of few
+    rows; they are found when first read. They come from the rules that gave the ends: on its
+    own that method has more rules to choose from, which share its error.
     ``notes`` are the caveats once more, with the options that they name as values, for whoever
     spells options otherwise than Python; a table of an expert or a file has none.
 
@@ -87,6 +90,7 @@ class BoundTable:
     units: str = ROWS
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     fused: FusedPlan | NoFusedPlan = NO_LOG
+    others: Mapping[Key, Interval] = field(default_factory=dict, repr=False)
     notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -243,6 +247,7 @@ class BoundTable:
             inference=self.inference,
             caveats=self.caveats,
             dominated=self._find_domination(key),
+            other=self.others.get(key),
         )
 
     @property

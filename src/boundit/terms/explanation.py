@@ -223,13 +223,16 @@ def explain_bound(
     promise: str,
     caveats: Sequence[str],
     dominated: Domination | None = None,
+    other: Interval | None = None,
 ) -> Explanation:
     """Make the explanation of one row of bounds: its ends, their rules, numbers and caveats.
+
+    ``other`` is about what the other method to allow for chance would give.
 
     Called by ``BoundTable.explanation``.
     """
     low, high = bound.lower_estimate, bound.upper_estimate
-    lines = describe_sampling(bound.sampling, inference) if bound.sampling and inference else ()
+    lines = describe_sampling(bound.sampling, inference, other) if inference else ()
     return Explanation(
         question,
         bound.interval,

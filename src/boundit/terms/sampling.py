@@ -73,22 +73,19 @@ class EndSampling:
 
 @dataclass(frozen=True, slots=True)
 class RowSampling:
-    """How chance widens one row: each end, and about what the other method would give.
-
-    ``other`` comes from the rules that gave the ends. On its own the other method has more
-    rules to choose from, which share its error: its interval may differ a little.
-    """
+    """How chance widens one row: each end, where somebody can say."""
 
     lower: EndSampling | None = None
     upper: EndSampling | None = None
-    other: Interval | None = None
 
 
-def describe_sampling(found: RowSampling, inference: Inference) -> Iterator[str]:
+def describe_sampling(
+    found: RowSampling | None, inference: Inference, other: Interval | None = None
+) -> Iterator[str]:
     """Say in sentences why chance widens a row as much as it does, and what would help.
 
-    What holds for both ends is said once. Called by ``explain_bound``, and by
-    ``_join_sampling`` for large pages.
+    What holds for both ends is said once; ``other`` is about what the other method would give.
+    Called by ``explain_bound``, and by ``_join_sampling`` for large pages.
 
     >>> found = RowSampling(EndSampling(120.4, 0.02), EndSampling(120.4, 0.02))
     >>> for line in describe_sampling(found, "exact"):
@@ -96,7 +93,7 @@ def describe_sampling(found: RowSampling, inference: Inference) -> Iterator[str]
     Both ends are as uncertain as a mean of about 120 rows of equal weight.
     This arm was never logged in strata of weight 0.02; there its reward may be anything.
     """
-    ends = (found.lower, found.upper)
+    ends = (found.lower, found.upper) if found else (None, None)
     both = [[*_describe_end("Both ends", "are", end, inference)] for end in ends if end]
     if len(both) == 2 and both[0] == both[1]:
         yield from both[0]
@@ -104,9 +101,9 @@ def describe_sampling(found: RowSampling, inference: Inference) -> Iterator[str]
         for name, end in zip(("The lower end", "The upper end"), ends, strict=True):
             if end is not None:
                 yield from _describe_end(name, "is", end, inference)
-    if found.other is not None:
-        other = "approximate" if inference == "exact" else "exact"
-        yield f"The {other} method would give about {found.other}."
+    if other is not None:
+        method = "approximate" if inference == "exact" else "exact"
+        yield f"The {method} method would give about {other}."
 
 
 def _describe_end(

@@ -14,6 +14,7 @@ from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.explanation import Domination, EndNumbers, WidthSplit
 from boundit.terms.formula import Line
+from boundit.terms.interval import Interval
 from boundit.terms.sampling import Inference, describe_sampling
 
 Floats = NDArray[np.float64]
@@ -79,7 +80,10 @@ class RowValues:
                 [_join_lines(cells) for cells in map(attrgetter("lower_cells"), bounds)],
                 [_join_lines(cells) for cells in map(attrgetter("upper_cells"), bounds)],
             ),
-            [_join_sampling(bound, table.inference) for bound in bounds],
+            [
+                _join_sampling(bound, table.inference, table.others.get(key))
+                for key, bound in zip(keys, bounds, strict=True)
+            ],
         )
 
     def find_domination(self, row: int) -> Domination | None:
@@ -166,11 +170,12 @@ def _join_lines(cells: Sequence[Line]) -> str:
     return "\n".join(" ".join(str(line).splitlines()) for line in lines)
 
 
-def _join_sampling(bound: Bound, inference: Inference | None) -> str:
+def _join_sampling(bound: Bound, inference: Inference | None, other: Interval | None) -> str:
     """Write why chance widens a row as one text of several lines; empty where none is said.
 
-    Called by ``RowValues.of`` for every row.
+    ``other`` is about what the other method would give. Called by ``RowValues.of`` for every
+    row.
     """
-    if bound.sampling is None or inference is None:
+    if inference is None:
         return ""
-    return "\n".join(describe_sampling(bound.sampling, inference))
+    return "\n".join(describe_sampling(bound.sampling, inference, other))
