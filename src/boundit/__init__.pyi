@@ -37,6 +37,7 @@ from boundit.graph.nx import to_networkx as to_networkx
 from boundit.graph.read import format_graph as format_graph
 from boundit.graph.read import parse_graph as parse_graph
 from boundit.graph.read import read_graph as read_graph
+from boundit.simulation.feedback.feedback import Feedback as Feedback
 from boundit.simulation.model import Model as Model
 from boundit.simulation.regret import Regret as Regret
 from boundit.simulation.simulate import simulate as simulate

@@ -188,3 +188,38 @@ def test_one_run_is_one_run(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = answer(capsys, "--runs", "1", "--rounds", "1", "--policies", "UCB")
 
     assert out.startswith("the paper's world: 1 run of 1 round, seed 0;")
+
+
+def test_rewards_may_come_late_in_batches_or_never(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ("--delay", "7.5", "--law", "geometric", "--window", "20", "--missing", "0.1")
+    more = ("--default", "0", "--batch", "5")
+    code, out, err = answer(capsys, *SMALL, *flags, *more, "--policies", "UCB", "--json")
+
+    assert (code, err) == (0, "")
+    assert json.loads(out)["feedback"] == {
+        "delay": 7.5,
+        "law": "geometric",
+        "window": 20,
+        "missing": 0.1,
+        "default": 0.0,
+        "batch": 5,
+    }
+    assert "feedback: delay 3, law fixed" in answer(capsys, *SMALL, "--delay", "3")[1]
+    assert "feedback" not in answer(capsys, *SMALL, "--delay", "0")[1]
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (("--delay", "1.5"), "delay must be a number of rounds"),
+        (("--default", "0"), "window must be a number of rounds, where there is a default"),
+        (("--study", "watch", "--batch", "3"), "--study does not go with --batch"),
+    ],
+)
+def test_rewards_that_cannot_come_so_are_refused(
+    capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], says: str
+) -> None:
+    code, _, err = answer(capsys, *flags)
+
+    assert code == 2
+    assert says in err

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
+from boundit.bandit.policies.kl_ucb import KLUCB
 from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.policies.ts import TS
 from boundit.bandit.policies.ucb import UCB
 from boundit.bounds.derive import derive_bounds
 from boundit.estimand.query import parse_query
 from boundit.simulation.chunk import Chunk, Stopped
+from boundit.simulation.feedback.arrivals import schedule_rewards
+from boundit.simulation.feedback.feedback import Feedback
 from boundit.simulation.model import Model
 from boundit.simulation.world import World
 from boundit.simulation.worlds import paper_world
@@ -189,3 +193,74 @@ def test_a_share_of_rounds_shows_what_all_would(kind: type[LinUCB] | type[UCB]) 
         second = float(half.observation_uniforms[1, t])
         told = observation.observe(context, arm, reward, second) if second == second else None
         plain.learn(decision, reward, observed=told)
+
+
+FEEDBACKS = (
+    Feedback(delay=20),
+    Feedback(delay=15, law="geometric", window=40, missing=0.2, default=0.25, batch=8),
+    Feedback(batch=30),
+    Feedback(missing=0.5),
+)
+
+
+@pytest.mark.parametrize("feedback", FEEDBACKS, ids=repr)
+@pytest.mark.parametrize("kind", [LinUCB, UCB, TS, KLUCB])
+def test_rewards_are_learned_when_they_come(
+    kind: type[LinUCB] | type[UCB] | type[TS] | type[KLUCB], feedback: Feedback
+) -> None:
+    """A plain loop that keeps its letters in a drawer learns the same, in the same order."""
+    world = paper_world()
+    bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+    chunk = Chunk.draw(world, 3, range(2), 300, observed=0.5, feedback=feedback)
+    pulls = chunk.play("it", kind(prior=bounds), Event())
+    seed = derive_policy_seed("it", run=1, seed=3)
+    plain = kind(prior=bounds).fresh(horizon=300, seed=seed)
+    late, losses = (
+        np.random.default_rng(np.random.SeedSequence(3, spawn_key=(1, stream))).random(300)
+        for stream in (4, 5)
+    )
+    arrivals = schedule_rewards(feedback, late, losses)
+    observation = world.make_environment(["I1"]).side_observation
+    assert observation is not None
+    decisions, came = [], 0
+    for t in range(300):
+        context = int(chunk.contexts[1, t])
+        decisions.append(plain.decide(world.environment.contexts[context], id=str(t)))
+        assert world.environment.arms.index(decisions[t].arm) == pulls[1, t]
+        for s in arrivals.order[came : arrivals.ends[t]].tolist():
+            where, arm = int(chunk.contexts[1, s]), int(pulls[1, s])
+            reward = float(chunk.uniforms[1, s] < world.environment.means[where, arm])
+            second = float(chunk.observation_uniforms[1, s])
+            told = observation.observe(where, arm, reward, second) if second == second else None
+            default = float(arrivals.defaults[s])
+            if default == default:
+                reward, told = default, None
+            plain.learn(decisions[s], reward, observed=told)
+        came = int(arrivals.ends[t])
+
+
+def test_late_rewards_leave_contexts_and_luck_as_they_are() -> None:
+    world = paper_world()
+    late, plain = (
+        Chunk.draw(world, 3, range(2), 300, feedback=feedback)
+        for feedback in (Feedback(delay=50), None)
+    )
+
+    assert np.array_equal(late.contexts, plain.contexts)
+    assert np.array_equal(late.uniforms, plain.uniforms)
+    one, two = (chunk.play("it", LinUCB(), Event()) for chunk in (late, plain))
+    assert np.array_equal(one[:, 0], two[:, 0])
+    assert not np.array_equal(one, two)
+    at_once = replace(late, feedback=Feedback())
+    assert np.array_equal(at_once.play("it", LinUCB(), Event()), two)
+
+
+def test_a_policy_for_each_run_plays_its_own_run() -> None:
+    world = paper_world()
+    chunk = Chunk.draw(world, 3, range(4, 7), 200)
+    alphas = {run: 0.1 * run for run in chunk.runs}
+    pulls = chunk.play("it", lambda run: LinUCB(alpha=alphas[run]), Event())
+
+    for i, run in enumerate(chunk.runs):
+        alone = chunk.play("it", LinUCB(alpha=alphas[run]), Event())
+        assert np.array_equal(pulls[i], alone[i])

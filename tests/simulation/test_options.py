@@ -8,7 +8,8 @@ import pytest
 from boundit.bandit.errors import BadOption
 from boundit.bandit.policies.ucb import UCB
 from boundit.simulation.errors import NothingToSimulate
-from boundit.simulation.options import LONGEST, SimulationOptions, read_seed
+from boundit.simulation.feedback.feedback import Feedback
+from boundit.simulation.options import LONGEST, SimulationOptions, make_policy, read_seed
 from boundit.simulation.worlds import paper_world
 
 NO_NUMBERS = (1.5, 2.0, "3", True, [1, 2], np.ones(30), np.float64(2), {"seed": 1})
@@ -24,6 +25,7 @@ def read(**options: object) -> SimulationOptions:
         "seed": 0,
         "workers": 1,
         "observed": False,
+        "feedback": None,
     }
     return SimulationOptions.read(**plain | options)
 
@@ -104,3 +106,21 @@ def test_a_share_of_rounds_lies_between_none_and_all(given: object) -> None:
         read(observed=given)
     assert "\n" not in str(no.value)
     assert [read(observed=share).observed for share in (True, False, 0.5, 1)] == [1, 0, 0.5, 1]
+
+
+@pytest.mark.parametrize("given", [50, "late", {"delay": 3}, Feedback], ids=repr)
+def test_feedback_is_a_value_of_its_own(given: object) -> None:
+    with pytest.raises(BadOption, match=r"^feedback must be None or Feedback\(\.\.\.\)") as no:
+        read(feedback=given)
+    assert "\n" not in str(no.value)
+    assert read(feedback=Feedback(delay=3)).feedback == Feedback(delay=3)
+
+
+def test_a_policy_is_given_or_made_for_each_run() -> None:
+    policy, made = UCB(), {run: UCB() for run in range(3)}
+    asked = read(policies={"one": policy, "many": made.__getitem__})
+
+    assert make_policy("one", asked.policies["one"], 2) is policy
+    assert make_policy("many", asked.policies["many"], 2) is made[2]
+    with pytest.raises(BadOption, match=r"^policies\['it'\]\(4\) must be a policy.*found 5$"):
+        make_policy("it", lambda run: run + 1, 4)  # type: ignore[arg-type, return-value]

@@ -20,6 +20,7 @@ from boundit.bandit.prior.watch import Watch
 from boundit.bounds.derive import derive_bounds
 from boundit.simulation import simulate as engine
 from boundit.simulation.errors import NothingToSimulate, PulledElsewhere
+from boundit.simulation.feedback.feedback import Feedback
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit.simulation.worlds import paper_world, random_world
@@ -294,3 +295,37 @@ def test_the_result_says_what_made_it() -> None:
     assert (found.seed, found.world) == (9, "the paper's world")
     assert settings["world"]["graph"] == str(WORLD.graph)  # type: ignore[index]
     assert settings["policies"]["PCB"]["prior"]["profile"] == "sound"  # type: ignore[index]
+
+
+def test_feedback_is_kept_with_the_result(tmp_path: Path) -> None:
+    late = Feedback(delay={0: 0.5, 20: 0.5}, batch=4)
+    asked = {"rounds": 50, "runs": 2, "seed": 1}
+    found = simulate(WORLD, {"a": UCB()}, feedback=late, observed=0.5, **asked)  # type: ignore[arg-type]
+    found.save(tmp_path / "late.npz")
+    kept = Regret.load(tmp_path / "late.npz")
+
+    assert kept.settings["feedback"] == late.to_record()
+    assert kept.settings["observed"] == 0.5
+    plain = simulate(WORLD, {"a": UCB()}, **asked)  # type: ignore[arg-type]
+    assert "feedback" not in plain.settings
+    at_once = simulate(WORLD, {"a": UCB()}, feedback=Feedback(), **asked)  # type: ignore[arg-type]
+    assert np.array_equal(at_once.curves, plain.curves)
+    assert not np.array_equal(kept.curves, plain.curves)
+
+
+def test_policies_made_for_each_run_are_paired_with_the_others() -> None:
+    """Whatever the workers: a run is known by its number, not by who plays it."""
+    made = list[int]()
+
+    def make(run: int) -> UCB:
+        made.append(run)
+        return UCB()
+
+    policies = {"a": UCB(), "b": make}
+    asked = {"rounds": 50, "runs": 5, "seed": 1}
+    one, two = (simulate(WORLD, policies, workers=n, **asked) for n in (1, 3))  # type: ignore[arg-type]
+
+    assert np.array_equal(one.curves, two.curves)
+    assert np.array_equal(one.final("a"), one.final("b"))
+    assert set(made) == set(range(5))
+    assert one.settings["policies"]["b"]["run"] == 0  # type: ignore[index]

@@ -1,9 +1,10 @@
 """``boundit simulate``: policies with and without bounds, in worlds whose truth is known."""
 
 import logging
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -19,6 +20,7 @@ from boundit.cli.outputs import (
 from boundit.cli.progress import show_progress
 
 if TYPE_CHECKING:
+    from boundit.simulation.feedback.feedback import Feedback
     from boundit.simulation.regret import Regret
     from boundit.simulation.world import World
     from boundit.studies.online.catalogue import StudyResult
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 POLICIES = "LinUCB,LinUCB-PCB,UCB,UCB-PCB"
 RUNS, ROUNDS = 10, 2_000
 WORLDS = {"paper": "paper", "flipped": "flipped", "random": "random:7"}
+FEEDBACK = ("delay", "law", "window", "missing", "default", "batch")
+"""The flags that say how rewards come."""
 WITHOUT_CURVES = ("suite", "ceilings")
 """Studies that compare worlds, and have no curve to draw."""
 
@@ -66,6 +70,41 @@ WITHOUT_CURVES = ("suite", "ceilings")
     help="Bound from a log of so many points, at confidence 0.95; else from the exact law.",
 )
 @click.option(
+    "--delay",
+    type=click.FloatRange(0),
+    metavar="N",
+    help="Rewards come so many rounds late; with --law geometric, so many on average.",
+)
+@click.option(
+    "--law",
+    type=click.Choice(["fixed", "geometric"]),
+    help="By which law rewards are late; fixed unless told.",
+)
+@click.option(
+    "--window",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Rewards that are later than N rounds never count.",
+)
+@click.option(
+    "--missing",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="The share of rewards that never come.",
+)
+@click.option(
+    "--default",
+    type=click.FloatRange(0, 1),
+    metavar="REWARD",
+    help="Learn this when the window ends, in place of a reward that has not come.",
+)
+@click.option(
+    "--batch",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Rewards are handed on every N rounds.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(1),
     metavar="N",
@@ -98,6 +137,12 @@ def simulate(
     runs: int | None,
     seed: int,
     log_points: int | None,
+    delay: float | None,
+    law: str | None,
+    window: int | None,
+    missing: float | None,
+    default: float | None,
+    batch: int | None,
     workers: int | None,
     study: str | None,
     out: Path | None,
@@ -118,6 +163,7 @@ def simulate(
       boundit simulate --world flipped --policies LinUCB,LinUCB-PCB,LinUCB_CP-100
       boundit simulate --world random:7 --runs 50 --plot regret.png --out regret.npz
       boundit simulate --world shop.json --log-points 20000 --json
+      boundit simulate --delay 200 --law geometric --window 500 --default 0 --batch 100
       boundit simulate --study watch --plot watch.svg
     """
     # A watch that drops its bounds says so each time; here that is what is being counted.
@@ -125,14 +171,18 @@ def simulate(
     _check_targets(study, out, plot)
     refuse_overwriting(context, [place])
     if study is not None:
-        _refuse_options(context, "place", "policies", "log_points", "workers")
+        _refuse_options(context, "place", "policies", "log_points", "workers", *FEEDBACK)
         found, curves, asked = _run_study(study, runs, rounds, seed)
         record, text = found.record(), str(found)
         _save_record(out, {"study": study, **record})
     else:
         asked, length = runs or RUNS, rounds or ROUNDS
         names, world = _read_policy_names(policies), _load_world(place)
-        curves = _play_policies(world, names, asked, length, seed, log_points, workers)
+        given = dict(zip(FEEDBACK, (delay, law, window, missing, default, batch), strict=True))
+        feedback = _read_feedback(given)
+        curves = _play_policies(
+            world, names, asked, length, seed, log_points, workers, feedback
+        )
         record, text = curves.record(), str(curves)
         if out is not None:
             curves.save(out)
@@ -167,6 +217,7 @@ def _play_policies(
     seed: int,
     log_points: int | None,
     workers: int | None,
+    feedback: "Feedback | None",
 ) -> "Regret":
     """Play the named policies in a world, with bounds from its log, and give their regrets.
 
@@ -185,8 +236,23 @@ def _play_policies(
             runs=runs,
             seed=seed,
             workers=workers,
+            feedback=feedback,
             told=lambda done: advance(done, runs),
         )
+
+
+def _read_feedback(given: Mapping[str, object]) -> "Feedback | None":
+    """Make the value that says how rewards come, of those flags of it that were given.
+
+    None where there are none, so that rewards come at once. Called by ``simulate``.
+    """
+    from boundit.simulation.feedback.feedback import Feedback  # noqa: PLC0415
+
+    options: dict[str, Any] = {name: of for name, of in given.items() if of is not None}
+    delay = options.get("delay", 0.0)
+    if options.get("law", "fixed") == "fixed" and delay == int(delay):
+        options["delay"] = int(delay)
+    return Feedback(**options) if options.keys() - {"delay"} or delay else None
 
 
 def _run_study(

@@ -3,22 +3,27 @@
 from collections.abc import Mapping
 
 from boundit.bandit.policy import Policy
+from boundit.simulation.options import SimulationOptions, make_policy
 from boundit.simulation.world import World
 from boundit.terms.saving.bound_file import compute_checksum
 
 
-def describe_simulation(
-    world: World, policies: Mapping[str, Policy], *, observed: bool | float
-) -> dict[str, object]:
+def describe_simulation(asked: SimulationOptions) -> dict[str, object]:
     """Describe world, policies and options as a JSON object, to be kept in ``Regret.settings``.
 
-    Called by ``simulate``.
+    Of policies that are made for each run, that of the first run. Called by ``simulate``.
     """
-    return {
-        "world": describe_world(world),
-        "observed": observed,
-        "policies": {name: describe_policy(policy) for name, policy in policies.items()},
+    found: dict[str, object] = {
+        "world": describe_world(asked.world),
+        "observed": asked.observed,
     }
+    if asked.feedback is not None:
+        found["feedback"] = asked.feedback.to_record()
+    policies = dict[str, object]()
+    for name, source in asked.policies.items():
+        record = describe_policy(make_policy(name, source, 0))
+        policies[name] = record if isinstance(source, Policy) else {**record, "run": 0}
+    return found | {"policies": policies}
 
 
 def describe_world(world: World) -> dict[str, object]:

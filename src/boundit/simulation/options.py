@@ -1,16 +1,19 @@
 """What a simulation is asked for: read at the door, refused in one line."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import index
-from typing import Self
+from typing import Self, TypeAlias
 
 from boundit.bandit.errors import BadOption
 from boundit.bandit.policy import Policy
 from boundit.simulation.errors import NothingToSimulate
+from boundit.simulation.feedback.feedback import Feedback
 from boundit.simulation.world import World
 
+PolicySource: TypeAlias = Policy | Callable[[int], Policy]
+"""What plays: a policy, or a function that makes one for a run from the run's number."""
 LONGEST = 2**31 - 1
 """More rounds or runs than anyone can wait for."""
 
@@ -20,24 +23,26 @@ class SimulationOptions:
     """The options of ``simulate``, each of its kind and in its range."""
 
     world: World
-    policies: Mapping[str, Policy]
+    policies: Mapping[str, PolicySource]
     rounds: int
     runs: int
     seed: int
     workers: int
     observed: bool | float
+    feedback: Feedback | None
 
     @classmethod
     def read(
         cls,
         world: World,
-        policies: Mapping[str, Policy],
+        policies: Mapping[str, PolicySource],
         *,
         rounds: object,
         runs: object,
         seed: object,
         workers: object,
         observed: object,
+        feedback: object,
     ) -> Self:
         """Check the arguments of ``simulate``, or refuse what makes no simulation.
 
@@ -55,7 +60,23 @@ class SimulationOptions:
         hands = os.cpu_count() or 1 if workers is None else workers
         threads = _read_whole("workers", hands, least=1)
         share = _read_share(observed)
-        return cls(world, policies, length, times, number, threads, share)
+        if feedback is not None and not isinstance(feedback, Feedback):
+            expected = "None or Feedback(...), such as Feedback(delay=50)"
+            raise BadOption("feedback", expected, _describe_value(feedback))
+        return cls(world, policies, length, times, number, threads, share, feedback)
+
+
+def make_policy(name: str, source: PolicySource, run: int) -> Policy:
+    """Give the policy that plays a run: the one given, or one that is made for this run.
+
+    Called by ``Chunk.play`` and ``Chunk.find_uncompiled``, and by ``describe_simulation`` for
+    the first run.
+    """
+    if isinstance(source, Policy) or not callable(source):
+        return source
+    made = source(run)
+    _require_policy(f"policies[{name!r}]({run})", made)
+    return made
 
 
 def read_seed(value: object) -> int:
@@ -113,10 +134,19 @@ def _require_policies(policies: object) -> None:
         if not (isinstance(name, str) and name.isprintable()):
             expected, found = "printable text, as in {'UCB': UCB()}", _describe_value(name)
             raise BadOption("the name of a policy", expected, found, option="policies")
-        # A class has all that its objects have.
-        if isinstance(policy, type) or not isinstance(policy, Policy):
-            expected, found = "a policy, as in {'UCB': UCB()}", _describe_value(policy)
-            raise BadOption(f"policies[{name!r}]", expected, found, option="policies")
+        if isinstance(policy, type) or not callable(policy):
+            _require_policy(f"policies[{name!r}]", policy)
+
+
+def _require_policy(name: str, policy: object) -> None:
+    """Refuse what is no policy under the name of one.
+
+    Called by ``_require_policies``, and by ``make_policy`` for what a function gave.
+    """
+    # A class has all that its objects have.
+    if isinstance(policy, type) or not isinstance(policy, Policy):
+        expected, found = "a policy, as in {'UCB': UCB()}", _describe_value(policy)
+        raise BadOption(name, expected, found, option="policies")
 
 
 def _read_whole(name: str, value: object, *, least: int | None) -> int:
@@ -139,7 +169,7 @@ def _read_whole(name: str, value: object, *, least: int | None) -> int:
 def _describe_value(found: object) -> object:
     """Write a refused value for an error message: a plain one as it is, else its type.
 
-    Called by ``_require_world``, ``_require_policies``, ``_read_share`` and ``_read_whole``.
+    Called by ``_require_world``, ``_require_policies``, ``_require_policy`` and others.
     """
     plain = found is None or isinstance(found, int | float | str | type)
     return found if plain else type(found)

@@ -153,6 +153,7 @@ class Regret:
             "runs": self.runs,
             "seed": self.seed,
             "version": self.version,
+            "feedback": self.settings.get("feedback"),
             "policies": [line.to_record() for line in self.summary()],
         }
 
@@ -243,6 +244,8 @@ class Regret:
             f"{self.world}: {format_runs(self.runs, self.rounds)}, seed {self.seed}; "
             "final regret with 95 % intervals"
         )
+        if isinstance(feedback := self.settings.get("feedback"), Mapping):
+            head += f"\nfeedback: {', '.join(f'{k} {v}' for k, v in feedback.items())}"
         return format_lines(head, self.summary())
 
     def _find_policy(self, policy: str) -> int:

@@ -10,10 +10,10 @@ import numpy as np
 
 from boundit import __version__
 from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.policy import Policy
 from boundit.simulation.chunk import Chunk
 from boundit.simulation.description import describe_simulation
-from boundit.simulation.options import SimulationOptions
+from boundit.simulation.feedback.feedback import Feedback
+from boundit.simulation.options import PolicySource, SimulationOptions
 from boundit.simulation.regret import Regret as Regret
 from boundit.simulation.world import World
 
@@ -30,7 +30,7 @@ _POLL_SECONDS = 0.25
 
 def simulate(
     world: World,
-    policies: Mapping[str, Policy],
+    policies: Mapping[str, PolicySource],
     *,
     rounds: int,
     runs: int,
@@ -38,6 +38,7 @@ def simulate(
     told: Callable[[int], None] = lambda _: None,
     workers: int | None = None,
     observed: bool | float = False,
+    feedback: Feedback | None = None,
 ) -> Regret:
     """Play fresh copies of the policies in a world; gives their regret, run by run.
 
@@ -47,7 +48,10 @@ def simulate(
     result does not depend on their number. ``told`` hears how many runs are done. With
     ``observed``, policies are told after each round those other variables of the world that
     narrow their bounds, or after a share of the rounds, such as 0.5, drawn by chance; contexts
-    and rewards stay the same. A Ctrl-C ends the simulation with
+    and rewards stay the same. ``feedback`` is how rewards come: at once, or late, in batches,
+    or never, for all policies alike; regret is that of the arms pulled. In place of a policy
+    there may be a function that makes one for each run, from the run's number: from a log of
+    its own, say. A Ctrl-C ends the simulation with
     the runs that every policy has finished: what is kept is the simulation of so many runs.
 
     >>> from boundit.bandit.policies.ucb import UCB
@@ -64,10 +68,11 @@ def simulate(
         seed=seed,
         workers=workers,
         observed=observed,
+        feedback=feedback,
     )
     kept = min(asked.rounds, POINTS)
     at = np.unique(np.linspace(1, asked.rounds, kept).round().astype(np.int64))
-    settings = describe_simulation(world, policies, observed=asked.observed)
+    settings = describe_simulation(asked)
     done, finished = list[Floats](), 0
     try:
         with closing(_play_chunks(asked, at)) as parts:
@@ -90,7 +95,14 @@ def _play_chunks(asked: SimulationOptions, at: Places) -> Generator[Floats]:
     stop = Event()
 
     def draw(runs: range, rounds: int) -> Chunk:
-        return Chunk.draw(asked.world, asked.seed, runs, rounds, observed=asked.observed)
+        return Chunk.draw(
+            asked.world,
+            asked.seed,
+            runs,
+            rounds,
+            observed=asked.observed,
+            feedback=asked.feedback,
+        )
 
     def count_slow() -> int:
         sample = draw(range(1), min(asked.rounds, SLOW_CHUNK_ROUNDS))

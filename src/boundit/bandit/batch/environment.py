@@ -40,7 +40,7 @@ class SideObservation:
         """Draw what one round shows besides its reward: a value for each variable.
 
         By the number ``uniform``; ``context`` and ``arm`` are places in the environment. Called
-        by ``Chunk._play_round_by_round`` where policies are told what they can use.
+        by ``Chunk._draw_reward`` where policies are told what they can use.
 
         >>> shown = SideObservation(("W",), ((0, 1),), np.array([[[[0.3, 1.0], [0.8, 1.0]]]]))
         >>> shown.observe(0, 0, 1.0, 0.5), shown.observe(0, 0, 0.0, 0.5)

@@ -1,0 +1,1 @@
+"""When rewards come back in a simulation: late, in batches, or never."""
