@@ -19,6 +19,7 @@ from boundit.bandit.errors import (
     NeedsArms,
     NeedsHorizon,
     NotADecision,
+    OtherArms,
 )
 from boundit.terms.errors import BounditError
 
@@ -30,6 +31,9 @@ CASES: list[tuple[BounditError, str]] = [
      "UCB needs to know how long it plays: give horizon=, or delta="),
     (ForeignBounds("arms", (("A",),), (("B",),)),
      "the bounds are for other arms: the policy has (('A',),), the table (('B',),)"),
+    (OtherArms([("D",)], [("B",)]), "the arms of this policy were given, and the new table has "
+     "('D',) and lacks ('B',); say which arms it holds from now on: "
+     "refresh(table, arms=[...])"),
     (BadArm(("A",), "an arm has 2 values"), "('A',) is no arm here: an arm has 2 values"),
     (BadContext({"U": 1}, "it has no value for 'V'"),
      "{'U': 1} is no context here: it has no value for 'V'"),

@@ -369,6 +369,141 @@ def test_refreshed_bounds_bind_from_the_next_decision_on(name: str) -> None:
         assert best.index[best.arm] <= truth + 0.01 + 1e-12
 
 
+def _bound_ads(ads: Sequence[str], ages: Sequence[str], *, best: str = "b") -> BoundTable:
+    rows: list[dict[str, object]] = [
+        {"Ad": ad, "Age": age, "lower": 0.0, "upper": 0.9 if ad == best else 0.8}
+        for ad in ads
+        for age in ages
+    ]
+    return BoundTable.from_rows(
+        rows, outcome="Y", treatments=["Ad"], context=["Age"], reward_range=(0, 1)
+    )
+
+
+def _play_ads(policy: Any, ages: Sequence[str], rounds: int, start: int = 0) -> list[Decision]:
+    decisions = []
+    for t in range(start, start + rounds):
+        decisions.append(policy.decide({"Age": ages[t % len(ages)]}, id=str(t)))
+        policy.learn(decisions[-1], (t % 3) / 2)
+    return decisions
+
+
+def _make_with(name: str, prior: BoundTable, **options: object) -> Any:
+    kind, needed = POLICIES_WITH_OPTIONS[name]
+    return kind(prior=prior, **{**needed, **options})
+
+
+@each_policy
+def test_new_arms_are_taken_in_and_played(name: str) -> None:
+    """They were never tried, and their bound is the highest: so they are, in every context."""
+    policy = _make_with(name, _bound_ads("bc", ["old", "young"]))
+    _play_ads(policy, ["old", "young"], 12)
+
+    policy.refresh(_bound_ads("abc", ["kid", "old", "young"], best="a"))
+    played = _play_ads(policy, ["old", "young", "kid"], 30, start=12)
+
+    assert policy.spec.arms == (("b",), ("c",), ("a",))
+    assert ("a",) in {decision.arm for decision in played}
+    assert policy.n_learned == 42
+    restored = type(policy).from_state(json.loads(json.dumps(policy.state())))
+    assert restored.state() == policy.state()
+    assert restored.decide("kid", id="x") == policy.decide("kid", id="x")
+
+
+@each_policy
+def test_vanished_arms_are_played_no_more_and_still_learned(name: str) -> None:
+    policy = _make_with(name, _bound_ads("abc", ["old", "young"], best="c"))
+    _play_ads(policy, ["old", "young"], 9)
+    late = [policy.decide("old", arms=[arm], id=f"late {arm}") for arm in "abc"]
+    kept = [decision.to_json() for decision in late]
+
+    policy.refresh(_bound_ads("ab", ["old"]))
+
+    assert policy.spec.retired == (("c",),)
+    played = _play_ads(policy, ["old", "young"], 12, start=9)
+    assert {decision.arm for decision in played} <= {("a",), ("b",)}
+    for decision in (*late[:2], Decision.from_json(kept[2])):
+        policy.learn(decision, 1.0)
+    assert policy.n_learned == 24
+    policy.refresh(_bound_ads("abc", ["old", "young"]))
+    assert policy.spec.retired == ()
+
+
+@each_policy
+def test_rewards_of_decisions_before_a_refresh_count_as_they_would_have(name: str) -> None:
+    """As if the wider table had been there from the start; features have grown since."""
+    wide = _bound_ads("abcd", ["kid", "old", "young"])
+    policy = _make_with(name, _bound_ads("bd", ["old", "young"]))
+    early = _play_ads(policy, ["old", "young"], 10)
+    late = [policy.decide("young", arms=[arm], id=f"late {arm}") for arm in "bd"]
+    policy.refresh(wide)
+    always = _make_with(name, wide)
+    for t, decision in enumerate(early):
+        always.learn(decision, (t % 3) / 2)
+    for decision in late:
+        policy.learn(decision, 1.0)
+        always.learn(Decision.from_json(decision.to_json()), 1.0)
+
+    if name in DETERMINISTIC and name != "OAM":  # draws hang on places, explorations on time
+        for age in ("kid", "old", "young"):
+            one, two = (p.decide(age, arms=list("abcd"), id="x") for p in (policy, always))
+            assert one.index == pytest.approx(two.index, abs=1e-9)
+    assert policy.n_learned == always.n_learned == 12
+
+
+@pytest.mark.parametrize("name", ORDER_FREE)
+def test_two_workers_that_were_refreshed_alike_are_merged(name: str) -> None:
+    base = _make_with(name, _bound_ads("bc", ["old"]))
+    _play_ads(base, ["old"], 6)
+    one, two, whole = (type(base).from_state(base.state()) for _ in range(3))
+    one.refresh(_bound_ads("abc", ["old"]))
+    with pytest.raises(BounditError, match="other arms, contexts, rewards or bounds"):
+        one.merged(two, since=base)
+    two.refresh(_bound_ads("abc", ["old"]))
+    whole.refresh(_bound_ads("abc", ["old"]))
+    for worker, start in ((one, 100), (two, 200)):
+        for t, decision in enumerate(_play_ads(worker, ["old"], 8, start=start)):
+            whole.learn(decision, ((start + t) % 3) / 2)
+
+    merged = one.merged(two, since=base)
+
+    _assert_same_ads(merged, whole)
+
+
+def _assert_same_ads(one: Any, other: Any) -> None:
+    assert one.n_learned == other.n_learned
+    if one.decide("old", id="x").propensity == 1.0:
+        left, right = (p.decide("old", arms=list("abc"), id="x").index for p in (one, other))
+        assert left == pytest.approx(right, abs=1e-9)
+
+
+@each_policy
+def test_arms_that_were_given_change_when_told_alone(name: str) -> None:
+    policy = _make_with(name, _bound_ads("abc", ["old"]), arms=["a", "b"])
+    _play_ads(policy, ["old"], 6)
+    before = policy.state()
+
+    line = r"were given, and the new table has \('d',\) and lacks \('b',\); say which arms"
+    with pytest.raises(BounditError, match=line):
+        policy.refresh(_bound_ads("acd", ["old"]))
+    assert policy.state() == before
+
+    policy.refresh(_bound_ads("abc", ["old"]))
+    assert policy.spec.arms == (("a",), ("b",))
+    policy.refresh(_bound_ads("acd", ["old"]), arms=["a", "d"])
+    assert (policy.spec.arms, policy.spec.retired) == ((("a",), ("d",)), (("b",),))
+
+
+@each_policy
+def test_a_policy_without_arms_takes_those_of_its_first_bounds(name: str) -> None:
+    kind, needed = POLICIES_WITH_OPTIONS[name]
+    policy = kind(**needed)
+
+    policy.refresh(_bound_ads("ab", ["old"]))
+
+    assert policy.decide({"Age": "old"}).arm in {("a",), ("b",)}
+
+
 @each_policy
 def test_a_wrong_bound_is_refuted_and_all_are_dropped(name: str) -> None:
     """3.7: the policy goes on as its unbounded self, and says what refuted them."""

@@ -1,10 +1,11 @@
 import copy
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from boundit.bandit.errors import BadArm, BadContext, BadOption, BadReward, NeedsArms
+from boundit.bandit.errors import BadArm, BadContext, BadOption, BadReward, NeedsArms, OtherArms
 from boundit.bandit.spec import BanditSpec, parse_arms
 from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.bound_table import BoundTable
@@ -183,3 +184,56 @@ def test_the_memory_of_contexts_is_bounded() -> None:
         spec.read_context((i,))
 
     assert len(spec._known_contexts) <= 2**14
+
+
+def _bound(arms: Sequence[object], ages: Sequence[object] = ("old",)) -> BoundTable:
+    rows: list[dict[str, object]] = [
+        {"Ad": arm, "Age": age, "lower": 0, "upper": 1} for arm in arms for age in ages
+    ]
+    return BoundTable.from_rows(
+        rows, outcome="Y", treatments=["Ad"], context=["Age"], reward_range=(0, 1)
+    )
+
+
+def test_arms_and_levels_follow_a_new_table() -> None:
+    """Kept arms keep their order; what vanished is known still."""
+    old = _bound("abc")
+    spec = BanditSpec.of(prior=old, arms=None, context=None, reward_range=None)
+
+    found = spec.follow(_bound("dca", ["new"]), old, None)
+
+    assert found.arms == (("a",), ("c",), ("d",))
+    assert found.retired == (("b",),)
+    assert found.arm_levels == (("a", "b", "c", "d"),)
+    assert found.context_levels == (("old", "new"),)
+    assert not found.arms_given
+    assert spec.follow(old, old, None) == spec
+    assert copy.deepcopy(found) == found
+
+
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        (_bound("xy"), "the bounds are for other arms"),
+        (_bound(["a", 1]), r"did you mean '1' \(str\) for 1 \(int\)"),
+    ],
+)
+def test_a_table_of_foreign_arms_is_not_followed(table: BoundTable, line: str) -> None:
+    old = _bound(["a", "1"])
+    spec = BanditSpec.of(prior=old, arms=None, context=None, reward_range=None)
+
+    with pytest.raises(BounditError, match=line):
+        spec.follow(table, old, None)
+
+
+def test_given_arms_are_followed_when_told_alone() -> None:
+    old = _bound("abc")
+    spec = BanditSpec.of(prior=old, arms=["a", "b"], context=None, reward_range=None)
+
+    assert spec.follow(_bound("abc"), old, None) == spec
+    for table in (_bound("abcd"), _bound("ac")):
+        with pytest.raises(OtherArms):
+            spec.follow(table, old, None)
+    found = spec.follow(_bound("ad"), old, ["a", "d"])
+    assert (found.arms, found.retired) == ((("a",), ("d",)), (("b",),))
+    assert found.arms_given

@@ -65,6 +65,13 @@ class Statistics(Protocol):
         """
         ...
 
+    def widen(self, spec: BanditSpec) -> Self:
+        """Carry what was learned over to a spec with further arms or levels, or raise.
+
+        Called by ``BasePolicy.refresh``, and by ``BasePolicy.merged`` for what was shared.
+        """
+        ...
+
     def join(self, other: Self, shared: Self) -> Self:
         """Add up what two policies learned; gives new statistics.
 
@@ -223,26 +230,29 @@ class BasePolicy(ABC, Generic[S]):
         Called by ``BasePolicy.learn`` for every decision on an arm not held.
         """
         self.spec.require_arm(decision.arm)
-        if decision.arm not in decision.index:
+        if decision.arm not in decision.index and decision.arm not in self.spec.retired:
             raise BadArm(decision.arm, "it is not held, and was not among those passed")
 
-    def refresh(self, prior: BoundTable) -> None:
+    def refresh(self, prior: BoundTable, *, arms: Arms | None = None) -> None:
         """Replace the prior bounds by those of another table; what was learned stays.
 
-        Users call it when a new log gives better bounds. Where bounds are watched, rewards seen
-        so far may contradict the new ones, which are then dropped.
+        New arms are held from now on, with nothing learned of them; arms that the table has no
+        more are not played again, and rewards of theirs are still learned. Levels of the
+        context are added. Where the arms were given when the policy was made, a table with
+        other ones is refused unless ``arms`` says which are held now. Users call it when a new
+        log gives better bounds. Where bounds are watched, rewards seen so far may contradict
+        the new ones, which are then dropped.
         """
         if not isinstance(prior, BoundTable):
             raise BadOption("prior", "a BoundTable", prior)
-        old = self.monitor.prior.table
-        if old and old.treatments != prior.treatments:
-            raise ForeignBounds("treatments", old.treatments, prior.treatments)
-        arms, context = self.spec.arms or None, self.spec.context
-        BanditSpec.of(
-            prior=prior, arms=arms, context=context, reward_range=self.spec.reward_range
-        )
         with self._lock:
+            old = self.monitor.prior.table
+            if old and old.treatments != prior.treatments:
+                raise ForeignBounds("treatments", old.treatments, prior.treatments)
+            spec = self.spec.follow(prior, old, arms)
+            statistics = self.statistics.widen(spec)
             self.monitor.refresh(prior)
+            self.spec, self.statistics = spec, statistics
 
     @property
     def observes(self) -> tuple[str, ...]:
@@ -341,7 +351,7 @@ class BasePolicy(ABC, Generic[S]):
         learned_ids = one.learned_ids.join(two.learned_ids, shared.learned_ids)
         _require_mergeable(one, two)
         monitor = one.monitor.join(two.monitor, shared.monitor)
-        statistics = one.statistics.join(two.statistics, shared.statistics)
+        statistics = one.statistics.join(two.statistics, _widen_shared(shared, one.spec))
         made = self._build(self._list_options(), one.spec, monitor, statistics)
         made.learned_ids, made.ids = learned_ids, one.ids.join(two.ids)
         return made
@@ -451,3 +461,14 @@ def _require_mergeable(one: BasePolicy[S], other: BasePolicy[S]) -> None:
         raise CannotMerge("the two policies have other arms, contexts, rewards or bounds")
     if one.monitor.watch != other.monitor.watch or one.monitor.living != other.monitor.living:
         raise CannotMerge("the two policies watch or narrow their bounds in other ways")
+
+
+def _widen_shared(shared: BasePolicy[S], spec: BanditSpec) -> S:
+    """Carry what two policies shared over to the arms and levels they have by now.
+
+    Called by ``BasePolicy.merged``.
+    """
+    try:
+        return shared.statistics.widen(spec)
+    except ForeignBounds:
+        raise CannotMerge("since= has other arms, contexts or features") from None

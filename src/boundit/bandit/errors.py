@@ -6,6 +6,7 @@
     ├── BadOption                  a number where another kind of number belongs
     ├── NeedsArms                  nothing to choose from
     ├── NeedsHorizon               an algorithm that must know how long it plays
+    ├── OtherArms                  bounds whose arms are not those that were given
     └── ForeignBounds              bounds of other arms, contexts or rewards
     InvalidStep                    a decision or a reward that cannot be
     ├── BadArm                     an arm that is none
@@ -76,6 +77,25 @@ class ForeignBounds(InvalidPolicy):
         super().__init__(
             f"the bounds are for other {what}: the policy has "
             f"{shorten(repr(expected), 60)}, the table {shorten(repr(found), 60)}"
+        )
+
+
+class OtherArms(InvalidPolicy):
+    """A new table of bounds for a policy whose arms were given, and are not the table's."""
+
+    def __init__(self, new: Sequence[object], gone: Sequence[object]) -> None:
+        self.new, self.gone = tuple(new), tuple(gone)
+        found = [
+            f"{word} {shorten(', '.join(map(repr, arms)), 60)}"
+            for word, arms in (("has", self.new), ("lacks", self.gone))
+            if arms
+        ]
+        super().__init__(
+            f"the arms of this policy were given, and the new table {' and '.join(found)}; "
+            "say which arms it holds from now on: refresh(table, ",
+            Option("arms", [SOME]),
+            ")",
+            option="arms",
         )
 
 

@@ -59,10 +59,11 @@ class Policy(Protocol):
         """
         ...
 
-    def refresh(self, prior: BoundTable) -> None:
+    def refresh(self, prior: BoundTable, *, arms: Arms | None = None) -> None:
         """Replace the prior bounds by those of another table; what was learned stays.
 
-        Users call it when a new log gives better bounds.
+        Its arms are held from now on, or ``arms`` if given. Users call it when a new log gives
+        better bounds.
         """
         ...
 

@@ -1,9 +1,10 @@
-"""What is fixed as long as a policy lives: arms, context variables, range of the rewards."""
+"""What a policy chooses from and is asked about: arms, context variables, range of rewards."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias, final
 
@@ -14,6 +15,7 @@ from boundit.bandit.errors import (
     BadReward,
     ForeignBounds,
     NeedsArms,
+    OtherArms,
 )
 from boundit.terms.bound import Arm, Context, Value
 from boundit.terms.bound_errors import OutsideDomain, WrongLength
@@ -42,6 +44,8 @@ class BanditSpec:
 
     ``context`` is None when nobody named the variables: a context is then a tuple of any
     length. ``context_levels`` and ``arm_levels`` hold one entry a variable, empty if unknown.
+    ``arms_given`` says that the arms are the user's own choice and not the prior's; ``retired``
+    are arms that a later table of bounds has no more, and whose rewards may still come.
     """
 
     arms: tuple[Arm, ...] = ()
@@ -49,6 +53,8 @@ class BanditSpec:
     context: tuple[str, ...] | None = None
     context_levels: tuple[Levels, ...] = ()
     reward_range: tuple[float, float] = UNIT
+    arms_given: bool = False
+    retired: tuple[Arm, ...] = ()
     _known_contexts: set[Context] = field(
         default_factory=set, init=False, compare=False, repr=False
     )
@@ -65,7 +71,7 @@ class BanditSpec:
         """Make a spec from a policy's options; what is missing comes from its prior.
 
         What is given must agree with the prior. Called by the constructor of every policy, and
-        by ``BasePolicy.refresh``.
+        by ``BanditSpec.follow``.
         """
         if prior is not None and not isinstance(prior, BoundTable):
             raise BadOption("prior", "a BoundTable", prior)
@@ -77,6 +83,7 @@ class BanditSpec:
             names,
             context_levels,
             _agree_on_range(reward_range, prior),
+            arms_given=arms is not None,
         )
         spec._require_arms_fit(prior)
         return spec
@@ -103,11 +110,65 @@ class BanditSpec:
         found = BanditSpec.of(prior=None, arms=arms, context=context, reward_range=None)
         spec = self
         if not spec.arms and arms is not None:
-            spec = replace(spec, arms=found.arms, arm_levels=found.arm_levels)
+            levels = found.arm_levels
+            spec = replace(spec, arms=found.arms, arm_levels=levels, arms_given=True)
         if spec.context is None and context is not None:
             names, levels = found.context, found.context_levels
             spec = replace(spec, context=names, context_levels=levels)
         return spec
+
+    def follow(
+        self, prior: BoundTable, old: BoundTable | None, arms: Arms | None
+    ) -> "BanditSpec":
+        """Make the spec of a policy whose bounds are replaced: arms come and go with them.
+
+        Arms of the new table that ``old`` had not are held from now on, those that it lacks are
+        retired; levels are only added, so that what was decided before is still understood.
+        Where users gave the arms, they must say so in ``arms``. Called by
+        ``BasePolicy.refresh``.
+        """
+        if arms is None and self.arms_given:
+            self._require_same_arms(prior, old)
+        chosen = self._choose_arms(prior) if arms is None else parse_arms(arms)
+        found = BanditSpec.of(
+            prior=prior, arms=chosen, context=self.context, reward_range=self.reward_range
+        )
+        for arm in found.arms:
+            self.require_arm(arm)
+        gone = dict.fromkeys((*self.retired, *self.arms))
+        return replace(
+            found,
+            arm_levels=_unite_all(self.arm_levels, found.arm_levels),
+            context_levels=_unite_all(self.context_levels, found.context_levels),
+            arms_given=self.arms_given or arms is not None,
+            retired=tuple(arm for arm in gone if arm not in found.held_arms),
+        )
+
+    def _choose_arms(self, prior: BoundTable) -> tuple[Arm, ...]:
+        """Choose the arms held from now on: those given, else the table's, old ones first.
+
+        Called by ``BanditSpec.follow``.
+        """
+        if self.arms_given:
+            return self.arms
+        kept = tuple(arm for arm in self.arms if arm in set(prior.arms))
+        if self.arms and not kept:
+            raise ForeignBounds("arms", self.arms, prior.arms)
+        return tuple(dict.fromkeys((*kept, *prior.arms)))
+
+    def _require_same_arms(self, prior: BoundTable, old: BoundTable | None) -> None:
+        """Refuse a table with new arms, or without some held, where users gave the arms.
+
+        Neither can be meant silently: a new arm would never be played, and an arm without its
+        bound would be. Called by ``BanditSpec.follow``.
+        """
+        bounded = set(old.arms if old else ())
+        new = [arm for arm in prior.arms if arm not in bounded | self.held_arms]
+        gone = [arm for arm in self.arms if arm in bounded and arm not in set(prior.arms)]
+        if self.held_arms.isdisjoint(prior.arms):
+            raise ForeignBounds("arms", self.arms, prior.arms)
+        if new or gone:
+            raise OtherArms(new, gone)
 
     def read_context(self, given: object) -> Context:
         """Read a visitor's context: a mapping, a tuple, a scalar where there is one variable.
@@ -228,8 +289,7 @@ class BanditSpec:
 
     def __reduce__(self) -> tuple[type["BanditSpec"], tuple[object, ...]]:
         # A copy remembers no contexts: another thread may be adding some.
-        parts = self.arms, self.arm_levels, self.context, self.context_levels
-        return BanditSpec, (*parts, self.reward_range)
+        return BanditSpec, tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
 
 def parse_arms(given: Arms) -> tuple[Arm, ...]:
@@ -343,6 +403,16 @@ def _agree_on_range(
 def _unite_levels(one: Sequence[Value], other: Sequence[Value]) -> Levels:
     """Put two lists of a variable's levels together, each level once.
 
-    Called by ``_agree_on_context``, ``_read_names`` and ``_collect_arm_levels``.
+    Called by ``_agree_on_context``, ``_read_names``, ``_collect_arm_levels`` and
+    ``_unite_all``.
     """
     return tuple(dict.fromkeys((*one, *other)))
+
+
+def _unite_all(one: Sequence[Levels], other: Sequence[Levels]) -> tuple[Levels, ...]:
+    """Put the levels of several variables together; either side may know no variables.
+
+    Called by ``BanditSpec.follow``.
+    """
+    pairs = zip_longest(one, other, fillvalue=())
+    return tuple(_unite_levels(mine, theirs) for mine, theirs in pairs)

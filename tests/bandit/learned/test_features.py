@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from boundit.bandit.errors import BadFeatures
+from boundit.bandit.errors import BadFeatures, ForeignBounds
 from boundit.bandit.learned.features import FeatureEncoding, read_vector, require_length
 from boundit.bandit.spec import BanditSpec
 
@@ -74,3 +74,44 @@ def test_lengths_are_compared() -> None:
     require_length(np.ones(2), 2, ("A",))
     with pytest.raises(BadFeatures, match="are 2 numbers, and this policy learns 3"):
         require_length(np.ones(2), 3, ("A",))
+
+
+@pytest.mark.parametrize("old", [("b", "d"), ("a", "c"), ("c",)])
+def test_features_of_fewer_levels_map_into_those_of_more(old: tuple[str, ...]) -> None:
+    """Whichever level had no feature of its own, before and after."""
+    more = ("a", "b", "c", "d")
+    narrow, wide = (
+        FeatureEncoding.of(BanditSpec((), (levels,), ("U", "V"), (levels, ())))
+        for levels in (old, more)
+    )
+    size = narrow.encode((old[0], 0), (old[0],)).size
+
+    turn = narrow.map_into(wide, size)
+
+    for level in old:
+        for arm in old:
+            short, long = (e.encode((level, 7), (arm,)) for e in (narrow, wide))
+            assert (turn @ short).tolist() == long.tolist()
+
+
+def test_numbers_do_not_turn_into_words() -> None:
+    numbers = FeatureEncoding.of(BanditSpec((), ((1, 2),), ()))
+    words = FeatureEncoding.of(BanditSpec((), ((1, 2, "x"),), ()))
+    fewer = FeatureEncoding.of(BanditSpec((), (("y",),), ()))
+
+    for encoding, wider, size in ((numbers, words, 2), (words, fewer, 1)):
+        with pytest.raises(ForeignBounds, match="the bounds are for other levels"):
+            encoding.map_into(wider, size)
+    with pytest.raises(ForeignBounds, match="the bounds are for other features"):
+        numbers.map_into(numbers, 3)
+    with pytest.raises(ForeignBounds, match="the bounds are for other features"):
+        numbers.map_into(numbers, 1)
+
+
+def test_a_row_is_written_anew_where_levels_came_since() -> None:
+    encoding = FeatureEncoding.of(BanditSpec((), (("a", "b", "c"),), ()))
+
+    assert encoding.read_row([1.0, 1.0], (), ("c",)).tolist() == [1.0, 0.0, 1.0]
+    assert encoding.read_row([1.0, 0.5, 0.5], (), ("c",)).tolist() == [1.0, 0.5, 0.5]
+    own = FeatureEncoding.of(BanditSpec((), (("a", "b", "c"),), ()), lambda *_: [1.0])
+    assert own.read_row([1.0, 1.0], (), ("c",)).tolist() == [1.0, 1.0]

@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 
 from boundit.bandit.decision import Decision
-from boundit.bandit.errors import BadFeatures, BadOption, CannotMerge, DamagedState
+from boundit.bandit.errors import (
+    BadFeatures,
+    BadOption,
+    CannotMerge,
+    DamagedState,
+    ForeignBounds,
+)
 from boundit.bandit.learned.features import Vector
 from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
@@ -17,7 +23,7 @@ SPEC = BanditSpec(((0,), (1,)), ((0, 1),), ("U",), ((0, 1),))
 
 
 def learn(models: RidgeModels, arm: Arm, x: Vector) -> None:
-    models.take(Decision("", arm, (), tuple(x.tolist()), {}), 1.0)
+    models.take(Decision("", arm, (0,), tuple(x.tolist()), {}), 1.0)
 
 
 def test_a_model_for_each_arm_or_one_for_all() -> None:
@@ -181,3 +187,46 @@ def test_a_row_of_another_policy_is_read_by_its_features() -> None:
     assert two.statistics.get_model((0,), 2).b.tolist() == [1.0, 2.0]
     with pytest.raises(BadFeatures, match="are 2 numbers, and this policy learns 1"):
         three.learn(decision, 1.0)
+
+
+def test_models_are_carried_over_to_more_levels() -> None:
+    """As if rows had been written over all levels from the start, warm start included."""
+    old, new = (
+        BanditSpec((("b",), ("c",)), (levels,), ("U",), ((0, 1),))
+        for levels in (("b", "c"), ("a", "b", "c"))
+    )
+    for shared in (False, True):
+        models, always = (RidgeModels(s, RidgeSettings(2.0, shared)) for s in (old, new))
+        for arm in "bcbb":
+            for made in (models, always):
+                x = made.encoding.encode((1,), (arm,)).tolist()
+                made.take(Decision("", (arm,), (1,), tuple(x), {}), 0.5)
+
+        wide = models.widen(new)
+
+        assert models.widen(old) is models
+        for key in always.learned_slots:
+            one, two = wide.get_learned(key), always.get_learned(key)
+            assert one is not None
+            assert two is not None
+            for part in ("A", "b", "inverse", "theta"):
+                assert np.allclose(getattr(one, part), getattr(two, part), atol=1e-12)
+
+
+def test_models_of_own_features_are_carried_over_as_they_are() -> None:
+    models = RidgeModels(SPEC, RidgeSettings(features=lambda *_: [1.0, 2.0]))
+    learn(models, (0,), np.array([1.0, 2.0]))
+
+    wide = models.widen(BanditSpec(((0,), ("x",)), ((0, "x"),), ("U",), ((0, 1),)))
+
+    assert wide.to_record() == models.to_record()
+
+
+def test_untrained_models_take_any_levels() -> None:
+    models = RidgeModels(SPEC, RidgeSettings())
+    words = BanditSpec((("x",),), (("x", "y"),), ("U",), ((0, 1),))
+
+    assert models.widen(words).n_features is None
+    learn(models, (0,), np.array([1.0, 0.0, 1.0]))
+    with pytest.raises(ForeignBounds, match="for other levels"):
+        models.widen(words)

@@ -58,7 +58,7 @@ def test_the_estimate_is_least_squares() -> None:
 
 def test_what_was_never_pulled_is_unseen_until_its_direction_is() -> None:
     """D-32: the third vector is the sum of the first two."""
-    statistics = MatchingStatistics(SPEC, None)
+    statistics = MatchingStatistics(SPEC, lambda *_: [1.0, 0.0])
     x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
     assert estimate_with(statistics, x)[2] == pytest.approx([1, 1, 1])
@@ -169,3 +169,23 @@ def test_features_of_two_lengths_are_refused() -> None:
 
     with pytest.raises(BadFeatures, match="are 2 numbers"):
         statistics.find_candidates((0,), PriorBounds().rank(SPEC.arms, (0,), held=True))
+
+
+def test_a_regression_is_carried_over_to_more_levels() -> None:
+    """Counts and explorations stay; arms that are held no more want no pulls."""
+    statistics = MatchingStatistics(SPEC, None)
+    for arm in "AB":
+        x = tuple(statistics.encode((1,), (arm,)).tolist())
+        statistics.take(Decision("", (arm,), (1,), x, {}), 1.0)
+    spec = BanditSpec(
+        (("A",), ("0",)), (("0", "A", "B"),), ("Age",), ((0, 1),), retired=(("B",),)
+    )
+
+    wide = statistics.widen(spec)
+
+    assert statistics.widen(SPEC) is statistics
+    assert wide.rows is not None
+    both = np.array([wide.encode((1,), (arm,)) for arm in "AB"])
+    assert wide.rows[0].tolist() == (both.T @ both).tolist()
+    assert wide.rows[1].tolist() == both.sum(axis=0).tolist()
+    assert {arm for _, arm in wide.find_pairs(PriorBounds()).keys} == {("A",), ("0",)}

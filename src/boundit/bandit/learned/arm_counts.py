@@ -139,6 +139,13 @@ class ArmCounts:
         """Make empty counts; called by ``BasePolicy.fresh`` for a new policy."""
         return ArmCounts()
 
+    def widen(self, spec: BanditSpec) -> "ArmCounts":  # noqa: ARG002, pairs are pairs
+        """Give the same counts, as new arms and levels have none of their own yet.
+
+        Called by ``BasePolicy.refresh`` and ``BasePolicy.merged``.
+        """
+        return self
+
     def restore(self, record: list[list[object]], spec: BanditSpec) -> "ArmCounts":  # noqa: ARG002
         """Read the counts that ``to_record`` wrote; called by ``BasePolicy.restore``."""
         return ArmCounts.from_record(record)

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import accumulate, repeat
 from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bandit.errors import BadFeatures
+from boundit.bandit.errors import BadFeatures, ForeignBounds
 from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.spec import BanditSpec, Levels
 from boundit.terms.bound import Arm, Context, Value
@@ -61,6 +61,58 @@ class FeatureEncoding:
             return read_vector(self.user_features(context, arm), arm)
         return np.array([1.0, *self.encode_context(context, arm), *self.encode_arm(arm)])
 
+    def read_row(self, given: object, context: Context, arm: Arm) -> Vector:
+        """Read the features of a decision; write them anew if levels came since it was made.
+
+        Those of a user's own function are taken as they are. Called by ``RidgeModels.take`` and
+        ``MatchingStatistics.take`` for a decision whose row is not at hand.
+        """
+        x = read_vector(given, arm)
+        if self.user_features is not None or x.size == self._count_features(context, arm):
+            return x
+        return self.encode(context, arm)
+
+    def _count_features(self, context: Context, arm: Arm) -> int:
+        """Count the features that an arm in a context has by now.
+
+        Called by ``FeatureEncoding.read_row``.
+        """
+        variables = (
+            *zip(context, self.context_levels or repeat(()), strict=False),
+            *zip(arm, self.arm_levels or repeat(()), strict=False),
+        )
+        return 1 + sum(len(levels) - 1 if levels else 1 for _, levels in variables)
+
+    def map_into(self, wider: "FeatureEncoding", n_features: int) -> Vector:
+        """Make the matrix that turns features of this encoding into those of a wider one.
+
+        A level that is new was never met, so its feature is 0 in all of them; if the level that
+        had none gets one, it is what is left of the constant. Called by ``RidgeModels.widen``
+        and ``MatchingStatistics.widen``.
+
+        >>> two, three = (
+        ...     FeatureEncoding.of(BanditSpec((), (levels,), ()))
+        ...     for levels in (("b", "c"), ("a", "b", "c"))
+        ... )
+        >>> (two.map_into(three, 2) @ two.encode((), ("b",))).tolist()
+        [1.0, 1.0, 0.0]
+        """
+        old = (
+            *_align(self.context_levels, wider.context_levels),
+            *_align(self.arm_levels, wider.arm_levels),
+        )
+        new = (*wider.context_levels, *wider.arm_levels)
+        ends = list(accumulate((len(known) - 1 if known else 1 for known in old), initial=1))
+        if ends[-1] != n_features:
+            raise ForeignBounds("features", n_features, ends[-1])
+        units = np.eye(n_features)
+        rows = [units[0]]
+        for known, levels, start, end in zip(old, new, ends, ends[1:], strict=False):
+            if bool(known) != bool(levels) or not set(known) <= set(levels):
+                raise ForeignBounds("levels", known, levels)
+            rows += _map_variable(known, levels, units[start:end])
+        return np.array(rows)
+
     def encode_context(self, context: Context, arm: Arm) -> list[float]:
         """Write the features of a context, which all arms share, as a list of numbers.
 
@@ -87,8 +139,7 @@ def read_vector(given: object, arm: Arm) -> Vector:
     """Read a feature vector: finite numbers, at least one, in one row.
 
     Called by ``FeatureEncoding.encode`` for what a user's function gives, and by
-    ``RidgeModels.take`` and ``MatchingStatistics.take`` for the features of a decision that
-    was made elsewhere.
+    ``FeatureEncoding.read_row`` for the features of a decision that was made elsewhere.
     """
     try:
         x = np.array(given, dtype=np.float64)
@@ -131,6 +182,30 @@ def _sort_text_levels(levels: Levels) -> TextLevels:
     Called by ``FeatureEncoding.of`` for every variable.
     """
     return tuple(sorted({level for level in levels if isinstance(level, str)}))
+
+
+def _align(
+    known: tuple[TextLevels, ...], wider: tuple[TextLevels, ...]
+) -> tuple[TextLevels, ...]:
+    """Give the levels of every variable of a wider encoding as they were known before.
+
+    Where no variables were known, all of them were numbers. Called by
+    ``FeatureEncoding.map_into``.
+    """
+    return known or ((),) * len(wider)
+
+
+def _map_variable(known: TextLevels, levels: TextLevels, columns: Vector) -> list[Vector]:
+    """Write one variable's features over more levels as sums of those over the known ones.
+
+    ``columns`` are unit vectors, one for each feature it had. Called by
+    ``FeatureEncoding.map_into``.
+    """
+    if not known:
+        return list(columns)
+    first = np.eye(columns.shape[1])[0] - columns.sum(axis=0)
+    found = {known[0]: first, **dict(zip(known[1:], columns, strict=True))}
+    return [found.get(level, np.zeros_like(first)) for level in levels[1:]]
 
 
 def _encode_value(value: Value, levels: TextLevels, arm: Arm, where: str) -> list[float]:

@@ -16,7 +16,6 @@ from boundit.bandit.learned.features import (
     FeatureEncoding,
     Features,
     Vector,
-    read_vector,
     require_length,
 )
 from boundit.bandit.learned.ridge import Ridge, RidgeStack
@@ -185,7 +184,7 @@ class RidgeModels:
         if stack and isinstance(rows, ContextFeatures) and rows.n_features == stack.n_features:
             x, row = rows.x, decision.reasons.winner * rows.width
         else:
-            features = read_vector(decision.features, decision.arm)
+            features = self.encoding.read_row(decision.features, decision.context, decision.arm)
             self.require_known_length(features, decision.arm)
             stack, x, row = self.get_stack(features.size), pad_rows(features), 0
         key = None if self.ridge_settings.shared else decision.arm
@@ -205,6 +204,32 @@ class RidgeModels:
     def fresh(self, spec: BanditSpec) -> "RidgeModels":
         """Make untrained models with the same settings; called by ``BasePolicy.fresh``."""
         return RidgeModels(spec, self.ridge_settings)
+
+    def widen(self, spec: BanditSpec) -> "RidgeModels":
+        """Carry what was learned over to a spec with further arms or levels.
+
+        As if rows had had the features of the new levels from the start, all of them 0. Called
+        by ``BasePolicy.refresh``, and by ``BasePolicy.merged`` for what both policies shared.
+        """
+        result = self.fresh(spec)
+        if result.encoding == self.encoding:
+            return self
+        own, size = self.ridge_settings.features is None, self.n_features
+        turn = self.encoding.map_into(result.encoding, size) if own and size else None
+        for key in self.learned_slots:
+            if model := self.get_learned(key):
+                result.add_model(key, model if turn is None else self._turn_model(model, turn))
+        return result
+
+    def _turn_model(self, model: Ridge, turn: Vector) -> Ridge:
+        """Make the model that would have been learned, had rows ``x`` been ``turn @ x``.
+
+        Called by ``RidgeModels.widen``.
+        """
+        ridge = self.ridge_settings.ridge
+        rows = model.A - ridge * np.eye(model.b.size)
+        gram = ridge * np.eye(len(turn)) + turn @ rows @ turn.T
+        return Ridge.from_statistics(gram, turn @ model.b)
 
     def join(self, other: "RidgeModels", shared: "RidgeModels") -> "RidgeModels":
         """Add up the ridge models of two policies, arm by arm; gives new models.
@@ -253,7 +278,7 @@ class RidgeModels:
     def get_learned(self, key: Arm | None) -> Ridge | None:
         """Get the learned model of an arm (None: of all arms), None before its first reward.
 
-        Called by ``RidgeModels.join`` and ``RidgeModels.to_record``.
+        Called by ``RidgeModels.join``, ``RidgeModels.widen`` and ``RidgeModels.to_record``.
         """
         slot = self.learned_slots.get(key)
         return None if slot is None or self.stack is None else self.stack.get_model(slot)
@@ -261,7 +286,8 @@ class RidgeModels:
     def add_model(self, key: Arm | None, model: Ridge) -> None:
         """Take over a ridge model that was learned elsewhere, as that of an arm (None: of all).
 
-        Called by ``RidgeModels.join`` and ``RidgeModels.restore`` for every model.
+        Called by ``RidgeModels.join``, ``RidgeModels.widen`` and ``RidgeModels.restore`` for
+        every model.
         """
         self.learned_slots[key] = self.get_stack(model.b.size).push(model)
 

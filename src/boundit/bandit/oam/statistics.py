@@ -14,7 +14,6 @@ from boundit.bandit.learned.features import (
     FeatureEncoding,
     Features,
     Vector,
-    read_vector,
     require_length,
 )
 from boundit.bandit.oam.batch import (
@@ -157,7 +156,7 @@ class MatchingStatistics:
         played before. Called by ``OAM.take`` for every reward.
         """
         context, arm = decision.context, decision.arm
-        x = read_vector(decision.features, arm)
+        x = self.encoding.read_row(decision.features, context, arm)
         self.require_known_length(x, arm)
         self.rows = self._get_regression(x.size)
         add_row(*self.rows, x, reward)
@@ -192,6 +191,23 @@ class MatchingStatistics:
         Called by ``BasePolicy.fresh`` and ``OAM.play_batch``.
         """
         return MatchingStatistics(spec, self.features)
+
+    def widen(self, spec: BanditSpec) -> "MatchingStatistics":
+        """Carry what was learned over to a spec with further arms or levels.
+
+        The allocation is worked out at the next exploration. Called by ``BasePolicy.refresh``,
+        and by ``BasePolicy.merged`` for what both policies shared.
+        """
+        if spec == self.spec:
+            return self
+        result = self.fresh(spec)
+        result.counts, result.rows = self.counts, self.rows
+        result.explorations, result.due = self.explorations, self.explorations + 1
+        result.allocation = self.allocation
+        if self.rows and self.features is None and result.encoding != self.encoding:
+            turn = self.encoding.map_into(result.encoding, self.rows[1].size)
+            result.rows = turn @ self.rows[0] @ turn.T, turn @ self.rows[1]
+        return result
 
     def join(
         self, other: "MatchingStatistics", shared: "MatchingStatistics"
@@ -261,12 +277,14 @@ class MatchingStatistics:
     def _list_pairs(self, prior: PriorBounds, *more: Pair) -> CandidatePairs:
         """List every context met, and those of ``more``, with each arm that bounds leave.
 
-        With their features, context by context. Called by ``MatchingStatistics.find_pairs`` and
-        ``MatchingStatistics.list_pairs_with``.
+        With their features, context by context; arms that are held no more are left out. Called
+        by ``MatchingStatistics.find_pairs`` and ``MatchingStatistics.list_pairs_with``.
         """
         arms: dict[Context, dict[Arm, None]] = {}
         for context, arm in (*self.counts, *more):
-            arms.setdefault(context, dict.fromkeys(self.spec.arms))[arm] = None
+            met = arms.setdefault(context, dict.fromkeys(self.spec.arms))
+            if arm not in self.spec.retired:
+                met[arm] = None
         keys, rows, blocks = list[Pair](), list[Vector](), [0]
         for context, met in arms.items():
             for ranked in drop_ruled_out(prior.rank(tuple(met), context, held=False)):
