@@ -73,6 +73,20 @@ def test_sharpness_names_every_graph_and_how_it_was_searched(
     assert [row["case"] for row in record["rows"]] == ["bow"]
 
 
+def test_plans_say_how_many_there_are_and_what_was_compared(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = answer(capsys, "--of", "plans", "--models", "30", "--seed", "1")
+    assert (code, err) == (0, "")
+    assert "30 random models, seed 1" in out
+    assert "0 misses" in out
+    record = json.loads(
+        answer(capsys, "--of", "plans", "--models", "3", "--seed", "1", "--json")[1]
+    )
+    assert (record["models"], record["misses"]) == (3, [])
+    assert record["share_planned"] == record["plans"] / 3
+
+
 def test_openness_says_what_no_method_can_narrow(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = answer(capsys, "--of", "openness", "--models", "6", "--seed", "4")
 

@@ -13,6 +13,7 @@ from boundit.bounds.claims.claim_rules import CONTRAST_SHARE, explain_boxes, pla
 from boundit.bounds.contrasts.contrast_claims import ContrastFinder
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
+from boundit.bounds.fused.plan_fused import plan_fused
 from boundit.bounds.intersect import EndsCross, find_intervals, intersect_rules
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting
@@ -110,6 +111,7 @@ def assemble(
     told("compare arms", 0, 1)
     contrasts = _bound_contrasts(trial, evidence, bounds)
     living = _plan_living(plan, evidence, confidence)
+    fused = plan_fused(plan, evidence, tuple(bounds))
     late = (OVER,) if evidence.evaluator.workspace.budget.is_over() else ()
     of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
     said = (*plan.notes, *notes, *of_rules, *late, *of_tables)
@@ -126,6 +128,7 @@ def assemble(
         bounds=bounds,
         contrasts=contrasts,
         living=living,
+        fused=fused,
         bins={
             a: counts.log.bins[a]
             for a in query.treatments + query.context

@@ -31,7 +31,8 @@ RANKED_COLUMNS = 16
 MANY_COLUMNS = 24
 """Without a confidence, how many columns are counted at most; rules that need more are left."""
 
-_POLICY = "the policy that learns"
+POLICY = "the policy that learns"
+"""The node by which ``draw_policy`` draws into a graph who chose the treatments."""
 
 Rank: TypeAlias = tuple[int, int]
 
@@ -120,6 +121,20 @@ def keep_stable(plan: BoundPlan, log: Log, external: Sequence[Log] = ()) -> Boun
     return replace(plan, rules=tuple(kept), notes=(*plan.notes, *notes))
 
 
+def draw_policy(graph: CausalGraph, treatments: Sequence[str]) -> CausalGraph:
+    """Draw a policy into a graph, as a cause of its treatments and of no more.
+
+    Called by ``_LawsOfPolicies``, and by ``LawReader._drawn`` for the laws that rows of a log
+    are draws of.
+    """
+    return CausalGraph.of(
+        [*graph.nodes, POLICY],
+        directed=[*graph.directed, *((POLICY, name) for name in treatments)],
+        bidirected=graph.bidirected,
+        selection=graph.selection,
+    )
+
+
 class _LawsOfPolicies:
     """Which laws of adaptive logs change with the policy that chooses a plan's treatments.
 
@@ -128,13 +143,7 @@ class _LawsOfPolicies:
     """
 
     def __init__(self, plan: BoundPlan, log: Log, external: Sequence[Log]) -> None:
-        graph = plan.graph
-        self._drawn = CausalGraph.of(
-            [*graph.nodes, _POLICY],
-            directed=[*graph.directed, *((_POLICY, name) for name in plan.query.treatments)],
-            bidirected=graph.bidirected,
-            selection=graph.selection,
-        )
+        self._drawn = draw_policy(plan.graph, plan.query.treatments)
         self._log_adapts = log.adaptive
         self._tables = [frozenset(each.columns) for each in external if each.adaptive]
         self._moved = dict[P, bool]()
@@ -162,7 +171,7 @@ class _LawsOfPolicies:
         if not (self._log_adapts if of_log else any(term.free <= t for t in self._tables)):
             return False
         chosen = {selection} if term.logged and selection is not None else set()
-        return bool(open_walk(self._drawn, term.of, _POLICY, given=term.given | chosen))
+        return bool(open_walk(self._drawn, term.of, POLICY, given=term.given | chosen))
 
 
 def _choose_within(plan: BoundPlan, levels: Mapping[str, int], most: int) -> list[PlannedRule]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from boundit.studies.audits.sharpness import SharpnessReport
     from boundit.studies.audits.soundness import AuditReport
 
+SUBJECTS = ["bounds", "large", "formulas", "coverage", "sharpness", "openness", "plans"]
+FEWER_MODELS = {"coverage": 1_000, "sharpness": 3, "openness": 100, "plans": 1_000}
+"""How many models are tried where ten thousand would take long."""
 SMALLEST = 5
 """Graphs of fewer variables are no large ones."""
 
@@ -35,17 +38,19 @@ def _read_nodes(_: click.Context, parameter: click.Parameter, text: str) -> tupl
 @click.option(
     "--of",
     "subject",
-    type=click.Choice(["bounds", "large", "formulas", "coverage", "sharpness", "openness"]),
+    type=click.Choice(SUBJECTS),
     default="bounds",
     show_default=True,
     help="Bounds from exact laws, the same on large graphs and from drawn logs too, recovered "
     "formulas, confident bounds on finite logs, how near each end comes to the furthest model "
-    "with the same log, or whether rows without a bound could have one.",
+    "with the same log, whether rows without a bound could have one, or what plans say of "
+    "cells and weights.",
 )
 @click.option(
     "--models",
     type=click.IntRange(1),
-    show_default="10,000; 1,000 for coverage; 300 for large; 3 for sharpness; 100 for openness",
+    show_default="10,000; 1,000 for coverage and plans; 300 for large; 3 for sharpness; "
+    "100 for openness",
     metavar="N",
     help="How many random models, questions, or models of each graph.",
 )
@@ -81,8 +86,8 @@ def audit(
     """Try our claims on models whose truth is known, and count what misses.
 
     Exits 1 when an interval of profile 'sound' misses the truth, a recovered formula is wrong,
-    whole tables hold less often than their confidence says, or a model with the same log lies
-    beyond an end. Ctrl-C keeps what is done.
+    whole tables hold less often than their confidence says, a model with the same log lies
+    beyond an end, or a plan says what is not so. Ctrl-C keeps what is done.
 
     \b
     Examples:
@@ -92,6 +97,7 @@ def audit(
       boundit audit --of coverage --models 1000
       boundit audit --of sharpness --models 3
       boundit audit --of openness --models 100
+      boundit audit --of plans --models 1000
     """
     if subject == "large":
         good = _audit_large(models or 300, nodes, rows, seed, as_json)
@@ -105,8 +111,9 @@ def audit(
         "coverage": _audit_coverage,
         "sharpness": _audit_sharpness,
         "openness": _audit_openness,
+        "plans": _audit_plans,
     }[subject]
-    models = models or {"coverage": 1_000, "sharpness": 3, "openness": 100}.get(subject, 10_000)
+    models = models or FEWER_MODELS.get(subject, 10_000)
     context.exit(0 if answer(models, seed, as_json) else 1)
 
 
@@ -321,6 +328,32 @@ def _audit_openness(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT
             f"{report.rivals:,} rival models built, {report.wrong} wrong; "
             f"{report.missed} intervals leave a rival out"
         )
+    return _end_audit(report.models, models, "models", good=bool(report))
+
+
+def _audit_plans(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+    """Compare what plans say of cells, pools and weights with models; False on a miss.
+
+    Prints how many problems have a plan, and of which kind. Called by ``audit`` for --of plans.
+    """
+    from boundit.studies.audits.plans import audit_plans  # noqa: PLC0415
+
+    with show_progress("models") as advance:
+        report = audit_plans(models, seed=seed, told=lambda done: advance(done, models))
+    if as_json:
+        print_json(asdict(report) | {"share_planned": report.share_planned})
+    else:
+        compared = ", ".join(f"{n:,} {what}" for what, n in report.compared.items())
+        click.echo(
+            f"{report.models:,} random models, seed {seed}, logs as large as laws\n"
+            f"{report.plans:,} ({report.share_planned:.1%}) have a plan: {report.plain:,} go "
+            f"over no variable, {report.from_rows:,} have all weights from rows, "
+            f"{report.tilted:,} up to a tilt, {report.online:,} from rounds\n"
+            f"compared with the models: {compared or 'nothing'}\n"
+            f"{len(report.misses):,} misses, worst difference {report.worst_gap:.1e}"
+        )
+        for miss in report.misses[:10]:
+            click.echo(f"missed: {miss.what} by {miss.gap:.2g}, {miss.query} on {miss.graph}")
     return _end_audit(report.models, models, "models", good=bool(report))
 
 

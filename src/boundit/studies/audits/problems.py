@@ -77,7 +77,7 @@ def bound_problem(
     plan = plan_bounds(graph, query, profile=profile, tables=problem.tables, facts=facts)
     outcome = query.outcomes[0]
     laws = [problem.model.log(), *map(problem.model.law, problem.tables)]
-    log, *external = (_make_exact_table(law, outcome) for law in laws)
+    log, *external = (make_exact_table(law, outcome) for law in laws)
     return assemble(plan, PlanCounts(log, tuple(external)))
 
 
@@ -112,10 +112,10 @@ def name_row(levels: Mapping[str, int]) -> str:
     return ", ".join(f"{name}={value}" for name, value in levels.items())
 
 
-def _make_exact_table(law: NamedArray, outcome: str) -> CountTable:
+def make_exact_table(law: NamedArray, outcome: str) -> CountTable:
     """Write an exact law as a table of counts, with a 0/1 outcome as its reward.
 
-    Called by ``bound_problem`` for the log and every unbiased table.
+    Called by ``bound_problem`` for the log and every unbiased table, and by ``_count_law``.
     """
     held = outcome in law.names
     rest = tuple(axis for axis in law.axes if axis != outcome)

@@ -1,0 +1,112 @@
+"""From a scheme and counts to the plan: which cell and pool each pair has, and their rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bounds.binary_reward import SUCCESS, BinaryReward
+from boundit.bounds.fused.scheme import Scheme, SchemeFactor, WeightSource
+from boundit.counts.table import CountTable
+from boundit.estimand.query import EffectQuery
+from boundit.terms.bound import Key, Value
+from boundit.terms.fused_plan import Factor, FusedPlan
+from boundit.terms.names import sort_names
+
+Numbers: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PlanCounter:
+    """Counts what a scheme needs: rows of the ``log``, and of ``tables`` without selection."""
+
+    query: EffectQuery
+    log: BinaryReward
+    tables: Sequence[CountTable] = ()
+
+    def count(self, scheme: Scheme, pairs: Sequence[Key]) -> FusedPlan:
+        """Count the cells and factors of a scheme for all pairs of arm and context.
+
+        The pairs are all combinations of levels, in order. Called by ``plan_fused``.
+        """
+        (outcome,) = self.query.outcomes
+        given = tuple(sort_names(scheme.reward.given))
+        counted = self.log.marginalize(scheme.reward.given | {outcome})
+        rewards = counted.align((*given, outcome)).reshape(-1, 2)
+        n = self.log.table.marginalize(scheme.reward.given).align(given).reshape(-1)
+        return FusedPlan(
+            tuple(pairs),
+            tuple(self.count_factor(scheme, i) for i in range(len(scheme.factors))),
+            _list_rows(self._place(given, scheme.variables)),
+            tuple(np.rint(n).astype(np.int64).tolist()),
+            tuple(np.clip(rewards[:, SUCCESS], 0, np.rint(n)).tolist()),
+            scheme.list_reasons(frozenset(self.query.treatments)),
+        )
+
+    def count_factor(self, scheme: Scheme, i: int) -> Factor:
+        """Count one factor of a scheme: the pools of all pairs, and the rows of each.
+
+        Called by ``PlanCounter.count``.
+        """
+        factor = scheme.factors[i]
+        before = tuple(name for each in scheme.factors[:i] for name in each.variables)
+        given = tuple(sort_names(factor.law.given))
+        found = self._count_rows(factor, given)
+        none = np.zeros_like(found)
+        # With one pool a tilt may be anything, and rows then say nothing.
+        tilted = factor.source is WeightSource.TILT and len(found) > 1
+        drawn = factor.source is WeightSource.ROWS
+        return Factor(
+            factor.variables,
+            tuple(product(*map(self._get_levels, factor.variables))),
+            _list_rows(self._place(given, before)),
+            _list_rows(found if drawn else none),
+            _list_rows(found) if tilted else None,
+            factor.reason,
+        )
+
+    def _count_rows(self, factor: SchemeFactor, given: tuple[str, ...]) -> Numbers:
+        """Count the rows of each pool and cell of a factor, in the log or the largest table.
+
+        Called by ``PlanCounter.count_factor``.
+        """
+        of = frozenset(factor.variables)
+        tables = [self.tables[i] for i in factor.tables] or [self.log.table]
+        table = max(tables, key=lambda each: each.rows)
+        rows = table.marginalize(of.union(given)).align((*given, *factor.variables))
+        n_cells = prod(len(self._get_levels(name)) for name in factor.variables)
+        return np.rint(rows).astype(np.int64).reshape(-1, n_cells)
+
+    def _get_levels(self, name: str) -> tuple[Value, ...]:
+        """Get the levels of a variable. Called by ``PlanCounter`` wherever it needs them."""
+        return tuple(self.log.table.levels[name])
+
+    def _place(self, given: Sequence[str], before: Sequence[str]) -> Numbers:
+        """Number, for each pair and each combination of levels of variables, what is ``given``.
+
+        A line for each pair, a column for each combination of levels of ``before``; the numbers
+        go through the levels of ``given``, the first slowest. Called by ``PlanCounter.count``
+        for cells and by ``PlanCounter.count_factor`` for pools.
+        """
+        axes = (*self.query.treatments, *self.query.context)
+        order = (*axes, *before)
+        shape = [len(self._get_levels(name)) for name in order]
+        found = np.zeros([1] * len(order), dtype=np.int64)
+        for name in given:
+            place = order.index(name)
+            n = shape[place]
+            levels = np.arange(n).reshape([n if i == place else 1 for i in range(len(order))])
+            found = found * n + levels
+        return np.broadcast_to(found, shape).reshape(prod(shape[: len(axes)]), -1)
+
+
+def _list_rows(numbers: Numbers) -> tuple[tuple[int, ...], ...]:
+    """Write a table of whole numbers as tuples, a line each.
+
+    Called by ``PlanCounter.count`` and ``PlanCounter.count_factor``.
+    """
+    return tuple(map(tuple, numbers.tolist()))

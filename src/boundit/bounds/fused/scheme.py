@@ -1,0 +1,101 @@
+"""A plan before it is counted: the variables gone over, their laws, and the reward's cells."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from math import prod
+from typing import TypeAlias
+
+from boundit.bounds.fused.pooled_law import PooledLaw
+from boundit.terms.names import Nodes, join_names
+
+SchemeRank: TypeAlias = tuple["WeightSource", int, int, tuple[str, ...]]
+"""How good a scheme is, the least best: its worst source, numbers to learn, factors, names."""
+
+
+class WeightSource(IntEnum):
+    """Where the weights of a factor come from, the best first."""
+
+    ROWS = 0
+    TILT = 1
+    ROUNDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeFactor:
+    """One factor: its variables in order, their law, and where its weights come from.
+
+    ``tables`` are the numbers of the unselected tables whose rows are draws of it, where rows
+    of the log are none; ``why`` says in words where the weights come from.
+    """
+
+    variables: tuple[str, ...]
+    law: PooledLaw
+    source: WeightSource
+    tables: tuple[int, ...] = ()
+    why: str = ""
+
+    def count_unknown(self, levels: Mapping[str, int]) -> int:
+        """Count the weights to be learned: one less than there are cells, in every pool.
+
+        Called by ``Scheme.rank``.
+        """
+        pools = prod(levels[name] for name in self.law.given)
+        return pools * (prod(levels[name] for name in self.variables) - 1)
+
+    @property
+    def reason(self) -> str:
+        """Where the weights come from and which pairs share them, as a sentence.
+
+        Read by ``count_factor`` for the plan.
+        """
+        return f"{self.why}; {self.law.describe_pooling()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """The factors one goes over in turn, and the law of the reward given all their cells."""
+
+    reward: PooledLaw
+    factors: tuple[SchemeFactor, ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of all factors, in order.
+
+        Read by ``Scheme.rank``, and by ``PlanCounter`` for leaves.
+        """
+        return tuple(name for factor in self.factors for name in factor.variables)
+
+    @property
+    def source(self) -> WeightSource:
+        """The worst source of weights among the factors; rows where there are none.
+
+        Read by ``Scheme.rank``.
+        """
+        return max((factor.source for factor in self.factors), default=WeightSource.ROWS)
+
+    def rank(self, levels: Mapping[str, int]) -> SchemeRank:
+        """Rank it: weights from rows, then up to a tilt, then from rounds; then fewest numbers.
+
+        These are the means of cells and the weights of pools. Called by
+        ``SchemeSearch._extend`` whenever one is longer.
+        """
+        cells = prod(levels[name] for name in self.reward.given)
+        unknown = sum(factor.count_unknown(levels) for factor in self.factors)
+        return self.source, cells + unknown, len(self.factors), self.variables
+
+    def list_reasons(self, treatments: Nodes) -> tuple[str, ...]:
+        """Say why cells of the log are those of rounds, and what must hold of both.
+
+        Called by ``PlanCounter.count`` for the plan.
+        """
+        outcome, given = join_names(self.reward.of), join_names(self.reward.given)
+        where = f"with the same {given}" if given else "whatever else they hold"
+        return (
+            f"rows and rounds {where} have one mean of {outcome}: neither selection (Rule 1) "
+            f"nor what made {join_names(treatments)} come about (Rule 2) tells of {outcome} "
+            "there",
+            self.reward.describe_pooling(),
+            "a round counts if its arm was chosen by the context, the past and chance alone",
+        )
