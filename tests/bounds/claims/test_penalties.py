@@ -152,10 +152,10 @@ def test_range_is_hoeffding() -> None:
 
 
 def test_prediction_is_infinite_near_ruin() -> None:
-    mean = np.array(0.5)
+    mean, variance = np.array(0.5), np.array(0.25)
     shares, values = (np.array(0.5), np.array(0.5)), (np.zeros(()), np.ones(()))
     price = [
-        float(predict_bets(np.array(10.0), shares, values, mean, np.array(s)))
+        float(predict_bets(np.array(10.0), shares, values, mean, variance, np.array(s)))
         for s in (0.1, -0.1, 3.0, -3.0)
     ]
     assert price[0] == pytest.approx(price[1])

@@ -6,6 +6,7 @@ has sums and squares instead.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -29,7 +30,7 @@ class ValuedPilot:
     shares: tuple[Floats, ...]
     values: tuple[Floats, ...]
 
-    @property
+    @cached_property
     def mean(self) -> Floats:
         """The pilot's mean of every cell.
 
@@ -39,12 +40,23 @@ class ValuedPilot:
             share * value for share, value in zip(self.shares, self.values, strict=True)
         )
 
+    @cached_property
+    def variance(self) -> Floats:
+        """The pilot's variance within every cell.
+
+        Read by ``ValuedPilot.predict``, for scale after scale.
+        """
+        return _add(
+            share * (value - self.mean) ** 2
+            for share, value in zip(self.shares, self.values, strict=True)
+        )
+
     def predict(self, rows: Floats, scale: Floats) -> Floats:
         """Predict what bets will cost.
 
         Called by ``predict_price`` and ``ValuedRest.pay``.
         """
-        return predict_bets(rows, self.shares, self.values, self.mean, scale)
+        return predict_bets(rows, self.shares, self.values, self.mean, self.variance, scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +67,12 @@ class ValuedRest:
     counts: tuple[Floats, ...]
     values: tuple[Floats, ...]
 
-    @property
+    @cached_property
     def rows(self) -> Floats:
         """The rows of every cell. Read by ``SumClaims.bound_value``."""
         return _add(self.counts)
 
-    @property
+    @cached_property
     def mean(self) -> Floats:
         """The mean of every cell; 0 where it has no rows.
 
@@ -106,7 +118,7 @@ class ValuedRest:
 def _add(parts: Iterable[Floats]) -> Floats:
     """Add up arrays.
 
-    Called by ``ValuedPilot.mean``, ``ValuedRest.rows`` and ``ValuedRest.mean``.
+    Called by ``ValuedPilot.mean``, ``ValuedRest.mean`` and their like.
     """
     total: Floats = np.zeros(())
     for part in parts:

@@ -62,9 +62,10 @@ def draw_blocks(counts: Floats, rng: Generator) -> list[Floats]:
     """
     left = np.rint(counts).astype(np.int64)
     total = left.sum(axis=-1)
+    few = counts.sum(axis=-1) < MOST_DRAWN
     blocks, size = list[Floats](), 1
     while (total > 0).any():
-        wanted = np.where(counts.sum(axis=-1) < MOST_DRAWN, np.minimum(total, size), total)
+        wanted = np.where(few, np.minimum(total, size), total)
         block = _draw_some(left, total, wanted, rng)
         blocks.append(block.astype(np.float64))
         left, total, size = left - block, total - wanted, size * 2
@@ -83,16 +84,12 @@ def _draw_some(
     for value in range(left.shape[-1] - 1):
         have = left[..., value]
         others = others - have
-        every = missing >= have + others  # all that is left is drawn
-        drawn = np.where(
-            every,
-            have,
-            rng.hypergeometric(
-                np.where(every, 0, have),
-                np.where(every, 0, others),
-                np.where(every, 0, missing),
-            ),
-        )
+        some = missing < have + others  # else all that is left is drawn
+        drawn = have
+        if some.any():
+            of = some.astype(np.int64)
+            by_chance = rng.hypergeometric(of * have, of * others, of * missing)
+            drawn = np.where(some, by_chance, have)
         block[..., value] = drawn
         missing = missing - drawn
     block[..., -1] = missing
@@ -128,18 +125,19 @@ def predict_bets(
     shares: Sequence[Floats],
     values: Sequence[Floats],
     mean: Floats,
+    variance: Floats,
     scale: Floats,
 ) -> Floats:
     """Predict what bets on rows in [0, 1] will cost, from guessed shares of their values.
 
-    Infinite where a bet could come too near to losing all. Called by ``ValuedPilot.predict``.
+    ``mean`` and ``variance`` are those of the shares. Infinite where a bet could come too near
+    to losing all. Called by ``ValuedPilot.predict``.
     """
     safe = np.where(scale < 0, scale * (1 - mean), -scale * mean) > -_NEAR
     s = np.where(safe, scale, 0.0)
-    each, variance = np.zeros(()), np.zeros(())
+    each = np.zeros(())
     for share, value in zip(shares, values, strict=True):
         each = each + share * bet(s * (value - mean))
-        variance = variance + share * (value - mean) ** 2
     learning = 0.3 * s**2 * variance / np.maximum(rows, 2.0)
     return np.where(safe, rows * (each + learning), np.inf)
 

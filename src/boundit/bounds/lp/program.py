@@ -120,6 +120,7 @@ class Program:
         self._all_rows = np.arange(n_rows, dtype=np.int32)
         self._all_columns = np.arange(n_columns, dtype=np.int32)
         self._solver = _load_solver(rows, lower, upper, self.highest)
+        self._clock = np.inf  # until when the solver may run, by its own clock
 
     def set_ends(self, lower: Floats, upper: Floats) -> None:
         """Change the lower and upper end of every row, and keep the solver's last basis.
@@ -150,7 +151,9 @@ class Program:
         """
         self._solver.changeColsCost(len(self._all_columns), self._all_columns, cost)
         clock = np.inf if seconds is None else self._solver.getRunTime() + max(seconds, 0.0)
-        self._solver.setOptionValue("time_limit", float(clock))
+        if clock != self._clock:
+            self._clock = float(clock)
+            self._solver.setOptionValue("time_limit", self._clock)
         self._solver.run()
         status = self._solver.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
@@ -185,19 +188,19 @@ class Program:
         finite = np.where(multipliers > 0, self.lower, self.upper)
         y = np.where(np.isfinite(finite), multipliers, 0.0)
         left = cost - self.rows.add_rows(y)
-        if self._anchor is not None:
+        spare = 0.0
+        if self._anchor is not None:  # what is left over is then 0 at least
             row, weights = self._anchor
-            shift = float((left / weights).min())
-            y[row] += shift
-            left = np.maximum(left - shift * weights, 0.0)
-        with np.errstate(invalid="ignore"):
-            spare = np.where(left < 0, left * self.highest, 0.0)
+            y[row] += float((left / weights).min())
+        else:
+            with np.errstate(invalid="ignore"):
+                spare = float(np.where(left < 0, left * self.highest, 0.0).sum())
         ends = np.where(y > 0, self.lower, self.upper)
         parts = np.where(y == 0, 0.0, y * ends)
         size = np.abs(parts).sum() + np.abs(cost).max(initial=0.0)
         size += self._heaviest * np.abs(y).sum()
         rounding = 4 * _EPS * (len(y) + 2) * size
-        return float(parts.sum() + spare.sum() - rounding), y
+        return float(parts.sum() + spare - rounding), y
 
     def _prove_empty(self, cost: Floats) -> Optimum:
         """Prove by the solver's dual ray that no point is feasible; else return a loose bound.

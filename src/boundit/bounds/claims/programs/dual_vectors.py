@@ -113,7 +113,7 @@ def fit_law(layout: ProgramLayout, counts: Floats) -> Floats:
     even = np.full((1, n_types), 1 / n_types)
     together = _fit_types(pool, cells, even, _EVEN_ROWS)
     found = _fit_types(counts, cells, together, POOL_ROWS)
-    return _add_types(found, cells, counts.shape[2]).reshape(counts.shape)
+    return _add_types(found, _place_types(cells, counts), counts.size).reshape(counts.shape)
 
 
 def _fit_types(counts: Floats, cells: np.ndarray, prior: Floats, rows: float) -> Floats:
@@ -124,26 +124,31 @@ def _fit_types(counts: Floats, cells: np.ndarray, prior: Floats, rows: float) ->
     """
     n, total = counts.reshape(len(counts), -1), counts.sum(axis=(1, 2))[:, None]
     q = np.broadcast_to(prior, (len(counts), prior.shape[1]))
+    worth, whole = rows * prior, total + rows
+    places = _place_types(cells, counts)
     for _ in range(_ROUNDS):
-        p = np.maximum(_add_types(q, cells, counts.shape[2]), 1e-300)
-        ratio = n / p
-        pull = sum(ratio[:, each] for each in cells)
-        q = (q * pull + rows * prior) / (total + rows)
+        p = np.maximum(_add_types(q, places, n.size).reshape(n.shape), 1e-300)
+        pull = (n / p)[:, cells].sum(axis=1)
+        q = (q * pull + worth) / whole
     return np.asarray(q)
 
 
-def _add_types(q: Floats, cells: np.ndarray, n_cells: int) -> Floats:
+def _place_types(cells: np.ndarray, counts: Floats) -> np.ndarray:
+    """Number the cells that types have among those of all conditions and scenarios.
+
+    Called by ``fit_law`` and ``_fit_types``.
+    """
+    first = np.arange(len(counts)) * counts[0].size
+    return np.asarray(first[:, None, None] + cells)
+
+
+def _add_types(q: Floats, places: np.ndarray, n_places: int) -> Floats:
     """Add up the shares of types in every cell of every scenario.
 
     Called by ``fit_law`` and ``_fit_types``.
     """
-    width = len(cells) * n_cells
-    found = np.zeros((len(q), width))
-    places = np.arange(len(q))[:, None] * width
-    for each in cells:
-        flat = (places + each).ravel()
-        found += np.bincount(flat, q.ravel(), len(q) * width).reshape(found.shape)
-    return found
+    shares = np.broadcast_to(q[:, None], places.shape)
+    return np.bincount(places.ravel(), shares.ravel(), n_places).astype(np.float64)
 
 
 Found: TypeAlias = list[list[DualVector]]
