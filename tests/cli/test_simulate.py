@@ -223,3 +223,20 @@ def test_rewards_that_cannot_come_so_are_refused(
 
     assert code == 2
     assert says in err
+
+
+def test_the_study_of_logs_takes_worlds_policies_and_lengths(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "logs.json"
+    flags = ("--study", "logs", "--world", "flipped", "--log-points", "900", "--out", str(out))
+    code, text, _ = answer(capsys, *flags, *SMALL, "--policies", "LinUCB-PCB")
+
+    assert code == 0
+    assert "flipped, 900 points; 2 runs\nLinUCB " in text
+    assert json.loads(out.read_text())["rounds"] == 40
+    assert answer(capsys, *flags, *SMALL, "--policies", "LinUCB-PCB")[1] == text
+    code, _, err = answer(capsys, "--study", "logs", "--world", "random:3")
+    assert (code, "paper, flipped, random, wrong" in err) == (2, True)
+    code, _, err = answer(capsys, "--study", "logs", "--workers", "2")
+    assert (code, "--study does not go with --workers" in err) == (2, True)

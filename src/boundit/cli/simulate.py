@@ -30,7 +30,7 @@ RUNS, ROUNDS = 10, 2_000
 WORLDS = {"paper": "paper", "flipped": "flipped", "random": "random:7"}
 FEEDBACK = ("delay", "law", "window", "missing", "default", "batch")
 """The flags that say how rewards come."""
-WITHOUT_CURVES = ("suite", "ceilings")
+WITHOUT_CURVES = ("suite", "ceilings", "logs")
 """Studies that compare worlds, and have no curve to draw."""
 
 
@@ -112,7 +112,9 @@ WITHOUT_CURVES = ("suite", "ceilings")
 )
 @click.option(
     "--study",
-    type=click.Choice(["paper", "flip", "suite", "watch", "living", "theorem6", "ceilings"]),
+    type=click.Choice(
+        ["paper", "flip", "suite", "watch", "living", "theorem6", "ceilings", "logs"]
+    ),
     help="Play one of our own studies instead, at the size we report unless told.",
 )
 @click.option(
@@ -157,6 +159,10 @@ def simulate(
     its name starts from bounds. LinUCB_CP-N and LinUCB_Biased-N start from biased estimates
     that count for N rows: 1, 10, 100 or counts.
 
+    The study of logs draws a fresh log for each run, in the worlds paper, flipped, random and
+    wrong (those that the assumed graph gets wrong) or in one of these; --out keeps what is
+    done, and the same command goes on from it.
+
     \b
     Examples:
       boundit simulate --rounds 15000 --runs 100
@@ -165,16 +171,15 @@ def simulate(
       boundit simulate --world shop.json --log-points 20000 --json
       boundit simulate --delay 200 --law geometric --window 500 --default 0 --batch 100
       boundit simulate --study watch --plot watch.svg
+      boundit simulate --study logs --world wrong --log-points 30000 --out logs.json
     """
     # A watch that drops its bounds says so each time; here that is what is being counted.
     logging.getLogger("boundit").addHandler(logging.NullHandler())
     _check_targets(study, out, plot)
     refuse_overwriting(context, [place])
     if study is not None:
-        _refuse_options(context, "place", "policies", "log_points", "workers", *FEEDBACK)
-        found, curves, asked = _run_study(study, runs, rounds, seed)
+        found, curves, asked = _answer_study(context, study, runs, rounds, seed, out)
         record, text = found.record(), str(found)
-        _save_record(out, {"study": study, **record})
     else:
         asked, length = runs or RUNS, rounds or ROUNDS
         names, world = _read_policy_names(policies), _load_world(place)
@@ -255,12 +260,70 @@ def _read_feedback(given: Mapping[str, object]) -> "Feedback | None":
     return Feedback(**options) if options.keys() - {"delay"} or delay else None
 
 
+def _answer_study(
+    context: click.Context,
+    study: str,
+    runs: int | None,
+    rounds: int | None,
+    seed: int,
+    out: Path | None,
+) -> "tuple[StudyResult, Regret | None, int]":
+    """Refuse what a study has no use for, run it, and write what it found to --out.
+
+    Called by ``simulate`` for --study.
+    """
+    if study == "logs":
+        _refuse_options(context, "workers", *FEEDBACK)
+        return _run_log_study(context, runs, rounds, seed, out), None, 0
+    _refuse_options(context, "place", "policies", "log_points", "workers", *FEEDBACK)
+    found, curves, asked = _run_study(study, runs, rounds, seed)
+    _save_record(out, {"study": study, **found.record()})
+    return found, curves, asked
+
+
+def _run_log_study(
+    context: click.Context, runs: int | None, rounds: int | None, seed: int, out: Path | None
+) -> "StudyResult":
+    """Run the study of fresh logs, with those worlds, policies and lengths that were named.
+
+    Called by ``_answer_study`` for --study logs.
+    """
+    from boundit.studies.online.log_study import (  # noqa: PLC0415
+        POLICIES as STARTS,
+    )
+    from boundit.studies.online.log_study import ROUNDS as LENGTH  # noqa: PLC0415
+    from boundit.studies.online.log_study import RUNS as GROUPS  # noqa: PLC0415
+    from boundit.studies.online.log_study import run_log_study  # noqa: PLC0415
+
+    given = {
+        name: context.params[name]
+        for name in ("place", "policies", "log_points")
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    group = given.get("place")
+    if group is not None and group not in GROUPS:
+        raise click.BadParameter(
+            f"the study of logs has the worlds {', '.join(GROUPS)}", param_hint="'--world'"
+        )
+    with show_progress("runs") as advance:
+        return run_log_study(
+            groups=tuple(GROUPS) if group is None else (group,),
+            policies=_read_policy_names(given["policies"]) if "policies" in given else STARTS,
+            points=(given["log_points"],) if "log_points" in given else None,
+            runs=runs,
+            rounds=rounds or LENGTH,
+            seed=seed,
+            path=out,
+            told=advance,
+        )
+
+
 def _run_study(
     study: str, runs: int | None, rounds: int | None, seed: int
 ) -> "tuple[StudyResult, Regret | None, int]":
     """Run a study by name; give what it found, its regret curves and the runs asked for.
 
-    Called by ``simulate`` for --study.
+    Called by ``_answer_study`` for all studies but that of logs.
     """
     from boundit.studies.online.catalogue import STUDIES, run_study  # noqa: PLC0415
 
@@ -272,7 +335,7 @@ def _run_study(
 def _refuse_options(context: click.Context, *names: str) -> None:
     """Refuse --world, --policies and other options that a study has no use for.
 
-    Called by ``simulate`` for --study.
+    Called by ``_answer_study``.
     """
     for parameter in context.command.params:
         given = context.get_parameter_source(str(parameter.name))
@@ -281,7 +344,10 @@ def _refuse_options(context: click.Context, *names: str) -> None:
 
 
 def _read_policy_names(policies: str) -> list[str]:
-    """Read the names of policies in --policies, separated by commas. Called by ``simulate``."""
+    """Read the names of policies in --policies, separated by commas.
+
+    Called by ``simulate`` and ``_run_log_study``.
+    """
     names = [name for part in policies.split(",") if (name := part.strip())]
     if not names:
         raise click.UsageError(f"--policies names nobody; write {POLICIES} or such")
@@ -291,7 +357,7 @@ def _read_policy_names(policies: str) -> list[str]:
 def _save_record(out: Path | None, record: dict[str, object]) -> None:
     """Write what a study found to the JSON file of --out, where one is given.
 
-    Called by ``simulate`` for --study.
+    Called by ``_answer_study``.
     """
     from boundit import __version__  # noqa: PLC0415
     from boundit.terms.saving.files import write_page  # noqa: PLC0415

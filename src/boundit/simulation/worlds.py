@@ -16,7 +16,22 @@ from boundit.simulation.options import read_seed
 from boundit.simulation.world import World
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from boundit.simulation.tables import TableSpec
+
+
+PAPER_TABLES: "Mapping[str, TableSpec]" = {
+    "U1": ([], 0.4),
+    "U2": ([], 0.6),
+    "C1": ([], 0.5),
+    "X1": (["U1"], lambda u1: (u1 + 0.5) / 2),
+    "X2": (["U2"], lambda u2: (u2 + 0.3) / 2),
+    "I1": (["X1", "C1"], lambda x1, c1: (x1 + c1) / 4 + 0.3),
+    "Y": (["C1", "U1", "X2", "I1"], lambda c1, u1, x2, i1: (c1 + u1 + x2 + i1) / 6 + 0.1),
+    "S": (["I1"], [0.1, 0.8]),
+}
+"""How the paper's appendix draws each variable of its model."""
 
 
 def make_paper_model() -> Model:
@@ -30,23 +45,7 @@ def make_paper_model() -> Model:
     >>> round(make_paper_model().selection_rate(), 5)
     0.47625
     """
-    return Model.of(
-        {
-            "U1": ([], 0.4),
-            "U2": ([], 0.6),
-            "C1": ([], 0.5),
-            "X1": (["U1"], lambda u1: (u1 + 0.5) / 2),
-            "X2": (["U2"], lambda u2: (u2 + 0.3) / 2),
-            "I1": (["X1", "C1"], lambda x1, c1: (x1 + c1) / 4 + 0.3),
-            "Y": (
-                ["C1", "U1", "X2", "I1"],
-                lambda c1, u1, x2, i1: (c1 + u1 + x2 + i1) / 6 + 0.1,
-            ),
-            "S": (["I1"], [0.1, 0.8]),
-        },
-        hidden="C1",
-        selection="S",
-    )
+    return Model.of(PAPER_TABLES, hidden="C1", selection="S")
 
 
 def paper_world() -> World:

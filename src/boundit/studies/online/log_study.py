@@ -1,0 +1,239 @@
+"""Policies that start from a log, a fresh one for each run, where the graph is right or wrong.
+
+One log for all runs would show that log's luck. Here every run draws its own, and all policies
+meet the same visitors and luck, so that each is held against LinUCB run by run. Worlds are the
+paper's, the flipped one, thirty random ones, and seven that the assumed graph gets wrong. What
+is done is kept in a file, if one is named: a study that was interrupted goes on from it, and a
+policy that is added plays alone.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+from boundit.simulation.errors import DamagedResult
+from boundit.simulation.simulate import simulate
+from boundit.simulation.worlds import flipped_world, paper_world, random_world
+from boundit.studies.online.log_study_rows import FIRST, LogRegrets, LogRow, summarize_logs
+from boundit.studies.online.run_tables import RunTables, make_sources
+from boundit.studies.online.study import Progress, require_all_runs
+from boundit.studies.online.wrong_graphs import AssumedWorld, make_wrong_worlds
+from boundit.terms.errors import BounditError, UnreadableFile
+from boundit.terms.saving.files import write_page
+
+POLICIES = (FIRST, "TS", "LinUCB-PCB", "LinUCB-living", "TS-PCB")
+ROUNDS, FORMAT = 15_000, "boundit log study 1"
+RUNS = {"paper": 200, "flipped": 200, "random": 40, "wrong": 100}
+"""The groups of worlds, and how many runs each world of them has unless told."""
+POINTS = (1_000, 10_000, 30_000, 300_000)
+_WRONG_POINTS = (1_000, 30_000)
+_RANDOM = 30
+
+
+class OtherStudy(BounditError):
+    """A file that keeps a study of other rounds or another seed."""
+
+    def __init__(self, path: Path, kept: object, asked: object) -> None:
+        self.path, self.kept, self.asked = path, kept, asked
+        super().__init__(f"{path} keeps a study of {kept}, not of {asked}; name another file")
+
+
+@dataclass(frozen=True, slots=True)
+class LogStudy:
+    """The regrets in every world and from logs of every length, and what made them."""
+
+    regrets: tuple[LogRegrets, ...]
+    rounds: int
+    seed: int
+
+    def rows(self) -> tuple[LogRow, ...]:
+        """Sum up each policy in each group of worlds, from logs of each length.
+
+        Called by ``LogStudy.record`` and ``LogStudy.__str__``.
+        """
+        return summarize_logs(self.regrets)
+
+    def record(self) -> dict[str, object]:
+        """Write the rows, rounds and seed as an object for JSON.
+
+        Called by ``simulate`` of the command line.
+        """
+        rows = [row.to_record() for row in self.rows()]
+        return {"rounds": self.rounds, "seed": self.seed, "rows": rows}
+
+    def __str__(self) -> str:
+        lines = [
+            f"a log for each run, {self.rounds:,} rounds, seed {self.seed}; final regret as "
+            f"mean (median, q95), and how much less than {FIRST}'s with its 95 % interval"
+        ]
+        for (group, points), rows in groupby(self.rows(), lambda row: (row.group, row.points)):
+            members = list(rows)
+            worlds, runs = members[0].worlds, members[0].runs
+            some = f"{worlds} worlds, " if worlds > 1 else ""
+            lines += [
+                "",
+                f"{group}, {points:,} points; {some}{runs:,} runs",
+                *map(str, members),
+            ]
+        return "\n".join(lines)
+
+
+def run_log_study(
+    *,
+    groups: Sequence[str] = tuple(RUNS),
+    policies: Sequence[str] = POLICIES,
+    points: Sequence[int] | None = None,
+    runs: int | None = None,
+    rounds: int = ROUNDS,
+    seed: int = 0,
+    path: Path | None = None,
+    told: Progress = lambda _, __: None,
+) -> LogStudy:
+    """Play policies from a fresh log in each run, in all worlds of some groups.
+
+    ``path`` is the file that keeps what is done, whole after every world and length of the log.
+    Called by ``_run_log_study`` of the command line.
+    """
+    names = tuple(dict.fromkeys((FIRST, *policies)))
+    kept = _load(path, rounds, seed)
+    asked = _list_parts(groups, points, runs)
+    of, done = sum(part.runs for part in asked), 0
+    played = list[LogRegrets]()
+    for part in asked:
+        found = kept.setdefault(part.key, {})
+        if missing := tuple(name for name in names if name not in found):
+            found |= part.play(missing, rounds, seed, partial(_tell, told, done, of))
+            _keep(path, kept, rounds, seed)
+        finals = {name: found[name] for name in names}
+        played.append(
+            LogRegrets(part.summed_with, part.assumed.world.name, part.points, finals)
+        )
+        done += part.runs
+        told(done, of)
+    return LogStudy(tuple(played), rounds, seed)
+
+
+def _tell(told: Progress, before: int, of: int, now: int) -> None:
+    """Tell how many runs of all parts are done, when ``now`` of a part are.
+
+    Used by ``run_log_study`` for every part that it plays.
+    """
+    told(before + now, of)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of the study that is played at once: one world, and logs of one length."""
+
+    group: str
+    assumed: AssumedWorld
+    points: int
+    runs: int
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        """What the part is found again by in a file. Read by ``run_log_study``."""
+        return self.group, self.assumed.world.name, self.points, self.runs
+
+    @property
+    def summed_with(self) -> str:
+        """The worlds that this one is summed up with: its group's, or a wrong graph's own.
+
+        Read by ``run_log_study``.
+        """
+        return self.assumed.world.name if self.group == "wrong" else self.group
+
+    def play(
+        self, names: tuple[str, ...], rounds: int, seed: int, told: Callable[[int], None]
+    ) -> dict[str, list[float]]:
+        """Play some policies, each run from its own log; gives their final regrets.
+
+        Called by ``run_log_study`` for the policies that a file does not have yet.
+        """
+        regret = simulate(
+            self.assumed.world,
+            make_sources(names, RunTables(self.assumed, self.points, seed)),
+            rounds=rounds,
+            runs=self.runs,
+            seed=seed,
+            observed=True,
+            told=told,
+        )
+        whole = require_all_runs(regret, self.runs)
+        return {name: whole.final(name).tolist() for name in names}
+
+
+def _list_parts(
+    groups: Sequence[str], points: Sequence[int] | None, runs: int | None
+) -> list[_Part]:
+    """List what a study plays: the worlds of all groups, each with every length of the log.
+
+    Called by ``run_log_study``.
+    """
+    return [
+        _Part(group, assumed, length, runs or RUNS[group])
+        for group in groups
+        for assumed in _list_worlds(group)
+        for length in points or (_WRONG_POINTS if group == "wrong" else POINTS)
+    ]
+
+
+def _list_worlds(group: str) -> tuple[AssumedWorld, ...]:
+    """List the worlds of a group, each with the graph that is assumed.
+
+    Called by ``_list_parts``.
+    """
+    if group == "wrong":
+        return make_wrong_worlds()
+    if group == "random":
+        return tuple(AssumedWorld.right(random_world(i)) for i in range(_RANDOM))
+    return (AssumedWorld.right({"paper": paper_world, "flipped": flipped_world}[group]()),)
+
+
+_Kept = dict[tuple[str, str, int, int], dict[str, list[float]]]
+"""Final regrets by group, world, length of the log and runs; then by policy, run by run."""
+
+
+def _load(path: Path | None, rounds: int, seed: int) -> _Kept:
+    """Read what an earlier study of the same rounds and seed has kept; nothing without a file.
+
+    Called by ``run_log_study`` first.
+    """
+    if path is None or not path.exists():
+        return {}
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+        of, asked = (body["format"], body["rounds"], body["seed"]), (FORMAT, rounds, seed)
+        kept = {
+            (one["group"], one["world"], int(one["points"]), int(one["runs"])): {
+                str(name): [float(final) for final in finals]
+                for name, finals in one["finals"].items()
+            }
+            for one in body["regrets"]
+        }
+    except OSError as error:
+        raise UnreadableFile(path, error.strerror or str(error)) from None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise DamagedResult(path, "it keeps no study of logs") from None
+    if of != asked:
+        words = (f"{n:,} rounds with seed {s}" for _, n, s in (of, asked))
+        raise OtherStudy(path, *words)
+    return kept
+
+
+def _keep(path: Path | None, kept: _Kept, rounds: int, seed: int) -> None:
+    """Write all regrets played so far, whole or not at all, where a file is named.
+
+    Called by ``run_log_study`` after every world and length of the log.
+    """
+    if path is None:
+        return
+    found = [
+        {"group": group, "runs": times, **asdict(LogRegrets(group, world, length, finals))}
+        for (group, world, length, times), finals in kept.items()
+    ]
+    head = {"format": FORMAT, "rounds": rounds, "seed": seed, "regrets": found}
+    write_page(path, json.dumps(head) + "\n")

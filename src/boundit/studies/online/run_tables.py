@@ -1,0 +1,125 @@
+"""What one run starts from: the bounds of a log of its own, drawn anew for every run."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TypeAlias
+
+import numpy as np
+from numpy.random import SeedSequence, default_rng
+
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.policies.ts import TS
+from boundit.bandit.policy import Policy
+from boundit.bounds.derive import derive_bounds
+from boundit.bounds.intersect import EndsCross
+from boundit.counts.log import Log
+from boundit.counts.read import read_log
+from boundit.simulation.options import PolicySource
+from boundit.studies.online.policies import UnknownPolicy
+from boundit.studies.online.wrong_graphs import AssumedWorld
+from boundit.terms.bound_table import BoundTable
+
+_LOGS = 6
+"""The stream of a run's randomness that its log is drawn from; 0 to 5 are the simulation's."""
+_KEPT = 64
+"""How many runs' tables are kept: a chunk of runs plays one policy after the other."""
+
+FromTable: TypeAlias = Callable[[BoundTable | None], Policy]
+
+FRESH: Mapping[str, FromTable] = {
+    "LinUCB-PCB": lambda table: LinUCB(prior=table and table.plain()),
+    "LinUCB-living": lambda table: LinUCB(
+        prior=table and replace(table, contrasts={}), floor=True
+    ),
+    "TS-PCB": lambda table: TS(prior=table and table.plain(), propensities=False),
+}
+"""Policies that start from a log's table, or from nothing where the log refutes the graph."""
+PLAIN: Mapping[str, Callable[[], Policy]] = {
+    "LinUCB": LinUCB,
+    "TS": lambda: TS(propensities=False),
+}
+"""Policies that take nothing from a log."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunTables:
+    """The bounds of a fresh log of ``points`` rows for each run, under an assumed graph.
+
+    A run's log hangs on the seed, its number and the points alone.
+    """
+
+    assumed: AssumedWorld
+    points: int
+    seed: int
+
+    def draw_log(self, run: int) -> Log:
+        """Draw the log of one run as counts of its cells, which is quick at any length.
+
+        Its law is that of drawing ``points`` rows of the population and keeping the logged.
+        Called by ``RunTables._derive``.
+        """
+        rng = default_rng(SeedSequence(self.seed, spawn_key=(run, _LOGS, self.points)))
+        cells, chances = self._cells
+        counts = rng.multinomial(self.points, chances)[:-1]
+        return read_log({**cells, "rows": counts.tolist()}, weight="rows")
+
+    def find_table(self, run: int) -> BoundTable | None:
+        """Derive the bounds of a run's log; None where the log refutes the assumed graph.
+
+        Those of the last runs are kept. Called by ``make_sources`` for every policy and run.
+        """
+        return self._find(run)
+
+    @cached_property
+    def _find(self) -> "Callable[[int], BoundTable | None]":
+        """The function that derives a run's bounds and keeps those of the last runs.
+
+        Read by ``RunTables.find_table``.
+        """
+        return lru_cache(maxsize=_KEPT)(self._derive)
+
+    def _derive(self, run: int) -> BoundTable | None:
+        """Derive the bounds of a run's log at confidence 0.95.
+
+        Called by ``RunTables._find`` for runs whose bounds are not kept.
+        """
+        world = self.assumed.world
+        levels = world.model.n_levels
+        domain = {name: tuple(range(levels[name])) for name in world.graph.observed}
+        try:
+            return derive_bounds(
+                self.assumed.graph, world.query, self.draw_log(run), domain=domain
+            )
+        except EndsCross:
+            return None
+
+    @cached_property
+    def _cells(self) -> tuple[dict[str, list[int]], np.ndarray]:
+        """The cells of a log and the chance of each, and last that a row is not logged.
+
+        Read by ``RunTables.draw_log``.
+        """
+        model = self.assumed.world.model
+        law = model.log()
+        places = np.indices(law.values.shape).reshape(len(law.axes), law.values.size)
+        cells = {axis: at.tolist() for axis, at in zip(law.axes, places, strict=True)}
+        logged = law.values.ravel() * model.selection_rate()
+        return cells, np.append(logged, max(1.0 - logged.sum(), 0.0))
+
+
+def make_sources(names: tuple[str, ...], tables: RunTables) -> dict[str, PolicySource]:
+    """Make the named policies for a simulation: as they are, or a new one for each run's log.
+
+    Called by ``_Part.play`` for every world and length of the log.
+    """
+
+    def start(make: FromTable) -> Callable[[int], Policy]:
+        return lambda run: make(tables.find_table(run))
+
+    found = dict[str, PolicySource]()
+    for name in names:
+        if name not in (*PLAIN, *FRESH):
+            raise UnknownPolicy(name, [*PLAIN, *FRESH])
+        found[name] = PLAIN[name]() if name in PLAIN else start(FRESH[name])
+    return found

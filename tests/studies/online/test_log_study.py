@@ -1,0 +1,81 @@
+"""A study that goes on where it was interrupted."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from boundit.simulation.errors import DamagedResult
+from boundit.simulation.simulate import simulate
+from boundit.studies.online import log_study
+from boundit.studies.online.log_study import OtherStudy, run_log_study
+
+SMALL: dict[str, Any] = {
+    "groups": ("flipped",),
+    "points": (500, 2_000),
+    "runs": 3,
+    "rounds": 40,
+}
+
+
+def test_every_world_and_length_has_its_policies() -> None:
+    heard = list[tuple[int, int]]()
+    study = run_log_study(**SMALL, told=lambda *at: heard.append(at))
+
+    assert heard[-1] == (6, 6)
+    assert [(row.points, row.policy) for row in study.rows()] == [
+        (n, name) for n in (500, 2_000) for name in log_study.POLICIES
+    ]
+    assert "flipped, 2,000 points; 3 runs" in str(study)
+    assert json.loads(json.dumps(study.record(), allow_nan=False))["rounds"] == 40
+    wrong = run_log_study(**SMALL | {"groups": ("wrong",), "policies": ("LinUCB-PCB",)})
+    assert len({row.group for row in wrong.rows()}) == 7
+
+
+def test_a_study_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, played = tmp_path / "logs.json", list[tuple[str, ...]]()
+    whole = run_log_study(**SMALL)
+
+    def stop(*given: Any, **options: Any) -> Any:
+        if len(played) == 1:
+            raise KeyboardInterrupt
+        played.append(tuple(given[1]))
+        return simulate(*given, **options)
+
+    monkeypatch.setattr(log_study, "simulate", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run_log_study(**SMALL, path=path)
+    played.clear()
+    found = run_log_study(**SMALL, path=path)
+    assert len(played) == 1
+    assert found.regrets == whole.regrets
+    assert run_log_study(**SMALL, path=path).regrets == whole.regrets
+    assert len(played) == 1
+
+
+def test_an_added_policy_plays_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, played = tmp_path / "logs.json", list[tuple[str, ...]]()
+    few = run_log_study(**SMALL, policies=("LinUCB-PCB",), path=path)
+
+    def note(*given: Any, **options: Any) -> Any:
+        played.append(tuple(given[1]))
+        return simulate(*given, **options)
+
+    monkeypatch.setattr(log_study, "simulate", note)
+    more = run_log_study(**SMALL, policies=("LinUCB-PCB", "TS-PCB"), path=path)
+
+    assert played == [("TS-PCB",)] * 2
+    assert more.regrets[0].finals["LinUCB"] == few.regrets[0].finals["LinUCB"]
+    assert more.regrets == run_log_study(**SMALL, policies=("LinUCB-PCB", "TS-PCB")).regrets
+
+
+def test_another_study_is_not_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "logs.json"
+    run_log_study(**SMALL, policies=(), path=path)
+
+    with pytest.raises(OtherStudy, match="40 rounds with seed 0, not of 40 rounds with seed 1"):
+        run_log_study(**SMALL, seed=1, path=path)
+    path.write_text('{"rounds": 3}')
+    with pytest.raises(DamagedResult, match="it keeps no study of logs"):
+        run_log_study(**SMALL, path=path)
