@@ -7,9 +7,11 @@ from boundit.bounds.claims.claim_rules import (
     BOX_SHARE,
     FEW_ROWS,
     RIVAL_SHARE,
+    SELECTION_SHARE,
     ClaimPlan,
     plan_claims,
 )
+from boundit.bounds.claims.selection.selection_form import SelectionForm
 from boundit.bounds.plan import BoundPlan, plan_sound
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.estimand.query import parse_query
@@ -99,3 +101,29 @@ def test_a_stated_selection_rate_turns_no_claims_off() -> None:
     assert found.names == without.names
     boxed = choose_rules(planned, count_levels(planned))
     assert found.share_with(boxed) == RIVAL_SHARE
+
+
+def test_boxes_get_most_beside_claims_on_a_reweighted_log() -> None:
+    graph = parse("X -> M -> Y; X -> Y; M -> [S]")
+    limited = plan_sound(graph, parse_query("Y | do(X)"), facts=SelectionFacts(limit=2.0))
+    found = find(limited)
+    assert found is not None
+    assert any(isinstance(rule.form, SelectionForm) for rule in found.rules)
+    assert found.has_multipliers
+    assert found.share_with(choose_rules(limited, count_levels(limited))) == SELECTION_SHARE
+    numeric = plan_claims(limited, count_levels(limited), MANY, numeric=True)
+    assert numeric is None or all(not rule.has_multipliers for rule in numeric.rules)
+
+
+def test_natural_bounds_make_no_claims_beside_a_better_rule_with_boxes() -> None:
+    facts = SelectionFacts(rate=(0.5, 0.5))
+    bow = plan_sound(parse("X -> Y; X <-> Y; Y -> [S]"), parse_query("Y | do(X)"), facts=facts)
+    assert find(bow) is not None
+    graph = parse("Z -> X -> Y; X <-> Y; Y -> [S]")
+    assert find(plan_sound(graph, parse_query("Y | do(X)"), facts=facts)) is None
+
+
+def test_few_cells_under_a_limit_make_no_claims() -> None:
+    graph = parse("X -> Y; X -> [S]; Y -> [S]")
+    limited = plan_sound(graph, parse_query("Y | do(X)"), facts=SelectionFacts(limit=2.0))
+    assert find(limited, n_levels=2) is None

@@ -61,3 +61,21 @@ def test_strata_without_the_arm_have_their_weight() -> None:
 
     assert isinstance(found, EndSampling)
     assert found.unseen_weight == pytest.approx(150 / 1350, abs=0.03)
+
+
+def test_scenarios_of_a_program_are_named_by_the_instrument() -> None:
+    """An instrument: the end is a sum over its levels, of which the rare one adds most."""
+    cells = [(z, 0, x, y, n * (4 - z)) for z in (0, 1) for x, y, n in _list_answers()]
+    found = explain("Z -> X -> Y; X <-> Y", iter(cells)).lower
+
+    assert isinstance(found, EndSampling)
+    assert found.boxes is None or "narrower" in found.boxes
+    assert found.effective_rows is not None
+    assert 0 < found.effective_rows <= sum(cell[-1] for cell in cells)
+    assert {name for cell in found.heaviest for name, _ in cell.levels} <= {"Z"}
+    assert found.unseen_weight == 0
+
+
+def _list_answers() -> list[tuple[int, int, int]]:
+    """How many rows have each arm and reward, by the thousand."""
+    return [(0, 0, 300), (0, 1, 200), (1, 0, 100), (1, 1, 400)]

@@ -20,15 +20,21 @@ from numpy.typing import NDArray
 from boundit.bounds.claims.box_claims import BestClaims, may_use_boxes
 from boundit.bounds.claims.cell_claims import CellClaims
 from boundit.bounds.claims.claim_rules import ClaimPlan, ClaimRule
-from boundit.bounds.claims.explain_claim import ClaimCells
+from boundit.bounds.claims.explain_claim import ClaimCells, ClaimRows
 from boundit.bounds.claims.level_form import LevelForm, RatioForm, Unmet
 from boundit.bounds.claims.numeric_claims import VARIANCES, NumericClaims
 from boundit.bounds.claims.pilot import SplitSources, make_streams, split_sources
 from boundit.bounds.claims.pilot_choice import RowChoice, RowClaims
-from boundit.bounds.claims.programs.program_claims import make_program_claims
+from boundit.bounds.claims.programs.program_claims import ProgramClaims, make_program_claims
 from boundit.bounds.claims.programs.program_form import ProgramForm
 from boundit.bounds.claims.ratio_claims import RatioClaims, make_ratio_claims
 from boundit.bounds.claims.read_form import FormReader, PilotNumbers, RestNumbers
+from boundit.bounds.claims.selection.explain_selection import SelectionRows
+from boundit.bounds.claims.selection.selection_claims import (
+    SelectionClaims,
+    make_selection_claims,
+)
+from boundit.bounds.claims.selection.selection_form import SelectionForm
 from boundit.bounds.claims.sum_claims import SumClaims
 from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.numbers import Ends, Numbers
@@ -81,7 +87,7 @@ class ClaimCounts:
         levels, space = evaluator.levels, evaluator.workspace
         return make_ratio_claims(ratio, sources, levels, space, rng, self._variances)
 
-    def read_program(self, program: ProgramForm, rng: Generator) -> RowClaims | Unmet:
+    def read_program(self, program: ProgramForm, rng: Generator) -> ProgramClaims | Unmet:
         """Read the counts of a program, and make its claims unless it has too many types.
 
         Called by ``ClaimFinder._make``.
@@ -89,6 +95,14 @@ class ClaimCounts:
         evaluator, sources = self.evidence.evaluator, self._split(program.form.n_folds)
         levels, space = evaluator.levels, evaluator.workspace
         return make_program_claims(program, sources, levels, space, rng)
+
+    def read_selection(self, form: SelectionForm) -> SelectionClaims | Unmet:
+        """Read the counts of a mean of the population, and make its claims unless it is large.
+
+        Called by ``ClaimFinder._make``.
+        """
+        evaluator, sources = self.evidence.evaluator, self._split(1)
+        return make_selection_claims(form, sources, evaluator.levels, evaluator.workspace)
 
     def make_streams(self, n_streams: int) -> list[Generator]:
         """Make random streams for the orders of bets, independent of the pilot's.
@@ -130,7 +144,7 @@ class ClaimFinder:
         self.plan, self.counts, self.error = plan, counts, error
         self.boxes, self.boxed = boxes, frozenset(boxed)
         self.evidence = counts.evidence
-        self._cells: dict[str, ClaimCells] = {}
+        self._cells: dict[str, ClaimRows] = {}
 
     def find(
         self, rules: Sequence[PlannedRule], shape: Sequence[int], told: Told
@@ -162,7 +176,7 @@ class ClaimFinder:
     def _explain_by(
         self, name: str, boxed: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     ) -> Callable[[Place, bool], EndSampling | None] | None:
-        """Make what says why chance moves the ends of a rule; None for programs.
+        """Make what says why chance moves the ends of a rule; None if it has no claims.
 
         Called by ``ClaimFinder.find``.
         """
@@ -194,17 +208,23 @@ class ClaimFinder:
         A program may turn out to have too many response types. Called by
         ``ClaimFinder._make_claims``.
         """
+        name = rule.planned.record.name
         if isinstance(rule.form, RatioForm):
             ratios = self.counts.read_ratio(rule.form, rng)
-            cells = ratios[0].rest.list_cells(rule.form.form)
-            self._cells[rule.planned.record.name] = cells
+            self._cells[name] = ratios[0].rest.list_cells(rule.form.form)
             return NumericClaims(ratios) if self.counts.numeric else ratios[0]
         if isinstance(rule.form, ProgramForm):
-            return self.counts.read_program(rule.form, rng)
+            program = self.counts.read_program(rule.form, rng)
+            if not isinstance(program, Unmet):
+                self._cells[name] = program
+            return program
+        if isinstance(rule.form, SelectionForm):
+            selection = self.counts.read_selection(rule.form)
+            if not isinstance(selection, Unmet):
+                self._cells[name] = SelectionRows(selection)
+            return selection
         pilots, rest = self.counts.read(rule.form, rng)
-        self._cells[rule.planned.record.name] = ClaimCells(
-            rule.form, rest.arrays, rest.last.rows, rest.last.mean
-        )
+        self._cells[name] = ClaimCells(rule.form, rest.arrays, rest.last.rows, rest.last.mean)
         if not rule.is_sum:
             return CellClaims(pilots[0], rest)
         if self.counts.numeric:
@@ -253,11 +273,11 @@ class ClaimFinder:
 
 
 def _explain(
-    cells: ClaimCells,
+    cells: ClaimRows,
     boxed: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     place: Place,
     upper: bool,  # noqa: FBT001
-) -> EndSampling:
+) -> EndSampling | None:
     """Say why chance moves an end of a row, and whether a box gave it after all.
 
     Used by ``ClaimFinder._explain_by`` as the ``sampling`` of ends.

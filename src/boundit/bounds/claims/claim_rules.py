@@ -16,10 +16,18 @@ from boundit.bounds.claims.level_form import LevelForm, RatioForm, Unmet, find_f
 from boundit.bounds.claims.programs.dual_vectors import may_pool
 from boundit.bounds.claims.programs.program_form import ProgramForm, find_program_form
 from boundit.bounds.claims.read_ratio import merge_levels
+from boundit.bounds.claims.selection.selection_form import (
+    SelectionForm,
+    find_selection_form,
+    is_stated,
+)
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.rules.factorization import Factorization
+from boundit.bounds.rules.natural import NaturalBounds
 from boundit.bounds.rules.nested_chain import NestedChain
 from boundit.bounds.rules.response_program import ResponseProgram
+from boundit.bounds.rules.reweighted_chain import ReweightedChain
+from boundit.bounds.rules.reweighted_types import ReweightedTypes
 from boundit.bounds.rules.rule import BoundRule
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes
@@ -28,6 +36,8 @@ BOX_SHARE: Final = 0.05
 """Which part of the error boxes get beside claims."""
 RIVAL_SHARE: Final = 0.5
 """Which part they get where a rule without claims may be the best."""
+SELECTION_SHARE: Final = 0.7
+"""Which part they get beside claims on a reweighted log, where they also compare arms."""
 CONTRAST_SHARE: Final = 0.05
 """Which part of the error claims on differences of arms get, where there are any."""
 FEW_ROWS: Final = 500
@@ -38,7 +48,7 @@ MOST_CANDIDATES: Final = 12
 
 LEARNED: Final = "rows that a policy chose while it learned hang on each other"
 
-Form: TypeAlias = LevelForm | RatioForm | ProgramForm
+Form: TypeAlias = LevelForm | RatioForm | ProgramForm | SelectionForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +72,24 @@ class ClaimRule:
 
         Read by ``ClaimPlan.has_multipliers``.
         """
-        return isinstance(self.form, ProgramForm) and not self.form.program.is_natural
+        if isinstance(self.form, ProgramForm):
+            return not self.form.program.is_natural
+        return isinstance(self.form, SelectionForm)
+
+    @property
+    def takes_arms(self) -> bool:
+        """Whether it reads no reward of a reweighted log but with arms as they came.
+
+        Read by ``_keep_worthwhile``.
+        """
+        return not isinstance(self.form, SelectionForm) or bool(self.form.chosen)
+
+    def has_many_cells(self, levels: Mapping[str, int]) -> bool:
+        """Tell whether cells of a reweighted log are so many that a claim beats their boxes.
+
+        Called by ``_keep_worthwhile``.
+        """
+        return not isinstance(self.form, SelectionForm) or self.form.has_many_cells(levels)
 
     @property
     def reads(self) -> Nodes:
@@ -70,6 +97,8 @@ class ClaimRule:
 
         Rows that do not differ in them are one claim. Read by ``ClaimFinder``.
         """
+        if isinstance(self.form, SelectionForm):
+            return self.form.reads
         form = self.form if isinstance(self.form, LevelForm) else self.form.form
         named = frozenset[str]().union(*(level.of | level.given for level in form.levels))
         if isinstance(self.form, ProgramForm):
@@ -100,6 +129,8 @@ class ClaimRule:
 
         Called by ``plan_claims``.
         """
+        if isinstance(self.form, SelectionForm):
+            return prod(levels[name] for name in self.form.cell_axes)
         form = self.form if isinstance(self.form, LevelForm) else self.form.form
         columns = {
             name: column for each in form.levels for name, column in each.columns.items()
@@ -135,8 +166,11 @@ class ClaimPlan:
 
         Little, unless a rule that has nothing but boxes may be the best: then so much that its
         intervals are hardly wider than if all of it were theirs. A factorization with a lost
-        factor never is. Called by ``_allow_for_chance``.
+        factor never is. Most of it, beside claims on a reweighted log: there boxes are nearly
+        as good on few cells, and compare arms. Called by ``_allow_for_chance``.
         """
+        if any(isinstance(each.form, SelectionForm) for each in self.rules):
+            return SELECTION_SHARE
         known = any(not each.planned.rule.n_unknown for each in self.rules)
         rivals = (planned.rule for planned in boxed.rules if planned.record.name in self.unmet)
         lost = (isinstance(rule, Factorization) and rule.n_unknown > 0 for rule in rivals)
@@ -156,10 +190,11 @@ def plan_claims(
     """
     ranked = sorted(plan.rules, key=lambda each: rank_rule(each.rule, levels))
     found, unmet = _sort_rules(ranked, plan, numeric=numeric)
+    rivals = [planned.rule for planned in plan.rules if planned.record.name in unmet]
+    found = _keep_worthwhile(found, rivals, levels)
     if not any(each.is_sum for each in found):
         return None
     kept = _keep_known(found)
-    rivals = (p.rule for p in plan.rules if p.record.name in unmet)
     known = any(not rule.n_unknown and not rule.reweightings for rule in rivals)
     if known and kept[0].planned.rule.n_unknown:
         return None
@@ -168,13 +203,36 @@ def plan_claims(
     return ClaimPlan(tuple(kept[:MOST_CANDIDATES]), unmet)
 
 
+def _keep_worthwhile(
+    found: list[ClaimRule], rivals: Sequence[BoundRule], levels: Mapping[str, int]
+) -> list[ClaimRule]:
+    """Drop claims on a reweighted log where boxes do as well: on few cells, or by a rival.
+
+    Natural bounds are worse at every law than another rule on that log, unless the law of the
+    reward itself is read off it. Called by ``plan_claims``.
+    """
+    kept = [each for each in found if each.has_many_cells(levels)]
+    laws = (law for rule in rivals for law in rule.reweightings)
+    if not any(map(is_stated, laws)) or not all(each.takes_arms for each in kept):
+        return kept
+    return [each for each in kept if not isinstance(each.form, SelectionForm)]
+
+
 def _keep_known(found: Sequence[ClaimRule]) -> list[ClaimRule]:
     """Keep rules of known laws alone if there are any, and none that is part of another.
 
     Called by ``plan_claims``.
     """
-    known = [each for each in found if not each.planned.rule.n_unknown] or found
+    known = [each for each in found if _is_known(each.planned.rule)] or found
     return [each for each in known if not any(each.is_part_of(other) for other in known)]
+
+
+def _is_known(rule: BoundRule) -> bool:
+    """Tell whether all laws of a rule are known, none of them up to weights of kinds of rows.
+
+    Called by ``_keep_known``.
+    """
+    return not rule.n_unknown and not rule.reweightings
 
 
 def _sort_rules(
@@ -226,6 +284,8 @@ def _require_sums(form: Form, outcome: str) -> Form | Unmet:
     They cannot be cut into folds: the value would be read off rows of which other columns were
     revealed, although these tell of the reward. Called by ``_find_allowed_form``.
     """
+    if isinstance(form, SelectionForm):
+        return Unmet(f"a reweighted law, while {outcome} has more than two values")
     inner = form if isinstance(form, LevelForm) else form.form
     if isinstance(form, ProgramForm):
         return Unmet(f"a program, while {outcome} has more than two values")
@@ -243,5 +303,7 @@ def _find_any_form(rule: BoundRule, graph: CausalGraph) -> Form | Unmet:
     """
     if isinstance(rule, NestedChain) and isinstance(rule.core, ResponseProgram):
         return find_program_form(rule, graph)
+    if isinstance(rule, ReweightedChain | NaturalBounds | ReweightedTypes):
+        return find_selection_form(rule)
     form = find_form(rule, graph)
     return merge_levels(form) if isinstance(form, RatioForm) else form

@@ -1,7 +1,8 @@
 """Why a claim moves an end as far as it does: effective rows, unseen weight, heaviest cells."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -14,16 +15,35 @@ from boundit.terms.sampling import MOST_HEAVY, EndSampling, HeavyCell
 
 ERRORS = 2.0
 """By how many standard errors chance is allowed for where the worst level is sought."""
+_NOTHING = 1e-9  # what cells must add at least, of what the heaviest adds
+
+
+class ClaimRows(Protocol):
+    """What stands behind the claims of a rule."""
+
+    def explain(
+        self, place: Place, *, upper: bool, boxes: str | None = None
+    ) -> EndSampling | None:
+        """Say why chance moves an end of the row at a place; None where nobody can tell.
+
+        Called by ``_explain``.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class ClaimCells:
-    """The cells of the value behind a rule's claims: their weights, rows and means."""
+    """The cells of the value behind a rule's claims: their weights, rows and means.
+
+    Those of a program have a ``length`` other than 1, by rows of the table, and an axis that
+    numbers ``scenarios``, each some levels of the instruments.
+    """
 
     form: LevelForm
     arrays: SumArrays
     rows: Floats
     mean: Floats
+    length: Floats | None = None
+    scenarios: tuple[str, Sequence[Mapping[str, int]]] | None = None
 
     def explain(self, place: Place, *, upper: bool, boxes: str | None = None) -> EndSampling:
         """Say why chance moves the lower or the upper end of the row at a place.
@@ -54,6 +74,8 @@ class ClaimCells:
         left = [i for i, at in enumerate(index) if at == slice(None)]
         total, spread = float(chance.sum()), float(added.sum())
         unseen = float(weights[rows <= 0].sum())
+        if self.length is not None:  # a scenario that was never seen is no stratum
+            total, unseen = total * float(_take_row(self.length, place, n_own)) ** 2, 0.0
         levels = dict(zip(self.arrays.layout.axes, place, strict=True))
         levels |= _name_chosen(own, index)
         heaviest = tuple(
@@ -72,8 +94,11 @@ class ClaimCells:
 
         Called by ``ClaimCells.explain``.
         """
-        columns = self.form.last.columns
-        given = self.form.last.given
+        columns, given = self.form.last.columns, self.form.last.given
+        if self.scenarios is not None:
+            axis, named_levels = self.scenarios
+            number = levels.get(axis, len(named_levels))
+            levels = levels | dict(named_levels[number] if number < len(named_levels) else {})
         named = {columns[name]: at for name, at in levels.items() if name in given}
         return tuple((column, named[column]) for column in sort_names(named))
 
@@ -85,7 +110,7 @@ def _list_heaviest(added: Floats) -> list[tuple[int, ...]]:
     """
     order = np.argsort(-added, axis=None, kind="stable")[:MOST_HEAVY]
     places = [tuple(map(int, np.unravel_index(number, added.shape))) for number in order]
-    return [place for place in places if added[place] > 0]
+    return [place for place in places if added[place] > _NOTHING * added.max()]
 
 
 def _name_chosen(names: Sequence[str], index: Sequence[int | slice]) -> dict[str, int]:

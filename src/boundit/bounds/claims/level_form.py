@@ -110,7 +110,7 @@ def find_form(rule: BoundRule, graph: CausalGraph) -> LevelForm | RatioForm | Un
         case NestedChain(core=KnownFormula()):
             draft.add_nested(rule, {axis: axis for axis in rule.axes})
         case _:
-            return Unmet("it is neither a formula nor a chain that ends in one")
+            return Unmet("it multiplies c-factors, of which some may be lost")
     if fault := draft.find_fault():
         return Unmet(fault)
     form = order_form(draft.make_form(), graph)

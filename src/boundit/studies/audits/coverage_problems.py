@@ -1,10 +1,11 @@
 """Random problems with finite logs: a model, a question, what it pays, what else is known.
 
-Half of the graphs are random, the others are drawn from a list that has every kind of formula:
-sums, ratios, unknown links, programs, programs in strata, natural bounds. Tables are skewed or
-mild, some covariates have many levels, rewards are 0/1 or numbers, some variables were also
-measured without bias, and the selection rate or a limit may be known. Numbers of rows are drawn
-evenly by their logarithm.
+Two fifths of the graphs are random, as many are drawn from a list that has every kind of
+formula: sums, ratios, unknown links, programs, programs in strata, natural bounds. The others
+have bounds that are means of a reweighted log, and facts about selection are stated. Tables
+are skewed or mild, some covariates have many levels, rewards are 0/1 or numbers, some
+variables were also measured without bias, and the selection rate or a limit may be known.
+Numbers of rows are drawn evenly by their logarithm.
 """
 
 from collections.abc import Iterator, Mapping
@@ -55,6 +56,16 @@ _OTHERS = (
     ("U1 -> X1 -> I1 -> Y; U1 -> Y; U2 -> X2 -> Y; I1 <-> Y; I1 -> [S]",
      "Y | do(X1, X2), U1, U2"),
 )  # fmt: skip
+
+_SELECTED = (
+    ("X -> M -> Y; X -> Y; M -> [S]", "Y | do(X)"),
+    ("X -> M -> Y; X -> Y; M -> [S]; Y -> [S]", "Y | do(X)"),
+    ("X -> Y; X -> [S]; Y -> [S]", "Y | do(X)"),
+    ("C -> X; C -> Y; X -> Y; Y -> [S]; C -> [S]", "Y | do(X), C"),
+    ("W -> X; W -> Y; X -> Y; X <-> Y; W -> [S]; X -> [S]", "Y | do(X)"),
+    ("X -> Y; X <-> Y; Y -> [S]", "Y | do(X)"),
+)
+"""Graphs whose bounds are means of a reweighted log, for which something is always stated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +189,8 @@ def draw_coverage_problem(rng: Generator) -> CoverageProblem:
 
     Called by ``draw_coverage_problems``.
     """
-    model, query = _draw_question(rng)
+    selected = bool(rng.random() < 0.2)
+    model, query = _draw_selected(rng) if selected else _draw_question(rng)
     (outcome,) = query.outcomes
     k = model.n_levels[outcome]
     # Numbers are never 0 and 1 alone, which would count as 0/1 in a small log.
@@ -190,7 +202,7 @@ def draw_coverage_problem(rng: Generator) -> CoverageProblem:
             others = sort_names(model.graph.observed - {outcome})
             size = int(rng.integers(1, min(len(others), 2) + 1))
             tables = (frozenset(map(str, rng.choice(others, size, replace=False))),)
-        facts = _draw_facts(model, rng)
+        facts = _draw_facts(model, rng, always=selected)
     sizes = np.exp(rng.uniform(np.log(FEWEST), np.log(MOST), 1 + len(tables)))
     return CoverageProblem(model, query, pay, tables, facts, tuple(map(int, sizes)))
 
@@ -227,12 +239,26 @@ def _draw_question(rng: Generator) -> tuple[Model, EffectQuery]:
     ), query
 
 
-def _draw_facts(model: Model, rng: Generator) -> dict[str, object]:
-    """Draw what is stated about selection, all of it true: mostly nothing.
+def _draw_selected(rng: Generator) -> tuple[Model, EffectQuery]:
+    """Draw a model and a question whose bounds are means of a reweighted log.
+
+    Called by ``draw_coverage_problem``.
+    """
+    text, asked = _SELECTED[int(rng.integers(len(_SELECTED)))]
+    graph, query = parse(text), parse_query(asked)
+    few = (*query.treatments, *query.outcomes)
+    levels = (2, 3, MANY_LEVELS)
+    return draw_model(
+        graph, rng, levels=levels, floor=0.05, binary=few, binary_hidden=True
+    ), query
+
+
+def _draw_facts(model: Model, rng: Generator, *, always: bool) -> dict[str, object]:
+    """Draw what is stated about selection, all of it true: mostly nothing, unless ``always``.
 
     Called by ``draw_coverage_problem`` where there is selection.
     """
-    kind, rate = rng.random(), model.selection_rate()
+    kind, rate = rng.random() * (0.4 if always else 1.0), model.selection_rate()
     if kind < 0.15:
         return {"selection_rate": rate}
     if kind < 0.25:

@@ -15,6 +15,7 @@ from typing import Final, final
 import numpy as np
 from numpy.random import Generator
 
+from boundit.bounds.claims.explain_claim import ClaimCells
 from boundit.bounds.claims.level_form import Unmet
 from boundit.bounds.claims.pilot import PILOT_SEED, SplitSources
 from boundit.bounds.claims.pilot_choice import Choice
@@ -28,6 +29,7 @@ from boundit.bounds.claims.programs.dual_vectors import (
 )
 from boundit.bounds.claims.programs.program_form import ProgramForm
 from boundit.bounds.claims.programs.program_numbers import (
+    SCENARIO,
     ProgramPilot,
     ProgramReader,
     ProgramRest,
@@ -36,8 +38,10 @@ from boundit.bounds.claims.programs.program_numbers import (
 from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
 from boundit.bounds.claims.sum_claims import SumClaims
 from boundit.bounds.confidence import bound_share
+from boundit.bounds.proof import Place
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats
+from boundit.terms.sampling import EndSampling
 
 MOST_RANKS: Final = 4
 """How many vectors of multipliers share the error of one end."""
@@ -221,6 +225,26 @@ class ProgramEnd:
         ]
         return self._take_worst(np.max(np.stack(np.broadcast_arrays(*ends)), axis=0))
 
+    def explain(self, place: Place, boxes: str | None) -> EndSampling | None:
+        """Say why chance moves this end of a row, by the multipliers that the pilot likes best.
+
+        None where the worst of unknown variables is taken of whole ends. Called by
+        ``ProgramClaims.explain``.
+        """
+        best, reader = self.ranks[0], self.reader
+        if len(reader.layout.axes) > len(place):
+            return None
+        last = best.rest.last
+        cells = ClaimCells(
+            reader.form.form,
+            best.rest.arrays,
+            last.rows,
+            last.mean,
+            best.scaled.length,
+            (SCENARIO, reader.program.outer),
+        )
+        return cells.explain(place, upper=False, boxes=boxes)
+
     def _take_worst(self, ends: Floats) -> Floats:
         """Take the least over unknown variables that are axes; only that one must hold.
 
@@ -294,6 +318,15 @@ class ProgramClaims:
         """
         found = self._ends[upper].bound(choice, log_error)
         return 1 - found if upper else found
+
+    def explain(
+        self, place: Place, *, upper: bool, boxes: str | None = None
+    ) -> EndSampling | None:
+        """Say why chance moves an end of the row at a place: the rows behind its multipliers.
+
+        Called by ``_explain`` for the ends of small tables.
+        """
+        return self._ends[upper].explain(place, boxes)
 
 
 def make_program_claims(

@@ -1,0 +1,1 @@
+"""Claims on means of a reweighted log, where something is known of selection."""
