@@ -6,6 +6,7 @@ import pickle
 import random
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -475,6 +476,74 @@ def _assert_same_ads(one: Any, other: Any) -> None:
     if one.decide("old", id="x").propensity == 1.0:
         left, right = (p.decide("old", arms=list("abc"), id="x").index for p in (one, other))
         assert left == pytest.approx(right, abs=1e-9)
+
+
+def _bound_ages(*, bins: bool = True) -> BoundTable:
+    made = _bound_ads("ab", ["< 30", "[30, 50)", ">= 50"])
+    return replace(made, bins={"Age": (30.0, 50.0)} if bins else {})
+
+
+@each_policy
+def test_a_number_finds_its_bin(name: str) -> None:
+    """Linear policies see the number too, and their decisions keep it; others name the bin."""
+    policy = _make_with(name, _bound_ages(), watch=True)
+    decisions = []
+    for t, age in enumerate([41.5, 17, 66, 30] * 5):
+        decisions.append(policy.decide({"Age": age}, id=str(t)))
+        policy.learn(Decision.from_json(decisions[-1].to_json()), (t % 3) / 2)
+
+    first, linear = decisions[0], name.startswith("Lin")
+    assert first.context == ((41.5,) if linear else ("[30, 50)",))
+    assert (41.5 in first.features) == linear
+    assert {arm.upper for arm in first.reasons.ranked_arms} == {0.8, 0.9}
+    assert policy.n_learned == 20
+    assert {context for context, _ in policy.monitor.evidence} == {
+        ("< 30",),
+        ("[30, 50)",),
+        (">= 50",),
+    }
+    twin = type(policy).from_state(json.loads(json.dumps(policy.state())))
+    assert twin.decide(41.5, id="x") == policy.decide(41.5, id="x")
+    assert policy.decide("[30, 50)", id="x").arm in {("a",), ("b",)}
+
+
+@pytest.mark.parametrize("name", ["UCB", "KLUCB", "TS"])
+def test_numbers_of_one_bin_count_together(name: str) -> None:
+    """Also those of decisions that a policy which sees numbers has made."""
+    by_number, by_bin = (_make_with(name, _bound_ages()) for _ in range(2))
+    linear = _make_with("LinUCB", _bound_ages())
+    for t in range(12):
+        decision = linear.decide(30 + t, id=str(t))
+        by_number.learn(decision, t % 2)
+        by_bin.learn(change(decision, context=("[30, 50)",)), t % 2)
+
+    assert by_number.state()["statistics"] == by_bin.state()["statistics"]
+
+
+@each_policy
+def test_an_unseen_level_is_served_without_bounds_if_asked(name: str) -> None:
+    policy = _make_with(name, _bound_ads("ab", ["old", "young"]), unseen="range")
+    seen = _make_with(name, _bound_ads("ab", ["old", "young"]))
+    with pytest.raises(BounditError, match="'Age' has no level 'alien'"):
+        seen.decide("alien")
+
+    for t, age in enumerate(["alien", "old", None] * 4):
+        decision = Decision.from_json(policy.decide({"Age": age}, id=str(t)).to_json())
+        policy.learn(decision, (t % 3) / 2)
+
+    assert policy.n_learned == 12
+    assert [
+        r.upper for r in policy.monitor.prior.rank(policy.spec.arms, ("alien",), held=True)
+    ] == [
+        1.0,
+        1.0,
+    ]
+    twin = type(policy).from_state(json.loads(json.dumps(policy.state())))
+    assert twin.decide("alien", id="x") == policy.decide("alien", id="x")
+    assert policy.fresh().decide("alien").arm in {("a",), ("b",)}
+    if name.startswith("Lin"):
+        alien, old = (policy.decide(age, arms=["a"]).features for age in ("alien", "old"))
+        assert alien == old
 
 
 @each_policy

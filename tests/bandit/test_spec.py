@@ -237,3 +237,49 @@ def test_given_arms_are_followed_when_told_alone() -> None:
     found = spec.follow(_bound("ad"), old, ["a", "d"])
     assert (found.arms, found.retired) == ((("a",), ("d",)), (("b",),))
     assert found.arms_given
+
+
+def _cut(table: BoundTable, *edges: float) -> BoundTable:
+    return replace(table, bins={"Age": edges, "Ad": (1.0,)})
+
+
+def test_numbers_find_the_bins_of_the_prior() -> None:
+    table = _cut(_bound("ab", ["< 30", ">= 30"]), 30.0)
+    spec = BanditSpec.of(prior=table, arms=None, context=None, reward_range=None)
+
+    assert spec.bins == ((30.0,),)
+    assert spec.read_context({"Age": 41.5}) == (41.5,)
+    assert spec.find_cell((41.5,)) == spec.find_cell((">= 30",)) == (">= 30",)
+    assert decode(BanditSpec, encode(spec)) == spec
+    with pytest.raises(OutsideDomain):
+        spec.read_context("30")
+    assert BanditSpec().find_cell((41.5,)) == (41.5,)
+
+
+def test_a_bin_without_rows_is_a_context_without_bounds() -> None:
+    table = _cut(_bound("ab", ["< 30"]), 30.0)
+    spec = BanditSpec.of(prior=table, arms=None, context=None, reward_range=None)
+
+    assert spec.context_levels == (("< 30", ">= 30"),)
+    assert spec.read_context(50) == (50,)
+
+
+def test_bins_are_kept_where_a_new_table_has_none() -> None:
+    old, plain = _cut(_bound("ab", ["< 30"]), 30.0), _bound("ab", ["< 30"])
+    spec = BanditSpec.of(prior=old, arms=None, context=None, reward_range=None)
+
+    assert spec.follow(plain, old, None).bins == ((30.0,),)
+    assert spec.follow(_cut(plain, 40.0), old, None).bins == ((40.0,),)
+
+
+def test_unseen_levels_are_let_through_if_asked() -> None:
+    asked = make_spec(prior=TABLE, unseen="range")
+
+    for value in (7, "new", None):
+        assert asked.read_context((value,)) == (value,)
+        with pytest.raises(OutsideDomain):
+            make_spec(prior=TABLE).read_context((value,))
+    with pytest.raises(OutsideDomain, match=r"did you mean 1 \(int\)"):
+        asked.read_context("1")
+    with pytest.raises(BadOption, match="unseen must be 'error' or 'range', found 'skip'"):
+        make_spec(unseen="skip")

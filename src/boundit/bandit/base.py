@@ -106,6 +106,9 @@ class BasePolicy(ABC, Generic[S]):
     samples: ClassVar[bool] = False
     """Whether ``choose`` draws from the stream of the decision."""
 
+    sees_numbers: ClassVar[bool] = False
+    """Whether ``choose`` gets a visitor's numbers where the prior has bins, or the bins."""
+
     def __init__(
         self,
         spec: BanditSpec,
@@ -170,7 +173,10 @@ class BasePolicy(ABC, Generic[S]):
             allowed = self.spec.arms if arms is None else self.spec.read_arms(arms)
             if not allowed:
                 raise NeedsArms
-            ranked_arms = self.monitor.rank(allowed, values, held=arms is None)
+            cell = self.spec.find_cell(values) if self.spec.bins else values
+            if not self.sees_numbers:
+                values = cell
+            ranked_arms = self.monitor.rank(allowed, cell, held=arms is None)
             key = self.ids.key_stream(id) if self.samples else NO_STREAM
             scores = self.choose(values, ranked_arms, key)
             name = self.ids.make() if id is None else id
@@ -202,6 +208,9 @@ class BasePolicy(ABC, Generic[S]):
             self._require_passed(decision)
         with self._lock:
             context = self.spec.read_context(decision.context)
+            if self.spec.bins:
+                context = self.spec.find_cell(context)
+                decision = decision if self.sees_numbers else decision.move_to(context)
             if not self.learned_ids.claim(decision.id):
                 return
             try:
@@ -212,7 +221,7 @@ class BasePolicy(ABC, Generic[S]):
                 raise
             self.learned_ids.keep(decision.id)
             if cells:
-                self.monitor.narrow(decision.context, decision.arm, cells)
+                self.monitor.narrow(context, decision.arm, cells)
             if self.monitor.watch:
                 self.monitor.watch_reward(context, decision.arm, number)
 

@@ -226,6 +226,13 @@ class Decision:
         # A copy has the values and not what they were made of.
         return Decision, tuple(self._values().values())
 
+    def move_to(self, context: Context) -> "Decision":
+        """Give the same decision in a context that says less: the bin of a number.
+
+        Called by ``BasePolicy.learn`` where a policy knows bins alone.
+        """
+        return Decision(self.id, self.arm, context, reasons=self.reasons)
+
     def record(self) -> Record:
         """Write the decision as a JSON object.
 

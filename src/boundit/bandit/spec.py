@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import zip_longest
 from operator import itemgetter
-from typing import TYPE_CHECKING, TypeAlias, final
+from typing import TYPE_CHECKING, Literal, TypeAlias, final, get_args
 
+from boundit.bandit.bins import Edges, find_bin, list_bins
 from boundit.bandit.errors import (
     BadArm,
     BadContext,
@@ -30,6 +31,8 @@ Arms: TypeAlias = Iterable[object]
 ContextNames: TypeAlias = Sequence[str] | Mapping[str, Sequence[object]]
 """Names of the context variables, with or without their levels."""
 Levels: TypeAlias = tuple[Value, ...]
+Unseen: TypeAlias = Literal["error", "range"]
+"""What a context level outside the domain gets: an error, or the whole range of the reward."""
 UNIT = (0.0, 1.0)
 _PLAIN = frozenset({int, float, str, bool, type(None)})
 """Types whose values are levels as they are, and cheap to look up."""
@@ -46,6 +49,9 @@ class BanditSpec:
     length. ``context_levels`` and ``arm_levels`` hold one entry a variable, empty if unknown.
     ``arms_given`` says that the arms are the user's own choice and not the prior's; ``retired``
     are arms that a later table of bounds has no more, and whose rewards may still come.
+    ``bins`` has the edges of each context variable that the prior has in bins, of which
+    visitors may bring numbers. ``unseen`` says what becomes of levels that nobody declared:
+    an error, or a visitor without bounds.
     """
 
     arms: tuple[Arm, ...] = ()
@@ -55,6 +61,8 @@ class BanditSpec:
     reward_range: tuple[float, float] = UNIT
     arms_given: bool = False
     retired: tuple[Arm, ...] = ()
+    bins: tuple[Edges, ...] = ()
+    unseen: Unseen = "error"
     _known_contexts: set[Context] = field(
         default_factory=set, init=False, compare=False, repr=False
     )
@@ -67,6 +75,7 @@ class BanditSpec:
         arms: Arms | None,
         context: ContextNames | None,
         reward_range: tuple[float, float] | None,
+        unseen: Unseen = "error",
     ) -> "BanditSpec":
         """Make a spec from a policy's options; what is missing comes from its prior.
 
@@ -75,15 +84,20 @@ class BanditSpec:
         """
         if prior is not None and not isinstance(prior, BoundTable):
             raise BadOption("prior", "a BoundTable", prior)
+        if unseen not in get_args(Unseen):
+            raise BadOption("unseen", "'error' or 'range'", unseen)
         held = parse_arms(arms) if arms is not None else (prior.arms if prior else ())
         names, context_levels = _agree_on_context(context, prior)
+        bins = _collect_bins(prior)
         spec = cls(
             held,
             _collect_arm_levels(held, prior),
             names,
-            context_levels,
+            _unite_all(context_levels, tuple(map(list_bins, bins))),
             _agree_on_range(reward_range, prior),
             arms_given=arms is not None,
+            bins=bins,
+            unseen=unseen,
         )
         spec._require_arms_fit(prior)
         return spec
@@ -142,6 +156,8 @@ class BanditSpec:
             context_levels=_unite_all(self.context_levels, found.context_levels),
             arms_given=self.arms_given or arms is not None,
             retired=tuple(arm for arm in gone if arm not in found.held_arms),
+            bins=found.bins or self.bins,
+            unseen=self.unseen,
         )
 
     def _choose_arms(self, prior: BoundTable) -> tuple[Arm, ...]:
@@ -205,10 +221,27 @@ class BanditSpec:
             return values
         if len(values) != len(self.context):
             raise WrongLength("context", values, self.context)
-        for name, value, levels in zip(self.context, values, self.context_levels, strict=True):
-            if levels and value not in levels:
+        cell = self.find_cell(values)
+        for name, value, levels in zip(self.context, cell, self.context_levels, strict=True):
+            if levels and value not in levels and not self._may_be(value, levels):
                 raise OutsideDomain(name, value, levels)
         return values
+
+    def _may_be(self, value: Value, levels: Levels) -> bool:
+        """Tell whether a value outside its domain is let through, as asked by ``unseen``.
+
+        Not ``"1"`` where ``1`` was meant, which is a mistake and no new level. Called by
+        ``BanditSpec._check_context``.
+        """
+        return self.unseen == "range" and str(value) not in map(str, levels)
+
+    def find_cell(self, values: Context) -> Context:
+        """Find the context of the table that a visitor is in: numbers become their bins.
+
+        Called by ``BasePolicy.decide`` and ``BasePolicy.learn`` where the prior has bins, and
+        by ``BanditSpec._check_context``.
+        """
+        return tuple(map(find_bin, self.bins, values)) if self.bins else values
 
     def _order_named_values(self, given: Mapping[str, object]) -> Context:
         """Put the values of a mapping in the order of the context variables.
@@ -347,6 +380,15 @@ def _agree_on_context(
     return prior.context, tuple(known)
 
 
+def _collect_bins(prior: BoundTable | None) -> tuple[Edges, ...]:
+    """Collect the edges of the prior's context variables, none where no variable is in bins.
+
+    Called by ``BanditSpec.of``.
+    """
+    found = tuple(tuple(prior.bins.get(n, ())) for n in prior.context) if prior else ()
+    return found if any(found) else ()
+
+
 def _read_names(
     given: ContextNames | None,
 ) -> tuple[tuple[str, ...] | None, Mapping[str, Levels]]:
@@ -412,7 +454,7 @@ def _unite_levels(one: Sequence[Value], other: Sequence[Value]) -> Levels:
 def _unite_all(one: Sequence[Levels], other: Sequence[Levels]) -> tuple[Levels, ...]:
     """Put the levels of several variables together; either side may know no variables.
 
-    Called by ``BanditSpec.follow``.
+    Called by ``BanditSpec.of`` and ``BanditSpec.follow``.
     """
     pairs = zip_longest(one, other, fillvalue=())
     return tuple(_unite_levels(mine, theirs) for mine, theirs in pairs)

@@ -15,7 +15,6 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from itertools import pairwise
 from math import inf
 from typing import TypeAlias
 from uuid import UUID
@@ -216,19 +215,6 @@ def join_levels(name: str, *parts: Iterable[object]) -> Levels:
         if level is not None and spelled.setdefault(str(level), level) != level:
             raise LevelsClash(name, spelled[str(level)], level)
     return levels
-
-
-def name_bins(edges: Sequence[float]) -> tuple[str, ...]:
-    """Name the intervals that ``edges`` cut the numbers into.
-
-    Called by ``_encode_key`` for a variable that the user cuts into bins.
-
-    >>> name_bins([18, 30, 50])
-    ('< 18', '[18, 30)', '[30, 50)', '>= 50')
-    """
-    shown = [str(to_native(edge)) for edge in edges]
-    inner = [f"[{a}, {b})" for a, b in pairwise(shown)]
-    return f"< {shown[0]}", *inner, f">= {shown[-1]}"
 
 
 def index_levels(levels: Mapping[str, Levels]) -> dict[str, dict[object, int]]:

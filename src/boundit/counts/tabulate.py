@@ -31,13 +31,13 @@ from boundit.counts.levels import (
     encode_column,
     index_levels,
     join_levels,
-    name_bins,
 )
 from boundit.counts.named_array import Floats
 from boundit.counts.repeats import warn_of_repeated_rows
 from boundit.counts.table import CountTable, merge_cells
 from boundit.counts.unmarked import ask_if_always_one
 from boundit.terms.message import Message, Note, Option
+from boundit.terms.scalars import name_bins
 
 Nulls: TypeAlias = Literal["drop", "level", "refuse"]
 Keys: TypeAlias = dict[str, tuple[Levels, Codes]]

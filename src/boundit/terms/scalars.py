@@ -1,4 +1,10 @@
-"""NumPy's scalars as the plain Python ones they stand for."""
+"""Scalars as plain Python has them, and the names of the bins that numbers are cut into."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+# Beyond this a float no longer tells whole numbers apart.
+_EXACT = 2.0**53
 
 
 def unwrap_scalar(value: object) -> object:
@@ -19,3 +25,25 @@ def unwrap_scalar(value: object) -> object:
         found: object = value.item()
         return found
     return value
+
+
+def name_bins(edges: Sequence[float]) -> tuple[str, ...]:
+    """Name the intervals that ``edges`` cut the numbers into.
+
+    Called by ``_encode_key`` for a variable that the user cuts into bins, and by ``list_bins``
+    for a policy that is told numbers.
+
+    >>> name_bins([18, 30.0, 50.5])
+    ('< 18', '[18, 30)', '[30, 50.5)', '>= 50.5')
+    """
+    shown = [_write_number(float(edge)) for edge in edges]
+    inner = [f"[{a}, {b})" for a, b in pairwise(shown)]
+    return f"< {shown[0]}", *inner, f">= {shown[-1]}"
+
+
+def _write_number(edge: float) -> str:
+    """Write a number as the level it would be: whole ones without a point.
+
+    Called by ``name_bins``.
+    """
+    return str(int(edge) if edge.is_integer() and abs(edge) < _EXACT else edge)

@@ -134,16 +134,17 @@ def _read_contexts(
 ) -> tuple[Context, ...] | None:
     """Read the contexts of a simulated environment as the policy's spec reads a visitor's.
 
-    None if the spec refuses a context, an arm or a reward of 0 or 1. Called by
-    ``BatchLayout.of``.
+    None if the spec refuses a context, an arm or a reward of 0 or 1, or finds the bins of
+    numbers. Called by ``BatchLayout.of``.
     """
     low, high = spec.reward_range
     if not (spec.arms and spec.held_arms <= set(environment.arms) and low <= 0 and high >= 1):
         return None
     try:
-        return tuple(map(spec.read_context, environment.contexts))
+        found = tuple(map(spec.read_context, environment.contexts))
     except BounditError:
         return None
+    return found if found == tuple(map(spec.find_cell, found)) else None
 
 
 @final

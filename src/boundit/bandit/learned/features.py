@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, repeat
+from itertools import accumulate, repeat, zip_longest
 from typing import TypeAlias, final
 
 import numpy as np
@@ -10,43 +10,51 @@ from numpy.typing import NDArray
 
 from boundit.bandit.errors import BadFeatures, ForeignBounds
 from boundit.bandit.kernels.compile import compile_kernel
-from boundit.bandit.spec import BanditSpec, Levels
+from boundit.bandit.learned.variable_encoding import LARGEST, TOO_LARGE, VariableEncoding
+from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm, Context, Value
 
 Vector: TypeAlias = NDArray[np.float64]
 Features: TypeAlias = Callable[[Context, Arm], Sequence[float]]
 """A user's own features: a function of context and arm."""
-LARGEST = 1e6
-"""The largest feature: beyond, what is learned drowns in rounding."""
-_TOO_LARGE = f"are larger than {LARGEST:,.0f}; bring them to a size of about 1"
-TextLevels: TypeAlias = tuple[str, ...]
-"""The sorted domain of a variable that is text; empty for a number."""
+_NUMBER = VariableEncoding()
 
 
 @final
 @dataclass(frozen=True)
 class FeatureEncoding:
-    """Numbers and booleans as they are, text one-hot over its sorted domain without the first.
+    """How arms and contexts are written as numbers, variable by variable, or a user's own way.
+
+    A variable of which nothing is known is a number.
 
     >>> spec = BanditSpec((("a",), ("b",), ("c",)), (("a", "b", "c"),), ("Age",), ((),))
     >>> FeatureEncoding.of(spec).encode((30,), ("c",)).tolist()
     [1.0, 30.0, 0.0, 1.0]
     """
 
-    context_levels: tuple[TextLevels, ...]
-    arm_levels: tuple[TextLevels, ...]
+    context: tuple[VariableEncoding, ...]
+    arm: tuple[VariableEncoding, ...]
     user_features: Features | None = None
 
     @classmethod
-    def of(cls, spec: BanditSpec, user_features: Features | None = None) -> "FeatureEncoding":
+    def of(
+        cls,
+        spec: BanditSpec,
+        user_features: Features | None = None,
+        *,
+        sees_numbers: bool = False,
+    ) -> "FeatureEncoding":
         """Make an encoding of arms and contexts as features, by the levels in a spec.
 
-        Or by the user's own function, if there is one. Called by ``RidgeModels.__init__`` and
+        Or by the user's own function, if there is one. ``sees_numbers`` says that contexts come
+        with the numbers that the spec has bins for. Called by ``RidgeModels.__init__`` and
         ``MatchingStatistics.__init__``.
         """
+        lenient, bins = spec.unseen == "range", spec.bins if sees_numbers else ()
+        variables = zip_longest(spec.context_levels, bins, fillvalue=())
         return cls(
-            tuple(map(_sort_text_levels, spec.context_levels)),
-            tuple(map(_sort_text_levels, spec.arm_levels)),
+            tuple(VariableEncoding.of(*found, lenient=lenient) for found in variables),
+            tuple(map(VariableEncoding.of, spec.arm_levels)),
             user_features,
         )
 
@@ -78,10 +86,10 @@ class FeatureEncoding:
         Called by ``FeatureEncoding.read_row``.
         """
         variables = (
-            *zip(context, self.context_levels or repeat(()), strict=False),
-            *zip(arm, self.arm_levels or repeat(()), strict=False),
+            *zip(context, self.context or repeat(_NUMBER), strict=False),
+            *zip(arm, self.arm or repeat(_NUMBER), strict=False),
         )
-        return 1 + sum(len(levels) - 1 if levels else 1 for _, levels in variables)
+        return 1 + sum(variable.size for _, variable in variables)
 
     def map_into(self, wider: "FeatureEncoding", n_features: int) -> Vector:
         """Make the matrix that turns features of this encoding into those of a wider one.
@@ -97,20 +105,16 @@ class FeatureEncoding:
         >>> (two.map_into(three, 2) @ two.encode((), ("b",))).tolist()
         [1.0, 1.0, 0.0]
         """
-        old = (
-            *_align(self.context_levels, wider.context_levels),
-            *_align(self.arm_levels, wider.arm_levels),
-        )
-        new = (*wider.context_levels, *wider.arm_levels)
-        ends = list(accumulate((len(known) - 1 if known else 1 for known in old), initial=1))
+        old = (*_align(self.context, wider.context), *_align(self.arm, wider.arm))
+        ends = list(accumulate((variable.size for variable in old), initial=1))
         if ends[-1] != n_features:
             raise ForeignBounds("features", n_features, ends[-1])
         units = np.eye(n_features)
         rows = [units[0]]
-        for known, levels, start, end in zip(old, new, ends, ends[1:], strict=False):
-            if bool(known) != bool(levels) or not set(known) <= set(levels):
-                raise ForeignBounds("levels", known, levels)
-            rows += _map_variable(known, levels, units[start:end])
+        for known, variable, start, end in zip(
+            old, (*wider.context, *wider.arm), ends, ends[1:], strict=False
+        ):
+            rows += known.map_into(variable, units[0], units[start:end])
         return np.array(rows)
 
     def encode_context(self, context: Context, arm: Arm) -> list[float]:
@@ -120,8 +124,8 @@ class FeatureEncoding:
         before.
         """
         numbers: list[float] = []
-        for value, levels in zip(context, self.context_levels or repeat(()), strict=False):
-            numbers += _encode_value(value, levels, arm, "the context")
+        for value, variable in zip(context, self.context or repeat(_NUMBER), strict=False):
+            numbers += _encode_value(value, variable, arm, "the context")
         return numbers
 
     def encode_arm(self, arm: Arm) -> list[float]:
@@ -130,8 +134,8 @@ class FeatureEncoding:
         Called by ``FeatureCache._make_template`` once for many contexts.
         """
         numbers: list[float] = []
-        for value, levels in zip(arm, self.arm_levels or repeat(()), strict=False):
-            numbers += _encode_value(value, levels, arm, "the arm")
+        for value, variable in zip(arm, self.arm or repeat(_NUMBER), strict=False):
+            numbers += _encode_value(value, variable, arm, "the arm")
         return numbers
 
 
@@ -150,7 +154,7 @@ def read_vector(given: object, arm: Arm) -> Vector:
     if not is_moderate(x):
         if not np.isfinite(x).all():
             raise BadFeatures(arm, "are not all finite")
-        raise BadFeatures(arm, _TOO_LARGE)
+        raise BadFeatures(arm, TOO_LARGE)
     return x
 
 
@@ -176,53 +180,28 @@ def require_length(x: Vector, n_features: int | None, arm: Arm) -> None:
         raise BadFeatures(arm, f"are {x.size} numbers, and this policy learns {n_features}")
 
 
-def _sort_text_levels(levels: Levels) -> TextLevels:
-    """Sort those levels of a variable that are text: each gets a 0/1 feature.
-
-    Called by ``FeatureEncoding.of`` for every variable.
-    """
-    return tuple(sorted({level for level in levels if isinstance(level, str)}))
-
-
 def _align(
-    known: tuple[TextLevels, ...], wider: tuple[TextLevels, ...]
-) -> tuple[TextLevels, ...]:
-    """Give the levels of every variable of a wider encoding as they were known before.
+    known: tuple[VariableEncoding, ...], wider: tuple[VariableEncoding, ...]
+) -> tuple[VariableEncoding, ...]:
+    """Give the variables of a wider encoding as they were known before.
 
-    Where no variables were known, all of them were numbers. Called by
-    ``FeatureEncoding.map_into``.
+    Where none were known, all of them were numbers. Called by ``FeatureEncoding.map_into``.
     """
-    return known or ((),) * len(wider)
+    return known or (_NUMBER,) * len(wider)
 
 
-def _map_variable(known: TextLevels, levels: TextLevels, columns: Vector) -> list[Vector]:
-    """Write one variable's features over more levels as sums of those over the known ones.
+def _encode_value(
+    value: Value, variable: VariableEncoding, arm: Arm, where: str
+) -> list[float]:
+    """Write one value as features, and refuse what cannot be in the name of an arm.
 
-    ``columns`` are unit vectors, one for each feature it had. Called by
-    ``FeatureEncoding.map_into``.
+    Called by ``FeatureEncoding.encode_context`` and ``FeatureEncoding.encode_arm``.
     """
-    if not known:
-        return list(columns)
-    first = np.eye(columns.shape[1])[0] - columns.sum(axis=0)
-    found = {known[0]: first, **dict(zip(known[1:], columns, strict=True))}
-    return [found.get(level, np.zeros_like(first)) for level in levels[1:]]
-
-
-def _encode_value(value: Value, levels: TextLevels, arm: Arm, where: str) -> list[float]:
-    """Write one value as features: a number as it is, text as 0/1 for each level but one.
-
-    Text outside the known levels is refused. Called by ``FeatureEncoding.encode_context`` and
-    ``FeatureEncoding.encode_arm``.
-    """
-    if levels and value in levels:
-        return [float(value == level) for level in levels[1:]]
-    if not levels and isinstance(value, int | float):
-        if not abs(value) <= LARGEST:
-            raise BadFeatures(arm, _TOO_LARGE)
-        return [float(value)]
-    reason = (
-        f"{where} has {value!r}, and its domain has {', '.join(levels)}"
-        if levels
-        else f"{where} has {value!r}, which is no number and of no known domain"
-    )
-    raise BadFeatures(arm, f"cannot be written: {reason}; declare it, or give features=")
+    try:
+        numbers = variable.encode(value)
+    except ValueError as error:
+        reason = f"cannot be written: {where} {error}; declare it, or give features="
+        raise BadFeatures(arm, reason) from None
+    if not all(abs(number) <= LARGEST for number in numbers):
+        raise BadFeatures(arm, TOO_LARGE)
+    return numbers

@@ -78,7 +78,7 @@ class RidgeModels:
 
     def __init__(self, spec: BanditSpec, settings: RidgeSettings) -> None:
         self.ridge_settings = settings
-        self.encoding = FeatureEncoding.of(spec, settings.features)
+        self.encoding = FeatureEncoding.of(spec, settings.features, sees_numbers=True)
         self.stack: RidgeStack | None = None
         self.learned_slots: dict[Arm | None, int] = {}
         self._start_slots: dict[Arm | None, int] = {}

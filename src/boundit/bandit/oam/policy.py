@@ -31,7 +31,7 @@ from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
 from boundit.bandit.serialization import Record
-from boundit.bandit.spec import Arms, BanditSpec, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames, Unseen
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
@@ -72,6 +72,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         watch: bool | Watch = False,
         living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
+        unseen: Unseen = "error",
     ) -> None:
         self._horizon = read_horizon(horizon)
         self._c = read_not_negative("c", c)
@@ -79,7 +80,9 @@ class OAM(BasePolicy[MatchingStatistics]):
         self._epsilon = None if epsilon is None else read_not_negative("epsilon", epsilon)
         if features is not None and not callable(features):
             raise BadOption("features", "a function of context and arm", features)
-        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        spec = BanditSpec.of(
+            prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
+        )
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
         super().__init__(
             spec, monitor, MatchingStatistics(spec, features), seed=seed, remember=remember

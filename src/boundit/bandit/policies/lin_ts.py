@@ -25,7 +25,7 @@ from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
 from boundit.bandit.serialization import Record
-from boundit.bandit.spec import Arms, BanditSpec, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames, Unseen
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
@@ -50,6 +50,7 @@ class LinTS(BasePolicy[RidgeModels]):
     """
 
     samples = True
+    sees_numbers = True
 
     def __init__(
         self,
@@ -68,11 +69,14 @@ class LinTS(BasePolicy[RidgeModels]):
         watch: bool | Watch = False,
         living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
+        unseen: Unseen = "error",
     ) -> None:
         self._scale = read_not_negative("scale", scale)
         self._propensities = read_flag("propensities", propensities)
         settings = RidgeSettings(ridge, shared, features, warm_start)
-        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        spec = BanditSpec.of(
+            prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
+        )
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
         super().__init__(
             spec, monitor, RidgeModels(spec, settings), seed=seed, remember=remember

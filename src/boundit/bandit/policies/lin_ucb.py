@@ -24,7 +24,7 @@ from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
 from boundit.bandit.serialization import Record
-from boundit.bandit.spec import Arms, BanditSpec, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames, Unseen
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
@@ -47,6 +47,7 @@ class LinUCB(BasePolicy[RidgeModels]):
     """
 
     plays_narrowing_batches = True
+    sees_numbers = True
 
     def __init__(
         self,
@@ -65,11 +66,14 @@ class LinUCB(BasePolicy[RidgeModels]):
         watch: bool | Watch = False,
         living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
+        unseen: Unseen = "error",
     ) -> None:
         self._alpha = read_not_negative("alpha", alpha)
         self._floor = read_flag("floor", floor)
         settings = RidgeSettings(ridge, shared, features, warm_start)
-        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        spec = BanditSpec.of(
+            prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
+        )
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
         super().__init__(
             spec, monitor, RidgeModels(spec, settings), seed=seed, remember=remember

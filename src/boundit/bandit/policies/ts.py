@@ -19,7 +19,7 @@ from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
 from boundit.bandit.serialization import Record
-from boundit.bandit.spec import Arms, BanditSpec, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames, Unseen
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
@@ -53,9 +53,12 @@ class TS(BasePolicy[ArmCounts]):
         watch: bool | Watch = False,
         living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
+        unseen: Unseen = "error",
     ) -> None:
         self._propensities = read_flag("propensities", propensities)
-        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        spec = BanditSpec.of(
+            prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
+        )
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
         super().__init__(spec, monitor, ArmCounts(), seed=seed, remember=remember)
 
