@@ -5,6 +5,7 @@ from boundit import bounds as bounds
 from boundit import estimand as estimand
 from boundit import graph as graph
 from boundit.bandit.decision import Decision as Decision
+from boundit.bandit.fused.policy import Fused as Fused
 from boundit.bandit.learned.warm_start import WarmStart as WarmStart
 from boundit.bandit.oam.policy import OAM as OAM
 from boundit.bandit.policies.kl_ucb import KLUCB as KLUCB

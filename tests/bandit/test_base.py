@@ -230,7 +230,7 @@ def test_a_repeat_waits_until_the_first_is_done(monkeypatch: pytest.MonkeyPatch)
     decision, inside, go_on = policy.decide(id="x"), Event(), Event()
     taken: list[float] = []
 
-    def slowly(_: Decision, reward: float) -> None:
+    def slowly(_: Decision, reward: float, _observed: object) -> None:
         taken.append(reward)
         inside.set()
         go_on.wait(5)

@@ -30,6 +30,7 @@ from boundit.bandit.kernels.rng import NO_STREAM, StreamKey
 from boundit.bandit.learned_ids import REMEMBERED, IdStore, LearnedIds
 from boundit.bandit.options import read_seed
 from boundit.bandit.prior.bounds import PriorBounds
+from boundit.bandit.prior.log_refutation import LogRefutation
 from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Refutation
 from boundit.bandit.ranked_arms import RankedArms
@@ -86,7 +87,7 @@ class Statistics(Protocol):
     def restore(self, record: list[list[object]], spec: BanditSpec) -> Self:
         """Read the statistics that ``to_record`` wrote, with the settings of this object.
 
-        Called by ``BasePolicy.restore``.
+        Called by ``BasePolicy.restore_statistics``.
         """
         ...
 
@@ -215,7 +216,7 @@ class BasePolicy(ABC, Generic[S]):
                 return
             try:
                 cells = () if observed is None else self.monitor.read_observed(observed)
-                self.take(decision, number)
+                self.take(decision, number, observed)
             except BaseException:
                 self.learned_ids.release(decision.id)
                 raise
@@ -225,11 +226,16 @@ class BasePolicy(ABC, Generic[S]):
             if self.monitor.watch:
                 self.monitor.watch_reward(context, decision.arm, number)
 
-    def take(self, decision: Decision, reward: float) -> None:
+    def take(
+        self,
+        decision: Decision,
+        reward: float,
+        observed: Mapping[str, object] | None,  # noqa: ARG002, for those that learn from it
+    ) -> None:
         """Let the statistics learn one reward, or raise before anything changes.
 
         Called by ``BasePolicy.learn`` once decision and reward were checked; OAM overrides it,
-        to count explorations too.
+        to count explorations too, and Fused, to learn from what else the round showed.
         """
         self.statistics.take(decision, reward)
 
@@ -273,7 +279,7 @@ class BasePolicy(ABC, Generic[S]):
         return self.monitor.observes
 
     @property
-    def refutation(self) -> Refutation | None:
+    def refutation(self) -> Refutation | LogRefutation | None:
         """What contradicted the prior bounds, once they were dropped for it; else None.
 
         Users read it to learn that graph or log cannot be right.
@@ -434,11 +440,24 @@ class BasePolicy(ABC, Generic[S]):
             spec = decode(BanditSpec, body["spec"])
             monitor = BoundMonitor.from_record(body["monitor"])
             made = make(**options)
-            statistics = made.statistics.restore(body["statistics"], spec)
+            statistics = made.restore_statistics(body["statistics"], spec, monitor)
             made.spec, made.monitor, made.statistics = spec, monitor, statistics
             made.learned_ids = LearnedIds.restore(body, remember, cls.__name__)
             made.ids.restore(body["ids"])
         return made
+
+    def restore_statistics(
+        self,
+        record: list[list[object]],
+        spec: BanditSpec,
+        monitor: BoundMonitor,  # noqa: ARG002, for those that learn by the prior's plan
+    ) -> S:
+        """Read the statistics that ``state()`` wrote, with the settings of this policy.
+
+        Called by ``BasePolicy.restore``; Fused overrides it, as its statistics are counts of a
+        plan that comes with the bounds.
+        """
+        return self.statistics.restore(record, spec)
 
     def _build(
         self, options: Record, spec: BanditSpec, monitor: BoundMonitor, statistics: S

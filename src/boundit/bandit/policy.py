@@ -6,6 +6,7 @@ from typing import Protocol, Self, runtime_checkable
 from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.decision import Decision
 from boundit.bandit.kernels.arrays import Floats, Places, Seeds
+from boundit.bandit.prior.log_refutation import LogRefutation
 from boundit.bandit.prior.watch import Refutation
 from boundit.bandit.serialization import State
 from boundit.bandit.spec import Arms, ContextNames
@@ -68,7 +69,7 @@ class Policy(Protocol):
         ...
 
     @property
-    def refutation(self) -> Refutation | None:
+    def refutation(self) -> Refutation | LogRefutation | None:
         """What contradicted the prior bounds, once they were dropped; needs ``watch``.
 
         Users read it to learn that graph or log cannot be right.

@@ -25,6 +25,10 @@ Propensity: TypeAlias = "float | Callable[[Scores], float] | None"
 """A propensity, what works it out when it is read, or None where nobody wants any."""
 
 
+Branch: TypeAlias = "str | Callable[[Scores], str | None] | None"
+"""The part of an algorithm that chose, what tells it when it is read, or None without parts."""
+
+
 class FeatureRows(Protocol):
     """The features of ranked arms, a row each; linear policies and OAM give ``Scores`` one."""
 
@@ -60,11 +64,11 @@ class Scores:
         score_table: Floats,
         rows: FeatureRows | None = None,
         propensity: "Propensity" = 1.0,
-        branch: str | None = None,
+        branch: "Branch" = None,
     ) -> None:
         self.winner, self._unscored = found
         self.arm: Arm = ranked_arms[self.winner].arm
-        self.ranked_arms, self.rows, self.branch = ranked_arms, rows, branch
+        self.ranked_arms, self.rows, self._branch = ranked_arms, rows, branch
         self._table_bytes, self._propensity = score_table.tobytes(), propensity
 
     @property
@@ -118,3 +122,11 @@ class Scores:
         Worked out when it is first read. Read by ``Decision.propensity``.
         """
         return self._propensity(self) if callable(self._propensity) else self._propensity
+
+    @cached_property
+    def branch(self) -> str | None:
+        """The part of the algorithm that chose, None for algorithms of a single part.
+
+        Told when it is first read. Read by ``Decision.branch``.
+        """
+        return self._branch(self) if callable(self._branch) else self._branch

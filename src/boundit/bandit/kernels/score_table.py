@@ -26,6 +26,7 @@ LinUCB    ``LIN_UCB_VERSION``   unused
 TS        ``TS_SUCCESSES``      ``TS_TRIALS``
 LinTS     ``LIN_TS_MEAN``       ``LIN_TS_SPREAD``
 OAM       unused                unused
+Fused     ``FUSED_PART``        ``FUSED_TAU``
 ========  ====================  =================
 """
 
@@ -39,6 +40,8 @@ TS_SUCCESSES, TS_TRIALS = 6, 7
 """The belief that was drawn from: Beta with one more of successes and of failures."""
 LIN_TS_MEAN, LIN_TS_SPREAD = 6, 7
 """The belief that was drawn from: the normal law with this mean and deviation."""
+FUSED_PART, FUSED_TAU = 6, 7
+"""What the index came from (pool, own weights, plain rewards), and the tau drawn."""
 COLUMNS = 8
 
 

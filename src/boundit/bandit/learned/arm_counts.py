@@ -142,7 +142,7 @@ class ArmCounts:
     def widen(self, spec: BanditSpec) -> "ArmCounts":  # noqa: ARG002, pairs are pairs
         """Give the same counts, as new arms and levels have none of their own yet.
 
-        Called by ``BasePolicy.refresh`` and ``BasePolicy.merged``.
+        Called by ``BasePolicy.refresh``.
         """
         return self
 

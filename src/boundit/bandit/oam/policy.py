@@ -168,7 +168,12 @@ class OAM(BasePolicy[MatchingStatistics]):
             branch = BRANCHES[self._match(decision.context, candidates).branch]
         return branch not in (Branch.START, Branch.EXPLOIT)
 
-    def take(self, decision: Decision, reward: float) -> None:
+    def take(
+        self,
+        decision: Decision,
+        reward: float,
+        observed: Mapping[str, object] | None,  # noqa: ARG002, it has no use for it
+    ) -> None:
         """Learn one reward; if its decision explored, count that too, for the next allocation.
 
         Called by ``BasePolicy.learn`` for every reward.

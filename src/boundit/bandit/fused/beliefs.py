@@ -1,0 +1,380 @@
+"""What a fused policy has learned: rounds in the cells of its plan, guesses, and evidence.
+
+What was seen is kept by pair and leaf too, so that it can be counted anew in the cells and
+pools of another plan, or together with what another policy has seen.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, gammaln, logsumexp
+
+from boundit.bandit.decision import Decision
+from boundit.bandit.fused.arrays import (
+    BIAS_EVIDENCE,
+    GUESSED,
+    GUESSED_WINS,
+    LOSSES,
+    OWN_EVIDENCE,
+    SEEN,
+    SEEN_LOSSES,
+    SEEN_WINS,
+    WEIGHT,
+    WINS,
+    make_counts,
+)
+from boundit.bandit.fused.layout import PRIOR, TAUS, lay_out_plan
+from boundit.bandit.fused.learn import learn_particles, learn_round, weigh_particles
+from boundit.bandit.fused.observation import LeafReader
+from boundit.bandit.fused.particles import ParticleCounts, Particles, make_no_particles
+from boundit.bandit.fused.refutation import LogEvidence
+from boundit.bandit.fused.runs import is_blind
+from boundit.bandit.kernels.arrays import Floats
+from boundit.bandit.kernels.score_table import STATISTICS
+from boundit.bandit.ranked_arms import RankedArms
+from boundit.bandit.serialization import Record, decode_values, encode_values
+from boundit.bandit.spec import BanditSpec
+from boundit.terms.bound import Context, Key
+from boundit.terms.fused_plan import FusedPlan
+
+if TYPE_CHECKING:
+    from boundit.bandit.fused.particles import ParticleLaws
+
+NO_PLAN = FusedPlan((), (), (), (), ())
+"""The plan of a policy that has none: every pair learns by itself."""
+
+
+@final
+class FusedBeliefs:
+    """Counts of a plan's cells and pools, and of pairs it does not know.
+
+    ``trusting`` takes the log for unbiased. ``laws`` and ``learned`` are empty until a round
+    shows too little.
+    """
+
+    def __init__(
+        self, plan: FusedPlan, reward_range: tuple[float, float], *, trusting: bool
+    ) -> None:
+        self.plan, self.reward_range, self.trusting = plan, reward_range, trusting
+        self.taus: tuple[float, ...] = (0.0,) if trusting else TAUS
+        self.layout = lay_out_plan(plan, self.taus, (1.0,) if trusting else PRIOR)
+        self.reader = LeafReader(plan)
+        self.places: dict[Key, int] = {pair: i for i, pair in enumerate(plan.pairs)}
+        self.counts = make_counts(self.layout, len(self.places) + 1)
+        self.laws: ParticleLaws
+        self.learned: ParticleCounts
+        self.laws, self.learned = make_no_particles()
+        self.evidence = LogEvidence(plan)
+        self._scratch = np.empty((6, self.layout.starts.size + plan.n_leaves))
+        self._score_tables: dict[Context, tuple[RankedArms, int, Floats]] = {}
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether so few rounds showed the plan's variables that particles decide.
+
+        Read by ``Fused.choose`` and ``FusedBeliefs._learn``.
+        """
+        return self.has_particles and bool(is_blind(self.counts.totals))
+
+    @property
+    def has_particles(self) -> bool:
+        """Whether some round showed too little, so that particles stand for the weights.
+
+        Read by ``FusedBeliefs._learn`` and others.
+        """
+        return self.learned.taus.size > 0
+
+    @cached_property
+    def particles(self) -> Particles:
+        """The particles of the plan, made when they are first needed.
+
+        Read by ``FusedBeliefs.spread_particles`` and ``Fused.play_batch``.
+        """
+        return Particles.of(self.plan, self.layout, self.taus)
+
+    def spread_particles(self) -> None:
+        """Let particles stand for the weights, weighed by all rewards so far.
+
+        Called by ``FusedBeliefs._learn`` for the first round that shows too little, and after
+        counts of another policy or plan were put in.
+        """
+        self.laws, self.learned = self.particles.laws, self.particles.make_counts()
+        weigh_particles(self.laws, self.learned, self.counts.pairs, self.layout.log_prior)
+
+    def make_score_table(self, context: Context, ranked_arms: RankedArms) -> Floats:
+        """Make the score table of a context's arms, each with the place of its pair.
+
+        Called by ``Fused.choose`` for every visitor.
+        """
+        known = self._score_tables.get(context)
+        if known and known[0] is ranked_arms and known[1] == len(self.places):
+            return known[2]
+        score_table = ranked_arms.blank_table.copy()
+        score_table[:, STATISTICS] = [
+            self.places.get((ranked.arm, context), -1) for ranked in ranked_arms
+        ]
+        self._score_tables[context] = ranked_arms, len(self.places), score_table
+        return score_table
+
+    def take(
+        self,
+        decision: Decision,
+        reward: float,
+        observed: Mapping[str, object] | None = None,
+    ) -> None:
+        """Learn the reward of a decision, and what else its round showed.
+
+        Called by ``Fused.take`` for every reward.
+        """
+        leaf, may_be = self.reader.read(observed)
+        low, high = self.reward_range
+        pair = self.find_place((decision.arm, decision.context))
+        self._learn(pair, (reward - low) / (high - low), leaf, may_be)
+
+    def _learn(self, pair: int, reward: float, leaf: int, may_be: NDArray[np.bool_]) -> None:
+        """Learn a round of a pair by its place: particles first, if there are any.
+
+        Called by ``FusedBeliefs.take``.
+        """
+        predicted, blind = -1.0, self.is_blind
+        if leaf < 0 and not self.has_particles:
+            self.spread_particles()
+        if self.has_particles and pair < len(self.plan.pairs):
+            chance = learn_particles(self.laws, self.learned, pair, reward)
+            predicted = chance if blind else -1.0
+        learn_round(
+            self.layout, self.counts, pair, reward, leaf, may_be, predicted, self._scratch
+        )
+        if leaf >= 0 and pair < len(self.plan.pairs):
+            self.evidence.judge(self.counts, self.layout, pair, leaf)
+
+    def find_place(self, pair: Key) -> int:
+        """Find the place of a pair's rewards; one that was never met gets a place of its own.
+
+        Called by ``FusedBeliefs.take`` and ``FusedBeliefs.restore``.
+        """
+        place = self.places.get(pair)
+        if place is None:
+            place = self.places[pair] = len(self.places)
+            if place == len(self.counts.pairs):
+                more = np.zeros_like(self.counts.pairs)
+                pairs = np.concatenate([self.counts.pairs, more])
+                self.counts = self.counts._replace(pairs=pairs)
+        return place
+
+    def settings(self) -> Record:
+        """Give no options, as the policy has them; called by ``BasePolicy.state``."""
+        return {}
+
+    def fresh(self, spec: BanditSpec) -> "FusedBeliefs":
+        """Make beliefs of the same plan that have learned nothing.
+
+        Called by ``BasePolicy.fresh`` for a new policy.
+        """
+        return FusedBeliefs(self.plan, spec.reward_range, trusting=self.trusting)
+
+    def widen(self, spec: BanditSpec) -> "FusedBeliefs":  # noqa: ARG002, pairs are pairs
+        """Give the same beliefs, as new arms and levels have none of their own yet.
+
+        Called by ``BasePolicy.refresh``.
+        """
+        return self
+
+    def join(self, other: "FusedBeliefs", shared: "FusedBeliefs") -> "FusedBeliefs":
+        """Add up what two policies learned; what is in ``shared`` counts once.
+
+        Evidence against the fused cells is made of the sum of what they predicted, held against
+        all rewards of a pair at once; evidence against a pool is weighed anew. Called by
+        ``BasePolicy.merged``.
+        """
+        made = FusedBeliefs(self.plan, self.reward_range, trusting=self.trusting)
+        if shared.plan != self.plan:
+            shared = shared.refit(self.plan, self.reward_range)
+        leaves, totals = made.counts.leaves, made.counts.totals
+        predicted = dict[Key, float]()
+        for part, sign in ((self, 1.0), (other, 1.0), (shared, -1.0)):
+            leaves += sign * part.counts.leaves
+            totals += sign * part.counts.totals
+            sums = part.sum_predicted()
+            for pair, place in part.places.items():
+                row = made.find_place(pair)
+                made.counts.pairs[row, :2] += sign * part.counts.pairs[place, :2]
+                predicted[pair] = predicted.get(pair, 0.0) + sign * float(sums[place])
+        made._count_anew()
+        plain, evidence = made._sum_plain(), made.counts.pairs
+        for pair, total in predicted.items():
+            row = made.places[pair]
+            known = row < len(made.plan.pairs)
+            evidence[row, BIAS_EVIDENCE] = plain[row] - total if known else 0.0
+        evidence[: len(leaves), OWN_EVIDENCE] = made._weigh_pools()
+        if self.has_particles or other.has_particles:
+            made.spread_particles()
+        return made
+
+    def refit(self, plan: FusedPlan, reward_range: tuple[float, float]) -> "FusedBeliefs":
+        """Count what was learned anew in the cells and pools of another plan.
+
+        Rows of the log are those of the new plan alone. Rewards of pairs and the evidence
+        against them stay; what rounds showed stays where the new plan asks for the same
+        variables. Called by ``Fused.refresh``.
+        """
+        made = FusedBeliefs(plan, reward_range, trusting=self.trusting)
+        for pair, place in self.places.items():
+            row = made.find_place(pair)
+            made.counts.pairs[row] = self.counts.pairs[place]
+        made.counts.totals[:] = self.counts.totals
+        moved = [
+            (self.reader.leaves[cells], leaf)
+            for cells, leaf in made.reader.leaves.items()
+            if cells in self.reader.leaves
+        ]
+        if self.plan.variables == plan.variables and moved:
+            old, new = map(list, zip(*moved, strict=True))
+            for pair, row in made.places.items():
+                place = self.places.get(pair, len(self.plan.pairs))
+                if place < len(self.plan.pairs) and row < len(plan.pairs):
+                    made.counts.leaves[row, new] = self.counts.leaves[place, old]
+        made._count_anew()
+        if self.has_particles and plan.variables:
+            made.spread_particles()
+        return made
+
+    def _sum_plain(self) -> Floats:
+        """Sum up the log chance of all rewards of each pair, by these rewards alone.
+
+        Called by ``FusedBeliefs.join`` and ``FusedBeliefs.sum_predicted``.
+        """
+        pairs = self.counts.pairs
+        found: Floats = betaln(1.0 + pairs[:, WINS], 1.0 + pairs[:, LOSSES])
+        return found
+
+    def sum_predicted(self) -> Floats:
+        """Sum up the log of all that cells and pools predicted of the rewards of each pair.
+
+        Called by ``FusedBeliefs.join``.
+        """
+        found: Floats = self._sum_plain() - self.counts.pairs[:, BIAS_EVIDENCE]
+        return found
+
+    def _weigh_pools(self) -> Floats:
+        """Weigh for each pair whether its weights are its own, or those of others in a pool.
+
+        All others of the pool are taken to come first, as workers that parted learned a pool
+        each from the start. Called by ``FusedBeliefs.join``.
+        """
+        counts, layout = self.counts, self.layout
+        found = np.zeros((len(counts.taus), len(counts.own)))
+        for node in range(layout.starts.size - 1):
+            first, last = layout.starts[node : node + 2]
+            own = counts.own[:, first:last]
+            place = layout.pools[:, [node]] + np.arange(last - first)
+            others = layout.weights[:, place] + (counts.pools[place, SEEN] - own)
+            found += _log_dirichlet(others, np.broadcast_to(own, others.shape))
+            found -= _log_dirichlet(np.ones_like(own), own)
+        weighed: Floats = -logsumexp(found, axis=0, b=counts.taus[:, WEIGHT][:, None])
+        return weighed
+
+    def _count_anew(self) -> None:
+        """Count cells, pools and own weights from what is kept by leaf, and weigh the taus.
+
+        Called by ``FusedBeliefs.join`` and ``FusedBeliefs.refit``.
+        """
+        counts, layout = self.counts, self.layout
+        leaves, n_nodes = counts.leaves, layout.starts.size - 1
+        np.add.at(counts.cells, layout.cells, leaves)
+        sums = np.zeros((len(leaves), n_nodes + layout.cells.shape[1], 2))
+        sums[:, n_nodes:, SEEN] = leaves[:, :, :GUESSED_WINS].sum(axis=2)
+        sums[:, n_nodes:, GUESSED] = leaves[:, :, GUESSED_WINS:].sum(axis=2)
+        for edge in range(layout.parents.size - 1, -1, -1):
+            node = layout.parents[edge]
+            sums[:, node] += sums[:, edge + 1]
+            place = layout.pools[:, node] + edge - layout.starts[node]
+            np.add.at(counts.pools, place, sums[:, edge + 1])
+            counts.own[:, edge] = sums[:, edge + 1, SEEN]
+        self._weigh_taus()
+        self.evidence.judge_all(counts)
+
+    def _weigh_taus(self) -> None:
+        """Weigh the taus by all that was seen at once.
+
+        Called by ``FusedBeliefs._count_anew``.
+        """
+        counts, layout = self.counts, self.layout
+        if not counts.leaves[:, :, :GUESSED_WINS].any():
+            return
+        won, lost = counts.cells[:, SEEN_WINS], counts.cells[:, SEEN_LOSSES]
+        gained = betaln(layout.wins + won, layout.losses + lost)
+        logs = layout.log_prior + (gained - betaln(layout.wins, layout.losses)).sum(axis=1)
+        at = 0
+        for factor in self.plan.factors:
+            size = len(factor.cells)
+            to = at + size * factor.n_pools
+            prior = layout.weights[:, at:to].reshape(-1, factor.n_pools, size)
+            seen = counts.pools[at:to, SEEN].reshape(factor.n_pools, size)
+            logs = logs + _log_dirichlet(prior, np.broadcast_to(seen, prior.shape)).sum(axis=1)
+            at = to
+        logs -= logs.max()
+        counts.taus[:, 0], counts.taus[:, 1] = logs, np.exp(logs) / np.exp(logs).sum()
+
+    def to_record(self) -> list[list[object]]:
+        """Write all that was learned for JSON, by name; called by ``BasePolicy.state``."""
+        extra = list(self.places)[len(self.plan.pairs) :]
+        counts = {name: part.tolist() for name, part in self.counts._asdict().items()}
+        counts["pairs"] = self.counts.pairs[: len(self.places)].tolist()
+        particles = {name: part.tolist() for name, part in self.learned._asdict().items()}
+        return [
+            ["extra_pairs", [[encode_values(arm), encode_values(c)] for arm, c in extra]],
+            ["counts", counts],
+            ["particles", particles if self.has_particles else None],
+            ["evidence", self.evidence.to_record()],
+        ]
+
+    def restore(self, record: list[list[object]], spec: BanditSpec) -> "FusedBeliefs":
+        """Read the beliefs that ``to_record`` wrote, for the plan of this object.
+
+        Called by ``Fused.restore_statistics``.
+        """
+        made, parts = self.fresh(spec), Record((str(name), part) for name, part in record)
+        for arm, context in parts["extra_pairs"]:
+            made.find_place((decode_values(arm), decode_values(context)))
+        for name, part in made.counts._asdict().items():
+            numbers = np.array(parts["counts"][name], np.float64)
+            room = part[: len(made.places)] if name == "pairs" else part
+            _fill(room, numbers, name)
+        if parts["particles"] is not None:
+            made.spread_particles()
+            for name, part in made.learned._asdict().items():
+                _fill(part, np.array(parts["particles"][name], np.float64), name)
+        made.evidence.restore(parts["evidence"], made.counts)
+        return made
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_score_tables": {}}
+
+
+def _fill(room: Floats, numbers: Floats, name: str) -> None:
+    """Put numbers of a state where they belong, or raise where they do not fit the plan.
+
+    Called by ``FusedBeliefs.restore``.
+    """
+    if numbers.size != room.size:
+        raise ValueError(f"{name} does not fit the plan of the table")
+    room[...] = numbers.reshape(room.shape)
+
+
+def _log_dirichlet(prior: Floats, counts: Floats) -> Floats:
+    """Compute the log chance of seeing cells in some order so often, by a Dirichlet law.
+
+    ``prior`` are the law's numbers; the last axis are cells. Called by
+    ``FusedBeliefs._weigh_pools`` and ``FusedBeliefs._weigh_taus``.
+
+    >>> _log_dirichlet(np.ones((1, 2)), np.array([[1.0, 1.0]])).round(6).tolist()
+    [-1.791759]
+    """
+    each = (gammaln(prior + counts) - gammaln(prior)).sum(axis=-1)
+    whole = gammaln((prior + counts).sum(axis=-1)) - gammaln(prior.sum(axis=-1))
+    found: Floats = each - whole
+    return found

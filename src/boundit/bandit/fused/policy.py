@@ -1,0 +1,361 @@
+"""The policy that users should run: rows of the log and rounds count in the same cells."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import final
+
+import numpy as np
+
+from boundit.bandit.base import BasePolicy
+from boundit.bandit.batch.layout import BatchLayout, BatchRuns
+from boundit.bandit.decision import Decision
+from boundit.bandit.errors import BadOption
+from boundit.bandit.fused.arrays import N_LEARNED, N_SEEN, WEIGHT
+from boundit.bandit.fused.beliefs import NO_PLAN, FusedBeliefs
+from boundit.bandit.fused.decide import OWN, PLAIN, FusedOptions, decide_fused
+from boundit.bandit.fused.indices import write_doubts
+from boundit.bandit.fused.propensities import compute_propensities
+from boundit.bandit.fused.runs import play_fused
+from boundit.bandit.fused.sights import lay_out_sights
+from boundit.bandit.kernels.arrays import Places
+from boundit.bandit.kernels.rng import StreamKey
+from boundit.bandit.kernels.score_table import (
+    FREE_SCORE,
+    FUSED_PART,
+    FUSED_TAU,
+    SCORE,
+    STATISTICS,
+)
+from boundit.bandit.learned_ids import REMEMBERED, IdStore
+from boundit.bandit.options import read_flag, read_not_negative
+from boundit.bandit.prior.log_refutation import LogRefutation
+from boundit.bandit.prior.monitor import LIVING, BoundMonitor
+from boundit.bandit.prior.watch import Refutation, Watch
+from boundit.bandit.ranked_arms import RankedArms
+from boundit.bandit.scores import Scores
+from boundit.bandit.serialization import Record
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames
+from boundit.terms.bound import Context
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.fused_plan import FusedPlan
+
+_PARTS = {OWN: "own weights", PLAIN: "plain rewards, in doubt of the log"}
+_SHOWN_DOUBT = 0.2
+
+
+@final
+class Fused(BasePolicy[FusedBeliefs]):
+    """Count rows of the log and rounds in the same cells, and trust the log as far as it holds.
+
+    The policy that we recommend. Its prior carries a plan (``bounds.fused``), which says which
+    rows of the log are data on the mechanism behind the rewards; where the graph allows none,
+    the bounds cap plain indices instead, and ``plan_reason`` says why. An arm's index is its
+    mean and ``kappa sqrt(2 log t)`` deviations more. Against a wrong log or graph it learns how
+    biased the log may be (one size, tau, for all of it), and keeps two doubts in every arm and
+    context: that what is fused is wrong there, and then a draw from its own rewards decides,
+    and that its weights are its own. ``doubt`` is shared by the arms of a decision; 0 trusts
+    the log and the graph. ``observes`` names the variables that help if ``learn`` is told them;
+    nothing is required: what no round shows is learned from rewards alone.
+
+    >>> table = BoundTable.from_rows(
+    ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
+    ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
+    ... )
+    >>> policy = Fused(prior=table, seed=1)
+    >>> policy.decide().arm, policy.plan_reason
+    (('B',), 'these bounds came without a log, so there are no rows to count')
+    """
+
+    samples = True
+
+    def __init__(
+        self,
+        *,
+        doubt: float = 0.08,
+        kappa: float = 0.5,
+        propensities: bool = True,
+        prior: BoundTable | None = None,
+        arms: Arms | None = None,
+        context: ContextNames | None = None,
+        reward_range: tuple[float, float] | None = None,
+        watch: bool | Watch = False,
+        living: float = LIVING,
+        remember: int | IdStore = REMEMBERED,
+        seed: int | None = None,
+    ) -> None:
+        self._doubt = read_not_negative("doubt", doubt)
+        if self._doubt >= 1:
+            raise BadOption("doubt", "a number from 0 up to, but not, 1", doubt)
+        self._kappa = read_not_negative("kappa", kappa)
+        self._propensities = read_flag("propensities", propensities)
+        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        monitor = BoundMonitor.of(prior and _take_off(prior), watch=watch, living=living)
+        beliefs = self._make_beliefs(prior, spec)
+        super().__init__(spec, monitor, beliefs, remember=remember, seed=seed)
+
+    def _make_beliefs(self, prior: BoundTable | None, spec: BanditSpec) -> FusedBeliefs:
+        """Make beliefs that have learned nothing, by the plan of a table if it has one.
+
+        Called by ``Fused.__init__`` and ``Fused.restore_statistics``.
+        """
+        return FusedBeliefs(_find_plan(prior), spec.reward_range, trusting=self._doubt == 0)
+
+    @property
+    def plan(self) -> FusedPlan | None:
+        """The plan by which rows of the log count, None where the graph allows none.
+
+        Users read it to see what is pooled and why; also read by ``Fused.describe``.
+        """
+        table = self.monitor.prior.table
+        return table.fused if table and isinstance(table.fused, FusedPlan) else None
+
+    @property
+    def plan_reason(self) -> str:
+        """Why rows of the log count as they do, or why there are only bounds to cap indices.
+
+        Users read it to know what the policy goes by; also read by ``Fused.describe``.
+        """
+        table = self.monitor.prior.table
+        if table is None:
+            return "there is no prior, so that every arm is learned from its rewards alone"
+        found = table.fused
+        return str(found) if isinstance(found, FusedPlan) else found.reason
+
+    @property
+    def observes(self) -> tuple[str, ...]:
+        """The variables that help when ``learn`` is told them; none is required.
+
+        Users read it to know what to record after a round; also read by
+        ``Chunk._play_compiled``.
+        """
+        return self.statistics.plan.variables or self.monitor.observes
+
+    @property
+    def refutation(self) -> Refutation | LogRefutation | None:
+        """What showed that graph or log cannot be right; else None.
+
+        A message: the policy goes on with the log discounted as it learned. Users read it.
+        """
+        return self.statistics.evidence.refutation or self.monitor.refutation
+
+    @property
+    def bias(self) -> dict[float, float]:
+        """How likely each size of the log's bias (tau) is by now.
+
+        Users read it to see how far the policy still trusts the log; also read by
+        ``Fused.describe``.
+        """
+        beliefs = self.statistics
+        taus = (beliefs.learned if beliefs.is_blind else beliefs.counts).taus
+        return dict(zip(beliefs.taus, taus[:, WEIGHT].tolist(), strict=True))
+
+    def describe(self) -> str:
+        """Say in lines of text what the policy goes by and how far it trusts the log.
+
+        Users print it.
+        """
+        beliefs, lines = self.statistics, [repr(self), self.plan_reason]
+        if self.plan is None:
+            lines[1] = f"{lines[1]}: the bounds cap the indices"
+            return "\n".join(lines)
+        learned, seen = beliefs.counts.totals[[N_LEARNED, N_SEEN]].tolist()
+        if beliefs.plan.variables:
+            names, by = ", ".join(beliefs.plan.variables), "cells and pools"
+            by = "rewards alone" if beliefs.is_blind else by
+            lines.append(f"{seen:.0f} of {learned:.0f} rounds showed {names}: decides by {by}")
+        bias = ", ".join(f"{tau:g}: {chance:.2f}" for tau, chance in self.bias.items())
+        lines.append(f"bias of the log, and how likely it is: {bias}")
+        lines += self._list_doubts()
+        if self.refutation:
+            lines.append(str(self.refutation))
+        return "\n".join(lines)
+
+    def _list_doubts(self) -> list[str]:
+        """List the pairs of arm and context for which the plan is much in doubt, a line each.
+
+        Called by ``Fused.describe``.
+        """
+        beliefs, n_arms = self.statistics, max(len(self.spec.arms), 1)
+        share = self._doubt / n_arms
+        log_odds = float(np.log(share / (1 - share))) if share else -np.inf
+        found = list[str]()
+        for place, (arm, context) in enumerate(beliefs.plan.pairs):
+            doubt, own = write_doubts(beliefs.layout, beliefs.counts, place, log_odds)
+            if max(doubt, own) >= _SHOWN_DOUBT:
+                found.append(
+                    f"arm {arm!r} in context {context!r}: log in doubt {doubt:.2f}, "
+                    f"weights of its own {own:.2f}"
+                )
+        return found
+
+    def choose(
+        self, context: Context, ranked_arms: RankedArms, stream_key: StreamKey
+    ) -> Scores:
+        """Score arms by pooled cells, or as doubt is drawn by own weights or rewards alone.
+
+        Called by ``BasePolicy.decide`` for one visitor.
+        """
+        beliefs = self.statistics
+        score_table = beliefs.make_score_table(context, ranked_arms)
+        blind = beliefs.is_blind
+        winner, table = decide_fused(
+            *stream_key,
+            beliefs.layout,
+            beliefs.counts,
+            beliefs.laws,
+            beliefs.learned,
+            blind,
+            self._list_constants(),
+            score_table,
+            self._propensities,
+        )
+        weights = (beliefs.learned if blind else beliefs.counts).taus[:, WEIGHT].copy()
+
+        def find_chance(scores: Scores) -> float:
+            if self.plan is None:
+                return _share_tie(scores)
+            return float(compute_propensities(table, weights)[scores.winner])
+
+        unscored = int(np.isnan(score_table[:, SCORE]).sum())
+        return Scores(
+            ranked_arms,
+            (winner, unscored),
+            score_table,
+            propensity=find_chance if self._propensities else None,
+            branch=self._tell_parts,
+        )
+
+    def _tell_parts(self, scores: Scores) -> str | None:
+        """Tell what the index of each arm came from, and the tau that was drawn.
+
+        Given by ``Fused.choose`` to the scores, which call it when the branch is read.
+        """
+        if self.monitor.prior.binding is None:
+            return None
+        if self.plan is None:
+            return f"plain indices capped by bounds: {self.plan_reason}"
+        table, beliefs = scores.score_table, self.statistics
+        tau = beliefs.taus[min(int(table[0, FUSED_TAU]), len(beliefs.taus) - 1)]
+        told = [f"tau {tau:g}", f"{_name_part(table[scores.winner, FUSED_PART])}"]
+        others = [
+            f"{_name_part(table[i, FUSED_PART])} for {arm!r}"
+            for i, arm in scores.ranked_arms.in_call_order
+            if i != scores.winner and table[i, FUSED_PART]
+        ]
+        return "; ".join(told + others)
+
+    def _list_constants(self) -> FusedOptions:
+        """List the options that kernels need; without a plan the bounds cap the indices.
+
+        Called by ``Fused.choose`` and ``Fused.play_batch``.
+        """
+        capped = self.plan is None and self.monitor.prior.binding is not None
+        return FusedOptions(self._kappa, self._doubt, *self.spec.reward_range, capped)
+
+    def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
+        """Play whole runs from nothing learned; gives the arm of every round of each.
+
+        In compiled code; None where what rounds show is refused. Called by ``BasePolicy.play``
+        for a simulation.
+        """
+        beliefs = self.statistics.fresh(self.spec)
+        sights = lay_out_sights(beliefs.reader, layout, runs)
+        if sights is None:
+            return None
+        score_table = layout.score_table.copy()
+        score_table[:, STATISTICS] = [beliefs.find_place(pair) for pair in layout.pairs]
+        laws, learned = beliefs.laws, beliefs.learned
+        if beliefs.plan.variables and (not sights.luck.size or np.isnan(sights.luck).any()):
+            laws, learned = beliefs.particles.laws, beliefs.particles.make_counts()
+        return play_fused(
+            beliefs.layout,
+            beliefs.counts,
+            laws,
+            learned,
+            self._list_constants(),
+            score_table,
+            sights,
+            runs.seeds,
+            layout.make_arrays(runs),
+        )
+
+    def take(
+        self, decision: Decision, reward: float, observed: Mapping[str, object] | None
+    ) -> None:
+        """Learn one reward, and what else its round showed of the plan's variables.
+
+        Called by ``BasePolicy.learn`` for every reward.
+        """
+        self.statistics.take(decision, reward, observed)
+
+    def refresh(self, prior: BoundTable, *, arms: Arms | None = None) -> None:
+        """Count the rows of another table's log instead; what was learned stays.
+
+        Rounds count in the new plan's cells and pools. The new log must hold no round that the
+        policy was told: it would count twice. Arms come and go as with every policy. Users call
+        it when there is a new log.
+        """
+        with self._lock:
+            believed = _take_off(prior) if isinstance(prior, BoundTable) else prior
+            super().refresh(believed, arms=arms)
+            plan = _find_plan(self.monitor.prior.table)
+            self.statistics = self.statistics.refit(plan, self.spec.reward_range)
+
+    def restore_statistics(
+        self, record: list[list[object]], spec: BanditSpec, monitor: BoundMonitor
+    ) -> FusedBeliefs:
+        """Read the beliefs that ``state()`` wrote, by the plan of the prior's table.
+
+        Called by ``BasePolicy.restore``.
+        """
+        return self._make_beliefs(monitor.prior.table, spec).restore(record, spec)
+
+    def options(self) -> Record:
+        """Give doubt, kappa and propensities as the constructor took them.
+
+        Called by ``BasePolicy._list_options``.
+        """
+        return {"doubt": self._doubt, "kappa": self._kappa, "propensities": self._propensities}
+
+    def __repr__(self) -> str:
+        said = super().__repr__()[:-1]
+        plan = self.plan
+        if plan is None:
+            return f"{said}, no plan)"
+        return f"{said}, {sum(plan.n):,} rows in {len(plan.n)} cells)"
+
+
+def _find_plan(prior: BoundTable | None) -> FusedPlan:
+    """Find the plan of a table; one without pairs where it has none.
+
+    Called by ``Fused._make_beliefs`` and ``Fused.refresh``.
+    """
+    return prior.fused if prior and isinstance(prior.fused, FusedPlan) else NO_PLAN
+
+
+def _take_off(prior: BoundTable) -> BoundTable:
+    """Take off a table with a plan what would rule out arms or narrow bounds for certain.
+
+    A wrong graph must be able to lose every argument. Called by ``Fused.__init__`` and
+    ``Fused.refresh``.
+    """
+    if not isinstance(prior.fused, FusedPlan):
+        return prior
+    return replace(prior, contrasts={}, living=())
+
+
+def _share_tie(scores: Scores) -> float:
+    """Share the chance of the best arm with those that tie with it exactly.
+
+    Without a plan nothing else is drawn. Called by ``Fused.choose`` when a propensity is read.
+    """
+    table = scores.score_table[:, [SCORE, FREE_SCORE]]
+    return 1.0 / int((table == table[scores.winner]).all(axis=1).sum())
+
+
+def _name_part(part: float) -> str:
+    """Name what an index came from, for the reasons of a decision.
+
+    Called by ``Fused._tell_parts``.
+    """
+    return _PARTS.get(int(part), "pooled cells")
