@@ -15,6 +15,7 @@ NAMES = (
     "check",
     "tables",
     "widths",
+    "plans",
     "memory",
 )
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 EXPERT = "given"
 NO_LOG = NoFusedPlan("these bounds came without a log, so there are no rows to count")
+"""What bounds of an expert have for a plan."""
 PLAIN = NoFusedPlan("these are plain intervals, without the counts behind them")
 
 

@@ -39,7 +39,7 @@ def plan_of(log: dict[str, list[object]], names: tuple[str, ...]) -> FusedPlan:
     scheme = search.find()
     assert scheme is not None
     keys = [((x,), (c,)) for x, c in product(table.levels["X"], table.levels["C"])]
-    return PlanCounter(query, BinaryReward(table, "Y", *RANGE, binary=False)).count(
+    return PlanCounter(reader, BinaryReward(table, "Y", *RANGE, binary=False)).count(
         scheme, keys
     )
 

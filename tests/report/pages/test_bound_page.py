@@ -6,6 +6,7 @@ from boundit.graph.text import parse
 from boundit.report.pages.bound_page import write_bound_page
 from boundit.report.records import Ladder
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.fused_plan import NoFusedPlan
 from tests.paper import FIGURE_2
 from tests.report.examples import CAVEAT, RULE, large_table, naive, small_table, truth_of
 from tests.report.pages.test_page import checked
@@ -54,6 +55,15 @@ def test_bounds_that_an_expert_wrote_make_a_page_too() -> None:
     assert headings(html) == ["Intervals per context", "Every interval", "What made this page"]
     assert "as they were given" in html
     assert "B &lt;b&gt;" in html
+
+
+def test_what_a_policy_can_count_is_told_where_there_is_a_log() -> None:
+    table = replace(small_table(), fused=NoFusedPlan("Y <- U -> S is open"))
+    html = write_bound_page(table)
+
+    checked(html)
+    assert "What a policy can count of the log" in headings(html)
+    assert "no plan: Y &lt;- U -&gt; S is open" in html
 
 
 def test_plug_in_ends_are_called_so() -> None:

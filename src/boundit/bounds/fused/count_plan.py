@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.binary_reward import SUCCESS, BinaryReward
+from boundit.bounds.fused.pooled_law import LawReader
 from boundit.bounds.fused.scheme import Scheme, SchemeFactor, WeightSource
 from boundit.counts.table import CountTable
-from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import Key, Value
 from boundit.terms.fused_plan import Factor, FusedPlan
 from boundit.terms.names import sort_names
@@ -22,9 +22,12 @@ Numbers: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class PlanCounter:
-    """Counts what a scheme needs: rows of the ``log``, and of ``tables`` without selection."""
+    """Counts what a scheme needs: rows of the ``log``, and of ``tables`` without selection.
 
-    query: EffectQuery
+    The ``reader`` is the one that the scheme was found with.
+    """
+
+    reader: LawReader
     log: BinaryReward
     tables: Sequence[CountTable] = ()
 
@@ -33,7 +36,8 @@ class PlanCounter:
 
         The pairs are all combinations of levels, in order. Called by ``plan_fused``.
         """
-        (outcome,) = self.query.outcomes
+        query = self.reader.query
+        (outcome,) = query.outcomes
         given = tuple(sort_names(scheme.reward.given))
         counted = self.log.marginalize(scheme.reward.given | {outcome})
         rewards = counted.align((*given, outcome)).reshape(-1, 2)
@@ -44,7 +48,7 @@ class PlanCounter:
             _list_rows(self._place(given, scheme.variables)),
             tuple(np.rint(n).astype(np.int64).tolist()),
             tuple(np.clip(rewards[:, SUCCESS], 0, np.rint(n)).tolist()),
-            scheme.list_reasons(frozenset(self.query.treatments)),
+            scheme.list_reasons(n_external=len(self.tables)),
         )
 
     def count_factor(self, scheme: Scheme, i: int) -> Factor:
@@ -66,7 +70,7 @@ class PlanCounter:
             _list_rows(self._place(given, before)),
             _list_rows(found if drawn else none),
             _list_rows(found) if tilted else None,
-            factor.reason,
+            factor.explain(self.reader.explain_refusal(factor.law)),
         )
 
     def _count_rows(self, factor: SchemeFactor, given: tuple[str, ...]) -> Numbers:
@@ -92,7 +96,7 @@ class PlanCounter:
         go through the levels of ``given``, the first slowest. Called by ``PlanCounter.count``
         for cells and by ``PlanCounter.count_factor`` for pools.
         """
-        axes = (*self.query.treatments, *self.query.context)
+        axes = self.reader.query.treatments + self.reader.query.context
         order = (*axes, *before)
         shape = [len(self._get_levels(name)) for name in order]
         found = np.zeros([1] * len(order), dtype=np.int64)

@@ -40,7 +40,7 @@ def plan_fused(
     if scheme is None:
         return NoFusedPlan(_explain_none(search))
     try:
-        return PlanCounter(plan.query, evidence.rewards, external).count(scheme, pairs)
+        return PlanCounter(reader, evidence.rewards, external).count(scheme, pairs)
     except LIMITS:
         return NoFusedPlan("memory or time did not suffice to count it")
 
@@ -53,7 +53,7 @@ def _find_refusal(plan: BoundPlan, evidence: BoundEvidence) -> str | None:
     if not plan.is_sound:
         return f"the profile {plan.profile!r} makes intervals alone; derive them as 'sound'"
     if evidence.rewards.table.exact:
-        return "an exact law has no rows to count; draw some, or count those of the log"
+        return "an exact law has no rows to count; pass a log of rows"
     if evidence.is_clustered:
         return "rows of a cluster belong together, so that they are no draws of their own"
     return None

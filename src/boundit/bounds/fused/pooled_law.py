@@ -188,7 +188,8 @@ class LawReader:
     def explain_refusal(self, law: PooledLaw) -> str:
         """Say why rows of the log are no draws of a law.
 
-        Called by ``SchemeSearch`` for factors learned online, and where no plan is found.
+        Called by ``PlanCounter.count_factor`` for the reasons of a plan, and by
+        ``_explain_none`` where there is none.
         """
         of, light = join_names(law.of), law.light
         if walk := find_selection_walk(self.graph, light):

@@ -7,7 +7,7 @@ from math import prod
 from typing import TypeAlias
 
 from boundit.bounds.fused.pooled_law import PooledLaw
-from boundit.terms.names import Nodes, join_names
+from boundit.terms.names import join_names
 
 SchemeRank: TypeAlias = tuple["WeightSource", int, int, tuple[str, ...]]
 """How good a scheme is, the least best: its worst source, numbers to learn, factors, names."""
@@ -26,14 +26,13 @@ class SchemeFactor:
     """One factor: its variables in order, their law, and where its weights come from.
 
     ``tables`` are the numbers of the unselected tables whose rows are draws of it, where rows
-    of the log are none; ``why`` says in words where the weights come from.
+    of the log are none.
     """
 
     variables: tuple[str, ...]
     law: PooledLaw
     source: WeightSource
     tables: tuple[int, ...] = ()
-    why: str = ""
 
     def count_unknown(self, levels: Mapping[str, int]) -> int:
         """Count the weights to be learned: one less than there are cells, in every pool.
@@ -43,13 +42,24 @@ class SchemeFactor:
         pools = prod(levels[name] for name in self.law.given)
         return pools * (prod(levels[name] for name in self.variables) - 1)
 
-    @property
-    def reason(self) -> str:
-        """Where the weights come from and which pairs share them, as a sentence.
+    def explain(self, refusal: str) -> str:
+        """Say where the weights come from and which pairs share them.
 
-        Read by ``count_factor`` for the plan.
+        ``refusal`` says why rows of the log are no draws, where they are none. Called by
+        ``PlanCounter.count_factor`` for the plan.
         """
-        return f"{self.why}; {self.law.describe_pooling()}"
+        names, law = join_names(self.variables), self.law.light
+        if self.source is WeightSource.ROWS:
+            rows = "rows of an external table" if self.tables else "rows of the log"
+            why = f"{rows} are draws of {law}"
+        elif self.source is WeightSource.TILT:
+            why = (
+                f"rows of the log show {law} up to one tilt by {names}, which all pools share: "
+                f"{refusal}, and not by {join_names(self.law.given)}"
+            )
+        else:
+            why = f"{law} is learned from rounds alone: {refusal}"
+        return f"{why}; {self.law.describe_pooling()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +95,24 @@ class Scheme:
         unknown = sum(factor.count_unknown(levels) for factor in self.factors)
         return self.source, cells + unknown, len(self.factors), self.variables
 
-    def list_reasons(self, treatments: Nodes) -> tuple[str, ...]:
+    def list_reasons(self, *, n_external: int = 0) -> tuple[str, ...]:
         """Say why cells of the log are those of rounds, and what must hold of both.
 
-        Called by ``PlanCounter.count`` for the plan.
+        ``n_external`` is how many external tables there are. Called by ``PlanCounter.count``
+        for the plan.
         """
         outcome, given = join_names(self.reward.of), join_names(self.reward.given)
         where = f"with the same {given}" if given else "whatever else they hold"
+        used = {i for factor in self.factors for i in factor.tables}
+        left = n_external - len(used)
+        unused = (
+            f"{left} external table{'s' if left > 1 else ''} of rows: not counted, as the "
+            "weights come from rows of the log or from rounds"
+        )
         return (
             f"rows and rounds {where} have one mean of {outcome}: neither selection (Rule 1) "
-            f"nor what made {join_names(treatments)} come about (Rule 2) tells of {outcome} "
-            "there",
+            f"nor what made the arm come about (Rule 2) tells of {outcome} there",
             self.reward.describe_pooling(),
             "a round counts if its arm was chosen by the context, the past and chance alone",
+            *([unused] if left > 0 else []),
         )

@@ -14,7 +14,7 @@ from boundit.bounds.fused.pooled_law import LawReader, PooledLaw
 from boundit.bounds.fused.scheme import Scheme, SchemeFactor, SchemeRank, WeightSource
 from boundit.estimand.criteria.relevance import shortlist
 from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.names import Nodes, sort_names
 
 LONGEST = 3
 """How many variables a plan goes over at most, as chains of bounds do by default."""
@@ -26,7 +26,7 @@ MOST_SETS = 200
 """How many sets of variables are tried on a small graph."""
 MOST_LAWS = 400
 """How many laws are looked at on a small graph, those of rewards among them."""
-SMALL = 100
+SMALL = 40
 """Up to how many nodes and edges a graph is small; on a larger one less is tried."""
 LEAST_SETS = 10
 """How many sets of variables are tried however large the graph is."""
@@ -148,20 +148,11 @@ class SchemeSearch:
         """
         reader = self.reader
         law = reader.find_law(frozenset(variables), before)
-        of = law.light
         if reader.are_draws(law):
-            return SchemeFactor(
-                variables, law, WeightSource.ROWS, (), f"rows of the log are draws of {of}"
-            )
+            return SchemeFactor(variables, law, WeightSource.ROWS)
         if tables := reader.find_tables(law):
-            why = f"rows of an external table are draws of {of}"
-            return SchemeFactor(variables, law, WeightSource.ROWS, tuple(tables), why)
-        refusal = reader.explain_refusal(law)
-        if reader.has_tilt(law):
-            why = (
-                f"rows of the log show {of} up to one tilt by {join_names(variables)}, which "
-                f"all pools share: {refusal}, and not by {join_names(law.given)}"
-            )
-            return SchemeFactor(variables, law, WeightSource.TILT, (), why)
-        why = f"{of} is learned from rounds alone: {refusal}"
-        return SchemeFactor(variables, law, WeightSource.ROUNDS, (), why)
+            return SchemeFactor(variables, law, WeightSource.ROWS, tuple(tables))
+        tilted = reader.has_tilt(law)
+        return SchemeFactor(
+            variables, law, WeightSource.TILT if tilted else WeightSource.ROUNDS
+        )

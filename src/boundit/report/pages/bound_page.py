@@ -20,7 +20,7 @@ from boundit.report.pages.sections import (
 )
 from boundit.report.records import Ladder, PointEstimates
 from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
+from boundit.terms.bound_table import NO_LOG, BoundTable
 from boundit.terms.formula import Line, Sentence
 
 MOST_NODES = 60
@@ -54,6 +54,9 @@ def write_bound_page(
         sections.append(make_sensitivity_section(ladders))
     if table.rules:
         sections.append(make_rules_section(table, graph=drawn))
+    if table.fused != NO_LOG:
+        counted = str(table.fused).splitlines()
+        sections.append(make_notes("What a policy can count of the log", counted))
     if table.caveats:
         sections.append(make_notes("What to heed", table.caveats))
     if graph is not None:

@@ -238,7 +238,7 @@ def make_prose(title: str, *paragraphs: Line) -> ProseSection:
 def make_notes(title: str, remarks: Sequence[Line]) -> NotesSection:
     """Make a page's section of remarks, as a list.
 
-    Called by ``write_bound_page`` for caveats.
+    Called by ``write_bound_page`` for caveats, and for what a policy can count.
     """
     return NotesSection(title, tuple(map(draw_line, remarks)))
 

@@ -150,7 +150,7 @@ def _judge_world(rng: Generator, report: LargeReport) -> None:
 
     Called by ``audit_large_worlds``.
     """
-    shape = _draw_shape(report.nodes, rng)
+    shape = draw_shape(report.nodes, rng)
     world = draw_large_world(shape, rng)
     log = draw_large_log(world.model, report.log_rows, rng)
     truth = compute_true_means(world, rng)
@@ -165,7 +165,7 @@ def _judge_world(rng: Generator, report: LargeReport) -> None:
                 endless if tally.confidence is None else drawn,
                 confidence=tally.confidence,
                 selection_rate=rate,
-                domain=_list_levels(world),
+                domain=list_levels(world),
             )
         except ModelTooLarge:
             tally.left_out += 1
@@ -175,10 +175,10 @@ def _judge_world(rng: Generator, report: LargeReport) -> None:
             report.misses.append(miss)
 
 
-def _draw_shape(nodes: tuple[int, int], rng: Generator) -> WorldShape:
+def draw_shape(nodes: tuple[int, int], rng: Generator) -> WorldShape:
     """Draw how large and dense a world is, and what its question is like.
 
-    Called by ``_judge_world``.
+    Called by ``_judge_world``, and by a benchmark of plans.
     """
     return WorldShape(
         int(rng.integers(nodes[0], nodes[1] + 1)),
@@ -202,7 +202,7 @@ def _open_columns(columns: dict[str, np.ndarray]) -> Log:
     return read_log(connection.table("columns"))
 
 
-def _list_levels(world: World) -> dict[str, range]:
+def list_levels(world: World) -> dict[str, range]:
     """List the levels of every variable but the reward, since a log may lack some.
 
     Called by ``_judge_world`` to declare them.
