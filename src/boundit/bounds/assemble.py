@@ -9,7 +9,14 @@ from math import prod
 from boundit.bounds.approximate.approximate_rules import ApproximateRules
 from boundit.bounds.choose_rules import choose_rules
 from boundit.bounds.claims.claim_finder import ClaimCounts, ClaimFinder
-from boundit.bounds.claims.claim_rules import CONTRAST_SHARE, explain_boxes, plan_claims
+from boundit.bounds.claims.claim_rules import (
+    CONTRAST_SHARE,
+    ClaimPlan,
+    explain_boxes,
+    plan_claims,
+)
+from boundit.bounds.claims.few_cells import FewCells, find_few, share_cells
+from boundit.bounds.confidence import collect_extremes
 from boundit.bounds.contrasts.contrast_claims import ContrastFinder
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
@@ -185,10 +192,38 @@ def _allow_for_chance(plan: BoundPlan, evidence: BoundEvidence, confidence: floa
     kept = tuple(p for p in plan.rules if p.record.name in claims.names.union(names))
     counts = ClaimCounts(evidence, larger=claims.has_multipliers)
     contrasts = ContrastFinder(claims, plan, counts, CONTRAST_SHARE * error)
-    left = 1 - share - (CONTRAST_SHARE if contrasts.has_claims else 0.0)
-    finder = ClaimFinder(claims, counts, left * error, boxes, names)
+    spent = CONTRAST_SHARE if contrasts.has_claims else 0.0
     compare = contrasts if contrasts.has_claims else None
+    form = None if numeric else find_few(claims, levels)
+    if form is not None:
+        few = share_cells(form, counts.split(1), levels, error, spent)
+        return _favour_boxes(few, claims, plan, boxed, counts, compare, confidence)
+    finder = ClaimFinder(claims, counts, (1 - share - spent) * error, boxes, names)
     return Trial(replace(plan, rules=kept), boxed, boxes, finder.find, compare, reasons)
+
+
+def _favour_boxes(
+    few: FewCells,
+    claims: ClaimPlan,
+    plan: BoundPlan,
+    boxed: BoundPlan,
+    counts: ClaimCounts,
+    contrasts: ContrastFinder | None,
+    confidence: float,
+) -> Trial:
+    """Make the trial of a sum over few cells, whose boxes have errors cell by cell.
+
+    Other rules compute the same number, and lend it their boxes if they read no other cells.
+    Called by ``_allow_for_chance``.
+    """
+    rules = (p for p in boxed.rules if few.cells.keys() >= collect_extremes([p.rule]).keys())
+    kept = replace(boxed, rules=tuple(rules))
+    terms = dict.fromkeys(few.cells, frozenset[str]())
+    boxes = counts.evidence.make_confident_of(terms, confidence, few.cells)
+    names = [planned.record.name for planned in kept.rules]
+    finder = ClaimFinder(claims, counts, few.row_errors, boxes, names)
+    own = replace(plan, rules=(claims.rules[0].planned,))
+    return Trial(own, kept, boxes, partial(finder.find_among, kept.rules), contrasts)
 
 
 def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) -> Trial:

@@ -26,6 +26,7 @@ fixed cell holds with its chance, however many rows it was given.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Protocol, assert_never, final
 
@@ -137,11 +138,24 @@ def collect_extremes(rules: Iterable[CountReader]) -> dict[P, Nodes]:
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class CellErrors:
+    """With which chance each cell of a term's ``given`` may miss, and rows of its own to read.
+
+    Without a ``source`` the term is read off all rows.
+    """
+
+    errors: NamedArray
+    source: BinaryReward | None
+
+
 @final
 class ConfidentNumbers:
     """Formulas with simultaneous intervals, from the counts of a log and of external tables.
 
     ``terms`` says of each term over which of its variables only the extremes are ever taken.
+    Terms among ``cells`` have their error shared out beforehand; their rewards are 0/1, and no
+    policy that learned chose their rows.
     """
 
     def __init__(
@@ -152,8 +166,9 @@ class ConfidentNumbers:
         *,
         confidence: float,
         workspace: Workspace | None = None,
+        cells: Mapping[P, CellErrors] | None = None,
     ) -> None:
-        self._log = log
+        self._log, self._cells = log, cells or {}
         self.n_arrays = 2
         self.workspace = workspace or Workspace.make_default()
         self._extreme = dict(terms)
@@ -225,6 +240,9 @@ class ConfidentNumbers:
             ends = np.nan_to_num(share, nan=0.0), np.nan_to_num(share, nan=1.0)
         elif source.outcome in term.given and not source.is_variable:
             ends = np.zeros_like(n), np.ones_like(n)
+        elif term in self._cells:
+            errors = self._cells[term].errors.align(joint.axes) / self._count_outcomes(term)
+            ends = bound_share(joint.values, n, np.where(n > 0, errors, 1.0))
         else:
             adaptive = source.table.adaptive
             rows = self._count_sharing_rows(term, below, adaptive=adaptive)
@@ -254,6 +272,8 @@ class ConfidentNumbers:
 
         Called by ``ConfidentNumbers._compute_interval``.
         """
+        if term in self._cells and (own := self._cells[term].source):
+            return own
         if term.logged:
             return self._log
         return next(c for c in self._external if term.of | term.given <= c.names)

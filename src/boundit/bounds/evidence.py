@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from boundit.bounds.binary_reward import BinaryReward
-from boundit.bounds.confidence import ConfidentNumbers, collect_extremes
+from boundit.bounds.confidence import CellErrors, ConfidentNumbers, collect_extremes
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.reward import has_two_values, settle_reward_range
@@ -99,12 +99,16 @@ class BoundEvidence:
         return self.make_confident_of(collect_extremes(rules), confidence)
 
     def make_confident_of(
-        self, terms: Mapping[P, Nodes], confidence: float
+        self,
+        terms: Mapping[P, Nodes],
+        confidence: float,
+        cells: Mapping[P, CellErrors] | None = None,
     ) -> ConfidentNumbers:
         """Make confidence intervals that hold at once for all cells of some terms.
 
-        A term is a ``P(of | given)``. Called by ``BoundEvidence.make_confident``, and by
-        ``_plan_living`` for the cells that are learned online.
+        A term is a ``P(of | given)``. Those among ``cells`` have errors of their own. Called by
+        ``BoundEvidence.make_confident``, by ``_plan_living`` for the cells that are learned
+        online, and by ``_favour_boxes``.
         """
         return ConfidentNumbers(
             self.rewards,
@@ -112,4 +116,5 @@ class BoundEvidence:
             terms,
             confidence=confidence,
             workspace=self.evaluator.workspace,
+            cells=cells,
         )

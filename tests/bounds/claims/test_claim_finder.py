@@ -69,13 +69,13 @@ def test_all_rows_both_ends_and_all_rules_together_spend_the_error(
     spent, errors = [0.0], list[float]()
 
     def count(
-        claims: RowClaims, choice: RowChoice, share: Floats, log_row: float, *, upper: bool
+        claims: RowClaims, choice: RowChoice, share: Floats, log_row: Floats, *, upper: bool
     ) -> Floats:
-        spent[0] += float(np.exp(-log_row) * share.mean() * 2 * N_CONTEXTS)
+        spent[0] += float((np.exp(-log_row) * share).mean() * 2 * N_CONTEXTS)
         return bound_shared(claims, choice, share, log_row, upper=upper)
 
     def find(self: ClaimFinder, *asked: Any) -> Any:
-        errors.append(self.error)
+        errors.append(float(np.sum(self.error)))
         return found(self, *asked)
 
     found = ClaimFinder.find

@@ -73,7 +73,7 @@ class ClaimCounts:
         Of a numeric reward there is a pilot for each variance that it is supposed to have.
         Called by ``ClaimFinder._make`` and ``ContrastFinder``.
         """
-        evaluator, sources = self.evidence.evaluator, self._split(form.n_folds)
+        evaluator, sources = self.evidence.evaluator, self.split(form.n_folds)
         reader = FormReader.of(form, sources, evaluator.levels, evaluator.workspace)
         rest = reader.read_rest(rng, numeric=self.numeric)
         return [reader.read_pilot(variance) for variance in self._variances], rest
@@ -83,7 +83,7 @@ class ClaimCounts:
 
         Called by ``ClaimFinder._make``.
         """
-        evaluator, sources = self.evidence.evaluator, self._split(ratio.form.n_folds)
+        evaluator, sources = self.evidence.evaluator, self.split(ratio.form.n_folds)
         levels, space = evaluator.levels, evaluator.workspace
         return make_ratio_claims(ratio, sources, levels, space, rng, self._variances)
 
@@ -92,7 +92,7 @@ class ClaimCounts:
 
         Called by ``ClaimFinder._make``.
         """
-        evaluator, sources = self.evidence.evaluator, self._split(program.form.n_folds)
+        evaluator, sources = self.evidence.evaluator, self.split(program.form.n_folds)
         levels, space = evaluator.levels, evaluator.workspace
         return make_program_claims(program, sources, levels, space, rng)
 
@@ -101,7 +101,7 @@ class ClaimCounts:
 
         Called by ``ClaimFinder._make``.
         """
-        evaluator, sources = self.evidence.evaluator, self._split(1)
+        evaluator, sources = self.evidence.evaluator, self.split(1)
         return make_selection_claims(form, sources, evaluator.levels, evaluator.workspace)
 
     def make_streams(self, n_streams: int) -> list[Generator]:
@@ -111,11 +111,11 @@ class ClaimCounts:
         """
         return make_streams((self.evidence.rewards, *self.evidence.population), n_streams)
 
-    def _split(self, n_folds: int) -> SplitSources:
+    def split(self, n_folds: int) -> SplitSources:
         """Split log and tables into pilot and folds, once for each number of folds.
 
-        Called by ``ClaimCounts.read``, ``ClaimCounts.read_ratio`` and
-        ``ClaimCounts.read_program``.
+        Called by ``ClaimCounts.read``, ``ClaimCounts.read_ratio``,
+        ``ClaimCounts.read_program``, ``ClaimCounts.read_selection`` and ``_allow_for_chance``.
         """
         if n_folds not in self._splits:
             evidence = self.evidence
@@ -129,15 +129,15 @@ class ClaimCounts:
 class ClaimFinder:
     """Finds the ends of a plan's rules: by claims where they have any, and by boxes.
 
-    ``error`` is the chance that any claim misses; ``boxes`` are intervals of cells with an
-    error of their own, which the rules named ``boxed`` read.
+    ``error`` is the chance that any claim misses, or each row's; ``boxes`` are intervals of
+    cells with an error of their own, which the rules named ``boxed`` read.
     """
 
     def __init__(
         self,
         plan: ClaimPlan,
         counts: ClaimCounts,
-        error: float,
+        error: float | Floats,
         boxes: Numbers,
         boxed: Collection[str],
     ) -> None:
@@ -172,6 +172,25 @@ class ClaimFinder:
             )
         found = [by_name.get(each.record.name, nothing) for each in rules]
         return found, (*notes, *note_refused(refused))
+
+    def find_among(
+        self,
+        alike: Sequence[PlannedRule],
+        rules: Sequence[PlannedRule],
+        shape: Sequence[int],
+        told: Told,
+    ) -> tuple[list[Ends], tuple[Note, ...]]:
+        """Find both ends of the only rule by its claims, and by the boxes of rules alike.
+
+        Used by ``_favour_boxes``, which hands it on to whatever intersects ends.
+        """
+        others = [each for each in alike if each.record.name != rules[0].record.name]
+        found, notes = self.find((*rules, *others), shape, told)
+        lower = np.max([each.lower for each in found], axis=0)
+        upper = np.min([each.upper for each in found], axis=0)
+        boxed_sides = (lower > found[0].lower, upper < found[0].upper)
+        explain = self._explain_by(rules[0].record.name, boxed_sides)
+        return [replace(found[0], lower=lower, upper=upper, sampling=explain)], notes
 
     def _explain_by(
         self, name: str, boxed: tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -249,9 +268,9 @@ class ClaimFinder:
         )
         levels = self.evidence.evaluator.levels
         n_rows = prod(levels[axis] for axis in read)
-        log_row = log(2 * n_rows / self.error)
         n_axes = len(self.plan.rules[0].planned.rule.axes)
-        first = np.full((1,) * n_axes, log_row - log(1.0 if len(claims) == 1 else BEST_SHARE))
+        log_row = _share_ends(self.error, n_rows, n_axes)
+        first = log_row - log(1.0 if len(claims) == 1 else BEST_SHARE)
         chosen = dict[str, RowChoice]()
         for name, each in claims.items():
             try:
@@ -285,6 +304,16 @@ def _explain(
     return cells.explain(place, upper=upper, boxes=NARROWER if boxed[upper][place] else None)
 
 
+def _share_ends(error: float | Floats, n_rows: int, n_axes: int) -> Floats:
+    """Share the error over both ends of rows: the logarithm of one over each end's part.
+
+    Called by ``ClaimFinder._bound_side``.
+    """
+    of_row = error / n_rows if isinstance(error, float) else error
+    found: Floats = np.log(2 / of_row) + np.zeros((1,) * n_axes)
+    return found
+
+
 def share_error(predicted: Sequence[Floats], *, upper: bool, equal: bool) -> list[Floats]:
     """Share the error of every row out over rules, most of it to the best that is expected.
 
@@ -312,7 +341,7 @@ def share_error(predicted: Sequence[Floats], *, upper: bool, equal: bool) -> lis
 
 
 def bound_shared(
-    claims: RowClaims, choice: RowChoice, share: Floats, log_row: float, *, upper: bool
+    claims: RowClaims, choice: RowChoice, share: Floats, log_row: Floats, *, upper: bool
 ) -> Floats:
     """Bound one side of all rows by one rule, each with its share of the row's error.
 

@@ -82,7 +82,7 @@ def split_sources(
     """Draw the pilot of the log and of every external table, by a stream of their own.
 
     It is ``larger`` where it has more to choose, as multipliers of programs. The rest is cut
-    into ``n_folds`` folds of like size. Called by ``ClaimCounts._split`` once for each number
+    into ``n_folds`` folds of like size. Called by ``ClaimCounts.split`` once for each number
     of folds.
     """
     streams = _make_seed((log, *population), 0).spawn(1 + len(population))

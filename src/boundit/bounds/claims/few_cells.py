@@ -1,0 +1,156 @@
+r"""Few cells: which part of a row's error their boxes get, decided without any reward.
+
+A claim on a whole sum pays for the sum of squares of what its cells weigh, boxes for the sum of
+what they weigh, but boxes have exact tails. If one cell of a row outweighs the others, boxes
+are narrower. Which it is hangs on how many rows the cells have, and the pilot shows some of
+them. A row that the pilot does not clearly find balanced leaves most of its error to boxes, so
+that these are hardly wider than if all of it were theirs.
+
+*What may be read.* Row errors and the part of the error of the first level's boxes are chosen
+by the pilot's columns, never by a reward. Given the pilot, claims and the first level's boxes
+read the rest. Given all columns but the reward, and whether a row went to the pilot, which
+hangs on no reward, rewards are independent draws of their cells. So boxes of means may read all
+rewards, and may share a row's part of the error by how many rows their cells have.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+import numpy as np
+from scipy.special import ndtri
+
+from boundit.bounds.claims.claim_rules import BOX_SHARE, FEW_CELLS, ClaimPlan
+from boundit.bounds.claims.level_form import LevelForm
+from boundit.bounds.claims.pilot import SplitSources
+from boundit.bounds.confidence import CellErrors
+from boundit.counts.named_array import Floats, NamedArray
+from boundit.estimand.language.expression import P
+
+FEW_SHARE: Final = 0.73
+"""Which part of its error a row leaves to boxes; they are then at most 5 percent wider."""
+# By rows for each cell: how wide a claim may be expected to be beside boxes. The fewer rows the
+# pilot shows of a cell, the surer it must be.
+_STEPS: Final = ((200.0, 0.8), (1_000.0, 0.9), (np.inf, 1.02))
+_COST: Final = 1.05  # of a pilot, and of scales that it does not choose best
+_SHY: Final = 1.5  # by how many standard errors cells are supposed to differ from the pilot's
+_EVEN: Final = 0.2  # of a row's part, shared out evenly over its cells
+
+
+@dataclass(frozen=True, eq=False)
+class FewCells:
+    """How the error is shared out: by intervals of each cell, and what claims on rows have."""
+
+    cells: dict[P, CellErrors]
+    row_errors: Floats
+
+
+def find_few(plan: ClaimPlan, levels: Mapping[str, int]) -> LevelForm | None:
+    """Find the sum over few cells that a plan's claims are made of, if that is all they are.
+
+    Called by ``_allow_for_chance``.
+    """
+    if len(plan.rules) != 1 or not isinstance(plan.rules[0].form, LevelForm):
+        return None
+    form = plan.rules[0].form
+    few = len(form.levels) == 2 and plan.rules[0].count_cells(levels) <= FEW_CELLS
+    return form if few and _is_plain(form) else None
+
+
+def _is_plain(form: LevelForm) -> bool:
+    """Tell whether a sum goes over one law of strata and ends in the reward given them.
+
+    Called by ``find_few``.
+    """
+    first, last, axes = form.levels[0].term, form.last.term, frozenset(form.axes)
+    renamed = any(level.names for level in form.levels)
+    alone = last.of == {form.outcome} and form.outcome not in first.free
+    spread = last.given == axes | first.of and first.given <= axes and not first.of & axes
+    return not (form.worst or form.idle or renamed) and form.n_folds == 1 and alone and spread
+
+
+def share_cells(
+    form: LevelForm,
+    sources: SplitSources,
+    levels: Mapping[str, int],
+    error: float,
+    spent: float,
+) -> FewCells:
+    """Share the error out over boxes of cells and claims on rows.
+
+    ``spent`` is the part that others have. Called by ``_allow_for_chance``.
+    """
+    first, last, axes = form.levels[0].term, form.last.term, form.axes
+    drawn = tuple(sorted(first.of))
+    weights, values = sources.find(first), sources.find(last)
+    n_drawn, n_rows, n_given = (
+        prod(levels[name] for name in names) for names in (drawn, axes, first.given)
+    )
+    per_given = 0 if weights.is_exact else 1 if n_drawn == 2 else n_drawn
+    n_boxes = n_rows * n_drawn + n_given * per_given
+
+    def read(table: NamedArray) -> Floats:
+        return table.align((*axes, *drawn))
+
+    seen = read(values.pilot.marginalize(last.given))
+    shares = _find_shares(read(weights.pilot.marginalize(first.free)) + 0.5, len(axes))
+    ratio = _expect_ratio(shares, seen, len(axes))
+    ratio *= np.sqrt(2 * np.log(2 * n_rows / error)) / -float(ndtri(error / n_boxes / 2))
+    every = values.pilot.table.rows + values.rewarded[0].table.rows
+    per_cell = every / (n_rows * n_drawn)
+    most = next(limit for rows, limit in _STEPS if per_cell < rows)
+    parts = np.where(ratio > most, FEW_SHARE, BOX_SHARE)
+
+    of_weights = float(parts.max()) * n_given * per_given / n_boxes
+    of_row = (1 - spent - of_weights) * error / n_rows
+    rows = seen + read(values.rewarded[0].marginalize(last.given))
+    found = _find_shares(read(weights.folds[0].marginalize(first.free)), len(axes))
+    within = _share_row(found, rows, len(axes))
+    means = (of_row * parts).reshape(parts.shape + (1,) * len(drawn)) * within
+    given = tuple(sorted(first.given))
+    even = np.full([levels[name] for name in given], of_weights * error / n_given)
+    cells = {
+        first: CellErrors(NamedArray(given, even), weights.folds[0]),
+        last: CellErrors(NamedArray((*axes, *drawn), means), None),
+    }
+    return FewCells(cells, of_row * (1 - parts))
+
+
+def _find_shares(counts: Floats, n_axes: int) -> Floats:
+    """Find the shares of what is drawn, of counts with the table's axes before.
+
+    Called by ``share_cells``.
+    """
+    over = tuple(range(n_axes, counts.ndim))
+    found: Floats = counts / np.maximum(counts.sum(axis=over, keepdims=True), 1e-300)
+    return found
+
+
+def _expect_ratio(shares: Floats, rows: Floats, n_axes: int) -> Floats:
+    """Expect the root of a row's sum of squares beside its sum, the cost of a pilot added.
+
+    The pilot's ``rows`` are few: the cell that seems to weigh most is supposed to have fewer
+    than it shows, the others more. Called by ``share_cells``.
+    """
+    over = tuple(range(n_axes, rows.ndim))
+    first = shares / np.sqrt(rows + 0.5)
+    sign = np.where(first >= first.max(axis=over, keepdims=True), -1.0, 1.0)
+    supposed = np.maximum(rows + sign * _SHY * np.sqrt(rows), 0.0) + 0.5
+    weighs = shares / np.sqrt(supposed)
+    found: Floats = _COST * np.sqrt((weighs**2).sum(axis=over)) / weighs.sum(axis=over)
+    return found
+
+
+def _share_row(shares: Floats, rows: Floats, n_axes: int) -> Floats:
+    """Share a row's part of the error over the cells that were seen, by what each weighs.
+
+    Called by ``share_cells``.
+    """
+    over = tuple(range(n_axes, rows.ndim))
+    seen = (rows > 0).astype(np.float64)
+    weighs = seen * shares / np.sqrt(np.maximum(rows, 1.0)) + 1e-9 * seen
+    total = np.maximum(weighs.sum(axis=over, keepdims=True), 1e-300)
+    even = seen / np.maximum(seen.sum(axis=over, keepdims=True), 1.0)
+    found: Floats = (1 - _EVEN) * weighs / total + _EVEN * even
+    return found

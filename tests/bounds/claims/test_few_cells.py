@@ -1,0 +1,169 @@
+"""Few cells: how the error is shared out between boxes of cells and claims on rows."""
+
+import numpy as np
+import pytest
+
+import boundit as bd
+from boundit.bounds.claims.claim_rules import BOX_SHARE, plan_claims
+from boundit.bounds.claims.few_cells import FEW_SHARE, FewCells, find_few, share_cells
+from boundit.bounds.claims.level_form import Level, LevelForm
+from boundit.bounds.claims.pilot import SplitRows, SplitSources, split_sources, thin
+from boundit.bounds.confidence import bound_share
+from boundit.bounds.plan import plan_bounds
+from boundit.bounds.rules.chain import find_least_mean
+from boundit.counts.named_array import Floats
+from boundit.estimand.language.expression import P
+from tests.bounds.claims.tables import make_bare, make_binary
+
+X, Y, Z = frozenset("X"), frozenset("Y"), frozenset("Z")
+BACK_DOOR = LevelForm((Level(P(Z), {}), Level(P(Y, Z | X), {})), ("X",), "Y")
+GRAPH = bd.parse_graph("Z -> X -> Y; Z -> Y")
+ERROR, SPENT = 0.05, 0.05
+
+
+def draw_counts(rng: np.random.Generator, n_rows: int, rare: float) -> tuple[Floats, Floats]:
+    """Draw rows by stratum, arm and reward, the second arm ``rare`` in the first stratum."""
+    strata, means = rng.dirichlet([3.0, 3.0]), rng.uniform(0.05, 0.95, (2, 2))
+    arms = np.array([[1 - rare, rare], [0.5, 0.5]])
+    rewards = np.stack([1 - means, means], axis=-1)
+    law = strata[:, None, None] * arms[:, :, None] * rewards
+    truth: Floats = (strata[:, None] * means).sum(axis=0)
+    return rng.multinomial(n_rows, law.ravel()).reshape(2, 2, 2).astype(float), truth
+
+
+def share(sources: SplitSources, n_strata: int = 2, n_arms: int = 2) -> FewCells:
+    """Share the error of a back door out."""
+    return share_cells(BACK_DOOR, sources, {"X": n_arms, "Z": n_strata}, ERROR, SPENT)
+
+
+def add_up(found: FewCells) -> float:
+    """Add up all that cells and claims may miss."""
+    first, last = (found.cells[level.term].errors.values for level in BACK_DOOR.levels)
+    return float(first.sum() + last.sum() + found.row_errors.sum())
+
+
+def shuffle_rewards(counts: Floats, rng: np.random.Generator) -> Floats:
+    """Give other rewards to the rows of every cell."""
+    rows = counts.sum(axis=-1)
+    won = rng.integers(0, rows + 1).astype(float)
+    return np.stack([rows - won, won], axis=-1)
+
+
+def test_all_parts_together_are_no_more_than_the_error() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        n_strata, n_arms = rng.integers(2, 5, 2)
+        counts = rng.integers(0, 80, (n_strata, n_arms, 2)) * rng.integers(
+            0, 2, (n_strata, 1, 1)
+        )
+        counts[0] += 1
+        sources = split_sources(make_binary("ZX", counts.astype(float)), ())
+        found = share(sources, int(n_strata), int(n_arms))
+        assert add_up(found) <= (1 - SPENT) * ERROR + 1e-12
+        assert (found.row_errors > 0).all()
+
+
+def test_no_reward_has_a_say_not_even_the_pilots() -> None:
+    rng = np.random.default_rng(1)
+    for rare in (0.02, 0.5):
+        counts, _ = draw_counts(rng, 1_500, rare)
+        pilot = rng.binomial(counts.astype(int), 0.04).astype(float)
+        rest = counts - pilot
+        shared = list[FewCells]()
+        for _ in range(6):
+            one = make_binary("ZX", shuffle_rewards(pilot, rng))
+            two = make_binary("ZX", shuffle_rewards(rest, rng))
+            split = SplitRows(one, (two,), (two,))
+            shared.append(share(SplitSources(split, (split,))))
+        for other in shared[1:]:
+            assert (other.row_errors == shared[0].row_errors).all()
+            for term, cells in other.cells.items():
+                assert (cells.errors.values == shared[0].cells[term].errors.values).all()
+
+
+def test_columns_of_the_rest_share_a_rows_part_and_never_change_it() -> None:
+    rng = np.random.default_rng(2)
+    counts, _ = draw_counts(rng, 1_500, 0.1)
+    pilot, rest = thin(make_binary("ZX", counts), 0.04, rng)
+    size = rest.table.rows
+    found = list[FewCells]()
+    for _ in range(5):
+        moved = rng.multinomial(int(size), rng.dirichlet(np.ones(8))).reshape(2, 2, 2)
+        other = make_binary("ZX", moved.astype(float))
+        split = SplitRows(pilot, (other,), (other,))
+        found.append(share(SplitSources(split, (split,))))
+    last = BACK_DOOR.last.term
+    whole = [each.cells[last].errors.values.sum(axis=-1) for each in found]
+    for each, total in zip(found[1:], whole[1:], strict=True):
+        assert each.row_errors == pytest.approx(found[0].row_errors)
+        assert total == pytest.approx(whole[0])
+
+
+def test_a_cell_that_outweighs_the_others_leaves_most_of_the_error_to_boxes() -> None:
+    counts = np.full((2, 2, 2), 4_000.0)
+    counts[0, 1] = 30.0
+    found = share(split_sources(make_binary("ZX", counts), ()))
+    of_means = found.cells[BACK_DOOR.last.term].errors.values
+    parts = of_means.sum(axis=-1) / (of_means.sum(axis=-1) + found.row_errors)
+    assert parts == pytest.approx([BOX_SHARE, FEW_SHARE])
+    assert of_means[1, 0] > 3 * of_means[1, 1]
+
+
+def test_exact_weights_need_no_error() -> None:
+    counts = np.random.default_rng(3).integers(20, 90, (2, 2, 2)).astype(float)
+    form = LevelForm((Level(P(Z, logged=False), {}), BACK_DOOR.last), ("X",), "Y")
+    law = make_bare("Z", np.array([0.3, 0.7]), exact=True)
+    sources = split_sources(make_binary("ZX", counts), (law,))
+    found = share_cells(form, sources, {"X": 2, "Z": 2}, ERROR, SPENT)
+    assert not found.cells[form.levels[0].term].errors.values.any()
+
+
+def test_few_cells_are_those_of_one_sum_over_one_level() -> None:
+    query = bd.parse_query("Y | do(X)")
+    levels = {"X": 2, "Y": 2, "Z": 2, "M": 2}
+    expected = {"Z -> X -> Y; Z -> Y": True, "X -> M -> Y; X <-> Y": False}
+    for graph, few in expected.items():
+        claims = plan_claims(plan_bounds(bd.parse_graph(graph), query), levels, 5_000.0)
+        assert claims is not None
+        assert (find_few(claims, levels) is not None) is few
+        assert find_few(claims, {**levels, "Z": 9, "M": 9}) is None
+
+
+def bound_widths(counts: Floats) -> tuple[Floats, Floats]:
+    """Bound both arms of a back door by default; return lower and upper ends."""
+    cells = np.argwhere(counts > 0)
+    log = bd.read_log(
+        {"Z": cells[:, 0], "X": cells[:, 1], "Y": cells[:, 2], "n": counts[counts > 0]},
+        weight="n",
+    )
+    table = bd.derive_bounds(GRAPH, bd.parse_query("Y | do(X)"), log, confidence=0.95)
+    rows = list(table.rows())
+    return (
+        np.array([row["lower"] for row in rows], dtype=float),
+        np.array([row["upper"] for row in rows], dtype=float),
+    )
+
+
+def bound_boxes(counts: Floats) -> Floats:
+    """Find how wide both arms are if every cell has an even part of all of the error."""
+    rows, strata = counts.sum(axis=-1), counts.sum(axis=(1, 2))
+    even = 0.05 / (1 + int((rows > 0).sum()))
+    low, high = bound_share(counts[..., 1], rows, even)
+    weights = bound_share(strata, np.full(2, strata.sum()), even)
+    found = [
+        -find_least_mean(*weights, -high[:, arm]) - find_least_mean(*weights, low[:, arm])
+        for arm in (0, 1)
+    ]
+    return np.array(found)
+
+
+def test_rows_of_few_cells_hold_and_are_hardly_wider_than_boxes_with_all_of_the_error() -> None:
+    rng = np.random.default_rng(5)
+    ratios, missed, n_logs = list[Floats](), 0, 60
+    for place in range(n_logs):
+        counts, truth = draw_counts(rng, 700, (0.03, 0.1)[place % 2])
+        low, high = bound_widths(counts)
+        missed += bool(((truth < low) | (truth > high)).any())
+        ratios.append((high - low) / bound_boxes(counts))
+    assert missed <= 0.05 * n_logs
+    assert np.max(ratios) <= 1.05
