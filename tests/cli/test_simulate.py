@@ -234,9 +234,13 @@ def test_the_study_of_logs_takes_worlds_policies_and_lengths(
 
     assert code == 0
     assert "flipped, 900 points; 2 runs\nLinUCB " in text
-    assert json.loads(out.read_text())["rounds"] == 40
+    assert json.loads(out.read_text())["settings"] == {"rounds": 40, "seed": 0, "observed": 1}
     assert answer(capsys, *flags, *SMALL, "--policies", "LinUCB-PCB")[1] == text
     code, _, err = answer(capsys, "--study", "logs", "--world", "random:3")
     assert (code, "paper, flipped, random, wrong" in err) == (2, True)
+    code, _, err = answer(capsys, *flags, *SMALL, "--observed", "0.5")
+    assert (code, "name another file" in err) == (2, True)
+    code, _, err = answer(capsys, *SMALL, "--observed", "0.5")
+    assert (code, "--observed goes with --study logs alone" in err) == (2, True)
     code, _, err = answer(capsys, "--study", "logs", "--workers", "2")
     assert (code, "--study does not go with --workers" in err) == (2, True)

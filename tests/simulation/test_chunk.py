@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
+from boundit.bandit.fused.policy import Fused
 from boundit.bandit.policies.kl_ucb import KLUCB
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.policies.ts import TS
@@ -168,11 +169,13 @@ def test_who_plays_round_by_round_is_known_beforehand() -> None:
     assert blind.find_uncompiled(policies) == ["watched"]
 
 
-@pytest.mark.parametrize("kind", [LinUCB, UCB])
-def test_a_share_of_rounds_shows_what_all_would(kind: type[LinUCB] | type[UCB]) -> None:
+@pytest.mark.parametrize("kind", [LinUCB, UCB, Fused])
+def test_a_share_of_rounds_shows_what_all_would(
+    kind: type[LinUCB] | type[UCB] | type[Fused],
+) -> None:
     """What is shown is the same, some rounds show nothing; in compiled code as in objects."""
     world = paper_world()
-    bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+    bounds = derive_bounds(world.graph, world.query, world.log(5_000, seed=0))
     all_, half, third = (
         Chunk.draw(world, 3, range(2), 400, observed=share) for share in (1.0, 0.5, 1 / 3)
     )
@@ -181,12 +184,13 @@ def test_a_share_of_rounds_shows_what_all_would(kind: type[LinUCB] | type[UCB]) 
     assert np.array_equal(half.observation_uniforms[shown], all_.observation_uniforms[shown])
     assert shown[~np.isnan(third.observation_uniforms)].all()
     pulls = half.play("it", kind(prior=bounds), Event())
-    plain = kind(prior=bounds).fresh(arms=None, horizon=400)
+    seed = derive_policy_seed("it", run=1, seed=3)
+    plain = kind(prior=bounds).fresh(horizon=400, seed=seed)
     observation = world.make_environment(["I1"]).side_observation
     assert observation is not None
     for t in range(400):
         context = int(half.contexts[1, t])
-        decision = plain.decide(world.environment.contexts[context])
+        decision = plain.decide(world.environment.contexts[context], id=str(t))
         arm = world.environment.arms.index(decision.arm)
         assert arm == pulls[1, t]
         reward = float(half.uniforms[1, t] < world.environment.means[context, arm])
@@ -204,13 +208,13 @@ FEEDBACKS = (
 
 
 @pytest.mark.parametrize("feedback", FEEDBACKS, ids=repr)
-@pytest.mark.parametrize("kind", [LinUCB, UCB, TS, KLUCB])
+@pytest.mark.parametrize("kind", [LinUCB, UCB, TS, KLUCB, Fused])
 def test_rewards_are_learned_when_they_come(
-    kind: type[LinUCB] | type[UCB] | type[TS] | type[KLUCB], feedback: Feedback
+    kind: type[LinUCB] | type[UCB] | type[TS] | type[KLUCB] | type[Fused], feedback: Feedback
 ) -> None:
     """A plain loop that keeps its letters in a drawer learns the same, in the same order."""
     world = paper_world()
-    bounds = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+    bounds = derive_bounds(world.graph, world.query, world.log(5_000, seed=0))
     chunk = Chunk.draw(world, 3, range(2), 300, observed=0.5, feedback=feedback)
     pulls = chunk.play("it", kind(prior=bounds), Event())
     seed = derive_policy_seed("it", run=1, seed=3)

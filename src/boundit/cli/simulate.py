@@ -118,6 +118,12 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs")
     help="Play one of our own studies instead, at the size we report unless told.",
 )
 @click.option(
+    "--observed",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="With --study logs: in which share of rounds policies see what they can use besides.",
+)
+@click.option(
     "--out",
     type=OutputFile(".npz", ".json"),
     metavar="FILE",
@@ -147,6 +153,7 @@ def simulate(
     batch: int | None,
     workers: int | None,
     study: str | None,
+    observed: float | None,
     out: Path | None,
     plot: Path | None,
     *,
@@ -176,6 +183,8 @@ def simulate(
     # A watch that drops its bounds says so each time; here that is what is being counted.
     logging.getLogger("boundit").addHandler(logging.NullHandler())
     _check_targets(study, out, plot)
+    if observed is not None and study != "logs":
+        raise click.UsageError("--observed goes with --study logs alone")
     refuse_overwriting(context, [place])
     if study is not None:
         found, curves, asked = _answer_study(context, study, runs, rounds, seed, out)
@@ -288,31 +297,29 @@ def _run_log_study(
 
     Called by ``_answer_study`` for --study logs.
     """
-    from boundit.studies.online.log_study import (  # noqa: PLC0415
-        POLICIES as STARTS,
-    )
-    from boundit.studies.online.log_study import ROUNDS as LENGTH  # noqa: PLC0415
-    from boundit.studies.online.log_study import RUNS as GROUPS  # noqa: PLC0415
-    from boundit.studies.online.log_study import run_log_study  # noqa: PLC0415
+    from boundit.studies.online import log_study  # noqa: PLC0415
 
     given = {
         name: context.params[name]
-        for name in ("place", "policies", "log_points")
+        for name in ("place", "policies", "log_points", "observed")
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
-    group = given.get("place")
-    if group is not None and group not in GROUPS:
+    group, groups = given.get("place"), tuple(log_study.RUNS)
+    if group is not None and group not in groups:
         raise click.BadParameter(
-            f"the study of logs has the worlds {', '.join(GROUPS)}", param_hint="'--world'"
+            f"the study of logs has the worlds {', '.join(groups)}", param_hint="'--world'"
         )
+    names = _read_policy_names(given["policies"]) if "policies" in given else log_study.POLICIES
+    settings = log_study.LogStudySettings(
+        rounds or log_study.ROUNDS, seed, given.get("observed", 1.0)
+    )
     with show_progress("runs") as advance:
-        return run_log_study(
-            groups=tuple(GROUPS) if group is None else (group,),
-            policies=_read_policy_names(given["policies"]) if "policies" in given else STARTS,
+        return log_study.run_log_study(
+            groups=groups if group is None else (group,),
+            policies=names,
             points=(given["log_points"],) if "log_points" in given else None,
             runs=runs,
-            rounds=rounds or LENGTH,
-            seed=seed,
+            settings=settings,
             path=out,
             told=advance,
         )

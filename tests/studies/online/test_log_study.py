@@ -9,13 +9,13 @@ import pytest
 from boundit.simulation.errors import DamagedResult
 from boundit.simulation.simulate import simulate
 from boundit.studies.online import log_study
-from boundit.studies.online.log_study import OtherStudy, run_log_study
+from boundit.studies.online.log_study import LogStudySettings, OtherStudy, run_log_study
 
 SMALL: dict[str, Any] = {
     "groups": ("flipped",),
     "points": (500, 2_000),
     "runs": 3,
-    "rounds": 40,
+    "settings": LogStudySettings(rounds=40),
 }
 
 
@@ -74,8 +74,10 @@ def test_another_study_is_not_gone_on_with(tmp_path: Path) -> None:
     path = tmp_path / "logs.json"
     run_log_study(**SMALL, policies=(), path=path)
 
-    with pytest.raises(OtherStudy, match="40 rounds with seed 0, not of 40 rounds with seed 1"):
-        run_log_study(**SMALL, seed=1, path=path)
+    for other in ({"seed": 1}, {"rounds": 41}, {"observed": 0.5}):
+        settings = LogStudySettings(**{"rounds": 40} | other)
+        with pytest.raises(OtherStudy, match=r"keeps a study of 40 rounds, seed 0, .* not of"):
+            run_log_study(**SMALL | {"settings": settings}, path=path)
     path.write_text('{"rounds": 3}')
     with pytest.raises(DamagedResult, match="it keeps no study of logs"):
         run_log_study(**SMALL, path=path)

@@ -18,13 +18,13 @@ from boundit.simulation.errors import DamagedResult
 from boundit.simulation.simulate import simulate
 from boundit.simulation.worlds import flipped_world, paper_world, random_world
 from boundit.studies.online.log_study_rows import FIRST, LogRegrets, LogRow, summarize_logs
-from boundit.studies.online.run_tables import RunTables, make_sources
+from boundit.studies.online.run_tables import FRESH, PLAIN, RunTables, make_sources
 from boundit.studies.online.study import Progress, require_all_runs
 from boundit.studies.online.wrong_graphs import AssumedWorld, make_wrong_worlds
 from boundit.terms.errors import BounditError, UnreadableFile
 from boundit.terms.saving.files import write_page
 
-POLICIES = (FIRST, "TS", "LinUCB-PCB", "LinUCB-living", "TS-PCB")
+POLICIES = (FIRST, *(name for name in (*PLAIN, *FRESH) if name != FIRST))
 ROUNDS, FORMAT = 15_000, "boundit log study 1"
 RUNS = {"paper": 200, "flipped": 200, "random": 40, "wrong": 100}
 """The groups of worlds, and how many runs each world of them has unless told."""
@@ -33,8 +33,27 @@ _WRONG_POINTS = (1_000, 30_000)
 _RANDOM = 30
 
 
+@dataclass(frozen=True, slots=True)
+class LogStudySettings:
+    """What all parts of a study share, and a file that it goes on from must share too."""
+
+    rounds: int = ROUNDS
+    seed: int = 0
+    observed: float = 1.0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rounds:,} rounds, seed {self.seed}, other variables observed in a share "
+            f"{self.observed:g} of them"
+        )
+
+
+SETTINGS = LogStudySettings()
+"""Those at which we report."""
+
+
 class OtherStudy(BounditError):
-    """A file that keeps a study of other rounds or another seed."""
+    """A file that keeps a study of other rounds, another seed or other observations."""
 
     def __init__(self, path: Path, kept: object, asked: object) -> None:
         self.path, self.kept, self.asked = path, kept, asked
@@ -46,8 +65,7 @@ class LogStudy:
     """The regrets in every world and from logs of every length, and what made them."""
 
     regrets: tuple[LogRegrets, ...]
-    rounds: int
-    seed: int
+    settings: LogStudySettings
 
     def rows(self) -> tuple[LogRow, ...]:
         """Sum up each policy in each group of worlds, from logs of each length.
@@ -57,17 +75,18 @@ class LogStudy:
         return summarize_logs(self.regrets)
 
     def record(self) -> dict[str, object]:
-        """Write the rows, rounds and seed as an object for JSON.
+        """Write the rows and what made them as an object for JSON.
 
         Called by ``simulate`` of the command line.
         """
         rows = [row.to_record() for row in self.rows()]
-        return {"rounds": self.rounds, "seed": self.seed, "rows": rows}
+        return {**asdict(self.settings), "rows": rows}
 
     def __str__(self) -> str:
         lines = [
-            f"a log for each run, {self.rounds:,} rounds, seed {self.seed}; final regret as "
-            f"mean (median, q95), and how much less than {FIRST}'s with its 95 % interval"
+            f"a log for each run; {self.settings}",
+            f"final regret as mean (median, q95), and how much less than {FIRST}'s with its "
+            "95 % interval",
         ]
         for (group, points), rows in groupby(self.rows(), lambda row: (row.group, row.points)):
             members = list(rows)
@@ -87,8 +106,7 @@ def run_log_study(
     policies: Sequence[str] = POLICIES,
     points: Sequence[int] | None = None,
     runs: int | None = None,
-    rounds: int = ROUNDS,
-    seed: int = 0,
+    settings: LogStudySettings = SETTINGS,
     path: Path | None = None,
     told: Progress = lambda _, __: None,
 ) -> LogStudy:
@@ -98,22 +116,22 @@ def run_log_study(
     Called by ``_run_log_study`` of the command line.
     """
     names = tuple(dict.fromkeys((FIRST, *policies)))
-    kept = _load(path, rounds, seed)
+    kept = _load(path, settings)
     asked = _list_parts(groups, points, runs)
     of, done = sum(part.runs for part in asked), 0
     played = list[LogRegrets]()
     for part in asked:
         found = kept.setdefault(part.key, {})
         if missing := tuple(name for name in names if name not in found):
-            found |= part.play(missing, rounds, seed, partial(_tell, told, done, of))
-            _keep(path, kept, rounds, seed)
+            found |= part.play(missing, settings, partial(_tell, told, done, of))
+            _keep(path, kept, settings)
         finals = {name: found[name] for name in names}
         played.append(
             LogRegrets(part.summed_with, part.assumed.world.name, part.points, finals)
         )
         done += part.runs
         told(done, of)
-    return LogStudy(tuple(played), rounds, seed)
+    return LogStudy(tuple(played), settings)
 
 
 def _tell(told: Progress, before: int, of: int, now: int) -> None:
@@ -147,7 +165,7 @@ class _Part:
         return self.assumed.world.name if self.group == "wrong" else self.group
 
     def play(
-        self, names: tuple[str, ...], rounds: int, seed: int, told: Callable[[int], None]
+        self, names: tuple[str, ...], settings: LogStudySettings, told: Callable[[int], None]
     ) -> dict[str, list[float]]:
         """Play some policies, each run from its own log; gives their final regrets.
 
@@ -155,11 +173,11 @@ class _Part:
         """
         regret = simulate(
             self.assumed.world,
-            make_sources(names, RunTables(self.assumed, self.points, seed)),
-            rounds=rounds,
+            make_sources(names, RunTables(self.assumed, self.points, settings.seed)),
+            rounds=settings.rounds,
             runs=self.runs,
-            seed=seed,
-            observed=True,
+            seed=settings.seed,
+            observed=settings.observed,
             told=told,
         )
         whole = require_all_runs(regret, self.runs)
@@ -197,8 +215,8 @@ _Kept = dict[tuple[str, str, int, int], dict[str, list[float]]]
 """Final regrets by group, world, length of the log and runs; then by policy, run by run."""
 
 
-def _load(path: Path | None, rounds: int, seed: int) -> _Kept:
-    """Read what an earlier study of the same rounds and seed has kept; nothing without a file.
+def _load(path: Path | None, settings: LogStudySettings) -> _Kept:
+    """Read what an earlier study of the same settings has kept; nothing without a file.
 
     Called by ``run_log_study`` first.
     """
@@ -206,7 +224,7 @@ def _load(path: Path | None, rounds: int, seed: int) -> _Kept:
         return {}
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
-        of, asked = (body["format"], body["rounds"], body["seed"]), (FORMAT, rounds, seed)
+        of, said = LogStudySettings(**body["settings"]), body["format"]
         kept = {
             (one["group"], one["world"], int(one["points"]), int(one["runs"])): {
                 str(name): [float(final) for final in finals]
@@ -218,13 +236,14 @@ def _load(path: Path | None, rounds: int, seed: int) -> _Kept:
         raise UnreadableFile(path, error.strerror or str(error)) from None
     except (KeyError, TypeError, ValueError, AttributeError):
         raise DamagedResult(path, "it keeps no study of logs") from None
-    if of != asked:
-        words = (f"{n:,} rounds with seed {s}" for _, n, s in (of, asked))
-        raise OtherStudy(path, *words)
+    if said != FORMAT:
+        raise DamagedResult(path, f"it is a {said}, and this release reads {FORMAT}")
+    if of != settings:
+        raise OtherStudy(path, of, settings)
     return kept
 
 
-def _keep(path: Path | None, kept: _Kept, rounds: int, seed: int) -> None:
+def _keep(path: Path | None, kept: _Kept, settings: LogStudySettings) -> None:
     """Write all regrets played so far, whole or not at all, where a file is named.
 
     Called by ``run_log_study`` after every world and length of the log.
@@ -235,5 +254,5 @@ def _keep(path: Path | None, kept: _Kept, rounds: int, seed: int) -> None:
         {"group": group, "runs": times, **asdict(LogRegrets(group, world, length, finals))}
         for (group, world, length, times), finals in kept.items()
     ]
-    head = {"format": FORMAT, "rounds": rounds, "seed": seed, "regrets": found}
-    write_page(path, json.dumps(head) + "\n")
+    body = {"format": FORMAT, "settings": asdict(settings), "regrets": found}
+    write_page(path, json.dumps(body) + "\n")

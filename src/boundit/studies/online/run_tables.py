@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 
+from boundit.bandit.fused.policy import Fused
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.policies.ts import TS
 from boundit.bandit.policy import Policy
@@ -33,6 +34,8 @@ FRESH: Mapping[str, FromTable] = {
         prior=table and replace(table, contrasts={}), floor=True
     ),
     "TS-PCB": lambda table: TS(prior=table and table.plain(), propensities=False),
+    "Fused": lambda table: Fused(prior=table, propensities=False),
+    "Fused-trusting": lambda table: Fused(prior=table, doubt=0.0, propensities=False),
 }
 """Policies that start from a log's table, or from nothing where the log refutes the graph."""
 PLAIN: Mapping[str, Callable[[], Policy]] = {
