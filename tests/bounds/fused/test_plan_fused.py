@@ -140,7 +140,16 @@ def test_an_external_table_of_rows_gives_weights_and_one_of_a_law_does_not() -> 
     assert sum(map(sum, factor.counts)) == 300
     assert factor.shares is None
     assert "external table" in factor.reason
-    assert plan(by_law) == plan(derive_bounds(TILTED, "Y | do(X)", log))
+    *reasons, last = plan(by_law).reasons
+    assert "exact law" in last
+    alone = plan(derive_bounds(TILTED, "Y | do(X)", log))
+    assert replace(plan(by_law), reasons=tuple(reasons)) == alone
+
+
+def test_an_external_table_that_helps_nothing_is_named() -> None:
+    other = derive_bounds(TILTED, "Y | do(X)", draw(), external=[{"X": draw(300, 1)["X"]}])
+
+    assert "not counted" in plan(other).reasons[-1]
 
 
 def test_bounds_without_a_confidence_have_the_same_plan() -> None:

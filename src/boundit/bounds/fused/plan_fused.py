@@ -1,6 +1,7 @@
 """The plan of a bound table: the cells in which rows of its log and rounds count together."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.fused.count_plan import PlanCounter
@@ -24,11 +25,9 @@ def plan_fused(
     if (refusal := _find_refusal(plan, evidence)) is not None:
         return NoFusedPlan(refusal)
     table, workspace = evidence.rewards.table, evidence.evaluator.workspace
-    external = [
-        other.table
-        for other in (evidence.population if plan.graph.selection is not None else ())
-        if not (other.table.exact or other.table.adaptive)
-    ]
+    selected = plan.graph.selection is not None
+    others = [other.table for other in evidence.population] if selected else []
+    external = [other for other in others if not other.exact]
     reader = LawReader(
         plan.graph,
         plan.query,
@@ -40,9 +39,13 @@ def plan_fused(
     if scheme is None:
         return NoFusedPlan(_explain_none(search))
     try:
-        return PlanCounter(reader, evidence.rewards, external).count(scheme, pairs)
+        found = PlanCounter(reader, evidence.rewards, external).count(scheme, pairs)
     except LIMITS:
         return NoFusedPlan("memory or time did not suffice to count it")
+    if len(external) == len(others):
+        return found
+    unread = "an external table that is an exact law has no rows, and is not counted"
+    return replace(found, reasons=(*found.reasons, unread))
 
 
 def _find_refusal(plan: BoundPlan, evidence: BoundEvidence) -> str | None:
