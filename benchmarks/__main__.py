@@ -17,6 +17,7 @@ NAMES = (
     "widths",
     "plans",
     "memory",
+    "propensities",
 )
 
 if __name__ == "__main__":

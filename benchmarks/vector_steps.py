@@ -144,6 +144,9 @@ def make_input(d: int, arms: int, contexts: int, runs: int, rounds: int) -> dict
         arm,
         rng.integers(contexts, size=(runs, rounds)),
         rng.random((runs, rounds)),
+        np.zeros(runs, np.uint64),
+        0.0,
+        np.arange(arm.size).reshape(contexts, arms),
     )
     x = pad_rows(rng.normal(size=(arm.size, d)) / np.sqrt(d)).ravel()
     return {"models": stack.models, "x": x, "table": table, "batch": batch, "arms": arms}

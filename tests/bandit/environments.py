@@ -91,7 +91,7 @@ def play_one_by_one(policy: Any, case: BatchCase) -> Places:
         for t, (c, uniform) in enumerate(
             zip(case.contexts[run], case.uniforms[run], strict=True)
         ):
-            decision = own.decide(case.environment.contexts[c])
+            decision = own.decide(case.environment.contexts[c], id=str(t))
             pulls[run, t] = places[decision.arm]
             own.learn(decision, float(uniform < case.environment.means[c, pulls[run, t]]))
     return pulls

@@ -79,8 +79,9 @@ def made() -> Decision:
     )
     score_table = ranked_arms.blank_table.copy()
     score_table[:, FREE_SCORE], score_table[:, SCORE] = [0.7, 0.1], [0.5, np.nan]
+    chances = np.array([0.25, 0.75])
     scores = Scores(
-        ranked_arms, (0, 1), score_table, propensity=lambda _: 0.25, branch="forced"
+        ranked_arms, (0, 1), score_table, win_chances=lambda _: chances, branch="forced"
     )
     return Decision("7", scores.arm, (0,), reasons=scores)
 
@@ -95,6 +96,19 @@ def test_a_decision_that_was_made_has_the_fields_of_one_that_was_written() -> No
     for twin in (copy.copy(made()), copy.deepcopy(made()), pickle.loads(pickle.dumps(made()))):
         assert twin == written
         assert twin.reasons.rows is None
+
+
+def test_the_chances_of_all_arms_are_written_where_they_are_asked_for() -> None:
+    chances = {("A",): 0.25, ("B",): 0.75}
+
+    assert made().propensities == chances
+    assert "propensities" not in made().record()
+    assert Decision.from_json(made().to_json()).propensities is None
+    for twin in (Decision.from_json(made().to_json(propensities=True)), copy.copy(made())):
+        assert twin == made()
+        assert twin.propensities == chances
+    with pytest.raises(NotADecision):
+        Decision.from_json({**made().record(), "propensities": 3})
 
 
 def test_what_is_worked_out_is_kept_and_nothing_can_be_set() -> None:

@@ -28,7 +28,7 @@ def test_no_name_is_given_twice_among_threads() -> None:
 
 
 def test_ids_without_a_seed_are_random_and_those_of_a_seed_are_its_own() -> None:
-    made = [DecisionIds(seed).next_id for seed in (None, None, 0, 1, 0)]
+    made = [DecisionIds(seed).make() for seed in (None, None, 0, 1, 0)]
 
     assert len(set(made)) == 4
     assert made[2] == made[4]
@@ -88,8 +88,8 @@ def test_joined_ids_repeat_none_of_either() -> None:
     for _ in range(3):
         other.make()
 
-    assert ids.join(other).next_id == other.next_id
-    assert ids.join(DecisionIds(6)).next_id == ids.next_id
+    assert ids.join(other).make() == other.make()
+    assert ids.join(DecisionIds(6)).make() == ids.make()
     random = DecisionIds(None)
     random.make()
     assert random.join(ids).make()[:-1] not in (random.prefix, ids.prefix)

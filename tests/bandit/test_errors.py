@@ -17,7 +17,6 @@ from boundit.bandit.errors import (
     InvalidState,
     InvalidStep,
     NeedsArms,
-    NeedsHorizon,
     NotADecision,
     OtherArms,
 )
@@ -27,8 +26,6 @@ CASES: list[tuple[BounditError, str]] = [
     (BadOption("alpha", "a number above 0", -1), "alpha must be a number above 0, found -1"),
     (NeedsArms(), "there are no arms to choose from; give the policy arms=[...] or prior=, "
      "or pass arms=[...] to decide"),
-    (NeedsHorizon("UCB", "delta"),
-     "UCB needs to know how long it plays: give horizon=, or delta="),
     (ForeignBounds("arms", (("A",),), (("B",),)),
      "the bounds are for other arms: the policy has (('A',),), the table (('B',),)"),
     (OtherArms([("D",)], [("B",)]), "the arms of this policy were given, and the new table has "

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from boundit.bandit.decision import Decision
@@ -77,6 +78,47 @@ def test_a_retry_under_the_same_id_gives_the_same_decision(name: str) -> None:
     again = type(policy).from_state(policy.state()).decide((1, 0), id=first.id)
 
     assert first == policy.decide((1, 0), id=first.id) == again
+
+
+@each_policy
+@with_and_without_bounds
+def test_arms_come_as_often_as_their_propensities_say(
+    name: str, prior: BoundTable | None
+) -> None:
+    """A thousand visitors of one context while no reward comes, a floor for every arm."""
+    policy = make(name, prior=prior, explore=0.2)
+    play(policy, fewer_for_oam(name, ROUNDS))
+    found = [policy.decide((1, 0)) for _ in range(1000)]
+    chances = found[0].propensities
+
+    assert set(chances) == set(ARMS)
+    assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
+    assert min(chances.values()) >= 0.05
+    for arm, chance in chances.items():
+        share = np.mean([decision.arm == arm for decision in found])
+        assert abs(share - chance) < 4 * np.sqrt(chance * (1 - chance) / 1000) + 0.01
+    for decision in found[:5]:
+        assert decision.propensity == decision.propensities[decision.arm]
+        again = Decision.from_json(decision.to_json(propensities=True))
+        assert again == decision
+        assert again.propensities == decision.propensities == chances
+
+
+@each_policy
+@with_and_without_bounds
+def test_explored_arms_are_learned_from_and_a_state_goes_on(
+    name: str, prior: BoundTable | None
+) -> None:
+    policy = make(name, prior=prior, explore=0.5)
+    play(policy, 20)
+    again = type(policy).from_state(json.loads(json.dumps(policy.state())))
+
+    one, two = play(policy, 20, start=20), play(again, 20, start=20)
+
+    assert one == two
+    assert policy.state() == again.state()
+    assert policy.n_learned == 40
+    assert any(decision.branch == "explore" for decision in one)
 
 
 @each_policy

@@ -1,9 +1,11 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boundit.bandit.kernels.arrays import Floats
 from boundit.bandit.kernels.score_table import FREE_SCORE, SCORE
 from boundit.bandit.ranked_arms import RankedArm, RankedArms
 from boundit.bandit.scores import Scores
@@ -55,18 +57,50 @@ def test_scores_are_given_in_the_order_of_the_call(
 def test_a_chance_is_worked_out_when_it_is_asked_for() -> None:
     ranked_arms, asked = RankedArms([RankedArm(("A",), 0.0, 1.0, 0)]), list[Scores]()
 
-    def compute(scores: Scores) -> float:
+    def compute(scores: Scores) -> Floats:
         asked.append(scores)
-        return 0.25
+        return np.array([0.25])
 
-    found = Scores(ranked_arms, (0, 0), ranked_arms.blank_table, propensity=compute)
+    found = Scores(ranked_arms, (0, 0), ranked_arms.blank_table, win_chances=compute)
 
     assert asked == []
     assert found.propensity == 0.25
+    assert found.propensities == {("A",): 0.25}
     assert asked == [found]
-    assert (
-        Scores(ranked_arms, (0, 0), ranked_arms.blank_table, propensity=None).propensity is None
-    )
+    unwanted = Scores(ranked_arms, (0, 0), ranked_arms.blank_table, wanted=False)
+    assert (unwanted.propensity, unwanted.propensities) == (None, None)
+
+
+def test_every_arm_of_the_call_has_a_chance_and_a_floor_is_shared_by_all() -> None:
+    arms = RankedArms([RankedArm(("A",), 0.0, 1.0, 1), RankedArm(("B",), 0.0, 0.9, 0)])
+    found = Scores(arms, (0, 0), arms.blank_table)
+    found.allowed = ("B",), ("A",), ("out",)
+
+    assert found.propensities == {("B",): 0.0, ("A",): 1.0, ("out",): 0.0}
+    assert list(found.propensities) == [("B",), ("A",), ("out",)]
+    again = Scores(arms, (0, 0), arms.blank_table)
+    again.allowed, again.explore = found.allowed, 0.3
+    assert again.propensities == pytest.approx({("B",): 0.1, ("A",): 0.8, ("out",): 0.1})
+    assert again.propensity == pytest.approx(0.8)
+
+
+def test_an_explored_arm_is_played_instead_with_its_own_features_and_chance() -> None:
+    class Ones:
+        def row(self, i: int) -> tuple[float, ...]:
+            return (1.0, float(i))
+
+    arms = RankedArms([RankedArm(("A",), 0.0, 1.0, 0), RankedArm(("B",), 0.0, 0.9, 1)])
+    for arm, row, features in ((("B",), 1, (1.0, 1.0)), (("out",), -1, (7.0,))):
+        found = Scores(arms, (0, 0), arms.blank_table, Ones())
+        found.allowed, found.explore = (("A",), ("B",), ("out",)), 0.3
+        assert found.find_row(arm) == row
+        found.explore_arm(arm, row, (7.0,))
+
+        assert (found.arm, found.features, found.branch) == (arm, features, "explore")
+        assert found.propensity == pytest.approx(0.1)
+        assert found.propensities is not None
+        assert found.propensity == found.propensities[arm]
+        assert sum(found.propensities.values()) == pytest.approx(1)
 
 
 def test_features_are_those_of_the_winner() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import click
 import pytest
 
-from boundit.bandit.errors import BadOption, BadReward, NeedsArms, NeedsHorizon
+from boundit.bandit.errors import BadOption, BadReward, NeedsArms
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.numbers import UNFINISHED
 from boundit.bounds.request import UnknownProfile
@@ -235,7 +235,6 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     ),
     (BadOption("seed", "text", 3), "seed", "seed must be text, found 3", None),
     (NeedsArms(), "arms", "give the policy arms=[...] or prior=, or pass arms=[...] to", None),
-    (NeedsHorizon("OAM", "beta"), "horizon", "it plays: give horizon=, or beta=", None),
     (
         BadReward(2, (0, 1), "a"),
         "reward_range",

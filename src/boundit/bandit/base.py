@@ -26,18 +26,18 @@ from boundit.bandit.errors import (
     NotADecision,
 )
 from boundit.bandit.kernels.arrays import Floats, Places, Seeds
-from boundit.bandit.kernels.rng import NO_STREAM, StreamKey
+from boundit.bandit.kernels.rng import NO_STREAM, StreamKey, draw_explored
 from boundit.bandit.learned_ids import REMEMBERED, IdStore, LearnedIds
-from boundit.bandit.options import read_seed
+from boundit.bandit.options import read_seed, read_share
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.prior.log_refutation import LogRefutation
 from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Refutation
 from boundit.bandit.ranked_arms import RankedArms
-from boundit.bandit.scores import Scores
+from boundit.bandit.scores import EXPLORED, Scores
 from boundit.bandit.serialization import Record, State, open_state, seal_state
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames
-from boundit.terms.bound import Context
+from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.saving.codec import decode, encode
 
@@ -49,6 +49,13 @@ class Statistics(Protocol):
         """Learn from the reward of one decision, or raise before anything changes.
 
         Called by ``BasePolicy.take`` for every reward.
+        """
+        ...
+
+    def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:
+        """Find the features that an arm is learned by in a context, none where it needs none.
+
+        Called by ``BasePolicy._explore_arms`` for an arm that was not scored.
         """
         ...
 
@@ -117,11 +124,13 @@ class BasePolicy(ABC, Generic[S]):
         statistics: S,
         *,
         seed: int | None = None,
+        explore: float = 0.0,
         remember: int | IdStore = REMEMBERED,
     ) -> None:
         self.spec, self.monitor, self.statistics = spec, monitor, statistics
         self.learned_ids = LearnedIds(remember)
-        self._seed = read_seed(seed)
+        self._seed, self._explore = read_seed(seed), read_share("explore", explore)
+        self._draws = self.samples or self._explore > 0
         self.ids, self._lock = DecisionIds(seed), RLock()
 
     @abstractmethod
@@ -178,10 +187,30 @@ class BasePolicy(ABC, Generic[S]):
             if not self.sees_numbers:
                 values = cell
             ranked_arms = self.monitor.rank(allowed, cell, held=arms is None)
-            key = self.ids.key_stream(id) if self.samples else NO_STREAM
-            scores = self.choose(values, ranked_arms, key)
-            name = self.ids.make() if id is None else id
+            count, name = self.ids.count, self.ids.make() if id is None else id
+            key = self.ids.key_stream(name) if self._draws else NO_STREAM
+            try:
+                scores = self.choose(values, ranked_arms, key)
+                scores.allowed = allowed
+                if self._explore:
+                    self._explore_arms(values, scores, key)
+            except BaseException:
+                self.ids.count = count
+                raise
         return Decision(name, scores.arm, values, reasons=scores)
+
+    def _explore_arms(self, context: Context, scores: Scores, stream_key: StreamKey) -> None:
+        """With the chance ``explore``, play an arm drawn uniformly from all of the call.
+
+        Also one that bounds rule out. Called by ``BasePolicy.decide`` where a floor is set.
+        """
+        scores.explore = self._explore
+        place = draw_explored(*stream_key, self._explore, len(scores.allowed))
+        if place >= 0:
+            arm = scores.allowed[place]
+            row = scores.find_row(arm)
+            features = () if row >= 0 else self.statistics.find_features(context, arm)
+            scores.explore_arm(arm, row, features)
 
     def learn(
         self,
@@ -245,7 +274,8 @@ class BasePolicy(ABC, Generic[S]):
         Called by ``BasePolicy.learn`` for every decision on an arm not held.
         """
         self.spec.require_arm(decision.arm)
-        if decision.arm not in decision.index and decision.arm not in self.spec.retired:
+        known = decision.arm in decision.index or decision.arm in self.spec.retired
+        if not known and decision.branch != EXPLORED:
             raise BadArm(decision.arm, "it is not held, and was not among those passed")
 
     def refresh(self, prior: BoundTable, *, arms: Arms | None = None) -> None:
@@ -347,7 +377,9 @@ class BasePolicy(ABC, Generic[S]):
             return None
         prior = PriorBounds(self.monitor.prior.table)
         layout = BatchLayout.of(self.spec, prior, environment)
-        runs = BatchRuns.of(contexts, uniforms, seeds, observation_uniforms)
+        runs = BatchRuns.of(
+            contexts, uniforms, seeds, observation_uniforms, explore=self._explore
+        )
         return layout and self.play_batch(layout, runs)
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
@@ -377,7 +409,7 @@ class BasePolicy(ABC, Generic[S]):
         Called by ``BasePolicy.fresh``, ``BasePolicy.merged``, ``BasePolicy._settings`` and
         ``BasePolicy.state``.
         """
-        return {**self.options(), "seed": self._seed}
+        return {**self.options(), "seed": self._seed, "explore": self._explore}
 
     def _settings(self) -> Record:
         """Give all options but the seed: what two policies must share to be merged.

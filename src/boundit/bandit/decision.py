@@ -3,8 +3,8 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import FrozenInstanceError, dataclass, field, fields
-from typing import NoReturn, Protocol, final
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from typing import NoReturn, Protocol, TypeAlias, final
 
 from boundit.bandit.errors import NotADecision
 from boundit.bandit.scores import FeatureRows
@@ -60,6 +60,14 @@ class Reasons(Protocol):
         ...
 
     @property
+    def propensities(self) -> Mapping[Arm, float] | None:
+        """The chance of every arm of the call, None if not wanted or not kept.
+
+        Read by ``Decision.propensities``.
+        """
+        ...
+
+    @property
     def branch(self) -> str | None:
         """The part of the algorithm that chose, such as OAM's ``exploit``, None without parts.
 
@@ -92,10 +100,12 @@ class StatedReasons:
     skipped: int
     propensity: float | None
     branch: str | None = None
+    propensities: Mapping[Arm, float] | None = field(default=None, compare=False)
     rows: FeatureRows | None = field(default=None, compare=False)
     winner: int = field(default=0, compare=False)
 
 
+_Chances: TypeAlias = Mapping[Arm, float]
 _REASONS = tuple(part.name for part in fields(StatedReasons) if part.compare)
 
 
@@ -105,9 +115,11 @@ class Decision:
 
     ``index`` has the score of every arm that was scored, ``skipped`` counts the arms whose
     upper end alone ruled them out, ``capped`` are those whose score the prior lowered.
-    ``propensity`` is the chance of this arm under the policy's own randomness: 1 for a
-    deterministic policy, None where a sampling policy was told not to work it out. ``branch``
-    names the part of an algorithm that chose, where there are several. What a policy decided
+    ``propensity`` is the chance of this arm under the policy's own randomness, and
+    ``propensities`` that of every arm of the call: 1 and 0 for a deterministic policy that does
+    not ``explore``, None where a sampling policy was told not to work them out. ``branch``
+    names the part of an algorithm that chose, where there are several, and is ``explore`` where
+    the arm was drawn uniformly. What a policy decided
     is fixed at once, and the reasons are spelled out when somebody reads them: the ``reasons``
     that ``BasePolicy.decide`` gives stand for all that the other arguments would state.
     """
@@ -128,11 +140,12 @@ class Decision:
         skipped: int = 0,
         propensity: float | None = 1.0,
         branch: str | None = None,
+        propensities: Mapping[Arm, float] | None = None,
         *,
         reasons: Reasons | None = None,
     ) -> None:
         if reasons is None:
-            said = features, index or {}, capped, skipped, propensity, branch
+            said = features, index or {}, capped, skipped, propensity, branch, propensities
             reasons = StatedReasons(*said)
         held = self.__dict__
         held["id"], held["arm"], held["context"], held["reasons"] = id, arm, context, reasons
@@ -176,6 +189,16 @@ class Decision:
         Users log it for off-policy estimates; also read by ``Decision._values``.
         """
         return self.reasons.propensity
+
+    @property
+    def propensities(self) -> Mapping[Arm, float] | None:
+        """The chance of every arm of the call, which add up to 1; worked out when first read.
+
+        None where a policy was told not to work them out, and for a decision read back from
+        JSON that was written without them. Users read it for off-policy estimates that weigh
+        all arms; also read by ``Decision.record``.
+        """
+        return self.reasons.propensities
 
     @property
     def branch(self) -> str | None:
@@ -224,7 +247,7 @@ class Decision:
 
     def __reduce__(self) -> tuple[type["Decision"], tuple[object, ...]]:
         # A copy has the values and not what they were made of.
-        return Decision, tuple(self._values().values())
+        return Decision, (*self._values().values(), self.propensities)
 
     def move_to(self, context: Context) -> "Decision":
         """Give the same decision in a context that says less: the bin of a number.
@@ -233,18 +256,23 @@ class Decision:
         """
         return Decision(self.id, self.arm, context, reasons=self.reasons)
 
-    def record(self) -> Record:
-        """Write the decision as a JSON object.
+    def record(self, *, propensities: bool = False) -> Record:
+        """Write the decision as a JSON object, with the propensities of all arms if asked.
 
         Users call it to log it with other things; also called by ``Decision.to_json``.
         """
         stated = StatedReasons(*(getattr(self, name) for name in _REASONS))
+        everyone = self.propensities if propensities else None
+        chances = {} if everyone is None else {"propensities": encode(everyone, _Chances)}
         key = {"arm": encode_values(self.arm), "context": encode_values(self.context)}
-        return {"id": self.id, **key, **encode(stated)}
+        return {"id": self.id, **key, **encode(stated), **chances}
 
-    def to_json(self) -> str:
-        """Write the decision as JSON text; users keep it until the reward is known."""
-        return json.dumps(self.record(), ensure_ascii=False)
+    def to_json(self, *, propensities: bool = False) -> str:
+        """Write the decision as JSON text; users keep it until the reward is known.
+
+        With the propensities of all arms if asked.
+        """
+        return json.dumps(self.record(propensities=propensities), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str | bytes | Mapping[str, object]) -> "Decision":
@@ -272,6 +300,9 @@ class Decision:
         arm, context = decode_values(record["arm"]), decode_values(record["context"])
         stated = {name: record[name] for name in _REASONS if name in record}
         reasons = decode(StatedReasons, stated)
+        if "propensities" in record:
+            chances = decode(_Chances, record["propensities"])
+            reasons = replace(reasons, propensities=chances)
         if not all(map(math.isfinite, reasons.features)):
             raise ValueError("a feature is not finite")
         return cls(record["id"], arm, context, reasons=reasons)

@@ -4,14 +4,11 @@ import os
 from copy import copy
 from hashlib import blake2b
 from secrets import randbits
-from typing import TYPE_CHECKING, final
+from typing import final
 from uuid import uuid4
 
 from boundit.bandit.kernels.rng import StreamKey, hash_id, wrap_seed
 from boundit.bandit.serialization import Record
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @final
@@ -34,7 +31,7 @@ class DecisionIds:
 
     def __init__(self, seed: int | None) -> None:
         self.prefix: str | None = None
-        self._key: np.uint64 | None = None
+        self._key: int | None = None
         self._home: object = None
         self.count, self._seeded = 0, seed is not None
         if seed is not None:
@@ -45,40 +42,32 @@ class DecisionIds:
     def make(self) -> str:
         """Make the id of a decision that was given none, and count it.
 
-        Called by ``BasePolicy.decide`` once the arm is chosen.
-        """
-        name = self.next_id
-        self.count += 1
-        return name
-
-    @property
-    def next_id(self) -> str:
-        """The id of the next decision that is given none.
-
-        Read by ``DecisionIds.make`` and ``DecisionIds.key_stream``.
+        Called by ``BasePolicy.decide``, which takes the count back if no arm can be chosen.
         """
         if self._home is not DecisionIds._here:
             self._settle()
-        return f"{self.prefix}{self.count}"
+        number = self.count
+        self.count = number + 1
+        return f"{self.prefix}{number}"
 
     def _settle(self) -> None:
         """Take a prefix of this object and process, unless it is the seed's or restored.
 
-        Called by ``DecisionIds.next_id`` and ``DecisionIds.to_record`` where it may be that of
+        Called by ``DecisionIds.make`` and ``DecisionIds.to_record`` where it may be that of
         the process from which this one was forked off.
         """
         if not self._seeded and self._home is not DecisionIds._here:
             self.prefix, self.count = f"{uuid4().hex}-", 0
         self._home = DecisionIds._here
 
-    def key_stream(self, id: str | None) -> StreamKey:  # noqa: A002, the word users know
+    def key_stream(self, id: str) -> StreamKey:  # noqa: A002, the word users know
         """Give what the draws of a decision hang on: the key, and the hash of its id.
 
-        That of the next one for None. Called by ``BasePolicy.decide`` where anything is drawn.
+        Called by ``BasePolicy.decide`` where anything is drawn.
         """
         if self._key is None:
             self._key = wrap_seed(randbits(64))
-        return self._key, hash_id(self.next_id if id is None else id)
+        return self._key, hash_id(id)
 
     def join(self, other: "DecisionIds") -> "DecisionIds":
         """Make ids for a policy merged of two, which repeat none of either.
@@ -94,7 +83,7 @@ class DecisionIds:
         """Write key, prefix and count for JSON; called by ``BasePolicy.state``."""
         if self.prefix and self._home is not DecisionIds._here:
             self._settle()
-        key = None if self._key is None else f"{int(self._key):016x}"
+        key = None if self._key is None else f"{self._key % (1 << 64):016x}"
         return {"key": key, "prefix": self.prefix, "count": self.count}
 
     def restore(self, record: Record) -> None:

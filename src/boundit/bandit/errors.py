@@ -5,7 +5,6 @@
     InvalidPolicy                  options that make no policy
     ├── BadOption                  a number where another kind of number belongs
     ├── NeedsArms                  nothing to choose from
-    ├── NeedsHorizon               an algorithm that must know how long it plays
     ├── OtherArms                  bounds whose arms are not those that were given
     └── ForeignBounds              bounds of other arms, contexts or rewards
     InvalidStep                    a decision or a reward that cannot be
@@ -53,19 +52,6 @@ class NeedsArms(InvalidPolicy):
             ", or pass ",
             Option("arms", [SOME]),
             " to decide",
-        )
-
-
-class NeedsHorizon(InvalidPolicy):
-    """An algorithm that must know how many rounds it plays."""
-
-    def __init__(self, policy: str, instead: str) -> None:
-        self.policy = policy
-        super().__init__(
-            f"{policy} needs to know how long it plays: give ",
-            Option("horizon", ANY),
-            ", or ",
-            Option(instead, ANY),
         )
 
 

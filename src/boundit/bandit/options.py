@@ -31,6 +31,16 @@ def read_chance(name: str, value: float) -> float:
     return float(value)
 
 
+def read_share(name: str, value: float) -> float:
+    """Check that an option such as ``explore`` is a number from 0 to 1.
+
+    Called by ``BasePolicy.__init__``.
+    """
+    if read_not_negative(name, value) > 1:
+        raise BadOption(name, "a chance from 0 to 1", value)
+    return float(value)
+
+
 def read_flag(name: str, value: bool) -> bool:  # noqa: FBT001, it is the value to judge
     """Check that an option such as ``floor`` is True or False.
 

@@ -8,8 +8,9 @@ the next one lies strictly below the best index: the same arm wins as if all wer
 """
 
 import math
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeAlias, final
+from typing import Protocol, TypeAlias, final
 
 import numpy as np
 
@@ -18,11 +19,8 @@ from boundit.bandit.kernels.score_table import COLUMNS, FREE_SCORE, SCORE
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.terms.bound import Arm
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-Propensity: TypeAlias = "float | Callable[[Scores], float] | None"
-"""A propensity, what works it out when it is read, or None where nobody wants any."""
+EXPLORED = "explore"
+"""The branch of a decision whose arm was drawn uniformly, by the option ``explore``."""
 
 
 Branch: TypeAlias = "str | Callable[[Scores], str | None] | None"
@@ -45,8 +43,9 @@ class Scores:
     """Who won, and the score table that a kernel filled in, as it was.
 
     Deciding is quicker than saying why, so that the reasons are read when somebody asks.
-    ``found`` is the winner's position and how many arms needed no score; ``propensity`` the
-    winner's, or what works it out. Made by ``BasePolicy.choose``.
+    ``found`` is the winner's position and how many arms needed no score; ``win_chances`` works
+    out the chance of each to win, and is None where nobody wants any. Made by
+    ``BasePolicy.choose``; ``BasePolicy.decide`` adds the arms of the call and what explores.
 
     >>> from boundit.bandit.ranked_arms import RankedArm
     >>> two = RankedArms.of([RankedArm(("A",), 0, 0.9, 0), RankedArm(("B",), 0, 0.4, 1)])
@@ -57,25 +56,33 @@ class Scores:
     (('A',), {('A',): 0.9}, (('A',),), 1)
     """
 
+    allowed: tuple[Arm, ...] = ()
+    """All arms of the call, those that were ruled out too."""
+    explore: float = 0.0
+    """The chance with which the arm was drawn uniformly from them."""
+
     def __init__(
         self,
         ranked_arms: RankedArms,
         found: tuple[int, int],
         score_table: Floats,
         rows: FeatureRows | None = None,
-        propensity: "Propensity" = 1.0,
+        win_chances: "WinChances | None" = None,
         branch: "Branch" = None,
+        *,
+        wanted: bool = True,
     ) -> None:
         self.winner, self._unscored = found
         self.arm: Arm = ranked_arms[self.winner].arm
         self.ranked_arms, self.rows, self._branch = ranked_arms, rows, branch
-        self._table_bytes, self._propensity = score_table.tobytes(), propensity
+        self._table_bytes, self._win_chances = score_table.tobytes(), win_chances
+        self.best, self._wanted = self.winner, wanted
 
     @property
     def score_table(self) -> Floats:
         """A copy of the score table as the kernel left it.
 
-        Read by ``Scores.index``, ``Scores.capped`` and ``TS._compute_propensity``.
+        Read by ``Scores.index``, ``Scores.capped`` and ``TS._compute_win_chances``.
         """
         return np.frombuffer(self._table_bytes).reshape(-1, COLUMNS).copy()
 
@@ -115,13 +122,67 @@ class Scores:
         """
         return self._unscored + len(self.ranked_arms.beaten)
 
+    def find_row(self, arm: Arm) -> int:
+        """Find the row of an arm in the score table, -1 if it was ruled out before.
+
+        Called by ``BasePolicy._explore_arms``.
+        """
+        return next((i for i, ranked in enumerate(self.ranked_arms) if ranked.arm == arm), -1)
+
+    def explore_arm(self, arm: Arm, row: int, features: tuple[float, ...]) -> None:
+        """Play another arm than the one that won: it was drawn to explore.
+
+        ``features`` are those of an arm without a row. Called by ``BasePolicy._explore_arms``.
+        """
+        self.arm, self.winner, self.branch = arm, row, EXPLORED
+        if row < 0:
+            self.rows, self.winner, self.features = None, 0, features
+
+    @cached_property
+    def _chances(self) -> list[float]:
+        """The chance of each row of the score table to win by the algorithm's own draws.
+
+        Read by ``Scores.propensity`` and ``Scores.propensities``.
+        """
+        if self._win_chances is not None:
+            found: list[float] = self._win_chances(self).tolist()
+            return found
+        return [float(i == self.best) for i in range(len(self.ranked_arms))]
+
     @cached_property
     def propensity(self) -> float | None:
         """The chance that the policy's own randomness chose this arm, None if not wanted.
 
         Worked out when it is first read. Read by ``Decision.propensity``.
         """
-        return self._propensity(self) if callable(self._propensity) else self._propensity
+        if not self._wanted:
+            return None
+        if not self.explore:
+            return 1.0 if self._win_chances is None else self._chances[self.winner]
+        row = self.find_row(self.arm)
+        return self._mix(self._chances[row] if row >= 0 else 0.0)
+
+    @cached_property
+    def propensities(self) -> dict[Arm, float] | None:
+        """The chance of every arm of the call, in its order; None if not wanted.
+
+        Worked out when it is first read. Read by ``Decision.propensities``.
+        """
+        if not self._wanted:
+            return None
+        found = dict.fromkeys(self.allowed or self.ranked_arms.arms, 0.0)
+        for i, arm in self.ranked_arms.in_call_order:
+            found[arm] = self._chances[i]
+        return {arm: self._mix(chance) for arm, chance in found.items()}
+
+    def _mix(self, chance: float) -> float:
+        """Mix an arm's chance under the algorithm with that of being drawn to explore.
+
+        Called by ``Scores.propensity`` and ``Scores.propensities``.
+        """
+        if not self.explore:
+            return chance
+        return self.explore / len(self.allowed) + (1.0 - self.explore) * chance
 
     @cached_property
     def branch(self) -> str | None:
@@ -130,3 +191,7 @@ class Scores:
         Told when it is first read. Read by ``Decision.branch``.
         """
         return self._branch(self) if callable(self._branch) else self._branch
+
+
+WinChances: TypeAlias = Callable[[Scores], Floats]
+"""What works out the chance of each row of a score table to win."""

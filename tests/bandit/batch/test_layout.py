@@ -58,7 +58,11 @@ def test_a_context_may_have_fewer_arms_than_another() -> None:
     assert np.diff(layout.starts).tolist() == [4, 3, 4, 4]
     assert layout.arms == ARMS
     assert [ARMS[int(i)] for i in layout.score_table[4:7, POSITION]] == list(ARMS[1:])
-    assert layout.score_table[:, STATISTICS].tolist() == list(range(15))
+    assert layout.score_table[:, STATISTICS].tolist() == list(range(16))
+    # The one that is left out comes last, for exploration alone.
+    assert layout.starts[-1] == 15
+    assert layout.pairs[15] == (ARMS[0], (0, 1))
+    assert layout.rows[1].tolist() == [15, 4, 5, 6]
 
 
 def test_runs_are_put_in_one_writable_piece() -> None:

@@ -14,10 +14,10 @@ def test_a_context_has_the_arms_between_its_starts() -> None:
     visitors = np.tile([0, 1], (2, 30))
     batch = BatchArrays(
         np.array([0, 2, 5]), np.array([0.0, 1.0, 0.0, 0.0, 1.0]), target, visitors,
-        np.full(visitors.shape, 0.5),
+        np.full(visitors.shape, 0.5), np.zeros(2, np.uint64), 0.0, np.zeros((2, 3), np.int64),
     )  # fmt: skip
 
-    pulls = play_ucb(table, 0.1, batch)
+    pulls = play_ucb(table, 0.1, 1.0, batch)
 
     assert set(pulls[visitors == 0].tolist()) == {4, 3}
     assert set(pulls[visitors == 1].tolist()) == {2, 1, 0}

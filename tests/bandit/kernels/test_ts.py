@@ -9,7 +9,7 @@ from boundit.bandit.kernels.truncated_draws import draw_truncated_beta
 from boundit.bandit.kernels.ts import decide_ts, scale_to_unit
 from tests.bandit.score_tables import make_score_table
 
-SEED = np.uint64(99)
+SEED = 99
 
 
 def test_a_decision_is_that_of_drawing_every_arm() -> None:
@@ -24,10 +24,10 @@ def test_a_decision_is_that_of_drawing_every_arm() -> None:
         count_rows, upper = np.column_stack([count, total]), ends[1][order]
         table = make_score_table(order, order, ends[0][order], upper)
 
-        winner, left = decide_ts(SEED, np.uint64(number), count_rows, table, low, high)
+        winner, left = decide_ts(SEED, number, count_rows, table, low, high)
 
         looked, draws, free = n - left, table[:, SCORE], table[:, FREE_SCORE]
-        every, beliefs, whole = [], [], np.uint64(open_stream(SEED, np.uint64(number)))
+        every, beliefs, whole = [], [], np.uint64(open_stream(SEED, number))
         for arm in range(n):
             mean = total[arm] / count[arm] if count[arm] else low
             wins = count[arm] * scale_to_unit(mean, low, high)
@@ -51,6 +51,6 @@ def test_ties_of_points_go_to_the_first_arm() -> None:
     order = np.array([2, 0, 1])
     table = make_score_table(order, order, 0.5, 0.5)
 
-    winner, skipped = decide_ts(SEED, SEED, np.zeros((3, 2)), table, 0.0, 1.0)
+    winner, skipped = decide_ts(SEED, 9, np.zeros((3, 2)), table, 0.0, 1.0)
 
     assert (order[winner], skipped) == (0, 0)

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.oam.allocation import allocate
 from boundit.bandit.oam.batch import (
     CAP,
@@ -24,8 +25,21 @@ def make_candidates() -> BatchCandidates:
     n, ends = len(X), np.full(len(X), np.inf)
     target = np.tile(np.arange(4), 4)
     return BatchCandidates(
-        X, np.arange(0, n + 1, 4), -ends, ends, target, ENVIRONMENT.means.reshape(-1)
+        X,
+        np.arange(0, n + 1, 4),
+        -ends,
+        ends,
+        target,
+        ENVIRONMENT.means.reshape(-1),
+        np.arange(n).reshape(4, 4),
     )
+
+
+def make_batch(contexts: Places, uniforms: Floats) -> BatchArrays:
+    """Rounds without exploration; what arms earn and where they lie the candidates say."""
+    candidates, seeds = make_candidates(), np.zeros(len(contexts), np.uint64)
+    kept = candidates.blocks, candidates.means, candidates.places
+    return BatchArrays(*kept, contexts, uniforms, seeds, 0.0, candidates.rows)
 
 
 def test_the_allocation_is_solved_ever_more_rarely() -> None:
@@ -60,12 +74,11 @@ def test_the_allocation_is_that_of_the_least_squares_gaps() -> None:
 def test_runs_do_not_know_of_each_other() -> None:
     contexts, uniforms, _ = draw_runs(3, 120)
 
-    together = play_oam(CONSTANTS, make_candidates(), contexts, uniforms)
+    together = play_oam(CONSTANTS, make_candidates(), make_batch(contexts, uniforms))
 
     for run in range(3):
-        alone = play_oam(
-            CONSTANTS, make_candidates(), contexts[run : run + 1], uniforms[run : run + 1]
-        )
+        one = make_batch(contexts[run : run + 1], uniforms[run : run + 1])
+        alone = play_oam(CONSTANTS, make_candidates(), one)
         np.testing.assert_array_equal(alone[0], together[run])
 
 
@@ -74,9 +87,8 @@ def test_it_learns_to_pull_the_best_arms() -> None:
     contexts, uniforms, _ = draw_runs(4, 400)
     means = (X @ [0.1, 0.1, 0.1, 0.4, 0.2]).reshape(4, 4)
 
-    pulls = play_oam(
-        CONSTANTS, make_candidates()._replace(means=means.reshape(-1)), contexts, uniforms
-    )
+    candidates = make_candidates()._replace(means=means.reshape(-1))
+    pulls = play_oam(CONSTANTS, candidates, make_batch(contexts, uniforms))
 
     lost = means.max(axis=1)[contexts] - means[contexts, pulls]
     assert lost[:, 300:].mean() < 0.01

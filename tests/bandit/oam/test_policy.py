@@ -9,7 +9,7 @@ import pytest
 
 from boundit.bandit.errors import BadOption, DamagedState
 from boundit.bandit.oam.policy import OAM
-from boundit.bandit.oam.round import Branch
+from boundit.bandit.oam.round import Branch, MatchingConstants, set_horizon
 from boundit.bandit.policy import Policy
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_table import BoundTable
@@ -206,8 +206,6 @@ def test_two_parted_policies_merge_into_what_one_would_know() -> None:
 
 def test_a_fresh_policy_takes_the_horizon_it_lacks() -> None:
     unbound = OAM(arms=["A", "B"], context=["Age"])
-    with pytest.raises(BadOption, match="horizon must be a whole number"):
-        unbound.decide((0,))
 
     bound = unbound.fresh(horizon=50)
 
@@ -244,3 +242,21 @@ def test_rewards_of_another_range_are_played_alike() -> None:
 def test_options_that_make_no_policy_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(BadOption):
         OAM(arms=["A"], **options)  # type: ignore[arg-type]
+
+
+def test_without_a_horizon_it_plays_for_any_time() -> None:
+    """Twice the rounds so far, up to a power of two and at least 1,024."""
+    policy = OAM(arms=["A", "B"], context=["Age"])
+
+    found = [
+        set_horizon(MatchingConstants(given, 0.0, 0.2, 0.1, 0.1), n).horizon
+        for given, n in ((0.0, 0), (0.0, 511), (0.0, 512), (0.0, 5000), (9.0, 5000))
+    ]
+
+    assert found == [1024.0, 1024.0, 2048.0, 16384.0, 9.0]
+    assert policy.decide((0,)).branch == "start"
+    assert policy.fresh(horizon=7).state()["options"]["horizon"] == 7
+
+
+def test_whole_runs_without_a_horizon_are_those_of_single_calls() -> None:
+    assert_plays_alike(OAM(prior=all_policies.table(0.2), sigma2=0.001), runs=1, rounds=620)

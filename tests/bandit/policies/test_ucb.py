@@ -5,11 +5,12 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
-from boundit.bandit.errors import NeedsHorizon
 from boundit.bandit.policies.ucb import UCB
 from boundit.terms.bound_table import BoundTable
 from tests.bandit.all_policies import ARMS, CONTEXTS, mean, table
+from tests.bandit.environments import BatchCase, batch_cases, play_one_by_one
 
 
 def one_table(ends: list[tuple[float, float]], reward_range: tuple[float, float]) -> BoundTable:
@@ -94,11 +95,30 @@ def test_a_lower_end_lifts_a_run_of_bad_luck() -> None:
     assert policy.decide().index[0,] == 0.6
 
 
-def test_it_must_know_how_long_it_plays() -> None:
-    with pytest.raises(NeedsHorizon, match="give horizon=, or delta="):
-        UCB(arms=["A"]).decide()
-    assert UCB(arms=["A"], delta=0.1).decide().arm == ("A",)
-    assert UCB(arms=["A"]).fresh(horizon=7).decide().arm == ("A",)
+def test_without_a_horizon_the_index_grows_with_the_rounds_of_its_context() -> None:
+    policy = UCB(arms=["A", "B"], context=["U"], sigma=0.5)
+    for i in range(7):
+        policy.learn(policy.decide(0, id=str(i)), 1.0)
+    policy.learn(policy.decide(1, id="other"), 0.0)
+    t, index = 8, policy.decide(0).index
+    counts = {arm: policy.statistics[(0,), arm].n for arm in index}
+
+    assert sum(counts.values()) == 7
+    for arm, n in counts.items():
+        width = 0.5 * math.sqrt(2 * math.log(1 + t * math.log(t) ** 2) / n)
+        assert index[arm] == pytest.approx(1 + width)
+    assert policy.fresh(horizon=7).state()["options"]["horizon"] == 7
+
+
+@settings(deadline=None, max_examples=15)
+@given(batch_cases())
+def test_whole_runs_without_a_horizon_are_those_of_single_calls(case: BatchCase) -> None:
+    policy = UCB(**case.options)
+
+    pulls = policy.play(case.environment, case.contexts, case.uniforms, case.seeds)
+
+    assert pulls is not None
+    assert pulls.tolist() == play_one_by_one(policy, case).tolist()
 
 
 def test_delta_is_one_over_the_squared_horizon() -> None:

@@ -11,11 +11,12 @@ from boundit.bandit.errors import BadFeatures
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places, Seeds
 from boundit.bandit.kernels.lin_ucb_narrowing import NarrowingLayout
 from boundit.bandit.kernels.score_table import POSITION, STATISTICS
+from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.ridge import RidgeStack
 from boundit.bandit.learned.ridge_models import RidgeModels
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.prior.narrowing import NarrowingBounds
-from boundit.bandit.ranked_arms import RankedArms
+from boundit.bandit.ranked_arms import RankedArm, RankedArms
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_errors import OutsideDomain
@@ -29,13 +30,14 @@ class BatchRuns(NamedTuple):
 
     ``uniforms`` decide the rewards and ``observation_uniforms`` what a round shows besides,
     where rounds show anything, nan in one that does not; each run has a seed for what the
-    policy itself draws.
+    policy itself draws. ``explore`` is the share of rounds that play any arm.
     """
 
     contexts: Places
     uniforms: Floats
     seeds: Seeds
     observation_uniforms: Floats | None
+    explore: float = 0.0
 
     @classmethod
     def of(
@@ -44,6 +46,8 @@ class BatchRuns(NamedTuple):
         uniforms: Floats,
         seeds: Seeds,
         observation_uniforms: Floats | None,
+        *,
+        explore: float = 0.0,
     ) -> Self:
         """Bring contexts, uniforms and seeds to the types that kernels were compiled for.
 
@@ -56,6 +60,7 @@ class BatchRuns(NamedTuple):
             None
             if observation_uniforms is None
             else np.require(observation_uniforms, np.float64, _WHOLE),
+            explore,
         )
 
 
@@ -66,7 +71,8 @@ class BatchLayout:
 
     Those of context ``c`` lie from ``starts[c]`` to ``starts[c + 1]``; ``arms`` are what their
     positions speak of, ``places`` where an arm stands in the environment. Each has statistics
-    of its own.
+    of its own. Arms that are left out of their context, since another is surely better, come
+    last: only exploration plays them. ``rows`` says where each arm of a context lies.
     """
 
     contexts: tuple[Context, ...]
@@ -76,6 +82,7 @@ class BatchLayout:
     score_table: Floats
     means: Floats
     places: Places
+    rows: Places  # contexts x arms
     environment: FiniteEnvironment
 
     @classmethod
@@ -93,10 +100,16 @@ class BatchLayout:
         known = {arm: i for i, arm in enumerate(environment.arms)}
         ranked = tuple(prior.rank(spec.arms, c, held=True) for c in contexts)
         sizes = [len(arms) for arms in ranked]
-        places = np.array([known[a.arm] for arms in ranked for a in arms], np.int64)
-        score_table = np.concatenate([arms.blank_table for arms in ranked])
+        listed = [(c, a) for c, arms in enumerate(ranked) for a in arms]
+        beaten = [(c, a) for c, arms in enumerate(ranked) for a in arms.beaten]
+        places = np.array([known[a.arm] for _, a in (*listed, *beaten)], np.int64)
+        score_table = np.concatenate(
+            [*(arms.blank_table for arms in ranked), *_tabulate_beaten(beaten)]
+        )
         score_table[:, STATISTICS] = np.arange(len(score_table))
-        met = np.repeat(np.arange(len(contexts)), sizes)
+        met = np.array([c for c, _ in (*listed, *beaten)], np.int64)
+        rows = np.empty((len(contexts), len(spec.arms)), np.int64)
+        rows[met, score_table[:, POSITION].astype(np.int64)] = np.arange(len(score_table))
         return cls(
             contexts,
             spec.arms,
@@ -105,6 +118,7 @@ class BatchLayout:
             score_table,
             np.asarray(environment.means, np.float64)[met, places],
             places,
+            rows,
             environment,
         )
 
@@ -114,19 +128,34 @@ class BatchLayout:
         Gives what kernels such as ``play_ucb`` play whole runs on. Called by
         ``LinUCB.play_batch``, ``UCB.play_batch`` and those of all others but OAM.
         """
-        return BatchArrays(self.starts, self.means, self.places, runs.contexts, runs.uniforms)
+        return BatchArrays(
+            self.starts,
+            self.means,
+            self.places,
+            runs.contexts,
+            runs.uniforms,
+            runs.seeds,
+            runs.explore,
+            self.rows,
+        )
 
     @property
     def pairs(self) -> list[Key]:
         """The arm and the context of every row of the score table.
 
-        Read by ``lay_out_narrowing``.
+        Read by ``lay_out_ridge``, ``lay_out_candidates`` and ``lay_out_narrowing``.
         """
-        return [
-            (ranked.arm, context)
-            for context, arms in zip(self.contexts, self.ranked_arms, strict=True)
-            for ranked in arms
-        ]
+        met = list(zip(self.contexts, self.ranked_arms, strict=True))
+        kept = [(ranked.arm, context) for context, arms in met for ranked in arms]
+        return kept + [(ranked.arm, context) for context, arms in met for ranked in arms.beaten]
+
+
+def _tabulate_beaten(beaten: list[tuple[int, RankedArm]]) -> list[Floats]:
+    """Make the rows of the score table for arms that are left out, if there are any.
+
+    Called by ``BatchLayout.of``.
+    """
+    return [RankedArms(ranked for _, ranked in beaten).blank_table] if beaten else []
 
 
 def _read_contexts(
@@ -166,9 +195,13 @@ def lay_out_ridge(models: RidgeModels, layout: BatchLayout) -> RidgeLayout | Non
     try:
         pairs = zip(layout.contexts, layout.ranked_arms, strict=True)
         rows = [models.get_features(context, arms) for context, arms in pairs]
+        beaten = [
+            models.find_features(context, arm)
+            for arm, context in layout.pairs[layout.starts[-1] :]
+        ]
     except BadFeatures:
         return None
-    sizes = {row.n_features for row in rows}
+    sizes = {row.n_features for row in rows} | {len(features) for features in beaten}
     if len(sizes) > 1:
         return None
     (d,), shared = sizes, models.ridge_settings.shared
@@ -177,7 +210,8 @@ def lay_out_ridge(models: RidgeModels, layout: BatchLayout) -> RidgeLayout | Non
         stack.push(models.get_model(arm, d))
     score_table = layout.score_table.copy()
     score_table[:, STATISTICS] = 0 if shared else score_table[:, POSITION] * stack.block
-    return RidgeLayout(stack, np.concatenate([row.x for row in rows]), score_table)
+    x = [row.x for row in rows] + [pad_rows(np.array(features)) for features in beaten]
+    return RidgeLayout(stack, np.concatenate(x), score_table)
 
 
 def lay_out_narrowing(
@@ -199,7 +233,8 @@ def lay_out_narrowing(
     pools = [
         [narrowing.find_pool(i, *pair) for pair in pairs] for i in range(len(narrowing.plans))
     ]
-    met = np.repeat(np.arange(len(layout.contexts)), np.diff(layout.starts))
+    known = {context: c for c, context in enumerate(layout.contexts)}
+    met = [known[context] for _, context in pairs]
     return NarrowingLayout(
         narrowing.found,
         narrowing.claims,

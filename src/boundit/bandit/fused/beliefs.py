@@ -37,7 +37,7 @@ from boundit.bandit.kernels.score_table import STATISTICS
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.serialization import Record, decode_values, encode_values
 from boundit.bandit.spec import BanditSpec
-from boundit.terms.bound import Context, Key
+from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.fused_plan import FusedPlan
 
 if TYPE_CHECKING:
@@ -164,6 +164,10 @@ class FusedBeliefs:
                 pairs = np.concatenate([self.counts.pairs, more])
                 self.counts = self.counts._replace(pairs=pairs)
         return place
+
+    def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:  # noqa: ARG002
+        """Give no features, as cells need none; called by ``BasePolicy._explore_arms``."""
+        return ()
 
     def settings(self) -> Record:
         """Give no options, as the policy has them; called by ``BasePolicy.state``."""

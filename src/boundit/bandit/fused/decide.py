@@ -210,8 +210,8 @@ def tabulate_indices(
 
 @compile_kernel
 def decide_fused(
-    seed: np.uint64,
-    id_hash: np.uint64,
+    seed: int,
+    id_hash: int,
     layout: FusedLayout,
     counts: FusedCounts,
     laws: ParticleLaws,

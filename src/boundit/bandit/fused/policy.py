@@ -17,7 +17,7 @@ from boundit.bandit.fused.indices import write_doubts
 from boundit.bandit.fused.propensities import compute_propensities
 from boundit.bandit.fused.runs import play_fused
 from boundit.bandit.fused.sights import lay_out_sights
-from boundit.bandit.kernels.arrays import Places
+from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.rng import StreamKey
 from boundit.bandit.kernels.score_table import (
     FREE_SCORE,
@@ -82,6 +82,7 @@ class Fused(BasePolicy[FusedBeliefs]):
         living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
         seed: int | None = None,
+        explore: float = 0.0,
     ) -> None:
         self._doubt = read_not_negative("doubt", doubt)
         if self._doubt >= 1:
@@ -91,7 +92,7 @@ class Fused(BasePolicy[FusedBeliefs]):
         spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
         monitor = BoundMonitor.of(prior and _take_off(prior), watch=watch, living=living)
         beliefs = self._make_beliefs(prior, spec)
-        super().__init__(spec, monitor, beliefs, remember=remember, seed=seed)
+        super().__init__(spec, monitor, beliefs, seed=seed, explore=explore, remember=remember)
 
     def _make_beliefs(self, prior: BoundTable | None, spec: BanditSpec) -> FusedBeliefs:
         """Make beliefs that have learned nothing, by the plan of a table if it has one.
@@ -211,18 +212,19 @@ class Fused(BasePolicy[FusedBeliefs]):
         )
         weights = (beliefs.learned if blind else beliefs.counts).taus[:, WEIGHT].copy()
 
-        def find_chance(scores: Scores) -> float:
+        def find_chances(scores: Scores) -> Floats:
             if self.plan is None:
                 return _share_tie(scores)
-            return float(compute_propensities(table, weights)[scores.winner])
+            return compute_propensities(table, weights)
 
         unscored = int(np.isnan(score_table[:, SCORE]).sum())
         return Scores(
             ranked_arms,
             (winner, unscored),
             score_table,
-            propensity=find_chance if self._propensities else None,
+            win_chances=find_chances,
             branch=self._tell_parts,
+            wanted=self._propensities,
         )
 
     def _tell_parts(self, scores: Scores) -> str | None:
@@ -275,7 +277,6 @@ class Fused(BasePolicy[FusedBeliefs]):
             self._list_constants(),
             score_table,
             sights,
-            runs.seeds,
             layout.make_arrays(runs),
         )
 
@@ -344,13 +345,15 @@ def _take_off(prior: BoundTable) -> BoundTable:
     return replace(prior, contrasts={}, living=())
 
 
-def _share_tie(scores: Scores) -> float:
-    """Share the chance of the best arm with those that tie with it exactly.
+def _share_tie(scores: Scores) -> Floats:
+    """Share all chance among the best arm and those that tie with it exactly.
 
     Without a plan nothing else is drawn. Called by ``Fused.choose`` when a propensity is read.
     """
     table = scores.score_table[:, [SCORE, FREE_SCORE]]
-    return 1.0 / int((table == table[scores.winner]).all(axis=1).sum())
+    tied = (table == table[scores.best]).all(axis=1).astype(np.float64)
+    shares: Floats = tied / tied.sum()
+    return shares
 
 
 def _name_part(part: float) -> str:

@@ -9,8 +9,9 @@ from boundit.bandit.fused.arrays import N_LEARNED, N_SEEN, FusedCounts, FusedLay
 from boundit.bandit.fused.decide import FusedOptions, find_best_arm
 from boundit.bandit.fused.learn import learn_particles, learn_round, weigh_particles
 from boundit.bandit.fused.particles import ParticleCounts, ParticleLaws
-from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places, Seeds
+from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
+from boundit.bandit.kernels.explore import find_explored_row
 from boundit.bandit.kernels.rng import open_stream
 from boundit.bandit.kernels.score_table import STATISTICS
 
@@ -79,7 +80,6 @@ def play_fused(
     options: FusedOptions,
     score_table: Floats,
     sights: Sights,
-    seeds: Seeds,
     batch: BatchArrays,
 ) -> Places:
     """Play whole runs of the fused policy; gives the arm pulled in every run and round.
@@ -107,19 +107,21 @@ def play_fused(
         for t in range(rounds):
             c = batch.contexts[run, t]
             blind = spread and is_blind(own.totals)
-            row = find_best_arm(
-                layout,
-                own,
-                laws,
-                its,
-                blind,
-                options,
-                score_table,
-                batch.starts[c],
-                batch.starts[c + 1],
-                open_stream(seeds[run], np.uint64(t)),
-                scratch,
-            )
+            row = find_explored_row(batch, run, t)
+            if row < 0:
+                row = find_best_arm(
+                    layout,
+                    own,
+                    laws,
+                    its,
+                    blind,
+                    options,
+                    score_table,
+                    batch.starts[c],
+                    batch.starts[c + 1],
+                    open_stream(batch.seeds[run], t),
+                    scratch,
+                )
             pulls[run, t] = batch.target[row]
             reward = 1 if batch.uniforms[run, t] < batch.means[row] else 0
             cell = find_shown(sights, run, t, row, reward)

@@ -17,6 +17,9 @@ class BatchArrays(NamedTuple):
     The arms of context ``c`` are those from ``starts[c]`` to ``starts[c + 1]``; ``means`` are
     what they earn and ``target`` what they are called outside. ``contexts`` are who
     comes, runs x rounds; a reward is 1 where its place in ``uniforms`` lies below its mean.
+    With the chance ``explore`` a round plays an arm drawn uniformly: ``rows`` says where each
+    arm of a context lies, contexts x arms, those too that bounds rule out and ``starts`` leaves
+    out. Draws come from the run's seed and the round's number.
     """
 
     starts: Places
@@ -24,3 +27,6 @@ class BatchArrays(NamedTuple):
     target: Places
     contexts: Places
     uniforms: Floats
+    seeds: Seeds
+    explore: float
+    rows: Places

@@ -6,6 +6,7 @@ import numpy as np
 
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
+from boundit.bandit.kernels.explore import find_explored_row
 from boundit.bandit.kernels.score_table import (
     FREE_SCORE,
     LOWER,
@@ -199,10 +200,12 @@ def play_kl_ucb(
         count_rows[:], plays[:] = 0.0, 0.0
         for t in range(rounds):
             v = batch.contexts[run, t]
-            budget = compute_budget(plays[v] + 1.0, c)
-            arm, _ = find_best_arm(
-                count_rows, score_table, starts[v], starts[v + 1], budget, low, high
-            )
+            arm = find_explored_row(batch, run, t)
+            if arm < 0:
+                budget = compute_budget(plays[v] + 1.0, c)
+                arm, _ = find_best_arm(
+                    count_rows, score_table, starts[v], starts[v + 1], budget, low, high
+                )
             pulls[run, t] = batch.target[arm]
             plays[v] += 1.0
             count_rows[arm, 0] += 1.0

@@ -5,11 +5,12 @@ Models and rows lie as ``kernels.ridge`` says.
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places, Seeds
+from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.kernels.dense import factor
+from boundit.bandit.kernels.explore import find_explored_row
 from boundit.bandit.kernels.ridge import compute_spread, dot_padded, predict_mean, update_model
-from boundit.bandit.kernels.rng import branch_stream, open_stream
+from boundit.bandit.kernels.rng import branch_stream, mix_bits, open_stream
 from boundit.bandit.kernels.score_table import (
     FREE_SCORE,
     LIN_TS_MEAN,
@@ -28,8 +29,8 @@ from boundit.bandit.kernels.truncated_draws import draw_normal_pair, truncate_no
 def factor_inverse(models: Floats, model: int, d: int, p: int) -> Floats:
     """Find the lower triangle ``L`` with ``L L'`` a ridge model's inverse, to draw from it.
 
-    Called where all arms share one model: by ``decide_lin_ts`` and ``estimate_win_probability``
-    once, by ``play_lin_ts`` in every round.
+    Called where all arms share one model: by ``decide_lin_ts`` and
+    ``estimate_win_probabilities`` once, by ``play_lin_ts`` in every round.
     """
     square = np.empty((d, d))
     for i in range(d):
@@ -72,7 +73,7 @@ def draw_best_arm(
     And the first row that was not drawn, arms coming by decreasing upper end. Arms that share a
     model share the deviation drawn for it, and its ``root`` is given; without one an arm has a
     deviation of its own. Called by ``decide_lin_ts`` and ``play_lin_ts`` once a round, by
-    ``estimate_win_probability`` for every further draw.
+    ``estimate_win_probabilities`` for every further draw.
     """
     (start, stop), p, shared = span, scratch.size, root.size > 0
     deviation = draw_deviation(root, p, stream) if shared else scratch
@@ -113,8 +114,8 @@ def draw_best_arm(
 
 @compile_kernel
 def decide_lin_ts(
-    seed: np.uint64,
-    id_hash: np.uint64,
+    seed: int,
+    id_hash: int,
     models: Floats,
     x: Floats,
     score_table: Floats,
@@ -146,36 +147,39 @@ def decide_lin_ts(
 
 
 @compile_kernel
-def estimate_win_probability(
-    seed: np.uint64,
-    id_hash: np.uint64,
+def estimate_win_probabilities(
+    seed: int,
     models: Floats,
     x: Floats,
     score_table: Floats,
     d: int,
     scale: float,
-    winner: int,
-    further: int,
-) -> float:
-    """Estimate an arm's chance to win as its share of wins in many draws of LinTS.
+    n_draws: int,
+) -> Floats:
+    """Estimate each arm's chance to win as its share of wins in many draws of LinTS.
 
-    The draw of the decision, which it won, and ``further`` ones; all arms share the first
-    model. Called by ``_count_wins`` when the propensity of a decision is read.
+    All arms share the first model. The draws hang on the seed and not on the decision, so that
+    the shares are the same whichever arm won. One draw more is shared by all arms that the
+    bounds leave: none of them has a chance of 0. Called by ``_count_wins`` when a propensity of
+    a decision is read.
     """
     n = score_table.shape[0]
     p = x.size // n
     stream, scratch, root = (
-        open_stream(seed, id_hash),
+        ~mix_bits(np.uint64(seed)),
         np.empty(p),
         factor_inverse(models, 0, d, p),
     )
-    wins = 1
-    for k in range(further):
-        again, _ = draw_best_arm(
-            branch_stream(~stream, k), models, x, score_table, (0, n), d, scale, root, scratch
+    highest, wins = score_table[:, LOWER].max(), np.zeros(n)
+    for arm in range(n):
+        wins[arm] = 1.0 if score_table[arm, UPPER] >= highest else 0.0
+    wins /= wins.sum()
+    for k in range(n_draws):
+        winner, _ = draw_best_arm(
+            branch_stream(stream, k), models, x, score_table, (0, n), d, scale, root, scratch
         )
-        wins += again == winner
-    return wins / (1 + further)
+        wins[winner] += 1.0
+    return wins / (1 + n_draws)
 
 
 @compile_kernel
@@ -186,7 +190,6 @@ def play_lin_ts(
     d: int,
     scale: float,
     shared: bool,  # noqa: FBT001
-    seeds: Seeds,
     batch: BatchArrays,
 ) -> Places:
     """Play whole runs of LinTS from one start; gives the arm of every run and round.
@@ -204,12 +207,14 @@ def play_lin_ts(
             if shared:
                 root = factor_inverse(models, 0, d, scratch.size)
             stream, span = (
-                open_stream(seeds[run], np.uint64(t)),
+                open_stream(batch.seeds[run], t),
                 (batch.starts[c], batch.starts[c + 1]),
             )
-            arm, _ = draw_best_arm(
-                stream, models, x, score_table, span, d, scale, root, scratch
-            )
+            arm = find_explored_row(batch, run, t)
+            if arm < 0:
+                arm, _ = draw_best_arm(
+                    stream, models, x, score_table, span, d, scale, root, scratch
+                )
             pulls[run, t] = batch.target[arm]
             reward = 1.0 if batch.uniforms[run, t] < batch.means[arm] else 0.0
             update_model(

@@ -4,6 +4,7 @@ import numpy as np
 
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
+from boundit.bandit.kernels.explore import find_explored_row
 from boundit.bandit.kernels.ridge import (
     compute_spread,
     locate_version,
@@ -126,9 +127,11 @@ def play_lin_ucb(
         score_table[:, LIN_UCB_VERSION] = -1.0
         for t in range(rounds):
             c = batch.contexts[run, t]
-            arm, _ = find_best_arm(
-                models, x, score_table, starts[c], starts[c + 1], d, alpha, floor, scratch
-            )
+            arm = find_explored_row(batch, run, t)
+            if arm < 0:
+                arm, _ = find_best_arm(
+                    models, x, score_table, starts[c], starts[c + 1], d, alpha, floor, scratch
+                )
             pulls[run, t] = batch.target[arm]
             reward = 1.0 if batch.uniforms[run, t] < batch.means[arm] else 0.0
             update_model(

@@ -10,6 +10,7 @@ import numpy as np
 
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
+from boundit.bandit.kernels.explore import find_explored_row
 from boundit.bandit.kernels.lin_ucb import score_arm
 from boundit.bandit.kernels.narrowing import REFUTED, NarrowedEnds, NarrowingPlan, learn_cell
 from boundit.bandit.kernels.ridge import locate_version, update_model
@@ -133,9 +134,11 @@ def play_lin_ucb_narrowing(
         for t in range(length):
             c = batch.contexts[run, t]
             span = (batch.starts[c], batch.starts[c + 1])
-            arm = _find_best_arm(
-                models, x, score_table, span, d, alpha, floor, ends, layout.pair, scratch
-            )
+            arm = find_explored_row(batch, run, t)
+            if arm < 0:
+                arm = _find_best_arm(
+                    models, x, score_table, span, d, alpha, floor, ends, layout.pair, scratch
+                )
             pulls[run, t] = batch.target[arm]
             reward = 1 if batch.uniforms[run, t] < batch.means[arm] else 0
             row, model = arm * scratch.size, int(score_table[arm, STATISTICS])

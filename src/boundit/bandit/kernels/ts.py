@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places, Seeds
+from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel
+from boundit.bandit.kernels.explore import find_explored_row
 from boundit.bandit.kernels.rng import branch_stream, open_stream
 from boundit.bandit.kernels.score_table import (
     FREE_SCORE,
@@ -88,8 +89,8 @@ def draw_best_arm(
 
 @compile_kernel
 def decide_ts(
-    seed: np.uint64,
-    id_hash: np.uint64,
+    seed: int,
+    id_hash: int,
     count_rows: Floats,
     score_table: Floats,
     low: float,
@@ -114,7 +115,6 @@ def play_ts(
     score_table: Floats,
     low: float,
     high: float,
-    seeds: Seeds,
     batch: BatchArrays,
 ) -> Places:
     """Play whole runs of Thompson sampling; gives the arm pulled in every run and round.
@@ -129,10 +129,12 @@ def play_ts(
         count_rows[:] = 0.0
         for t in range(rounds):
             c = batch.contexts[run, t]
-            stream = open_stream(seeds[run], np.uint64(t))
-            arm, _ = draw_best_arm(
-                stream, count_rows, score_table, starts[c], starts[c + 1], low, high
-            )
+            stream = open_stream(batch.seeds[run], t)
+            arm = find_explored_row(batch, run, t)
+            if arm < 0:
+                arm, _ = draw_best_arm(
+                    stream, count_rows, score_table, starts[c], starts[c + 1], low, high
+                )
             pulls[run, t] = batch.target[arm]
             count_rows[arm, 0] += 1.0
             count_rows[arm, 1] += 1.0 if batch.uniforms[run, t] < batch.means[arm] else 0.0

@@ -6,6 +6,7 @@ import numpy as np
 
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
+from boundit.bandit.kernels.explore import find_explored_row
 from boundit.bandit.kernels.score_table import (
     FREE_SCORE,
     LOWER,
@@ -16,6 +17,17 @@ from boundit.bandit.kernels.score_table import (
     is_ahead,
     mark_unscored,
 )
+
+
+@compile_kernel
+def compute_anytime_width(sigma: float, t: float) -> float:
+    """Compute how far UCB's index lies above the mean after one play, in round ``t``.
+
+    Where nobody says how long it plays: ``sigma sqrt(2 log(1 + t log(t)^2))``, which grows so
+    slowly that regret stays logarithmic (Lattimore and Szepesvari 2020, 8.1). Called by
+    ``UCB.choose`` for every visitor, and by ``play_ucb`` in every round.
+    """
+    return sigma * math.sqrt(2.0 * math.log(1.0 + t * math.log(t) ** 2))
 
 
 @inline_kernel
@@ -58,20 +70,27 @@ def decide_ucb(count_rows: Floats, score_table: Floats, width: float) -> tuple[i
 
 
 @compile_kernel
-def play_ucb(score_table: Floats, width: float, batch: BatchArrays) -> Places:
+def play_ucb(score_table: Floats, width: float, sigma: float, batch: BatchArrays) -> Places:
     """Play whole runs of UCB; gives the arm pulled in every run and round.
 
-    As the environment numbers its arms. Called by ``UCB.play_batch`` once for all runs of a
+    As the environment numbers its arms. A ``width`` of nan is the anytime one of each round,
+    counted in its context. Called by ``UCB.play_batch`` once for all runs of a
     simulation.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()
     count_rows, starts = np.empty((batch.target.size, 2)), batch.starts
+    plays, anytime = np.empty(starts.size - 1), math.isnan(width)
     for run in range(runs):
-        count_rows[:] = 0.0
+        count_rows[:], plays[:] = 0.0, 0.0
         for t in range(rounds):
             c = batch.contexts[run, t]
-            arm, _ = find_best_arm(count_rows, score_table, starts[c], starts[c + 1], width)
+            plays[c] += 1.0
+            arm = find_explored_row(batch, run, t)
+            if arm < 0:
+                if anytime:
+                    width = compute_anytime_width(sigma, plays[c])
+                arm, _ = find_best_arm(count_rows, score_table, starts[c], starts[c + 1], width)
             pulls[run, t] = batch.target[arm]
             count_rows[arm, 0] += 1.0
             count_rows[arm, 1] += 1.0 if batch.uniforms[run, t] < batch.means[arm] else 0.0

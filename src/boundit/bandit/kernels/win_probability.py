@@ -1,8 +1,8 @@
-r"""The chance that one of several independent draws is the highest, in machine code.
+r"""The chance of each of several independent draws to be the highest, in machine code.
 
 A draw has a density of ``log_concave``, cut to a bound. The chance that arm :math:`a` wins is
-:math:`\int f_a \prod_{b \ne a} F_b`. It is worked out in one walk over the places where the
-winner may be, in steps that are a small part of every density they meet, with Gauss's three
+:math:`\int f_a \prod_{b \ne a} F_b`. It is worked out for all in one walk over the places where
+a winner may be, in steps that are a small part of every density they meet, with Gauss's three
 points in each: the densities there also give the integrals :math:`F_b` up to these points. That
 takes no special function, and is right to five digits; where part of a success counts, and a
 density rises like a root, to a few thousandths at worst.
@@ -32,6 +32,8 @@ _STEPS = 48
 _GONE = 30.0
 """A density that fell by so many powers of e is not missed."""
 _LEAST = 1e-100
+_SELDOM = 1e-15
+"""The chance of an arm that may win, though none of its density is where it would."""
 _MOST_TRIES = 200
 _R = math.sqrt(15.0)
 _POINTS = (0.5 - _R / 10, 0.5, 0.5 + _R / 10)
@@ -44,19 +46,19 @@ _UP_TO = (
 """Of each point the weights that give the integral up to it."""
 
 # A density is a row of numbers: its ``LogConcave``, where its top is in which units, from where
-# to where it has any mass to speak of, and the position of its arm. Without units it is a
-# point.
-_TOP, _UNIT, _FIRST, _LAST, _ARM_POSITION = range(4, 9)
+# to where it has any mass to speak of, the position of its arm, and the ends of its bound.
+# Without units it is a point.
+_TOP, _UNIT, _FIRST, _LAST, _ARM_POSITION, _LEAST_DRAW, _MOST = range(4, 11)
 
 
 @compile_kernel
 def tabulate_beta_densities(score_table: Floats, low: float, high: float) -> Floats:
     """Tabulate the Beta density that Thompson sampling draws each arm from, cut to its bound.
 
-    On the scale from 0 to 1. Called by ``TS._compute_propensity`` when the propensity of a
+    On the scale from 0 to 1. Called by ``TS._compute_win_chances`` when the propensity of a
     decision is read.
     """
-    densities = np.empty((score_table.shape[0], 9))
+    densities = np.empty((score_table.shape[0], 11))
     for j in range(score_table.shape[0]):
         lower, upper = (
             scale_to_unit(score_table[j, LOWER], low, high),
@@ -85,9 +87,9 @@ def _drop_tiny_count(n: float) -> float:
 def tabulate_normal_densities(score_table: Floats) -> Floats:
     """Tabulate the normal density that LinTS draws each arm from, cut to its bound.
 
-    Called by ``_integrate_propensity`` when a propensity is read.
+    Called by ``_integrate_win_chances`` when a propensity is read.
     """
-    densities = np.empty((score_table.shape[0], 9))
+    densities = np.empty((score_table.shape[0], 11))
     for j in range(score_table.shape[0]):
         mean, spread = score_table[j, LIN_TS_MEAN], score_table[j, LIN_TS_SPREAD]
         lower, upper = score_table[j, LOWER], score_table[j, UPPER]
@@ -120,6 +122,7 @@ def _write_density(
     wide = last - first > 1e-13 * max(abs(first), abs(last))
     density[_TOP], density[_UNIT] = top, size if wide else 0.0
     density[_FIRST], density[_LAST] = (first, last) if wide else (top, top)
+    density[_LEAST_DRAW], density[_MOST] = (lower, upper) if wide else (top, top)
 
 
 @compile_kernel
@@ -152,7 +155,7 @@ def _evaluate_density(densities: Floats, j: int, x: float) -> float:
 def _integrate_density(densities: Floats, j: int, first: float, last: float) -> float:
     """Integrate the density of an arm's draw between two places.
 
-    Called by ``compute_win_probability`` for the part below its first place, and by
+    Called by ``compute_win_probabilities`` for the part below its first place, and by
     ``_compute_point_win_probability``.
     """
     first, last = max(first, densities[j, _FIRST]), min(last, densities[j, _LAST])
@@ -169,64 +172,106 @@ def _integrate_density(densities: Floats, j: int, first: float, last: float) -> 
 
 
 @compile_kernel
-def compute_win_probability(densities: Floats, winner: int) -> float:
-    """Compute the chance that an arm's draw is the highest of all: its propensity.
+def compute_win_probabilities(densities: Floats) -> Floats:
+    """Compute for every arm the chance that its draw is the highest: all propensities.
 
-    Draws without spread may tie; the first arm then wins. Called by ``TS._compute_propensity``
-    and ``_integrate_propensity`` when a propensity is read.
+    They add up to 1. Draws without spread may tie; the first arm then wins. An arm whose draw
+    may win, however seldom, has a chance above 0. Called by ``TS._compute_win_chances`` and
+    ``_integrate_win_chances`` when a propensity is read.
     """
     n, whole, below = (
         densities.shape[0],
         np.ones(densities.shape[0]),
         np.ones(densities.shape[0]),
     )
-    if not densities[winner, _UNIT]:
-        return _compute_point_win_probability(densities, winner)
-    at = densities[:, _FIRST].max()
-    if at == densities[winner, _FIRST] and (at >= densities[:, _LAST]).sum() == n - 1:
-        return 1.0
+    chances, at, last = np.zeros(n), densities[:, _FIRST].max(), densities[:, _LAST].max()
+    point = _find_best_point(densities)
+    if point >= 0:
+        chances[point] = _compute_point_win_probability(densities, point)
     for j in range(n):
         if densities[j, _LAST] > at:
             before = _integrate_density(densities, j, -math.inf, at)
             whole[j] = before + _integrate_density(densities, j, at, math.inf)
             below[j] = before / whole[j]
-    chance = 0.0
-    while at < densities[winner, _LAST]:
-        to = densities[winner, _LAST]
+    parts, lower, above = np.empty((n, 3)), np.empty((n, 3)), np.empty((n + 1, 3))
+    while at < last:
+        to = last
         for j in range(n):
             if densities[j, _LAST] > at:
                 step = (densities[j, _LAST] - densities[j, _FIRST]) / _STEPS
                 to = min(to, at + step, densities[j, _LAST])
-        chance += _integrate_step(densities, winner, at, to, whole, below)
+        if not to > at:
+            break
+        _integrate_step(densities, at, to, whole, below, parts, lower, above, chances)
         at = to
-    return min(chance, 1.0)
+    for j in range(n):
+        if densities[j, _UNIT] and densities[j, _MOST] > densities[:, _LEAST_DRAW].max():
+            chances[j] = max(chances[j], _SELDOM)
+    found: Floats = chances / chances.sum()
+    return found
+
+
+@compile_kernel
+def _find_best_point(densities: Floats) -> int:
+    """Find the highest arm whose draw has no spread, the first among equals; -1 if none.
+
+    Called by ``compute_win_probabilities``.
+    """
+    best = -1
+    for j in range(densities.shape[0]):
+        if densities[j, _UNIT]:
+            continue
+        ahead = best < 0 or densities[j, _TOP] > densities[best, _TOP]
+        ties = best >= 0 and densities[j, _TOP] == densities[best, _TOP]
+        if ahead or (ties and densities[j, _ARM_POSITION] < densities[best, _ARM_POSITION]):
+            best = j
+    return best
 
 
 @compile_kernel
 def _integrate_step(
-    densities: Floats, winner: int, at: float, to: float, whole: Floats, below: Floats
-) -> float:
-    """Compute the chance that an arm wins with a draw inside one step of the integral.
+    densities: Floats,
+    at: float,
+    to: float,
+    whole: Floats,
+    below: Floats,
+    parts: Floats,
+    lower: Floats,
+    above: Floats,
+    chances: Floats,
+) -> None:
+    """Add to each arm's chance that it wins with a draw inside one step of the integral.
 
-    ``below``, the chances that the others lie lower, is brought to the step's end. Called by
-    ``compute_win_probability`` for each of its steps.
+    ``below``, the chances to lie lower, are brought to the step's end; ``parts``, ``lower`` and
+    ``above`` are room to work in. Called by ``compute_win_probabilities`` for each step.
     """
-    r0, r1, r2 = _WEIGHTS
-    for j in range(densities.shape[0]):
+    n = densities.shape[0]
+    for j in range(n):
         if densities[j, _LAST] <= at:
+            parts[j], lower[j] = 0.0, 1.0
             continue
         size = (to - at) / whole[j]
-        d0 = size * _evaluate_density(densities, j, at + _POINTS[0] * (to - at))
-        d1 = size * _evaluate_density(densities, j, at + _POINTS[1] * (to - at))
-        d2 = size * _evaluate_density(densities, j, at + _POINTS[2] * (to - at))
-        if j == winner:
-            r0, r1, r2 = r0 * d0, r1 * d1, r2 * d2
-            continue
-        r0 *= below[j] + _UP_TO[0][0] * d0 + _UP_TO[0][1] * d1 + _UP_TO[0][2] * d2
-        r1 *= below[j] + _UP_TO[1][0] * d0 + _UP_TO[1][1] * d1 + _UP_TO[1][2] * d2
-        r2 *= below[j] + _UP_TO[2][0] * d0 + _UP_TO[2][1] * d1 + _UP_TO[2][2] * d2
-        below[j] += _WEIGHTS[0] * d0 + _WEIGHTS[1] * d1 + _WEIGHTS[2] * d2
-    return r0 + r1 + r2
+        for k in range(3):
+            parts[j, k] = size * _evaluate_density(densities, j, at + _POINTS[k] * (to - at))
+        for k in range(3):
+            lower[j, k] = (
+                below[j]
+                + _UP_TO[k][0] * parts[j, 0]
+                + _UP_TO[k][1] * parts[j, 1]
+                + _UP_TO[k][2] * parts[j, 2]
+            )
+        for k in range(3):
+            below[j] += _WEIGHTS[k] * parts[j, k]
+    # That all others lie lower, without dividing: products of those before and after.
+    above[n] = 1.0
+    for j in range(n - 1, -1, -1):
+        for k in range(3):
+            above[j, k] = above[j + 1, k] * lower[j, k]
+    for k in range(3):
+        earlier = _WEIGHTS[k]
+        for j in range(n):
+            chances[j] += earlier * parts[j, k] * above[j + 1, k]
+            earlier *= lower[j, k]
 
 
 @compile_kernel
@@ -234,7 +279,7 @@ def _compute_point_win_probability(densities: Floats, winner: int) -> float:
     """Compute the chance that an arm wins whose draw is always the same point.
 
     All others must lie below it, or on it and come later. Called by
-    ``compute_win_probability``.
+    ``compute_win_probabilities``.
     """
     at, chance = densities[winner, _TOP], 1.0
     for j in range(densities.shape[0]):

@@ -131,6 +131,10 @@ class ArmCounts:
             for count in (self[context, arm],)
         ]
 
+    def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:  # noqa: ARG002
+        """Give no features, as counting needs none; called by ``BasePolicy._explore_arms``."""
+        return ()
+
     def settings(self) -> Record:
         """Give no options, as counting has none; called by ``BasePolicy.state``."""
         return {}

@@ -194,6 +194,16 @@ class RidgeModels:
             self.learned_slots[key] = slot
         learn_row(stack.models, slot, x, row, stack.n_features, reward)
 
+    def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:
+        """Find the features of one arm in a context, as its model learns them.
+
+        Called by ``BasePolicy._explore_arms`` for an arm that bounds rule out, and by
+        ``lay_out_ridge``.
+        """
+        x = self.encoding.encode(context, arm)
+        self.require_known_length(x, arm)
+        return tuple(x.tolist())
+
     def settings(self) -> Record:
         """Give how it learns (ridge, sharing, features, warm start) as a JSON object.
 

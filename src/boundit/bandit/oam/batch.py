@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Floats, Places
+from boundit.bandit.kernels.arrays import BatchArrays, Places
 from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.kernels.dense import Numbers
+from boundit.bandit.kernels.explore import find_explored_row
 from boundit.bandit.oam.allocation import solve_allocation
 from boundit.bandit.oam.round import (
     EXPLOIT,
@@ -17,6 +18,7 @@ from boundit.bandit.oam.round import (
     compute_gaps,
     compute_width,
     estimate,
+    set_horizon,
 )
 
 _GROWTH = 1.05
@@ -27,7 +29,9 @@ class BatchCandidates(NamedTuple):
     """What each context candidates: its arms that the bounds leave, context after context.
 
     The arms of context ``c`` are the rows from ``blocks[c]`` to ``blocks[c + 1]``; ``places``
-    says where an arm stands in the environment, ``means`` what it earns.
+    says where an arm stands in the environment, ``means`` what it earns. Arms that the bounds
+    rule out come last: only exploration plays them. ``rows`` says where each arm of a context
+    lies, contexts x arms.
     """
 
     x: Numbers
@@ -36,6 +40,7 @@ class BatchCandidates(NamedTuple):
     upper: Numbers
     places: Places
     means: Numbers
+    rows: Places
 
 
 @compile_kernel
@@ -83,17 +88,17 @@ def add_row(gram: Numbers, moment: Numbers, x: Numbers, reward: float) -> None:
 def play_oam(
     constants: MatchingConstants,
     candidates: BatchCandidates,
-    contexts: Places,
-    uniforms: Floats,
+    batch: BatchArrays,
 ) -> Places:
     """Play whole runs of OAM; gives the number of the arm pulled in every run and round.
 
     As the environment numbers its arms. Called by ``OAM.play_batch`` once for all runs of a
     simulation.
     """
-    pulled = np.empty(contexts.shape, np.int64)
-    for run in range(len(contexts)):
-        _play_run(constants, candidates, contexts[run], uniforms[run], pulled[run])
+    pulled = np.empty(batch.contexts.shape, np.int64)
+    explored = batch._replace(rows=candidates.rows)
+    for run in range(len(pulled)):
+        _play_run(constants, candidates, explored, run, pulled[run])
     return pulled
 
 
@@ -101,11 +106,12 @@ def play_oam(
 def _play_run(
     constants: MatchingConstants,
     candidates: BatchCandidates,
-    contexts: Places,
-    uniforms: Floats,
+    batch: BatchArrays,
+    run: int,
     pulled: Places,
 ) -> None:
     """Play one run of OAM, and write down the arm of every pull; called by ``play_oam``."""
+    contexts, uniforms = batch.contexts[run], batch.uniforms[run]
     (rows, size), n_contexts = candidates.x.shape, candidates.blocks.size - 1
     gram, moment = np.zeros((size, size)), np.zeros(size)
     pulls, allocation = np.zeros(rows), np.full(rows, math.inf)
@@ -117,9 +123,9 @@ def _play_run(
         c = contexts[t]
         a, b = candidates.blocks[c], candidates.blocks[c + 1]
         arms = (pulls[a:b], allocation[a:b], candidates.lower[a:b], candidates.upper[a:b])
-        known = blocks[: n_met + 1]
+        known, now = blocks[: n_met + 1], set_horizon(constants, t)
         choice = choose_for_visitor(
-            constants,
+            now,
             gram,
             moment,
             candidates.x[a:b],
@@ -129,7 +135,9 @@ def _play_run(
             explorations,
             t,
         )
-        here = a + choice.place
+        here, explored = a + choice.place, find_explored_row(batch, run, t)
+        if explored >= 0:
+            here = explored
         pulled[t] = candidates.places[here]
         reward = 1.0 if uniforms[t] < candidates.means[here] else 0.0
         add_row(gram, moment, candidates.x[here], reward)
@@ -139,13 +147,13 @@ def _play_run(
             pairs[known[-1] : known[-1] + b - a] = candidates.x[a:b]
             blocks[n_met + 1] = known[-1] + b - a
             n_met += 1
-        if choice.branch in (START, EXPLOIT):
+        if explored >= 0 or choice.branch in (START, EXPLOIT):
             continue
         explorations += 1
         if explorations >= due:
             due = schedule_solution(explorations)
             known = blocks[: n_met + 1]
-            found = find_wanted_pulls(constants, gram, moment, pairs[: known[-1]], known)
+            found = find_wanted_pulls(now, gram, moment, pairs[: known[-1]], known)
             for k in range(n_met):
                 a, b = candidates.blocks[order[k]], candidates.blocks[order[k] + 1]
                 allocation[a:b] = found[known[k] : known[k + 1]]

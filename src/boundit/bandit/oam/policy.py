@@ -23,13 +23,14 @@ from boundit.bandit.oam.round import (
     Branch,
     MatchingChoice,
     MatchingConstants,
+    set_horizon,
 )
 from boundit.bandit.oam.statistics import MatchingStatistics, lay_out_candidates
 from boundit.bandit.options import read_horizon, read_not_negative, read_positive
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
-from boundit.bandit.scores import Scores
+from boundit.bandit.scores import EXPLORED, Scores
 from boundit.bandit.serialization import Record
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames, Unseen
 from boundit.terms.bound import Context
@@ -47,10 +48,11 @@ class OAM(BasePolicy[MatchingStatistics]):
     means are clipped to ``[L, U]``, indices to ``U``, and arms whose ``U`` lies below another's
     ``L`` are out (D-34).
 
-    ``horizon`` is the number of rounds. ``c`` scales the term of the dimension in the width,
-    ``sigma2`` is the variance proxy of the noise (a quarter of the squared range, which holds
-    for every reward in it, unless given), ``epsilon`` the share of exploration that is forced
-    (None: 1 / log log t, the choice of the theory, which explores for very long).
+    ``horizon`` is the number of rounds; without one it is twice the rewards learned so far, up
+    to the next power of two and at least 1,024. ``c`` scales the term of the dimension in the
+    width, ``sigma2`` is the variance proxy of the noise (a quarter of the squared range, which
+    holds for every reward in it, unless given), ``epsilon`` the share of exploration that is
+    forced (None: 1 / log log t, the choice of the theory, which explores for very long).
 
     >>> OAM(arms=["A", "B"], horizon=100).decide().branch
     'start'
@@ -65,6 +67,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         epsilon: float | None = 0.01,
         features: Features | None = None,
         seed: int | None = None,
+        explore: float = 0.0,
         prior: BoundTable | None = None,
         arms: Arms | None = None,
         context: ContextNames | None = None,
@@ -85,7 +88,12 @@ class OAM(BasePolicy[MatchingStatistics]):
         )
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
         super().__init__(
-            spec, monitor, MatchingStatistics(spec, features), seed=seed, remember=remember
+            spec,
+            monitor,
+            MatchingStatistics(spec, features),
+            seed=seed,
+            explore=explore,
+            remember=remember,
         )
 
     @classmethod
@@ -119,7 +127,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         candidates = lay_out_candidates(self.statistics.fresh(self.spec), layout)
         if candidates is None:
             return None
-        return play_oam(self._get_constants(), candidates, runs.contexts, runs.uniforms)
+        return play_oam(self._list_constants(), candidates, layout.make_arrays(runs))
 
     def choose(
         self,
@@ -161,6 +169,8 @@ class OAM(BasePolicy[MatchingStatistics]):
         ``OAM.take`` for every reward, since OAM counts its explorations.
         """
         branch = decision.branch
+        if branch == EXPLORED:  # not by its own account
+            return False
         if branch not in BRANCHES:
             arms = tuple(decision.index) or (decision.arm,)
             ranked_arms = self.monitor.prior.rank(arms, decision.context, held=False)
@@ -189,13 +199,18 @@ class OAM(BasePolicy[MatchingStatistics]):
     def _get_constants(self) -> MatchingConstants:
         """Put horizon, noise and the other constants of OAM into a tuple that kernels take.
 
-        Called by ``OAM._match``, ``OAM.take`` and ``OAM.play_batch``.
+        Called by ``OAM._match`` and ``OAM.take``.
         """
-        if self._horizon is None:
-            raise BadOption("horizon", "a whole number of rounds, 1 or more", None)
+        return set_horizon(self._list_constants(), self.n_learned)
+
+    def _list_constants(self) -> MatchingConstants:
+        """List the constants of OAM as they were given, with a horizon of 0 if none was.
+
+        Called by ``OAM._get_constants`` and ``OAM.play_batch``.
+        """
         low, high = self.spec.reward_range
         return MatchingConstants(
-            float(self._horizon),
+            float(self._horizon or 0),
             self._c,
             (high - low) ** 2 / 4 if self._sigma2 is None else self._sigma2,
             math.nan if self._epsilon is None else self._epsilon,

@@ -118,6 +118,23 @@ def estimate(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numbe
 
 
 @compile_kernel
+def set_horizon(constants: MatchingConstants, n_learned: int) -> MatchingConstants:
+    """Set a horizon where none was given: twice the rounds so far, up to a power of two.
+
+    At least 1,024. So a policy may play for any time. Called by ``OAM._get_constants`` and by
+    ``_play_run`` in every round.
+    """
+    if constants.horizon > 0.0:
+        return constants
+    horizon = 1024.0
+    while horizon < 2.0 * (n_learned + 1):
+        horizon *= 2.0
+    return MatchingConstants(
+        horizon, constants.c, constants.sigma2, constants.epsilon, constants.smallest_gap
+    )
+
+
+@compile_kernel
 def compute_gaps(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
     """Compute how far the estimated mean of each pair lies below the best of its context.
 

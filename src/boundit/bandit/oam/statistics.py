@@ -178,6 +178,14 @@ class MatchingStatistics:
         found = find_wanted_pulls(constants, *regression, pairs.x, pairs.blocks)
         self.allocation = dict(zip(pairs.keys, found.tolist(), strict=True))
 
+    def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:
+        """Find the features of one arm in a context, as OAM's regression learns them.
+
+        Called by ``BasePolicy._explore_arms`` for an arm that bounds rule out, and by
+        ``lay_out_candidates``.
+        """
+        return tuple(self.encode(context, arm).tolist())
+
     def settings(self) -> Record:
         """Give as a JSON object whether OAM's features are a user's own function.
 
@@ -307,16 +315,22 @@ def lay_out_candidates(
             statistics.find_candidates(context, ranked_arms)
             for context, ranked_arms in zip(layout.contexts, layout.ranked_arms, strict=True)
         ]
-        x = np.concatenate([candidates.x for candidates in found])
+        # Of the ranked arms of each context, the positions of those that are kept.
+        kept = [
+            start + candidates.ranked_arms.index(ranked)
+            for start, candidates in zip(layout.starts, found, strict=False)
+            for ranked in candidates.kept
+        ]
+        others = sorted(set(range(len(layout.places))) - set(kept))
+        pairs = layout.pairs
+        ruled_out = [statistics.find_features(pairs[i][1], pairs[i][0]) for i in others]
+        x = np.concatenate([*(candidates.x for candidates in found), *_stack(ruled_out)])
     except (BadFeatures, ValueError):
         return None
-    # Of the ranked arms of each context, the positions of those that are kept.
-    at = [
-        start + candidates.ranked_arms.index(ranked)
-        for start, candidates in zip(layout.starts, found, strict=False)
-        for ranked in candidates.kept
-    ]
+    at = kept + others
     sizes = [len(candidates.kept) for candidates in found]
+    place_of = np.empty(len(at), np.int64)
+    place_of[at] = np.arange(len(at))
     return BatchCandidates(
         x,
         np.concatenate([[0], np.cumsum(sizes)]),
@@ -324,4 +338,10 @@ def lay_out_candidates(
         layout.score_table[at, UPPER],
         layout.places[at],
         layout.means[at],
+        place_of[layout.rows],
     )
+
+
+def _stack(rows: list[tuple[float, ...]]) -> list[Numbers]:
+    """Put features into an array, if there are any; called by ``lay_out_candidates``."""
+    return [np.array(rows)] if rows else []

@@ -40,6 +40,7 @@ class KLUCB(BasePolicy[ArmCounts]):
         *,
         c: float = 3.0,
         seed: int | None = None,
+        explore: float = 0.0,
         prior: BoundTable | None = None,
         arms: Arms | None = None,
         context: ContextNames | None = None,
@@ -54,7 +55,9 @@ class KLUCB(BasePolicy[ArmCounts]):
             prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
         )
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, ArmCounts(), seed=seed, remember=remember)
+        super().__init__(
+            spec, monitor, ArmCounts(), seed=seed, explore=explore, remember=remember
+        )
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of KL-UCB from nothing learned; gives the arm of every round of each.

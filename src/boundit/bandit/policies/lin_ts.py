@@ -1,17 +1,17 @@
 """Linear Thompson sampling with a model for each arm or one for all, cut to prior bounds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Self, final
 
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns, lay_out_ridge
 from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.lin_ts import decide_lin_ts, estimate_win_probability, play_lin_ts
+from boundit.bandit.kernels.lin_ts import decide_lin_ts, estimate_win_probabilities, play_lin_ts
 from boundit.bandit.kernels.rng import StreamKey
 from boundit.bandit.kernels.score_table import STATISTICS
 from boundit.bandit.kernels.win_probability import (
-    compute_win_probability,
+    compute_win_probabilities,
     tabulate_normal_densities,
 )
 from boundit.bandit.learned.feature_cache import ContextFeatures
@@ -23,13 +23,14 @@ from boundit.bandit.options import read_flag, read_not_negative
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
-from boundit.bandit.scores import Scores
+from boundit.bandit.scores import Scores, WinChances
 from boundit.bandit.serialization import Record
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames, Unseen
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 
-_FURTHER_DRAWS = 999
+_DRAWS = 4096
+"""How many draws estimate the propensities of arms that share a model."""
 
 
 @final
@@ -41,8 +42,9 @@ class LinTS(BasePolicy[RidgeModels]):
     from it, and drawn again inside ``[L, U]`` if it lies outside. Draws hang on the seed, the
     decision's id and the place of the arm, so that visitors are drawn for independently and a
     retry under the same id gives the same arm. Arms that share a model are drawn together, and
-    their propensity is then the share of wins in this and 999 further draws; otherwise it is
-    computed. That is done when it is read; with ``propensities=False`` there is none.
+    their propensities are then shares of wins in 4,096 draws of their own, each right to about
+    0.015 (two standard errors); otherwise they are computed. That is done when they are read;
+    with ``propensities=False`` there are none.
 
     >>> policy = LinTS(arms=["A", "B"], context=["Age"], seed=1)
     >>> policy.decide(0.3, id="7") == policy.decide(0.3, id="7")
@@ -57,6 +59,7 @@ class LinTS(BasePolicy[RidgeModels]):
         *,
         scale: float = 1.0,
         seed: int | None = None,
+        explore: float = 0.0,
         propensities: bool = True,
         ridge: float = 1.0,
         shared: bool = False,
@@ -79,7 +82,12 @@ class LinTS(BasePolicy[RidgeModels]):
         )
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
         super().__init__(
-            spec, monitor, RidgeModels(spec, settings), seed=seed, remember=remember
+            spec,
+            monitor,
+            RidgeModels(spec, settings),
+            seed=seed,
+            explore=explore,
+            remember=remember,
         )
 
     @classmethod
@@ -117,7 +125,6 @@ class LinTS(BasePolicy[RidgeModels]):
             ridge.stack.n_features,
             self._scale,
             self.statistics.ridge_settings.shared,
-            runs.seeds,
             layout.make_arrays(runs),
         )
 
@@ -136,24 +143,29 @@ class LinTS(BasePolicy[RidgeModels]):
             *stream_key, models, x, score_table, d, self._scale, shared, beliefs
         )
         return Scores(
-            ranked_arms, found, score_table, rows, self._find_propensity(stream_key, rows)
+            ranked_arms,
+            found,
+            score_table,
+            rows,
+            self._find_win_chances(stream_key, rows),
+            wanted=self._propensities,
         )
 
-    def _find_propensity(
+    def _find_win_chances(
         self, stream_key: StreamKey, rows: ContextFeatures
-    ) -> Callable[[Scores], float] | None:
-        """Give the function that works out the chosen arm's propensity from the present models.
+    ) -> WinChances | None:
+        """Give the function that works out all arms' chances to win from the present models.
 
         None where nobody wants propensities. Called by ``LinTS.choose``; ``Scores`` runs the
-        function when the propensity is read.
+        function when a propensity is read.
         """
         if not self._propensities:
             return None
         if not self.statistics.ridge_settings.shared:
-            return _integrate_propensity
+            return _integrate_win_chances
         stack, slot = rows.stack, int(rows.score_table[0, STATISTICS])
         model = stack.models[slot : slot + stack.block].copy()
-        return partial(_count_wins, stream_key, model, rows, self._scale)
+        return partial(_count_wins, stream_key[0], model, rows, self._scale)
 
     def options(self) -> Record:
         """Give scale and propensities as the constructor took them.
@@ -166,23 +178,21 @@ class LinTS(BasePolicy[RidgeModels]):
         }
 
 
-def _integrate_propensity(scores: Scores) -> float:
-    """Compute the chance that the winner's draw is the highest, all draws being independent.
+def _integrate_win_chances(scores: Scores) -> Floats:
+    """Compute for each arm the chance that its draw is the highest, draws being independent.
 
-    Used by ``LinTS._find_propensity`` where every arm has a model of its own.
+    Used by ``LinTS._find_win_chances`` where every arm has a model of its own.
     """
-    return compute_win_probability(tabulate_normal_densities(scores.score_table), scores.winner)
+    return compute_win_probabilities(tabulate_normal_densities(scores.score_table))
 
 
 def _count_wins(
-    stream_key: StreamKey, model: Floats, rows: ContextFeatures, scale: float, scores: Scores
-) -> float:
-    """Estimate the winner's chance as its share of wins in further draws from the shared model.
+    seed: int, model: Floats, rows: ContextFeatures, scale: float, scores: Scores
+) -> Floats:
+    """Estimate each arm's chance as its share of wins in draws from the shared model.
 
-    Used by ``LinTS._find_propensity`` where all arms share a model.
+    Used by ``LinTS._find_win_chances`` where all arms share a model.
     """
     score_table, d = scores.score_table, rows.n_features
     score_table[:, STATISTICS] = 0
-    return estimate_win_probability(
-        *stream_key, model, rows.x, score_table, d, scale, scores.winner, _FURTHER_DRAWS
-    )
+    return estimate_win_probabilities(seed, model, rows.x, score_table, d, scale, _DRAWS)

@@ -59,6 +59,7 @@ class LinUCB(BasePolicy[RidgeModels]):
         warm_start: WarmStart | None = None,
         features: Features | None = None,
         seed: int | None = None,
+        explore: float = 0.0,
         prior: BoundTable | None = None,
         arms: Arms | None = None,
         context: ContextNames | None = None,
@@ -76,7 +77,12 @@ class LinUCB(BasePolicy[RidgeModels]):
         )
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
         super().__init__(
-            spec, monitor, RidgeModels(spec, settings), seed=seed, remember=remember
+            spec,
+            monitor,
+            RidgeModels(spec, settings),
+            seed=seed,
+            explore=explore,
+            remember=remember,
         )
 
     @classmethod

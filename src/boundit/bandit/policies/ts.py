@@ -4,11 +4,11 @@ from typing import final
 
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
-from boundit.bandit.kernels.arrays import Places
+from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.rng import StreamKey
 from boundit.bandit.kernels.ts import decide_ts, play_ts
 from boundit.bandit.kernels.win_probability import (
-    compute_win_probability,
+    compute_win_probabilities,
     tabulate_beta_densities,
 )
 from boundit.bandit.learned.arm_counts import ArmCounts
@@ -45,6 +45,7 @@ class TS(BasePolicy[ArmCounts]):
         self,
         *,
         seed: int | None = None,
+        explore: float = 0.0,
         propensities: bool = True,
         prior: BoundTable | None = None,
         arms: Arms | None = None,
@@ -60,7 +61,9 @@ class TS(BasePolicy[ArmCounts]):
             prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
         )
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, ArmCounts(), seed=seed, remember=remember)
+        super().__init__(
+            spec, monitor, ArmCounts(), seed=seed, explore=explore, remember=remember
+        )
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of TS from nothing learned; gives the arm of every round of each.
@@ -69,7 +72,7 @@ class TS(BasePolicy[ArmCounts]):
         """
         low, high = self.spec.reward_range
         arrays = layout.make_arrays(runs)
-        return play_ts(layout.score_table, low, high, runs.seeds, arrays)
+        return play_ts(layout.score_table, low, high, arrays)
 
     def choose(
         self, context: Context, ranked_arms: RankedArms, stream_key: StreamKey
@@ -82,18 +85,21 @@ class TS(BasePolicy[ArmCounts]):
         found = decide_ts(
             *stream_key, self.statistics.rows, score_table, *self.spec.reward_range
         )
-        propensity = self._compute_propensity if self._propensities else None
-        return Scores(ranked_arms, found, score_table, propensity=propensity)
-
-    def _compute_propensity(self, scores: Scores) -> float:
-        """Compute the chance that the chosen arm's draw is the highest, by an integral.
-
-        Given by ``TS.choose`` to the scores, which call it when the propensity is read.
-        """
-        low, high = self.spec.reward_range
-        return compute_win_probability(
-            tabulate_beta_densities(scores.score_table, low, high), scores.winner
+        return Scores(
+            ranked_arms,
+            found,
+            score_table,
+            win_chances=self._compute_win_chances,
+            wanted=self._propensities,
         )
+
+    def _compute_win_chances(self, scores: Scores) -> Floats:
+        """Compute for every arm the chance that its draw is the highest, by an integral.
+
+        Given by ``TS.choose`` to the scores, which call it when a propensity is read.
+        """
+        densities = tabulate_beta_densities(scores.score_table, *self.spec.reward_range)
+        return compute_win_probabilities(densities)
 
     def options(self) -> Record:
         """Give the options of its own that the constructor took.

@@ -6,10 +6,9 @@ from typing import final
 
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
-from boundit.bandit.errors import NeedsHorizon
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.rng import StreamKey
-from boundit.bandit.kernels.ucb import decide_ucb, play_ucb
+from boundit.bandit.kernels.ucb import compute_anytime_width, decide_ucb, play_ucb
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.options import read_chance, read_horizon, read_positive
@@ -28,7 +27,9 @@ class UCB(BasePolicy[ArmCounts]):
     """Optimism about the mean of every (context, arm): UCB, and with a prior UCB-PCB.
 
     The index is ``mean + sigma sqrt(2 log(1/delta) / n)``, clipped to the prior's ``[L, U]``;
-    an arm not yet played there has index ``U``. ``delta`` is ``1/horizon**2`` unless given. The
+    an arm not yet played there has index ``U``. ``delta`` is ``1/horizon**2`` unless given;
+    without either it is ``1 / (1 + t log(t)**2)``, where ``t`` counts the rewards of this
+    context: the policy may then play for any time. A simulation binds the horizon. The
     paper's noise is 1-sub-Gaussian for rewards from 0 to 1, so ``sigma`` is the width of the
     reward's range; half of it suffices.
 
@@ -46,6 +47,7 @@ class UCB(BasePolicy[ArmCounts]):
         delta: float | None = None,
         sigma: float | None = None,
         seed: int | None = None,
+        explore: float = 0.0,
         prior: BoundTable | None = None,
         arms: Arms | None = None,
         context: ContextNames | None = None,
@@ -57,19 +59,22 @@ class UCB(BasePolicy[ArmCounts]):
     ) -> None:
         self._horizon = read_horizon(horizon)
         self._delta = None if delta is None else read_chance("delta", delta)
+        self._anytime = self._delta is None and self._horizon is None
         self._sigma = None if sigma is None else read_positive("sigma", sigma)
         spec = BanditSpec.of(
             prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
         )
         monitor = BoundMonitor.of(prior, watch=watch, living=living)
-        super().__init__(spec, monitor, ArmCounts(), seed=seed, remember=remember)
+        super().__init__(
+            spec, monitor, ArmCounts(), seed=seed, explore=explore, remember=remember
+        )
 
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of UCB from nothing learned; gives the arm of every round of each.
 
         In compiled code. Called by ``BasePolicy.play`` for a simulation.
         """
-        return play_ucb(layout.score_table, self._width, layout.make_arrays(runs))
+        return play_ucb(layout.score_table, self._width, self._noise, layout.make_arrays(runs))
 
     def choose(
         self,
@@ -81,22 +86,33 @@ class UCB(BasePolicy[ArmCounts]):
 
         Called by ``BasePolicy.decide`` for one visitor.
         """
-        score_table = self.statistics.make_score_table(context, ranked_arms)
-        found = decide_ucb(self.statistics.rows, score_table, self._width)
+        counts, width = self.statistics, self._width
+        score_table = counts.make_score_table(context, ranked_arms)
+        if self._anytime:
+            width = compute_anytime_width(self._noise, counts.count_rounds(context) + 1.0)
+        found = decide_ucb(counts.rows, score_table, width)
         return Scores(ranked_arms, found, score_table)
 
     @cached_property
     def _width(self) -> float:
         """How far the index of an arm lies above its mean after one play.
 
-        ``sigma sqrt(2 log(1/delta))``. Read by ``UCB.choose`` and ``UCB.play_batch``.
+        ``sigma sqrt(2 log(1/delta))``; nan where it grows with the rounds. Read by
+        ``UCB.choose`` and ``UCB.play_batch``.
         """
-        if self._delta is None and self._horizon is None:
-            raise NeedsHorizon("UCB", "delta")
-        low, high = self.spec.reward_range
-        sigma = high - low if self._sigma is None else self._sigma
+        if self._anytime:
+            return math.nan
         surprise = -math.log(self._delta) if self._delta else 2 * math.log(self._horizon or 1)
-        return sigma * math.sqrt(2 * surprise)
+        return self._noise * math.sqrt(2 * surprise)
+
+    @cached_property
+    def _noise(self) -> float:
+        """The scale of the noise: ``sigma``, or the width of the reward's range.
+
+        Read by ``UCB.choose``, ``UCB.play_batch`` and ``UCB._width``.
+        """
+        low, high = self.spec.reward_range
+        return high - low if self._sigma is None else self._sigma
 
     def options(self) -> Record:
         """Give horizon, delta and sigma as the constructor took them.
