@@ -15,6 +15,7 @@ from boundit.bandit.policies.ts import TS as TS
 from boundit.bandit.policies.ucb import UCB as UCB
 from boundit.bandit.policy import Policy as Policy
 from boundit.bandit.prior.watch import Watch as Watch
+from boundit.bandit.warm_up import warm_up as warm_up
 from boundit.bounds.derive import derive_bounds as derive_bounds
 from boundit.bounds.sensitivity import SensitivityCurve as SensitivityCurve
 from boundit.bounds.sensitivity import sensitivity_curve as sensitivity_curve

@@ -2,6 +2,8 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
+from numba.core import caching
 from numpy.typing import NDArray
 
 from boundit.bandit.kernels.compile import (
@@ -60,6 +62,23 @@ def test_what_is_kept_is_fresh_only_while_every_kernel_is_as_it_was(tmp_path: Pa
     kept = add_up._cache._cache_file._source_stamp  # type: ignore[attr-defined]
     room = Path(compile_kernel.__code__.co_filename).parents[1]
     assert kept == hash_kernel_sources(room)
+
+
+def test_where_nothing_may_be_kept_kernels_are_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Installed files, cache and home may all be read-only; numba then finds no place."""
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+
+    @inline_kernel
+    def double(number: float) -> float:
+        return 2 * number
+
+    @compile_kernel
+    def quadruple(number: float) -> float:
+        return double(double(number))
+
+    assert quadruple(3.0) == 12.0
 
 
 def test_the_stamp_looks_at_every_file_that_imports_the_compiler() -> None:

@@ -34,7 +34,7 @@ from boundit.bandit.prior.watch import Refutation, Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
 from boundit.bandit.serialization import Record
-from boundit.bandit.spec import Arms, BanditSpec, ContextNames
+from boundit.bandit.spec import Arms, BanditSpec, ContextNames, Unseen
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.fused_plan import FusedPlan
@@ -81,6 +81,7 @@ class Fused(BasePolicy[FusedBeliefs]):
         watch: bool | Watch = False,
         living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
+        unseen: Unseen = "error",
         seed: int | None = None,
         explore: float = 0.0,
     ) -> None:
@@ -89,7 +90,9 @@ class Fused(BasePolicy[FusedBeliefs]):
             raise BadOption("doubt", "a number from 0 up to, but not, 1", doubt)
         self._kappa = read_not_negative("kappa", kappa)
         self._propensities = read_flag("propensities", propensities)
-        spec = BanditSpec.of(prior=prior, arms=arms, context=context, reward_range=reward_range)
+        spec = BanditSpec.of(
+            prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
+        )
         monitor = BoundMonitor.of(prior and _take_off(prior), watch=watch, living=living)
         beliefs = self._make_beliefs(prior, spec)
         super().__init__(spec, monitor, beliefs, seed=seed, explore=explore, remember=remember)

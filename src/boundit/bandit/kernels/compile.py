@@ -2,13 +2,14 @@
 
 Sums keep the order they are written in (no fast mathematics), so that a kernel gives the same
 bits inlined in a whole run or called for one decision, on any machine. Compiled code is kept
-beside its source. Numba would take it for fresh as long as that one file has the same date and
-size; but a kernel inlines others, and an installed file may keep its date through an upgrade.
-So what is kept is stamped with all kernels.
+beside its source, or in ``NUMBA_CACHE_DIR``, or in the user's own cache; where none of these
+may be written to, each process compiles for itself. Numba would take it for fresh as long as
+that one file has the same date and size; but a kernel inlines others, and an installed file may
+keep its date through an upgrade. So what is kept is stamped with all kernels.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import ParamSpec, TypeVar, cast
@@ -28,7 +29,7 @@ def compile_kernel(loop: Callable[P, T]) -> Callable[P, T]:
     Other threads go on while it runs. For whatever Python calls, such as ``decide_ucb``, and
     for what is too long to inline.
     """
-    return _stamp(njit(cache=True, nogil=True, error_model="numpy")(loop))
+    return _stamp(_compile(loop))
 
 
 def inline_kernel(step: Callable[P, T]) -> Callable[P, T]:
@@ -37,8 +38,19 @@ def inline_kernel(step: Callable[P, T]) -> Callable[P, T]:
     A call costs more than most steps do. For what is done for every arm, such as
     ``find_best_arm``.
     """
-    make = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-    return _stamp(make(step))
+    return _stamp(_compile(step, forceinline=True))
+
+
+def _compile(function: Callable[P, T], *, forceinline: bool = False) -> object:
+    """Make a function one that numba compiles when it is called, and keeps where it can.
+
+    Called by ``compile_kernel`` and ``inline_kernel``.
+    """
+    make = partial(njit, nogil=True, error_model="numpy", forceinline=forceinline)
+    try:
+        return make(cache=True)(function)
+    except RuntimeError:  # every folder to keep it in is read-only
+        return make()(function)
 
 
 def _stamp(made: object) -> Callable[P, T]:
