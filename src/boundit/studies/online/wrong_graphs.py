@@ -73,7 +73,9 @@ _CHANGES: "Mapping[str, Mapping[str, TableSpec]]" = {
     "Y -> S flips X2": {
         "S": (["I1", "Y", "X2"], lambda i1, y, x2: _keep_rows(i1, y, 0.66 if x2 else -0.5)),
     },
-    "Y -> S mild": {"S": (["I1", "Y"], lambda i1, y: _keep_rows(i1, y, 0.19))},
+    "Y -> S mild": {
+        "S": (["I1", "Y", "X1"], lambda i1, y, x1: _keep_rows(i1, y, 0.19 * x1)),
+    },
     "X2 <-> Y": {
         "C2": ([], 0.5),
         "X2": (["U2", "C2"], lambda u2, c2: (u2 + 0.3) / 2 + 0.18 * (c2 - 0.5)),
