@@ -74,6 +74,9 @@ def test_every_interval_is_explained_on_request(
 
     assert code == 0
     assert out.count("Why it holds:") == 4
+    assert out.count("What a policy can count:\n") == 1
+    record = json.loads(answer(capsys, "bound", GRAPH, QUERY, log, "--json")[1])
+    assert "\n".join(record["fused"]) in out
 
 
 def test_the_table_is_saved(capsys: pytest.CaptureFixture[str], log: str) -> None:

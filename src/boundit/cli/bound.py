@@ -257,10 +257,11 @@ def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None
             "confidence": table.confidence,
             "inference": table.inference,
             "promise": table.promise,
+            "fused": str(table.fused).splitlines(),
         }
         print_json(answer | ({"explanations": reasons} if explained else {}))
     elif explained:
-        click.echo("\n\n".join(reasons))
+        click.echo("\n\n".join([*reasons, f"What a policy can count:\n{table.fused}"]))
     else:
         click.echo(str(table))
         for note in table.caveats:
