@@ -67,7 +67,7 @@ class VariableEncoding:
     def encode(self, value: Value) -> list[float]:
         """Write one value as features, or raise ``ValueError`` with what is wrong with it.
 
-        Called by ``FeatureEncoding.encode_context`` and ``FeatureEncoding.encode_arm``.
+        Called by ``_encode_value`` for every value of a context or an arm.
         """
         found = find_bin(self.edges, value)
         is_known = found in self.levels if self.levels else isinstance(found, int | float)
