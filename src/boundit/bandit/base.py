@@ -187,7 +187,7 @@ class BasePolicy(ABC, Generic[S]):
             if not self.sees_numbers:
                 values = cell
             ranked_arms = self.monitor.rank(allowed, cell, held=arms is None)
-            count, name = self.ids.count, self.ids.make() if id is None else id
+            name = self.ids.make() if id is None else id
             key = self.ids.key_stream(name) if self._draws else NO_STREAM
             try:
                 scores = self.choose(values, ranked_arms, key)
@@ -195,7 +195,7 @@ class BasePolicy(ABC, Generic[S]):
                 if self._explore:
                     self._explore_arms(values, scores, key)
             except BaseException:
-                self.ids.count = count
+                self.ids.count -= id is None
                 raise
         return Decision(name, scores.arm, values, reasons=scores)
 

@@ -60,6 +60,7 @@ class Scores:
     """All arms of the call, those that were ruled out too."""
     explore: float = 0.0
     """The chance with which the arm was drawn uniformly from them."""
+    _wanted: bool = True
 
     def __init__(
         self,
@@ -76,7 +77,8 @@ class Scores:
         self.arm: Arm = ranked_arms[self.winner].arm
         self.ranked_arms, self.rows, self._branch = ranked_arms, rows, branch
         self._table_bytes, self._win_chances = score_table.tobytes(), win_chances
-        self.best, self._wanted = self.winner, wanted
+        if not wanted:
+            self._wanted = False
 
     @property
     def score_table(self) -> Floats:
@@ -134,9 +136,18 @@ class Scores:
 
         ``features`` are those of an arm without a row. Called by ``BasePolicy._explore_arms``.
         """
+        self.best = self.winner
         self.arm, self.winner, self.branch = arm, row, EXPLORED
         if row < 0:
             self.rows, self.winner, self.features = None, 0, features
+
+    @cached_property
+    def best(self) -> int:
+        """The row of the arm that won, also where another was played to explore.
+
+        Read by ``Scores._chances`` and by ``_share_tie`` of the fused policy.
+        """
+        return self.winner
 
     @cached_property
     def _chances(self) -> list[float]:
