@@ -251,7 +251,7 @@ class BasePolicy(ABC, Generic[S]):
                 raise
             self.learned_ids.keep(decision.id)
             if cells:
-                self.monitor.narrow(context, decision.arm, cells)
+                self.monitor.narrow(context, decision.arm, cells, number)
             if self.monitor.watch:
                 self.monitor.watch_reward(context, decision.arm, number)
 

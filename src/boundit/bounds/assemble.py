@@ -38,6 +38,7 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.contrast import Pair
 from boundit.terms.errors import BounditError
 from boundit.terms.found_later import FoundLater
+from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 from boundit.terms.long_work import Told, say_nothing
@@ -117,8 +118,8 @@ def assemble(
     bounds, of_rules = _bound_rows(trial, evidence, told)
     told("compare arms", 0, 1)
     contrasts = _bound_contrasts(trial, evidence, bounds)
-    living = _plan_living(plan, evidence, confidence)
     fused = plan_fused(plan, evidence, tuple(bounds))
+    living = _plan_living(plan, evidence, confidence, fused)
     late = (OVER,) if evidence.evaluator.workspace.budget.is_over() else ()
     of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
     said = (*plan.notes, *notes, *of_rules, *late, *of_tables)
@@ -352,7 +353,10 @@ def _bound_contrasts(
 
 
 def _plan_living(
-    plan: BoundPlan, evidence: BoundEvidence, confidence: float | None
+    plan: BoundPlan,
+    evidence: BoundEvidence,
+    confidence: float | None,
+    fused: FusedPlan | NoFusedPlan,
 ) -> tuple[Living, ...]:
     """List what a policy can learn online to narrow the bounds: laws that the log cannot give.
 
@@ -362,10 +366,10 @@ def _plan_living(
     if not plan.is_sound or evidence.is_clustered:
         return ()
 
-    def make_numbers(terms: Mapping[P, Nodes]) -> Numbers:
+    def make_numbers(terms: Mapping[P, Nodes], share: float) -> Numbers:
         if confidence is None:
             return PlugInNumbers(evidence.evaluator)
-        return evidence.make_confident_of(terms, confidence)
+        return evidence.make_confident_of(terms, 1 - share * (1 - confidence))
 
     try:
         return make_living_plans(
@@ -375,6 +379,7 @@ def _plan_living(
             evidence.log.levels,
             evidence.reward_range,
             make_numbers,
+            fused,
         )
     except LIMITS:
         return ()

@@ -22,6 +22,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.estimand.recovery.question import Question, lighten
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import Key, Value
+from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living, Pool
 from boundit.terms.names import Nodes
@@ -30,6 +31,7 @@ MOST_CELLS = 16
 """How many combinations of levels a policy may have to count."""
 MOST_PLANS = 2
 """How many plans share the error of living bounds: each costs the others width."""
+NO_ROWS = NoFusedPlan("no rows were counted")
 
 
 def make_living_plans(
@@ -38,21 +40,26 @@ def make_living_plans(
     query: EffectQuery,
     levels: Mapping[str, Sequence[Value]],
     reward_range: tuple[float, float],
-    numbers_for: Callable[[Mapping[P, Nodes]], Numbers],
+    numbers_for: Callable[[Mapping[P, Nodes], float], Numbers],
+    fused: FusedPlan | NoFusedPlan = NO_ROWS,
 ) -> tuple[Living, ...]:
     """Plan which laws a policy can learn online to narrow conditioning bounds.
 
     A conditioning bound takes the worst level of some variables, as their law is unknown; each
     plan says which variables a policy should watch, and the reward's interval at their levels.
-    ``numbers_for`` gives the numbers of some terms. Unlike in a conditioning bound, whose ends
-    are one cell's, here the intervals of all cells must hold at once, so no term is one whose
-    extremes alone matter. Called by ``_plan_living`` once per table.
+    ``numbers_for`` gives the numbers of some terms, for a share of the error. Unlike in a
+    conditioning bound, whose ends are one cell's, here the intervals of all cells must hold at
+    once, so no term is one whose extremes alone matter. Where a policy goes on counting in the
+    cells of the log, as ``fused`` says, these intervals get half of the error, as others follow
+    them. Called by ``_plan_living`` once per table.
     """
     chosen = choose_chains(chains, levels)
     if not chosen:
         return ()
     terms = collect_terms(chain.reward.expression for chain in chosen)
-    numbers = numbers_for(dict.fromkeys(terms, Nodes()))
+    counted = set(fused.variables) if isinstance(fused, FusedPlan) else None
+    goes_on = any(set(chain.variables) == counted for chain in chosen)
+    numbers = numbers_for(dict.fromkeys(terms, Nodes()), 0.5 if goes_on else 1.0)
     return tuple(
         _make_living_plan(c, graph, query, levels, reward_range, numbers) for c in chosen
     )

@@ -2,7 +2,8 @@
 
 ``E[Y | do(x), c]`` is a mean of ``E[Y | do(x), c, w]`` over ``w``. The log bounds these means,
 and not the weights ``P(w | do(x), c)``; whoever sees ``w`` after each round learns them. Pairs
-of arm and context whose weights are the same law form a *pool* and learn together.
+of arm and context whose weights are the same law form a *pool* and learn together. Where the
+rows of the log are counted in the same cells (``FusedPlan``), rounds narrow the means as well.
 """
 
 from collections.abc import Mapping
@@ -44,7 +45,7 @@ class Living:
     def n_cells(self) -> int:
         """The number of combinations of levels of the variables seen after each round.
 
-        Read by ``Living.__post_init__`` and ``_lay_out_plan``.
+        Read by ``Living.__post_init__`` and ``_shape_weights``.
         """
         return prod(map(len, self.levels))
 
@@ -52,7 +53,7 @@ class Living:
     def cells(self) -> tuple[tuple[Value, ...], ...]:
         """The combinations of levels of the variables that a policy sees after each round.
 
-        Read by ``lay_out_narrowing`` and by policies to place what they see.
+        Read by ``_place_leaves`` for what policies see.
 
         >>> Living(("W",), ((0, 1),), {}, {}).cells
         ((0,), (1,))

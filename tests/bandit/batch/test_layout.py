@@ -109,7 +109,7 @@ def lay_out(table: object) -> BatchLayout:
     return found
 
 
-def test_every_row_of_the_layout_knows_its_pair_its_pools_and_what_it_shows() -> None:
+def test_every_row_of_the_layout_knows_its_pair_its_members_and_what_it_shows() -> None:
     table = living_table(plan(), OTHER)
     ends, layout = NarrowingBounds(table, 0.05), lay_out(table)
 
@@ -120,8 +120,8 @@ def test_every_row_of_the_layout_knows_its_pair_its_pools_and_what_it_shows() ->
     for here in range(16):
         arm, context = SHOWING.arms[layout.places[here]], SHOWING.contexts[here // 4]
         assert found.pair[here] == ends.pairs[arm, context]
-        assert found.pools[:, here].tolist() == [
-            ends.find_pool(i, arm, context) for i in (0, 1)
+        assert found.members[:, here].tolist() == [
+            ends.find_member(i, arm, context) for i in (0, 1)
         ]
         np.testing.assert_array_equal(
             found.shows[here], SHOWING.side_observation.ends[here // 4, layout.places[here]]
@@ -142,7 +142,7 @@ def test_a_pair_without_a_plan_has_none() -> None:
     assert found is not None
     left = [here for here in range(16) if SHOWING.arms[layout.places[here]] == (0, 0)]
     assert np.flatnonzero(found.pair == -1).tolist() == left
-    assert np.flatnonzero(found.pools[0] == -1).tolist() == left
+    assert np.flatnonzero(found.members[0] == -1).tolist() == left
 
 
 def test_what_a_policy_would_refuse_to_see_is_not_laid_out() -> None:

@@ -5,11 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.terms.bound_table import BoundTable
 from tests.bandit.all_policies import ARMS, CONTEXTS
-from tests.bandit.narrowing_tables import ENVIRONMENT, living_table, plan
+from tests.bandit.narrowing_tables import (
+    CHAIN_ENVIRONMENT,
+    ENVIRONMENT,
+    fused_table,
+    living_table,
+    plan,
+)
 
 RUNS, ROUNDS = 2, 400
 
@@ -20,9 +27,15 @@ def draws(seed: int = 0) -> tuple[Places, Floats, Floats]:
     return rng.integers(4, size=shape), rng.random(shape), rng.random(shape)
 
 
-def play_one_by_one(policy: LinUCB, visitors: Places, luck: Floats, seeing: Floats) -> Places:
+def play_one_by_one(
+    policy: LinUCB,
+    visitors: Places,
+    luck: Floats,
+    seeing: Floats,
+    world: FiniteEnvironment = ENVIRONMENT,
+) -> Places:
     pulls = np.empty_like(visitors)
-    shows = ENVIRONMENT.side_observation
+    shows = world.side_observation
     assert shows is not None
     for run in range(RUNS):
         player = policy.fresh()
@@ -41,6 +54,8 @@ TABLES: dict[str, BoundTable] = {
     "apart": living_table(plan(pooled=False)),
     "two plans": living_table(plan(), plan(pooled=False, slack=0.02)),
     "contrasts": living_table(contrasts={((0, 1), (0, 0), (0, 1)): -0.05}),
+    "fused": fused_table(),
+    "fused chain": fused_table(60, chain=True),
     "some pairs": replace(
         living_table(),
         living=(replace(plan(), pools=SOME, ends={key: plan().ends[key] for key in SOME}),),
@@ -53,13 +68,14 @@ TABLES: dict[str, BoundTable] = {
 def test_whole_runs_pull_what_decide_and_learn_do(name: str, floor: bool) -> None:
     """Bit for bit, and another thing than without what the rounds show."""
     policy = LinUCB(alpha=0.6, prior=TABLES[name], floor=floor)
+    world = CHAIN_ENVIRONMENT if "chain" in name else ENVIRONMENT
     visitors, luck, seeing = draws()
     seeds = np.zeros(RUNS, np.uint64)
 
-    pulls = policy.play(ENVIRONMENT, visitors, luck, seeds, seeing)
+    pulls = policy.play(world, visitors, luck, seeds, seeing)
 
     assert pulls is not None
-    assert pulls.tolist() == play_one_by_one(policy, visitors, luck, seeing).tolist()
+    assert pulls.tolist() == play_one_by_one(policy, visitors, luck, seeing, world).tolist()
     still = policy.play(replace(ENVIRONMENT, side_observation=None), visitors, luck, seeds)
     assert still is not None
     assert still.tolist() != pulls.tolist()

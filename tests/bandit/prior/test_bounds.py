@@ -136,9 +136,9 @@ def test_ends_that_moved_are_listed_anew() -> None:
     ends = NarrowingBounds(living_table(), 0.05)
     prior = PriorBounds(living_table(), narrowing=ends)
     first = {c: prior.rank(ARMS, c, held=True) for c in CONTEXTS}
-    moved = ends.learn_cells(ARMS[0], CONTEXTS[0], (2,))
+    moved = ends.learn_cells(ARMS[0], CONTEXTS[0], (2,), 1.0)
     while not moved:
-        moved = ends.learn_cells(ARMS[0], CONTEXTS[0], (2,))
+        moved = ends.learn_cells(ARMS[0], CONTEXTS[0], (2,), 1.0)
     assert isinstance(moved, tuple)
     assert prior.rank(ARMS, CONTEXTS[0], held=True) is first[CONTEXTS[0]]
 

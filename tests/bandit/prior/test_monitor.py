@@ -121,7 +121,7 @@ def wrong() -> BoundTable:
 
 def shown(monitor: BoundMonitor, n: int, cell: int) -> BoundMonitor:
     for _ in range(n):
-        monitor.narrow((0, 0), (0, 0), (cell,))
+        monitor.narrow((0, 0), (0, 0), (cell,), 0.0)
     return monitor
 
 

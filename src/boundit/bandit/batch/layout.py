@@ -230,8 +230,8 @@ def lay_out_narrowing(
         ]
     except OutsideDomain:
         return None
-    pools = [
-        [narrowing.find_pool(i, *pair) for pair in pairs] for i in range(len(narrowing.plans))
+    members = [
+        [narrowing.find_member(i, *pair) for pair in pairs] for i in range(len(narrowing.plans))
     ]
     known = {context: c for c, context in enumerate(layout.contexts)}
     met = [known[context] for _, context in pairs]
@@ -239,7 +239,7 @@ def lay_out_narrowing(
         narrowing.found,
         narrowing.claims,
         _as_places([narrowing.pairs.get(pair) for pair in pairs]),
-        np.array([_as_places(row) for row in pools]),
+        np.array([_as_places(row) for row in members]),
         np.array([_as_places(row) for row in zip(*read, strict=True)]),
         np.ascontiguousarray(side.ends[met, layout.places], np.float64),
     )

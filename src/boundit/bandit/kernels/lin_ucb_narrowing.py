@@ -12,7 +12,7 @@ from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
 from boundit.bandit.kernels.explore import find_explored_row
 from boundit.bandit.kernels.lin_ucb import score_arm
-from boundit.bandit.kernels.narrowing import REFUTED, NarrowedEnds, NarrowingPlan, learn_cell
+from boundit.bandit.kernels.narrowing import REFUTED, NarrowedEnds, NarrowingPlan, learn_round
 from boundit.bandit.kernels.ridge import locate_version, update_model
 from boundit.bandit.kernels.score_table import (
     FREE_SCORE,
@@ -26,18 +26,18 @@ from boundit.bandit.kernels.score_table import (
 
 
 class NarrowingLayout(NamedTuple):
-    """What runs start from, and what their rounds show of which pool.
+    """What runs start from, and what their rounds show of which pair.
 
-    ``pair`` is the pair in each row of the score table and ``pools`` its pool in each plan, -1
-    for none. ``cells`` is, for each plan, the cell of what the environment shows, -1 if that is
-    not all of its variables; ``shows`` are the chances of the environment's cells added up,
+    ``pair`` is the pair in each row of the score table and ``members`` its number in each plan,
+    -1 for none. ``cells`` is, for each plan, the cell of what the environment shows, -1 if that
+    is not all of its variables; ``shows`` are the chances of the environment's cells added up,
     rows of the table x rewards x cells.
     """
 
     ends: NarrowedEnds
     plan: NarrowingPlan
     pair: Places
-    pools: Places
+    members: Places
     cells: Places
     shows: Floats
 
@@ -93,10 +93,10 @@ def _learn_observation(
         return came
     while cell < layout.shows.shape[2] - 1 and luck >= layout.shows[arm, reward, cell]:
         cell += 1
-    for plan in range(layout.pools.shape[0]):
-        pool, its = layout.pools[plan, arm], layout.cells[plan, cell]
-        if pool >= 0 and its >= 0:
-            came = max(came, learn_cell(ends, layout.plan, pool, its))
+    for plan in range(layout.members.shape[0]):
+        member, its = layout.members[plan, arm], layout.cells[plan, cell]
+        if member >= 0 and its >= 0:
+            came = max(came, learn_round(ends, layout.plan, member, its, float(reward)))
     return came
 
 
@@ -128,6 +128,10 @@ def play_lin_ucb_narrowing(
             begun.counts.copy(),
             begun.low.copy(),
             begun.high.copy(),
+            begun.n.copy(),
+            begun.sums.copy(),
+            begun.least.copy(),
+            begun.most.copy(),
             begun.lower.copy(),
             begun.upper.copy(),
         )

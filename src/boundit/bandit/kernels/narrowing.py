@@ -1,6 +1,6 @@
-r"""Narrowing bounds in compiled code: what a round shows of weights, and the ends it leaves.
+r"""Narrowing bounds in compiled code: what a round shows of weights and rewards, and the ends.
 
-For a pool with :math:`k` of :math:`n` rounds in a cell, the likelihood ratio of a binary
+For a cell with :math:`k` successes in :math:`n` draws, the likelihood ratio of a binary
 variable, averaged over all chances, against the one of chance :math:`p`,
 
 .. math:: \frac{B(k+1, n-k+1)}{p^k (1-p)^{n-k}}
@@ -8,11 +8,17 @@ variable, averaged over all chances, against the one of chance :math:`p`,
 is a martingale under :math:`p`, whichever arms were played and whenever one looks; by Ville's
 inequality it ever reaches :math:`1/a` with chance at most :math:`a`. The chances it has not
 rejected are those with :math:`n\,\mathrm{kl}(k/n, p) < \log(1/a) - \log B(k+1, n-k+1) -
-n h(k/n)`, an interval around :math:`k/n`; intervals are intersected over time.
+n h(k/n)`, an interval around :math:`k/n`; intervals are intersected over time. Rewards between
+0 and 1 need not be binary: :math:`q^y (1-q)^{1-y} / (p^y (1-p)^{1-y})` is convex in :math:`y`,
+so that its mean is no more than that of a binary reward of the same mean, which is 1.
+
+Rows of a log that are draws come first in the sequence, and rounds after them.
 """
 
 import math
 from typing import NamedTuple
+
+import numpy as np
 
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
@@ -25,42 +31,68 @@ _SLACK = 1e-9
 
 
 class NarrowedEnds(NamedTuple):
-    """What was seen: counts of cells, what their chances may be, and the ends of each pair."""
+    """What rounds showed, and what is left: of chances, of means in cells, and of each pair.
+
+    ``counts`` are rounds by the places of chances, which lie between ``low`` and ``high``;
+    ``n`` and ``sums`` rounds and their rewards, from 0 to 1, by cells of rewards, whose means
+    lie between ``least`` and ``most``. The mean of a pair lies between ``lower`` and ``upper``.
+    """
 
     counts: Places
     low: Floats
     high: Floats
+    n: Places
+    sums: Floats
+    least: Floats
+    most: Floats
     lower: Floats
     upper: Floats
 
 
 class NarrowingPlan(NamedTuple):
-    """What is fixed: pools with their cells and pairs, and the ends of each pair in each cell.
+    """What is fixed: pools with their chances, cells of rewards, and the tree of each member.
 
-    Pool ``g`` has the cells from ``cells[g]`` to ``cells[g + 1]``, intervals with error
-    ``level[g]``, and the members from ``members[g]`` to ``members[g + 1]``. Member ``m`` is the
-    pair ``pair[m]``; its ends in the cells start at ``at[m]``, and so do their places in the
-    order in which the worst law fills them.
+    Pool ``g`` has the chances from ``pool_starts[g]`` to ``pool_starts[g + 1]``, with ``rows``
+    of the log each and intervals with error ``pool_level[g]``. Cell ``i`` of rewards has
+    ``cell_rows[i]`` of the log with the sum ``cell_sums[i]``, and error ``cell_level[i]``, 0 if
+    rounds do not count in it.
+
+    Member ``m`` is the pair ``pair[m]`` in one plan. Its factors are those from ``first[m]`` to
+    ``stop[m]``, of ``sizes`` cells each. Their pools, for each way to get there, follow each
+    other in ``pools`` from ``pools_at[m]``, the cells of its leaves in ``leaves`` from
+    ``leaves_at[m]``. Members that hang on a pool or a cell are listed from ``pool_users_at``
+    and ``cell_users_at`` on. Rewards lie between ``lowest`` and ``lowest + width``.
     """
 
-    cells: Places
-    level: Floats
-    members: Places
+    pool_starts: Places
+    pool_level: Floats
+    rows: Places
+    cell_level: Floats
+    cell_rows: Places
+    cell_sums: Floats
     pair: Places
-    at: Places
-    least: Floats
-    most: Floats
-    rising: Places
-    falling: Places
+    first: Places
+    stop: Places
+    sizes: Places
+    pools_at: Places
+    pools: Places
+    leaves_at: Places
+    leaves: Places
+    pool_users_at: Places
+    pool_users: Places
+    cell_users_at: Places
+    cell_users: Places
+    lowest: float
     width: float
 
 
 @compile_kernel
 def bound_chance(k: float, n: float, error: float) -> tuple[float, float]:
-    """Bound the chance of a cell that was seen in ``k`` of ``n`` rounds, for all ``n`` at once.
+    """Bound the chance of a cell that was seen in ``k`` of ``n`` draws, for all ``n`` at once.
 
-    Gives both ends of an interval that ever misses with chance ``error`` at most; a cell is a
-    combination of observed levels. Called by ``_narrow_chances`` for every cell of a pool.
+    Gives both ends of an interval that ever misses with chance ``error`` at most; ``k`` may
+    also be the sum of rewards between 0 and 1, and the interval that of their mean. Called by
+    ``_narrow_chances`` for every cell of a pool, and by ``_narrow_cell``.
 
     >>> bound_chance(0.0, 0.0, 0.05)
     (0.0, 1.0)
@@ -70,10 +102,10 @@ def bound_chance(k: float, n: float, error: float) -> tuple[float, float]:
     """
     if n <= 0.0:
         return 0.0, 1.0
-    share = k / n
-    log_beta = math.lgamma(k + 1.0) + math.lgamma(n - k + 1.0) - math.lgamma(n + 2.0)
+    share = min(k / n, 1.0)
+    log_beta = math.lgamma(k + 1.0) + math.lgamma(max(n - k, 0.0) + 1.0) - math.lgamma(n + 2.0)
     entropy = 0.0
-    if 0.0 < k < n:
+    if 0.0 < share < 1.0:
         entropy = -share * math.log(share) - (1.0 - share) * math.log1p(-share)
     budget = (-math.log(error) - log_beta) / n - entropy
     return 1.0 - invert_kl(1.0 - share, budget), invert_kl(share, budget)
@@ -81,40 +113,85 @@ def bound_chance(k: float, n: float, error: float) -> tuple[float, float]:
 
 @compile_kernel
 def find_extreme_mean(
-    values: Floats, order: Places, at: int, low: Floats, high: Floats, first: int, n: int
+    values: Floats, at: int, sign: float, low: Floats, high: Floats, first: int, order: Places
 ) -> float:
-    """Find the extreme mean of ``n`` values over all laws between ``low`` and ``high``.
+    """Find the extreme mean of values over all laws between ``low`` and ``high``.
 
-    Every cell gets its least chance, and what is left goes to the cells in the given order: by
-    rising values the mean is the lowest, by falling ones the highest. Called by
-    ``_narrow_ends`` for both ends of every pair of a pool.
+    Every cell gets its least chance, and what is left goes to the cells by rising values if
+    ``sign`` is 1, which makes the mean the lowest, by falling ones if it is -1. ``order`` has a
+    place for each value, and is overwritten. Called by ``_find_tree_mean`` for every node of a
+    member's tree.
     """
+    n = order.size
     left, mean = 1.0, 0.0
     for i in range(n):
         left -= low[first + i]
         mean += low[first + i] * values[at + i]
+        k = i
+        while k > 0 and sign * values[at + order[k - 1]] > sign * values[at + i]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = i
     for k in range(n):
-        i = order[at + k]
+        i = order[k]
         more = max(min(left, high[first + i] - low[first + i]), 0.0)
         mean += more * values[at + i]
         left -= more
     # What rounding left over counts as the worst.
-    return float(mean + left * values[at + order[at]])
+    return float(mean + left * values[at + order[0]])
 
 
 @inline_kernel
-def _narrow_chances(ends: NarrowedEnds, first: int, stop: int, level: float) -> int:
-    """Narrow the interval of each cell's chance in one pool by the counts so far.
+def _find_tree_mean(
+    ends: NarrowedEnds, plan: NarrowingPlan, member: int, cells: Floats, sign: float
+) -> float:
+    """Find the extreme mean of a member's rewards over all laws that are left of its factors.
 
-    A cell is a combination of observed levels, a pool the arms and contexts that share its
-    chance. Gives whether an interval moved, none did, or no law is left (refuted). Called by
-    ``learn_cell`` for every round seen, and by ``narrow_pool``.
+    ``cells`` are the least or the greatest means of cells of rewards. From the last factor back
+    to the first, each node of the tree gets the extreme mean of those below it. Called by
+    ``_narrow_ends`` for both ends of every member.
     """
+    n = 1
+    for f in range(plan.first[member], plan.stop[member]):
+        n *= plan.sizes[f]
+    values, at = np.empty(n), plan.leaves_at[member]
+    for leaf in range(n):
+        values[leaf] = cells[plan.leaves[at + leaf]]
+    # Places of a factor's pools start after those of all factors before it.
+    start = plan.pools_at[member]
+    before = 1
+    for f in range(plan.first[member], plan.stop[member] - 1):
+        start += before
+        before *= plan.sizes[f]
+    for f in range(plan.stop[member] - 1, plan.first[member] - 1, -1):
+        size = plan.sizes[f]
+        order = np.empty(size, np.int64)
+        for node in range(before):
+            first = plan.pool_starts[plan.pools[start + node]]
+            values[node] = find_extreme_mean(
+                values, node * size, sign, ends.low, ends.high, first, order
+            )
+        if f > plan.first[member]:
+            before //= plan.sizes[f - 1]
+            start -= before
+    return float(values[0])
+
+
+@inline_kernel
+def _narrow_chances(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
+    """Narrow the interval of each chance in one pool by the rows and rounds counted so far.
+
+    A pool is the arms and contexts that share the chances of some cells. Gives whether an
+    interval moved, none did, or no law is left (refuted). Called by ``learn_round`` for every
+    pool that a round tells of, and by ``narrow_all``.
+    """
+    first, stop = plan.pool_starts[pool], plan.pool_starts[pool + 1]
     n, least, most, moved = 0, 0.0, 0.0, SAME
     for i in range(first, stop):
-        n += ends.counts[i]
+        n += plan.rows[i] + ends.counts[i]
     for i in range(first, stop):
-        low, high = bound_chance(float(ends.counts[i]), float(n), level)
+        k = float(plan.rows[i] + ends.counts[i])
+        low, high = bound_chance(k, float(n), plan.pool_level[pool])
         if low > ends.low[i]:
             ends.low[i], moved = low, MOVED
         if high < ends.high[i]:
@@ -127,19 +204,42 @@ def _narrow_chances(ends: NarrowedEnds, first: int, stop: int, level: float) -> 
 
 
 @inline_kernel
-def _narrow_ends(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
-    """Narrow the bound of every arm and context in a pool by what cells' chances may be.
+def _narrow_cell(ends: NarrowedEnds, plan: NarrowingPlan, cell: int) -> int:
+    """Narrow the interval of the mean reward in one cell by its rows and rounds so far.
 
-    The ends are the lowest and highest mean over all laws left. Gives whether an end moved,
-    none did, or the ends cross (refuted). Called by ``learn_cell`` where an interval moved, and
-    by ``narrow_pool``.
+    Gives whether it moved, did not, or is empty (refuted). Called by ``learn_round`` for the
+    cell of a round, and by ``narrow_all``.
     """
-    first, moved = plan.cells[pool], SAME
-    n = plan.cells[pool + 1] - first
-    for m in range(plan.members[pool], plan.members[pool + 1]):
-        at, j = plan.at[m], plan.pair[m]
-        low = find_extreme_mean(plan.least, plan.rising, at, ends.low, ends.high, first, n)
-        high = find_extreme_mean(plan.most, plan.falling, at, ends.low, ends.high, first, n)
+    moved = SAME
+    if plan.cell_level[cell] <= 0.0:
+        return moved
+    total = plan.cell_sums[cell] + ends.sums[cell]
+    n = float(plan.cell_rows[cell] + ends.n[cell])
+    low, high = bound_chance(total, n, plan.cell_level[cell])
+    low, high = plan.lowest + plan.width * low, plan.lowest + plan.width * high
+    if low > ends.least[cell]:
+        ends.least[cell], moved = low, MOVED
+    if high < ends.most[cell]:
+        ends.most[cell], moved = high, MOVED
+    return REFUTED if ends.least[cell] > ends.most[cell] + _SLACK * plan.width else moved
+
+
+@compile_kernel
+def _narrow_ends(
+    ends: NarrowedEnds, plan: NarrowingPlan, members: Places, first: int, stop: int
+) -> int:
+    """Narrow the bounds of some members by what chances and means of cells may be.
+
+    They are ``members`` from ``first`` to ``stop``; the ends of each are the lowest and highest
+    mean over all that is left. Gives whether an end moved, none did, or the ends cross
+    (refuted). Called by ``learn_round`` where an interval moved, and by ``narrow_all``.
+    """
+    moved = SAME
+    for k in range(first, stop):
+        m = members[k]
+        j = plan.pair[m]
+        low = _find_tree_mean(ends, plan, m, ends.least, 1.0)
+        high = _find_tree_mean(ends, plan, m, ends.most, -1.0)
         if low > ends.lower[j]:
             ends.lower[j], moved = low, MOVED
         if high < ends.upper[j]:
@@ -151,34 +251,73 @@ def _narrow_ends(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
 
 
 @compile_kernel
-def narrow_pool(ends: NarrowedEnds, plan: NarrowingPlan, pool: int) -> int:
-    """Narrow the bounds of the arms and contexts in a pool by all that was counted.
+def narrow_all(
+    ends: NarrowedEnds, plan: NarrowingPlan, pools: Places, cells: Places, members: Places
+) -> int:
+    """Narrow some pools, cells and the bounds of some members by all that was counted.
 
-    Gives whether an end moved, none did, or the bounds are refuted. Called by
-    ``NarrowingBounds.settle`` for every pool, when counts were read or joined.
+    Gives whether the bounds are refuted; else that they moved. Called by
+    ``NarrowingBounds.settle`` for every plan, when counts were read or joined.
     """
-    came = _narrow_chances(ends, plan.cells[pool], plan.cells[pool + 1], plan.level[pool])
-    return came if came == REFUTED else _narrow_ends(ends, plan, pool)
+    for pool in pools:
+        if _narrow_chances(ends, plan, pool) == REFUTED:
+            return REFUTED
+    for cell in cells:
+        if _narrow_cell(ends, plan, cell) == REFUTED:
+            return REFUTED
+    return max(MOVED, _narrow_ends(ends, plan, members, 0, members.size))
 
 
 @compile_kernel
-def learn_cell(ends: NarrowedEnds, plan: NarrowingPlan, pool: int, cell: int) -> int:
-    """Count one observed cell of a pool, and narrow the bounds of the pool's pairs by it.
+def learn_round(
+    ends: NarrowedEnds, plan: NarrowingPlan, member: int, leaf: int, reward: float
+) -> int:
+    """Count one round that showed a leaf of a member, and narrow all bounds that it tells of.
 
-    A cell is a combination of levels that a round showed, a pool the arms and contexts where it
-    counts. Gives whether an end moved, none did, or the bounds are refuted. Called by
-    ``_learn_observation`` in whole runs, by ``learn_cell_from_arrays`` for one reward.
+    A leaf is a combination of cells of all factors, a member a pair of arm and context in one
+    plan. Gives whether an end moved, none did, or the bounds are refuted. Called by
+    ``_learn_observation`` in whole runs, by ``learn_round_from_arrays`` for one reward.
     """
-    ends.counts[plan.cells[pool] + cell] += 1
-    came = _narrow_chances(ends, plan.cells[pool], plan.cells[pool + 1], plan.level[pool])
-    return _narrow_ends(ends, plan, pool) if came == MOVED else came
+    cell = plan.leaves[plan.leaves_at[member] + leaf]
+    ends.n[cell] += 1
+    ends.sums[cell] += min(max((reward - plan.lowest) / plan.width, 0.0), 1.0)
+    cell_came, came = _narrow_cell(ends, plan, cell), SAME
+    if cell_came == REFUTED:
+        return REFUTED
+    left = 1
+    for f in range(plan.first[member], plan.stop[member]):
+        left *= plan.sizes[f]
+    at, before, prefix = plan.pools_at[member], 1, 0
+    for f in range(plan.first[member], plan.stop[member]):
+        size = plan.sizes[f]
+        left //= size
+        place = leaf // left % size
+        pool = plan.pools[at + prefix]
+        ends.counts[plan.pool_starts[pool] + place] += 1
+        pool_came = _narrow_chances(ends, plan, pool)
+        if pool_came == MOVED:
+            start, stop = plan.pool_users_at[pool], plan.pool_users_at[pool + 1]
+            pool_came = _narrow_ends(ends, plan, plan.pool_users, start, stop)
+        if pool_came == REFUTED:
+            return REFUTED
+        came = max(came, pool_came)
+        at += before
+        before *= size
+        prefix = prefix * size + place
+    if cell_came == MOVED:
+        start, stop = plan.cell_users_at[cell], plan.cell_users_at[cell + 1]
+        came = max(came, _narrow_ends(ends, plan, plan.cell_users, start, stop))
+    return came
 
 
 @compile_kernel
-def learn_cell_from_arrays(pool: int, cell: int, *parts: Floats | Places | float) -> int:
-    """Do ``learn_cell`` for Python: count an observed cell, narrow bounds, say if they moved.
+def learn_round_from_arrays(
+    member: int, leaf: int, reward: float, *parts: Floats | Places | float
+) -> int:
+    """Do ``learn_round`` for Python: count a round, narrow bounds, say if they moved.
 
     The arrays of both tuples come one by one, which is three times as quick. Called by
     ``NarrowingBounds.learn_cells`` for every reward that comes with an observation.
     """
-    return learn_cell(NarrowedEnds(*parts[:5]), NarrowingPlan(*parts[5:]), pool, cell)  # type: ignore[arg-type]
+    ends, plan = NarrowedEnds(*parts[:9]), NarrowingPlan(*parts[9:])  # type: ignore[arg-type]
+    return learn_round(ends, plan, member, leaf, reward)

@@ -108,15 +108,15 @@ class BoundMonitor:
             return ()
         return self.narrowing.read_cells(observed)
 
-    def narrow(self, context: Context, arm: Arm, cells: Cells) -> None:
-        """Narrow the bounds by what a round showed besides its reward; drop them if refuted.
+    def narrow(self, context: Context, arm: Arm, cells: Cells, reward: float) -> None:
+        """Narrow the bounds by what a round showed with its reward; drop them if refuted.
 
         ``cells`` are what ``read_observed`` gave. Called by ``BasePolicy.learn`` for every
         reward that comes with an observation.
         """
         if self.narrowing is None or self.prior.dropped:
             return
-        found = self.narrowing.learn_cells(arm, context, cells)
+        found = self.narrowing.learn_cells(arm, context, cells, reward)
         if isinstance(found, Living):
             self.drop(self._make_refutation(found, context, arm), warn=True)
         else:
@@ -208,8 +208,7 @@ class BoundMonitor:
         if table is None or self.narrowing is None:
             raise ValueError("there is nothing to refute")
         n = self.narrowing.count_rounds(plan, arm, context)
-        # The bounds of the table and those of the cells each hold with its confidence.
-        level = self.living + (2 * (1 - table.confidence) if table.confidence else 0.0)
+        level = self.living + self.narrowing.offline_error
         bound = table[arm, context]
         return Refutation(arm, context, bound, n, None, level, plan.variables)
 

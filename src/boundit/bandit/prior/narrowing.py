@@ -1,69 +1,76 @@
-"""Bounds that narrow while a policy plays: it learns the weights that the log left open.
+"""Bounds that narrow while a policy plays: it learns what the log left open.
 
 A table may say what ``E[Y | do(x), c, w]`` lies between for every cell ``w`` of some variables
 (``Living``). Whoever sees ``w`` after each round learns how likely the cells are, in a
 confidence sequence that holds at all times, and the ends of a pair are then the extreme means
-over all laws left. Valid when rounds are drawn from the whole population by the mechanisms that
-made the log, the arm was chosen before ``w`` was seen, and whether ``w`` is told does not hang
-on what it is.
+over all laws left. Where rows of the log count in the same cells (``FusedPlan``), the means of
+cells have sequences too: rows first, rounds after. Valid when rounds are drawn from the whole
+population by the mechanisms that made the log, the arm was chosen before ``w`` was seen, and
+whether ``w`` is told hangs neither on what it is nor on the reward.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import count
+from dataclasses import dataclass
+from itertools import accumulate, count
 from typing import TypeAlias, final
 
 import numpy as np
 
 from boundit.bandit.errors import BadObservation
+from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.narrowing import (
     REFUTED,
     SAME,
-    NarrowedEnds,
-    NarrowingPlan,
-    learn_cell_from_arrays,
-    narrow_pool,
+    learn_round_from_arrays,
+    narrow_all,
 )
+from boundit.bandit.prior.counted_plan import CountedPlan, lay_out_plans, make_unseen_ends
 from boundit.bandit.serialization import Record
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.living import Living, Pool
+from boundit.terms.living import Living
 from boundit.terms.names import sort_names
 from boundit.terms.scalars import unwrap_scalar
 
 Cells: TypeAlias = tuple[int | None, ...]
 """For each plan the place of the cell that was seen, None if some variable of it was not."""
+_COUNTS = "counts", "n", "sums"
+"""What rounds add up in."""
 
 
 @final
 class NarrowingBounds:
     """What was seen of all plans of a table, and the ends of its pairs now.
 
-    The error is shared evenly by the plans, the pools of each and the cells of a pool; a pool
-    of two cells has one proportion.
+    Chances of cells have intervals with half of the error where means of cells are learned too,
+    and with all of it elsewhere; it is shared evenly by the plans and their sequences.
     """
 
     def __init__(self, table: BoundTable, error: float) -> None:
         self.plans, self.error = table.living, error
+        self.counted = tuple(CountedPlan.of(plan, table) for plan in self.plans)
         keys = dict.fromkeys(key for plan in self.plans for key in plan.pools)
         self.pairs = {key: i for i, key in enumerate(keys)}
-        # Pools are numbered over all plans.
-        numbers = count()
-        self.pools = [
-            {pool: next(numbers) for pool in dict.fromkeys(plan.pools.values())}
-            for plan in self.plans
-        ]
-        self.claims = _lay_out_plan(table, self.pairs, error)
-        self.found = _make_unseen_ends(table, self.pairs, int(self.claims.cells[-1]))
+        self.claims = lay_out_plans(self.counted, self.pairs, error, table.reward_range)
+        n_chances = int(self.claims.pool_starts[-1])
+        self.found = make_unseen_ends(table, self.pairs, self.counted, n_chances)
+        # The table's own ends miss with this chance, and so do those of its cells, which have
+        # half of it where rounds go on to count in them.
+        missing = 1 - table.confidence if table.confidence is not None else 0.0
+        learns = any(plan.learns for plan in self.counted)
+        self.offline_error = missing * (1.5 if learns else 2.0)
         self.version = 0
-        self._cells = [{cell: i for i, cell in enumerate(p.cells)} for p in self.plans]
+        # Members, pools and cells are numbered over all plans.
+        self._members = _number_members(self.counted)
+        self.spans = [_Span.of(self.counted, i) for i in range(len(self.counted))]
         self._levels = {
             name: levels
             for plan in self.plans
             for name, levels in zip(plan.variables, plan.levels, strict=True)
         }
         self._known: dict[tuple[object, ...], Cells] = {}
-        self._contexts = _list_contexts(self.plans, self.pools)
+        self._contexts: dict[tuple[int, int], tuple[Context, ...]] = {}
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -79,9 +86,7 @@ class NarrowingBounds:
 
         Of the plan (``Living``) that used most of them. Read by ``BoundMonitor.describe``.
         """
-        return max(
-            (sum(map(self._count_in_pool, found.values())) for found in self.pools), default=0
-        )
+        return max((int(self.found.n[span.cells].sum()) for span in self.spans), default=0)
 
     def find_ends(self, arm: Arm, context: Context) -> tuple[float, float] | None:
         """Find the lower and upper end of an arm in a context, as observations narrowed them.
@@ -118,28 +123,25 @@ class NarrowingBounds:
                 if seen[name] not in levels:
                     raise OutsideDomain(name, seen[name], levels)
         found = tuple(
-            cells[tuple([seen[name] for name in plan.variables])]
-            if all(name in seen for name in plan.variables)
+            plan.leaves[tuple([seen[name] for name in plan.living.variables])]
+            if all(name in seen for name in plan.living.variables)
             else None
-            for plan, cells in zip(self.plans, self._cells, strict=True)
+            for plan in self.counted
         )
         if len(seen) == len(self._levels):
             self._known[tuple(seen.values())] = found
         return found
 
-    def find_pool(self, plan: int, arm: Arm, context: Context) -> int | None:
-        """Find the number of the pool that an arm and context belong to in one plan, or None.
+    def find_member(self, plan: int, arm: Arm, context: Context) -> int | None:
+        """Find the number of an arm and context in one plan, or None if it does not have them.
 
-        A pool is all pairs in which the observed variables have the same law, so that their
-        rounds count together; pools are numbered over all plans. Called by
-        ``NarrowingBounds.learn_cells``, ``NarrowingBounds.count_rounds`` and
-        ``lay_out_narrowing``.
+        Numbers go over all plans. Called by ``NarrowingBounds.learn_cells``,
+        ``NarrowingBounds.count_rounds`` and ``lay_out_narrowing``.
         """
-        found = self.plans[plan].pools.get((arm, context))
-        return None if found is None else self.pools[plan][found]
+        return self._members[plan].get((arm, context))
 
     def learn_cells(
-        self, arm: Arm, context: Context, cells: Cells
+        self, arm: Arm, context: Context, cells: Cells, reward: float
     ) -> tuple[Context, ...] | Living:
         """Count what one round showed, and narrow the ends of the pairs that it tells of.
 
@@ -148,17 +150,37 @@ class NarrowingBounds:
         by ``BoundMonitor.narrow`` for every reward that comes with an observation.
         """
         moved: tuple[Context, ...] = ()
-        for i, cell in enumerate(cells):
-            pool = None if cell is None else self.find_pool(i, arm, context)
-            if cell is None or pool is None:
+        for i, leaf in enumerate(cells):
+            member = None if leaf is None else self.find_member(i, arm, context)
+            if leaf is None or member is None:
                 continue
-            came = learn_cell_from_arrays(pool, cell, *self.found, *self.claims)
+            came = learn_round_from_arrays(member, leaf, reward, *self.found, *self.claims)
             if came == REFUTED:
                 return self.plans[i]
             if came != SAME:
                 self.version += 1
-                moved += self._contexts[pool]
+                moved += self._find_contexts(member, leaf)
         return moved
+
+    def _find_contexts(self, member: int, leaf: int) -> tuple[Context, ...]:
+        """Find the contexts with arms whose ends a round may move: those to rank anew.
+
+        They share a pool or the cell of the round's arm and context. Called by
+        ``NarrowingBounds.learn_cells`` where ends moved; each is found once.
+        """
+        if (member, leaf) not in self._contexts:
+            claims, keys = self.claims, list(self.pairs)
+            cell = claims.leaves[claims.leaves_at[member] + leaf]
+            at = claims.pools_at[member]
+            stop = claims.pools_at[member + 1] if member + 1 < claims.pools_at.size else None
+            users = [_list_span(claims.cell_users_at, claims.cell_users, cell)]
+            users += [
+                _list_span(claims.pool_users_at, claims.pool_users, pool)
+                for pool in claims.pools[at:stop]
+            ]
+            found = [keys[claims.pair[user]][1] for each in users for user in each]
+            self._contexts[member, leaf] = tuple(dict.fromkeys(found))
+        return self._contexts[member, leaf]
 
     def settle(self) -> Living | None:
         """Narrow the ends of all arms and contexts by all rounds counted so far.
@@ -167,18 +189,22 @@ class NarrowingBounds:
         ``BoundMonitor.judge_all`` after counts of another table or policy were put in.
         """
         self.version += 1
-        for plan, pools in zip(self.plans, self.pools, strict=True):
-            if any(narrow_pool(self.found, self.claims, i) == REFUTED for i in pools.values()):
+        for plan, span in zip(self.plans, self.spans, strict=True):
+            if narrow_all(self.found, self.claims, *span.list_places()) == REFUTED:
                 return plan
         return None
 
     def count_rounds(self, plan: Living, arm: Arm, context: Context) -> int:
         """Count the observed rounds that tell of an arm and context in one plan.
 
-        Called by ``BoundMonitor._make_refutation``, which says how many contradict the bounds.
+        These are the rounds of its first pool. Called by ``BoundMonitor._make_refutation``,
+        which says how many contradict the bounds.
         """
-        pool = self.find_pool(self.plans.index(plan), arm, context)
-        return 0 if pool is None else self._count_in_pool(pool)
+        member = self.find_member(self.plans.index(plan), arm, context)
+        if member is None:
+            return 0
+        pool = self.claims.pools[self.claims.pools_at[member]]
+        return int(self.found.counts[slice(*self.claims.pool_starts[pool : pool + 2])].sum())
 
     def resume(self, table: BoundTable) -> "NarrowingBounds":
         """Make narrowing bounds of a new table that start from the rounds counted here.
@@ -201,9 +227,10 @@ class NarrowingBounds:
         """
         result = NarrowingBounds(table, self.error)
         result._copy_counts(shared)
-        mine, theirs, both = (ends.found.counts for ends in (self, other, result))
-        # Less than what was shared: it was forgotten in between, and counts for nothing.
-        both[:] = np.maximum(mine + theirs - both, 0)
+        for name in _COUNTS:
+            mine, theirs, both = (getattr(e.found, name) for e in (self, other, result))
+            # Less than what was shared: it was forgotten in between, and counts for nothing.
+            both[:] = np.maximum(mine + theirs - both, 0)
         return result
 
     def to_record(self) -> Record:
@@ -222,115 +249,80 @@ class NarrowingBounds:
             part[:] = numbers
 
     def _copy_counts(self, other: "NarrowingBounds") -> None:
-        """Copy another's counts of cells, and intervals of their chances, into this object.
+        """Copy another's counts of rounds, and what it narrowed, into this object.
 
-        For the plans that observe the same variables in the same pools. Called by
+        For the plans whose rounds count in the same pools and cells. Called by
         ``NarrowingBounds.resume`` and ``NarrowingBounds.join``.
         """
-        known = [(plan.variables, plan.levels, plan.pools) for plan in other.plans]
-        for plan, pools in zip(self.plans, self.pools, strict=True):
-            law = plan.variables, plan.levels, plan.pools
-            if law not in known:
-                continue
-            its = other.pools[known.index(law)]
-            for pool, i in pools.items():
-                here, there = self.find_span(i), other.find_span(its[pool])
-                self.found.counts[here] = other.found.counts[there]
-                # An interval of another error is worked out anew.
-                if self.claims.level[i] == other.claims.level[its[pool]]:
-                    self.found.low[here] = other.found.low[there]
-                    self.found.high[here] = other.found.high[there]
+        for plan, here in zip(self.counted, self.spans, strict=True):
+            for its, there in zip(other.counted, other.spans, strict=True):
+                if not plan.has_same_laws(its):
+                    continue
+                same = self.error / len(self.plans) == other.error / len(other.plans)
+                parts = [("counts", "chances"), ("n", "cells"), ("sums", "cells")]
+                # An interval of another error, or that begins with other rows, is made anew.
+                if same and plan.has_same_chances(its):
+                    parts += [("low", "chances"), ("high", "chances")]
+                if same and plan.has_same_rewards(its):
+                    parts += [("least", "cells"), ("most", "cells")]
+                for name, where in parts:
+                    mine, theirs = getattr(self.found, name), getattr(other.found, name)
+                    mine[getattr(here, where)] = theirs[getattr(there, where)]
+                break
 
-    def find_span(self, pool: int) -> slice:
-        """Find where the counts of a pool's cells lie in the array of all counts, as a slice.
 
-        Called by ``NarrowingBounds._copy_counts`` and ``NarrowingBounds._count_in_pool``.
+@final
+@dataclass(frozen=True)
+class _Span:
+    """Where the numbers of one plan lie among those of all plans."""
+
+    chances: slice
+    pools: slice
+    cells: slice
+    members: slice
+
+    @classmethod
+    def of(cls, plans: Sequence[CountedPlan], i: int) -> "_Span":
+        """Find where the numbers of one of some plans lie.
+
+        Called by ``NarrowingBounds.__init__``.
         """
-        return slice(*self.claims.cells[pool : pool + 2].tolist())
+        sizes = [
+            (
+                sum(factor.n_pools * len(factor.cells) for factor in plan.shape.factors),
+                sum(factor.n_pools for factor in plan.shape.factors),
+                len(plan.shape.n),
+                len(plan.shape.pairs),
+            )
+            for plan in plans
+        ]
+        ends = (list(accumulate(column, initial=0)) for column in zip(*sizes, strict=True))
+        return cls(*(slice(*each[i : i + 2]) for each in ends))
 
-    def _count_in_pool(self, pool: int) -> int:
-        """Count the observed rounds of one pool: the sum over its cells.
+    def list_places(self) -> tuple[Places, Places, Places]:
+        """List the numbers of its pools, cells and members, for a kernel.
 
-        Called by ``NarrowingBounds.n_seen`` and ``NarrowingBounds.count_rounds``.
+        Called by ``NarrowingBounds.settle``.
         """
-        return int(self.found.counts[self.find_span(pool)].sum())
+        pools, cells, members = (
+            np.arange(part.start, part.stop) for part in (self.pools, self.cells, self.members)
+        )
+        return pools, cells, members
 
 
-def _lay_out_plan(table: BoundTable, pairs: Mapping[Key, int], error: float) -> NarrowingPlan:
-    """Put the plans of a table (``Living``) into arrays for kernels: what never changes.
+def _number_members(plans: Sequence[CountedPlan]) -> list[dict[Key, int]]:
+    """Number the pairs of arm and context of all plans, one plan after another.
 
-    Pools of arms and contexts that share counts, their cells, and the ends of each pair in each
-    cell. Called by ``NarrowingBounds.__init__``.
+    Called by ``NarrowingBounds.__init__``.
     """
-    cells, level, members = [0], list[float](), [0]
-    pair, at = list[int](), list[int]()
-    least, most, rising, falling = list[float](), list[float](), list[int](), list[int]()
-    for plan in table.living:
-        n, pools = plan.n_cells, _group_by_pool(plan)
-        n_proportions = len(table.living) * len(pools) * (n if n > 2 else 1)
-        for keys in pools.values():
-            for key in keys:
-                low = [interval.lower for interval in plan.ends[key]]
-                high = [interval.upper for interval in plan.ends[key]]
-                pair.append(pairs[key])
-                at.append(len(least))
-                least += low
-                most += high
-                rising += sorted(range(n), key=low.__getitem__)
-                falling += sorted(range(n), key=high.__getitem__, reverse=True)
-            cells.append(cells[-1] + n)
-            level.append(error / n_proportions)
-            members.append(len(pair))
-    lowest, highest = table.reward_range
-    return NarrowingPlan(
-        np.array(cells, np.int64),
-        np.array(level, np.float64),
-        np.array(members, np.int64),
-        np.array(pair, np.int64),
-        np.array(at, np.int64),
-        np.array(least, np.float64),
-        np.array(most, np.float64),
-        np.array(rising, np.int64),
-        np.array(falling, np.int64),
-        float(highest - lowest),
-    )
+    numbers = count()
+    return [{pair: next(numbers) for pair in plan.shape.pairs} for plan in plans]
 
 
-def _group_by_pool(plan: Living) -> dict[Pool, list[Key]]:
-    """List the arms and contexts in each pool of a plan, a pool being what shares counts.
+def _list_span(starts: Places, places: Places, i: int) -> list[int]:
+    """List the members of one pool or cell.
 
-    Called by ``_lay_out_plan``.
+    Called by ``NarrowingBounds._find_contexts``.
     """
-    found: dict[Pool, list[Key]] = {}
-    for key, pool in plan.pools.items():
-        found.setdefault(pool, []).append(key)
+    found: list[int] = places[starts[i] : starts[i + 1]].tolist()
     return found
-
-
-def _make_unseen_ends(table: BoundTable, pairs: Mapping[Key, int], size: int) -> NarrowedEnds:
-    """Make the arrays that observations will change: counts of 0 and the table's own ends.
-
-    Called by ``NarrowingBounds.__init__``.
-    """
-    ends = [table[key] for key in pairs]
-    return NarrowedEnds(
-        np.zeros(size, np.int64),
-        np.zeros(size),
-        np.ones(size),
-        np.array([interval.lower for interval in ends], np.float64),
-        np.array([interval.upper for interval in ends], np.float64),
-    )
-
-
-def _list_contexts(
-    plans: Sequence[Living], pools: Sequence[Mapping[Pool, int]]
-) -> list[tuple[Context, ...]]:
-    """List for each pool the contexts that it has arms in: those to rank anew when it moves.
-
-    Called by ``NarrowingBounds.__init__``.
-    """
-    found: list[dict[Context, None]] = [{} for numbers in pools for _ in numbers]
-    for plan, numbers in zip(plans, pools, strict=True):
-        for (_, context), pool in plan.pools.items():
-            found[numbers[pool]][context] = None
-    return [tuple(contexts) for contexts in found]

@@ -156,8 +156,13 @@ def _replay_run(
         ends.read_cells(dict(zip(names, cell, strict=True)))
         for cell in environment.side_observation.cells
     ]
-    for c, arm, cell in zip(contexts.tolist(), pulls[i].tolist(), cells.tolist(), strict=True):
-        came = ends.learn_cells(environment.arms[arm], environment.contexts[c], read[cell])
+    seen = zip(
+        contexts.tolist(), pulls[i].tolist(), cells.tolist(), rewards.tolist(), strict=True
+    )
+    for c, arm, cell, reward in seen:
+        came = ends.learn_cells(
+            environment.arms[arm], environment.contexts[c], read[cell], float(reward)
+        )
         if isinstance(came, Living):
             return came
     return ends
