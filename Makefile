@@ -7,7 +7,7 @@ VENV := .venv
 RUN := $(VENV)/bin/
 READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
-EVERY := LinUCB-PCB,LinUCB-shared-PCB,UCB-PCB,KL-UCB-PCB,TS-PCB,LinTS-PCB,LinTS-shared-PCB,OAM-PCB
+EVERY := LinUCB-PCB,LinUCB-shared-PCB,UCB-PCB,KL-UCB-PCB,TS-PCB,LinTS-PCB,LinTS-shared-PCB,OAM-PCB,Fused
 READY_DOCS := $(VENV)/.ready-docs
 
 help:  ## Say what can be made

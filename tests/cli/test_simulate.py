@@ -26,7 +26,19 @@ def test_each_policy_has_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, err) == (0, "")
     assert out.startswith("the paper's world: 2 runs of 40 rounds, seed 0;")
     lines = out.splitlines()[2:]
-    assert [line.split()[0] for line in lines] == ["LinUCB", "LinUCB-PCB", "UCB", "UCB-PCB"]
+    names = ["LinUCB", "Fused", "LinUCB-PCB", "UCB", "UCB-PCB"]
+    assert [line.split()[0] for line in lines] == names
+
+
+def test_rounds_may_show_more_than_rewards(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = (*SMALL, "--policies", "LinUCB-PCB,Fused", "--log-points", "2000")
+    told, half, none = (
+        answer(capsys, *flags, *more)[1].splitlines()[2:]
+        for more in (("--observed", "1"), ("--observed", "0.5"), ())
+    )
+
+    assert told[0] == half[0] == none[0]
+    assert len({told[1], half[1], none[1]}) > 1
 
 
 def test_bounds_may_come_from_a_drawn_log(capsys: pytest.CaptureFixture[str]) -> None:
@@ -240,7 +252,7 @@ def test_the_study_of_logs_takes_worlds_policies_and_lengths(
     assert (code, "paper, flipped, random, wrong" in err) == (2, True)
     code, _, err = answer(capsys, *flags, *SMALL, "--observed", "0.5")
     assert (code, "name another file" in err) == (2, True)
-    code, _, err = answer(capsys, *SMALL, "--observed", "0.5")
-    assert (code, "--observed goes with --study logs alone" in err) == (2, True)
+    code, _, err = answer(capsys, "--study", "watch", "--observed", "0.5")
+    assert (code, "--study does not go with --observed" in err) == (2, True)
     code, _, err = answer(capsys, "--study", "logs", "--workers", "2")
     assert (code, "--study does not go with --workers" in err) == (2, True)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from boundit.simulation.world import World
     from boundit.studies.online.catalogue import StudyResult
 
-POLICIES = "LinUCB,LinUCB-PCB,UCB,UCB-PCB"
-RUNS, ROUNDS = 10, 2_000
+POLICIES = "LinUCB,Fused,LinUCB-PCB,UCB,UCB-PCB"
+RUNS, ROUNDS, POINTS = 10, 2_000, 30_000
 WORLDS = {"paper": "paper", "flipped": "flipped", "random": "random:7"}
 FEEDBACK = ("delay", "law", "window", "missing", "default", "batch")
 """The flags that say how rewards come."""
@@ -67,7 +67,8 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs")
     "--log-points",
     type=click.IntRange(500, 10_000_000),
     metavar="N",
-    help="Bound from a log of so many points, at confidence 0.95; else from the exact law.",
+    help="Bound from a log of so many points, at confidence 0.95; else from the exact law, and "
+    f"Fused from a log of {POINTS:,}.",
 )
 @click.option(
     "--delay",
@@ -121,7 +122,8 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs")
     "--observed",
     type=click.FloatRange(0, 1),
     metavar="SHARE",
-    help="With --study logs: in which share of rounds policies see what they can use besides.",
+    help="In which share of rounds policies see what helps them besides the reward: in none "
+    "unless told, with --study logs in all.",
 )
 @click.option(
     "--out",
@@ -162,9 +164,10 @@ def simulate(
     """Play policies in a world and compare their regret.
 
     All meet the same users and the same luck. Ctrl-C keeps the runs that are done. Policies:
-    UCB, LinUCB, LinUCB-shared, KL-UCB, TS, LinTS, LinTS-shared and OAM; each with -PCB behind
-    its name starts from bounds. LinUCB_CP-N and LinUCB_Biased-N start from biased estimates
-    that count for N rows: 1, 10, 100 or counts.
+    Fused, which we recommend and which counts the rows of a log, and Fused-trusting, the same
+    without doubt of it; UCB, LinUCB, LinUCB-shared, KL-UCB, TS, LinTS, LinTS-shared and OAM;
+    each of these with -PCB behind its name starts from bounds. LinUCB_CP-N and
+    LinUCB_Biased-N start from biased estimates that count for N rows: 1, 10, 100 or counts.
 
     The study of logs draws a fresh log for each run, in the worlds paper, flipped, random and
     wrong (those that the assumed graph gets wrong) or in one of these; --out keeps what is
@@ -173,6 +176,7 @@ def simulate(
     \b
     Examples:
       boundit simulate --rounds 15000 --runs 100
+      boundit simulate --log-points 30000 --observed 1 --policies LinUCB,Fused,LinUCB-PCB
       boundit simulate --world flipped --policies LinUCB,LinUCB-PCB,LinUCB_CP-100
       boundit simulate --world random:7 --runs 50 --plot regret.png --out regret.npz
       boundit simulate --world shop.json --log-points 20000 --json
@@ -183,8 +187,6 @@ def simulate(
     # A watch that drops its bounds says so each time; here that is what is being counted.
     logging.getLogger("boundit").addHandler(logging.NullHandler())
     _check_targets(study, out, plot)
-    if observed is not None and study != "logs":
-        raise click.UsageError("--observed goes with --study logs alone")
     refuse_overwriting(context, [place])
     if study is not None:
         found, curves, asked = _answer_study(context, study, runs, rounds, seed, out)
@@ -195,7 +197,7 @@ def simulate(
         given = dict(zip(FEEDBACK, (delay, law, window, missing, default, batch), strict=True))
         feedback = _read_feedback(given)
         curves = _play_policies(
-            world, names, asked, length, seed, log_points, workers, feedback
+            world, names, asked, length, seed, log_points, workers, observed or 0.0, feedback
         )
         record, text = curves.record(), str(curves)
         if out is not None:
@@ -231,6 +233,7 @@ def _play_policies(
     seed: int,
     log_points: int | None,
     workers: int | None,
+    observed: float,
     feedback: "Feedback | None",
 ) -> "Regret":
     """Play the named policies in a world, with bounds from its log, and give their regrets.
@@ -240,7 +243,7 @@ def _play_policies(
     from boundit.simulation.simulate import simulate as play  # noqa: PLC0415
     from boundit.studies.online.policies import OfflineTables, pick_policies  # noqa: PLC0415
 
-    offline = OfflineTables.from_world(world, points=log_points or 30_000, seed=seed)
+    offline = OfflineTables.from_world(world, points=log_points or POINTS, seed=seed)
     players = pick_policies(names, offline, exact=log_points is None)
     with show_progress("runs") as advance:
         return play(
@@ -250,6 +253,7 @@ def _play_policies(
             runs=runs,
             seed=seed,
             workers=workers,
+            observed=observed,
             feedback=feedback,
             told=lambda done: advance(done, runs),
         )
@@ -284,7 +288,9 @@ def _answer_study(
     if study == "logs":
         _refuse_options(context, "workers", *FEEDBACK)
         return _run_log_study(context, runs, rounds, seed, out), None, 0
-    _refuse_options(context, "place", "policies", "log_points", "workers", *FEEDBACK)
+    _refuse_options(
+        context, "place", "policies", "log_points", "observed", "workers", *FEEDBACK
+    )
     found, curves, asked = _run_study(study, runs, rounds, seed)
     _save_record(out, {"study": study, **found.record()})
     return found, curves, asked

@@ -23,7 +23,8 @@ def make_regret(**means: float) -> Regret:
 def make_study(warm: dict[str, float], *, bounds: float = -10.0) -> OnlineStudy:
     names = {"LinUCB": 0.0, "LinUCB-PCB": bounds, "UCB": 90.0, "UCB-PCB": 60.0, **warm}
     oam = make_regret(**{"LinUCB": 0.0, "OAM": 40.0, "OAM-PCB": 40.0})
-    played = WorldRegret(make_regret(**names), oam)
+    own = make_regret(**{"LinUCB": 0.0, "LinUCB-PCB": -5.0, "Fused": -20.0})
+    played = WorldRegret(make_regret(**names), oam, own)
     return OnlineStudy(played, played, 30_000, 0)
 
 

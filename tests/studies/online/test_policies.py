@@ -43,6 +43,8 @@ def test_policies_go_by_name() -> None:
     for exact, confidence in ((False, 0.95), (True, None)):
         record = describe_policy(pick_policies(["UCB-PCB"], offline, exact=exact)["UCB-PCB"])
         assert record["prior"]["confidence"] == confidence  # type: ignore[index]
+    fused = pick_policies(["Fused", "Fused-trusting"], offline, exact=True)
+    assert all("rows in 16 cells" in str(policy) for policy in fused.values())
     with pytest.raises(UnknownPolicy, match=r"no policy 'Lin-UCB'; did you mean 'LinUCB'\?"):
         pick_policies(["Lin-UCB"], offline, exact=True)
     with pytest.raises(UnknownPolicy, match="there are LinUCB, LinUCB-PCB"):

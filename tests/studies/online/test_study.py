@@ -5,7 +5,14 @@ import pytest
 
 from boundit.simulation.worlds import random_world
 from boundit.studies.online.policies import PCB
-from boundit.studies.online.study import ALL, LOGGED, SHORT, play_world, run_online_study
+from boundit.studies.online.study import (
+    ALL,
+    BLIND,
+    LOGGED,
+    SHORT,
+    play_world,
+    run_online_study,
+)
 
 
 def test_the_study_has_every_policy_in_both_worlds() -> None:
@@ -19,7 +26,9 @@ def test_the_study_has_every_policy_in_both_worlds() -> None:
         assert (played.regret.runs, played.oam.runs) == (6, 2)
         assert len(played.regret.policies) == 2 * len(SHORT) + 2 + 8
         assert played.oam.policies == ("LinUCB", "OAM", "OAM-PCB", f"OAM{LOGGED}")
-    assert heard[-1] == (16, 16)
+        assert played.own_logs.runs == 6
+        assert played.own_logs.policies == ("LinUCB", "LinUCB-PCB", "Fused", BLIND)
+    assert heard[-1] == (40, 40)
     assert [done for done, _ in heard] == sorted(done for done, _ in heard)
 
 
@@ -37,6 +46,16 @@ def test_oam_plays_the_first_runs_of_the_rest() -> None:
     assert played.compare("UCB-PCB", than="UCB").less == paired.mean()
 
 
+def test_runs_with_logs_of_their_own_meet_the_same_visitors() -> None:
+    """So that Fused may be compared with all other policies run by run."""
+    played = run_online_study(runs=4, oam_runs=2, rounds=60, points=2_000).paper
+
+    own = played.own_logs
+    assert np.array_equal(own.final("LinUCB"), played.regret.final("LinUCB"))
+    assert not np.array_equal(own.final("Fused"), own.final(BLIND))
+    assert "a log for each run; the paper's world" in str(played)
+
+
 def test_quick_is_a_third_and_repeats() -> None:
     quick, again = (
         run_online_study(runs=9, oam_runs=6, rounds=20, points=2_000, quick=True)
@@ -51,7 +70,7 @@ def test_quick_is_a_third_and_repeats() -> None:
 def test_in_full_every_policy_has_bounds_of_both_kinds() -> None:
     """Also in a world of another shape than the paper's."""
     world = random_world(2, arms=3, contexts=1)
-    found = play_world(world, runs=2, oam_runs=1, rounds=15, points=1_000)
+    found = play_world(world, runs=2, oam_runs=1, own_log_runs=1, rounds=15, points=1_000)
 
     assert len(found.regret.policies) == 3 * len(ALL) + 8
     told: dict[str, dict[str, dict[str, object]]] = found.regret.settings["policies"]  # type: ignore[assignment]

@@ -17,7 +17,13 @@ from tests.studies.small_reproduction import reproduce_small
 def test_the_page_has_every_part_and_says_what_made_it() -> None:
     page = make_reproduction_page(reproduce_small(), command="boundit reproduce --seed 4")
 
-    for part in ("What the paper claims", "The offline table", "cumulative regret", "OAM-PCB"):
+    for part in (
+        "What the paper claims",
+        "The offline table",
+        "cumulative regret",
+        "OAM-PCB",
+        "Fused",
+    ):
         assert part in page
     assert "boundit reproduce --seed 4" in page
     assert page.count(">misses<") >= 4
@@ -27,7 +33,7 @@ def test_every_figure_of_curves_says_what_its_bands_are() -> None:
     page = make_reproduction_page(reproduce_small(), command="x")
 
     band = "Bands are pointwise 95 % intervals of the paired difference from LinUCB"
-    assert page.count(band) == 4
+    assert page.count(band) == 6
 
 
 def test_a_caption_says_no_more_than_the_figure_shows(tmp_path: Path) -> None:

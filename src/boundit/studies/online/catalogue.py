@@ -39,12 +39,12 @@ class StudySize:
 RunStudy: TypeAlias = Callable[[StudySize, Progress], tuple[StudyResult, Regret | None]]
 
 
-def _make_world_run(world: World, oam_runs: int) -> RunStudy:
+def _make_world_run(world: World, few: int) -> RunStudy:
     """Make the function that runs the study of one world, for the catalogue ``STUDIES``.
 
     It plays all policies there and gives their regrets; OAM (optimal allocation matching, slow)
-    plays ``oam_runs`` at most. Used for two entries of ``STUDIES``: the paper's world and the
-    flipped one, where bias makes another arm look best.
+    and those with a log for each run play ``few`` runs at most. Used for two entries of
+    ``STUDIES``: the paper's world and the flipped one, where bias makes another arm look best.
     """
 
     def play(size: StudySize, told: Progress) -> tuple[StudyResult, Regret | None]:
@@ -53,7 +53,8 @@ def _make_world_run(world: World, oam_runs: int) -> RunStudy:
             runs=size.runs,
             rounds=size.rounds,
             seed=size.seed,
-            oam_runs=min(size.runs, oam_runs),
+            oam_runs=min(size.runs, few),
+            own_log_runs=min(size.runs, few),
             told=told,
         )
         return found, found.regret

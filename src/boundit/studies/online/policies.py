@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from boundit.bandit.fused.policy import Fused
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.oam.policy import OAM
 from boundit.bandit.policies.kl_ucb import KLUCB
@@ -29,6 +30,11 @@ KINDS: Mapping[str, Callable[[BoundTable | None], Policy]] = {
     "OAM": lambda prior: OAM(prior=prior),
 }
 """Each policy by its name, to be given bounds or none."""
+FUSED: Mapping[str, Callable[[BoundTable | None], Policy]] = {
+    "Fused": lambda table: Fused(prior=table, propensities=False),
+    "Fused-trusting": lambda table: Fused(prior=table, doubt=0.0, propensities=False),
+}
+"""The policy that we recommend, and the same without doubt; both count the rows of a log."""
 PCB = "-PCB"
 """What the name of a policy gets when it starts from bounds."""
 WEIGHTS: tuple[float | str, ...] = (1, 10, 100, "counts")
@@ -51,11 +57,13 @@ class OfflineTables:
 
     ``exact`` are the bounds of endless logging, ``logged`` those of a drawn log, which hold for
     every arm and context at once with confidence 0.95; the estimates are of the same log. The
-    paper's algorithms know intervals alone, so the bounds have no contrasts.
+    paper's algorithms know intervals alone, so the bounds have no contrasts. ``counted`` is all
+    that the drawn log gives: its bounds, and the plan of its rows, which ``Fused`` counts.
     """
 
     exact: BoundTable
     logged: BoundTable
+    counted: BoundTable
     cp: BoundTable
     biased: BoundTable
 
@@ -72,9 +80,11 @@ class OfflineTables:
         domain = {
             name: tuple(range(world.model.n_levels[name])) for name in world.graph.observed
         }
+        counted = derive_bounds(*asked, log, confidence=0.95, domain=domain)
         return cls(
             derive_bounds(*asked, world.exact_log(), confidence=None).plain(),
-            derive_bounds(*asked, log, confidence=0.95, domain=domain).plain(),
+            counted.plain(),
+            counted,
             condition_only(*asked, log),
             adjust_for_confounding_only(*asked, log),
         )
@@ -109,12 +119,13 @@ def pick_policies(
 ) -> dict[str, Policy]:
     """Make the policies that a user named, such as ``LinUCB-PCB``, in their order.
 
-    Their bounds are of the world's exact law, or of the drawn log. Called by the command line's
-    ``_play_policies``.
+    Their bounds are of the world's exact law, or of the drawn log. ``Fused`` counts rows, so
+    that it always starts from the drawn log. Called by the command line's ``_play_policies``.
     """
     prior = offline.exact if exact else offline.logged
     estimates = {"CP": offline.cp, "Biased": offline.biased}
     known = make_policies(list(KINDS), {PCB: prior}, estimates)
+    known |= {name: make(offline.counted) for name, make in FUSED.items()}
     for name in names:
         if name not in known:
             raise UnknownPolicy(name, list(known))

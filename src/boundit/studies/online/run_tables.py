@@ -8,7 +8,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 
-from boundit.bandit.fused.policy import Fused
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.policies.ts import TS
 from boundit.bandit.policy import Policy
@@ -17,14 +16,15 @@ from boundit.bounds.intersect import EndsCross
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.simulation.options import PolicySource
-from boundit.studies.online.policies import UnknownPolicy
+from boundit.studies.online.policies import FUSED, UnknownPolicy
 from boundit.studies.online.wrong_graphs import AssumedWorld
 from boundit.terms.bound_table import BoundTable
 
 _LOGS = 6
 """The stream of a run's randomness that its log is drawn from; 0 to 5 are the simulation's."""
-_KEPT = 64
-"""How many runs' tables are kept: a chunk of runs plays one policy after the other."""
+_KEPT = 128
+"""How many runs' tables are kept: a chunk of runs plays one policy after the other, and a
+second simulation may want the same runs."""
 
 FromTable: TypeAlias = Callable[[BoundTable | None], Policy]
 
@@ -34,8 +34,7 @@ FRESH: Mapping[str, FromTable] = {
         prior=table and replace(table, contrasts={}), floor=True
     ),
     "TS-PCB": lambda table: TS(prior=table and table.plain(), propensities=False),
-    "Fused": lambda table: Fused(prior=table, propensities=False),
-    "Fused-trusting": lambda table: Fused(prior=table, doubt=0.0, propensities=False),
+    **FUSED,
 }
 """Policies that start from a log's table, or from nothing where the log refutes the graph."""
 PLAIN: Mapping[str, Callable[[], Policy]] = {
@@ -114,7 +113,7 @@ class RunTables:
 def make_sources(names: tuple[str, ...], tables: RunTables) -> dict[str, PolicySource]:
     """Make the named policies for a simulation: as they are, or a new one for each run's log.
 
-    Called by ``_Part.play`` for every world and length of the log.
+    Called by ``_Part.play`` for every world and length of the log, and by ``_play_own_logs``.
     """
 
     def start(make: FromTable) -> Callable[[int], Policy]:

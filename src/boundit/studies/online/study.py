@@ -4,11 +4,14 @@ Every policy plays without bounds and with two kinds of them: those of endless l
 and those of a drawn log, which hold with confidence 0.95. LinUCB also starts from the two
 biased estimates of that log, which count for 1, 10, 100 rows a cell or for as many as the log
 has. OAM, which solves a program again and again, plays fewer runs: the first ones of the rest.
+So do the policies that start from a log of their own in each run, ours among them.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
@@ -16,16 +19,22 @@ from boundit.simulation.summary import Line
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world
 from boundit.studies.online.policies import KINDS, PCB, OfflineTables, make_policies
+from boundit.studies.online.run_tables import RunTables, make_sources
+from boundit.studies.online.wrong_graphs import AssumedWorld
 
 if TYPE_CHECKING:
     from boundit.bandit.policy import Policy
 
-ROUNDS, RUNS, OAM_RUNS = 15_000, 100, 20
+ROUNDS, RUNS, OAM_RUNS, OWN_LOG_RUNS = 15_000, 100, 20, 100
 LOGGED = f"{PCB} (log)"
 """What the name of a policy gets when its bounds come from a drawn log."""
 ALL = tuple(kind for kind in KINDS if kind != "OAM")
 SHORT = tuple(kind for kind in ALL if kind != "LinTS-shared")
 """The policies compared where time is short, as in ``boundit reproduce``."""
+OWN_LOGS = ("LinUCB", f"LinUCB{PCB}", "Fused")
+"""Who plays with a log for each run; LinUCB takes nothing from it."""
+BLIND = "Fused, rewards alone"
+"""How Fused is called where it is told nothing but rewards."""
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Is called with how many runs are done, and of how many."""
@@ -33,10 +42,14 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class WorldRegret:
-    """One world: the regret of all policies but OAM, and of OAM beside LinUCB."""
+    """One world: the regret of all policies but OAM, and of OAM beside LinUCB.
+
+    ``own_logs`` are LinUCB, LinUCB-PCB and Fused where every run starts from its own log.
+    """
 
     regret: Regret
     oam: Regret
+    own_logs: Regret
 
     def compare(self, policy: str, than: str) -> Line:
         """Compute how much less one policy regrets than another at the end, with its interval.
@@ -47,14 +60,18 @@ class WorldRegret:
         return found.only(than, policy).summary()[1]
 
     def record(self) -> dict[str, object]:
-        """Write the regrets of all policies, and of OAM's runs, as an object for JSON.
+        """Write the regrets of all policies, OAM and those with own logs, as a JSON object.
 
         Called by ``_make_reproduction_record`` and ``simulate`` of the command line.
         """
-        return {"regret": self.regret.record(), "oam": self.oam.record()}
+        return {
+            "regret": self.regret.record(),
+            "oam": self.oam.record(),
+            "own_logs": self.own_logs.record(),
+        }
 
     def __str__(self) -> str:
-        return f"{self.regret}\n\n{self.oam}"
+        return f"{self.regret}\n\n{self.oam}\n\na log for each run; {self.own_logs}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +104,15 @@ def run_online_study(
     Called by ``reproduce_paper``.
     """
     some, few = (max(2, n // 3) if quick else n for n in (runs, min(oam_runs, runs)))
-    each = some + few
+    own = min(some, OWN_LOG_RUNS)
+    each = some + few + 2 * own
 
     def play(world: World, before: int) -> WorldRegret:
         return play_world(
             world,
             runs=some,
             oam_runs=few,
+            own_log_runs=own,
             rounds=rounds,
             points=points,
             seed=seed,
@@ -110,6 +129,7 @@ def play_world(
     *,
     runs: int,
     oam_runs: int = OAM_RUNS,
+    own_log_runs: int = OWN_LOG_RUNS,
     rounds: int = ROUNDS,
     points: int = 30_000,
     seed: int = 0,
@@ -122,7 +142,8 @@ def play_world(
     Those in ``logged`` also play with bounds of a drawn log. Called by ``run_online_study`` for
     both its worlds, and by ``_make_world_run``.
     """
-    offline, of = OfflineTables.from_world(world, points=points, seed=seed), runs + oam_runs
+    offline = OfflineTables.from_world(world, points=points, seed=seed)
+    of = runs + oam_runs + 2 * own_log_runs
     exact, both = {PCB: offline.exact}, {PCB: offline.exact, LOGGED: offline.logged}
     policies: dict[str, Policy] = {}
     for kind in kinds:
@@ -150,7 +171,39 @@ def play_world(
         ),
         oam_runs,
     )
-    return WorldRegret(regret, oam)
+    own_logs = _play_own_logs(
+        RunTables(AssumedWorld.right(world), points, seed),
+        own_log_runs,
+        rounds,
+        lambda done: told(runs + oam_runs + done, of),
+    )
+    return WorldRegret(regret, oam, own_logs)
+
+
+def _play_own_logs(
+    tables: RunTables, runs: int, rounds: int, told: Callable[[int], None]
+) -> Regret:
+    """Play LinUCB-PCB and Fused with a log for each run, Fused also without observations.
+
+    Visitors and luck are those of the other simulations with this seed. Called by
+    ``play_world``.
+    """
+
+    def play(names: tuple[str, ...], before: int, *, observed: bool) -> Regret:
+        found = simulate(
+            tables.assumed.world,
+            make_sources(names, tables),
+            rounds=rounds,
+            runs=runs,
+            seed=tables.seed,
+            observed=observed,
+            told=lambda done: told(before + done),
+        )
+        return require_all_runs(found, runs)
+
+    seeing, blind = play(OWN_LOGS, 0, observed=True), play(OWN_LOGS[-1:], runs, observed=False)
+    curves = np.concatenate([seeing.curves, blind.curves])
+    return replace(seeing, policies=(*seeing.policies, BLIND), curves=curves)
 
 
 def require_all_runs(regret: Regret, runs: int) -> Regret:

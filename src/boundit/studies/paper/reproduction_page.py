@@ -1,5 +1,6 @@
 """The page of ``boundit reproduce``: the paper's table, figure and claims, recomputed."""
 
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from boundit.report.pages.sections import (
 )
 from boundit.report.records import Comparison, Grid, IntervalSeries, PointEstimates
 from boundit.simulation.regret import Regret
+from boundit.simulation.summary import Line
 from boundit.simulation.worlds import paper_world
 from boundit.studies.online.study import WorldRegret
 from boundit.studies.paper.offline_bounds import DIGIT, OfflineStudy
@@ -32,7 +34,14 @@ from boundit.terms.saving.files import write_page
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FIGURES = ("intervals", "regret-paper", "regret-flipped", "warm-starts")
+FIGURES = (
+    "intervals",
+    "regret-paper",
+    "regret-flipped",
+    "warm-starts",
+    "own-logs-paper",
+    "own-logs-flipped",
+)
 """What the figures are called beside the page; each as PNG and SVG."""
 _BOUND_PAIRS = (
     "LinUCB",
@@ -53,6 +62,13 @@ _COLUMNS = (
 _STARTS = (
     "LinUCB_CP-10 starts from the estimate CP as if it were worth 10 rows for each arm and "
     "context, LinUCB_CP-counts as if it were worth as many as were logged."
+)
+
+
+_OWN_LOGS = (
+    "Here every run starts from a log of its own. Fused counts rows of the log and rounds in "
+    "the same cells, and is told after each round what lies between arm and reward; the last "
+    "policy is the same, told rewards alone."
 )
 
 
@@ -104,7 +120,8 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
         lead=(
             "Huang and Wu, Robustly Improving Bandit Algorithms with Confounded and Selection "
             "Biased Offline Data: A Causal Approach (AAAI 2024). Every number of this page was "
-            "computed by the command at its end.",
+            "computed by the command at its end. Beside the paper's policies stands Fused, "
+            "which we recommend, last of each world.",
         ),
         facts={
             f"of {offline.points:,} points were kept": f"{offline.kept:,}",
@@ -132,6 +149,8 @@ def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Pa
         "regret-paper": _draw_curves(_keep_bound_pairs(found.online.paper.regret)),
         "regret-flipped": _draw_curves(_keep_bound_pairs(found.online.flip.regret)),
         "warm-starts": _draw_curves(_keep_warm_starts(found.online.flip.regret)),
+        "own-logs-paper": _draw_curves(found.online.paper.own_logs),
+        "own-logs-flipped": _draw_curves(found.online.flip.own_logs),
     }
     for name in FIGURES:
         for suffix in ("png", "svg"):
@@ -186,11 +205,14 @@ def _list_naive_estimates(study: OfflineStudy) -> tuple[PointEstimates, PointEst
 
 
 def _make_world_sections(played: WorldRegret, where: str) -> tuple[Section, ...]:
-    """Write the three sections of the page on one world: two figures of regret and a table.
+    """Write the sections of the page on one world: figures of regret and tables.
+
+    Our own policy comes last, beside the paper's, with a log for each run.
 
     Called by ``make_reproduction_page`` for the paper's world and the flipped one.
     """
     pairs, started = _keep_bound_pairs(played.regret), _keep_warm_starts(played.regret)
+    own = played.own_logs
     return (
         make_curves_section(
             pairs.make_curves(), title=f"{where}: cumulative regret", caption=pairs.caption
@@ -201,12 +223,23 @@ def _make_world_sections(played: WorldRegret, where: str) -> tuple[Section, ...]
             caption=f"{started.caption} {_STARTS}",
         ),
         make_table_section(
-            _tabulate_regrets(played),
+            _tabulate_lines([*played.regret.summary(), *played.oam.summary()[1:]]),
             title=f"{where}: final regret",
             caption="Means, medians and 95 % quantiles of the runs, with 95 % intervals; a few "
             "bad runs can make a mean. Differences are paired, run by run. OAM plays "
             f"{played.oam.runs} runs. -PCB starts from the bounds of endless logging, (log) "
             "from those of the drawn log at confidence 0.95.",
+        ),
+        make_curves_section(
+            own.make_curves(),
+            title=f"{where}: the policy that we recommend",
+            caption=f"{own.caption} {_OWN_LOGS}",
+        ),
+        make_table_section(
+            _tabulate_lines(own.summary()),
+            title=f"{where}: final regret with a log for each run",
+            caption="As above. LinUCB takes nothing from a log; LinUCB-PCB starts from the "
+            f"bounds of the run's log at confidence 0.95. {own.runs} runs.",
         ),
     )
 
@@ -233,12 +266,11 @@ def _draw_curves(regret: Regret) -> "Figure":
     return draw_curves(regret.make_curves(), note=regret.caption)
 
 
-def _tabulate_regrets(played: WorldRegret) -> Grid:
-    """Write the final regrets of all policies in one world as a table.
+def _tabulate_lines(lines: Sequence[Line]) -> Grid:
+    """Write the final regrets of some policies in one world as a table.
 
     Called by ``_make_world_sections``.
     """
-    lines = [*played.regret.summary(), *played.oam.summary()[1:]]
     head = (
         "policy",
         *("mean", "95 %"),
@@ -268,6 +300,6 @@ def _tabulate_regrets(played: WorldRegret) -> Grid:
 def _write_interval(lower: float, upper: float) -> str:
     """Write both ends of an interval; nothing where there were too few runs for one.
 
-    Called by ``_tabulate_regrets`` for every number of a policy.
+    Called by ``_tabulate_lines`` for every number of a policy.
     """
     return f"[{lower:,.1f}, {upper:,.1f}]" if isfinite(lower) else ""
