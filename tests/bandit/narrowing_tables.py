@@ -77,7 +77,9 @@ def fused_table(
     kinds = {(arm[1], c[0]): None for arm, c in keys}
     at = {kind: i for i, kind in enumerate(kinds)}
     means = [given((0, x2), (u1, 0)) for x2, u1 in kinds]
-    sums = [float(rng.binomial(rows, m)) for each in means for m in each]
+    low, high = changed.get("reward_range", (0.0, 1.0))
+    won = [int(rng.binomial(rows, m)) for each in means for m in each]
+    sums = [(n - low * rows) / (high - low) for n in won]
     pools = tuple((arm[0],) for arm, _ in keys)
     cells = [tuple(3 * at[arm[1], c[0]] + w for w in range(3)) for arm, c in keys]
     factors: tuple[Factor, ...] = (

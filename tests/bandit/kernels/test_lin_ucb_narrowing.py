@@ -55,6 +55,7 @@ TABLES: dict[str, BoundTable] = {
     "two plans": living_table(plan(), plan(pooled=False, slack=0.02)),
     "contrasts": living_table(contrasts={((0, 1), (0, 0), (0, 1)): -0.05}),
     "fused": fused_table(),
+    "fused, scaled": fused_table(reward_range=(-0.5, 1.5)),
     "fused chain": fused_table(60, chain=True),
     "some pairs": replace(
         living_table(),

@@ -7,7 +7,7 @@ from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.terms.bound_table import BoundTable
 from tests.bandit.all_policies import ARMS as CELLS
-from tests.bandit.narrowing_tables import living_table, plan
+from tests.bandit.narrowing_tables import fused_table, living_table, plan
 
 ARMS = (("A",), ("B",))
 
@@ -138,9 +138,9 @@ def test_what_rounds_show_may_contradict_the_bounds(caplog: pytest.LogCaptureFix
     assert list(monitor.observes) == []
     assert caplog.messages == [str(refutation)]
     assert str(refutation) == (
-        f"no law of W fits what {refutation.n} rounds like that of arm (0, 0) in context "
-        "(0, 0) showed, its bound being [0.6, 1]: refuted at level 0.25, every bound of the "
-        "same graph and log is dropped"
+        f"no law of W and of rewards given it fits what {refutation.n} rounds like that of arm "
+        "(0, 0) in context (0, 0) showed, its bound being [0.6, 1]: refuted at level 0.25, "
+        "every bound of the same graph and log is dropped"
     )
     assert BoundMonitor.from_record(monitor.to_record()).refutation == refutation
     assert BoundMonitor.from_record(monitor.to_record()).to_record() == monitor.to_record()
@@ -168,3 +168,30 @@ def test_joined_monitors_know_what_both_were_shown() -> None:
     assert both.narrowing.n_seen == 80
     assert both.refutation is None
     assert both.prior.narrowing is both.narrowing
+
+
+def test_cells_and_rewards_are_kept_in_a_record_and_joined() -> None:
+    table = fused_table()
+    one, two = (shown(BoundMonitor(table, None), n, cell) for n, cell in ((30, 0), (20, 1)))
+    for _ in range(10):
+        one.narrow((0, 0), (1, 1), (1,), 1.0)
+
+    assert BoundMonitor.from_record(one.to_record()).to_record() == one.to_record()
+    both = one.join(two, BoundMonitor(table, None))
+    assert both.narrowing is not None
+    assert both.narrowing.n_seen == 60
+    assert both.narrowing.found.sums.sum() == 10
+    assert both.refutation is None
+
+
+def test_rewards_that_rows_of_the_log_contradict_are_refuted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monitor = BoundMonitor(fused_table(2_000), None)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(500):
+            monitor.narrow((0, 0), (0, 0), (0,), 1.0)
+
+    assert monitor.refutation is not None
+    assert monitor.refutation.level == pytest.approx(0.05 + 1.5 * 0.05)
+    assert len(caplog.messages) == 1

@@ -330,3 +330,16 @@ def test_another_log_keeps_the_rounds_and_leaves_its_own_rows() -> None:
     assert new.settle() is None
     same = old.resume(fused_table())
     np.testing.assert_array_equal(same.found.least, old.found.least)
+
+
+def test_rewards_of_another_range_are_counted_from_0_to_1() -> None:
+    """Wider intervals, as the range might be filled, and valid all the same."""
+    unit, scaled = fused_table(), fused_table(reward_range=(-0.5, 1.5))
+    narrow, wide = (see_rounds(each, 2_000, 2, 0.05) for each in (unit, scaled))
+
+    np.testing.assert_allclose(wide.found.sums, (narrow.found.sums + 0.5 * wide.found.n) / 2)
+    assert (wide.found.least < narrow.found.least).any()
+    for arm, context in product(ARMS, CONTEXTS):
+        lower, upper = wide.find_ends(arm, context) or (1, 0)
+        assert lower <= truth(arm, context) <= upper
+        assert upper - lower < unit[arm, context].width - 0.1

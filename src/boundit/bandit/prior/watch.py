@@ -93,8 +93,8 @@ class Refutation:
     def __str__(self) -> str:
         where = f" in context {self.context!r}" if self.context else ""
         said = (
-            f"no law of {join_names(self.observed)} fits what {self.n} rounds like that of arm "
-            f"{self.arm!r}{where} showed, its bound being {self.bound}"
+            f"no law of {join_names(self.observed)} and of rewards given it fits what {self.n} "
+            f"rounds like that of arm {self.arm!r}{where} showed, its bound being {self.bound}"
             if self.mean is None
             else f"arm {self.arm!r}{where} earned {self.mean:.4g} on average over {self.n} "
             f"rewards, and its bound is {self.bound}"
